@@ -1,0 +1,108 @@
+"""The command line, ``python -m numhlo``: looks after the compiled kernels that are kept on disk."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+from numhlo.backend.cache_archive import export_kernels, import_kernels
+from numhlo.backend.disk_cache import DiskCache, default_folder
+from numhlo.lowering.ir.errors import NumhloError
+
+UNTRUSTED = (
+    "kernels are machine code, which numhlo runs without asking again: "
+    "if you trust whoever made {archive}, repeat this with --trust"
+)
+
+
+class RefusedError(Exception):
+    """A command that is not done, and why."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command, and return the exit status: 0 if it was done, 1 if it could not be.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Instead of the command line's.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> main(["cache", "clear", "--folder", os.path.join(tempfile.gettempdir(), "no", "such", "folder")])
+    0 kernels removed
+    0
+    """
+    given = parser().parse_args(arguments)
+    try:
+        text = _run(given)
+    except (NumhloError, OSError, RefusedError) as error:
+        sys.stderr.write(f"numhlo: {error}\n")
+        return 1
+    sys.stdout.write(f"{text}\n")
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the command line."""
+    top = argparse.ArgumentParser(prog="python -m numhlo", description="Look after what numhlo keeps.")
+    commands = top.add_subparsers(required=True, metavar="command")
+    cache = commands.add_parser("cache", help="compiled kernels on disk")
+    actions = cache.add_subparsers(dest="action", required=True, metavar="action")
+    helps = {
+        "info": "say where they are, how many, and how large",
+        "clear": "remove them",
+        "export": "write them into a file, for another machine like this one",
+        "import": "add those in a file",
+    }
+    for action, text in helps.items():
+        one = actions.add_parser(action, help=text, description=text)
+        one.add_argument("--folder", type=Path, help="instead of the usual one")
+        if action in {"export", "import"}:
+            one.add_argument("archive", type=Path)
+        if action == "import":
+            one.add_argument("--trust", action="store_true", help="run the machine code in the file from now on")
+    return top
+
+
+def _run(given: argparse.Namespace) -> str:
+    folder = given.folder or default_folder()
+    if folder is None:
+        raise RefusedError("nothing is kept: NUMHLO_CACHE_DIR is empty, or there is no home")
+    cache = DiskCache(folder)
+    if given.action == "info":
+        return describe(cache, folder)
+    if given.action == "clear":
+        return f"{_kernels(cache.clear())} removed"
+    if given.action == "import" and not given.trust:
+        raise RefusedError(UNTRUSTED.format(archive=given.archive))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # said below
+        if cache.problem:
+            raise RefusedError(f"{folder} can't be used: {cache.problem}")
+    if given.action == "export":
+        return f"{_kernels(export_kernels(cache, given.archive))} written to {given.archive}"
+    return f"{_kernels(import_kernels(cache, given.archive))} added to {folder}"
+
+
+def describe(cache: DiskCache, folder: Path) -> str:
+    """Return what is in a cache, and whether it is used."""
+    sizes = [status.st_size for status, _ in cache.files()]
+    lines = [f"{_kernels(len(sizes))} in {folder}, {sum(sizes) / 2**20:.1f} of {cache.most_bytes >> 20} MiB"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if folder.exists() and cache.problem:
+            lines.append(f"not used: {cache.problem}")
+    return "\n".join(lines)
+
+
+def _kernels(count: int) -> str:
+    return "1 kernel" if count == 1 else f"{count} kernels"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

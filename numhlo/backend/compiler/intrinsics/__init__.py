@@ -1,0 +1,32 @@
+"""The machine code of the words of kernel source; importing this package teaches Numba all of them.
+
+One file per file of `numhlo.backend.primitives`, of the same name. Only a compiler process imports this.
+"""
+
+from numhlo.backend.compiler.intrinsics import (
+    arithmetic,
+    atomic,
+    bits,
+    convert,
+    lanes,
+    memory,
+    native,
+    search,
+    threefry,
+    tiny_floats,
+    vector_math,
+)
+
+__all__ = [
+    "arithmetic",
+    "atomic",
+    "bits",
+    "convert",
+    "lanes",
+    "memory",
+    "native",
+    "search",
+    "threefry",
+    "tiny_floats",
+    "vector_math",
+]

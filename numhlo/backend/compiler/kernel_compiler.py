@@ -1,0 +1,176 @@
+"""One kernel's source to object code: Numba's front end with the passes a kernel needs, one run of LLVM's optimizer.
+
+Runs in a compiler process. Nothing is loaded here: the object code goes back to the process that asked, as bytes. The
+symbol is the kernel's name, its type ``i64 (i64, i64, i64, i64, i64)``; a kernel that returns nothing returns 0.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import llvmlite.binding as llvm
+from llvmlite import ir
+from numba.core import compiler, types
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.compiler_machinery import PassManager
+from numba.core.registry import cpu_target
+from numba.core.typed_passes import (
+    AnnotateTypes,
+    IRLegalization,
+    NativeLowering,
+    NoPythonBackend,
+    NopythonTypeInference,
+    PreLowerStripPhis,
+)
+from numba.core.untyped_passes import (
+    FixupArgs,
+    IRProcessing,
+    ReconstructSSA,
+    TranslateByteCode,
+)
+
+from numhlo.backend.compiler.intrinsics.vector_math import register_jitable
+
+WORD = ir.IntType(64)
+ARGUMENTS = (types.int64,) * 5
+PASSES = (
+    (TranslateByteCode, "analyze bytecode"),
+    (FixupArgs, "fix up arguments"),
+    (IRProcessing, "process IR"),
+    (ReconstructSSA, "static single assignment"),
+    (NopythonTypeInference, "infer types"),
+    (PreLowerStripPhis, "remove phis"),
+    (IRLegalization, "legalize"),
+    (AnnotateTypes, "annotate types"),
+    (NativeLowering, "lower to LLVM"),
+    (NoPythonBackend, "hand over"),
+)
+
+
+class KernelPipeline(compiler.CompilerBase):
+    """Numba's pipeline without the passes that generated kernels have no use for."""
+
+    def define_pipelines(self) -> list[PassManager]:
+        """Return the one pipeline."""
+        manager = PassManager("kernel")
+        for stage, label in PASSES:
+            manager.add_pass(stage, label)
+        manager.finalize()
+        return [manager]
+
+
+@dataclass(frozen=True)
+class Target:
+    """What code is generated for: this machine's processor."""
+
+    machine: Any
+    triple: str
+
+
+@lru_cache
+def host_target() -> Target:
+    """Return the target machine of this processor, for object code that llvmlite's loader accepts."""
+    triple = llvm.get_process_triple()
+    machine = llvm.Target.from_triple(triple).create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=3,
+        reloc="static" if triple.startswith("x86_64") else "default",
+        codemodel="jitdefault",
+        jit=True,
+    )
+    return Target(machine, triple)
+
+
+def function_of_source(name: str, source: str) -> Callable[..., Any]:
+    """Run kernel source as a module and return its function, with the source known to tracebacks and debuggers."""
+    filename = f"<numhlo kernel {name}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    namespace: dict[str, Any] = {"__name__": f"numhlo_kernel_{name}"}
+    exec(compile(source, filename, "exec"), namespace)  # noqa: S102 - our own source
+    register_jitable(value for value in list(namespace.values()) if callable(value))
+    function = namespace[name]
+    assert callable(function)
+    return function
+
+
+def _flags() -> compiler.Flags:
+    flags = compiler.Flags()
+    flags.no_compile = True
+    flags.no_cpython_wrapper = True
+    flags.no_cfunc_wrapper = True
+    flags.enable_looplift = False
+    flags.enable_pyobject = False
+    flags.no_rewrites = True
+    flags.error_model = "numpy"
+    flags.nrt = False
+    return flags
+
+
+@global_compiler_lock
+def compile_source(name: str, source: str) -> bytes:
+    """Return the object code of the kernel ``name`` that ``source`` defines.
+
+    Raises
+    ------
+    Exception
+        Whatever Numba or LLVM say about source that they can't compile.
+    """
+    function = function_of_source(name, source)
+    result = compiler.compile_extra(
+        cpu_target.typing_context,
+        cpu_target.target_context,
+        function,
+        ARGUMENTS,
+        None,
+        _flags(),
+        {},
+        pipeline_class=KernelPipeline,
+    )
+    module = _linked_module(result, name)
+    _optimize(module)
+    return bytes(host_target().machine.emit_object(module))
+
+
+def _linked_module(result: Any, name: str) -> llvm.ModuleRef:
+    """Return one LLVM module of the kernel, its entry point and everything that it calls."""
+    library, description = result.library, result.fndesc
+    module = llvm.parse_assembly(str(_entry_point(result, name)))
+    module.link_in(library._final_module)
+    for used in dict.fromkeys(library._linking_libraries):
+        module.link_in(used._get_module_for_linking(), preserve=True)
+    for function in module.functions:
+        if not function.is_declaration and function.name != name:
+            function.linkage = "internal"
+    assert module.get_function(description.llvm_func_name) is not None
+    return module
+
+
+def _entry_point(result: Any, name: str) -> ir.Module:
+    """Return a module with the kernel's symbol, which calls the function under Numba's calling convention."""
+    context = cpu_target.target_context
+    module = context.codegen()._create_empty_module(name)
+    entry = ir.Function(module, ir.FunctionType(WORD, [WORD] * 5), name)
+    builder = ir.IRBuilder(entry.append_basic_block("entry"))
+    callee = context.declare_function(module, result.fndesc)
+    callee.attributes.add("alwaysinline")
+    restype = result.signature.return_type
+    _, value = context.call_conv.call_function(builder, callee, restype, result.signature.args, entry.args)
+    builder.ret(value if isinstance(restype, types.Integer) else WORD(0))
+    return module
+
+
+def _optimize(module: llvm.ModuleRef) -> None:
+    target = host_target()
+    module.triple = target.triple
+    module.data_layout = str(target.machine.target_data)
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = True
+    options.slp_vectorization = True
+    options.loop_unrolling = True
+    builder = llvm.create_pass_builder(target.machine, options)
+    builder.getModulePassManager().run(module, builder)

@@ -1,0 +1,48 @@
+"""How the user's process and a compiler process talk: length-prefixed messages over pipes.
+
+A message is a JSON header and raw bytes. Nothing is unpickled on either side.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+LENGTHS = struct.Struct("<II")
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message: a header of plain JSON values and a payload."""
+
+    header: dict[str, Any] = field(default_factory=dict)
+    payload: bytes = b""
+
+
+def write_message(stream: BinaryIO, message: Message) -> None:
+    """Write a message and flush."""
+    header = json.dumps(message.header).encode()
+    stream.write(LENGTHS.pack(len(header), len(message.payload)) + header + message.payload)
+    stream.flush()
+
+
+def read_message(stream: BinaryIO) -> Message:
+    """Read a message.
+
+    Raises
+    ------
+    EOFError
+        If the other side is gone.
+    """
+    header_length, payload_length = LENGTHS.unpack(_read_exactly(stream, LENGTHS.size))
+    header = json.loads(_read_exactly(stream, header_length))
+    return Message(header, _read_exactly(stream, payload_length))
+
+
+def _read_exactly(stream: BinaryIO, count: int) -> bytes:
+    data = stream.read(count)
+    if len(data) < count:
+        raise EOFError("the pipe was closed")
+    return data

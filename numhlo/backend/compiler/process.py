@@ -1,0 +1,189 @@
+"""One compiler process, seen from the user's process: start it, ask it, end it.
+
+It knows pipes and signals, not kernels' meaning. `service` decides how many there are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from typing import IO, BinaryIO, cast
+
+import llvmlite
+import ml_dtypes
+import numpy as np
+
+from numhlo.backend.compiler.messages import Message, read_message, write_message
+from numhlo.lowering.ir.errors import InternalError
+
+START_SECONDS = 60.0
+JOB_SECONDS = 120.0
+MOST_MEMORY = 768 << 20
+"""Bytes in use after a kernel beyond which a process is replaced: Numba keeps something of everything it compiles."""
+REMOVED_PREFIXES = ("NUMBA_", "PYTHON")
+START = "import sys; sys.path += sys.argv[1:]; from numhlo.backend.compiler.worker import main; main()"
+"""The program: what the compiler needs stands behind the standard library, so that nothing can shadow that."""
+
+
+class CompilerDiedError(InternalError):
+    """The compiler process ended, or was ended for taking too long.
+
+    Attributes
+    ----------
+    timed_out : bool
+        It was ended for taking too long: trying again would take as long again.
+    """
+
+    timed_out = False
+
+
+def search_path() -> list[str]:
+    """Return folders with what the compiler needs, and as far as possible nothing of the user's.
+
+    They are the ones that this process's own modules came from. Numba, which it may never have imported, is looked for
+    there first: a user's folder may hold something of that name.
+    """
+    own = str(Path(__file__).absolute().parents[3])
+    folders = list(dict.fromkeys([own, *[os.path.dirname(module.__path__[0]) for module in (llvmlite, np, ml_dtypes)]]))
+    if not any(os.path.exists(os.path.join(folder, "numba", "__init__.py")) for folder in folders):
+        found = importlib.util.find_spec("numba")
+        places = None if found is None else found.submodule_search_locations
+        folders += [os.path.dirname(place) for place in places or ()]
+    return folders
+
+
+def environment() -> dict[str, str]:
+    """Return the compiler's environment: the user's without what would change Python's or Numba's behaviour."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(REMOVED_PREFIXES)}
+    for name in ("PYTHONHOME", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"):
+        if name in os.environ:
+            kept[name] = os.environ[name]
+    return kept
+
+
+def error_file() -> IO[bytes]:
+    """Return where a process's standard error goes: a file without a name, which needs no writable folder."""
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("numhlo-compiler"), "w+b")
+    try:
+        return tempfile.TemporaryFile()
+    except OSError:
+        return open(os.devnull, "w+b")
+
+
+def can_start_processes() -> bool:
+    """Return whether `sys.executable` is a Python that can be started again."""
+    return bool(sys.executable) and not getattr(sys, "frozen", False) and sys.platform not in ("emscripten", "wasi")
+
+
+class CompilerProcess:
+    """A running compiler process, owned by one thread.
+
+    Raises
+    ------
+    OSError
+        If it can't be started.
+    CompilerDiedError
+        If it ends before it is ready.
+    """
+
+    def __init__(self) -> None:
+        self.errors = error_file()
+        self.owner = os.getpid()
+        self.memory = 0
+        command = [sys.executable, "-P", "-S", "-W", "ignore", "-c", START, *search_path()]
+        try:
+            self.popen = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self.errors,
+                env=environment(),
+                cwd=os.sep,  # the user's folder may go away
+                start_new_session=True,  # Ctrl-C in the terminal is not for it
+            )
+        except BaseException:
+            self.errors.close()
+            raise
+        self._stdin, self._stdout = cast("BinaryIO", self.popen.stdin), cast("BinaryIO", self.popen.stdout)
+        try:
+            self._read(START_SECONDS)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def pid(self) -> int:
+        """Return the process id."""
+        return self.popen.pid
+
+    def compile(self, name: str, source: str) -> Message:
+        """Return the answer to one kernel: object code, or an error in the header.
+
+        Raises
+        ------
+        CompilerDiedError
+            If the process ends meanwhile, by itself or for taking more than `JOB_SECONDS`.
+        """
+        try:
+            write_message(self._stdin, Message({"name": name}, source.encode()))
+        except OSError as error:
+            raise self._death(JOB_SECONDS) from error
+        reply = self._read(JOB_SECONDS)
+        self.memory = reply.header.get("memory", 0)
+        return reply
+
+    def _read(self, seconds: float) -> Message:
+        late = threading.Event()
+
+        def end() -> None:
+            late.set()
+            self.popen.kill()
+
+        limit = threading.Timer(seconds, end)
+        limit.daemon = True
+        limit.start()
+        try:
+            return read_message(self._stdout)
+        except (EOFError, OSError) as error:
+            raise self._death(seconds, late.is_set()) from error
+        finally:
+            limit.cancel()
+
+    def _death(self, seconds: float, timed_out: bool = False) -> CompilerDiedError:
+        try:
+            code: int | None = self.popen.wait(1.0)
+        except subprocess.TimeoutExpired:
+            code = None
+        self.errors.seek(0)
+        tail = self.errors.read()[-2000:].decode(errors="replace").strip()
+        if timed_out:
+            what, reason = f"the compiler process was ended: it took more than {seconds:g} s", tail
+        else:
+            what, reason = f"the compiler process ended with code {code}", tail or "something killed it"
+        death = CompilerDiedError(what, why=reason)
+        death.timed_out = timed_out
+        return death
+
+    def close(self) -> None:
+        """End the process and leave no zombie; in a fork of the owner, only close this side of the pipes."""
+        if self.owner == os.getpid() and self.popen.poll() is None:
+            self.popen.kill()  # first: a thread may be reading, and closing waits for it
+        for stream in (self.popen.stdin, self.popen.stdout, self.errors):
+            if stream is not None:
+                _close_quietly(stream)
+        if self.owner != os.getpid():
+            self.popen.returncode = 0  # not our child: nothing to wait for, nothing to warn about
+            return
+        self.popen.wait()
+
+
+def _close_quietly(stream: IO[bytes]) -> None:
+    with contextlib.suppress(OSError):  # unsent bytes for a process that is gone
+        stream.close()

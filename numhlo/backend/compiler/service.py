@@ -1,0 +1,271 @@
+"""The compiler as the rest of the backend sees it: ``compile_kernel(kernel)`` gives a future of object code.
+
+Processes are started when there is work, one more for every `JOBS_PER_PROCESS` kernels that wait, as many as cores at
+most, and end after `IDLE_SECONDS` without any, or when they have grown too large. Each is driven by a thread of its
+own, which sleeps in a pipe. A process that dies is replaced and its kernel tried once more. Where none can be started,
+kernels are compiled in this process, which slows everything else in it down: a warning says so, and so does `explain`.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import importlib
+import os
+import queue
+import threading
+import warnings
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+
+from numhlo.backend.compiler.messages import Message
+from numhlo.backend.compiler.process import MOST_MEMORY, CompilerDiedError, CompilerProcess, can_start_processes
+from numhlo.backend.processors import available_processors
+from numhlo.backend.program import Kernel
+from numhlo.lowering.ir.errors import InternalError
+
+JOBS_PER_PROCESS = 8
+IDLE_SECONDS = 300.0
+TRIES = 2
+BUG = "this is a bug of numhlo, please report it with this message"
+
+
+class KernelCompileError(InternalError):
+    """A kernel's source could not be compiled: a bug of ours, whose message carries the source."""
+
+
+@dataclass(slots=True)
+class Job:
+    """One kernel to compile."""
+
+    kernel: Kernel
+    future: Future[bytes] = field(default_factory=Future)
+
+
+class CompilerService:
+    """The compiler processes of this process, and the kernels that wait for them.
+
+    Attributes
+    ----------
+    in_process : str
+        Why kernels are compiled in this process, or an empty string.
+    compiled : int
+    """
+
+    def __init__(self, processes: int | None = None) -> None:
+        self.limit = processes or available_processors()
+        self.jobs: queue.Queue[Job | None] = queue.Queue()
+        self.lock = threading.Lock()
+        self.drivers: list[Driver] = []
+        self.waiting = 0
+        self.in_process = "" if can_start_processes() else "this Python can't be started again"
+        self.compiled = 0
+
+    def submit(self, kernel: Kernel) -> Future[bytes]:
+        """Return the future of a kernel's object code; it raises `KernelCompileError` where there is none."""
+        job = Job(kernel)
+        with self.lock:
+            self.waiting += 1
+            try:
+                self._grow()
+            except RuntimeError as error:  # no more threads: a limit, or the interpreter is ending
+                if not self.drivers:
+                    self.waiting -= 1
+                    job.future.set_exception(compile_error(kernel, str(error)))
+                    return job.future
+            self.jobs.put(job)
+        return job.future
+
+    def start(self) -> None:
+        """Start one process ahead of need, so that the first kernel does not wait for it."""
+        with self.lock:
+            self._grow()
+
+    def _grow(self) -> None:
+        wanted = min(self.limit, 1 + self.waiting // JOBS_PER_PROCESS)
+        if len(self.drivers) < wanted:
+            driver = Driver(self)
+            driver.start()  # it waits for the lock before it looks at what the service has
+            self.drivers.append(driver)
+
+    def close(self) -> None:
+        """End all processes; kernels that still wait fail."""
+        with self.lock:
+            drivers, self.drivers = self.drivers, []
+        for driver in drivers:
+            driver.stop()
+        with contextlib.suppress(queue.Empty):
+            while True:
+                job = self.jobs.get_nowait()
+                if job is not None and job.future.set_running_or_notify_cancel():
+                    job.future.set_exception(compile_error(job.kernel, "the compiler was closed"))
+        self.waiting = 0
+        for _ in drivers:
+            self.jobs.put(None)
+
+    def warn_in_process(self, reason: BaseException) -> None:
+        """Compile in this process from now on, and say so once."""
+        with self.lock:
+            if self.in_process:
+                return
+            self.in_process = f"no compiler process can be started ({reason})"
+        warnings.warn(
+            f"numhlo compiles in this process, which slows it down: {self.in_process}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
+class Driver(threading.Thread):
+    """The thread that keeps one compiler process busy."""
+
+    def __init__(self, service: CompilerService) -> None:
+        super().__init__(name="numhlo-compiler", daemon=True)
+        self.service = service
+        self.process: CompilerProcess | None = None
+        self.stopped = False
+
+    def run(self) -> None:
+        """Take kernels until there are none for a while."""
+        with contextlib.suppress(
+            Warning
+        ):  # where warnings are errors nobody could catch it here; `explain` says it too
+            self._ensure_process()
+        while not self.stopped:
+            try:
+                job = self.service.jobs.get(timeout=IDLE_SECONDS)
+            except queue.Empty:
+                if self._retire():
+                    break
+                continue
+            if job is None:
+                break
+            with self.service.lock:
+                self.service.waiting -= 1
+            self._serve(job)
+        self.stop()
+
+    def stop(self) -> None:
+        """End the process; a kernel that it is working on fails."""
+        self.stopped = True
+        self._drop_process()
+
+    def _retire(self) -> bool:
+        with self.service.lock:
+            if self.service.waiting or self not in self.service.drivers:
+                return False
+            self.service.drivers.remove(self)
+            return True
+
+    def _serve(self, job: Job) -> None:
+        if not job.future.set_running_or_notify_cancel():
+            return
+        try:
+            code = self._compile(job.kernel)
+        except BaseException as error:  # noqa: BLE001 - the future carries it to whoever waits
+            job.future.set_exception(error)
+        else:
+            self.service.compiled += 1
+            job.future.set_result(code)
+
+    def _compile(self, kernel: Kernel) -> bytes:
+        for attempt in range(TRIES):
+            process = self._ensure_process()
+            if process is None:
+                return compile_in_process(kernel)
+            try:
+                reply = process.compile(kernel.name, kernel.source)
+            except CompilerDiedError as error:
+                self._drop_process()
+                if error.timed_out or self.stopped or attempt == TRIES - 1:
+                    raise compile_error(kernel, str(error)) from error
+            else:
+                if process.memory > MOST_MEMORY:
+                    self._drop_process()
+                return object_code(kernel, reply)
+        raise AssertionError("unreachable")
+
+    def _drop_process(self) -> None:
+        process, self.process = self.process, None
+        if process is not None:
+            process.close()
+
+    def _ensure_process(self) -> CompilerProcess | None:
+        if self.service.in_process or self.stopped:
+            return None
+        if self.process is None:
+            try:
+                self.process = _start_process()
+            except (OSError, CompilerDiedError, RuntimeError) as error:
+                self.service.warn_in_process(error)
+        return self.process
+
+
+def _start_process() -> CompilerProcess:
+    """Return a new process; one that dies at its start, for no reason of its own, is started once more."""
+    try:
+        return CompilerProcess()
+    except CompilerDiedError:
+        return CompilerProcess()
+
+
+def compile_error(kernel: Kernel, reason: str, fix: str = "") -> KernelCompileError:
+    """Return the error of a kernel that can't be compiled."""
+    return KernelCompileError(f"kernel {kernel.name} can't be compiled", why=f"{reason}\n{kernel.source}", fix=fix)
+
+
+def object_code(kernel: Kernel, reply: Message) -> bytes:
+    """Return the object code in a compiler process's answer.
+
+    Raises
+    ------
+    KernelCompileError
+        If the answer is an error.
+    """
+    if "error" in reply.header:
+        raise compile_error(kernel, reply.header["traceback"], BUG)
+    return reply.payload
+
+
+def compile_in_process(kernel: Kernel) -> bytes:
+    """Return a kernel's object code, compiled here: imports Numba into this process."""
+    compiler = importlib.import_module("numhlo.backend.compiler.kernel_compiler")
+    try:
+        code: bytes = compiler.compile_source(kernel.name, kernel.source)
+    except Exception as error:
+        raise compile_error(kernel, f"{type(error).__name__}: {error}", BUG) from error
+    return code
+
+
+_service: CompilerService | None = None
+_service_lock = threading.Lock()
+
+
+def compiler_service() -> CompilerService:
+    """Return this process's compiler service."""
+    global _service
+    with _service_lock:
+        if _service is None:
+            _service = CompilerService()
+        return _service
+
+
+def _close_at_exit() -> None:
+    if _service is not None:
+        _service.close()
+
+
+def _forget_after_fork() -> None:
+    """Let go of the parent's processes: its threads do not exist here."""
+    global _service, _service_lock
+    _service_lock = threading.Lock()
+    service, _service = _service, None
+    if service is not None:
+        for driver in service.drivers:
+            if driver.process is not None:
+                driver.process.close()
+
+
+atexit.register(_close_at_exit)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_after_fork)

@@ -1,0 +1,33 @@
+"""Kernel source from ops: one file per op family, and the writers that they share. Importing it fills the tables."""
+
+from numhlo.backend.emit import (
+    comparison,
+    contraction,
+    conversion,
+    convolution,
+    cumulative,
+    elementwise,
+    indexing,
+    layout,
+    reduction,
+    sorting,
+    special,
+    user_kernels,
+    windows,
+)
+
+__all__ = [
+    "comparison",
+    "contraction",
+    "conversion",
+    "convolution",
+    "cumulative",
+    "elementwise",
+    "indexing",
+    "layout",
+    "reduction",
+    "sorting",
+    "special",
+    "user_kernels",
+    "windows",
+]

@@ -1,0 +1,106 @@
+"""Where a value's elements lie in a buffer: an offset and a stride for each dimension, in elements.
+
+`Access` is a view in NumPy's sense, computed on paper; `starts` are parts of the offset that are known only at run
+time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from numhlo.lowering.ir import Op
+
+
+class NonlinearViewError(Exception):
+    """A reshape that no strides can express; the planner copies the operand first.
+
+    Parameters
+    ----------
+    op : Op
+    """
+
+    def __init__(self, op: Op) -> None:
+        super().__init__(op)
+        self.op = op
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A run-time start index: node ``node``'s value, clamped to ``[0, limit]``, times ``stride``."""
+
+    node: int
+    stride: int
+    limit: int
+
+
+class Access(NamedTuple):
+    """Element ``(i, j, ...)`` lies at ``offset + i * strides[0] + j * strides[1] + ... + starts``."""
+
+    offset: int
+    strides: tuple[int, ...]
+    starts: tuple[Start, ...] = ()
+
+    def with_strides(self, strides: Sequence[int]) -> Access:
+        """Return the same place with other strides."""
+        return Access(self.offset, tuple(strides), self.starts)
+
+
+def contiguous(shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the strides of a C-contiguous array; those of dimensions of extent 1 are 0.
+
+    Examples
+    --------
+    >>> contiguous((2, 1, 3))
+    (3, 0, 1)
+    """
+    return _contiguous(tuple(shape))
+
+
+@lru_cache(maxsize=1024)
+def _contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
+    strides = [0] * len(shape)
+    step = 1
+    for axis in range(len(shape) - 1, -1, -1):
+        extent = shape[axis]
+        if extent != 1:
+            strides[axis] = step
+            step *= extent
+    return tuple(strides)
+
+
+def reshape_strides(shape: Sequence[int], strides: Sequence[int], target: Sequence[int]) -> tuple[int, ...] | None:
+    """Return the strides of a strided array seen in another shape, or None where that takes a copy.
+
+    Examples
+    --------
+    >>> reshape_strides((2, 3), (3, 1), (6,)), reshape_strides((2, 3), (1, 2), (6,))
+    ((1,), None)
+    """
+    if 0 in shape:
+        return contiguous(target)
+    old = [(n, s) for n, s in zip(shape, strides, strict=True) if n != 1]
+    result = [0] * len(target)
+    axes = [axis for axis, n in enumerate(target) if n != 1]
+    at, to = 0, 0
+    while at < len(old) and to < len(axes):
+        size, wanted = old[at][0], target[axes[to]]
+        first, first_to = at, to
+        while size != wanted:
+            if size < wanted:
+                at += 1
+                size *= old[at][0]
+            else:
+                to += 1
+                wanted *= target[axes[to]]
+        for k in range(first, at):
+            if old[k][1] != old[k + 1][1] * old[k + 1][0]:
+                return None
+        step = old[at][1]
+        for k in range(to, first_to - 1, -1):
+            result[axes[k]] = step
+            step *= target[axes[k]]
+        at, to = at + 1, to + 1
+    return tuple(result)

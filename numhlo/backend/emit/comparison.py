@@ -1,0 +1,66 @@
+"""Text of compare, select and clamp."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from numhlo.backend.emit.elementwise import register_of
+from numhlo.backend.emit.tables import ELEMENT, UNEMITTED
+from numhlo.lowering.ir import Op
+from numhlo.lowering.ops import comparison as ops
+
+OPERATORS = {"EQ": "==", "NE": "!=", "GE": ">=", "GT": ">", "LE": "<=", "LT": "<"}
+
+_BOOLEAN = {
+    "EQ": "({0} == {1})",
+    "NE": "({0} != {1})",
+    "GE": "{0} | ({1} ^ True)",
+    "GT": "{0} & ({1} ^ True)",
+    "LE": "{1} | ({0} ^ True)",
+    "LT": "{1} & ({0} ^ True)",
+}
+
+_SIGNED = {"f32": ("bits_of_f32", "to_i32(2147483647)"), "f64": ("bits_of_f64", "to_i64(9223372036854775807)")}
+
+
+def _order_key(value: str, name: str) -> str:
+    """Return an integer ordered as totalOrder orders the float: negative floats' bits descend, so they are flipped."""
+    bits_of, mask = _SIGNED[name]
+    bits = f"{bits_of}({value})"
+    return f"select({bits} < to_i{name[1:]}(0), to_i{name[1:]}({bits} ^ {mask}), {bits})"
+
+
+@ELEMENT.register(ops.COMPARE)
+def emit_compare(op: Op, operands: Sequence[str]) -> str:
+    """Return a comparison: IEEE's quiet ones, the total order, or integers by their own sign."""
+    register = register_of(op)
+    lhs, rhs = operands
+    direction = op.attributes["comparison_direction"]
+    operator = OPERATORS[direction]
+    if register.kind == "b":
+        return _BOOLEAN[direction].format(lhs, rhs)
+    if register.kind == "c":
+        return f"({lhs} {operator} {rhs})" if direction in ("EQ", "NE") else UNEMITTED
+    if op.attributes["compare_type"] != "TOTALORDER":
+        return f"({lhs} {operator} {rhs})"
+    if register.dtype.itemsize * 8 != register.bits or register.storage == "f8e8m0fnu":
+        return UNEMITTED
+    return f"({_order_key(lhs, register.name)} {operator} {_order_key(rhs, register.name)})"
+
+
+@ELEMENT.register(ops.SELECT)
+def emit_select(op: Op, operands: Sequence[str]) -> str:
+    """Return a branch-free choice."""
+    return f"select({', '.join(operands)})"
+
+
+@ELEMENT.register(ops.CLAMP)
+def emit_clamp(op: Op, operands: Sequence[str]) -> str:
+    """Return ``minimum(maximum(operand, min), max)``."""
+    least, operand, most = operands
+    kind = register_of(op).kind
+    if kind == "c":
+        return UNEMITTED
+    if kind == "b":
+        return f"({operand} | {least}) & {most}"
+    return f"minimum(maximum({operand}, {least}), {most})"

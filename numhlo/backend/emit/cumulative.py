@@ -1,0 +1,164 @@
+"""Running sums, products, maxima and minima: one after the other along the axis, side by side across it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from numhlo.backend.emit.access import Access, contiguous
+from numhlo.backend.emit.cost import grain_of
+from numhlo.backend.emit.draft import Draft, remembered
+from numhlo.backend.emit.expressions import Expressions, Load, Position
+from numhlo.backend.emit.kernel_text import KernelText
+from numhlo.backend.emit.maps import cost_of, kernel_name, open_rows
+from numhlo.backend.emit.nest import Axis, Nest, collapse
+from numhlo.backend.emit.registers import REGISTERS, literal
+from numhlo.backend.emit.special import COMPOSITE_KERNELS
+from numhlo.backend.emit.tables import RootRule
+from numhlo.backend.primitives import STORAGES
+from numhlo.lowering.ir import Op, Value
+from numhlo.lowering.ops.cumulative import COMBINERS, initial_value
+
+COLUMNS = 64
+"""Lines side by side in one unit where memory does not run along the axis."""
+
+STEPS = {
+    "cumsum": {"f": "{0} + {1}", "c": "{0} + {1}", "b": "{0} | {1}", "i": "add({0}, {1})", "u": "add({0}, {1})"},
+    "cumprod": {"f": "{0} * {1}", "b": "{0} & {1}", "i": "multiply({0}, {1})", "u": "multiply({0}, {1})"},
+    "cummax": {"f": "maximum({0}, {1})", "b": "{0} | {1}", "i": "maximum({0}, {1})", "u": "maximum({0}, {1})"},
+    "cummin": {"f": "minimum({0}, {1})", "b": "{0} & {1}", "i": "minimum({0}, {1})", "u": "minimum({0}, {1})"},
+}
+
+
+def _kind(op: Op) -> str:
+    name: str = op.attributes["name"]
+    return name.rpartition(".")[2]
+
+
+def _refuse(op: Op) -> str:
+    register = REGISTERS[op.result.tensor.dtype]
+    known = register.kind in STEPS[_kind(op)]
+    return "" if known else f"{_kind(op)} of {register.dtype} has no kernel"
+
+
+def emit_cumulative(op: Op, planner: Any) -> None:
+    """Append the launch of a running reduction."""
+    expressions = planner.expressions(op.result.tensor.shape)
+    node = expressions.visit(op.operands[0])
+    planner.output(op.result)
+    if op.result.tensor.size == 0:
+        return
+    writer = _Writer(op, expressions, node, planner.buffer)
+    (draft,) = remembered(writer.key, [op.result, *expressions.loads], planner.buffer, lambda: [writer.write()])
+    expressions.used[op] = None
+    planner.launch(draft, expressions, [op.result])
+
+
+class _Writer:
+    """Writes the kernel of one op."""
+
+    def __init__(self, op: Op, expressions: Expressions, node: int, buffer_of: Callable[[Value], int]) -> None:
+        self.op, self.expressions, self.node, self.buffer_of = op, expressions, node, buffer_of
+        self.kind = _kind(op)
+        self.register = REGISTERS[op.result.tensor.dtype]
+        parameters = op.attributes["composite_attributes"]
+        self.axis, self.reverse = parameters["axis"], parameters["reverse"]
+        self.place = Access(0, contiguous(expressions.shape))
+
+    @property
+    def key(self) -> Hashable:
+        """Return what the text depends on."""
+        return self.kind, self.axis, self.reverse, self.node, self.expressions.key
+
+    def write(self) -> Draft:
+        """Return the kernel."""
+        shape = self.expressions.shape
+        order = [d for d in range(len(shape)) if d != self.axis] + [self.axis]
+        strides = [n.access.strides for n in self.expressions.nodes if isinstance(n, Load | Position)]
+        permuted = [tuple(p[d] for d in order) for p in (*strides, self.place.strides)]
+        axes = collapse([shape[d] for d in order], permuted, cuts=(len(order) - 1,))
+        axes = [Axis(a.extent, tuple(order[d] for d in a.dims)) for a in axes]
+        if not axes or axes[-1].dims != (self.axis,):
+            axes.append(Axis(1, (self.axis,)))
+        self.text = KernelText(self.buffer_of)
+        self.out = self.text.pointer(self.op.result, "out")
+        self.nest = Nest(self.text, self.expressions, axes)
+        self.along = len(axes) - 1
+        self.kept = list(range(self.along))
+        across = self.kept and self.nest.strides(self.place)[self.along] != 1
+        units = self._columns() if across else self._rows()
+        flops, traffic = cost_of(self.expressions, [])
+        size = math.prod(shape)
+        flops, traffic = size * (flops + 4), size * (traffic + self.register.dtype.itemsize)
+        kernel = self.text.finish(kernel_name(self.expressions, self.kind))
+        grain = grain_of(units, flops, traffic)
+        return Draft(kernel, tuple(self.text.buffers), tuple(self.text.dims), units, grain, flops, traffic)
+
+    def _initial(self) -> str:
+        return literal(initial_value(self.kind, self.register.dtype).reshape(1)[0], self.register)
+
+    def _step(self, total: str, value: str) -> str:
+        return self.register.wrap(STEPS[self.kind][self.register.kind].format(total, value))
+
+    @contextmanager
+    def _steps(self) -> Iterator[None]:
+        """Open the loop along the axis, backwards if that is asked for."""
+        if not self.reverse:
+            with self.nest.loop(self.along):
+                yield
+            return
+        extent = self.nest.extent(self.along)
+        with self.nest.block(f"for step in range({extent}):"):
+            self.nest.set_variable(self.along, f"{extent} - 1 - step")
+            yield
+
+    def _store(self, value: str) -> None:
+        self.text.line(f"store_{self.register.storage}({self.out}, {self.nest.index(self.place)}, {value})")
+
+    def _rows(self) -> int:
+        """Write one line after the other; a unit is a line."""
+        if self.kept:
+            with open_rows(self.nest, self.kept):
+                self._row()
+        else:
+            self._row()
+        return math.prod(self.nest.axes[k].extent for k in self.kept)
+
+    def _row(self) -> None:
+        total = self.text.fresh("total")
+        self.text.line(f"{total} = {self._initial()}")
+        with self._steps():
+            self.nest.write([self.node])
+            self.text.assign(total, self._step(total, self.nest.name(self.node)))
+            self._store(total)
+
+    def _columns(self) -> int:
+        """Write many lines side by side; a unit is up to 64 of them."""
+        last, outer = self.kept[-1], self.kept[:-1]
+        groups = -(-self.nest.axes[last].extent // COLUMNS)
+        name, text = self.register.name, self.text
+        totals = text.stack_array("totals", COLUMNS, STORAGES[name].dtype.itemsize)
+        with self.nest.block("for unit in range(lo, hi):"):
+            group = "unit"
+            if outer:
+                count = text.number("groups", groups, "groups")
+                rest = text.let(f"divide(to_i64(unit), to_i64({count}))", "rest")
+                group = text.let(f"unit - {rest} * {count}", "group")
+                self.nest.decode(rest, outer)
+            first = text.let(f"{group} * {COLUMNS}", "first")
+            width = text.let(f"min({COLUMNS}, {self.nest.extent(last)} - {first})", "width")
+            with text.block(f"for k in range({width}):"):
+                text.line(f"store_{name}({totals}, k, {self._initial()})")
+            with self._steps(), self.nest.block(f"for k in range({width}):"):
+                self.nest.set_variable(last, f"{first} + k")
+                self.nest.write([self.node])
+                total = text.let(self._step(f"load_{name}({totals}, k)", self.nest.name(self.node)), "total")
+                text.line(f"store_{name}({totals}, k, {total})")
+                self._store(total)
+        return groups * math.prod(self.nest.axes[k].extent for k in outer)
+
+
+for _name in COMBINERS:
+    COMPOSITE_KERNELS[f"numhlo.{_name}"] = RootRule(emit_cumulative, refuse=_refuse, fusible=lambda op: (0,))

@@ -1,0 +1,194 @@
+"""Text of elementwise arithmetic: one expression per result element.
+
+Operands arrive as names of register values; results are of the result's register type, not yet rounded to a narrow
+element type (`expressions` does that once for all). Functions of calculus come from `numhlo.backend.vector_math`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from numhlo.backend import vector_math
+from numhlo.backend.emit.registers import REGISTERS, Register
+from numhlo.backend.emit.tables import ELEMENT, UNEMITTED
+from numhlo.lowering.ir import Op
+from numhlo.lowering.ops import elementwise as ops
+from numhlo.lowering.ops.primitive import Primitive
+
+
+def register_of(op: Op, index: int = 0) -> Register:
+    """Return the register type of an operand."""
+    return REGISTERS[op.operands[index].tensor.dtype]
+
+
+def _by_kind(definition: Primitive, **spellings: str) -> None:
+    """Register the rule that fills in the spelling for the first operand's kind: ``b``, ``i``, ``u``, ``f``, ``c``."""
+
+    def emit(op: Op, operands: Sequence[str]) -> str:
+        register = register_of(op)
+        spelling = spellings.get(register.kind)
+        if spelling is None:
+            return UNEMITTED
+        return spelling.format(*operands, T=register.name)
+
+    ELEMENT.register(definition)(emit)
+
+
+def _calculus(definition: Primitive, function: str) -> None:
+    """Register the rule that calls a function of vector math, named with the register type."""
+
+    def emit(op: Op, operands: Sequence[str]) -> str:
+        return _call(function, register_of(op), operands)
+
+    ELEMENT.register(definition)(emit)
+
+
+def _call(function: str, register: Register, operands: Sequence[str]) -> str:
+    """Return a call of a function of vector math; complex64 goes through complex128."""
+    if register.name == "c64":
+        wide = _call(function, REGISTERS[np.dtype(np.complex128)], [f"to_c128({x})" for x in operands])
+        return f"to_c64({wide})" if wide else UNEMITTED
+    name = f"{function}_{register.name}"
+    return f"{name}({', '.join(operands)})" if hasattr(vector_math, name) else UNEMITTED
+
+
+_by_kind(ops.ADD, b="{0} | {1}", i="add({0}, {1})", u="add({0}, {1})", f="{0} + {1}", c="{0} + {1}")
+_by_kind(ops.SUBTRACT, i="subtract({0}, {1})", u="subtract({0}, {1})", f="{0} - {1}", c="{0} - {1}")
+_by_kind(
+    ops.MULTIPLY,
+    b="{0} & {1}",
+    i="multiply({0}, {1})",
+    u="multiply({0}, {1})",
+    f="{0} * {1}",
+    c="make_{T}({0}.real * {1}.real - {0}.imag * {1}.imag, {0}.real * {1}.imag + {0}.imag * {1}.real)",
+)
+_by_kind(ops.REMAINDER, i="remainder({0}, {1})", u="remainder({0}, {1})", f="remainder({0}, {1})")
+_by_kind(ops.MAXIMUM, b="{0} | {1}", i="maximum({0}, {1})", u="maximum({0}, {1})", f="maximum({0}, {1})")
+_by_kind(ops.MINIMUM, b="{0} & {1}", i="minimum({0}, {1})", u="minimum({0}, {1})", f="minimum({0}, {1})")
+_by_kind(ops.NEGATE, i="negate({0})", u="negate({0})", f="-{0}", c="-{0}")
+_by_kind(ops.AND, b="{0} & {1}", i="to_{T}({0} & {1})", u="to_{T}({0} & {1})")
+_by_kind(ops.OR, b="{0} | {1}", i="to_{T}({0} | {1})", u="to_{T}({0} | {1})")
+_by_kind(ops.XOR, b="{0} ^ {1}", i="to_{T}({0} ^ {1})", u="to_{T}({0} ^ {1})")
+_by_kind(ops.NOT, b="{0} ^ True", i="to_{T}(~{0})", u="to_{T}(~{0})")
+_by_kind(ops.CEIL, f="ceil({0})")
+_by_kind(ops.FLOOR, f="floor({0})")
+_by_kind(ops.ROUND_NEAREST_EVEN, f="round_even({0})")
+_by_kind(ops.ROUND_NEAREST_AFZ, f="round_away({0})")
+_by_kind(ops.IS_FINITE, f="is_finite({0})")
+_by_kind(ops.RSQRT, f="divide(to_{T}(1.0), square_root({0}))")
+_by_kind(ops.REAL, f="{0}", c="{0}.real")
+_by_kind(ops.IMAG, f="to_{T}(0.0)", c="{0}.imag")
+
+_calculus(ops.EXPONENTIAL, "exp")
+_calculus(ops.EXPONENTIAL_MINUS_ONE, "expm1")
+_calculus(ops.LOG, "log")
+_calculus(ops.LOG_PLUS_ONE, "log1p")
+_calculus(ops.LOGISTIC, "logistic")
+_calculus(ops.SINE, "sin")
+_calculus(ops.COSINE, "cos")
+_calculus(ops.TAN, "tan")
+_calculus(ops.TANH, "tanh")
+_calculus(ops.CBRT, "cbrt")
+_calculus(ops.ATAN2, "atan2")
+
+
+@ELEMENT.register(ops.SQRT)
+def emit_sqrt(op: Op, operands: Sequence[str]) -> str:
+    """Return a square root."""
+    register = register_of(op)
+    return _call("sqrt", register, operands) if register.kind == "c" else f"square_root({operands[0]})"
+
+
+@ELEMENT.register(ops.DIVIDE)
+def emit_divide(op: Op, operands: Sequence[str]) -> str:
+    """Return a quotient: IEEE for floats, truncated and total for integers, NumPy's own method for complex numbers."""
+    register = register_of(op)
+    lhs, rhs = operands
+    if register.name == "c64":
+        return f"to_c64(divide_complex(to_c128({lhs}), to_c128({rhs})))"
+    if register.kind == "c":
+        return f"divide_complex({lhs}, {rhs})"
+    return UNEMITTED if register.kind == "b" else f"divide({lhs}, {rhs})"
+
+
+@ELEMENT.register(ops.POWER)
+def emit_power(op: Op, operands: Sequence[str]) -> str:
+    """Return a power of floats; integers take the general path."""
+    register = register_of(op)
+    name = f"pow_{register.name}"
+    return f"{name}({operands[0]}, {operands[1]})" if hasattr(vector_math, name) else UNEMITTED
+
+
+@ELEMENT.register(ops.ABS)
+def emit_abs(op: Op, operands: Sequence[str]) -> str:
+    """Return an absolute value; of unsigned integers themselves."""
+    register = register_of(op)
+    kind = register.kind
+    if register.name == "c64":
+        return f"to_f32(abs_c128(to_c128({operands[0]})))"
+    if kind == "c":
+        return f"abs_c128({operands[0]})"
+    if kind == "b":
+        return UNEMITTED
+    return operands[0] if kind == "u" else f"absolute({operands[0]})"
+
+
+@ELEMENT.register(ops.SIGN)
+def emit_sign(op: Op, operands: Sequence[str]) -> str:
+    """Return -1, 0 or 1; a float that is NaN or a zero as it is."""
+    register = register_of(op)
+    (x,) = operands
+    one = f"{register.convert}(1)"
+    if register.kind == "f":
+        return f"select(({x} == {register.convert}(0.0)) | is_nan({x}), {x}, copy_sign({register.convert}(1.0), {x}))"
+    if register.kind == "i":
+        zero = f"{register.convert}(0)"
+        return f"select({x} > {zero}, {one}, select({x} < {zero}, {register.convert}(-1), {zero}))"
+    return UNEMITTED
+
+
+@ELEMENT.register(ops.COMPLEX)
+def emit_complex(op: Op, operands: Sequence[str]) -> str:
+    """Return a complex number from its parts."""
+    return f"make_{REGISTERS[op.result.tensor.dtype].name}({operands[0]}, {operands[1]})"
+
+
+def _on_bits(definition: Primitive, function: str) -> None:
+    """Register the rule that calls a primitive on bit patterns of at least eight bits."""
+
+    def emit(op: Op, operands: Sequence[str]) -> str:
+        return f"{function}({', '.join(operands)})" if register_of(op).bits >= 8 else UNEMITTED
+
+    ELEMENT.register(definition)(emit)
+
+
+_on_bits(ops.POPCNT, "count_ones")
+_on_bits(ops.COUNT_LEADING_ZEROS, "count_leading_zeros")
+_on_bits(ops.SHIFT_LEFT, "shift_left")
+_on_bits(ops.SHIFT_RIGHT_LOGICAL, "shift_right_logical")
+_on_bits(ops.SHIFT_RIGHT_ARITHMETIC, "shift_right_arithmetic")
+
+UNROUNDED = frozenset({ops.REAL, ops.NEGATE, ops.ABS, ops.MAXIMUM, ops.MINIMUM, ops.SIGN})
+"""Ops whose result on narrow floats needs no rounding, since it is an operand's own value or a small whole number."""
+
+COSTS: dict[Primitive, int] = {
+    ops.EXPONENTIAL: 20,
+    ops.EXPONENTIAL_MINUS_ONE: 20,
+    ops.LOG: 20,
+    ops.LOG_PLUS_ONE: 20,
+    ops.LOGISTIC: 20,
+    ops.TANH: 20,
+    ops.SINE: 20,
+    ops.COSINE: 20,
+    ops.TAN: 30,
+    ops.CBRT: 20,
+    ops.POWER: 40,
+    ops.ATAN2: 30,
+    ops.DIVIDE: 4,
+    ops.REMAINDER: 10,
+    ops.SQRT: 6,
+    ops.RSQRT: 10,
+}
+"""Operations that one element costs, where it is not one."""

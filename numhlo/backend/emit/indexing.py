@@ -1,0 +1,274 @@
+"""dynamic_slice and gather as views with run-time offsets; the ops that write windows as kernels.
+
+A start index is clamped where it is read. Updates go straight into the operand's memory if nobody else reads it any
+more; otherwise into a copy of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from numhlo.backend.emit.access import Access, Start, contiguous
+from numhlo.backend.emit.draft import Draft
+from numhlo.backend.emit.expressions import IDENTITY, SCALAR, Expressions, Load, Position
+from numhlo.backend.emit.kernel_text import KernelText
+from numhlo.backend.emit.maps import Store, draft, write_map
+from numhlo.backend.emit.nest import Nest, collapse
+from numhlo.backend.emit.registers import REGISTERS
+from numhlo.backend.emit.scalar_region import write_region
+from numhlo.backend.emit.support import emits_region
+from numhlo.backend.emit.tables import KERNELS, VIEW, RootRule
+from numhlo.lowering.ir import Op, Value
+from numhlo.lowering.ops import indexing as ops
+from numhlo.lowering.ops.dimension_numbers import GatherDimensionNumbers, ScatterDimensionNumbers
+
+
+@VIEW.register(ops.DYNAMIC_SLICE)
+def view_dynamic_slice(op: Op, access: Access, expressions: Expressions, chain: int) -> Access:
+    """Add the start indices to the offset."""
+    starts = list(access.starts)
+    extents, sizes = op.operands[0].tensor.shape, op.attributes["slice_sizes"]
+    for dim, index in enumerate(op.operands[1:]):
+        limit, stride = extents[dim] - sizes[dim], access.strides[dim]
+        start = expressions.visit(index, SCALAR)  # even without room to move: the NumPy engine takes all operands
+        if limit and stride:
+            starts.append(Start(start, stride, limit))
+    strides = [0 if n == 1 else s for n, s in zip(sizes, access.strides, strict=True)]
+    return Access(access.offset, tuple(strides), tuple(starts))
+
+
+@dataclass(frozen=True)
+class _IndexComponent:
+    """A view step: component ``number`` of the index vectors, seen in the shape of the windowed array.
+
+    Attributes
+    ----------
+    batch_dims : tuple of int
+        The windowed array's dimensions that are not in a window, in order: those of the index tensor.
+    rank : int
+        Of the windowed array.
+    vector_dim, number : int
+    """
+
+    batch_dims: tuple[int, ...]
+    rank: int
+    vector_dim: int
+    number: int
+
+    def __call__(self, access: Access, expressions: Expressions, chain: int) -> Access:
+        strides = list(access.strides)
+        offset = access.offset
+        if self.vector_dim < len(strides):
+            offset += self.number * strides.pop(self.vector_dim)
+        spread = [0] * self.rank
+        for dim, stride in zip(self.batch_dims, strides, strict=True):
+            spread[dim] = stride
+        return Access(offset, tuple(spread), access.starts)
+
+
+@VIEW.register(ops.GATHER)
+def view_gather(op: Op, access: Access, expressions: Expressions, chain: int) -> Access:
+    """Add the start indices of each window to the offset; dimensions within a window keep their strides."""
+    numbers: GatherDimensionNumbers = op.attributes["dimension_numbers"]
+    operand, indices = op.operands
+    extents, sizes = operand.tensor.shape, op.attributes["slice_sizes"]
+    rank = op.result.tensor.ndim
+    batch_dims = tuple(d for d in range(rank) if d not in numbers.offset_dims)
+    dropped = {*numbers.collapsed_slice_dims, *numbers.operand_batching_dims}
+    strides = [0] * rank
+    windows = [d for d in range(operand.tensor.ndim) if d not in dropped]
+    for dim, own in zip(numbers.offset_dims, windows, strict=True):
+        strides[dim] = 0 if sizes[own] == 1 else access.strides[own]
+    for own, paired in zip(numbers.operand_batching_dims, numbers.start_indices_batching_dims, strict=True):
+        strides[batch_dims[paired - (paired > numbers.index_vector_dim)]] += access.strides[own]
+    starts = list(access.starts)
+    for number, own in enumerate(numbers.start_index_map):
+        limit, stride = extents[own] - sizes[own], access.strides[own]
+        step = _IndexComponent(batch_dims, rank, numbers.index_vector_dim, number)
+        start = expressions.visit(indices, expressions.push(step, chain))  # always: the NumPy engine takes all operands
+        if limit > 0 and stride:
+            starts.append(Start(start, stride, limit))
+    return Access(access.offset, tuple(strides), tuple(starts))
+
+
+def emit_dynamic_update_slice(op: Op, planner: Any) -> None:
+    """Append the launch that writes the window, after a copy of the operand if that is still needed.
+
+    A window that is computed from the operand's other elements is computed first and moved into its place then.
+    """
+    operand, update, *starts = op.operands
+    whole = window = planner.expressions(update.tensor.shape)
+    register = REGISTERS[update.tensor.dtype]
+    node = whole.visit(update)
+    if (
+        planner.reads_before_update(op.result, operand, whole.loaded)
+        and 1 < update.tensor.size <= operand.tensor.size // 2
+    ):
+        computed = planner.scratch(update.tensor)
+        first = Store(node, computed, Access(0, contiguous(update.tensor.shape)), register)
+        planner.append(write_map(whole, [first], planner.buffer))
+        window = planner.expressions(update.tensor.shape)
+        node = window.visit(computed)
+    places = []
+    strides = contiguous(operand.tensor.shape)
+    for dim, index in enumerate(starts):
+        limit = operand.tensor.shape[dim] - update.tensor.shape[dim]
+        start = window.visit(index, SCALAR)  # even without room to move: the NumPy engine takes all operands
+        if window is not whole:
+            whole.visit(index, SCALAR)
+        if limit and strides[dim]:
+            places.append(Start(start, strides[dim], limit))
+    planner.begin_update(op.result, operand, window.loaded if update.tensor.size > 1 else ())
+    store = Store(node, op.result, Access(0, strides, tuple(places)), register)
+    whole.used[op] = None
+    if update.tensor.size:
+        planner.launch(write_map(window, [store], planner.buffer), whole, [op.result], [operand])
+    else:
+        planner.copied_only(op, whole, [operand])
+
+
+KERNELS.register(ops.DYNAMIC_UPDATE_SLICE)(
+    RootRule(emit_dynamic_update_slice, fusible=lambda op: range(1, len(op.operands)))
+)
+
+
+# Scatter
+
+
+def _refuse_scatter(op: Op) -> str:
+    (body,) = op.regions
+    count = len(op.results)
+    dtypes = [v.tensor.dtype for v in body.returns]
+    if not emits_region(body):
+        return "its body is not straight-line code"
+    if dtypes != [v.tensor.dtype for v in op.operands[:count]]:
+        return "its body changes the element type"
+    return ""
+
+
+def emit_scatter(op: Op, planner: Any) -> None:
+    """Append the launch that applies the updates one after another, in row-major order of the index tensor."""
+    count = len(op.results)
+    inputs, indices, updates = op.operands[:count], op.operands[count], op.operands[count + 1 :]
+    numbers: ScatterDimensionNumbers = op.attributes["scatter_dimension_numbers"]
+    shape = updates[0].tensor.shape
+    expressions = planner.expressions(shape)
+    values = [expressions.visit(update) for update in updates]
+    places = _places(op, numbers, expressions, indices)
+    for operand, result in zip(inputs, op.results, strict=True):
+        planner.begin_update(result, operand, expressions.loaded)
+    expressions.used[op] = None
+    if math.prod(shape) == 0 or any(p.limit < 0 for p in places.starts):
+        planner.copied_only(op, expressions, inputs)
+        return
+    writer = _ScatterWriter(op, expressions, places, planner.buffer)
+    planner.launch(writer.write(values), expressions, op.results, inputs)
+
+
+@dataclass(slots=True)
+class _Places:
+    """Where windows go: start indices, strides within a window, and which dimensions of the updates are a window's."""
+
+    starts: list[Start]
+    strides: tuple[int, ...]
+    batch_dims: tuple[int, ...]
+    window_dims: tuple[int, ...]
+
+
+def _places(op: Op, numbers: ScatterDimensionNumbers, expressions: Expressions, indices: Value) -> _Places:
+    operand = op.operands[0].tensor
+    shape, rank = expressions.shape, len(expressions.shape)
+    own_strides = contiguous(operand.shape)
+    batch_dims = tuple(d for d in range(rank) if d not in numbers.update_window_dims)
+    dropped = {*numbers.inserted_window_dims, *numbers.input_batching_dims}
+    windows = [d for d in range(operand.ndim) if d not in dropped]
+    sizes = dict.fromkeys(range(operand.ndim), 1)
+    strides = [0] * rank
+    for dim, own in zip(numbers.update_window_dims, windows, strict=True):
+        strides[dim] = own_strides[own]
+        sizes[own] = shape[dim]
+    for own, paired in zip(numbers.input_batching_dims, numbers.scatter_indices_batching_dims, strict=True):
+        strides[batch_dims[paired - (paired > numbers.index_vector_dim)]] += own_strides[own]
+    starts = []
+    for number, own in enumerate(numbers.scatter_dims_to_operand_dims):
+        step = _IndexComponent(batch_dims, rank, numbers.index_vector_dim, number)
+        node = expressions.visit(indices, expressions.push(step, IDENTITY))
+        starts.append(Start(node, own_strides[own], operand.shape[own] - sizes[own]))
+    return _Places(starts, tuple(strides), batch_dims, numbers.update_window_dims)
+
+
+class _ScatterWriter:
+    """Writes the kernel of one scatter."""
+
+    def __init__(self, op: Op, expressions: Expressions, places: _Places, buffer_of: Any) -> None:
+        self.op, self.expressions, self.places = op, expressions, places
+        self.text = KernelText(buffer_of)
+        order = (*places.batch_dims, *places.window_dims)
+        found = [n.access.strides for n in expressions.nodes if isinstance(n, Load | Position)] + [places.strides]
+        permuted = [tuple(p[dim] for dim in order) for p in found]
+        axes = collapse([expressions.shape[d] for d in order], permuted, cuts=(len(places.batch_dims),))
+        self.outer = [k for k, axis in enumerate(axes) if axis.dims[0] < len(places.batch_dims)]
+        self.inner = [k for k in range(len(axes)) if k not in self.outer]
+        self.nest = Nest(self.text, expressions, [a._replace(dims=tuple(order[d] for d in a.dims)) for a in axes])
+        self.registers = [REGISTERS[v.tensor.dtype] for v in op.results]
+
+    def write(self, values: Sequence[int]) -> Draft:
+        """Return the kernel; ``values`` are the nodes of the updates."""
+        for result in self.op.results:
+            self.text.pointer(result, "out")
+        self._loops(self.outer, lambda: self._window(values))
+        stores = [
+            Store(node, result, Access(0, self.places.strides), register)
+            for node, result, register in zip(values, self.op.results, self.registers, strict=True)
+        ]
+        return draft(
+            self.text,
+            self.expressions,
+            stores,
+            1,
+            f"scatter_{self.op.regions[0].ops[-1].definition.name}" if self.op.regions[0].ops else "scatter",
+        )
+
+    def _loops(self, axes: Sequence[int], body: Any) -> None:
+        if not axes:
+            body()
+            return
+        with self.nest.loop(axes[0]):
+            self._loops(axes[1:], body)
+
+    def _window(self, values: Sequence[int]) -> None:
+        names, tests = [], []
+        for start in self.places.starts:
+            limit = self.text.number(("limit", start), start.limit, "limit")
+            name = self.text.let(f"to_i64({self.nest.name(start.node)})", "start")
+            names.append(self.text.let(f"{name} * {self.text.number(('step', start), start.stride, 'step')}", "at"))
+            tests.append(f"(0 <= {name}) & ({name} <= {limit})")
+        if not tests:
+            self._loops(self.inner, lambda: self._element(values, ""))
+            return
+        with self.nest.block(f"if {' & '.join(tests)}:"):
+            at = self.text.let(" + ".join(names), "window") if len(names) > 1 else names[0]
+            self._loops(self.inner, lambda: self._element(values, at))
+
+    def _element(self, values: Sequence[int], at: str) -> None:
+        self.nest.write(values)
+        updates = [self.nest.name(node) for node in values]
+        within = self.nest.index(Access(0, self.places.strides))
+        index = " + ".join(part for part in (at, within if within != "0" else "") if part) or "0"
+        place = self.text.let(index, "place")
+        pointers = [self.text.pointer(result, "out") for result in self.op.results]
+        old = [
+            self.text.let(f"load_{register.storage}({pointer}, {place})", "old")
+            for register, pointer in zip(self.registers, pointers, strict=True)
+        ]
+        new = write_region(self.text, self.op.regions[0], [*old, *updates])
+        for register, pointer, value in zip(self.registers, pointers, new, strict=True):
+            self.text.line(f"store_{register.storage}({pointer}, {place}, {value})")
+
+
+KERNELS.register(ops.SCATTER)(
+    RootRule(emit_scatter, refuse=_refuse_scatter, fusible=lambda op: range(len(op.results), len(op.operands)))
+)

@@ -1,0 +1,159 @@
+"""Layout ops as views: given where the operand's elements lie, where the result's lie. Two of them write buffers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from numhlo.backend.emit.access import Access, NonlinearViewError, contiguous, reshape_strides
+from numhlo.backend.emit.expressions import IDENTITY, SCALAR
+from numhlo.backend.emit.maps import Store, write_map
+from numhlo.backend.emit.registers import REGISTERS
+from numhlo.backend.emit.tables import KERNELS, VIEW, RootRule
+from numhlo.lowering.ir import Op
+from numhlo.lowering.ops import layout as ops
+from numhlo.lowering.ops.primitive import make_op
+
+
+@VIEW.register(ops.BROADCAST_IN_DIM)
+def view_broadcast_in_dim(op: Op, access: Access, *_: object) -> Access:
+    """Dimensions that are new, or that grow, have stride 0."""
+    strides = [0] * op.result.tensor.ndim
+    shape = op.operands[0].tensor.shape
+    for dim, stride, extent in zip(op.attributes["broadcast_dimensions"], access.strides, shape, strict=True):
+        strides[dim] = 0 if extent == 1 else stride
+    return access.with_strides(strides)
+
+
+@VIEW.register(ops.RESHAPE)
+def view_reshape(op: Op, access: Access, *_: object) -> Access:
+    """Split and merge dimensions that follow each other in memory."""
+    strides = reshape_strides(op.operands[0].tensor.shape, access.strides, op.result.tensor.shape)
+    if strides is None:
+        raise NonlinearViewError(op)
+    return access.with_strides(strides)
+
+
+@VIEW.register(ops.TRANSPOSE)
+def view_transpose(op: Op, access: Access, *_: object) -> Access:
+    """Reorder the strides."""
+    return access.with_strides([access.strides[axis] for axis in op.attributes["permutation"]])
+
+
+@VIEW.register(ops.SLICE)
+def view_slice(op: Op, access: Access, *_: object) -> Access:
+    """Move the offset to the first element, and step over those left out."""
+    starts, steps = op.attributes["start_indices"], op.attributes["strides"]
+    offset = access.offset + sum(a * s for a, s in zip(starts, access.strides, strict=True))
+    strides = tuple(a * s for a, s in zip(steps, access.strides, strict=True))
+    return Access(offset, strides, access.starts)
+
+
+@VIEW.register(ops.REVERSE)
+def view_reverse(op: Op, access: Access, *_: object) -> Access:
+    """Start at the last element and walk back."""
+    strides, offset = list(access.strides), access.offset
+    for dim in op.attributes["dimensions"]:
+        offset += (op.result.tensor.shape[dim] - 1) * strides[dim]
+        strides[dim] = -strides[dim]
+    return Access(offset, tuple(strides), access.starts)
+
+
+LINE = 16
+"""Elements in a row of an operand below which rows of several operands share cache lines."""
+
+SMALL = 512
+"""Elements of an operand up to which a launch takes longer than the copy."""
+
+MOST_INTERLEAVED = 8
+
+
+def emit_concatenate(op: Op, planner: Any) -> None:
+    """Append one launch for each operand, which writes it to its place in the result; or one for all of them."""
+    result = op.result
+    planner.output(result)
+    register = REGISTERS[result.tensor.dtype]
+    place, strides = 0, contiguous(result.tensor.shape)
+    dimension = op.attributes["dimension"]
+    places = []
+    for operand in op.operands:
+        own = tuple(0 if n == 1 else s for n, s in zip(operand.tensor.shape, strides, strict=True))
+        places.append(Access(place, own))
+        place += operand.tensor.shape[dimension] * strides[dimension]
+    if _meets_closely(op):
+        shape = op.operands[0].tensor.shape
+        one = shape if math.prod(shape) > 1 else ()
+        expressions = planner.expressions(one)
+        nodes = [expressions.visit(v, IDENTITY if one else SCALAR) for v in op.operands]
+        stores = [
+            Store(node, result, at if one else Access(at.offset, ()), register)
+            for node, at in zip(nodes, places, strict=True)
+        ]
+        expressions.used[op] = None
+        planner.launch(write_map(expressions, stores, planner.buffer), expressions, [result])
+        return
+    parts = []
+    for operand, at in zip(op.operands, places, strict=True):
+        expressions = planner.expressions(operand.tensor.shape)
+        parts.append((expressions, Store(expressions.visit(operand), result, at, register)))
+    planner.launch_parts(op, parts)
+
+
+def _meets_closely(op: Op) -> bool:
+    """Return whether all operands are written in one loop: each writes a part of every cache line, or all are small."""
+    shape = op.operands[0].tensor.shape
+    if 0 in shape or any(v.tensor.shape != shape for v in op.operands):
+        return False
+    if math.prod(shape) == 1:
+        return True
+    run = math.prod(shape[op.attributes["dimension"] :])
+    return len(op.operands) <= MOST_INTERLEAVED and (run <= LINE or math.prod(shape) <= SMALL)
+
+
+def emit_pad(op: Op, planner: Any) -> None:
+    """Append a launch that fills the result with the padding value, and one that writes the operand into it."""
+    operand, padding = op.operands
+    result, register = op.result, REGISTERS[op.result.tensor.dtype]
+    planner.output(result)
+    parts = []
+    kept, place = _visible(op)
+    everywhere = SCALAR if result.tensor.ndim else IDENTITY
+    expressions = planner.expressions(kept.result.tensor.shape)
+    if result.tensor.size > kept.result.tensor.size:
+        fill = planner.expressions(result.tensor.shape)
+        node = fill.visit(padding, everywhere)
+        parts.append((fill, Store(node, result, Access(0, contiguous(result.tensor.shape)), register)))
+    else:
+        expressions.visit(padding, everywhere)  # the NumPy engine takes all operands
+    node = expressions.visit(operand, expressions.push(kept, IDENTITY) if operand.tensor.ndim else IDENTITY)
+    parts.append((expressions, Store(node, result, place, register)))
+    planner.launch_parts(op, parts)
+
+
+def _visible(op: Op) -> tuple[Op, Access]:
+    """Return the slice of a pad's operand that is seen in the result, perhaps an empty one, and where it goes."""
+    extents, sizes = op.operands[0].tensor.shape, op.result.tensor.shape
+    starts, limits, strides, offset = [], [], [], 0
+    for extent, size, low, gap, stride in zip(
+        extents,
+        sizes,
+        op.attributes["edge_padding_low"],
+        op.attributes["interior_padding"],
+        contiguous(sizes),
+        strict=True,
+    ):
+        step = gap + 1
+        first = max(0, -(low // step))  # the least index with low + index * step >= 0
+        end = min(extent, -((low - size) // step))
+        if end <= first:
+            first = end = 0
+        starts.append(first)
+        limits.append(end)
+        strides.append(0 if end - first == 1 else stride * step)
+        offset += (low + first * step) * stride
+    bounds = {"start_indices": tuple(starts), "limit_indices": tuple(limits), "strides": (1,) * len(starts)}
+    return make_op(ops.SLICE, [op.operands[0]], bounds), Access(offset, tuple(strides))
+
+
+KERNELS.register(ops.CONCATENATE)(RootRule(emit_concatenate, fusible=lambda op: range(len(op.operands))))
+KERNELS.register(ops.PAD)(RootRule(emit_pad, fusible=lambda op: (0, 1)))

@@ -1,0 +1,193 @@
+"""Elementwise kernels: loops over a domain that store one or more expressions.
+
+A unit of work is an element where the domain is one loop, else a row: the outer loops, flattened. The inner loop
+runs over memory in order and becomes SIMD code.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from numhlo.backend.emit.access import Access
+from numhlo.backend.emit.cost import grain_of
+from numhlo.backend.emit.draft import Draft, remembered
+from numhlo.backend.emit.elementwise import COSTS
+from numhlo.backend.emit.expressions import Apply, Expressions, Load, Position
+from numhlo.backend.emit.kernel_text import BufferOf, KernelText
+from numhlo.backend.emit.nest import Axis, Nest, collapse
+from numhlo.backend.emit.registers import Register
+from numhlo.lowering.ir import Value
+
+SHORT_ROW = 16
+"""Inner loops shorter than this are joined with the next outer loop, so that a row is worth its index arithmetic."""
+
+TILE = 16
+"""Extent of a tile, either way, where operands lie in memory along different axes."""
+
+LITERAL_EXTENT = 8
+"""Inner extents up to this are part of the kernel's text, and unrolled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Where a kernel writes the value of a node."""
+
+    node: int
+    value: Value
+    access: Access
+    register: Register
+
+    @property
+    def key(self) -> Hashable:
+        """Return what the text depends on."""
+        return self.node, self.access, self.register.storage
+
+
+def write_map(expressions: Expressions, stores: Sequence[Store], buffer_of: BufferOf) -> Draft:
+    """Return the kernel that stores expressions over their domain, which has at least one element."""
+    key = "map", expressions.key, tuple([store.key for store in stores])
+    values = [*[store.value for store in stores], *expressions.loads]
+    (found,) = remembered(key, values, buffer_of, lambda: [_write_map(expressions, stores, buffer_of)])
+    return found
+
+
+def _write_map(expressions: Expressions, stores: Sequence[Store], buffer_of: BufferOf) -> Draft:
+    axes = collapse(expressions.shape, all_strides(expressions, stores))
+    text = KernelText(buffer_of)
+    nest = Nest(text, expressions, axes)
+    inner = inner_axes(axes)
+    nest.literal_axes = {k for k in inner if axes[k].extent <= LITERAL_EXTENT and len(axes) > 1}
+    outer = list(range(len(axes) - len(inner)))
+    for store in stores:
+        text.pointer(store.value, "out")
+    along = _other_direction(nest, stores)
+    if along is not None:
+        extent = _write_tiles(nest, along, stores)
+        return draft(text, expressions, stores, extent, "tiles_" + kernel_name(expressions))
+    if not axes:
+        write_body(nest, stores)
+    elif not outer:
+        with nest.loop(0, "lo, hi"):
+            write_body(nest, stores)
+    else:
+        with open_rows(nest, outer):
+            write_inner(nest, inner, stores)
+    extent = math.prod(axes[k].extent for k in outer) if outer else (axes[0].extent if axes else 1)
+    return draft(text, expressions, stores, extent)
+
+
+def _other_direction(nest: Nest, stores: Sequence[Store]) -> int | None:
+    """Return the axis along which an operand lies in memory while results lie along the last one, if both are long."""
+    last = len(nest.axes) - 1
+    if last < 1 or nest.axes[last].extent < TILE or any(nest.strides(s.access)[last] != 1 for s in stores):
+        return None
+    for node in nest.expressions.nodes:
+        if isinstance(node, Load) and node.access.strides:
+            strides = nest.strides(node.access)
+            if 1 in strides[:last] and abs(strides[last]) > TILE // 4:
+                axis = strides.index(1)
+                return axis if nest.axes[axis].extent >= TILE else None
+    return None
+
+
+def _write_tiles(nest: Nest, along: int, stores: Sequence[Store]) -> int:
+    """Write loops over tiles, so that cache lines are used whole in both directions; return the number of units."""
+    last = len(nest.axes) - 1
+    outer = [k for k in range(last) if k != along]
+    blocks = -(-nest.axes[along].extent // TILE)
+    text = nest.text
+    with nest.block("for unit in range(lo, hi):"):
+        block = "unit"
+        if outer:
+            count = text.number("blocks", blocks, "blocks")
+            rest = text.let(f"divide(to_i64(unit), to_i64({count}))", "rest")
+            block = text.let(f"unit - {rest} * {count}", "block")
+            nest.decode(rest, outer)
+        first = text.let(f"{block} * {TILE}", "first")
+        end = text.let(f"min({first} + {TILE}, {nest.extent(along)})", "end")
+        with nest.block(f"for start in range(0, {nest.extent(last)}, {TILE}):"):
+            stop = text.let(f"min(start + {TILE}, {nest.extent(last)})", "stop")
+            with nest.loop(along, f"{first}, {end}"), nest.loop(last, f"start, {stop}"):
+                write_body(nest, stores)
+    return blocks * math.prod(nest.axes[k].extent for k in outer)
+
+
+def draft(text: KernelText, expressions: Expressions, stores: Sequence[Store], extent: int, name: str = "") -> Draft:
+    """Return the finished kernel."""
+    size = math.prod(expressions.shape)
+    flops, traffic = cost_of(expressions, stores)
+    kernel = text.finish(name or kernel_name(expressions))
+    grain = grain_of(extent, size * flops, size * traffic)
+    return Draft(kernel, tuple(text.buffers), tuple(text.dims), extent, grain, size * flops, size * traffic)
+
+
+def all_strides(expressions: Expressions, stores: Sequence[Store]) -> list[tuple[int, ...]]:
+    """Return the strides of everything that a kernel reads and writes."""
+    found = [node.access.strides for node in expressions.nodes if isinstance(node, Load | Position)]
+    return found + [store.access.strides for store in stores]
+
+
+def inner_axes(axes: Sequence[Axis]) -> list[int]:
+    """Return the axes of the loops inside a row: the last one, and those around it while rows would be short."""
+    if len(axes) < 2:
+        return list(range(len(axes)))
+    first, size = len(axes) - 1, axes[-1].extent
+    while first > 1 and size < SHORT_ROW:
+        first -= 1
+        size *= axes[first].extent
+    return list(range(first, len(axes)))
+
+
+@contextmanager
+def open_rows(nest: Nest, outer: Sequence[int]) -> Iterator[None]:
+    """Open the loop over units, which are the outer axes flattened, and decode their indices."""
+    if len(outer) == 1:
+        with nest.loop(outer[0], "lo, hi"):
+            yield
+        return
+    with nest.block("for row in range(lo, hi):"):
+        nest.decode("row", outer)
+        yield
+
+
+def write_inner(nest: Nest, inner: Sequence[int], stores: Sequence[Store]) -> None:
+    """Write the loops inside a unit."""
+    if not inner:
+        write_body(nest, stores)
+        return
+    with nest.loop(inner[0]):
+        write_inner(nest, inner[1:], stores)
+
+
+def write_body(nest: Nest, stores: Sequence[Store]) -> None:
+    """Write all expressions, then all stores: a store may overwrite what an expression reads."""
+    nest.write([store.node for store in stores])
+    for store in stores:
+        write_store(nest, store, nest.name(store.node))
+
+
+def write_store(nest: Nest, store: Store, value: str) -> None:
+    """Write the statement that stores a value at the current place."""
+    pointer = nest.text.pointer(store.value, "out")
+    nest.text.line(f"store_{store.register.storage}({pointer}, {nest.index(store.access)}, {value})")
+
+
+def cost_of(expressions: Expressions, stores: Sequence[Store]) -> tuple[int, int]:
+    """Return operations and bytes of one element of the domain, what is computed outside inner loops left out."""
+    flops, traffic = 1, sum(store.register.dtype.itemsize for store in stores)
+    for node in expressions.nodes:
+        if isinstance(node, Apply):
+            flops += COSTS.get(node.op.definition, 1)
+        elif isinstance(node, Load) and node.access.strides and node.access.strides[-1]:
+            traffic += node.register.dtype.itemsize
+    return flops, traffic
+
+
+def kernel_name(expressions: Expressions, prefix: str = "map") -> str:
+    """Return a name from the ops that a kernel computes."""
+    names = [node.op.definition.name for node in expressions.nodes if isinstance(node, Apply)]
+    parts = names if len(names) <= 4 else [*names[:2], f"{len(names) - 3}_more", names[-1]]
+    return "_".join([prefix, *parts]) if parts or prefix != "map" else "copy"

@@ -1,0 +1,329 @@
+"""Writes the nodes of `expressions` inside loops: index arithmetic, hoisting, one statement a node.
+
+Dimensions of the domain that lie one behind the other in every buffer become one loop (`collapse`), so one kernel
+serves many shapes. A node is written in the outermost block where all it needs is known: what depends on rows only
+stands in the row's block, before the inner loop. Extents and strides are run-time numbers, except tiny extents of
+inner loops.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from numhlo.backend.emit.access import Access, Start
+from numhlo.backend.emit.elementwise import UNROUNDED
+from numhlo.backend.emit.expressions import Apply, Expressions, Literal, Load, Node, Position, operand_nodes
+from numhlo.backend.emit.kernel_text import KernelText
+from numhlo.backend.emit.registers import Register, bits_as_number, from_number, literal
+from numhlo.backend.emit.tables import ELEMENT
+from numhlo.lowering.ops.comparison import CLAMP, SELECT
+from numhlo.lowering.ops.elementwise import DIVIDE, MAXIMUM, MINIMUM, REMAINDER
+
+SMALL_STRIDE = 4
+"""Strides up to this are literals: LLVM turns them into interleaved vector loads."""
+
+PLAIN_WHOLE = 16
+PLAIN_DIGITS = 5
+"""Whole constants up to this size, and short decimal fractions, are part of a kernel's text; others come at run
+time, since they often depend on shapes (n, 1 / n), and a new shape must not need a new kernel."""
+
+DIVISIONS = frozenset({DIVIDE, REMAINDER})
+CHOOSING = frozenset({SELECT, CLAMP, MAXIMUM, MINIMUM})
+EXACT = UNROUNDED | CHOOSING
+
+
+class Axis(NamedTuple):
+    """One loop: dimensions of the domain that lie one behind the other in every buffer."""
+
+    extent: int
+    dims: tuple[int, ...]
+
+
+def collapse(shape: Sequence[int], strides: Iterable[tuple[int, ...]], cuts: Sequence[int] = ()) -> list[Axis]:
+    """Return the fewest loops over a domain.
+
+    Parameters
+    ----------
+    shape : sequence of int
+    strides : iterable of tuple of int
+        Of every access over the domain.
+    cuts : sequence of int
+        Dimensions that must not be merged with the one before.
+
+    Examples
+    --------
+    >>> [axis.extent for axis in collapse((2, 3, 4), [(12, 4, 1), (0, 4, 1)])]
+    [2, 12]
+    """
+    patterns = list(dict.fromkeys(strides))
+    axes: list[Axis] = []
+    for dim, extent in enumerate(shape):
+        if extent == 1:
+            continue
+        last = axes[-1] if axes else None
+        if (
+            last is not None
+            and not any(last.dims[-1] < cut <= dim for cut in cuts)
+            and all(p[last.dims[-1]] == p[dim] * extent for p in patterns)
+        ):
+            axes[-1] = Axis(last.extent * extent, (*last.dims, dim))
+        else:
+            axes.append(Axis(extent, (dim,)))
+    return axes
+
+
+class Nest:
+    """Loops under construction over the axes of a domain.
+
+    Parameters
+    ----------
+    text : KernelText
+    expressions : Expressions
+    axes : list of Axis
+    scope : int
+        Tells the run-time numbers of several nests in one text apart.
+    """
+
+    def __init__(self, text: KernelText, expressions: Expressions, axes: list[Axis], scope: int = 0) -> None:
+        self.scope = scope
+        self.text = text
+        self.expressions = expressions
+        self.axes = axes
+        self.variables: dict[int, tuple[str, int]] = {}
+        self.literal_axes: set[int] = set()
+        self._names: list[dict[int, str]] = [{}]
+        self._depths: dict[int, int] = {}
+
+    # Loops
+
+    @contextmanager
+    def block(self, header: str) -> Iterator[None]:
+        """Open a block; names of nodes written in it end with it."""
+        with self.text.block(header):
+            self._names.append({})
+            yield
+            self._names.pop()
+        depth = self.text.depth
+        self._depths = {k: d for k, d in self._depths.items() if d <= depth}
+        self.variables = {a: v for a, v in self.variables.items() if v[1] <= depth}
+
+    @contextmanager
+    def loop(self, axis: int, bounds: str | None = None) -> Iterator[str]:
+        """Open a loop over an axis; ``bounds`` are the range's arguments where it runs over a part of the extent."""
+        variable = f"i{axis}"
+        with self.block(f"for {variable} in range({bounds or self.extent(axis)}):"):
+            self.variables[axis] = variable, self.text.depth
+            yield variable
+
+    @contextmanager
+    def fixed(self, indices: dict[int, str]) -> Iterator[None]:
+        """Write nodes at given indices of some axes, without loops over these."""
+        depth = self.text.depth
+        names, variables = self._names[depth], self.variables
+        self._names[depth] = {}
+        self.variables = {**variables, **{axis: (index, depth) for axis, index in indices.items()}}
+        self._depths = {k: d for k, d in self._depths.items() if d < depth}
+        yield
+        self._names[depth], self.variables = names, variables
+        self._depths = {k: d for k, d in self._depths.items() if d < depth}
+
+    def set_variable(self, axis: int, expression: str) -> None:
+        """Give an axis's index without a loop: decoded from another one."""
+        self.text.line(f"i{axis} = {expression}")
+        self.variables[axis] = f"i{axis}", self.text.depth
+
+    def decode(self, flat: str, outer: Sequence[int]) -> None:
+        """Give the indices of axes from an index into all of them, flattened row-major."""
+        rest = f"to_i64({flat})"
+        for axis in reversed(outer[1:]):
+            extent = f"to_i64({self.extent(axis)})"
+            self.set_variable(axis, f"remainder({rest}, {extent})")
+            rest = self.text.let(f"divide({rest}, {extent})", "rest")
+        self.set_variable(outer[0], rest)
+
+    def extent(self, axis: int) -> str:
+        """Return the text of an axis's extent."""
+        extent = self.axes[axis].extent
+        if axis in self.literal_axes:
+            return str(extent)
+        return self.text.number(("extent", self.axes[axis].dims), extent, "n")
+
+    # Index arithmetic
+
+    def strides(self, access: Access) -> list[int]:
+        """Return an access's stride along each axis."""
+        return [access.strides[axis.dims[-1]] for axis in self.axes]
+
+    def depth_of(self, access: Access) -> int:
+        """Return the depth of the innermost block that an access's place depends on."""
+        depth = 0
+        for axis, stride in enumerate(self.strides(access)):
+            if stride and axis in self.variables:
+                depth = max(depth, self.variables[axis][1])
+        for start in access.starts:
+            depth = max(depth, self.depth(start.node))
+        return depth
+
+    def index(self, access: Access) -> str:
+        """Return the text of an element's index, sums that depend on outer loops only being computed there."""
+        terms: dict[int, list[str]] = {}
+        if access.offset:
+            terms[0] = [self.text.number((self.scope, "offset", access), access.offset, "offset")]
+        strides = self.strides(access)
+        for axis, stride in enumerate(strides):
+            if stride:
+                variable, depth = self.variables[axis]
+                if variable == "0":
+                    continue
+                terms.setdefault(depth, []).append(self._product(variable, access, axis, stride))
+        for start in access.starts:
+            terms.setdefault(self.depth(start.node), []).append(self._start(access, start))
+        total = ""
+        for depth in sorted(terms):
+            parts = [total, *terms[depth]] if total else terms[depth]
+            total = " + ".join(parts).replace("+ -", "- ")
+            if depth < self.text.depth and (len(parts) > 1 or not parts[0].isidentifier()):
+                total = self.text.let(total, "at", depth)
+        return total or "0"
+
+    def _product(self, variable: str, access: Access, axis: int, stride: int) -> str:
+        if stride == 1:
+            return variable
+        if stride == -1:
+            return f"-{variable}"
+        return f"{variable} * {self._stride(access, axis, stride)}"
+
+    def _stride(self, access: Access, axis: int, stride: int) -> str:
+        inner = range(axis + 1, len(self.axes))
+        if stride == math.prod(self.axes[k].extent for k in inner):
+            literals = [self.axes[k].extent for k in inner if k in self.literal_axes]
+            names = [self.extent(k) for k in inner if k not in self.literal_axes]
+            factors = [*names, *([str(math.prod(literals))] if literals else [])]
+            return factors[0] if len(factors) == 1 else self.text.let(" * ".join(factors), "size", 0)
+        if abs(stride) <= SMALL_STRIDE and axis == len(self.axes) - 1:
+            return str(stride)
+        return self.text.number((self.scope, "stride", access, axis), stride, "stride")
+
+    def _start(self, access: Access, start: Start) -> str:
+        node = self.expressions.nodes[start.node]
+        limit = self.text.number((self.scope, "limit", start.node, start.limit), start.limit, "limit")
+        value = self.name(start.node)
+        if node.register.name == "u64":
+            value = f"minimum({value}, to_u64({limit}))"
+        depth = self.depth(start.node)
+        clamped = self.text.let(f"min(max(to_i64({value}), 0), {limit})", "start", depth)
+        if start.stride == 1:
+            return clamped
+        return f"{clamped} * {self.text.number((self.scope, 'step', start), start.stride, 'step')}"
+
+    # Nodes
+
+    def depth(self, node: int) -> int:
+        """Return the depth of the innermost block that a node depends on."""
+        known = self._depths.get(node)
+        if known is None:
+            known = self._depths[node] = self._depth(self.expressions.nodes[node])
+        return known
+
+    def _depth(self, node: Node) -> int:
+        if isinstance(node, Load | Position):
+            return self.depth_of(node.access)
+        if isinstance(node, Apply):
+            return max([self.depth(k) for k in node.operands], default=0)
+        return 0
+
+    def write(self, wanted: Iterable[int]) -> None:
+        """Write nodes and all they need, operands first."""
+        nodes = self.expressions.nodes
+        needed: set[int] = set()
+        stack = list(wanted)
+        while stack:
+            number = stack.pop()
+            if number not in needed:
+                needed.add(number)
+                stack.extend(operand_nodes(nodes[number]))
+        for number in sorted(needed):
+            self.name(number)
+
+    def name(self, number: int) -> str:
+        """Return the name (or literal) of a node's value, writing its statement where it is missing."""
+        depth = self.depth(number)
+        known = self._names[depth].get(number)
+        if known is None:
+            known = self._names[depth][number] = self._write(number, depth)
+        return known
+
+    def join(self, other: Nest) -> None:
+        """Go on inside the blocks that another nest of the same text has open, with its loop variables."""
+        self.variables = dict(other.variables)
+        while len(self._names) <= self.text.depth:
+            self._names.append({})
+
+    def bind(self, number: int, name: str) -> None:
+        """Say that a node's value is in a local variable of the current block."""
+        self._depths[number] = self.text.depth
+        self._names[self.text.depth][number] = name
+
+    def _write(self, number: int, depth: int) -> str:
+        node = self.expressions.nodes[number]
+        if isinstance(node, Literal):
+            return self._literal(number, node)
+        if isinstance(node, Load):
+            pointer = self.text.pointer(node.value)
+            return self.text.let(f"load_{node.register.storage}({pointer}, {self.index(node.access)})", "x", depth)
+        if isinstance(node, Position):
+            return self.text.let(position_text(self.index(node.access), node.register), "position", depth)
+        operands = [self.name(k) for k in node.operands]
+        if node.op.definition in DIVISIONS:
+            operands[1] = self._divisor(node, operands[1])
+        expression = element_text(node, operands)
+        return self.text.let(expression, hint_of(node), depth)
+
+    def _divisor(self, node: Apply, name: str) -> str:
+        """Return a constant integer divisor as text: dividing by a known number is a multiplication."""
+        divisor = self.expressions.nodes[node.operands[1]]
+        if isinstance(divisor, Literal) and divisor.register.kind in "iu":
+            return literal(divisor.value, divisor.register)
+        return name
+
+    def _literal(self, number: int, node: Literal) -> str:
+        if is_plain(node):
+            return literal(node.value, node.register)
+        carried = self.text.number((self.scope, "literal", number), bits_as_number(node.value, node.register), "c")
+        return self.text.let(from_number(carried, node.register), "constant", 0)
+
+
+def is_plain(node: Literal) -> bool:
+    """Return whether a constant is written into the text instead of coming at run time."""
+    if node.register.kind in "bc":
+        return True
+    value: float = int(node.value) if node.register.kind in "iu" else float(node.value)
+    if not math.isfinite(value):
+        return True
+    if value == int(value):
+        return abs(value) <= PLAIN_WHOLE
+    return len(repr(value)) <= PLAIN_DIGITS
+
+
+def element_text(node: Apply, operands: Sequence[str]) -> str:
+    """Return the expression of an op's result element, rounded to its element type."""
+    text = ELEMENT[node.op.definition](node.op, operands)
+    exact = CHOOSING if node.register.kind in "iu" else EXACT
+    return text if node.op.definition in exact else node.register.wrap(text)
+
+
+def position_text(index: str, register: Register) -> str:
+    """Return the expression that turns an index into an iota's element."""
+    if register.kind == "c":
+        part = "f32" if register.name == "c64" else "f64"
+        return f"make_{register.name}(to_{part}({index}), to_{part}(0.0))"
+    return register.wrap(f"{register.convert}({index})")
+
+
+def hint_of(node: Apply) -> str:
+    """Return what a local variable for an op's result is called."""
+    name = node.op.definition.name
+    return f"{name}_" if name[-1].isdigit() else name

@@ -1,0 +1,81 @@
+"""Chooses the kernels of a reduction: along rows in memory, along columns, or a few elements unrolled.
+
+Where results are few and long, blocks are units of their own, and a second kernel combines their results in order. All
+kernels give the bits of `numhlo.lowering.ops.reduction_order`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from numhlo.backend.emit.draft import Draft, remembered
+from numhlo.backend.emit.expressions import Load
+from numhlo.backend.emit.kernel_text import BufferOf
+from numhlo.backend.emit.nest import Axis
+from numhlo.backend.emit.reduction_columns import COLUMNS, ColumnWriter
+from numhlo.backend.emit.reduction_packed import PackedWriter, suits_packing
+from numhlo.backend.emit.reduction_rows import RowWriter
+from numhlo.backend.emit.reduction_unrolled import UnrolledWriter
+from numhlo.backend.emit.reduction_writer import Partial, Reduction
+from numhlo.lowering.ops.reduction_order import BLOCK
+
+UNROLLED = 8
+"""Numbers of elements up to which a reduction is written out."""
+
+FEW_UNITS = 16
+"""Numbers of units below which the blocks of long reductions become units."""
+
+
+def write_reduction(reduction: Reduction, buffer_of: BufferOf, partial: Partial) -> list[Draft]:
+    """Return the kernel, or the two kernels, that reduce over a domain with at least one element."""
+    axes, kept = reduction.collapsed()
+    count = math.prod(axis.extent for axis in axes[kept:])
+    units = math.prod(axis.extent for axis in axes[:kept])
+    columns = count > UNROLLED and _prefers_columns(reduction, axes, kept)
+    blocks = -(-count // BLOCK)
+    if columns:
+        units = units // axes[kept - 1].extent * -(-axes[kept - 1].extent // COLUMNS)
+    in_parts = blocks > 1 and units < FEW_UNITS and all(r.combiner.identity is not None for r in reduction.reduced)
+    outputs = math.prod(axis.extent for axis in axes[:kept])
+    parts = [partial(r.combiner.registers[0], blocks * outputs) for r in reduction.reduced] if in_parts else []
+
+    def write() -> list[Draft]:
+        if count <= UNROLLED:
+            return [UnrolledWriter(reduction, axes, kept, buffer_of).write()]
+        if (
+            columns
+            and not in_parts
+            and len(axes) == kept + 1
+            and suits_packing(reduction, axes[kept - 1].extent, count)
+        ):
+            return [PackedWriter(reduction, axes, kept, buffer_of).write()]
+        writer = (ColumnWriter if columns else RowWriter)(reduction, axes, kept, buffer_of)
+        return writer.write_in_parts(parts) if in_parts else [writer.write()]
+
+    key = reduction.key
+    return write() if key is None else remembered(key, [*reduction.values, *parts], buffer_of, write)
+
+
+def prefers_rows(reduction: Reduction) -> bool:
+    """Return whether a reduction is long and goes along rows, all of a row in one unit."""
+    axes, kept = reduction.collapsed()
+    count = math.prod(axis.extent for axis in axes[kept:])
+    units = math.prod(axis.extent for axis in axes[:kept])
+    if count <= UNROLLED or kept == 0 or _prefers_columns(reduction, axes, kept):
+        return False
+    return count <= BLOCK or units >= FEW_UNITS
+
+
+def _prefers_columns(reduction: Reduction, axes: Sequence[Axis], kept: int) -> bool:
+    """Return whether memory runs along the last kept axis rather than the last reduced one."""
+    if not kept or not all(r.combiner.is_choice for r in reduction.reduced):
+        return False
+    columns, rows = axes[kept - 1].dims[-1], axes[-1].dims[-1]
+    balance = 0
+    for node in reduction.expressions.nodes:
+        if isinstance(node, Load):
+            across, along = node.access.strides[columns], node.access.strides[rows]
+            if across and along:  # else its elements serve many results, or many steps, wherever they lie
+                balance += (across == 1) - (along == 1)
+    return balance > 0

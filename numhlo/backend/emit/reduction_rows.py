@@ -1,0 +1,250 @@
+"""Reductions along memory: one result a unit.
+
+Elements go, a block of 4096 at a time, into a scratch block (SIMD code) and from there into lanes; if they lie in
+memory just as they are needed, straight into lanes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+
+from numhlo.backend.emit.access import Access
+from numhlo.backend.emit.draft import Draft
+from numhlo.backend.emit.expressions import Apply, Load, Position
+from numhlo.backend.emit.maps import Store, open_rows
+from numhlo.backend.emit.nest import Axis, position_text
+from numhlo.backend.emit.reduction_writer import Reduced, ReductionWriter, itemsize
+from numhlo.lowering.ir import Value
+from numhlo.lowering.ops.elementwise import MULTIPLY
+from numhlo.lowering.ops.reduction_order import BLOCK
+
+CHAINS = 4
+LONG_ROW = 64
+"""Rows of at least this length are reduced in four parts where every step has to wait for the one before."""
+
+SHORT_ROW = 16
+"""Rows below this length are of a length known to the compiler, which then makes them one masked vector."""
+
+
+def short_axes(axes: Sequence[Axis], kept: int) -> set[int]:
+    """Return the loops along rows whose extents are part of the text, ``kept`` being the number of loops over rows."""
+    return {k for k in range(kept, len(axes)) if axes[k].extent < SHORT_ROW}
+
+
+class RowWriter(ReductionWriter):
+    """One result a unit."""
+
+    def write(self) -> Draft:
+        """Return the kernel."""
+        self.nest.literal_axes = short_axes(self.axes, len(self.kept))
+        with open_rows(self.nest, self.kept) if self.kept else nullcontext():
+            self.row()
+        return self.draft(self.outputs)
+
+    def row(self) -> None:
+        """Write all of one row."""
+        totals = [self.start(reduced) for reduced in self.reduction.reduced]
+        if self._is_one_chain:
+            self._chains(totals)
+        elif self._in_blocks:
+            if self.blocks == 1:
+                self._block("0", self.count_text(), totals)
+            else:
+                with self._block_loop() as stop:
+                    self._block("start", stop, totals)
+        else:
+            self._plain_loops(self.inner, totals)
+        for reduced, names in zip(self.reduction.reduced, totals, strict=True):
+            self.finish(reduced, names)
+
+    def write_in_parts(self, parts: Sequence[Value]) -> list[Draft]:
+        """Return the kernel whose units are blocks, and the one that combines their results."""
+        pointers = [self.text.pointer(part, "part") for part in parts]
+        count = self.count_text()
+        with self.nest.block("for unit in range(lo, hi):"):
+            block = "unit"
+            if self.kept:
+                outputs = self.text.number("outputs", self.outputs, "outputs")
+                block = self.text.let(f"divide(to_i64(unit), to_i64({outputs}))", "block")
+                self.nest.decode(self.text.let(f"unit - {block} * {outputs}", "row"), self.kept)
+            self.text.line(f"start = {block} * {BLOCK}")
+            self.text.line(f"stop = min(start + {BLOCK}, {count})")
+            totals = [self.start(reduced) for reduced in self.reduction.reduced]
+            self._block("start", "stop", totals)
+            for reduced, pointer, (total,) in zip(self.reduction.reduced, pointers, totals, strict=True):
+                self.text.line(f"store_{reduced.combiner.registers[0].name}({pointer}, unit, {total})")
+        first = self.draft(self.blocks * self.outputs, "_blocks")
+        return [first, self.combine_parts(parts)]
+
+    @property
+    def _in_blocks(self) -> bool:
+        return bool(self.extremes) or any(r.combiner.in_lanes for r in self.reduction.reduced)
+
+    @contextmanager
+    def _block_loop(self) -> Iterator[str]:
+        count = self.count_text()
+        with self.nest.block(f"for start in range(0, {count}, {BLOCK}):"):
+            self.text.line(f"stop = min(start + {BLOCK}, {count})")
+            yield "stop"
+
+    def _plain_loops(self, axes: Sequence[int], totals: list[list[str]]) -> None:
+        if axes:
+            with self.nest.loop(axes[0]):
+                self._plain_loops(axes[1:], totals)
+            return
+        for reduced, names, values in zip(self.reduction.reduced, totals, self.elements(), strict=True):
+            self.take(reduced, names, values)
+
+    @property
+    def _is_one_chain(self) -> bool:
+        """Return whether long rows are reduced by bodies whose steps wait for each other."""
+        long = len(self.inner) == 1 and self.count >= LONG_ROW and not self.reduction.stores
+        if not long or self.extremes:
+            return False
+        return all(r.combiner.is_choice and r.combiner.op is None for r in self.reduction.reduced)
+
+    def _chains(self, totals: list[list[str]]) -> None:
+        """Write the reduction of a row in four parts side by side, then of the parts, in order."""
+        (axis,) = self.inner
+        count = self.nest.extent(axis)
+        length = self.text.let(f"{count} // {CHAINS}", "length")
+        chains = [totals, *([self.start(r) for r in self.reduction.reduced] for _ in range(CHAINS - 1))]
+        with self.nest.block(f"for k in range({length}):"):
+            for number, names in enumerate(chains):
+                place = self.text.let(f"k + {number} * {length}", "place") if number else "k"
+                with self.nest.fixed({axis: place}):
+                    for reduced, state, values in zip(self.reduction.reduced, names, self.elements(), strict=True):
+                        self.accumulate(reduced.combiner, state, values)
+        with self.nest.loop(axis, f"{CHAINS} * {length}, {count}"):
+            for reduced, state, values in zip(self.reduction.reduced, chains[-1], self.elements(), strict=True):
+                self.accumulate(reduced.combiner, state, values)
+        for names in chains[1:]:
+            for reduced, state, more in zip(self.reduction.reduced, totals, names, strict=True):
+                self.accumulate(reduced.combiner, state, more)
+
+    def _block(self, start: str, stop: str, totals: list[list[str]]) -> None:
+        """Write the reduction of elements ``start`` to ``stop`` of one result."""
+        places = self._direct(start)
+        if not places:
+            places = self._computed(start, stop, totals)
+        size = stop if start == "0" else f"{stop} - {start}"
+        for number, (word, place) in places.items():
+            reduced = self.reduction.reduced[number]
+            if number in self.extremes:
+                self._take_extreme(reduced, totals[number], f"{word}({place}, {size})", start, place)
+                continue
+            name = reduced.combiner.registers[0].name
+            self.accumulate(reduced.combiner, totals[number], [f"{word}_lanes_{name}({place}, {size})"])
+
+    def _take_extreme(self, reduced: Reduced, totals: list[str], search: str, start: str, place: str) -> None:
+        """Write the search for a block's best element, and take that element with its place."""
+        found = self.text.let(search, "found")
+        pointer, first = place.split(", ", 1)
+        value, position = reduced.combiner.registers
+        index = found if start == "0" else self.text.let(f"{start} + {found}", "index")
+        at = found if first == "0" else f"{first} + {found}"
+        node = self.reduction.expressions.nodes[reduced.inputs[1]]
+        assert isinstance(node, Position)
+        with self.nest.fixed({self.inner[0]: index}):
+            values = [f"load_{value.name}({pointer}, {at})", position_text(self.nest.index(node.access), position)]
+        if self.blocks == 1:
+            for total, text in zip(totals, values, strict=True):
+                self.text.assign(total, text)
+        else:
+            self.accumulate(reduced.combiner, totals, [self.text.let(text, "best") for text in values])
+
+    def _direct(self, start: str) -> dict[int, tuple[str, str]]:
+        """Return word, pointers and first indices for reductions that read memory as it lies; nothing if any can't."""
+        places: dict[int, tuple[str, str]] = {}
+        if self.reduction.stores or len(self.inner) != 1:
+            return places
+        for number, reduced in enumerate(self.reduction.reduced):
+            loads = self._searched(number) if number in self.extremes else self._factors(reduced)
+            if not loads:
+                return {}
+            word = self._word(number) if len(loads) == 1 else "add_product"
+            places[number] = word, ", ".join(self._place(load.value, load.access, start) for load in loads)
+        return places
+
+    def _word(self, number: int) -> str:
+        """Return the first part of the name of the primitive that reduces a block."""
+        combiner = self.reduction.reduced[number].combiner
+        if number not in self.extremes:
+            return combiner.name
+        name = combiner.registers[0].name
+        return f"first_{self.extremes[number]}_{'u8' if name == 'bool' else name}"
+
+    def _searched(self, number: int) -> list[Load]:
+        """Return the load whose value is searched, if elements lie one behind the other as they are in registers."""
+        node = self.reduction.expressions.nodes[self.reduction.reduced[number].inputs[0]]
+        if not isinstance(node, Load) or node.register.narrow or node.register.kind == "b":
+            return []
+        return [node] if self.nest.strides(node.access)[self.inner[0]] == 1 else []
+
+    def _factors(self, reduced: Reduced) -> list[Load]:
+        """Return the one or two loads whose value, or product, is reduced, if all lie one element behind the other."""
+        nodes = self.reduction.expressions.nodes
+        node = nodes[reduced.inputs[0]]
+        found = [node]
+        if isinstance(node, Apply) and node.op.definition is MULTIPLY and reduced.combiner.name == "add":
+            found = [nodes[k] for k in node.operands]
+        loads = [n for n in found if isinstance(n, Load) and not n.register.narrow]
+        fits = reduced.combiner.in_lanes and all(self.nest.strides(n.access)[self.inner[0]] == 1 for n in loads)
+        return loads if fits and len(loads) == len(found) else []
+
+    def _place(self, value: Value, access: Access, start: str) -> str:
+        """Return the pointer to a value's buffer and the index of element ``start``."""
+        with self.nest.fixed({self.inner[0]: start}):
+            return f"{self.text.pointer(value)}, {self.nest.index(access)}"
+
+    def _computed(self, start: str, stop: str, totals: list[list[str]]) -> dict[int, tuple[str, str]]:
+        """Write the loop that computes elements; return where those for lanes then lie."""
+        places: dict[int, tuple[str, str]] = {}
+        scratch: dict[int, str] = {}
+        for number, reduced in enumerate(self.reduction.reduced):
+            if not reduced.combiner.in_lanes and number not in self.extremes:
+                continue
+            stored = self._stored(reduced)
+            if stored is None:
+                scratch[number] = self.text.stack_array("block", BLOCK, itemsize(reduced.combiner.registers[0]))
+            place = f"{scratch[number]}, 0" if stored is None else self._place(stored.value, stored.access, start)
+            places[number] = self._word(number), place
+        with self._run(start, stop) as position:
+            for number, values in enumerate(self.elements()):
+                reduced = self.reduction.reduced[number]
+                if number in scratch:
+                    name = reduced.combiner.registers[0].name
+                    self.text.line(f"store_{name}({scratch[number]}, {position}, {values[0]})")
+                elif number not in places:
+                    self.take(reduced, totals[number], values)
+        return places
+
+    def _stored(self, reduced: Reduced) -> Store | None:
+        """Return the store that puts a reduction's elements into memory anyway, one behind the other."""
+        for store in self.reduction.stores:
+            same = store.node == reduced.inputs[0] and not store.register.narrow and len(self.inner) == 1
+            if same and self.nest.strides(store.access)[self.inner[0]] == 1:
+                return store
+        return None
+
+    @contextmanager
+    def _run(self, start: str, stop: str) -> Iterator[str]:
+        """Open loops over the elements ``start`` to ``stop`` in order; yield an element's place in the block."""
+        minus = "" if start == "0" else f" - {start}"
+        if len(self.inner) == 1:
+            with self.nest.loop(self.inner[0], stop if start == "0" else f"{start}, {stop}") as variable:
+                yield variable + minus
+            return
+        position = self.text.fresh("position")
+        self.text.line(f"{position} = {start}")
+        last = self.inner[-1]
+        with self.nest.block(f"while {position} < {stop}:"):
+            extent = self.nest.extent(last)
+            outer = self.text.let(f"divide(to_i64({position}), to_i64({extent}))", "outer")
+            first = self.text.let(f"{position} - {outer} * {extent}", "first")
+            self.nest.decode(outer, self.inner[:-1])
+            end = self.text.let(f"min({extent}, {first} + {stop} - {position})", "end")
+            with self.nest.loop(last, f"{first}, {end}") as variable:
+                yield f"{position}{minus} + {variable} - {first}"
+            self.text.line(f"{position} = {position} + {end} - {first}")

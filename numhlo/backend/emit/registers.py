@@ -1,0 +1,124 @@
+"""Element types inside a kernel: names of the primitives that load, store, convert and round them.
+
+One row per dtype, looked up by dtype. What a type is in memory and in a register is
+`numhlo.backend.primitives.storage`'s.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from numhlo.backend.primitives import STORAGES, register_name, storage_name
+from numhlo.lowering.ir.types import COMPLEX, INTEGERS, NARROW_FLOATS, SIGNED, UNSIGNED
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """One element type.
+
+    Attributes
+    ----------
+    dtype : np.dtype
+        In memory.
+    kind : str
+        ``b`` boolean, ``i`` signed, ``u`` unsigned, ``f`` float, ``c`` complex.
+    storage, name : str
+        Suffix of loads and stores; suffix of the type in a register.
+    bits : int
+        Width in bits, as StableHLO counts it.
+    narrow : bool
+        A float that is computed in float32 and rounded after every op, or an integer below eight bits.
+    """
+
+    dtype: np.dtype
+    kind: str
+    storage: str
+    name: str
+    bits: int
+    narrow: bool
+
+    @property
+    def convert(self) -> str:
+        """Return the primitive that makes a value of the register type."""
+        return f"to_{self.name}"
+
+    def wrap(self, text: str) -> str:
+        """Return ``text``, a value of the register type, cut to the element type where that is narrower."""
+        if not self.narrow:
+            return text
+        if self.kind == "f":
+            return f"round_{self.storage}({text})"
+        if self.kind == "u":
+            return f"to_u8({text} & {(1 << self.bits) - 1})"
+        shift = f"to_i8({8 - self.bits})"
+        return f"shift_right_arithmetic(shift_left({text}, {shift}), {shift})"
+
+
+def _kind(dtype: np.dtype) -> str:
+    if dtype in SIGNED:
+        return "i"
+    if dtype in UNSIGNED:
+        return "u"
+    if dtype in COMPLEX:
+        return "c"
+    return "b" if dtype == np.bool_ else "f"
+
+
+def _register(dtype: np.dtype) -> Register:
+    bits = dtype.itemsize * 8
+    if dtype in INTEGERS and dtype.name[-1] in "24" and dtype.itemsize == 1 and dtype.name not in ("int64", "uint64"):
+        bits = int(dtype.name[-1])
+    narrow = dtype in NARROW_FLOATS or (dtype in INTEGERS and bits < 8)
+    return Register(dtype, _kind(dtype), storage_name(dtype), register_name(dtype), bits, narrow)
+
+
+REGISTERS: dict[np.dtype, Register] = {row.dtype: _register(row.dtype) for row in STORAGES.values()}
+"""Every element type."""
+
+
+def literal(value: np.generic, register: Register) -> str:
+    """Return the text of a constant in a register.
+
+    Examples
+    --------
+    >>> literal(np.float32(0.5), REGISTERS[np.dtype("float32")])
+    'to_f32(0.5)'
+    >>> literal(np.float64(-np.inf), REGISTERS[np.dtype("float64")])
+    'f64_from_bits(-4503599627370496)'
+    """
+    if register.kind == "b":
+        return str(bool(value))
+    if register.kind == "c":
+        part = "f32" if register.name == "c64" else "f64"
+        real, imag = (_float_text(float(x), part) for x in (value.real, value.imag))
+        return f"make_{register.name}({real}, {imag})"
+    if register.kind == "f":
+        return _float_text(float(value), register.name)
+    return f"{register.convert}({int(value)})"
+
+
+def _float_text(value: float, name: str) -> str:
+    if math.isfinite(value):
+        return f"to_{name}({value!r})"
+    wide = np.float32(value).view(np.int32) if name == "f32" else np.float64(value).view(np.int64)
+    return f"{name}_from_bits({int(wide)})"
+
+
+def bits_as_number(value: np.generic, register: Register) -> int:
+    """Return a scalar's bits as the int64 that carries it among a launch's run-time numbers."""
+    if register.kind == "f":
+        if register.name == "f32":
+            return int(np.float32(value).view(np.int32))
+        return int(np.float64(value).view(np.int64))
+    wrapped = int(value) & 0xFFFFFFFFFFFFFFFF
+    return wrapped - (1 << 64) if wrapped >> 63 else wrapped
+
+
+def from_number(name: str, register: Register) -> str:
+    """Return the text that turns a run-time number back into the scalar that `bits_as_number` put there."""
+    if register.kind == "f":
+        return f"{register.name}_from_bits({name})"
+    return f"{register.convert}({name})"

@@ -1,0 +1,206 @@
+"""Several passes over rows in one kernel: reductions of a row, then what needs their results, before the next row.
+
+A row stays in the cache between passes, and what is reduced to one number a row stays in a local variable. So softmax,
+normalizations and their kin go through memory once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+from numhlo.backend.emit.draft import Draft, remembered
+from numhlo.backend.emit.expressions import Expressions, Load
+from numhlo.backend.emit.kernel_text import BufferOf, KernelText
+from numhlo.backend.emit.maps import (
+    Store,
+    all_strides,
+    cost_of,
+    draft,
+    kernel_name,
+    open_rows,
+    write_inner,
+    write_store,
+)
+from numhlo.backend.emit.nest import Axis, Nest, collapse
+from numhlo.backend.emit.reduction_kernels import prefers_rows
+from numhlo.backend.emit.reduction_rows import RowWriter, short_axes
+from numhlo.backend.emit.reduction_writer import Reduced, Reduction
+from numhlo.lowering.ir import Value
+
+
+@dataclass(slots=True)
+class Pass:
+    """One pass over a row: stores of elements, and reductions; or what is computed once a row.
+
+    Attributes
+    ----------
+    expressions : Expressions
+    stores : list of Store
+    reduced : list of Reduced
+    once : bool
+        The domain has one element a row: the results' shape, perhaps with dimensions of extent 1.
+    """
+
+    expressions: Expressions
+    stores: list[Store]
+    reduced: list[Reduced]
+    once: bool = False
+
+    @property
+    def key(self) -> Hashable:
+        """Return what the text depends on; None where that is not easily told."""
+        if any(reduced.combiner.key is None for reduced in self.reduced):
+            return None
+        parts = (*[reduced.key for reduced in self.reduced], *[store.key for store in self.stores])
+        return self.expressions.key, parts, self.once
+
+    @property
+    def all_stores(self) -> list[Store]:
+        """Return the stores of elements and of results."""
+        return [*self.stores, *[store for reduced in self.reduced for store in reduced.results]]
+
+
+def suits_rows(one: Pass, kept: Sequence[int], axes: Sequence[int]) -> bool:
+    """Return whether a pass would go along rows if it were a kernel of its own."""
+    if not one.reduced:
+        return True
+    return prefers_rows(Reduction(one.expressions, tuple(kept), tuple(axes), one.reduced, one.stores))
+
+
+def write_chain(
+    passes: Sequence[Pass],
+    dims: tuple[tuple[int, ...], tuple[int, ...]],
+    unstored: set[Value],
+    buffer_of: BufferOf,
+) -> Draft:
+    """Return the kernel of several passes.
+
+    Parameters
+    ----------
+    passes : sequence of Pass
+        Over one domain, which has at least one element.
+    dims : two tuples of int
+        The domain's dimensions that results have, and those that are reduced.
+    unstored : set of Value
+        Results that nobody needs outside the kernel.
+    buffer_of : callable
+    """
+    values: list[Value] = []
+    key: list[Hashable] = [dims]
+    for one in passes:
+        stored = [store.value for store in one.all_stores]
+        values += [v for v in (*stored, *one.expressions.loads) if v not in unstored]
+        rows = {v: number for number, v in enumerate(unstored)}
+        key += [one.key, tuple([rows.get(v) for v in (*stored, *one.expressions.loads)])]
+    writer = _ChainWriter(passes, dims, unstored, buffer_of)
+    if None in key:
+        return writer.write()
+    (found,) = remembered(tuple(key), values, buffer_of, lambda: [writer.write()])
+    return found
+
+
+class _ChainWriter:
+    """Writes one chain."""
+
+    def __init__(
+        self,
+        passes: Sequence[Pass],
+        dims: tuple[tuple[int, ...], tuple[int, ...]],
+        unstored: set[Value],
+        buffer_of: BufferOf,
+    ) -> None:
+        self.passes, self.unstored, self.buffer_of = passes, unstored, buffer_of
+        self.kept_dims, self.reduced_dims = dims
+
+    def write(self) -> Draft:
+        """Return the kernel."""
+        shape = self.passes[0].expressions.shape
+        strides = [self._over_domain(s, one) for one in self.passes for s in _strides_of(one)]
+        kept = _collapsed(shape, self.kept_dims, strides)
+        text = KernelText(self.buffer_of)
+        for one in self.passes:
+            for store in one.all_stores:
+                if store.value not in self.unstored:
+                    text.pointer(store.value, "out")
+        nests = []
+        for scope, one in enumerate(self.passes):
+            axes = (
+                self._once_axes(kept, one)
+                if one.once
+                else [*kept, *_collapsed(shape, self.reduced_dims, _strides_of(one))]
+            )
+            nests.append(Nest(text, one.expressions, axes, scope))
+            if not one.once:
+                nests[-1].literal_axes = short_axes(axes, len(kept))
+        named: dict[Value, str] = {}
+        outer = list(range(len(kept)))
+        with open_rows(nests[0], outer):
+            for nest, one in zip(nests, self.passes, strict=True):
+                if nest is not nests[0]:
+                    nest.join(nests[0])
+                self._pass(nest, one, len(kept), named)
+        return self._draft(text, math.prod(axis.extent for axis in kept))
+
+    def _pass(self, nest: Nest, one: Pass, kept: int, named: dict[Value, str]) -> None:
+        for number, node in enumerate(one.expressions.nodes):
+            if isinstance(node, Load) and node.value in named:
+                nest.bind(number, named[node.value])
+        if one.once:
+            for store in one.stores:
+                named[store.value] = nest.name(store.node)
+                if store.value not in self.unstored:
+                    write_store(nest, store, named[store.value])
+            return
+        if not one.reduced:
+            write_inner(nest, list(range(kept, len(nest.axes))), one.stores)
+            return
+        reduction = Reduction(one.expressions, self.kept_dims, self.reduced_dims, one.reduced, one.stores)
+        writer = RowWriter(reduction, nest.axes, kept, self.buffer_of, nest)
+        writer.unstored = self.unstored
+        writer.row()
+        named.update(writer.named)
+
+    def _long_kept(self) -> list[int]:
+        shape = self.passes[0].expressions.shape
+        return [dim for dim in self.kept_dims if shape[dim] != 1]
+
+    def _over_domain(self, strides: tuple[int, ...], one: Pass) -> tuple[int, ...]:
+        """Return strides over a pass's domain as strides over the rows' domain."""
+        if not one.once:
+            return strides
+        spread = [0] * len(self.passes[0].expressions.shape)
+        for dim, own in zip(self._long_kept(), _long_dims(one), strict=True):
+            spread[dim] = strides[own]
+        return tuple(spread)
+
+    def _once_axes(self, kept: Sequence[Axis], one: Pass) -> list[Axis]:
+        """Return the loops over rows as loops over the domain of a pass that has one element a row."""
+        own = dict(zip(self._long_kept(), _long_dims(one), strict=True))
+        return [Axis(axis.extent, tuple(own[dim] for dim in axis.dims)) for axis in kept]
+
+    def _draft(self, text: KernelText, rows: int) -> Draft:
+        first = self.passes[0]
+        names = [kernel_name(one.expressions, "").strip("_") for one in self.passes]
+        name = "rows_" + "_then_".join(n for n in names if n)[:60].strip("_")
+        size = math.prod(first.expressions.shape)
+        flops = size * sum(cost_of(one.expressions, one.stores)[0] for one in self.passes)
+        whole = draft(text, first.expressions, first.stores, rows, name)
+        return Draft(
+            whole.kernel, whole.buffers, whole.dims, rows, max(1, whole.grain // len(names)), flops, whole.bytes
+        )
+
+
+def _strides_of(one: Pass) -> list[tuple[int, ...]]:
+    return all_strides(one.expressions, one.all_stores)
+
+
+def _long_dims(one: Pass) -> list[int]:
+    return [dim for dim, extent in enumerate(one.expressions.shape) if extent != 1]
+
+
+def _collapsed(shape: Sequence[int], dims: Sequence[int], strides: Sequence[tuple[int, ...]]) -> list[Axis]:
+    """Return the fewest loops over some dimensions of a domain."""
+    axes = collapse([shape[d] for d in dims], [tuple(s[d] for d in dims) for s in strides])
+    return [Axis(axis.extent, tuple(dims[d] for d in axis.dims)) for axis in axes]

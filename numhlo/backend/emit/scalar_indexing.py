@@ -1,0 +1,179 @@
+"""Reading and writing at run-time positions in scalar code: dynamic_slice, dynamic_update_slice, gather.
+
+Arrays in memory are indexed; among local variables, the few candidates are chosen by comparing the start index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+import numpy as np
+
+from numhlo.backend.emit.access import Access
+from numhlo.backend.emit.scalar_code import MOST_ELEMENTS, Content, InMemory, NotScalarError, ScalarWriter, writes
+from numhlo.lowering.ir import Op, Value
+from numhlo.lowering.ops import indexing as ops
+from numhlo.lowering.ops.dimension_numbers import GatherDimensionNumbers
+
+MOST_CANDIDATES = 16
+"""Start positions among local variables that are told apart by comparisons."""
+
+
+def _clamped(writer: ScalarWriter, source: Content, name: str, dtype: np.dtype, limit: int) -> str:
+    """Return the text of a start index in ``[0, limit]``."""
+    if limit <= 0:
+        return "0"
+    most = writer.number(limit, "limit", source.memory) if isinstance(source, InMemory) else str(limit)
+    if dtype == np.uint64:
+        name = f"minimum({name}, to_u64({most}))"
+    return writer.let(f"min(max(to_i64({name}), 0), {most})", "start")
+
+
+def _starts(writer: ScalarWriter, source: Content, indices: Sequence[Value], limits: Sequence[int]) -> list[str]:
+    return [
+        _clamped(writer, source, str(writer.names(v).reshape(-1)[0]), v.tensor.dtype, limit)
+        for v, limit in zip(indices, limits, strict=True)
+    ]
+
+
+def _moved(writer: ScalarWriter, array: InMemory, starts: Sequence[str], shape: tuple[int, ...]) -> InMemory:
+    """Return a window of an array in memory."""
+    terms = [array.offset] if array.offset else []
+    for start, stride in zip(starts, array.access.strides, strict=True):
+        if start != "0" and stride:
+            terms.append(start if stride == 1 else f"{start} * {writer.number(stride, 'stride', array.memory)}")
+    offset = writer.let(" + ".join(terms), "at") if terms else ""
+    access = Access(array.access.offset, array.access.strides)
+    return InMemory(array.memory, shape, access, offset, array.version)
+
+
+def _candidates(starts: Sequence[str], limits: Sequence[int]) -> Iterator[tuple[tuple[int, ...], str]]:
+    """Yield every position that starts can have, and the text of the test for it."""
+    ranges = [range(limit + 1) if start != "0" else range(1) for start, limit in zip(starts, limits, strict=True)]
+    if np.prod([len(r) for r in ranges], dtype=int) > MOST_CANDIDATES:
+        raise NotScalarError("a run-time index into too many local variables")
+    for position in product(*ranges):
+        tests = [f"({s} == {p})" for s, p in zip(starts, position, strict=True) if s != "0"]
+        yield position, " & ".join(tests)
+
+
+@writes(ops.DYNAMIC_SLICE)
+def write_dynamic_slice(writer: ScalarWriter, op: Op) -> None:
+    """Load the window, or choose it among local variables."""
+    operand, *indices = op.operands
+    sizes = op.attributes["slice_sizes"]
+    limits = [extent - size for extent, size in zip(operand.tensor.shape, sizes, strict=True)]
+    source = writer.content(operand)
+    starts = _starts(writer, source, indices, limits)
+    if isinstance(source, InMemory):
+        window = _moved(writer, source, starts, tuple(sizes))
+        small = op.result.tensor.size <= MOST_ELEMENTS
+        writer.contents[op.result] = writer.load(window) if small else window
+        return
+    chosen: np.ndarray | None = None
+    for position, test in _candidates(starts, limits):
+        window_names = source[tuple(slice(p, p + n) for p, n in zip(position, sizes, strict=True))]
+        chosen = window_names if chosen is None else _select(writer, test, window_names, chosen)
+    assert chosen is not None
+    writer.contents[op.result] = chosen
+
+
+def _select(writer: ScalarWriter, test: str, on_true: np.ndarray, on_false: np.ndarray) -> np.ndarray:
+    names = np.empty(on_true.shape, object)
+    for index in np.ndindex(on_true.shape):
+        same = on_true[index] == on_false[index]
+        names[index] = (
+            on_true[index] if same else writer.let(f"select({test}, {on_true[index]}, {on_false[index]})", "select")
+        )
+    return names
+
+
+@writes(ops.DYNAMIC_UPDATE_SLICE)
+def write_dynamic_update_slice(writer: ScalarWriter, op: Op) -> None:
+    """Store the window into memory, or replace local variables."""
+    operand, update, *indices = op.operands
+    sizes = update.tensor.shape
+    limits = [extent - size for extent, size in zip(operand.tensor.shape, sizes, strict=True)]
+    target = writer.content(operand)
+    names = writer.names(update)
+    starts = _starts(writer, target, indices, limits)
+    if isinstance(target, InMemory):
+        writer.contents[op.result] = _store(writer, target, starts, names)
+        return
+    result = target
+    for position, test in _candidates(starts, limits):
+        replaced = result.copy()
+        replaced[tuple(slice(p, p + n) for p, n in zip(position, sizes, strict=True))] = names
+        result = _select(writer, test, replaced, result) if test else replaced
+    writer.contents[op.result] = result
+
+
+def _store(writer: ScalarWriter, target: InMemory, starts: Sequence[str], names: np.ndarray) -> InMemory:
+    target.check()
+    memory = target.memory
+    if not memory.writable:
+        raise NotScalarError("an array from outside the loop is updated")
+    window = _moved(writer, target, starts, names.shape)
+    for index in np.ndindex(names.shape):
+        writer.count()
+        place = writer.place(window, index)
+        writer.text.line(f"store_{memory.register.storage}({memory.pointer}, {place}, {names[index]})")
+    memory.version += 1
+    return InMemory(memory, target.shape, target.access, target.offset, memory.version)
+
+
+@writes(ops.GATHER)
+def write_gather(writer: ScalarWriter, op: Op) -> None:
+    """Load each element of the few windows."""
+    operand, indices = op.operands
+    source = writer.content(operand)
+    if op.result.tensor.size > MOST_ELEMENTS:
+        raise NotScalarError("gather makes a large array")
+    numbers: GatherDimensionNumbers = op.attributes["dimension_numbers"]
+    vectors = writer.names(indices)
+    if numbers.index_vector_dim == vectors.ndim:
+        vectors = vectors[..., None]
+    vectors = np.moveaxis(vectors, numbers.index_vector_dim, -1)
+    names = np.empty(op.result.tensor.shape, object)
+    for index in np.ndindex(names.shape):
+        starts, fixed = _gathered_place(writer, op, source, vectors, index)
+        if isinstance(source, InMemory):
+            window = _moved(writer, source, starts, (1,) * operand.tensor.ndim)
+            place = writer.place(window, fixed)
+            source.check()
+            names[index] = writer.fresh(f"load_{source.memory.register.storage}({source.memory.pointer}, {place})", "x")
+        else:
+            names[index] = _chosen(writer, op, source, starts, fixed)
+    writer.contents[op.result] = names
+
+
+def _gathered_place(
+    writer: ScalarWriter, op: Op, source: Content, vectors: np.ndarray, index: tuple[int, ...]
+) -> tuple[list[str], list[int]]:
+    """Return the run-time and the fixed part of the operand's index for one element of the result."""
+    numbers: GatherDimensionNumbers = op.attributes["dimension_numbers"]
+    operand, indices = op.operands
+    sizes = op.attributes["slice_sizes"]
+    rank = operand.tensor.ndim
+    batch = tuple(i for d, i in enumerate(index) if d not in numbers.offset_dims)
+    fixed, starts = [0] * rank, ["0"] * rank
+    dropped = {*numbers.collapsed_slice_dims, *numbers.operand_batching_dims}
+    windows = [d for d in range(rank) if d not in dropped]
+    for dim, own in zip(numbers.offset_dims, windows, strict=True):
+        fixed[own] = index[dim]
+    for own, paired in zip(numbers.operand_batching_dims, numbers.start_indices_batching_dims, strict=True):
+        fixed[own] = batch[paired - (paired > numbers.index_vector_dim)]
+    for number, own in enumerate(numbers.start_index_map):
+        limit = operand.tensor.shape[own] - sizes[own]
+        starts[own] = _clamped(writer, source, str(vectors[(*batch, number)]), indices.tensor.dtype, limit)
+    return starts, fixed
+
+
+def _chosen(writer: ScalarWriter, op: Op, names: np.ndarray, starts: Sequence[str], fixed: Sequence[int]) -> str:
+    limits = [n - s for n, s in zip(names.shape, op.attributes["slice_sizes"], strict=True)]
+    chosen = ""
+    for position, test in _candidates(starts, limits):
+        name = str(names[tuple(p + f for p, f in zip(position, fixed, strict=True))])
+        chosen = writer.let(f"select({test}, {name}, {chosen})", "select") if chosen and test else name
+    return chosen

@@ -1,0 +1,58 @@
+"""Custom calls of users' kernels: one launch of one small kernel that calls the user's machine code by its address.
+
+The address and the extents of all arrays come in as run-time numbers, so nothing of the user's is part of object code.
+"""
+
+from __future__ import annotations
+
+import importlib
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from numhlo.backend.emit.draft import Draft
+from numhlo.backend.emit.kernel_text import KernelText
+from numhlo.backend.emit.tables import KERNELS, RootRule
+from numhlo.lowering.ir import Op
+from numhlo.lowering.ops.control_flow import CUSTOM_CALL
+from numhlo.lowering.ops.user_kernels import UserKernel
+
+WORK = 1_000_000
+"""What a call is taken to cost, as nobody knows: enough for other Python threads to run meanwhile."""
+
+
+@lru_cache(maxsize=1024)
+def _compiled(kernel: UserKernel, types: tuple[tuple[np.dtype, int], ...], results: int) -> tuple[int, str]:
+    """Return the address of a kernel's machine code, or 0 and why there is none."""
+    compiler = importlib.import_module("numhlo.backend.compiler.user_functions")
+    address, reason = compiler.compile_user_function(kernel.function, types, results)
+    return int(address), str(reason)
+
+
+def _found(op: Op) -> tuple[int, str]:
+    name = op.attributes["backend_config"]
+    if not isinstance(name, UserKernel):
+        return 0, "what it calls is Python"
+    values = [*op.operands, *op.results]
+    return _compiled(name, tuple([(v.tensor.dtype, v.tensor.ndim) for v in values]), len(op.results))
+
+
+def emit_user_kernel(op: Op, planner: Any) -> None:
+    """Append the launch."""
+    for result in op.results:
+        planner.output(result)
+    text = KernelText(planner.buffer)
+    address, _ = _found(op)
+    function = text.number("function", address, "function")
+    inputs = [text.pointer(v) for v in op.operands]
+    outputs = [text.pointer(v, "out") for v in op.results]
+    text.line(f"call_function({', '.join([function, 'dims', *inputs, *outputs])})")
+    extents = [extent for v in (*op.operands, *op.results) for extent in v.tensor.shape]
+    kernel = text.finish("user_kernel")
+    traffic = sum(v.tensor.nbytes for v in (*op.operands, *op.results))
+    draft = Draft(kernel, tuple(text.buffers), (*text.dims, *extents), 1, 1, WORK, traffic)
+    planner.launch_op(op, draft, op.results)
+
+
+KERNELS.register(CUSTOM_CALL)(RootRule(emit_user_kernel, refuse=lambda op: _found(op)[1]))

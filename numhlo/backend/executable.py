@@ -1,0 +1,402 @@
+"""A program that can be called: the step table, its kernels, its frames, and the two engines that run it.
+
+The first calls are answered by the NumPy engine while kernels compile; native code takes over step by step as it
+arrives, even in the middle of a call. Calls may come from several threads, and from within each other.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from numhlo.backend.kernel_cache import KernelHandle, arrivals, kernel_cache
+from numhlo.backend.primitives import layout
+from numhlo.backend.program import Kernel, Launch, Place, Program
+from numhlo.backend.runtime import library, pool
+from numhlo.backend.runtime.arenas import native_arenas
+from numhlo.backend.runtime.fast_entry import EntryRecords
+from numhlo.backend.runtime.frame import Frame
+from numhlo.backend.runtime.interrupt import block_address, interrupt_flag, never_address, raise_kept
+from numhlo.backend.runtime.native_functions import native_address, native_callable, request_native
+from numhlo.backend.runtime.numpy_engine import NumpyEngine
+from numhlo.backend.runtime.object_layout import ALIGNED, C_CONTIGUOUS, array_address
+from numhlo.backend.runtime.result_copies import with_fresh_results
+from numhlo.backend.runtime.step_table import StepTable
+from numhlo.lowering.ir.errors import InternalError
+from numhlo.lowering.ops.back_edges import at_back_edges
+from numhlo.lowering.ops.control_flow import CALL, COMPOSITE
+
+SHORT_WORK = 50_000
+"""Flops plus bytes below which a call keeps the GIL: some 20 µs, less than what giving it up may cost."""
+KEPT_FRAMES = 8
+"""Frames that calls through Python leave for later ones."""
+FAST_FRAMES = 8
+"""Frames of a fast entry at most: as many calls at once run natively from the start."""
+FAST_ARENA_BYTES = 16 << 20
+"""Arenas up to this size are taken by native calls; a call that needs more is long anyway."""
+WAIT_SECONDS = 300.0
+CALLING = frozenset({CALL, COMPOSITE})
+"""Ops without regions that may loop all the same."""
+
+
+class MachineCodeArrived(Exception):  # noqa: N818 - nothing went wrong
+    """The kernel of the loop that is being evaluated in Python is compiled."""
+
+
+class Executable:
+    """A program, ready to run.
+
+    Parameters
+    ----------
+    program : Program
+    name : str
+        For display.
+    array_type : type
+        Type of result arrays, `numpy.ndarray` or a subclass of it.
+    donated : frozenset of int
+        Arguments whose memory the program may write into.
+    keeps_steps : bool
+        Whether the program's steps, with the ops in them, stay for reports once native code does everything.
+
+    Attributes
+    ----------
+    handles : dict
+        Kernels and their handles in the kernel cache.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        name: str = "",
+        array_type: type[np.ndarray] = np.ndarray,
+        donated: frozenset[int] = frozenset(),
+        *,
+        keeps_steps: bool = True,
+    ) -> None:
+        self.program, copies = with_fresh_results(program, donated)
+        self._written = donated | program.written.keys()
+        self.name = name
+        self.array_type = array_type
+        self.table = StepTable(self.program, copies)
+        if self.table.uses_blas and not library.load_blas():
+            raise InternalError(f"{name or 'this program'} calls BLAS, which SciPy would bring", fix="install scipy")
+        self._engine: NumpyEngine | None = NumpyEngine(self.program, self.table)
+        self._keeps_steps = keeps_steps
+        self._arguments = self._numbers(Place.ARGUMENT)
+        self._results = self._numbers(Place.RESULT)
+        self._awaited: dict[int, tuple[KernelHandle, ...]] = {}
+        self._frames: list[Frame] = []
+        self._lock = threading.Lock()
+        self._entry = EntryRecords(self.program, array_type, self._written)
+        self._entry_frames: list[Frame] = []
+        self._fast: Callable[..., Any] | None = None
+        self._native = False
+        self._parallel = any(
+            isinstance(i.step, Launch) and i.step.extent >= 2 * i.step.grain for i in self.table.instructions
+        )
+        cache = kernel_cache()
+        self._natives = ("driver", "entry", *(("pool_launch", "pool_worker") if self._parallel else ()))
+        self._natives += ("attend",) if self.table.takes_long else ()
+        if self.table.uses_blas:
+            request_native("driver")  # keeps BLAS to one thread, so its kernels don't run before it is there
+        handles = map(cache.request, program.kernels)  # first come, first compiled: what else there is saves less time
+        self.handles: dict[Kernel, KernelHandle] = {handle.kernel: handle for handle in handles}
+        for native in self._natives:
+            request_native(native)
+        self._pending = dict(self.handles)
+        self._update()
+
+    @property
+    def kernels(self) -> list[Kernel]:
+        """Return the program's kernels in order of first use."""
+        return list(self.handles)
+
+    def ways_in_python(self) -> dict[str, int]:
+        """Return how steps have run in Python so far, and how many of them each way; empty once all are native."""
+        return {} if self._engine is None else self._engine.ways()
+
+    @property
+    def ready(self) -> bool:
+        """Return whether all that will ever be native code is."""
+        if not self._native:
+            self._update()
+        return self._native
+
+    @property
+    def fast(self) -> Callable[..., Any] | None:
+        """Return the fast entry once there is one: ``fast(*arrays)``, to be called while the executable is held.
+
+        It returns a tuple of results, None if an argument is not what the program was made for (then call the
+        executable itself with arrays that are), or a status that is not zero, for `raise_status`.
+        """
+        return self._fast
+
+    def wait(self, seconds: float = WAIT_SECONDS) -> bool:
+        """Wait until the executable is `ready`; return whether it is."""
+        end = time.monotonic() + seconds
+        for handle in [*self.handles.values(), *map(request_native, self._natives)]:
+            handle.wait(max(0.0, end - time.monotonic()))
+        return self.ready
+
+    def __call__(self, arrays: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+        """Return the results for arrays of exactly the program's types, C-contiguous and aligned.
+
+        Arguments that the program writes into have their new values then; if it raises, they have the old ones.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            If the user asks for it while a loop runs.
+        """
+        fast = self._fast
+        if fast is not None:
+            made = fast(*arrays)
+            if made.__class__ is tuple:
+                return made
+            if made is not None:
+                self.raise_status(made)
+        elif not self._native:
+            self._update()
+        return self._call(arrays)
+
+    def raise_status(self, status: int) -> None:
+        """Raise what a status that native code left means."""
+        raise InternalError(f"{self.name or 'a program'} failed with status {status}")
+
+    def _numbers(self, place: Place) -> list[int]:
+        found = [(b.index, number) for number, b in enumerate(self.program.buffers) if b.place is place]
+        return [number for _, number in sorted(found)]
+
+    def _update(self) -> None:
+        """Put the machine code that has arrived into the table."""
+        with self._lock:
+            cache = kernel_cache()
+            for kernel, handle in list(self._pending.items()):
+                if handle.orphaned:
+                    cache.request(kernel)
+                if not handle.done:
+                    continue
+                del self._pending[kernel]
+                if handle.error is None:
+                    self.table.place_kernel(kernel, handle.address)
+                else:
+                    text = f"NumPy does what a kernel of {self.name or 'a program'} should do\n{handle.error}"
+                    warnings.warn(text, RuntimeWarning, stacklevel=3)
+            if self._native or self._pending or not all(request_native(native).done for native in self._natives):
+                return
+            self._native = True
+            self._install_fast_entry()
+            if not self._keeps_steps and not self._needs_python():
+                self._forget_steps()
+
+    def _forget_steps(self) -> None:
+        """Drop what only the NumPy engine and reports need: most of the memory that an executable takes."""
+        self._engine = None
+        self.table.forget_steps()
+        self.program.steps = []
+
+    def _install_fast_entry(self) -> None:
+        """Make the fast entry where a call is one native run: every step has a kernel, every result is a new array."""
+        fresh = self.program.results == self._results
+        if not self._is_one_run() or not fresh or self.program.arena_bytes > FAST_ARENA_BYTES:
+            return
+        function = self._entry.function()
+        if function is None or native_address("driver") == 0:
+            return
+        words = self._entry.words
+        words[layout.ENTRY_DRIVER] = native_address("driver")
+        words[layout.ENTRY_TABLE] = self.table.address
+        words[layout.ENTRY_CLEAN_UP] = self.table.clean_up
+        words[layout.ENTRY_POOL] = pool.block_address if self._parallel else 0
+        words[layout.ENTRY_RELEASES_GIL] = self.table.work > SHORT_WORK
+        words[layout.ENTRY_FLAG] = block_address if self._is_interruptible() else 0
+        if self.program.arena_bytes:
+            words[layout.ENTRY_ARENAS] = native_arenas.address(self.program.arena_bytes)
+        self._offer_frame(self._frames.pop() if self._frames else Frame(self.program, self.table.gathered))
+        self._frames.clear()
+        self._fast = function
+
+    def _offer_frame(self, frame: Frame) -> None:
+        """Leave a frame to the fast entry; one a call that found none, so there are as many as calls at once."""
+        self._prepare(frame)
+        frame.words[layout.STATUS] = layout.OK
+        if len(self._entry_frames) < FAST_FRAMES and self._entry.offer_frame(frame.address):
+            self._entry_frames.append(frame)
+        if self.program.arena_bytes:
+            native_arenas.offer(self.program.arena_bytes)
+
+    def _is_one_run(self) -> bool:
+        """Return whether a call is one run of native code that nothing breaks off in the middle of a write."""
+        breaks_off = self.table.takes_long and bool(self.program.overwritten)
+        return self._native and not breaks_off and not self._needs_python()
+
+    def _needs_python(self) -> bool:
+        """Return whether a step has no machine code, and never will."""
+        return self.table.needs_python or any(handle.error is not None for handle in self.handles.values())
+
+    def _prepare(self, frame: Frame) -> None:
+        if self._parallel:
+            pool.ensure_threads()
+            frame.words[layout.LAUNCHER] = native_address("pool_launch")
+
+    def _call(self, given: Sequence[np.ndarray]) -> list[np.ndarray]:
+        for number, array in zip(self._arguments, given, strict=True):
+            self._check(number, array)
+        arrays = self._with_own_copies(given)
+        made = [self._new_array(number) for number in self._results]
+        try:
+            frame = self._frames.pop()
+        except IndexError:
+            frame = Frame(self.program, self.table.gathered)
+        frame.begin()
+        for number, array in zip(self._arguments, arrays, strict=True):
+            frame.place(number, array_address(array))
+        for number, array in zip(self._results, made, strict=True):
+            frame.place(number, array_address(array))
+        self._prepare(frame)
+        try:
+            self._run(frame)
+            for index in self.program.written:
+                if arrays[index] is not given[index]:
+                    np.copyto(given[index], arrays[index])
+            return self._collect(arrays, made)
+        finally:
+            self._finish(frame)
+
+    def _with_own_copies(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Return the arguments, those as copies whose memory must not be written into: what else would break, may see.
+
+        That is memory which another argument has, too, and memory that a call that breaks off would leave half written.
+        """
+        copied = set() if self._is_one_run() else set(self.program.overwritten)
+        for index in self._written - copied:
+            if any(k != index and np.may_share_memory(arrays[index], other) for k, other in enumerate(arrays)):
+                copied.add(index)
+        return [np.array(array) if k in copied else array for k, array in enumerate(arrays)]
+
+    def _new_array(self, number: int) -> np.ndarray:
+        type = self.program.buffers[number].type
+        return self.array_type(type.shape, type.dtype)
+
+    def _check(self, number: int, array: object) -> None:
+        """Raise for an array that the program was not made for: native code would read beyond it."""
+        type = self.program.buffers[number].type
+        if not isinstance(array, np.ndarray) or array.dtype != type.dtype or array.shape != type.shape:
+            raise InternalError(f"{self.name or 'a program'} takes {type.short()} here, not {array!r}")
+        if ~array.flags.num & (C_CONTIGUOUS | ALIGNED):
+            raise InternalError(f"{self.name or 'a program'} takes C-contiguous, aligned arrays")
+
+    def _collect(self, arrays: Sequence[np.ndarray], made: list[np.ndarray]) -> list[np.ndarray]:
+        """Return the results in the function's order: new arrays, and donated ones that hold a result now."""
+        found = dict(zip(self._results, made, strict=True))
+        found.update((number, a.view(self.array_type)) for number, a in zip(self._arguments, arrays, strict=True))
+        return [found[number] for number in self.program.results]
+
+    def _run(self, frame: Frame) -> None:
+        if not self.table.takes_long or not interrupt_flag().arm():
+            self._run_steps(frame, lambda: True)
+            return
+
+        def heard() -> bool:
+            """Return whether signals end machine code; until then, loops stay in Python, which hears them."""
+            if self._is_interruptible():
+                frame.words[layout.INTERRUPT] = interrupt_flag().address
+                return True
+            return not self.table.has_loops or request_native("attend").done
+
+        try:
+            self._run_steps(frame, heard)
+        finally:
+            frame.words[layout.INTERRUPT] = never_address
+            interrupt_flag().disarm()
+
+    def _is_interruptible(self) -> bool:
+        """Return whether signals are to be heard during a call, and the code for it is there."""
+        return self.table.takes_long and native_address("attend") != 0
+
+    def _run_steps(self, frame: Frame, may_be_native: Callable[[], bool]) -> None:
+        step = 0
+        driver = native_address("driver")
+        arrived = -1
+        while step != layout.DONE:
+            if driver != 0 and may_be_native():
+                step = native_callable(driver)(frame.address, frame.table, self.table.address, step, 0)
+                self._check_status(frame)
+                if step == layout.DONE:
+                    return
+            step = self._step_in_python(frame, step, may_be_native)
+            if arrived != arrivals.latest:
+                arrived = arrivals.latest
+                self._update()
+                driver = native_address("driver")
+
+    def _step_in_python(self, frame: Frame, number: int, may_be_native: Callable[[], bool]) -> int:
+        """Do a step from Python, and return the next one; the same one if its machine code arrives while it loops."""
+        engine = self._engine
+        if engine is None:
+            return number  # while this call was in Python, another thread found all machine code there
+        if not self.table.uses_blas and may_be_native():
+            following = engine.run_kernels(frame, number)
+            if following != number:
+                self._check_status(frame)
+                return following
+        handles = self._awaited_by(number)
+        if not handles:
+            return engine.run_step(frame, number)
+
+        seen = -1
+
+        def give_up_when_compiled() -> None:
+            nonlocal seen
+            if seen == arrivals.latest:
+                return
+            seen = arrivals.latest
+            there = all(handle.address for handle in handles) and (not self.table.uses_blas or native_address("driver"))
+            if there and may_be_native():
+                raise MachineCodeArrived
+
+        try:
+            with at_back_edges(give_up_when_compiled):
+                return engine.run_step(frame, number)
+        except MachineCodeArrived:
+            return number
+
+    def _awaited_by(self, number: int) -> tuple[KernelHandle, ...]:
+        """Return the kernels of a step whose ops may loop for long in Python; none once they can't be waited for."""
+        handles = self._awaited.get(number)
+        if handles is None:
+            launches = self.table.launches_of(number)
+            loops = any(op.regions or op.definition in CALLING for launch in launches for op in launch.ops)
+            handles = self._awaited[number] = tuple(self.handles[x.kernel] for x in launches) if loops else ()
+        heard = not self.table.has_loops or request_native("attend").done
+        if all(handle.done for handle in handles) and heard and (not self.table.uses_blas or native_address("driver")):
+            handles = self._awaited[number] = ()
+        return handles
+
+    def _check_status(self, frame: Frame) -> None:
+        """Go on after an interrupt whose handler did not raise; raise for anything else."""
+        status = frame.words[layout.STATUS]
+        if status == layout.OK:
+            return
+        frame.words[layout.STATUS] = layout.OK
+        if status == layout.RAISED:
+            raise_kept(frame.words)
+        if status != layout.INTERRUPTED:
+            self.raise_status(status)
+        interrupt_flag().clear()
+
+    def _finish(self, frame: Frame) -> None:
+        if frame.words[layout.BLAS_HELD]:
+            driver = native_callable(native_address("driver"))
+            driver(frame.address, frame.table, self.table.address, self.table.clean_up, 0)
+        frame.end()
+        if self._fast is not None:
+            with self._lock:
+                self._offer_frame(frame)
+        elif len(self._frames) < KEPT_FRAMES:
+            self._frames.append(frame)

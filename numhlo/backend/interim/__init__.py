@@ -1,0 +1,1 @@
+"""Loops answered in Python, fast enough to bridge the time until their machine code is there."""

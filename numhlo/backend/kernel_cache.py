@@ -1,0 +1,200 @@
+"""Kernels by their source, for the whole process: asked for once, compiled once, shared by all programs.
+
+``request(kernel)`` returns at once. What it returns has an address as soon as there is machine code: at once where
+the disk has it, else when a compiler process is done. Handles that nobody holds are kept for a while, the last used
+longest.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from concurrent.futures import Future
+from itertools import count
+from weakref import WeakValueDictionary
+
+from numhlo.backend.compiler.service import compiler_service
+from numhlo.backend.disk_cache import DiskCache, default_folder
+from numhlo.backend.loader import LoadedKernel
+from numhlo.backend.program import Kernel
+
+KEPT = 1024
+
+
+class Arrivals:
+    """A number that changes whenever a kernel of this process has arrived, failed, or been orphaned."""
+
+    def __init__(self) -> None:
+        self.latest = 0
+        self._numbers = count(1)
+
+    def tell(self) -> None:
+        """Change the number."""
+        self.latest = next(self._numbers)
+
+
+arrivals = Arrivals()
+
+
+class KernelHandle:
+    """One kernel: on its way, loaded, or failed.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    loaded : LoadedKernel or None
+    error : BaseException or None
+        Why there is no machine code and never will be.
+    orphaned : bool
+        Nobody is working on it: whoever was is on the other side of a fork.
+    origin : str
+        ``"compiled"``, ``"compiled in this process"`` or ``"disk"`` once loaded.
+    """
+
+    __slots__ = ("__weakref__", "_done", "error", "kernel", "loaded", "origin", "orphaned")
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.loaded: LoadedKernel | None = None
+        self.error: BaseException | None = None
+        self.origin = ""
+        self.orphaned = False
+        self._done = threading.Event()
+
+    @property
+    def address(self) -> int:
+        """Return the address of the machine code, 0 where there is none yet."""
+        return 0 if self.loaded is None else self.loaded.address
+
+    @property
+    def done(self) -> bool:
+        """Return whether the kernel is loaded or failed."""
+        return self._done.is_set()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait until the kernel is loaded or failed; return whether it is."""
+        return self._done.wait(seconds)
+
+    def finish(self, code: bytes, origin: str) -> None:
+        """Load object code."""
+        try:
+            self.loaded, self.origin = LoadedKernel(self.kernel.name, code), origin
+        except Exception as error:  # noqa: BLE001 - whoever waits for the kernel gets it
+            self.error = error
+        self._done.set()
+        arrivals.tell()
+
+    def orphan(self) -> None:
+        """Start over: nobody is working on it."""
+        self.orphaned, self.error, self._done = True, None, threading.Event()
+        arrivals.tell()
+
+    def fail(self, error: BaseException) -> None:
+        """Say that there will be no machine code."""
+        self.error = error
+        self._done.set()
+        arrivals.tell()
+
+
+class KernelCache:
+    """Handles by kernel.
+
+    Parameters
+    ----------
+    disk : DiskCache
+    kept : int
+        How many handles are kept that nobody else holds.
+    """
+
+    def __init__(self, disk: DiskCache, kept: int = KEPT) -> None:
+        self.disk = disk
+        self.kept = kept
+        self.lock = threading.RLock()
+        self._handles: WeakValueDictionary[Kernel, KernelHandle] = WeakValueDictionary()
+        self._recent: OrderedDict[Kernel, KernelHandle] = OrderedDict()
+        self.hits = self.disk_hits = self.compiles = 0
+
+    def request(self, kernel: Kernel) -> KernelHandle:
+        """Return a kernel's handle, and see to it that there will be machine code."""
+        with self.lock:
+            handle = self._handles.get(kernel)
+            if handle is not None and not handle.orphaned:
+                self.hits += 1
+                self._use(handle)
+                return handle
+            if handle is None:
+                handle = self._handles[kernel] = KernelHandle(kernel)
+            handle.orphaned = False
+            self._use(handle)
+        self._provide(handle)
+        return handle
+
+    def _use(self, handle: KernelHandle) -> None:
+        self._recent[handle.kernel] = handle
+        self._recent.move_to_end(handle.kernel)
+        while len(self._recent) > self.kept:
+            self._recent.popitem(last=False)
+
+    def _provide(self, handle: KernelHandle) -> None:
+        code = self.disk.read(handle.kernel)
+        if code is not None:
+            handle.finish(code, "disk")
+            if handle.error is None:
+                self.disk_hits += 1
+                return
+            handle.orphan()  # what the disk had can't be loaded: compile it
+            handle.orphaned = False
+        self.compiles += 1
+        compiler_service().submit(handle.kernel).add_done_callback(lambda future: self._arrive(handle, future))
+
+    def _arrive(self, handle: KernelHandle, future: Future[bytes]) -> None:
+        error = future.exception()
+        if error is not None:
+            handle.fail(error)
+            return
+        if compiler_service().in_process:  # not kept on disk: the user's settings of Numba may have gone into it
+            handle.finish(future.result(), "compiled in this process")
+            return
+        try:
+            self.disk.write(handle.kernel, future.result())  # first: whoever waits for the kernel may exit at once
+        finally:  # where warnings are errors, one about the folder must not lose the kernel
+            handle.finish(future.result(), "compiled")
+
+    def clear(self) -> None:
+        """Forget all kernels; machine code that a program holds stays."""
+        with self.lock:
+            self._recent.clear()
+            self._handles.clear()
+
+    def orphan_unfinished(self) -> None:
+        """Let `request` ask again for what had not arrived: after a fork, who would have brought it is gone."""
+        self.lock = threading.RLock()
+        for handle in list(self._handles.values()):
+            if not handle.done:
+                handle.orphan()
+
+
+_cache: KernelCache | None = None
+_cache_lock = threading.Lock()
+
+
+def kernel_cache() -> KernelCache:
+    """Return this process's kernel cache."""
+    global _cache
+    if _cache is None:
+        with _cache_lock:
+            if _cache is None:
+                _cache = KernelCache(DiskCache(default_folder()))
+    return _cache
+
+
+def _after_fork() -> None:
+    global _cache_lock
+    _cache_lock = threading.Lock()
+    if _cache is not None:
+        _cache.orphan_unfinished()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

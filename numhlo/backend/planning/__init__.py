@@ -1,0 +1,6 @@
+"""From an optimized function to a program: which ops share a kernel, where values live, in which order steps run."""
+
+from numhlo.backend.planning.explain import explain
+from numhlo.backend.planning.plan import plan
+
+__all__ = ["explain", "plan"]

@@ -1,0 +1,342 @@
+"""Which buffer holds which value of a region, and for how long.
+
+Buffers come from the arena when a value is made and go back after the last unit that reads it. A kernel may write
+its result over an operand that dies with it, if it reads each element of the operand only where it writes. Values
+that the region returns are written straight to where the caller wants them (`Target`), when possible. Next: `region`
+writes the kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from numhlo.backend.emit.access import Access, contiguous
+from numhlo.backend.emit.expressions import Expressions, Load
+from numhlo.backend.planning.chains import join_rows
+from numhlo.backend.planning.fusion import Unit
+from numhlo.backend.planning.memory import Memory
+from numhlo.backend.planning.units import Layout
+from numhlo.backend.program import Place
+from numhlo.lowering.ir import Op, Region, TensorType, Value
+from numhlo.lowering.ops import creation, indexing
+
+
+@dataclass(slots=True)
+class Context:
+    """What all regions of a program share.
+
+    Attributes
+    ----------
+    memory : Memory
+    buffer_of : dict from Value to int
+    splats : set of Op
+        Constants of one value, which kernels write out.
+    donated : set of Value
+        Arguments whose buffers may be overwritten once they are dead.
+    written : set of Value
+        Arguments whose buffers their new values may take once they are dead.
+    notes : list of str
+    """
+
+    memory: Memory = field(default_factory=Memory)
+    buffer_of: dict[Value, int] = field(default_factory=dict)
+    splats: set[Op] = field(default_factory=set)
+    donated: set[Value] = field(default_factory=set)
+    written: set[Value] = field(default_factory=set)
+    notes: list[str] = field(default_factory=list)
+    loops: int = 0
+    """How many loops are being planned, one in the other."""
+    second_buffers: list[int] = field(default_factory=list)
+    """Of the state of these loops."""
+    exchanged: set[int] = field(default_factory=set)
+    """Buffers whose addresses change while the program runs."""
+
+
+UPDATES = (indexing.DYNAMIC_UPDATE_SLICE, indexing.SCATTER)
+"""Ops whose results are their first operands but for some elements."""
+
+
+class Target(Protocol):
+    """Where a region's caller wants a result."""
+
+    def claim(self, overwritable: Callable[[Value], bool]) -> int:
+        """Return the buffer to write; ``overwritable(argument)`` says whether an argument's buffer may be it."""
+        ...
+
+    def adopt(self, number: int) -> bool:
+        """Make an arena buffer that holds the result the caller's own, and return True, or refuse."""
+        ...
+
+    def takes(self, number: int) -> bool:
+        """Return whether the caller fetches the result at the end from wherever it is."""
+        ...
+
+
+def in_place_operands(layout: Layout, expressions: Expressions) -> list[Value]:
+    """Return the loaded values that a kernel reads only where it writes its results."""
+    place = Access(0, contiguous(expressions.shape))
+    roots: dict[Value, bool] = {}
+    values: dict[Value, Value] = {}
+    for node in expressions.nodes:
+        if isinstance(node, Load):
+            root = layout.root(node.value)
+            roots[root] = roots.get(root, True) and node.access == place
+            values[root] = node.value
+    return [values[root] for root, same in roots.items() if same]
+
+
+def _may_be_placed(unit: Unit) -> bool:
+    """Return whether a unit writes its results where they are wanted."""
+    return unit.is_fused or unit.ops[0].definition in UPDATES
+
+
+class RegionBuffers:
+    """The buffers of one region's values.
+
+    Parameters
+    ----------
+    context : Context
+    region : Region
+        Its arguments have buffers already.
+    targets : sequence of Target
+        One for each returned value.
+    state : bool
+        The region is a loop's body: what it returns may stay in its arguments' buffers, in any order.
+    """
+
+    def __init__(self, context: Context, region: Region, targets: Sequence[Target], *, state: bool = False) -> None:
+        self.context = context
+        self.memory = context.memory
+        self.buffer_of = context.buffer_of
+        self.region = region
+        self.targets = targets
+        self.state = set(region.arguments) if state else set()
+        self.layout = Layout(region, context.splats)
+        join_rows(self.layout)
+        self.unit: Unit | None = None
+        self.claimed: dict[int, Value] = {}
+        self.scratch_values: list[Value] = []
+        self._remaining = self._count_uses()
+        self._wanted: dict[Value, int] = {}
+        self._taken: set[Value] = set()
+        self._owned: set[Value] = {v for v in region.arguments if v in context.donated}
+        for number, value in enumerate(region.returns):
+            self._wanted.setdefault(self.layout.root(value), number)
+        if not state:
+            self._pass_on_wishes()
+
+    def _pass_on_wishes(self) -> None:
+        """Let a value that a result may overwrite be made where the result is wanted, if the result is its last use."""
+        last: dict[Value, Unit] = {}
+        for unit in self.layout.order:
+            last.update(dict.fromkeys(map(self.layout.root, self.layout.loads[unit]), unit))
+        for unit in reversed(self.layout.order):
+            wanted = [v for op in unit.ops for v in op.results if v in self._wanted]
+            if not wanted:
+                continue
+            for operand in map(self.layout.root, self._overwritable_operands(unit)):
+                made = self.layout.fusion.unit_of.get(operand.owner) if isinstance(operand.owner, Op) else None
+                if made is None or not _may_be_placed(made) or operand in self._wanted or last[operand] is not unit:
+                    continue
+                for value in wanted:
+                    if value.tensor == operand.tensor:
+                        self._wanted[operand] = self._wanted[value]
+                        wanted.remove(value)
+                        break
+
+    def _overwritable_operands(self, unit: Unit) -> list[Value]:
+        """Return the operands over which a unit could write its results, if nothing else needs them."""
+        if unit.is_fused:
+            return [] if unit.axes is not None else in_place_operands(self.layout, self.layout.expressions[unit])
+        (op,) = unit.ops
+        return op.operands[: len(op.results)] if op.definition in UPDATES else []
+
+    # Life times
+
+    def _count_uses(self) -> dict[Value, int]:
+        counts: dict[Value, int] = {}
+        for loads in self.layout.loads.values():
+            for value in loads:
+                root = self.layout.root(value)
+                counts[root] = counts.get(root, 0) + 1
+        for value in self.region.returns:
+            root = self.layout.root(value)
+            counts[root] = counts.get(root, 0) + 1
+        return counts
+
+    def use(self, root: Value) -> None:
+        """Count one use of a value; give its buffer back after the last."""
+        self._remaining[root] -= 1
+        if self._remaining[root] == 0 and root in self._owned:
+            self._owned.discard(root)
+            self.memory.release(self.buffer_of[root])
+
+    def dies_here(self, root: Value) -> bool:
+        """Return whether nothing after the current unit reads a value."""
+        assert self.unit is not None
+        here = sum(self.layout.root(v) is root for v in self.layout.loads[self.unit])
+        return self._remaining.get(root, 0) <= here
+
+    # Buffers
+
+    def buffer(self, value: Value) -> int:
+        """Return the buffer that holds a value."""
+        number = self.buffer_of.get(value)
+        if number is None:
+            root = self.layout.root(value)
+            if root is not value:
+                number = self.buffer(root)
+            else:
+                number = self._make_up(value)
+            self.buffer_of[value] = number
+        return number
+
+    def share_views(self, op: Op) -> None:
+        """Let an op's regions find the buffers of the views that they use: they can't see what the views look at."""
+        for value in self.layout.operations.inputs[op]:
+            if self.layout.root(value) is not value:
+                self.buffer(value)
+
+    def _make_up(self, value: Value) -> int:
+        """Return a constant buffer for a value that nobody computes: a constant, an iota of a region around."""
+        op = value.owner
+        assert isinstance(op, Op), value
+        if op.definition is creation.CONSTANT:
+            return self.memory.constant(op.attributes["value"])
+        assert op.definition is creation.IOTA, op
+        type = op.result.tensor
+        return self.memory.constant(creation.make_iota(type.shape, type.dtype, op.attributes["iota_dimension"]))
+
+    def is_used(self, value: Value) -> bool:
+        """Return whether anything outside the current unit reads a result."""
+        return self._remaining.get(value, 0) > 0
+
+    def put_with(self, value: Value, other: Value) -> None:
+        """Put a value into the buffer of one that is to overwrite it within the current unit."""
+        self.buffer_of[value] = self.buffer_of[other]
+
+    def output(self, value: Value, reusable: Sequence[Value] = ()) -> int:
+        """Return the buffer for a result: its target's, that of a dying operand, or a new one.
+
+        Parameters
+        ----------
+        value : Value
+        reusable : sequence of Value
+            Operands whose buffer the kernel could overwrite, if they die here.
+        """
+        self._remaining.setdefault(value, 0)
+        number = self._wanted.get(value)
+        before = self.claimed.get(number) if number is not None else None
+        if number is not None and before is not None and self._is_handed_on(before, reusable):
+            self.claimed[number] = value
+            found = self.buffer_of[before]
+        elif number is not None and before is None:
+            self.claimed[number] = value
+            reused = self._reused(value, reusable)  # a donated argument's memory
+            found = self._claim(number, reusable) if reused is None else reused
+        else:
+            reused = self._reused(value, reusable)
+            found = self.memory.allocate(value.tensor) if reused is None else reused
+            self._owned.add(value)
+        self.buffer_of[value] = found
+        return found
+
+    def _claim(self, number: int, reusable: Sequence[Value]) -> int:
+        return self.targets[number].claim(lambda argument: self._is_overwritable(argument, reusable))
+
+    def _is_handed_on(self, before: Value, reusable: Sequence[Value]) -> bool:
+        """Return whether what was made in a result's place is overwritten by the result now."""
+        return self.dies_here(before) and any(self.layout.root(v) is before for v in reusable)
+
+    def _is_overwritable(self, argument: Value, reusable: Sequence[Value]) -> bool:
+        assert self.unit is not None
+        if argument in self._taken or not self.dies_here(argument):
+            return False
+        roots = {self.layout.root(v) for v in self.layout.loads[self.unit]}
+        return argument not in roots or any(self.layout.root(v) is argument for v in reusable)
+
+    def is_dead(self, argument: Value) -> bool:
+        """Return whether nothing reads an argument any more, and nothing else lies in its buffer."""
+        return self._remaining.get(argument, 0) == 0 and argument not in self._taken
+
+    def _reused(self, value: Value, reusable: Sequence[Value]) -> int | None:
+        for operand in reusable:
+            root = self.layout.root(operand)
+            if root not in self._owned or not self.dies_here(root):
+                continue
+            number = self.buffer_of[root]
+            buffer = self.memory.buffers[number]
+            if value in self._wanted:
+                returned = self.region.returns[self._wanted[value]].tensor
+                fits = buffer.place is Place.ARGUMENT and buffer.type == returned
+            else:
+                fits = buffer.type.dtype == value.tensor.dtype and buffer.type.size == value.tensor.size
+            if fits:
+                self._owned.discard(root)
+                return number
+        return None
+
+    def take_over(self, operand: Value, result: Value) -> int | None:
+        """Make a dying operand's arena buffer that of a result, and return it; None where it is still needed."""
+        root = self.layout.root(operand)
+        if not self.dies_here(root) or operand.tensor != result.tensor:
+            return None
+        number = self.buffer_of[root]
+        if root in self._owned and self.memory.buffers[number].place is Place.ARENA:
+            self._owned.discard(root)
+            self.adopt(result, number)
+            return number
+        if root in self.state and root not in self._taken:
+            self._taken.add(root)
+            self.buffer_of[result] = number
+            return number
+        return None
+
+    def may_take_over(self, operand: Value, result: Value) -> bool:
+        """Return whether a result could get a dying operand's buffer."""
+        root = self.layout.root(operand)
+        if not self.dies_here(root) or operand.tensor != result.tensor:
+            return False
+        if root in self._owned and self.memory.buffers[self.buffer_of[root]].place is Place.ARENA:
+            return True
+        number = self._wanted.get(result)
+        claimed = number is not None and (self.claimed.get(number) is root or root in self.context.written)
+        return claimed or (root in self.state and root not in self._taken)
+
+    def hand_over(self, value: Value) -> None:
+        """Make the arena buffer of a returned value its target's own, if it has not been claimed."""
+        number = self._wanted.get(value)
+        if number is None or number in self.claimed or value not in self._owned:
+            return
+        if self.buffer_of[value] in self.context.exchanged:  # its address changes, and a result's must not
+            return
+        if self.targets[number].adopt(self.buffer_of[value]):
+            self._owned.discard(value)
+            self.claimed[number] = value
+
+    def adopt(self, value: Value, number: int) -> None:
+        """Make an arena buffer that of a value, to be given back after its last use."""
+        self.buffer_of[value] = number
+        self._owned.add(value)
+        self._remaining.setdefault(value, 0)
+
+    def scratch(self, type: TensorType) -> Value:
+        """Return a value that stands for memory of the current unit."""
+        value = Value(type, self.region)
+        self.buffer_of[value] = self.memory.allocate(type)
+        self.scratch_values.append(value)
+        return value
+
+    def drop_unused(self, value: Value) -> None:
+        """Give the buffer of a result that nobody reads back."""
+        if value in self._owned and self._remaining.get(value, 0) == 0:
+            self._owned.discard(value)
+            self.memory.release(self.buffer_of[value])
+
+    def stays(self, source: int, results: Sequence[int]) -> bool:
+        """Return whether a returned value may stay where it is: in the buffer of a loop's state, once."""
+        if source in results:
+            return False
+        return any(self.buffer_of[argument] == source for argument in self.state)

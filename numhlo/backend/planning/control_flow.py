@@ -1,0 +1,168 @@
+"""Loops and branches as step trees.
+
+A loop's state lives in buffers of its own. The body writes a new value over the old one where nothing reads that any
+more; otherwise into a second buffer, and the two are exchanged after each round. Branches write their results into
+common buffers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from numhlo.backend.emit.tables import KERNELS, RootRule
+from numhlo.backend.planning.blocked_kernels import emit_blocked_kernel
+from numhlo.backend.planning.buffers import Context
+from numhlo.backend.planning.region import RegionPlanner
+from numhlo.backend.planning.scalar_kernels import emit_scalar_kernel
+from numhlo.backend.planning.window_copies import hoist_window_copies
+from numhlo.backend.program import Branch, Exchange, Loop
+from numhlo.lowering.interpreter import free_values
+from numhlo.lowering.ir import Op, TensorType, Value
+from numhlo.lowering.ops import control_flow as ops
+
+
+class _OwnBuffer:
+    """A target that never takes the planner's buffer for its own."""
+
+    def adopt(self, number: int) -> bool:
+        """Refuse."""
+        return False
+
+    def takes(self, number: int) -> bool:
+        """Refuse."""
+        return False
+
+
+class FixedTarget(_OwnBuffer):
+    """A buffer that is there already."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def claim(self, overwritable: Callable[[Value], bool]) -> int:
+        """Return the buffer."""
+        return self.number
+
+
+class NewTarget(_OwnBuffer):
+    """A buffer that is allocated when it is written."""
+
+    def __init__(self, context: Context, type: TensorType) -> None:
+        self.context, self.type = context, type
+        self.number: int | None = None
+
+    def claim(self, overwritable: Callable[[Value], bool]) -> int:
+        """Return a new buffer."""
+        self.number = self.context.memory.allocate(self.type)
+        return self.number
+
+
+class CarryTarget(_OwnBuffer):
+    """The next value of a loop's state: over the old one, or beside it."""
+
+    def __init__(self, context: Context, argument: Value) -> None:
+        self.context, self.argument = context, argument
+        self.current = context.buffer_of[argument]
+        self.other: int | None = None
+
+    def claim(self, overwritable: Callable[[Value], bool]) -> int:
+        """Return the state's own buffer if nothing reads the old value any more, else a second one."""
+        if overwritable(self.argument):
+            return self.current
+        if self.other is None:
+            self.other = self.context.memory.allocate_unused(self.argument.tensor)
+        return self.other
+
+
+def emit_while(op: Op, planner: RegionPlanner) -> None:
+    """Append a loop: one kernel, or a tree of steps."""
+    reason = emit_scalar_kernel(op, planner)
+    if not reason:
+        return
+    obstacle = emit_blocked_kernel(op, planner)
+    if not obstacle:
+        return
+    context = planner.context
+    context.notes.append(f"a loop takes several steps: {reason}; {obstacle}")
+    condition, body = op.regions
+    planner.share_views(op)
+    state = _initial_state(op, planner)
+    for arguments in (condition.arguments, body.arguments):
+        context.buffer_of.update(zip(arguments, state, strict=True))
+    context.loops += 1
+    test = NewTarget(context, condition.returns[0].tensor)
+    test_planner = RegionPlanner(context, condition, [test])
+    test_steps = test_planner.run()
+    carries = [CarryTarget(context, argument) for argument in body.arguments]
+    body_planner = RegionPlanner(context, body, carries, state=True)
+    steps = body_planner.run()
+    pairs = _exchanges(state, body_planner.results)
+    if pairs:
+        steps.append(Exchange(pairs))
+    for pair in pairs:
+        context.memory.tie(*pair)
+    _copy_before(planner, hoist_window_copies(body, body_planner, state))
+    planner.steps.append(Loop(test_steps, test_planner.results[0], steps, op))
+    context.loops -= 1
+    if test.number is not None:
+        context.memory.release(test.number)
+    context.second_buffers += [c.other for c in carries if c.other is not None]
+    if context.loops == 0:  # inside a loop, exchanged buffers stay as they are for the next round
+        for number in context.second_buffers:
+            context.memory.release(number)
+        context.second_buffers.clear()
+    context.exchanged.update(number for pair in pairs for number in pair)
+    for result in op.results:
+        planner.hand_over(result)
+
+
+def _copy_before(planner: RegionPlanner, copies: Iterable[tuple[Value, int, int]]) -> None:
+    for value, source, target in copies:
+        planner.copy(value, source, target)
+
+
+def _exchanges(state: list[int], found: list[int]) -> tuple[tuple[int, int], ...]:
+    """Return the exchanges, one after the other, that bring what lies in buffers ``found`` into those of the state."""
+    pairs: list[tuple[int, int]] = []
+    holder = {number: number for number in (*state, *found)}  # which buffer's memory is where now
+    for wanted, source in zip(state, found, strict=True):
+        place = next(name for name, memory in holder.items() if memory == source)
+        if place != wanted:
+            pairs.append((wanted, place))
+            holder[wanted], holder[place] = holder[place], holder[wanted]
+    return tuple(pairs)
+
+
+def _initial_state(op: Op, planner: RegionPlanner) -> list[int]:
+    """Return buffers that hold the loop's initial state: those of dying operands, or copies."""
+    state: list[int] = []
+    body = op.regions[1]
+    read_inside = {planner.layout.root(value) for value in free_values(op)}
+    for operand, result, before, after in zip(op.operands, op.results, body.arguments, body.returns, strict=True):
+        source = planner.buffer(operand)
+        if before is after and not planner.is_used(result):
+            state.append(source)  # nobody writes there
+            continue
+        number = None if planner.layout.root(operand) in read_inside else planner.take_over(operand, result)
+        if number is None or number in state:
+            number = planner.memory.allocate(result.tensor)
+            planner.adopt(result, number)
+            planner.copy(operand, source, number)
+        state.append(number)
+    return state
+
+
+def emit_branches(op: Op, planner: RegionPlanner) -> None:
+    """Append a branch on a boolean or an index: one kernel, or a tree of steps."""
+    if not emit_scalar_kernel(op, planner):
+        return
+    planner.share_views(op)
+    targets = [FixedTarget(planner.output(result)) for result in op.results]
+    index = planner.buffer(op.operands[0])
+    regions = list(reversed(op.regions)) if op.definition is ops.IF else op.regions
+    branches = [RegionPlanner(planner.context, region, targets).run() for region in regions]
+    planner.steps.append(Branch(index, branches, op))
+
+
+KERNELS.register(ops.WHILE)(RootRule(emit_while))
+KERNELS.register(ops.IF, ops.CASE)(RootRule(emit_branches))

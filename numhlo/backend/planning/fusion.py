@@ -1,0 +1,321 @@
+"""Which ops share a kernel, and which values get a buffer.
+
+Every op has a *stage*: what is stored in one stage can be loaded in later ones, and within a stage everything is
+computed from what earlier stages stored. So ops of one stage may be merged without ever making a cycle. An op's
+stage is the least possible at first; then ops move down to the stage of their users, so that a value need not be
+stored for them. Ops of one stage and one iteration domain that feed each other, or read the same array, become one
+kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from numhlo.backend.emit.elementwise import COSTS
+from numhlo.backend.planning.operations import Kind, Operations
+from numhlo.backend.planning.views import View
+from numhlo.lowering.ir import Op, Region, Value
+from numhlo.lowering.ops.effects import op_has_effects
+
+CHEAP = 2
+"""Operations that are computed again in every kernel that needs them, if they read no large array."""
+
+PER_ROW = 40
+"""Operations that are computed again in every kernel that needs them once a row."""
+
+TWICE = 8
+"""Operations that are computed again for a reduction along other axes, instead of being stored."""
+
+LONGEST = 100
+"""Ops in a row that may depend on each other within one kernel; compile times grow with it."""
+
+
+@dataclass(slots=True, eq=False)
+class Unit:
+    """Ops that run together: a fused loop nest, or one op that is emitted on its own.
+
+    Attributes
+    ----------
+    position : int
+        Of its last op in the region.
+    stage : int
+    domain : tuple of int
+        What the loops run over; empty for ops on their own.
+    axes : tuple of int or None
+        Reduced dimensions, where reductions are among the ops.
+    is_fused : bool
+        Whether this is a loop nest over a domain.
+    members : list of Unit
+        The units that this one runs row by row, one after the other; empty for a plain unit.
+    ops : list of Op
+        In program order.
+    """
+
+    position: int
+    stage: int
+    domain: tuple[int, ...]
+    axes: tuple[int, ...] | None
+    is_fused: bool
+    ops: list[Op] = field(default_factory=list)
+    members: list[Unit] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Edge:
+    """A use of a computed value: by which op, and whether that op's kernel may compute the value itself."""
+
+    user: Op
+    fusible: bool
+    direct: bool
+
+
+@dataclass(slots=True)
+class Fusion:
+    """The result: units in program order, the stage in which each value can be had, and what is stored."""
+
+    units: list[Unit] = field(default_factory=list)
+    unit_of: dict[Op, Unit] = field(default_factory=dict)
+    stored: set[Value] = field(default_factory=set)
+    notes: list[str] = field(default_factory=list)
+
+
+class FusionPass:
+    """Computes a `Fusion` in four walks over a region's ops, each linear.
+
+    Parameters
+    ----------
+    region : Region
+    operations : Operations
+        What kind each op is, and who needs what in a buffer.
+    """
+
+    def __init__(self, region: Region, operations: Operations) -> None:
+        self.ops = region.ops
+        self.operations = operations
+        self.kinds = operations.kinds
+        self.needed = operations.needed
+        self.copied = operations.copied
+        self.uses = operations.uses
+        self.views = operations.views
+        self.stage: dict[Op, int] = {}
+        self.edges: dict[Op, list[Edge]] = {}
+        self.cost: dict[Op, int] = {}
+        self.leaves: dict[Op, int] = {}
+        self.length: dict[Op, int] = {}
+        self.reduced: dict[Op, tuple[int, ...] | None] = {}
+        self._effects = -1
+
+    def run(self) -> Fusion:
+        """Return the fusion."""
+        for op in self.ops:
+            if self.kinds[op] is not Kind.VIRTUAL:
+                self._place(op)
+        for op in reversed(self.ops):
+            if op in self.edges:
+                self._sink(op)
+        return self._group()
+
+    # First walk: the least stage
+
+    def _place(self, op: Op) -> None:
+        stage, length, cost, leaves = 0, 0, COSTS.get(op.definition, 1), 0
+        edges: list[tuple[Op, Edge]] = []
+        for value, seen, direct, may_fuse in self._sources_of(op):
+            source = value.owner
+            if not isinstance(source, Op) or source not in self.stage:
+                leaves += value.tensor.size > 1 and not self._is_virtual(value)
+                continue
+            fusible = may_fuse and self._may_compute(op, source, seen, direct)
+            edges.append((source, Edge(op, fusible, direct)))
+            stage = max(stage, self.stage[source] + (not fusible))
+            if fusible:
+                cost += self.cost[source]
+                leaves += self.leaves[source]
+                length = max(length, self.length[source])
+            else:
+                leaves += 1
+        if length >= LONGEST:
+            length = 0
+            for source, edge in edges:
+                edge.fusible = False
+                stage = max(stage, self.stage[source] + 1)
+        if self.kinds[op] is Kind.ROOT and op_has_effects(op):
+            stage = self._effects = max(stage, self._effects + 1)
+        for source, edge in edges:
+            self.edges.setdefault(source, []).append(edge)
+        self.stage[op] = stage
+        self.cost[op], self.leaves[op], self.length[op] = min(cost, 1000), min(leaves, 1000), length + 1
+
+    def _sources_of(self, op: Op) -> Iterable[tuple[Value, Value, bool, bool]]:
+        """Yield what an op needs: a value, the view of it, whether that is the value itself, whether it may fuse."""
+        if op.results and op.results[0] in self.copied:
+            yield from self._through(self.views.of[op.results[0]], op.results[0], True)
+            return
+        fusible = self.operations.fusible(op)
+        for number, operand in enumerate(self.operations.inputs[op]):
+            yield from self._sources(operand, number in fusible)
+
+    def _sources(self, operand: Value, may_fuse: bool) -> Iterable[tuple[Value, Value, bool, bool]]:
+        if not may_fuse:
+            operand = self.operations.root(operand)
+        view = None if operand in self.copied else self.views.of.get(operand)
+        if view is None:
+            yield operand, operand, True, may_fuse
+        else:
+            yield from self._through(view, operand, may_fuse)
+
+    def _through(self, view: View, seen: Value, may_fuse: bool) -> Iterable[tuple[Value, Value, bool, bool]]:
+        base = view.base
+        yield self.operations.root(base), seen, False, may_fuse and base not in self.views.forced
+        for index in view.indices:
+            for value, index_seen, _, _ in self._sources(index, may_fuse):
+                yield value, index_seen, False, may_fuse
+
+    def _is_virtual(self, value: Value) -> bool:
+        return isinstance(value.owner, Op) and self.kinds.get(value.owner) is Kind.VIRTUAL
+
+    def _may_compute(self, op: Op, source: Op, seen: Value, direct: bool) -> bool:
+        """Return whether the kernel of ``op`` may compute a source itself."""
+        if self.kinds[source] is not Kind.ELEMENT:
+            return False
+        if direct and seen.tensor.shape == self._domain(op) and self.kinds[op] is not Kind.ROOT:
+            return self._suits(source, op)
+        if self._is_cheap(source) or (self.uses.get(source.result, 2) <= 1 and self._is_injective(seen, source)):
+            return True
+        return self._is_per_row(seen) and self.cost[source] <= PER_ROW
+
+    def _suits(self, source: Op, op: Op) -> bool:
+        """Return whether dear elements are reduced along the axes along which a kernel reduces them already."""
+        if self.kinds[op] is not Kind.REDUCTION:
+            return True
+        axes = self._axes(op)
+        return self.reduced.setdefault(source, axes) == axes or self.cost[source] <= TWICE
+
+    def _is_cheap(self, source: Op) -> bool:
+        return self.cost[source] <= CHEAP and self.leaves[source] == 0
+
+    def _is_injective(self, seen: Value, source: Op) -> bool:
+        return seen.tensor.size <= source.result.tensor.size
+
+    def _is_per_row(self, seen: Value) -> bool:
+        view = self.views.of.get(seen)
+        if view is None:
+            return seen.tensor.size == 1
+        strides = [s for s, n in zip(view.access.strides, seen.tensor.shape, strict=True) if n > 1]
+        return not strides or strides[-1] == 0
+
+    # Second walk: down to the users
+
+    def _sink(self, op: Op) -> None:
+        latest = min((self.stage[e.user] - (0 if e.fusible else 1) for e in self.edges[op]), default=self.stage[op])
+        if self.kinds[op] is Kind.ELEMENT:
+            self.stage[op] = max(self.stage[op], latest)
+
+    # Third walk: kernels
+
+    def _group(self) -> Fusion:
+        groups = _Groups()
+        readers: dict[tuple[int, Value], Op] = {}
+        for op in self.ops:
+            if self.kinds[op] is Kind.VIRTUAL or op not in self.stage:
+                continue
+            groups.add(op, self._domain(op), self._axes(op))
+            if self.kinds[op] not in (Kind.ELEMENT, Kind.REDUCTION):
+                continue
+            for operand in op.operands:
+                self._join(op, operand, groups, readers)
+        fusion = Fusion()
+        self._make_units(groups, fusion)
+        return fusion
+
+    def _join(self, op: Op, operand: Value, groups: _Groups, readers: dict[tuple[int, Value], Op]) -> None:
+        source = operand.owner
+        stage = self.stage[op]
+        if isinstance(source, Op) and self.kinds.get(source) is Kind.ELEMENT and self.stage[source] == stage:
+            groups.merge(op, source)
+        elif operand.tensor.shape == groups.domain(op) and not self._is_virtual(operand):
+            other = readers.setdefault((stage, operand), op)
+            if other is not op:
+                groups.merge(op, other)
+
+    def _domain(self, op: Op) -> tuple[int, ...]:
+        if self.kinds[op] is Kind.REDUCTION:
+            return op.operands[0].tensor.shape
+        return op.result.tensor.shape if self.kinds[op] is Kind.ELEMENT else ()
+
+    def _axes(self, op: Op) -> tuple[int, ...] | None:
+        return tuple(sorted(op.attributes["dimensions"])) if self.kinds[op] is Kind.REDUCTION else None
+
+    def _make_units(self, groups: _Groups, fusion: Fusion) -> None:
+        for position, op in enumerate(self.ops):
+            if op not in self.stage:
+                continue
+            group = groups.find(op)
+            unit = fusion.unit_of.get(group)
+            if unit is None:
+                fused = self.kinds[op] is not Kind.ROOT
+                unit = Unit(position, self.stage[op], groups.domain(op), groups.axes(op), fused)
+                fusion.unit_of[group] = unit
+                fusion.units.append(unit)
+            unit.ops.append(op)
+            unit.position = position
+            fusion.unit_of[op] = unit
+        for op in self.ops:
+            if op in self.stage:
+                self._store(op, fusion)
+        fusion.units.sort(key=lambda u: u.position)
+
+    def _store(self, op: Op, fusion: Fusion) -> None:
+        """Note which results of an op get a buffer."""
+        if self.kinds[op] is not Kind.ELEMENT:
+            fusion.stored.update(op.results)
+            return
+        here = fusion.unit_of[op]
+        for edge in self.edges.get(op, ()):
+            there = fusion.unit_of[edge.user]
+            elsewhere = edge.direct and there is not here and there.stage > here.stage
+            if not edge.fusible or (elsewhere and not self._is_cheap(op)):
+                fusion.stored.add(op.result)
+        if op.result in self.needed:
+            fusion.stored.add(op.result)
+
+
+class _Groups:
+    """Disjoint sets of ops, each with a domain and the axes that its reductions share."""
+
+    def __init__(self) -> None:
+        self._parent: dict[Op, Op] = {}
+        self._domains: dict[Op, tuple[int, ...]] = {}
+        self._axes: dict[Op, tuple[int, ...] | None] = {}
+
+    def add(self, op: Op, domain: tuple[int, ...], axes: tuple[int, ...] | None) -> None:
+        """Add an op as a set of its own."""
+        self._parent[op], self._domains[op], self._axes[op] = op, domain, axes
+
+    def find(self, op: Op) -> Op:
+        """Return the op that stands for a set."""
+        while self._parent[op] is not op:
+            self._parent[op] = self._parent[self._parent[op]]
+            op = self._parent[op]
+        return op
+
+    def domain(self, op: Op) -> tuple[int, ...]:
+        """Return the domain of an op's set."""
+        return self._domains[self.find(op)]
+
+    def axes(self, op: Op) -> tuple[int, ...] | None:
+        """Return the reduced axes of an op's set."""
+        return self._axes[self.find(op)]
+
+    def merge(self, op: Op, other: Op) -> bool:
+        """Join two sets, unless their loops differ."""
+        one, two = self.find(op), self.find(other)
+        if one is two:
+            return True
+        axes = {self._axes[one], self._axes[two]} - {None}
+        if self._domains[one] != self._domains[two] or len(axes) > 1:
+            return False
+        self._parent[two] = one
+        self._axes[one] = next(iter(axes), None)
+        return True

@@ -1,0 +1,120 @@
+"""``numhlo.map`` as one kernel whose units are lanes, where a lane is scalar code, loops and branches included.
+
+What can't be written so is planned as the decomposition says: a loop over lanes.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from numhlo.backend.emit.access import Access, contiguous
+from numhlo.backend.emit.control_flow import POLL_ROUNDS, rounds_inside, write_poll
+from numhlo.backend.emit.cost import grain_of
+from numhlo.backend.emit.draft import Draft
+from numhlo.backend.emit.indexed_values import indexed_values
+from numhlo.backend.emit.kernel_text import BufferOf, KernelText
+from numhlo.backend.emit.registers import REGISTERS
+from numhlo.backend.emit.scalar_code import MOST_ELEMENTS, Content, InMemory, NotScalarError, ScalarWriter, whole
+from numhlo.backend.emit.special import COMPOSITE_KERNELS
+from numhlo.backend.emit.tables import RootRule
+from numhlo.backend.planning.expansion import expand
+from numhlo.backend.planning.region import RegionPlanner
+from numhlo.lowering.ir import Op, Region, Value
+from numhlo.lowering.ops.control_flow import WHILE
+from numhlo.lowering.ops.loops import loop_body
+
+LOOP_COST = 100
+"""Operations that a statement stands for where a lane has loops: nobody knows how often they go round."""
+
+
+@lru_cache(maxsize=16)
+def _refuse(op: Op) -> str:
+    numbers: dict[Value, int] = {}
+    try:
+        _MapWriter(op, lambda value: numbers.setdefault(value, len(numbers))).write()
+    except NotScalarError as error:
+        return str(error)
+    return ""
+
+
+def emit_map(op: Op, planner: RegionPlanner) -> None:
+    """Append the launch of a kernel over lanes."""
+    for result in op.results:
+        planner.output(result)
+    if op.attributes["composite_attributes"]["lanes"] and any(v.tensor.size for v in op.results):
+        planner.launch_op(op, _MapWriter(op, planner.buffer).write(), op.results)
+
+
+class _MapWriter:
+    """Writes the kernel of one map."""
+
+    def __init__(self, op: Op, buffer_of: BufferOf) -> None:
+        parameters = op.attributes["composite_attributes"]
+        self.op, self.lanes, self.consts = op, parameters["lanes"], parameters["num_consts"]
+        self.body: Region = expand(loop_body(op).body)
+        self.indexed = indexed_values(self.body)
+        self.text = KernelText(buffer_of)
+        self.writer = ScalarWriter(self.text, self._outer, self.indexed)
+
+    def _outer(self, value: Value) -> Content:
+        raise NotScalarError("a lane uses a large constant")
+
+    def write(self) -> Draft:
+        """Return the kernel.
+
+        Raises
+        ------
+        NotScalarError
+            If a lane is no scalar code.
+        """
+        text, arguments = self.text, self.body.arguments
+        for argument, operand in zip(arguments[: self.consts], self.op.operands, strict=False):
+            self.writer.contents[argument] = self._constant(argument, operand)
+        with text.block("for lane in range(lo, hi):"):
+            pairs = zip(arguments[self.consts :], self.op.operands[self.consts :], strict=True)
+            for argument, operand in pairs:
+                self.writer.contents[argument] = self._slice(argument, operand)
+            contents = self.writer.region(self.body)
+            for result, content in zip(self.op.results, contents, strict=True):
+                self._store(result, content)
+            loops = any(op.definition is WHILE for op in self.body.walk())
+            if loops:
+                write_poll(text, POLL_ROUNDS // rounds_inside(self.body))
+        flops = self.lanes * self.writer.statements * (LOOP_COST if loops else 1)
+        traffic = sum(v.tensor.nbytes for v in (*self.op.operands, *self.op.results))
+        grain = grain_of(self.lanes, flops, traffic)
+        kernel = text.finish("map_lanes")
+        return Draft(kernel, tuple(text.buffers), tuple(text.dims), self.lanes, grain, flops, traffic, scalar=loops)
+
+    def _constant(self, argument: Value, operand: Value) -> Content:
+        pointer, type = self.text.pointer(operand), argument.tensor
+        if type.size > MOST_ELEMENTS or (argument in self.indexed and type.size > 1):
+            return whole(pointer, type, writable=False)
+        names = np.empty(type.shape, object)
+        for place, index in enumerate(np.ndindex(type.shape)):
+            names[index] = self.text.first(f"load_{REGISTERS[type.dtype].storage}({pointer}, {place})", "x")
+        return names
+
+    def _slice(self, argument: Value, operand: Value) -> Content:
+        stacked = whole(self.text.pointer(operand), operand.tensor, writable=False)
+        stride = operand.tensor.size // max(1, self.lanes)
+        offset = "lane"
+        if stride != 1:
+            offset = self.text.let(f"lane * {self.writer.number(stride, 'stride', stacked.memory)}", "at")
+        shape = argument.tensor.shape
+        array = InMemory(stacked.memory, shape, Access(0, contiguous(shape)), offset, 0)
+        kept = argument.tensor.size > MOST_ELEMENTS or (argument in self.indexed and argument.tensor.size > 1)
+        return array if kept else self.writer.load(array)
+
+    def _store(self, result: Value, content: Content) -> None:
+        if isinstance(content, InMemory):
+            content = self.writer.load(content)
+        pointer, storage = self.text.pointer(result, "out"), REGISTERS[result.tensor.dtype].storage
+        base = "lane" if content.size == 1 else self.text.let(f"lane * {content.size}", "at")
+        for place, name in enumerate(content.reshape(-1)):
+            self.text.line(f"store_{storage}({pointer}, {f'{base} + {place}' if place else base}, {name})")
+
+
+COMPOSITE_KERNELS["numhlo.map"] = RootRule(emit_map, refuse=_refuse)

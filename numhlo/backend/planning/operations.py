@@ -1,0 +1,166 @@
+"""What each op of a region is to the planner, and which values somebody needs in a buffer.
+
+Most ops are emitted per element, or as views, and get a buffer only where it pays; matrix products, sorts, loops and
+their kin read and write whole buffers. A view that must be a buffer is copied, unless it has its operand's own order
+in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from enum import Enum, auto
+
+from numhlo.backend.emit.access import Access, contiguous
+from numhlo.backend.emit.expressions import is_splat
+from numhlo.backend.emit.reduction import emits_reduction
+from numhlo.backend.emit.support import emits_element
+from numhlo.backend.emit.tables import KERNELS, VIEW
+from numhlo.backend.planning.views import View, find_views, is_view
+from numhlo.lowering.interpreter import free_values
+from numhlo.lowering.ir import Op, Region, Value
+from numhlo.lowering.ops import creation
+from numhlo.lowering.ops.reduction import REDUCE
+
+SMALL_CONSTANT = 64
+"""Bytes up to which a constant that is needed in a buffer is one from the start; larger splats are filled in."""
+
+
+class Kind(Enum):
+    """How an op is emitted."""
+
+    VIRTUAL = auto()  # a constant or view: index arithmetic in the kernels that use it
+    ELEMENT = auto()  # one expression per element of a loop nest
+    REDUCTION = auto()  # accumulates in a loop nest
+    ROOT = auto()  # on its own: kernels of its own, a step tree, or NumPy
+
+
+class Operations:
+    """The ops of a region, classified.
+
+    Attributes
+    ----------
+    kinds : dict from Op to Kind
+    inputs : dict from Op to list of Value
+        Operands, then the values that regions use from outside.
+    views : Views
+    splats : set of Op
+        Constants whose elements are all the same.
+    needed : set of Value
+        Values that must be in a buffer.
+    copied : set of Value
+        Views that must be in a buffer of their own.
+    alias : dict from Value to Value
+        Views that must be in a buffer and have their operand's order in memory: they share its buffer.
+    uses : dict from Value to int
+        How many ops use a value, be it through views.
+    strided : dict from (Op, int) to View
+        Operands that an op's kernels read through a view of a buffer.
+    """
+
+    def __init__(self, region: Region, copying: Collection[Op] = ()) -> None:
+        self.splats = {op for op in region.ops if op.definition is creation.CONSTANT and is_splat(op)}
+        self.kinds = {op: _kind(op) for op in region.ops}
+        self.inputs = {
+            op: [*op.operands, *free_values(op)] if op.regions and kind is Kind.ROOT else op.operands
+            for op, kind in self.kinds.items()
+        }
+        self._fusible: dict[Op, tuple[int, ...]] = {}
+        elementwise = {op for op, kind in self.kinds.items() if kind is Kind.ELEMENT}
+        self.views = find_views(region, elementwise, copying)
+        self.needed: set[Value] = set()
+        self.copied: set[Value] = set()
+        self.alias: dict[Value, Value] = {}
+        self.uses: dict[Value, int] = {}
+        self.strided: dict[tuple[Op, int], View] = {}
+        for value in region.returns:
+            self._use(value)
+            self._need(value)
+        for value in self.views.forced:
+            self._need(value)
+        for op in reversed(region.ops):
+            self._visit(op)
+
+    def fusible(self, op: Op) -> tuple[int, ...]:
+        """Return the numbers of the inputs that the op's kernel may compute itself."""
+        found = self._fusible.get(op)
+        if found is None:
+            found = self._fusible[op] = self._find_fusible(op)
+        return found
+
+    def _find_fusible(self, op: Op) -> tuple[int, ...]:
+        if self.kinds[op] is not Kind.ROOT:
+            return tuple(range(len(op.operands)))
+        rule = KERNELS.find(op.definition)
+        return () if rule is None or rule.refuse(op) else tuple(rule.fusible(op))
+
+    def root(self, value: Value) -> Value:
+        """Return the value whose buffer holds ``value``."""
+        while value in self.alias:
+            value = self.alias[value]
+        return value
+
+    def _visit(self, op: Op) -> None:
+        if self.kinds[op] is Kind.VIRTUAL:
+            return
+        fusible = self.fusible(op)
+        for number, value in enumerate(self.inputs[op]):
+            self._use(value)
+            if number in fusible:
+                continue
+            view = self.views.of.get(value)
+            if view is not None and self._reads_strided(op, number, view):
+                self.strided[op, number] = view
+                self._need(view.base)
+            else:
+                self._need(value)
+
+    def _reads_strided(self, op: Op, number: int, view: View) -> bool:
+        rule = KERNELS.find(op.definition)
+        if rule is None or number >= len(op.operands) or view.indices or rule.refuse(op):
+            return False
+        return rule.strided(op, number, view.access)
+
+    def _use(self, value: Value) -> None:
+        view = None if value in self.copied else self.views.of.get(value)
+        if view is None:
+            self.uses[value] = self.uses.get(value, 0) + 1
+            return
+        self.uses[view.base] = self.uses.get(view.base, 0) + 1
+        for index in view.indices:
+            self._use(index)
+
+    def _need(self, value: Value) -> None:
+        """Note that a value must be in a buffer."""
+        op = value.owner
+        if value in self.needed or not isinstance(op, Op) or op not in self.kinds:
+            return
+        self.needed.add(value)
+        if op.definition is creation.CONSTANT:
+            if op in self.splats and value.tensor.nbytes > SMALL_CONSTANT:
+                self.kinds[op] = Kind.ELEMENT
+        elif op.definition is creation.IOTA:
+            self.kinds[op] = Kind.ELEMENT
+        elif is_view(op):
+            if _keeps_order(op):
+                self.alias[value] = op.operands[0]
+                self._need(op.operands[0])
+            else:
+                self.kinds[op] = Kind.ELEMENT
+                self.copied.add(value)
+
+
+def _kind(op: Op) -> Kind:
+    if op.definition in (creation.CONSTANT, creation.IOTA) or is_view(op):
+        return Kind.VIRTUAL
+    if op.definition is REDUCE:
+        return Kind.REDUCTION if emits_reduction(op) else Kind.ROOT
+    return Kind.ELEMENT if emits_element(op) else Kind.ROOT
+
+
+def _keeps_order(op: Op) -> bool:
+    """Return whether a view's elements lie in memory just as its operand's."""
+    from_shape, shape = op.operands[0].tensor.shape, op.result.tensor.shape
+    if op.operands[0].tensor.size != op.result.tensor.size or len(op.operands) > 1:
+        return False
+    access = VIEW[op.definition](op, Access(0, contiguous(from_shape)), None, 0)
+    return access == Access(0, contiguous(shape))

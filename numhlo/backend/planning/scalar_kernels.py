@@ -1,0 +1,152 @@
+"""Loops and branches on scalars and single elements become one kernel each, where `emit.control_flow` can do it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from numhlo.backend.emit import control_flow  # noqa: F401 - importing it fills the table of writers
+from numhlo.backend.emit.draft import Draft
+from numhlo.backend.emit.indexed_values import indexed_values
+from numhlo.backend.emit.kernel_text import KernelText
+from numhlo.backend.emit.registers import REGISTERS
+from numhlo.backend.emit.scalar_code import (
+    MOST_ELEMENTS,
+    Content,
+    InMemory,
+    NotScalarError,
+    ScalarWriter,
+    whole,
+)
+from numhlo.backend.planning.region import RegionPlanner
+from numhlo.lowering.ir import Op, Region, Value
+from numhlo.lowering.ops import creation
+from numhlo.lowering.ops.control_flow import CASE, IF, WHILE
+from numhlo.lowering.ops.indexing import DYNAMIC_UPDATE_SLICE, SCATTER
+
+UPDATES = frozenset({DYNAMIC_UPDATE_SLICE, SCATTER, WHILE, IF, CASE})
+"""Ops that may have large results: arrays of a loop's state, updated in place."""
+
+LOADED_AT_ONCE = 16
+"""Elements of an array from outside that are loaded before the loop instead of where they are needed."""
+
+
+def emit_scalar_kernel(op: Op, planner: RegionPlanner) -> str:
+    """Append the launch of one kernel that does all of a while, if or case; or return why that can't be.
+
+    Parameters
+    ----------
+    op : Op
+    planner : RegionPlanner
+    """
+    reason = _obstacle(op)
+    if reason:
+        return reason
+    attempt = _Attempt(op, planner)
+    try:
+        attempt.write()
+    except NotScalarError as error:
+        return str(error)
+    attempt.append()
+    return ""
+
+
+def _obstacle(op: Op) -> str:
+    """Return why an op can't be one kernel, as far as a glance at it tells."""
+    if op.definition is not WHILE and any(v.tensor.size > MOST_ELEMENTS for v in op.results):
+        return "a branch gives a large array"
+    for region in op.regions:
+        reason = _large_result(region)
+        if reason:
+            return reason
+    return ""
+
+
+def _large_result(region: Region) -> str:
+    for op in region.walk():
+        for value in op.results:
+            size = getattr(value.type, "size", 0)
+            if size > MOST_ELEMENTS and op.definition not in UPDATES:
+                if op.definition is creation.CONSTANT or len(op.operands) == 1:
+                    continue
+                return f"{op.definition.name} makes a large array"
+    return ""
+
+
+class _Attempt:
+    """The kernel of one op, written before any buffer is claimed for its results."""
+
+    def __init__(self, op: Op, planner: RegionPlanner) -> None:
+        self.op, self.planner = op, planner
+        self.numbers: dict[Value, int] = {}
+        self.text = KernelText(self._buffer_of)
+        self.indexed = indexed_values(op)
+        self.writer = ScalarWriter(self.text, self._outer, self.indexed)
+        self.updated: list[tuple[Value, Value]] = []
+        self.stored: list[Value] = []
+
+    def _buffer_of(self, value: Value) -> int:
+        if value.owner is self.op:
+            return self.numbers.setdefault(value, -1 - len(self.numbers))
+        return self.planner.buffer(value)
+
+    def _outer(self, value: Value) -> Content:
+        type, op = value.tensor, value.owner
+        register = REGISTERS[type.dtype]
+        names = np.empty(type.shape, object)
+        in_memory = value in self.indexed and type.size > 1
+        if isinstance(op, Op) and op.definition is creation.CONSTANT and type.size <= MOST_ELEMENTS and not in_memory:
+            return self.writer.constant(op)
+        pointer = self.text.pointer(value)
+        if in_memory or type.size > LOADED_AT_ONCE:
+            return whole(pointer, type, writable=False)
+        for place, index in enumerate(np.ndindex(type.shape)):
+            names[index] = self.text.first(f"load_{register.storage}({pointer}, {place})", "x")
+        return names
+
+    def write(self) -> None:
+        """Write the kernel's statements."""
+        if self.op.definition is WHILE:
+            body = self.op.regions[1]
+            for operand, result, before, after in zip(
+                self.op.operands, self.op.results, body.arguments, body.returns, strict=True
+            ):
+                if before is not after:
+                    self.writer.initial[result] = self._initial(operand, result)
+        self.writer.op(self.op)
+        for result in self.op.results:
+            content = self.writer.content(result)
+            if not self.planner.is_used(result) or result in [updated for _, updated in self.updated]:
+                continue
+            if isinstance(content, InMemory):
+                content = self.writer.load(content)
+            self.stored.append(result)
+            pointer = self.text.pointer(result, "out")
+            store = f"store_{REGISTERS[result.tensor.dtype].storage}"
+            for place, name in enumerate(content.reshape(-1)):
+                self.text.line(f"{store}({pointer}, {place}, {name})")
+
+    def _initial(self, operand: Value, result: Value) -> Content:
+        """Return where a loop's state begins: in variables, or in the result's memory."""
+        if result.tensor.size > MOST_ELEMENTS or (result in self.indexed and result.tensor.size > 1):
+            self.updated.append((operand, result))
+            return whole(self.text.pointer(result, "out"), result.tensor, writable=True)
+        content = self.writer.content(operand)
+        return self.writer.load(content) if isinstance(content, InMemory) else content
+
+    def append(self) -> None:
+        """Claim buffers for the results and append the launch."""
+        planner = self.planner
+        read = [v for v in planner.layout.operations.inputs[self.op] if v in self.writer.contents]
+        taken: list[Value] = []
+        for operand, result in self.updated:
+            planner.begin_update(result, operand, [*read, *taken])
+            taken.append(operand)
+        for result in self.stored:
+            planner.output(result)
+        actual = {number: planner.buffer(value) for value, number in self.numbers.items()}
+        buffers = tuple(actual.get(number, number) for number in self.text.buffers)
+        name = f"{self.op.definition.name}_loop" if self.op.definition is WHILE else f"{self.op.definition.name}_branch"
+        flops, loops = self.writer.statements, self.op.definition is WHILE
+        draft = Draft(self.text.finish(name), buffers, tuple(self.text.dims), 1, 1, flops, 0, scalar=loops)
+        outputs = [*(result for _, result in self.updated), *self.stored]
+        planner.launch_op(self.op, draft, outputs)

@@ -1,0 +1,219 @@
+"""What each unit of a region reads, and the order in which units run.
+
+Units run in program order, each after those whose results it reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from numhlo.backend.emit.access import Access, NonlinearViewError, contiguous
+from numhlo.backend.emit.expressions import IDENTITY, SCALAR, Expressions
+from numhlo.backend.emit.maps import Store
+from numhlo.backend.emit.reduction import combiner_of
+from numhlo.backend.emit.reduction_writer import Reduced
+from numhlo.backend.emit.registers import REGISTERS
+from numhlo.backend.emit.row_chain import Pass
+from numhlo.backend.planning.fusion import Fusion, FusionPass, Unit
+from numhlo.backend.planning.operations import Kind, Operations
+from numhlo.lowering.ir import Op, Region, Value
+from numhlo.lowering.ops import creation
+from numhlo.lowering.ops.effects import op_has_effects
+
+
+def row_strides(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the strides, over a domain, of a contiguous array without the reduced dimensions.
+
+    Examples
+    --------
+    >>> row_strides((2, 3, 4), (1,))
+    (4, 0, 1)
+    """
+    kept = [dim for dim in range(len(shape)) if dim not in axes]
+    strides = [0] * len(shape)
+    for dim, stride in zip(kept, contiguous([shape[dim] for dim in kept]), strict=True):
+        strides[dim] = stride
+    return tuple(strides)
+
+
+class Layout:
+    """A region taken apart: its units in the order of execution, and what each loads.
+
+    Parameters
+    ----------
+    region : Region
+    splats : set of Op
+        Constants of one value, of the regions around; those of this region are added.
+
+    Attributes
+    ----------
+    order : list of Unit
+    loads : dict from Unit to list of Value
+        Values that a unit reads from buffers.
+    expressions : dict from Unit to Expressions
+        Of fused units: what they compute.
+    """
+
+    def __init__(self, region: Region, splats: set[Op]) -> None:
+        self.region = region
+        self.splats = splats
+        copying: set[Op] = set()
+        while True:
+            try:
+                self._analyse(copying)
+                break
+            except NonlinearViewError as error:
+                if error.op in copying:
+                    raise
+                copying.add(error.op)
+
+    def _analyse(self, copying: set[Op]) -> None:
+        self.operations = Operations(self.region, copying)
+        self.splats |= self.operations.splats
+        self.fusion: Fusion = FusionPass(self.region, self.operations).run()
+        self.loads: dict[Unit, list[Value]] = {}
+        self.expressions: dict[Unit, Expressions] = {}
+        self._passes: dict[Unit, Pass] = {}
+        units = [unit for unit in self.fusion.units if self._prepare(unit)]
+        self.order = self._ordered(units)
+
+    def root(self, value: Value) -> Value:
+        """Return the value whose buffer holds ``value``."""
+        return self.operations.root(value)
+
+    def is_stored(self, value: Value, stage: int) -> bool:
+        """Return whether a value lies in a buffer when a unit of ``stage`` runs."""
+        value = self.root(value)
+        op = value.owner
+        if not isinstance(op, Op):
+            return True
+        if op.definition is creation.CONSTANT and op in self.splats:
+            return False
+        unit = self.fusion.unit_of.get(op)
+        if unit is None:
+            return (op.definition is not creation.IOTA and op not in self.operations.kinds) or (
+                op.definition is creation.CONSTANT
+            )
+        return value in self.fusion.stored and unit.stage < stage
+
+    def pass_of(self, unit: Unit) -> Pass:
+        """Return what a fused unit stores and reduces."""
+        found = self._passes.get(unit)
+        if found is None:
+            found = self._passes[unit] = self._make_pass(unit)
+        return found
+
+    def _make_pass(self, unit: Unit) -> Pass:
+        expressions = self.expressions[unit]
+        place = Access(0, contiguous(unit.domain))
+        stores, reduced = [], []
+        for op in unit.ops:
+            if self.operations.kinds[op] is Kind.REDUCTION:
+                reduced.append(self._reduced(op, unit, expressions))
+            elif op.result in self.fusion.stored:
+                node = expressions.visit(op.result)
+                stores.append(Store(node, op.result, place, REGISTERS[op.result.tensor.dtype]))
+        return Pass(expressions, stores, reduced)
+
+    def _reduced(self, op: Op, unit: Unit, expressions: Expressions) -> Reduced:
+        count = len(op.results)
+        assert unit.axes is not None
+        place = Access(0, row_strides(unit.domain, unit.axes))
+        return Reduced(
+            op,
+            combiner_of(op.regions[0]),
+            [expressions.visit(v, IDENTITY) for v in op.operands[:count]],
+            [expressions.visit(v, SCALAR) for v in op.operands[count:]],
+            [Store(0, v, place, REGISTERS[v.tensor.dtype]) for v in op.results],
+            op.results[0] in self.operations.uses,
+        )
+
+    def expressions_over(self, shape: tuple[int, ...], stage: int) -> Expressions:
+        """Return an empty expression graph for a unit of ``stage``."""
+        return Expressions(shape, lambda value: self.is_stored(value, stage))
+
+    def _prepare(self, unit: Unit) -> bool:
+        """Find out what a unit reads; return False if nobody needs it."""
+        if not unit.is_fused:
+            (op,) = unit.ops
+            if not any(v in self.operations.uses for v in op.results) and not op_has_effects(op):
+                return False
+            self.loads[unit] = self._loads_of_root(unit)
+            return True
+        needed = self._needed_ops(unit)
+        if not needed:
+            return False
+        expressions = self.expressions_over(unit.domain, unit.stage)
+        for op in needed:
+            if self.operations.kinds[op] is Kind.ELEMENT:
+                expressions.visit(op.result)
+            else:
+                for value in op.operands:
+                    expressions.visit(value, 0 if value.tensor.shape == unit.domain else -1)
+                expressions.used[op] = None
+        unit.ops = needed
+        self.expressions[unit] = expressions
+        self.loads[unit] = list(expressions.loaded)
+        return True
+
+    def _needed_ops(self, unit: Unit) -> list[Op]:
+        """Return the ops of a fused unit that its stored results depend on directly."""
+        wanted: set[Op] = set()
+        here = set(unit.ops)
+        for op in reversed(unit.ops):
+            if op in wanted or any(v in self.fusion.stored for v in op.results):
+                wanted.add(op)
+                wanted.update(v.owner for v in op.operands if isinstance(v.owner, Op) and v.owner in here)
+        return [op for op in unit.ops if op in wanted]
+
+    def _loads_of_root(self, unit: Unit) -> list[Value]:
+        (op,) = unit.ops
+        fusible = self.operations.fusible(op)
+        found: dict[Value, None] = {}
+        for number, value in enumerate(self.operations.inputs[op]):
+            if number in fusible:
+                expressions = self.expressions_over(value.tensor.shape, unit.stage)
+                expressions.visit(value)
+                found.update(expressions.loaded)
+            else:
+                view = self.operations.strided.get((op, number))
+                source = value if view is None else view.base
+                if self._has_buffer(source):
+                    found[source] = None
+        return list(found)
+
+    def _has_buffer(self, value: Value) -> bool:
+        """Return whether an op that needs a buffer finds one, or whether the value is made up where it is needed."""
+        op = self.root(value).owner
+        return not (
+            isinstance(op, Op) and op.definition in (creation.CONSTANT, creation.IOTA) and op not in self.fusion.unit_of
+        )
+
+    def _ordered(self, units: list[Unit]) -> list[Unit]:
+        order: dict[Unit, None] = {}
+        before = self._effects(units)
+        for unit in units:
+            stack = [unit]
+            while stack:
+                last = stack[-1]
+                waiting = [u for u in self._sources(last, before) if u not in order]
+                if waiting:
+                    stack.extend(waiting)
+                    continue
+                order.setdefault(stack.pop())
+        return list(order)
+
+    def _sources(self, unit: Unit, before: dict[Unit, Unit]) -> Iterable[Unit]:
+        found = []
+        for value in self.loads[unit]:
+            op = self.root(value).owner
+            if isinstance(op, Op) and op in self.fusion.unit_of:
+                found.append(self.fusion.unit_of[op])
+        if unit in before:
+            found.append(before[unit])
+        return found
+
+    def _effects(self, units: list[Unit]) -> dict[Unit, Unit]:
+        """Return for each unit with effects the one before it."""
+        effects = [u for u in units if not u.is_fused and op_has_effects(u.ops[0])]
+        return dict(zip(effects[1:], effects, strict=False))

@@ -1,0 +1,145 @@
+"""Scalar arithmetic that Numba's own operators don't offer as we need it: branch-free, typed, never raising.
+
+``+ - *`` on floats of one type are Numba's own; integers narrower than 64 bits come out of Numba's operators as 64-bit
+ones, so kernels write ``to_i8(a + b)`` or ``add(a, b)``. Floats are rounded once per operation: nothing is contracted.
+Both operands of a binary primitive have the same type, and so has its result.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+
+def select(condition: Any, on_true: Any, on_false: Any) -> Any:
+    """Return ``on_true`` where the condition holds, else ``on_false``; both are computed."""
+    return on_true if condition else on_false
+
+
+def add(lhs: Any, rhs: Any) -> Any:
+    """Return the sum; integers wrap."""
+    with np.errstate(all="ignore"):
+        return lhs + rhs
+
+
+def subtract(lhs: Any, rhs: Any) -> Any:
+    """Return the difference; integers wrap."""
+    with np.errstate(all="ignore"):
+        return lhs - rhs
+
+
+def multiply(lhs: Any, rhs: Any) -> Any:
+    """Return the product; integers wrap."""
+    with np.errstate(all="ignore"):
+        return lhs * rhs
+
+
+def negate(value: Any) -> Any:
+    """Return the negative; integers wrap."""
+    with np.errstate(all="ignore"):
+        return -value
+
+
+def absolute(value: Any) -> Any:
+    """Return the absolute value of an integer (wrapping) or float."""
+    with np.errstate(all="ignore"):
+        return np.abs(value)
+
+
+def divide(lhs: Any, rhs: Any) -> Any:
+    """Return the quotient: of floats by IEEE, of integers truncated.
+
+    An integer divided by zero gives all ones (-1, or the largest unsigned), the least integer divided by -1 itself.
+    """
+    if lhs.dtype.kind not in "iu":
+        with np.errstate(all="ignore"):
+            return lhs / rhs
+    if rhs == 0:
+        return ~lhs.dtype.type(0)
+    quotient = abs(int(lhs)) // abs(int(rhs))
+    return _wrapped(quotient if (lhs < 0) == (rhs < 0) else -quotient, lhs.dtype)
+
+
+def remainder(lhs: Any, rhs: Any) -> Any:
+    """Return what truncating division leaves, with the sign of ``lhs``; ``lhs`` where an integer ``rhs`` is zero."""
+    if lhs.dtype.kind not in "iu":
+        with np.errstate(all="ignore"):
+            return np.fmod(lhs, rhs)
+    if rhs == 0:
+        return lhs
+    rest = abs(int(lhs)) % abs(int(rhs))
+    return _wrapped(-rest if lhs < 0 else rest, lhs.dtype)
+
+
+def minimum(lhs: Any, rhs: Any) -> Any:
+    """Return the smaller one; of floats as IEEE 754-2019 says: NaN if there is one, -0 below +0."""
+    if lhs.dtype.kind == "f" and lhs == rhs:
+        return lhs if np.signbit(lhs) else rhs
+    return np.minimum(lhs, rhs)
+
+
+def maximum(lhs: Any, rhs: Any) -> Any:
+    """Return the larger one; of floats as IEEE 754-2019 says: NaN if there is one, -0 below +0."""
+    if lhs.dtype.kind == "f" and lhs == rhs:
+        return rhs if np.signbit(lhs) else lhs
+    return np.maximum(lhs, rhs)
+
+
+def square_root(value: Any) -> Any:
+    """Return the square root of a float, NaN below zero."""
+    with np.errstate(all="ignore"):
+        return np.sqrt(value)
+
+
+def floor(value: Any) -> Any:
+    """Return the largest whole float not above the value."""
+    return np.floor(value)
+
+
+def ceil(value: Any) -> Any:
+    """Return the smallest whole float not below the value."""
+    return np.ceil(value)
+
+
+def truncate(value: Any) -> Any:
+    """Return the whole part of a float."""
+    return np.trunc(value)
+
+
+def round_even(value: Any) -> Any:
+    """Return the nearest whole float, the even one of two."""
+    return np.rint(value)
+
+
+def round_away(value: Any) -> Any:
+    """Return the nearest whole float, the one farther from zero of two."""
+    whole = np.trunc(value)
+    return np.copysign(abs(whole) + (abs(value - whole) >= 0.5), value).astype(value.dtype)
+
+
+def copy_sign(value: Any, sign: Any) -> Any:
+    """Return the magnitude of one float with the sign of another."""
+    return np.copysign(value, sign)
+
+
+def divide_complex(lhs: Any, rhs: Any) -> Any:
+    """Return the quotient of two complex numbers by Smith's method, step by step as NumPy does it."""
+    with np.errstate(all="ignore"):
+        return np.divide(lhs, rhs)
+
+
+def is_nan(value: Any) -> Any:
+    """Return whether a float is NaN."""
+    return value != value
+
+
+def is_finite(value: Any) -> Any:
+    """Return whether a float is neither infinite nor NaN."""
+    return math.isfinite(value)
+
+
+def _wrapped(number: int, dtype: np.dtype) -> Any:
+    width = dtype.itemsize * 8
+    return np.dtype(f"u{dtype.itemsize}").type(number & ((1 << width) - 1)).view(dtype)

@@ -1,0 +1,172 @@
+"""What the planner hands to the runtime: buffers, kernels, and a tree of steps.
+
+The vocabulary of the backend. `numhlo.backend.planning` builds a `Program` from an optimized function; the engines in
+`numhlo.backend.runtime` run it. A kernel is Python source with one signature, ``kernel(ctx, bufs, dims, lo, hi)``:
+
+- ``ctx``: address of the call's context (`numhlo.backend.runtime.context` has its layout),
+- ``bufs``: address of an int64 array with the kernel's buffer addresses, in the order of `Launch.buffers`,
+- ``dims``: address of an int64 array with the run-time numbers (extents, strides) of this launch,
+- ``lo, hi``: the range of work units to do, ``0 <= lo <= hi <= Launch.extent``; chunks of one launch are independent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias
+
+import numpy as np
+
+from numhlo.lowering.ir import Op, TensorType, Value
+
+
+class Place(Enum):
+    """Who owns a buffer's memory."""
+
+    ARGUMENT = "argument"  # the caller's array; `Buffer.index` says which
+    RESULT = "result"  # a fresh array for the caller; `Buffer.index` says which
+    CONSTANT = "constant"  # `Buffer.data`
+    ARENA = "arena"  # `Buffer.offset` bytes into the call's arena
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """One C-contiguous array of a program."""
+
+    type: TensorType
+    place: Place
+    index: int = 0
+    offset: int = 0
+    data: np.ndarray | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A kernel's source text, which defines one function called ``name``; equal sources are one kernel."""
+
+    name: str
+    source: str
+
+
+@dataclass(slots=True, eq=False)
+class Launch:
+    """Run one kernel over a range of work units.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    buffers : tuple of int
+        Buffer numbers in the kernel's order.
+    dims : tuple of int
+        Run-time numbers.
+    extent : int
+        Work units; chunks ``[lo, hi)`` may run on any thread.
+    grain : int
+        Least work units worth a chunk (about 20 µs of work); ``extent`` where the kernel must run whole.
+    ops : sequence of Op
+        What the kernel computes, for the NumPy engine and for display.
+    inputs, outputs : sequence of (Value, int)
+        Which buffer holds which of the ops' free values and results.
+    flops, bytes : int
+        Cost estimates for one run.
+    follows : bool
+        The next part of what the launch before began, with no ops of its own: both must run on the same engine.
+    scalar : bool
+        The kernel is scalar code with loops: plain Python runs it faster than NumPy does, op by op on single numbers.
+    """
+
+    kernel: Kernel
+    buffers: tuple[int, ...]
+    dims: tuple[int, ...]
+    extent: int
+    grain: int
+    ops: Sequence[Op]
+    inputs: Sequence[tuple[Value, int]]
+    outputs: Sequence[tuple[Value, int]]
+    flops: int = 0
+    bytes: int = 0
+    follows: bool = False
+    scalar: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Evaluate:
+    """Run one op by its definition on NumPy, in Python: a slow path, which `explain` names with its reason."""
+
+    op: Op
+    inputs: Sequence[tuple[Value, int]]
+    outputs: Sequence[tuple[Value, int]]
+    reason: str
+
+
+@dataclass(slots=True, eq=False)
+class Loop:
+    """Run ``condition`` then, while the boolean in buffer ``predicate`` holds, ``body`` and ``condition`` again."""
+
+    condition: list[Step]
+    predicate: int
+    body: list[Step]
+    op: Op
+
+
+@dataclass(slots=True, eq=False)
+class Branch:
+    """Run one of ``branches``: number ``buffer[index]`` (int32, or boolean with False first), the last if outside."""
+
+    index: int
+    branches: list[list[Step]]
+    op: Op
+
+
+@dataclass(slots=True, eq=False)
+class Exchange:
+    """Swap the addresses of pairs of arena buffers of equal type (a loop's carries, without a copy).
+
+    The swap outlives the loop and the call: a pair's memory belongs to both buffers for as long as either is live.
+    """
+
+    pairs: tuple[tuple[int, int], ...]
+
+
+Step: TypeAlias = Launch | Evaluate | Loop | Branch | Exchange
+
+
+@dataclass(slots=True, eq=False)
+class Program:
+    """Buffers and steps of one executable."""
+
+    buffers: list[Buffer]
+    steps: list[Step]
+    arena_bytes: int
+    results: list[int] = field(default_factory=list)
+    """Buffer number of each result of the function; a donated argument's buffer may be among them."""
+    notes: list[str] = field(default_factory=list)
+    """What was not fused, or not compiled, and why."""
+    written: dict[int, int] = field(default_factory=dict)
+    """For arguments that the function writes into, by number: the buffer that holds the new value after the steps."""
+    overwritten: frozenset[int] = frozenset()
+    """Those of them whose memory the steps use, so that a call that breaks off would leave it half written."""
+
+    @property
+    def arena_buffers(self) -> list[tuple[int, int]]:
+        """Return the numbers and offsets of the buffers in the arena."""
+        return [(number, b.offset) for number, b in enumerate(self.buffers) if b.place is Place.ARENA]
+
+    @property
+    def kernels(self) -> list[Kernel]:
+        """Return the distinct kernels in order of first use."""
+        found: dict[Kernel, None] = {}
+        stack: list[Step] = list(reversed(self.steps))
+        while stack:
+            step = stack.pop()
+            match step:
+                case Launch():
+                    found.setdefault(step.kernel)
+                case Loop():
+                    stack.extend(reversed([*step.condition, *step.body]))
+                case Branch():
+                    stack.extend(s for b in reversed(step.branches) for s in reversed(b))
+                case _:
+                    pass
+        return list(found)

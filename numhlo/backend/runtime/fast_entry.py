@@ -1,0 +1,166 @@
+"""The fast entry: a built-in function, made at run time, that checks arguments and runs a program in one native call.
+
+What would be a microsecond of Python an array (type, dtype, shape, address, result) is a few nanoseconds when read
+natively from the objects. Where that can't be done (`object_layout` finds out), calls go through Python.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from numhlo.backend.primitives import layout
+from numhlo.backend.program import Buffer, Place, Program
+from numhlo.backend.runtime import library
+from numhlo.backend.runtime.immortal import immortal
+from numhlo.backend.runtime.library import capsule_address, function_address
+from numhlo.backend.runtime.native_functions import native_address
+from numhlo.backend.runtime.object_layout import ALIGNED, C_CONTIGUOUS, WRITEABLE, objects_are_as_expected
+
+METH_FASTCALL = 0x0080
+NEW_FROM_DESCR = 94
+"""Number of `PyArray_NewFromDescr` in NumPy's table of C functions; part of its stable ABI."""
+
+
+class MethodDefinition(ctypes.Structure):
+    """CPython's `PyMethodDef`."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("documentation", ctypes.c_char_p),
+    )
+
+
+@lru_cache(maxsize=1)
+def _api_table() -> np.ndarray:
+    """Return the addresses of the functions of Python and NumPy that the entry calls."""
+    table = immortal(np.zeros(layout.API_WORDS, np.int64))
+    python = ctypes.pythonapi
+    functions = {
+        layout.API_INCREF: python.Py_IncRef,
+        layout.API_DECREF: python.Py_DecRef,
+        layout.API_NEW_TUPLE: python.PyTuple_New,
+        layout.API_SET_ITEM: python.PyTuple_SetItem,
+        layout.API_SAVE_THREAD: python.PyEval_SaveThread,
+        layout.API_RESTORE_THREAD: python.PyEval_RestoreThread,
+        layout.API_FROM_INTEGER: python.PyLong_FromLong,
+        layout.API_THREAD_IDENT: python.PyThread_get_thread_ident,
+        layout.API_CHECK_SIGNALS: python.PyErr_CheckSignals,
+        layout.API_CALL: python.PyObject_CallOneArg,
+        layout.API_AS_INTEGER: python.PyLong_AsLong,
+        layout.API_CLEAR_ERROR: python.PyErr_Clear,
+        layout.API_HOLD_GIL: python.PyGILState_Ensure,
+        layout.API_RELEASE_GIL: python.PyGILState_Release,
+        layout.API_FETCH_ERROR: python.PyErr_Fetch,
+        layout.API_RESTORE_ERROR: python.PyErr_Restore,
+    }
+    for number, function in functions.items():
+        table[number] = function_address(function)
+    if sys.platform != "win32":
+        libc = ctypes.CDLL(None)
+        table[layout.API_SEEK], table[layout.API_WRITE] = function_address(libc.lseek), function_address(libc.write)
+    numpy_table = capsule_address(np._core._multiarray_umath._ARRAY_API)  # type: ignore[attr-defined]
+    table[layout.API_NEW_ARRAY] = (ctypes.c_int64 * (NEW_FROM_DESCR + 1)).from_address(numpy_table)[NEW_FROM_DESCR]
+    table[layout.API_NONE], table[layout.API_SET_WAKEUP] = id(None), id(signal.set_wakeup_fd)
+    library.table[layout.PYTHON_API] = table.ctypes.data
+    return table
+
+
+@lru_cache(maxsize=1)
+def _method(address: int) -> MethodDefinition:
+    return MethodDefinition(b"call", address, METH_FASTCALL, b"Run a compiled program on arrays.")
+
+
+class EntryRecords:
+    """What the native entry knows about one executable; kept alive by the function that is made of it.
+
+    Parameters
+    ----------
+    program : Program
+    array_type : type
+        Of results; arguments may be of this type or plain arrays.
+    written : frozenset of int
+        Arguments that the program writes into, which must be writable and share memory with no other.
+    """
+
+    __slots__ = ("_keep", "words")
+
+    def __init__(self, program: Program, array_type: type[np.ndarray], written: frozenset[int]) -> None:
+        numbered = list(enumerate(program.buffers))
+        arguments = sorted((b.index, k, b) for k, b in numbered if b.place is Place.ARGUMENT)
+        results = sorted((b.index, k, b) for k, b in numbered if b.place is Place.RESULT)
+        arena = program.arena_buffers
+        block = _Block(layout.ENTRY_WORDS)
+        found = [block.append(_record(k, b, index in written)) for index, k, b in arguments]
+        made = [block.append(_record(k, b)) for _, k, b in results]
+        pairs = block.append([number for pair in arena for number in pair])
+        shapes = [block.append(b.type.shape) for _, _, b in (*arguments, *results)]
+        self.words = words = block.finish()
+        start = int(words.ctypes.data)
+        for record, shape in zip([*found, *made], shapes, strict=True):
+            words[record + layout.RECORD_SHAPE] = start + shape * layout.WORD
+        words[layout.ENTRY_ARGUMENTS] = len(arguments)
+        words[layout.ENTRY_RESULTS] = len(results)
+        words[layout.ENTRY_WRITTEN] = len(written)
+        words[layout.ENTRY_TYPE] = id(np.ndarray)
+        words[layout.ENTRY_SUBTYPE] = id(array_type)
+        words[layout.ENTRY_ARGUMENT_RECORDS] = start + layout.ENTRY_WORDS * layout.WORD
+        words[layout.ENTRY_RESULT_RECORDS] = start + (made[0] if made else 0) * layout.WORD
+        words[layout.ENTRY_API] = int(_api_table().ctypes.data)
+        words[layout.ENTRY_ARENA_BUFFERS], words[layout.ENTRY_ARENA_COUNT] = start + pairs * layout.WORD, len(arena)
+        self._keep = {b.type.dtype for _, _, b in (*arguments, *results)}
+
+    def offer_frame(self, address: int) -> bool:
+        """Add a context to those that calls take; return False if an earlier one has not been taken yet."""
+        if self.words[layout.ENTRY_OFFERED_FRAME] != 0:
+            return False
+        self.words[layout.ENTRY_OFFERED_FRAME] = address
+        return True
+
+    def function(self) -> Callable[..., Any] | None:
+        """Return the built-in function, or None while its code is not there."""
+        address = native_address("entry") if objects_are_as_expected() else 0
+        if address == 0:
+            return None
+        make = ctypes.pythonapi.PyCFunction_NewEx
+        make.restype = ctypes.py_object
+        make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+        function: Callable[..., Any] = make(ctypes.addressof(_method(address)), self.words, None)
+        return function
+
+
+class _Block:
+    """A block of words under construction; what is appended lies behind what was appended before."""
+
+    def __init__(self, count: int) -> None:
+        self._words = [0] * count
+
+    def append(self, words: Sequence[int]) -> int:
+        """Append words and return the place of the first."""
+        place = len(self._words)
+        self._words += words
+        return place
+
+    def finish(self) -> np.ndarray:
+        """Return the block."""
+        return np.array([*self._words, 0], np.int64)
+
+
+def _record(number: int, buffer: Buffer, written: bool = False) -> list[int]:
+    """Return what the entry knows about an argument or a result, but for the address of its shape."""
+    record = [0] * layout.RECORD_WORDS
+    record[layout.RECORD_DESCR] = id(buffer.type.dtype)
+    record[layout.RECORD_NDIM] = buffer.type.ndim
+    record[layout.RECORD_BUFFER] = number
+    record[layout.RECORD_FLAGS] = C_CONTIGUOUS | ALIGNED | (WRITEABLE if written else 0)
+    record[layout.RECORD_BYTES] = buffer.type.nbytes
+    record[layout.RECORD_WRITTEN] = int(written)
+    return record

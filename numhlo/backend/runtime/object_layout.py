@@ -1,0 +1,59 @@
+"""Where things lie in CPython's and NumPy's objects: checked once, on real objects, before anything relies on it.
+
+If they are not where `numhlo.backend.primitives.layout` says, or the interpreter has no GIL, arrays are asked instead.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import sysconfig
+from functools import lru_cache
+
+import numpy as np
+
+from numhlo.backend.primitives import layout
+
+C_CONTIGUOUS, ALIGNED, WRITEABLE = 0x0001, 0x0100, 0x0400
+
+
+def _words_of(thing: object, count: int) -> ctypes.Array:
+    return (ctypes.c_int64 * count).from_address(id(thing))
+
+
+def _halves_of(thing: object, count: int) -> ctypes.Array:
+    return (ctypes.c_int32 * count).from_address(id(thing))
+
+
+@lru_cache(maxsize=1)
+def objects_are_as_expected() -> bool:
+    """Return whether arrays look in memory as `layout` says: same words for several arrays of known properties."""
+    if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return False
+    if object.__basicsize__ != 2 * layout.WORD or ctypes.sizeof(ctypes.c_void_p) != layout.WORD:
+        return False
+    samples: list[np.ndarray] = [np.zeros((2, 3), np.float32), np.zeros((), np.int64)]
+    samples.append(np.zeros((5, 7, 2), np.bool_)[:, ::2])
+    return all(_looks_right(sample) for sample in samples)
+
+
+def _looks_right(array: np.ndarray) -> bool:
+    words, halves = _words_of(array, layout.ARRAY_DESCR + 1), _halves_of(array, layout.ARRAY_FLAGS_HALF + 1)
+    shape = (ctypes.c_int64 * max(array.ndim, 1)).from_address(words[layout.ARRAY_SHAPE] or id(array))
+    flags = halves[layout.ARRAY_FLAGS_HALF]
+    return (
+        words[layout.OBJECT_TYPE] == id(type(array))
+        and words[layout.ARRAY_DATA] == int(array.ctypes.data)
+        and halves[layout.ARRAY_NDIM_HALF] == array.ndim
+        and tuple(shape[: array.ndim]) == array.shape
+        and words[layout.ARRAY_DESCR] == id(array.dtype)
+        and flags == array.flags.num
+        and bool(flags & C_CONTIGUOUS) == array.flags.c_contiguous
+    )
+
+
+def array_address(array: np.ndarray) -> int:
+    """Return the address of an array's first element."""
+    if objects_are_as_expected():
+        return int(ctypes.c_int64.from_address(id(array) + layout.ARRAY_DATA * layout.WORD).value)
+    return int(array.ctypes.data)

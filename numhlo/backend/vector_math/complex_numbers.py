@@ -1,0 +1,104 @@
+"""abs, exp, log, sqrt, sin and cos of complex128, from the real functions of this folder.
+
+Kernels compute complex64 in complex128 and round once. Branch cuts and limits are C99's (Annex G); errors are a few
+ULP of the larger part. Next: `numhlo.lowering.ops.complex_functions` has what is built from these.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numhlo.backend.primitives import (
+    absolute,
+    copy_sign,
+    divide,
+    is_finite,
+    is_nan,
+    make_c128,
+    maximum,
+    minimum,
+    select,
+    square_root,
+    to_f64,
+)
+from numhlo.backend.vector_math.exponential import exp_f64
+from numhlo.backend.vector_math.hyperbolic import cosh_f64, sinh_f64
+from numhlo.backend.vector_math.inverse_trigonometric import atan2_f64
+from numhlo.backend.vector_math.jitable import jitable
+from numhlo.backend.vector_math.logarithm import log1p_f64, log_f64
+from numhlo.backend.vector_math.trigonometric import cos_f64, sin_f64
+
+INFINITY = float("inf")
+
+
+@jitable
+def abs_c128(z: Any) -> Any:
+    """Return the absolute value, infinite if either part is, without overflow on the way."""
+    re, im = absolute(z.real), absolute(z.imag)
+    large, small = maximum(re, im), minimum(re, im)
+    ratio = divide(small, large)
+    size = large * square_root(to_f64(1.0) + ratio * ratio)
+    size = select(large == to_f64(0.0), large, size)
+    infinite = (re == to_f64(INFINITY)) | (im == to_f64(INFINITY))
+    return select(infinite, to_f64(INFINITY), size)
+
+
+@jitable
+def exp_c128(z: Any) -> Any:
+    """Return ``exp(x) cos(y) + i exp(x) sin(y)``."""
+    size, angle = exp_f64(z.real), z.imag
+    re, im = size * cos_f64(angle), size * sin_f64(angle)
+    nothing = (size == to_f64(0.0)) & (is_finite(angle) ^ True)
+    re = select(nothing | (angle == to_f64(0.0)), size, re)
+    im = select(nothing | (angle == to_f64(0.0)), copy_sign(to_f64(0.0), angle), im)
+    return make_c128(re, im)
+
+
+@jitable
+def log_c128(z: Any) -> Any:
+    """Return ``log(abs(z)) + i angle(z)``, accurate where the absolute value is near 1."""
+    re, im = absolute(z.real), absolute(z.imag)
+    large, small = maximum(re, im), minimum(re, im)
+    near = (large > to_f64(0.5)) & (large < to_f64(2.0))
+    excess = (large - to_f64(1.0)) * (large + to_f64(1.0)) + small * small
+    close = to_f64(0.5) * log1p_f64(select(near, excess, to_f64(0.0)))
+    return make_c128(select(near, close, log_f64(abs_c128(z))), atan2_f64(z.imag, z.real))
+
+
+@jitable
+def sqrt_c128(z: Any) -> Any:
+    """Return the square root with a real part that is not negative; the imaginary part has ``z``'s sign."""
+    re, im = z.real, z.imag
+    half = to_f64(0.5)
+    larger = square_root(half * absolute(re) + half * abs_c128(z))
+    smaller = select(larger == to_f64(0.0), to_f64(0.0), divide(absolute(im), larger + larger))
+    right = re >= to_f64(0.0)
+    real, imag = select(right, larger, smaller), select(right, smaller, larger)
+    real = select(is_nan(re), re, real)
+    imag = select(is_nan(re) | is_nan(im), re + im, imag)
+    tall = absolute(im) == to_f64(INFINITY)
+    wide = (absolute(re) == to_f64(INFINITY)) & is_finite(im)
+    real = select(tall, to_f64(INFINITY), select(wide, select(right, re, to_f64(0.0)), real))
+    imag = select(tall, to_f64(INFINITY), select(wide, select(right, to_f64(0.0), -re), imag))
+    return make_c128(real, copy_sign(imag, im))
+
+
+@jitable
+def scaled_c128(factor: Any, size: Any) -> Any:
+    """Return a product in which an exact zero wins over an infinite size."""
+    zero = factor == to_f64(0.0)
+    return factor * select(zero, copy_sign(to_f64(1.0), size), size)
+
+
+@jitable
+def sin_c128(z: Any) -> Any:
+    """Return ``sin(x) cosh(y) + i cos(x) sinh(y)``."""
+    re, im = z.real, z.imag
+    return make_c128(scaled_c128(sin_f64(re), cosh_f64(im)), scaled_c128(cos_f64(re), sinh_f64(im)))
+
+
+@jitable
+def cos_c128(z: Any) -> Any:
+    """Return ``cos(x) cosh(y) - i sin(x) sinh(y)``."""
+    re, im = z.real, z.imag
+    return make_c128(scaled_c128(cos_f64(re), cosh_f64(im)), -scaled_c128(sin_f64(re), sinh_f64(im)))

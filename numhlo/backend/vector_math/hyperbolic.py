@@ -1,0 +1,195 @@
+"""sinh, cosh, tanh and the logistic function: quotients of terms in exp(x) that carry their rounding errors along.
+
+With ``n + dn`` over ``d + dd`` and ``q = n / d``, the quotient is ``q + (dn - q dd) / d``; 1 / d is known from q here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from numhlo.backend.primitives import (
+    absolute,
+    bits_of_f32,
+    bits_of_f64,
+    copy_sign,
+    divide,
+    f32_from_bits,
+    f64_from_bits,
+    select,
+    to_f32,
+    to_f64,
+)
+from numhlo.backend.vector_math.exponential import (
+    EXP_F64,
+    EXP_SHORT,
+    ROUND,
+    ROUND_F32,
+    exp_rest_f32,
+    reduced_f32,
+    reduced_f64,
+    scaled_f32,
+    scaled_f64,
+)
+from numhlo.backend.vector_math.jitable import constants_f32, jitable, polynomial
+
+ONE, MINUS_TWO, TANH_ONE, LOGISTIC_ZERO = np.float64(1.0), np.float64(-2.0), np.float64(20.0), np.float64(-746.0)
+ZERO_F32, HALF_F32, ONE_F32, TWO_F32, MINUS_TWO_F32 = constants_f32(0.0, 0.5, 1.0, 2.0, -2.0)
+COSH_OVERFLOW, COSH_OVERFLOW_F32 = np.float64(710.5), np.float64(100.0)
+TANH_ONE_F32, LOGISTIC_ZERO_F32, NEGLIGIBLE_F32 = constants_f32(10.0, -110.0, -60.0)
+
+
+@jitable
+def expm1_sum_f64(r: Any, low: Any) -> Any:
+    """Return e**(r + low) - 1 as a sum of two, r reduced."""
+    rest = r * r * polynomial(r, EXP_F64) + (low + low * r)
+    p = r + rest
+    return p, (r - p) + rest
+
+
+@jitable
+def expm1_sum_f32(r: Any, low: Any) -> Any:
+    """Return e**(r + low) - 1 as a sum of two, r reduced."""
+    rest = exp_rest_f32(r) + (low + low * r)
+    p = r + rest
+    return p, (r - p) + rest
+
+
+@jitable
+def tanh_f64(x: Any) -> Any:
+    """Return the hyperbolic tangent, to 1.5 ULP."""
+    a = absolute(x)
+    a = select(a > TANH_ONE, TANH_ONE, a)
+    t, _k, r, low = reduced_f64(a + a)
+    p, p_low = expm1_sum_f64(r, low)
+    scale = f64_from_bits((bits_of_f64(t) + 1023) << 52)
+    e = scale * p + (scale - 1.0)
+    e_low = (((scale - 1.0) - e) + scale * p) + scale * p_low
+    d = e + 2.0
+    large = e > 2.0
+    q = divide(select(large, MINUS_TWO, e), d)
+    better = q + (e_low - q * (e - (d - 2.0))) * (0.5 - 0.5 * q)
+    return copy_sign(select(large, 1.0 + q, better), x)
+
+
+@jitable
+def logistic_f64(x: Any) -> Any:
+    """Return 1 / (1 + e**-x), to 1.2 ULP."""
+    negative = x < 0.0
+    a = -absolute(x)
+    a = select(a < LOGISTIC_ZERO, LOGISTIC_ZERO, a)
+    t, k, r, low = reduced_f64(a)
+    p, p_low = expm1_sum_f64(r, low)
+    y = 1.0 + p
+    y_low = ((1.0 - y) + p) + p_low
+    scale = select(k < -100.0, 0.0, f64_from_bits((bits_of_f64(t) + 1023) << 52))
+    e = scale * y
+    d = 1.0 + e
+    d_low = ((1.0 - d) + e) + scale * y_low
+    q = divide(select(negative, y, ONE), d)
+    reciprocal = select(negative, 1.0 - q * scale, q)
+    q = q + (select(negative, y_low, 0.0) - q * d_low) * reciprocal
+    return scaled_f64(q, select(negative, t, ROUND))
+
+
+@jitable
+def tanh_f32(x: Any) -> Any:
+    """Return the hyperbolic tangent, to 1.5 ULP."""
+    a = absolute(x)
+    a = select(a > TANH_ONE_F32, TANH_ONE_F32, a)
+    t, _k, r, low = reduced_f32(a + a)
+    p, p_low = expm1_sum_f32(r, low)
+    scale = f32_from_bits((bits_of_f32(t) + 127) << 23)
+    e = scale * p + (scale - ONE_F32)
+    e_low = (((scale - ONE_F32) - e) + scale * p) + scale * p_low
+    d = e + TWO_F32
+    large = e > TWO_F32
+    q = divide(select(large, MINUS_TWO_F32, e), d)
+    better = q + (e_low - q * (e - (d - TWO_F32))) * (HALF_F32 - HALF_F32 * q)
+    return copy_sign(select(large, ONE_F32 + q, better), x)
+
+
+@jitable
+def logistic_f32(x: Any) -> Any:
+    """Return 1 / (1 + e**-x), to 1.1 ULP."""
+    negative = x < ZERO_F32
+    a = -absolute(x)
+    a = select(a < LOGISTIC_ZERO_F32, LOGISTIC_ZERO_F32, a)
+    t, k, r, low = reduced_f32(a)
+    p, p_low = expm1_sum_f32(r, low)
+    y = ONE_F32 + p
+    y_low = ((ONE_F32 - y) + p) + p_low
+    scale = select(k < NEGLIGIBLE_F32, ZERO_F32, f32_from_bits((bits_of_f32(t) + 127) << 23))
+    e = scale * y
+    d = ONE_F32 + e
+    d_low = ((ONE_F32 - d) + e) + scale * y_low
+    q = divide(select(negative, y, ONE_F32), d)
+    reciprocal = select(negative, ONE_F32 - q * scale, q)
+    q = q + (select(negative, y_low, ZERO_F32) - q * d_low) * reciprocal
+    return scaled_f32(q, select(negative, t, ROUND_F32))
+
+
+@jitable
+def halves(t: Any, k: Any) -> Any:
+    """Return a quarter of 2**k and a quarter of 2**-k (0 where negligible), k from 0 to 1025 in the low bits of t."""
+    bits = bits_of_f64(t)
+    small = f64_from_bits((1021 - bits) << 52)
+    return f64_from_bits((bits + 1021) << 52), select(k > 100.0, 0.0, small)
+
+
+@jitable
+def exponentials_f64(a: Any) -> Any:
+    """Return ``(up, down, p, g, p_low, g_low, k)``: e**a = 4 up (1 + p) and e**-a = 4 down (1 - g), a >= 0."""
+    a = select(a > COSH_OVERFLOW, COSH_OVERFLOW, a)
+    t, k, r, low = reduced_f64(a)
+    p, p_low = expm1_sum_f64(r, low)
+    d = 1.0 + p
+    g = divide(p, d)
+    g_low = (p_low - g * (((1.0 - d) + p) + p_low)) * (1.0 - g)
+    up, down = halves(t, k)
+    return up, down, p, g, p_low, g_low, k
+
+
+@jitable
+def exponentials_short(a: Any) -> Any:
+    """Return ``(up, down, p, g, k)`` as `exponentials_f64` does, for float32."""
+    a = select(a > COSH_OVERFLOW_F32, COSH_OVERFLOW_F32, a)
+    t, k, r, _low = reduced_f64(a)
+    p = r + r * r * polynomial(r, EXP_SHORT)
+    up, down = halves(t, k)
+    return up, down, p, divide(p, 1.0 + p), k
+
+
+@jitable
+def sinh_f64(x: Any) -> Any:
+    """Return the hyperbolic sine, to 1.6 ULP."""
+    up, down, p, g, p_low, g_low, k = exponentials_f64(absolute(x))
+    y = (up - down) + ((up * p + down * g) + (up * p_low + down * g_low))
+    near = 0.5 * ((p + g) + (p_low + g_low))
+    return copy_sign(select(k == 0.0, near, y + y), x)
+
+
+@jitable
+def sinh_f32(x: Any) -> Any:
+    """Return the hyperbolic sine, to 0.8 ULP."""
+    wide = to_f64(x)
+    up, down, p, g, k = exponentials_short(absolute(wide))
+    y = select(k == 0.0, 0.25 * (p + g), (up - down) + (up * p + down * g))
+    return to_f32(copy_sign(y + y, wide))
+
+
+@jitable
+def cosh_f64(x: Any) -> Any:
+    """Return the hyperbolic cosine, to 1.6 ULP."""
+    up, down, p, g, p_low, g_low, _k = exponentials_f64(absolute(x))
+    y = (up + down) + ((up * p - down * g) + (up * p_low - down * g_low))
+    return y + y
+
+
+@jitable
+def cosh_f32(x: Any) -> Any:
+    """Return the hyperbolic cosine, to 0.6 ULP."""
+    up, down, p, g, _k = exponentials_short(absolute(to_f64(x)))
+    y = (up + down) + (up * p - down * g)
+    return to_f32(y + y)

@@ -1,0 +1,112 @@
+"""Arrays that never change: what every function under JAX's names returns, and how others' functions are made to.
+
+An array here is NumPy's ndarray, read-only, with JAX's meaning of ``+=``. Traced arrays count as instances.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from numhlo.tracer import array as mutable
+from numhlo.tracer.namespace.at import At, Rules
+from numhlo.tracer.pytrees import tree_leaves, tree_map
+from numhlo.tracer.semantics import immutable_arrays, refuse_write
+from numhlo.tracer.trace import Tracer
+
+IN_PLACE = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift", "matmul")
+
+
+class _Instances(type):
+    """The class of `Array`: traced arrays are instances of it too, as in JAX."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, Tracer) or super().__instancecheck__(instance)
+
+
+class Array(mutable.Array, metaclass=_Instances):
+    """A concrete array that can't be written."""
+
+    __slots__ = ()
+
+    def __getitem__(self, index: Any) -> Any:
+        return frozen(super().__getitem__(index))
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        refuse_write("x[index] = value")
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        return frozen(array)
+
+    @property
+    def at(self) -> At:
+        """Return the array's functional updates; indices out of bounds are dropped, and read as NaN."""
+        return At(self, Rules(update_mode="drop", read_mode="fill", finish=frozen))
+
+    def fill(self, value: Any) -> None:
+        """Refuse: arrays are immutable."""
+        refuse_write("x.fill(value)")
+
+    def put(self, *args: Any, **kwargs: Any) -> None:
+        """Refuse: arrays are immutable."""
+        refuse_write("x.put(indices, values)")
+
+    def sort(self, axis: int = -1, **options: Any) -> Any:  # type: ignore[override]
+        """Return the array sorted along an axis."""
+        return frozen(np.sort(np.asarray(self), axis, **options))
+
+    def partition(self, kth: Any, axis: int = -1, **options: Any) -> Any:  # type: ignore[override]
+        """Return the array partitioned along an axis."""
+        return frozen(np.partition(np.asarray(self), kth, axis, **options))
+
+
+def _rebinding(name: str) -> Callable[[Any, Any], Any]:
+    binary, reflected = f"__{name}__", f"__r{name}__"
+
+    def operator(self: Any, other: Any) -> Any:
+        result = getattr(self, binary)(other)
+        return getattr(other, reflected)(self) if result is NotImplemented else result
+
+    return operator
+
+
+for _name in IN_PLACE:
+    setattr(Array, f"__i{_name}__", _rebinding(_name))
+
+
+def frozen(x: Any) -> Any:
+    """Return an array (or a NumPy scalar) as an immutable one; anything else unchanged."""
+    if isinstance(x, np.generic):
+        x = np.asarray(x)
+    if not isinstance(x, np.ndarray):
+        return x
+    result = x.view(Array)
+    result.flags.writeable = False
+    return result
+
+
+def _own(x: Any, arguments: list[np.ndarray]) -> Any:
+    """Return a result as an immutable array that no writable argument can change."""
+    if isinstance(x, np.ndarray) and any(np.may_share_memory(x, a) for a in arguments):
+        x = np.array(x)
+    if callable(x) and not isinstance(x, type):
+        return immutably(x)
+    return frozen(x)
+
+
+def immutably(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that runs, and is traced, under JAX's rules, and returns immutable arrays."""
+
+    @functools.wraps(function)
+    def public(*args: Any, **kwargs: Any) -> Any:
+        with immutable_arrays():
+            result = function(*args, **kwargs)
+        if type(result) is Array:
+            return result
+        writable = [x for x in tree_leaves((args, kwargs)) if isinstance(x, np.ndarray) and x.flags.writeable]
+        return tree_map(lambda x: _own(x, writable), result)
+
+    return public

@@ -1,0 +1,6 @@
+"""`jax.debug`: printing and callbacks from running programs; the same as `numhlo.debug`."""
+
+from numhlo.tracer.callbacks import debug_callback as callback
+from numhlo.tracer.callbacks import debug_print as print
+
+__all__ = ["callback", "print"]

@@ -1,0 +1,107 @@
+"""jit, vmap, grad and their kin under JAX's rules: the functions they are given are traced with immutable arrays."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from numhlo.compat.jax.arrays import immutably
+from numhlo.compilation import jit as compilation
+from numhlo.compilation.jit import disable_jit as disable_jit
+from numhlo.tracer import checkpointing, closures, differentiating, transposing, vectorizing
+from numhlo.tracer.semantics import immutable_arrays
+
+
+def traced_immutably(fun: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``fun`` under JAX's rules, its results untouched."""
+
+    @functools.wraps(fun)
+    def body(*args: Any, **kwargs: Any) -> Any:
+        with immutable_arrays():
+            return fun(*args, **kwargs)
+
+    return body
+
+
+class JittedFunction:
+    """A jitted function whose results are immutable arrays; it has the methods of numhlo's own.
+
+    Parameters
+    ----------
+    jitted : callable
+        Made by `numhlo.jit`.
+    """
+
+    def __init__(self, jitted: Any) -> None:
+        self._jitted = jitted
+        self._call = immutably(jitted)
+        functools.update_wrapper(self, jitted, updated=())
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function; its results are immutable arrays."""
+        return self._call(*args, **kwargs)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else JittedFunction(self._jitted.__get__(instance, owner))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(object.__getattribute__(self, "_jitted"), name)
+
+    def __repr__(self) -> str:
+        return repr(self._jitted)
+
+
+def jit(fun: Callable[..., Any] | None = None, /, **options: Any) -> Any:
+    """Make a function that is traced and compiled for each new signature; see `numhlo.jit`.
+
+    Options are JAX's; donated arguments are accepted and kept, since arrays are immutable.
+
+    Examples
+    --------
+    >>> jit(lambda x: x + 1)(2.0)
+    Array(3.)
+    """
+    if fun is None:
+        return functools.partial(jit, **options)
+    kept = {k: v for k, v in options.items() if not k.startswith("donate_") and k not in ("backend", "device")}
+    return JittedFunction(compilation.jit(traced_immutably(fun), **kept))
+
+
+def _adapted(transformation: Callable[..., Any], what: str) -> Callable[..., Any]:
+    """Return a transformation whose function is traced under JAX's rules and whose results are immutable."""
+
+    def public(fun: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        return immutably(transformation(traced_immutably(fun), *args, **options))
+
+    public.__name__ = public.__qualname__ = transformation.__name__
+    public.__doc__ = f"{what}; see `numhlo.{transformation.__name__}`."
+    return public
+
+
+def _applied(transformation: Callable[..., Any], what: str) -> Callable[..., Any]:
+    """Return a transformation that calls its function at once, under JAX's rules."""
+
+    def public(fun: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        return immutably(transformation)(traced_immutably(fun), *args, **options)
+
+    public.__name__ = public.__qualname__ = transformation.__name__
+    public.__doc__ = f"{what}; see `numhlo.{transformation.__name__}`."
+    return public
+
+
+vmap = _adapted(vectorizing.vmap, "Make a function of one example a function of a batch")
+grad = _adapted(differentiating.grad, "Make a function that returns the gradient")
+value_and_grad = _adapted(differentiating.value_and_grad, "Make a function that returns value and gradient")
+jacfwd = _adapted(differentiating.jacfwd, "Make a function that returns the Jacobian, column by column")
+jacrev = _adapted(differentiating.jacrev, "Make a function that returns the Jacobian, row by row")
+jacobian = jacrev
+hessian = _adapted(differentiating.hessian, "Make a function that returns the matrix of second derivatives")
+jvp = _applied(differentiating.jvp, "Return a function's value and its derivative along tangents")
+vjp = _applied(differentiating.vjp, "Return a function's value and a function that pulls cotangents back")
+linearize = _applied(differentiating.linearize, "Return a function's value and its linear approximation")
+eval_shape = _applied(compilation.eval_shape, "Return the shapes and dtypes of a function's results")
+checkpoint = _adapted(checkpointing.checkpoint, "Make a function whose values inside are computed again backwards")
+remat = checkpoint
+linear_transpose = _adapted(transposing.linear_transpose, "Make the transpose of a linear function")
+closure_convert = _applied(closures.closure_convert, "Return a function with the arrays around it as arguments")

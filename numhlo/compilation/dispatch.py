@@ -1,0 +1,240 @@
+"""The quick way into an entry of the cache: match a call with the entry's signature, without building a key.
+
+A route belongs to one entry. It answers calls whose arguments have the entry's structure, exactly its static values,
+and arrays that native code takes as they are; every other call is a miss, which goes the long way through the cache.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from numhlo.compilation.entry import Entry
+from numhlo.compilation.keys import InstanceKey, weak_class
+from numhlo.compilation.signature import Call
+from numhlo.tracer.pytrees import PyTreeDef, find_container
+
+MISS: Any = object()
+"""What a route returns for a call that is not its own."""
+
+
+class Route:
+    """The way into one entry.
+
+    Parameters
+    ----------
+    entry : Entry
+    call : Call
+        The call that the entry was made for; says which arguments are static, and their values.
+    """
+
+    __slots__ = (
+        "_captures",
+        "_hold",
+        "_is_direct",
+        "_is_owner",
+        "_keyword_count",
+        "_keywords",
+        "_native",
+        "_positional",
+        "_scalars",
+        "_statics",
+        "_types",
+        "_unflatten",
+        "_weak",
+        "entry",
+    )
+
+    def __init__(self, entry: Entry, call: Call) -> None:
+        self.entry = entry
+        self._hold: Callable[[], bool] | None = entry.guards.hold if entry.guards else None
+        self._native: Callable[..., Any] | None = None
+        self._unflatten = entry.unflatten
+        args, kwargs = entry.key.tree.children
+        self._types = entry.tensors
+        positional: list[Any] = [matcher(child) for child in args.children]
+        for number in sorted(k for k in call.statics if isinstance(k, int)):
+            positional.insert(number, take_nothing)
+        self._positional = tuple(positional)
+        self._keywords = tuple(zip(kwargs.metadata, map(matcher, kwargs.children), strict=True))
+        keys = dict(zip(call.statics, [key for _, (_, key) in entry.key.statics], strict=True))
+        self._statics = tuple([(k, _reference(v, keys[k])) for k, v in call.statics.items()])
+        self._keyword_count = len(self._keywords) + sum(isinstance(name, str) for name in call.statics)
+        weak = [(k, weak_class(t.tensor.dtype), t.tensor.dtype) for k, t in enumerate(entry.types) if t.weak]
+        self._weak = tuple(weak)
+        self._scalars = tuple(k for k, t in enumerate(entry.types) if t.tensor.shape == () and not t.weak)
+        self._captures = entry.captures
+        plain = all(child is None for child in positional) and not (self._keywords or self._statics or weak)
+        self._is_owner = bool(entry.written or entry.donated)
+        self._is_direct = plain and not self._captures
+
+    def try_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Return the result of a call, or `MISS`."""
+        hold = self._hold
+        if hold is not None and not hold():
+            return MISS
+        native = self._native or self._find_native()
+        if native is None:
+            return MISS
+        if self._is_direct and not kwargs:
+            made = native(*args)
+            if made.__class__ is tuple:
+                self.entry.calls += 1
+                return self._unflatten(made)
+            if made is not None:
+                self._raise_status(made)
+        return self._try_leaves(native, self._match(args, kwargs))
+
+    def _try_leaves(self, native: Callable[..., Any], leaves: list[Any] | None) -> Any:
+        if leaves is None:
+            return MISS
+        made = native(*leaves, *self._captures)
+        if made is None:
+            if self._is_owner:
+                self.entry.check_ownership(leaves)
+            arrays = self._lay_out([*leaves, *self._captures])
+            if arrays is None:
+                return MISS
+            made = native(*arrays)
+            if made.__class__ is tuple and self._is_owner:
+                self.entry.copy_back(leaves, arrays)
+        if made.__class__ is tuple:
+            self.entry.calls += 1
+            return self._unflatten(made)
+        if made is not None:
+            self._raise_status(made)
+        return MISS
+
+    def _raise_status(self, status: int) -> None:
+        executable = self.entry.program.executable
+        assert executable is not None
+        executable.raise_status(status)
+
+    def _lay_out(self, arrays: list[Any]) -> list[Any] | None:
+        """Return arrays of the entry's types in the layout that native code takes; None where one is something else."""
+        if self.entry.layout:
+            return None
+        for number, (array, type) in enumerate(zip(arrays, self._types, strict=True)):
+            if not isinstance(array, np.ndarray) or array.dtype != type.dtype or array.shape != type.shape:
+                return None
+            laid_out = np.asarray(array, type.dtype, order="C")
+            arrays[number] = laid_out if laid_out.flags.aligned else laid_out.copy()
+        return arrays
+
+    def _find_native(self) -> Callable[..., Any] | None:
+        """Return the native entry once there is one, where this route may use it."""
+        executable = self.entry.program.executable
+        if executable is None or any(strides is not None for _, strides in self.entry.layout):
+            return None
+        if self.entry.observer.times_runs:
+            return None
+        self._native = executable.fast
+        return self._native
+
+    def _match(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
+        """Return the argument leaves, Python scalars as arrays; None where the call is another signature's."""
+        if len(args) != len(self._positional) or len(kwargs) != self._keyword_count:
+            return None
+        for name, reference in self._statics:
+            if (args[name] if isinstance(name, int) else kwargs.get(name, MISS)) is not reference():
+                return None
+        leaves: list[Any] = []
+        for take, arg in zip(self._positional, args, strict=True):
+            if take is None:
+                leaves.append(arg)
+            elif not take(arg, leaves):
+                return None
+        for name, take in self._keywords:
+            if take is None:
+                leaves.append(kwargs.get(name, MISS))
+            elif not take(kwargs.get(name, MISS), leaves):
+                return None
+        return leaves if self._convert_scalars(leaves) else None
+
+    def _convert_scalars(self, leaves: list[Any]) -> bool:
+        """Turn Python and NumPy scalars into arrays; return whether they are of the signature's classes."""
+        for number, kind, dtype in self._weak:
+            if type(leaves[number]) is not kind:
+                return False
+            try:
+                leaves[number] = np.array(leaves[number], dtype)
+            except OverflowError:
+                return False
+        for number in self._scalars:
+            if isinstance(leaves[number], np.generic):
+                leaves[number] = np.asarray(leaves[number])
+        return True
+
+
+def _reference(value: Any, key: Any) -> Callable[[], Any]:
+    """Return a function that gives a static value; weakly where the cache holds it so."""
+    return weakref.ref(value) if isinstance(key, InstanceKey) else lambda: value
+
+
+Matcher = Callable[[Any, list[Any]], bool]
+"""``take(node, leaves)`` returns whether a node has the expected structure, and appends its leaves."""
+
+
+def take_nothing(_: Any, __: list[Any]) -> bool:
+    """Take a static argument, which is compared elsewhere."""
+    return True
+
+
+def matcher(tree: PyTreeDef) -> Matcher | None:
+    """Return what matches a node with a structure, or None for a leaf, which its parent just appends."""
+    kind = tree.node_type
+    if kind is None:
+        return None
+    count = len(tree.children)
+    takers = [matcher(child) for child in tree.children]
+    children = _children_of(tree)
+
+    def take(node: Any, leaves: list[Any]) -> bool:
+        found = children(node) if type(node) is kind else None
+        if found is None or len(found) != count:
+            return False
+        for inner, part in zip(takers, found, strict=True):
+            if inner is None:
+                leaves.append(part)
+            elif not inner(part, leaves):
+                return False
+        return True
+
+    def take_leaves(node: Any, leaves: list[Any]) -> bool:
+        found = children(node) if type(node) is kind else None
+        if found is None or len(found) != count:
+            return False
+        leaves.extend(found)
+        return True
+
+    return take_leaves if all(t is None for t in takers) else take
+
+
+def _children_of(tree: PyTreeDef) -> Callable[[Any], Sequence[Any] | None]:
+    """Return a function that gives a container's children, or None where its metadata is not the structure's."""
+    kind, metadata = tree.node_type, tree.metadata
+    if kind is tuple or kind is list:
+        return lambda node: node
+    if kind is dict and len(metadata) > 1:
+        get = itemgetter(*metadata)
+
+        def items(node: Any) -> Sequence[Any] | None:
+            try:
+                return get(node) if len(node) == len(metadata) else None
+            except KeyError:
+                return None
+
+        return items
+    assert kind is not None
+    container = find_container(kind)
+    assert container is not None
+
+    def parts(node: Any) -> Sequence[Any] | None:
+        found, own = container.flatten(node)
+        return list(found) if own == metadata else None
+
+    return parts

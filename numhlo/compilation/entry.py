@@ -1,0 +1,224 @@
+"""An entry of the cache: what one signature was traced and compiled to, and how a call of it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from numhlo.compilation.keys import CallKey, describe_key
+from numhlo.compilation.observer import Observer
+from numhlo.compilation.programs import make_program
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import ArgumentError, MutationError
+from numhlo.tracer.arguments import LeafType, as_ndarray
+from numhlo.tracer.captured_state import Guards
+from numhlo.tracer.function_tracing import TracedFunction
+from numhlo.tracer.pytrees import LEAF, PyTreeDef, tree_unflatten
+from numhlo.tracer.strides import Strides
+
+OVERLAP_EFFORT = 10_000
+"""Bound on the work of telling whether two strided arrays share memory; beyond it they are taken to."""
+
+
+class Entry:
+    """One signature of a function, traced and compiled.
+
+    Parameters
+    ----------
+    key : CallKey
+    traced : TracedFunction
+    types : sequence of LeafType
+    names : sequence of str
+        What the argument leaves are called in messages.
+    guards : Guards
+    layout : sequence of (int, tuple of int or None)
+        Argument leaves whose strides in memory decided what was traced, and these (None: C-contiguous).
+    donated : sequence of int
+        Argument leaves whose memory may be reused.
+    cause : str
+        Why it was traced; the first word is the kind.
+    observer : Observer
+    keeps_graph : bool, optional
+        Whether the program's graph stays, to be looked at.
+
+    Attributes
+    ----------
+    tensors : tuple of TensorType
+        Of the arguments that compiled code takes: the leaves, then what was captured.
+    """
+
+    __slots__ = (
+        "cache_key",
+        "calls",
+        "captures",
+        "cause",
+        "donated",
+        "guards",
+        "key",
+        "layout",
+        "name",
+        "names",
+        "number",
+        "observer",
+        "program",
+        "tensors",
+        "types",
+        "unflatten",
+        "written",
+    )
+
+    def __init__(  # noqa: PLR0913 - a record's fields
+        self,
+        name: str,
+        key: CallKey,
+        traced: TracedFunction,
+        types: Sequence[LeafType],
+        names: Sequence[str],
+        guards: Guards,
+        layout: Sequence[tuple[int, Strides | None]],
+        donated: Sequence[int],
+        cause: str,
+        observer: Observer,
+        *,
+        keeps_graph: bool = False,
+    ) -> None:
+        self.name, self.key, self.types, self.names = name, key, tuple(types), tuple(names)
+        self.cache_key: CallKey | None = None  # the cache's own, once it has the entry
+        self.number = 0  # entries of a cache are counted
+        self.captures, self.written = tuple(traced.captures), traced.written
+        self.tensors = tuple([v.tensor for v in traced.function.body.arguments])
+        self.guards, self.donated, self.cause = guards, tuple(donated), cause
+        self.layout = tuple(layout)
+        self.calls = 0
+        self.unflatten = unflattener(traced.out_tree)
+        self.observer = observer
+        self.program = make_program(
+            traced.function, name, self.donated, traced.written, observer, keeps_graph=keeps_graph
+        )
+
+    @property
+    def signature(self) -> str:
+        """Return the argument types as text."""
+        return f"{self.name}({describe_key(self.key, self.names)})"
+
+    def fits(self, leaves: Sequence[Any]) -> bool:
+        """Return whether the entry may serve these arguments: their layout, and all captured state, is what it was."""
+        for number, strides in self.layout:
+            if strides_of(leaves[number]) != strides:
+                return False
+        return not self.guards or self.guards.hold()
+
+    def run(self, leaves: Sequence[Any]) -> Any:
+        """Call the compiled function on argument leaves of the entry's types."""
+        self.calls += 1
+        if self.written or self.donated:
+            self.check_ownership(leaves)
+        arrays = [as_operand(x, t, n) for x, t, n in zip(leaves, self.types, self.names, strict=True)]
+        arrays += [np.asarray(c, order="C") for c in self.captures]
+        for number in self.written:
+            if not isinstance(leaves[number], np.ndarray):  # whatever it lends its elements from stays as it is
+                arrays[number] = arrays[number].copy()
+        results = self.observer.run(self.program, arrays) if self.observer.times_runs else self.program(arrays)
+        self.copy_back(leaves, arrays)
+        return self.unflatten(results)
+
+    def copy_back(self, leaves: Sequence[Any], arrays: Sequence[np.ndarray]) -> None:
+        """Give written arguments their new contents where a call worked on copies of them."""
+        for number in self.written:
+            leaf, array = leaves[number], arrays[number]
+            if isinstance(leaf, np.ndarray) and not np.may_share_memory(leaf, array):
+                np.copyto(leaf, array)
+
+    def wait(self) -> None:
+        """Wait until all kernels are compiled."""
+        self.program.wait()
+
+    def check_ownership(self, leaves: Sequence[Any]) -> None:
+        """Raise unless arguments that are written into, or given away, can be.
+
+        Raises
+        ------
+        MutationError
+            If an array that the function writes into is read-only, or shares memory with another one.
+        ArgumentError
+            If a donated argument is no writable array.
+        """
+        self._check_written(leaves)
+        for number in self.donated:
+            self._check_donated(leaves[number], self.names[number])
+
+    def _check_written(self, leaves: Sequence[Any]) -> None:
+        for number in self.written:
+            target = leaves[number]
+            if not isinstance(target, np.ndarray):
+                continue  # a scalar, which Python rebinds
+            if not target.flags.writeable:
+                raise MutationError(
+                    f"{self.name} writes into argument {self.names[number]}, which is read-only",
+                    where=capture_location(),
+                    why="arrays that a jitted function writes into are updated for the caller, as NumPy does",
+                    fix="pass a copy, or don't write into the argument",
+                )
+            for other, leaf in enumerate(leaves):
+                if other != number and isinstance(leaf, np.ndarray) and overlap(target, leaf):
+                    self._raise_overlap(number, f"argument {self.names[other]}")
+            for captured in self.captures:
+                if isinstance(captured, np.ndarray) and overlap(target, captured):
+                    self._raise_overlap(number, "an array that it captures")
+
+    def _raise_overlap(self, number: int, name: str) -> None:
+        raise MutationError(
+            f"{self.name} writes into argument {self.names[number]}, which shares memory with {name}",
+            where=capture_location(),
+            why="the function was traced as if the two were separate arrays",
+            fix="pass a copy of one of them",
+        )
+
+    def _check_donated(self, leaf: Any, name: str) -> None:
+        if isinstance(leaf, np.ndarray) and leaf.flags.writeable:
+            return
+        shown = "read-only" if isinstance(leaf, np.ndarray) else f"of class {type(leaf).__qualname__}"
+        raise ArgumentError(
+            f"{self.name} was given argument {name} to reuse its memory, but it is {shown}",
+            where=capture_location(),
+            why="only a writable array has memory to give away",
+            fix="pass a writable ndarray, or leave the argument out of donate_argnums and donate_argnames",
+        )
+
+
+def strides_of(leaf: Any) -> Strides | None:
+    """Return how a leaf lies in memory: None where it is C-contiguous, as scalars are."""
+    return leaf.strides if isinstance(leaf, np.ndarray) and not leaf.flags.c_contiguous else None
+
+
+def overlap(first: np.ndarray, second: np.ndarray) -> bool:
+    """Return whether two arrays share an element's memory."""
+    if not np.may_share_memory(first, second):
+        return False
+    try:
+        return np.shares_memory(first, second, max_work=OVERLAP_EFFORT)  # type: ignore[arg-type]
+    except np.exceptions.TooHardError:
+        return True
+
+
+def as_operand(leaf: Any, type: LeafType, name: str) -> np.ndarray:
+    """Return a leaf as compiled code takes it: C-contiguous, aligned, in native byte order."""
+    array = np.asarray(as_ndarray(leaf, name), type.tensor.dtype, order="C")
+    return array if array.flags.aligned else array.copy()
+
+
+def unflattener(tree: PyTreeDef) -> Callable[[Sequence[Any]], Any]:
+    """Return the function that puts a list of results into a structure; quick for the usual structures."""
+    if tree is LEAF or tree == LEAF:
+        return lambda results: results[0]
+    if tree.node_type is type(None):
+        return lambda results: None
+    if all(child == LEAF for child in tree.children):
+        if tree.node_type in (tuple, list):
+            return tree.node_type
+        if tree.node_type is dict:
+            keys = tree.metadata
+            return lambda results: dict(zip(keys, results, strict=True))
+    return lambda results: tree_unflatten(tree, results)

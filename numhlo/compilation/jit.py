@@ -1,0 +1,494 @@
+"""`jit`: a Python function that is traced once for each signature, and from then on runs compiled.
+
+This file knows what a call goes through: split off static arguments, look the rest up in the cache, trace on a miss.
+What an entry of the cache does is in `entry`, the stages that a user can hold in `stages`.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from types import FunctionType
+from typing import Any
+
+import numhlo.tracer.methods
+import numhlo.tracer.namespace.families  # noqa: F401 - NumPy's names get their traced meaning
+from numhlo.compilation.bound_function import BoundFunction
+from numhlo.compilation.cache import Cache, CacheInfo, cache_of
+from numhlo.compilation.dispatch import MISS, Route
+from numhlo.compilation.entry import Entry, strides_of
+from numhlo.compilation.explain import explain
+from numhlo.compilation.keys import CallKey, InstanceKey, describe_key, leaf_keys
+from numhlo.compilation.observer import Observer
+from numhlo.compilation.programs import load_backend
+from numhlo.compilation.signature import (
+    Call,
+    Names,
+    Numbers,
+    Selection,
+    parameters_of,
+    select,
+    split_call,
+    static_key,
+)
+from numhlo.compilation.stages import Lowered, Traced
+from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.switches import SWITCHES, using
+from numhlo.tracer import views
+from numhlo.tracer.arguments import WEAK, LeafType, as_ndarray, leaf_type
+from numhlo.tracer.autograph.rewriting import rewritten
+from numhlo.tracer.captured_state import Guards
+from numhlo.tracer.captured_walk import CapturedWalk
+from numhlo.tracer.frozen_draws import refusing_draws
+from numhlo.tracer.function_tracing import TracedFunction, call_traced, trace_pytree_function
+from numhlo.tracer.plain_numpy import run_traced
+from numhlo.tracer.pytree_keys import keystr
+from numhlo.tracer.pytree_paths import tree_leaves_with_path
+from numhlo.tracer.pytrees import CONTAINERS, PyTreeDef, find_container, tree_flatten, tree_unflatten
+from numhlo.tracer.strides import Strides
+from numhlo.tracer.trace import Trace, Tracer, activity, current_trace
+
+
+class _Switch(threading.local):
+    disabled = False
+
+
+_switch = _Switch()
+
+
+@contextmanager
+def disable_jit(disable: bool = True) -> Iterator[None]:
+    """Run jitted functions as the plain Python functions that they are, in this thread, inside the ``with`` block.
+
+    Parameters
+    ----------
+    disable : bool, optional
+        False turns compilation on again inside an outer block.
+
+    Examples
+    --------
+    >>> with disable_jit():
+    ...     jit(lambda x: type(x).__name__)(1.0)
+    'float'
+    """
+    previous, _switch.disabled = _switch.disabled, disable
+    activity.enter()
+    try:
+        yield
+    finally:
+        activity.leave()
+        _switch.disabled = previous
+
+
+class JittedFunction:
+    """A function that `jit` made: call it, or look at it.
+
+    Attributes
+    ----------
+    __wrapped__ : callable
+        The plain function.
+    """
+
+    def __init__(
+        self,
+        fun: Callable[..., Any],
+        static: Selection,
+        donated: Selection,
+        *,
+        inline: bool,
+        switches: Mapping[str, Any] | None = None,
+    ) -> None:
+        functools.update_wrapper(self, fun, updated=())
+        self.__wrapped__ = fun
+        self._name = getattr(fun, "__name__", type(fun).__name__).strip("<>")
+        self._parameters = parameters_of(fun)
+        self._static = static
+        self._donated = donated
+        self._inline = inline
+        self._is_method = False
+        self._traced_before = False
+        self._switches = switches or {}
+        options = (static, donated, *self._switches.items())
+        self._cache = cache_of(fun, options) if isinstance(fun, FunctionType) else Cache()
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._is_method = True
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self
+        self._is_method = True  # class methods don't pass __set_name__ on
+        return BoundFunction(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<jitted {self.__wrapped__!r}>"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function: compiled, or as part of the function that is being traced."""
+        if not activity.count:
+            for route in self._cache.routes:
+                found = route.try_call(args, kwargs)
+                if found is not MISS:
+                    return found
+        return self._call(args, kwargs)
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call through the cache."""
+        if _switch.disabled:
+            return self.__wrapped__(*args, **kwargs)
+        trace = current_trace()
+        if trace is not None:
+            if self._inline:
+                return self.__wrapped__(*args, **kwargs)
+            return self._call_in_trace(trace, self._split(args, kwargs))
+        call = self._split(args, kwargs)
+        leaves, tree = tree_flatten((call.args, call.kwargs))
+        key = self._key(call, leaves, tree)
+        entry = self._cache.find(key, leaves)
+        if entry is None:
+            entry = self._find_or_make(call, key, leaves)
+        self._cache.promote(entry, lambda: Route(entry, call))
+        return entry.run(leaves)
+
+    def _split(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+        static = self._static
+        if self._is_method and args and _is_static_instance(args[0]):
+            static = Selection(static.numbers | {0}, static.names)
+        return split_call(static, args, kwargs)
+
+    def _key(self, call: Call, leaves: Sequence[Any], tree: PyTreeDef) -> CallKey:
+        try:
+            found = leaf_keys(leaves)
+        except TypeError:
+            self._leaf_types(call, leaves)  # raises again, naming the argument
+            raise
+        statics = tuple([(k, self._static_key(v, k)) for k, v in call.statics.items()])
+        return CallKey(tree, found, statics)
+
+    def _static_key(self, value: Any, name: int | str) -> Any:
+        if name == 0 and self._is_method and getattr(type(value), "__hash__", None) in {None, object.__hash__}:
+            return type(value), InstanceKey(value)
+        return static_key(value, name)
+
+    def _leaf_types(self, call: Call, leaves: Sequence[Any]) -> list[LeafType]:
+        try:
+            return [leaf_type(x) for x in leaves]
+        except (TypeError, ValueError):  # once more, to name the argument
+            return [leaf_type(x, name) for x, name in zip(leaves, self._leaf_names(call), strict=True)]
+
+    def _leaf_names(self, call: Call) -> list[str]:
+        """Return what the argument leaves are called: ``params['w'][0]``."""
+        positional = [k for k in range(len(call.args) + len(call.statics)) if k not in call.statics]
+        names = []
+        for path, _ in tree_leaves_with_path((call.args, call.kwargs)):
+            side, place, *rest = path
+            name = self._parameter_name(positional[place.idx]) if side.idx == 0 else place.key
+            names.append(f"{name}{keystr(rest)}")
+        return names
+
+    def _parameter_name(self, number: int | str) -> str:
+        names = list(self._parameters or ())
+        if isinstance(number, str):
+            return number
+        if number < len(names) and self._parameters is not None:
+            parameter = self._parameters[names[number]]
+            if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+                return names[number]
+        return f"argument {number}"
+
+    def _find_or_make(self, call: Call, key: CallKey, leaves: Sequence[Any]) -> Entry:
+        for leaf in leaves:
+            if isinstance(leaf, Tracer):
+                as_ndarray(leaf, "")  # raises: it was leaked
+
+        def make(cause: str) -> Entry:
+            return self._make_entry(call, self._named(key), leaves, cause)
+
+        return self._cache.find_or_make(key, leaves, make, lambda: self._leaf_names(call))
+
+    def _named(self, key: CallKey) -> CallKey:
+        """Return a key for display: static arguments by name."""
+        return key._replace(statics=tuple([(self._parameter_name(k), v) for k, v in key.statics]))
+
+    def _make_entry(self, call: Call, key: CallKey, leaves: Sequence[Any], cause: str) -> Entry:
+        types, names = self._leaf_types(call, leaves), self._leaf_names(call)
+        strides = [strides_of(x) for x in leaves]
+        observer = self._observer(key, names)
+        observer.explain(cause)
+        with observer.timed("trace"):
+            traced, guards = self._trace(call, key.tree, types, strides, names)
+        layout = [(k, strides[k]) for k in traced.layouts_read]
+        donated = self._donated_leaves(call)
+        with using(**self._switches):
+            return Entry(self._name, key, traced, types, names, guards, layout, donated, cause, observer)
+
+    def _observer(self, key: CallKey, names: Sequence[str]) -> Observer:
+        return Observer(self._name, f"{self._name}({describe_key(key, names)})")
+
+    def _donated_leaves(self, call: Call) -> list[int]:
+        if not self._donated:
+            return []
+        found = []
+        positional = [k for k in range(len(call.args) + len(call.statics)) if k not in call.statics]
+        for number, (path, _) in enumerate(tree_leaves_with_path((call.args, call.kwargs))):
+            side, place = path[:2]
+            if side.idx == 0:
+                chosen = positional[place.idx] in self._donated.numbers
+            else:
+                chosen = place.key in self._donated.names
+            if chosen:
+                found.append(number)
+        return found
+
+    def _trace(
+        self,
+        call: Call,
+        tree: PyTreeDef,
+        types: Sequence[LeafType],
+        strides: Sequence[Strides | None] = (),
+        names: Sequence[str] | None = None,
+    ) -> tuple[TracedFunction, Guards]:
+        """Trace the function for one signature, inside the current trace if there is one."""
+        outer = current_trace()
+        root = None if outer is None else outer.root
+        walk = CapturedWalk()
+        places: list[Any] = []
+
+        def prepare(trace: Trace) -> None:
+            if root is None:
+                trace.captured = walk
+                trace.by_reference = walk.arrays()
+                places.extend((trace.lifts, trace.copied))
+
+        def body(leaves: list[Tracer]) -> Any:
+            args, kwargs = call.merge(*tree_unflatten(tree, leaves))
+            return run_traced(self.__wrapped__, *args, **kwargs)
+
+        self._walk_into(walk, call, tree)
+        if root is not None and root.captured is not None:
+            self._walk_into(root.captured, call, tree)
+            root.by_reference.update(root.captured.arrays())
+        with nullcontext() if self._traced_before else refusing_draws(self._name):  # it looks twice, 34 µs each
+            called = self._leaf_names(call) if names is None else names
+            traced = trace_pytree_function(self._name, body, types, strides, called, prepare)
+        self._traced_before = True
+        lifts, copied = places if root is None else (root.lifts, ())
+        return traced, walk.guards(lifts, copied)
+
+    def _walk_into(self, walk: CapturedWalk, call: Call, tree: PyTreeDef) -> None:
+        walk.add_callable(self.__wrapped__, {self._parameter_name(k): v for k, v in call.statics.items()})
+        for kind in _container_types(tree):
+            walk.add_class(kind)
+
+    def _call_in_trace(self, trace: Trace, call: Call) -> Any:
+        leaves, tree = tree_flatten((call.args, call.kwargs))
+        key = (id(self._cache), self._key(call, leaves, tree))
+        for known, guards, lain in trace.root.memo.get(key, ()):
+            if guards.hold() and all(_traced_strides(leaves[k]) == lain[k] for k in known.layouts_read):
+                return call_traced(known, leaves)
+        types = self._leaf_types(call, leaves)
+        traced, guards = self._trace(call, tree, types)
+        layout: list[Strides | None] = [None] * len(leaves)
+        if any(_traced_strides(leaves[k]) is not None for k in traced.layouts_read):
+            layout = [_traced_strides(x) for x in leaves]
+            traced, guards = self._trace(call, tree, types, layout)
+        if not any(isinstance(c, Tracer) for c in traced.captures):
+            trace.root.memo.setdefault(key, []).append((traced, guards, layout))
+        return call_traced(traced, leaves)
+
+    def trace(self, *args: Any, **kwargs: Any) -> Traced:
+        """Trace the function for arguments, or stand-ins of their shapes and dtypes, and return the graph.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            Arrays, numbers, `ShapeDtypeStruct`, and pytrees of them.
+        """
+        call = self._split(args, kwargs)
+        leaves, tree = tree_flatten((call.args, call.kwargs))
+        key = self._named(self._key(call, leaves, tree))
+        types, names, donated = self._leaf_types(call, leaves), self._leaf_names(call), self._donated_leaves(call)
+        traced, _ = self._trace(call, tree, types, [strides_of(x) for x in leaves])
+
+        def make_entry() -> Entry:
+            cause, observer = "first: compiled on request", self._observer(key, names)
+            with using(**self._switches):
+                return Entry(
+                    self._name, key, traced, types, names, Guards(), (), donated, cause, observer, keeps_graph=True
+                )
+
+        return Traced(self._name, traced, make_entry)
+
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """Trace the function and return its StableHLO."""
+        return self.trace(*args, **kwargs).lower()
+
+    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the results' shapes and dtypes, as `ShapeDtypeStruct`s in their structure; nothing is computed."""
+        return self.trace(*args, **kwargs).out_info
+
+    def cache_info(self) -> CacheInfo:
+        """Return how many calls the cache answered, how many were traced, and how many entries it holds."""
+        return self._cache.info()
+
+    def explain(self) -> str:
+        """Return, for every entry of the cache, its signature, why it was traced, and what runs how."""
+        return explain(self._name, self._cache)
+
+    def clear_cache(self) -> None:
+        """Forget all that was compiled."""
+        self._cache.clear()
+
+    def wait(self) -> None:
+        """Wait until all kernels of this function are compiled."""
+        for entry in self._cache.entries():
+            entry.wait()
+
+
+def _is_static_instance(instance: Any) -> bool:
+    """Return whether a method's object is a static argument: anything but a registered container or an array."""
+    kind = type(instance)
+    return find_container(kind) is None and kind not in WEAK and not hasattr(kind, "__array__")
+
+
+def _container_types(tree: PyTreeDef) -> set[type]:
+    found = {tree.node_type} if tree.node_type is not None else set()
+    return found.union(*[_container_types(c) for c in tree.children]) - set(_PLAIN)
+
+
+_PLAIN = tuple(CONTAINERS)
+
+
+def _traced_strides(leaf: Any) -> Strides | None:
+    """Return how a leaf would lie in memory, as `strides_of`, if the trace around were run by NumPy."""
+    if not isinstance(leaf, Tracer):
+        return strides_of(leaf)
+    return None if views.is_contiguous(leaf) else views.strides_of(leaf)
+
+
+def jit(  # noqa: PLR0913 - options by keyword
+    fun: Callable[..., Any] | None = None,
+    /,
+    *,
+    static_argnums: Numbers = None,
+    static_argnames: Names = None,
+    donate_argnums: Numbers = None,
+    donate_argnames: Names = None,
+    keep_unused: bool = False,
+    inline: bool = False,
+    tier0: bool | None = None,
+    check: str | Iterable[str] | None = None,
+    autograph: bool = False,
+) -> Any:
+    """Make a function that is traced on its first call with new shapes and dtypes, compiled, and from then on run so.
+
+    Parameters
+    ----------
+    fun : callable, optional
+        Written against NumPy. Without it a decorator is returned.
+    static_argnums, static_argnames : int, str, or a sequence of them, optional
+        Arguments that are Python values while tracing; the function is traced again for each distinct one.
+    donate_argnums, donate_argnames : int, str, or a sequence of them, optional
+        Arguments whose memory may be reused for results; their contents are undefined after the call.
+    keep_unused : bool, optional
+        Accepted for compatibility: arguments that the function does not use are always kept.
+    inline : bool, optional
+        Inside another traced function, trace the body in place instead of making a function call.
+    tier0 : bool, optional
+        Whether NumPy answers the first calls while kernels compile, which is the default; False makes the first call of
+        each signature wait for machine code.
+    check : str or iterable of str, optional
+        ``"nan"``, ``"inf"``, ``"bounds"``, ``"overflow"``, several of them (``"nan,inf"``), or ``"all"``: run op by op
+        on NumPy and stop at the first op that makes a NaN of numbers, an infinity of finite ones, reads or writes
+        outside an array, or leaves the range of a signed integer. The error names the op, the line, the round of a
+        loop and the lane of a map; arguments are left as they were. Inside another jitted function its `check` holds.
+    autograph : bool, optional
+        Rewrite the function's `if`, `while` and ``for i in range(n)`` so that they work on traced values. Functions
+        that it calls stay as they are.
+
+    Returns
+    -------
+    JittedFunction
+        With methods ``trace lower eval_shape cache_info explain clear_cache wait``; works as a method, too: an object
+        whose class is no registered pytree is then a static argument, told apart by identity, or by value where its
+        class defines ``__hash__``.
+
+    Raises
+    ------
+    StaticArgumentError
+        When called, if a static argument can't be hashed.
+    DTypeError
+        When called, if an argument is no array, number, or pytree of them; the message names it.
+    MutationError
+        When called, if the function writes into an argument that is read-only or shares memory with another one.
+    InvalidValueError, IntegerOverflowError, AxisOutOfBoundsError
+        When called, if a check finds something.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> @jit
+    ... def double(x):
+    ...     return x + x
+    >>> double(np.arange(3))
+    Array([0, 2, 4])
+    """
+    if fun is None:
+        return functools.partial(
+            jit,
+            static_argnums=static_argnums,
+            static_argnames=static_argnames,
+            donate_argnums=donate_argnums,
+            donate_argnames=donate_argnames,
+            keep_unused=keep_unused,
+            inline=inline,
+            tier0=tier0,
+            check=check,
+            autograph=autograph,
+        )
+    if not callable(fun):
+        raise ArgumentError(f"jit: {fun!r} is not callable", fix="pass a function, or use jit as a decorator")
+    if autograph:
+        fun = rewritten(fun)
+    parameters = parameters_of(fun)
+    static = select(parameters, static_argnums, static_argnames, "static_")
+    donated = select(parameters, donate_argnums, donate_argnames, "donate_")
+    load_backend()
+    given = {"tier0": tier0, "check": check}
+    switches = {name: SWITCHES[name].read(value) for name, value in given.items() if value is not None}
+    return JittedFunction(fun, static, donated, inline=inline, switches=switches)
+
+
+def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Return the shapes and dtypes of ``fun(*args, **kwargs)``; nothing is computed.
+
+    Parameters
+    ----------
+    fun : callable
+    *args, **kwargs
+        Arrays, numbers, `ShapeDtypeStruct`, and pytrees of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> eval_shape(lambda x: x.T @ x, np.ones((5, 3), np.float32))
+    ShapeDtypeStruct(shape=(3, 3), dtype=float32)
+    """
+    return JittedFunction(fun, Selection(), Selection(), inline=False).eval_shape(*args, **kwargs)
+
+
+def block_until_ready(x: Any) -> Any:
+    """Return ``x``: results are there when a call returns, so there is nothing to wait for.
+
+    Parameters
+    ----------
+    x : pytree
+
+    Examples
+    --------
+    >>> block_until_ready(jit(lambda x: x + 1)(1))
+    Array(2)
+    """
+    return x

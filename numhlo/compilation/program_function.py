@@ -1,0 +1,265 @@
+"""A function of a StableHLO program that came from outside, as a Python callable.
+
+Outside tracing it runs compiled, on the same path as a jitted function; inside it becomes a call in the graph, so that
+it is jitted, vectorized and differentiated like any traced function. This file knows what arguments such a function
+takes and what it refuses to run; what a module is for its user is in `numhlo.stablehlo`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from numhlo.compilation.entry import as_operand
+from numhlo.compilation.programs import CompiledProgram, InterpretedProgram, make_program
+from numhlo.lowering.interpreter import interpret
+from numhlo.lowering.ir import Function, Module, Op, TensorType, Type, capture_location
+from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
+from numhlo.lowering.ops import control_flow
+from numhlo.lowering.ops.communication import Communication, refusal
+from numhlo.lowering.ops.extents import same_shape
+from numhlo.lowering.passes.flatten_values import flatten, flatten_values, leaf_types, rebuild
+from numhlo.lowering.passes.legalize_quantized import legalize_quantized
+from numhlo.lowering.passes.pipeline import legalize
+from numhlo.lowering.passes.refine_shapes import ValueDependentShapeError, can_be_known, is_static, refine_shapes
+from numhlo.lowering.text.unregistered import DECLARATION, Unregistered
+from numhlo.tracer.arguments import LeafType, leaf_type
+from numhlo.tracer.array import Array
+from numhlo.tracer.bind import bind
+from numhlo.tracer.namespace.core import asarray
+from numhlo.tracer.trace import current_trace
+
+Shapes = tuple[tuple[int, ...], ...]
+Key = tuple[Any, ...]
+"""Shapes of arguments; then, where the program's shapes depend on them, the bytes of small integers among them."""
+
+MOST_SHAPES = 512
+"""Sets of shapes for which one function keeps a program."""
+
+_KINDS = "biufc"
+"""Kinds of dtypes by what holds what: a Python scalar may become an array of its kind or a later one."""
+
+
+class ProgramFunction:
+    """One function of a program.
+
+    Parameters
+    ----------
+    source : Function
+        As parsed; left unchanged.
+    verify : callable
+        Checks the program that the function belongs to; called before anything is made of it.
+
+    Attributes
+    ----------
+    source : Function
+    programs : dict
+        What runs it, once it has been run, by what it was made for: see `Key`.
+
+    Examples
+    --------
+    >>> from numhlo.stablehlo import parse
+    >>> negate = parse("func.func @negate(%x: tensor<f32>) -> tensor<f32> { "
+    ...                "%0 = stablehlo.negate %x : tensor<f32> return %0 : tensor<f32> }").callable("negate")
+    >>> negate(2)
+    Array(-2., dtype=float32)
+    """
+
+    def __init__(self, source: Function, verify: Callable[[], None]) -> None:
+        self.source = source
+        self.programs: dict[Key, CompiledProgram | InterpretedProgram] = {}
+        self.__name__ = self.__qualname__ = source.name
+        self.__doc__ = f"{source!r}"
+        self._functions: dict[Key, Function] = {}
+        self._depends_on_values = False
+        self._types = [leaf for type in source.argument_types for leaf in leaf_types(type)]
+        self._verify = verify
+        self._lock = threading.RLock()
+
+    def __repr__(self) -> str:
+        return repr(self.source)
+
+    def function(self, shapes: Shapes, arrays: Sequence[np.ndarray] = ()) -> Function:
+        """Return the function for arguments of the given shapes, in ops that every room knows, of static shapes.
+
+        Parameters
+        ----------
+        shapes : tuple of tuple of int
+            Of the arguments, tuples among them taken apart.
+        arrays : sequence of numpy.ndarray, optional
+            The arguments themselves, where they are there: shapes may depend on small integers among them.
+
+        Raises
+        ------
+        VerificationError
+            If its program breaks a constraint.
+        UnsupportedError
+            If it has an op, or a type, that numhlo has no definition of.
+        """
+        with self._lock:
+            found = self._functions.get(self._key(shapes, arrays))
+            if found is None:
+                found = self._make_function(shapes, arrays)
+                self._functions[self._key(shapes, arrays)] = found
+            return found
+
+    def _key(self, shapes: Shapes, arrays: Sequence[np.ndarray]) -> Key:
+        if not self._depends_on_values:
+            return shapes
+        return (*shapes, *[(k, a.tobytes()) for k, a in enumerate(arrays) if can_be_known(a)])
+
+    def _make_function(self, shapes: Shapes, arrays: Sequence[np.ndarray]) -> Function:
+        self._verify()
+        function = flatten_values(legalize_quantized(self.source))
+        if not is_static(function):
+            function = self._refine(function, shapes, arrays)
+        function = legalize(function)
+        _require_supported(function)
+        return function
+
+    def _refine(self, function: Function, shapes: Shapes, arrays: Sequence[np.ndarray]) -> Function:
+        types = [v.tensor.with_shape(s) for v, s in zip(function.body.arguments, shapes, strict=True)]
+        if not self._depends_on_values:
+            try:
+                return refine_shapes(function, types)
+            except ValueDependentShapeError:
+                known = {k: a for k, a in enumerate(arrays) if can_be_known(a)}
+                if not known:
+                    raise
+                function = refine_shapes(function, types, known)
+            self._depends_on_values = True
+            return function
+        return refine_shapes(function, types, {k: a for k, a in enumerate(arrays) if can_be_known(a)})
+
+    def _program(self, arrays: Sequence[np.ndarray]) -> CompiledProgram | InterpretedProgram:
+        shapes = tuple([x.shape for x in arrays])
+        with self._lock:
+            function = self.function(shapes, arrays)
+            key = self._key(shapes, arrays)
+            found = self.programs.get(key)
+            if found is None:
+                found = self.programs[key] = make_program(function, self.source.name)
+                if len(self.programs) > MOST_SHAPES:
+                    oldest = next(iter(self.programs))
+                    del self.programs[oldest]
+                    self._functions.pop(oldest, None)
+            return found
+
+    def __call__(self, *arrays: Any) -> Any:
+        """Call the function: compiled, or as part of the function that is being traced.
+
+        Returns
+        -------
+        Array, or tuple of Array
+            The result where there is one, else a tuple of the results.
+        """
+        if current_trace() is None:
+            results = self.run(*arrays)
+        else:
+            operands = self._operands(arrays)
+            function = self.function(tuple([np.shape(x) for x in operands]))
+            attributes = {"callee": function}
+            leaves = bind(control_flow.CALL, *operands, attributes=attributes, results=function.result_types)
+            results = self._grouped(leaves)
+        return results[0] if len(results) == 1 else results
+
+    def run(self, *arrays: Any) -> tuple[Any, ...]:
+        """Return the results, computed by compiled code."""
+        operands = self._concrete(arrays)
+        program = self.programs.get(self._key(tuple([x.shape for x in operands]), operands)) or self._program(operands)
+        return self._grouped([np.asarray(x).view(Array) for x in program(operands)])
+
+    def interpret(self, *arrays: Any) -> tuple[Any, ...]:
+        """Return the results, computed op by op on the reference interpreter."""
+        operands = self._concrete(arrays)
+        function = self.function(tuple([x.shape for x in operands]), operands)
+        return self._grouped([np.array(x).view(Array) for x in interpret(function, operands)])
+
+    def _grouped(self, leaves: Sequence[Any]) -> tuple[Any, ...]:
+        """Return results as the program has them: tuples as tuples, None for a token."""
+        rest = iter(leaves)
+        return tuple([rebuild(rest, type) for type in self.source.result_types])
+
+    def _concrete(self, arrays: Sequence[Any]) -> list[np.ndarray]:
+        pairs = zip(self._operands(arrays), self._types, strict=True)
+        return [as_operand(x, LeafType(t), str(k)) for k, (x, t) in enumerate(pairs) if isinstance(t, TensorType)]
+
+    def _operands(self, arrays: Sequence[Any]) -> list[Any]:
+        types = self.source.argument_types
+        if len(arrays) != len(types):
+            raise ArgumentError(
+                f"{self.source.name} takes {_count(len(types))}, not {len(arrays)}",
+                where=capture_location(),
+                why=f"it is {self.source!r}",
+            )
+        leaves = [leaf for x, t in zip(arrays, types, strict=True) for leaf in flatten(x, t)]
+        return [self._operand(x, t, k) for k, (x, t) in enumerate(zip(leaves, self._types, strict=True))]
+
+    def _operand(self, leaf: Any, type: Type, number: int) -> Any:
+        if not isinstance(type, TensorType):
+            raise UnsupportedError(f"{self.source.name} takes a {type} as argument {number}, which no array is")
+        found = leaf_type(leaf, str(number))
+        fits = same_shape(found.tensor.shape, type.shape)
+        if fits:
+            if found.tensor.dtype == type.dtype:
+                return leaf
+            if found.weak and _KINDS.index(found.tensor.dtype.kind) <= _KINDS.index(_kind(type.dtype)):
+                return self._scalar(leaf, type, number)
+        error = DTypeError if fits else ShapeError
+        raise error(
+            f"{self.source.name} takes {type.short()} as argument {number}, not {found}",
+            where=capture_location(),
+            why="a StableHLO program says what it takes, and nothing is converted silently",
+            fix="" if error is ShapeError else f"pass np.asarray(x, {type.dtype.name!r})",
+        )
+
+    def _scalar(self, leaf: Any, type: TensorType, number: int) -> Any:
+        try:
+            return asarray(leaf, type.dtype)
+        except OverflowError:
+            raise ArgumentError(
+                f"{self.source.name} takes {type.short()} as argument {number}, which can't hold {leaf}",
+                where=capture_location(),
+            ) from None
+
+
+def _kind(dtype: np.dtype) -> str:
+    """Return a dtype's kind; ml_dtypes' own call themselves void."""
+    if dtype.kind != "V":
+        return dtype.kind
+    return "i" if "int" in dtype.name else "f"
+
+
+def _count(number: int) -> str:
+    return "1 array" if number == 1 else f"{number} arrays"
+
+
+def _require_supported(function: Function) -> None:
+    """Raise unless every op has a definition."""
+    for reached in Module([function]).reachable():
+        for op in reached.body.walk():
+            _require_op(op, reached)
+
+
+def _require_op(op: Op, function: Function) -> None:
+    definition = op.definition
+    if definition is DECLARATION:
+        raise UnsupportedError(
+            f"@{function.name} is declared in the program, but has no body",
+            where=function.location,
+            fix="link it in, and print the program again",
+        )
+    if isinstance(definition, Communication):
+        error = refusal(definition.name)
+        error.where = op.location
+        raise error
+    if isinstance(definition, Unregistered):
+        raise UnsupportedError(
+            f"{definition.dialect}.{definition.name} can't be run",
+            where=op.location,
+            why="numhlo has no definition of it",
+            fix="export the program with it decomposed into StableHLO ops",
+        )

@@ -1,0 +1,165 @@
+"""From a traced function to something that runs: passes, plan, executable. The one place that loads the backend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from numhlo.compilation.observer import Observer
+from numhlo.lowering.checking import CheckedInterpreter
+from numhlo.lowering.interpreter import Interpreter
+from numhlo.lowering.ir import Function
+from numhlo.lowering.passes.pipeline import optimize
+from numhlo.switches import value_of
+from numhlo.tracer.array import Array
+
+if TYPE_CHECKING:
+    from numhlo.backend.executable import Executable
+    from numhlo.backend.program import Kernel
+
+
+@cache
+def _backend() -> tuple[Any, Any]:
+    """Load the backend, once; return `plan` and `Executable`."""
+    return import_module("numhlo.backend.planning").plan, import_module("numhlo.backend.executable").Executable
+
+
+def load_backend() -> None:
+    """Load what the first call will need, so that its answer doesn't wait for it; the interpreter needs nothing."""
+    if value_of("engine") == "compiled":
+        _backend()
+
+
+class InterpretedProgram:
+    """A function that runs op by op on NumPy, for debugging; the interface of `CompiledProgram`.
+
+    Attributes
+    ----------
+    function : Function
+        Optimized, or as traced where its ops are checked.
+    checks : frozenset of str
+        What each op's results are checked for.
+    """
+
+    __slots__ = ("_run", "_written", "checks", "function", "kernels")
+
+    executable: Executable | None = None
+
+    def __init__(
+        self, function: Function, written: Sequence[int], observer: Observer, checks: frozenset[str] = frozenset()
+    ) -> None:
+        self.kernels: list[Kernel] = []
+        self.checks = checks
+        self._run: Interpreter | CheckedInterpreter
+        self.function: Function | None = function
+        if checks:
+            self._run = CheckedInterpreter(function, checks)
+        else:
+            with observer.timed("passes"):
+                optimized = self.function = optimize(function, after_pass=observer.after_pass)
+            self._run = Interpreter(optimized)
+        self._written = written
+
+    def __call__(self, arrays: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+        """Return the results as arrays that own their memory, and write new values into arguments."""
+        results = [_own_copy(result) for result in self._run(arrays)]
+        count = len(results) - len(self._written)
+        for number, new in zip(self._written, results[count:], strict=True):
+            np.copyto(arrays[number], new)
+        return results[:count]
+
+    def wait(self) -> None:
+        """Return at once: there is nothing to wait for."""
+
+
+def _own_copy(source: np.ndarray) -> Array:
+    result = Array(source.shape, source.dtype)
+    result[...] = source
+    return result
+
+
+class CompiledProgram:
+    """An optimized function and its executable.
+
+    Parameters
+    ----------
+    function : Function
+        As traced; left unchanged.
+    name : str
+        For display.
+    donated : sequence of int
+        Arguments whose memory may be overwritten.
+    written : sequence of int
+        Arguments whose new values are the last results; calls write them into the arguments' memory.
+    observer : Observer
+    keeps_graph : bool
+        Whether the graph stays, to be looked at. It takes many times the memory of what a call needs.
+
+    Attributes
+    ----------
+    function : Function or None
+        Optimized.
+    executable : Executable
+    """
+
+    __slots__ = ("executable", "function")
+
+    def __init__(
+        self,
+        function: Function,
+        name: str,
+        donated: Sequence[int],
+        written: Sequence[int],
+        observer: Observer,
+        *,
+        keeps_graph: bool,
+    ) -> None:
+        plan, make_executable = _backend()
+        with observer.timed("passes"):
+            optimized = optimize(function, after_pass=observer.after_pass)
+        numbers = frozenset(donated)
+        with observer.timed("codegen"):
+            program = plan(optimized, donated=numbers, written=written)
+        self.function: Function | None = optimized if keeps_graph else None
+        self.executable: Executable = make_executable(program, name, Array, numbers, keeps_steps=keeps_graph)
+
+    def __call__(self, arrays: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+        """Return the results for C-contiguous arrays of the arguments' types, as arrays that own their memory."""
+        return self.executable(arrays)
+
+    @property
+    def kernels(self) -> list[Kernel]:
+        """Return the kernels in order of first use."""
+        return self.executable.kernels
+
+    def wait(self) -> None:
+        """Wait until all kernels are compiled."""
+        self.executable.wait()
+
+
+def make_program(
+    function: Function,
+    name: str,
+    donated: Sequence[int] = (),
+    written: Sequence[int] = (),
+    observer: Observer | None = None,
+    *,
+    keeps_graph: bool = True,
+) -> CompiledProgram | InterpretedProgram:
+    """Return a traced function ready to run, as the switches say: on which engine, checked, at once or compiled."""
+    observer = observer or Observer(name)
+    observer.traced(function)
+    program: CompiledProgram | InterpretedProgram
+    checks: frozenset[str] = value_of("check")
+    if checks or value_of("engine") == "interpreter":
+        program = InterpretedProgram(function, written, observer, checks)
+    else:
+        program = CompiledProgram(function, name, donated, written, observer, keeps_graph=keeps_graph)
+        if not value_of("tier0"):
+            program.wait()
+    observer.compiled(program.kernels)
+    return program

@@ -1,0 +1,138 @@
+"""How the arguments of a call are split: static values on one side, a pytree of arrays on the other.
+
+This file knows argument numbers and names, and what makes a static value a cache key. It refuses to know traces.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from numhlo.lowering.ir.errors import ArgumentError, StaticArgumentError
+
+Numbers = int | Sequence[int] | None
+Names = str | Iterable[str] | None
+Parameters = Mapping[str, inspect.Parameter] | None
+POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A set of arguments, each by its number, its name, or both."""
+
+    numbers: frozenset[int] = frozenset()
+    names: frozenset[str] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.numbers or self.names)
+
+
+@dataclass(slots=True)
+class Call:
+    """A call's arguments, split.
+
+    Attributes
+    ----------
+    args : tuple
+        The positional arguments that are not static.
+    kwargs : dict
+        The keyword arguments that are not static.
+    statics : dict
+        Static values by argument number or name.
+    """
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    statics: dict[int | str, Any]
+
+    def merge(self, args: Iterable[Any], kwargs: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        """Return full arguments: ``args`` and ``kwargs`` in the places of this call's, statics as they are."""
+        rest = iter(args)
+        count = len(self.args) + sum(isinstance(k, int) for k in self.statics)
+        full = [self.statics[k] if k in self.statics else next(rest) for k in range(count)]
+        return full, {**kwargs, **{k: v for k, v in self.statics.items() if isinstance(k, str)}}
+
+
+def parameters_of(fun: Callable[..., Any]) -> Parameters:
+    """Return a function's parameters by name, or None where Python can't tell."""
+    try:
+        return inspect.signature(fun).parameters
+    except (TypeError, ValueError):
+        return None
+
+
+def select(parameters: Parameters, numbers: Numbers, names: Names, option: str) -> Selection:
+    """Return the arguments that ``numbers`` and ``names`` mean; a number given brings its name, and a name its number.
+
+    Raises
+    ------
+    ArgumentError
+        If the function has no such argument.
+    """
+    wanted_numbers = [numbers] if isinstance(numbers, int) else list(numbers or ())
+    wanted_names = [names] if isinstance(names, str) else list(names or ())
+    if parameters is None:
+        return Selection(frozenset(wanted_numbers), frozenset(wanted_names))
+    positional = [p.name for p in parameters.values() if p.kind in POSITIONAL]
+    kinds = {p.kind for p in parameters.values()}
+    found = [_checked_number(k, positional, inspect.Parameter.VAR_POSITIONAL in kinds, option) for k in wanted_numbers]
+    for name in wanted_names:
+        if name not in parameters and inspect.Parameter.VAR_KEYWORD not in kinds:
+            raise ArgumentError(f"{option}argnames names {name!r}, but the arguments are {', '.join(parameters)}")
+    all_names = {*wanted_names, *[positional[k] for k in found if k < len(positional)]}
+    all_numbers = {*found, *[k for k, name in enumerate(positional) if name in wanted_names]}
+    return Selection(frozenset(all_numbers), frozenset(all_names))
+
+
+def _checked_number(number: int, positional: Sequence[str], variadic: bool, option: str) -> int:
+    count = len(positional)
+    if -count <= number < count or (variadic and number >= 0):
+        return number % count if number < 0 else number
+    raise ArgumentError(f"{option}argnums has {number}, but the function takes {count} positional arguments")
+
+
+def split_call(static: Selection, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+    """Return a call's arguments, split into static and other ones."""
+    if not static:
+        return Call(args, kwargs, {})
+    statics: dict[int | str, Any] = {k: v for k, v in enumerate(args) if k in static.numbers}
+    statics.update({k: v for k, v in kwargs.items() if k in static.names})
+    dynamic = tuple([v for k, v in enumerate(args) if k not in static.numbers])
+    return Call(dynamic, {k: v for k, v in kwargs.items() if k not in static.names}, statics)
+
+
+def static_key(value: Any, name: int | str) -> Any:
+    """Return what stands for a static value in a cache key: equal keys mean equal class and equal value.
+
+    Raises
+    ------
+    StaticArgumentError
+        If the value can't be hashed.
+    """
+    kind = type(value)
+    if kind is float:
+        return kind, value.hex()
+    if isinstance(value, tuple):
+        return kind, tuple([static_key(v, name) for v in value])
+    try:
+        hash(value)
+    except TypeError:
+        shown = f"argument {name}" if isinstance(name, int) else f"argument {name!r}"
+        raise StaticArgumentError(
+            f"static {shown} is of class {kind.__qualname__}, which can't be hashed",
+            why="a static value is part of the key under which the compiled function is kept",
+            fix=_hashable_form(value),
+        ) from None
+    return kind, value
+
+
+def _hashable_form(value: Any) -> str:
+    if isinstance(value, list):
+        return "pass a tuple instead of a list"
+    if isinstance(value, dict):
+        return "pass a tuple of pairs, or make it an ordinary argument: dicts of arrays are traced"
+    if hasattr(value, "dtype"):
+        return "make the array an ordinary argument: leave it out of static_argnums and static_argnames"
+    return "give its class __eq__ and __hash__ (a frozen dataclass has both)"

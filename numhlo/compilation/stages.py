@@ -1,0 +1,186 @@
+"""The stages between a Python function and machine code, for those who want to look: traced, lowered, compiled.
+
+A stage is fixed when it is made: unlike a call of the jitted function, it is not traced again when captured variables
+change. Captured arrays are still read anew at every call of the compiled stage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from numhlo.compilation.entry import Entry
+from numhlo.compilation.explain import explain_entry
+from numhlo.compilation.keys import describe_leaf, leaf_keys
+from numhlo.compilation.reports import MemoryAnalysis, cost_analysis, kernel_sources, memory_analysis
+from numhlo.display import program_html
+from numhlo.lowering.ir import Function, Module
+from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.lowering.ops import control_flow, creation
+from numhlo.lowering.ops.builder import FunctionBuilder
+from numhlo.lowering.text.printer import print_module
+from numhlo.tracer.arguments import ShapeDtypeStruct
+from numhlo.tracer.function_tracing import TracedFunction
+from numhlo.tracer.pytrees import tree_flatten, tree_unflatten
+
+
+class Traced:
+    """A function traced for one signature.
+
+    Attributes
+    ----------
+    name : str
+        The function's.
+    module : Module
+        The graph. Captured arrays are constants in it, as they are now.
+    """
+
+    def __init__(self, name: str, traced: TracedFunction, make_entry: Callable[[], Entry]) -> None:
+        self.name = name
+        self._traced = traced
+        self._make_entry = make_entry
+        self.module = Module([_close(traced)], f"jit_{name}")
+
+    @property
+    def out_info(self) -> Any:
+        """Return the results' shapes and dtypes in the results' structure."""
+        types = [v.tensor for v in self._traced.function.body.returns[: self._traced.out_tree.num_leaves]]
+        pairs = zip(types, self._traced.out_weak, strict=True)
+        leaves = [ShapeDtypeStruct(t.shape, t.dtype, weak_type=weak) for t, weak in pairs]
+        return tree_unflatten(self._traced.out_tree, leaves)
+
+    def as_text(self, *, generic: bool = False) -> str:
+        """Return the graph as StableHLO text."""
+        return print_module(self.module, generic=generic)
+
+    def _repr_html_(self) -> str:
+        return program_html(f"{self.name}, traced", self.module)
+
+    def lower(self) -> Lowered:
+        """Return the next stage."""
+        return Lowered(self.module, self._make_entry)
+
+
+class Lowered:
+    """A function's StableHLO, ready to be compiled.
+
+    Attributes
+    ----------
+    module : Module
+    """
+
+    def __init__(self, module: Module, make_entry: Callable[[], Entry]) -> None:
+        self.module = module
+        self._make_entry = make_entry
+
+    def as_text(self, *, generic: bool = False) -> str:
+        """Return the StableHLO text.
+
+        Parameters
+        ----------
+        generic : bool, optional
+            The generic form of every op instead of the pretty one.
+        """
+        return print_module(self.module, generic=generic)
+
+    def _repr_html_(self) -> str:
+        return program_html(f"{self.module.name}, as StableHLO", self.module)
+
+    def compile(self) -> Compiled:
+        """Return the compiled function, once all its kernels are there."""
+        return Compiled(self._make_entry())
+
+
+class Compiled:
+    """A function compiled for one signature; called with the arguments that are not static."""
+
+    def __init__(self, entry: Entry) -> None:
+        self._entry = entry
+        entry.wait()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the compiled function.
+
+        Raises
+        ------
+        ArgumentError
+            If the arguments are not of its signature.
+        """
+        leaves, tree = tree_flatten((args, kwargs))
+        entry = self._entry
+        if tree != entry.key.tree:
+            raise ArgumentError(
+                f"compiled {entry.signature} was called with other arguments",
+                why=f"it takes the structure {entry.key.tree}, got {tree}",
+                fix="leave static arguments out: they are part of the compiled function",
+            )
+        for found, wanted, name in zip(leaf_keys(leaves), entry.key.leaves, entry.names, strict=True):
+            if found != wanted:
+                raise ArgumentError(
+                    f"compiled {entry.signature} was called with {name}: {describe_leaf(found)}",
+                    why="a compiled stage has one signature",
+                    fix="call the jitted function instead, which compiles for new ones",
+                )
+        return entry.run(leaves)
+
+    @property
+    def module(self) -> Module:
+        """Return the optimized program."""
+        function = self._entry.program.function
+        assert function is not None  # the entry keeps it
+        return Module([_named_main(function)], f"jit_{self._entry.name}")
+
+    def as_text(self) -> str:
+        """Return the optimized program as StableHLO text."""
+        return print_module(self.module)
+
+    def _repr_html_(self) -> str:
+        title = f"{self._entry.name}, compiled"
+        return program_html(title, self.module, kernels=self.kernels, state=explain_entry(self._entry))
+
+    def cost_analysis(self) -> dict[str, int]:
+        """Return estimates for one call, a loop's body counted once: flops, bytes accessed, launches, Python steps."""
+        return cost_analysis(self._entry.program)
+
+    def memory_analysis(self) -> MemoryAnalysis:
+        """Return the memory that one call takes, in bytes."""
+        return memory_analysis(self._entry.program)
+
+    @property
+    def kernels(self) -> dict[str, str]:
+        """Return the kernels' Python sources by name."""
+        return kernel_sources(self._entry.program)
+
+    def explain(self) -> str:
+        """Return how the function runs: its signature, and its steps."""
+        return "\n".join(explain_entry(self._entry))
+
+
+def _named_main(function: Function) -> Function:
+    return Function("main", function.body, visibility="public")
+
+
+def _close(traced: TracedFunction) -> Function:
+    """Return a public function that takes the arguments only; what was captured is called in as constants."""
+    function = traced.function
+    if not traced.captures:
+        return _named_main(function)
+    count = len(function.argument_types) - len(traced.captures)
+    b = FunctionBuilder("main", [v.tensor for v in function.body.arguments[:count]])
+    consts = [b.op(creation.CONSTANT, value=np.array(c, order="C")) for c in _arrays(traced.captures)]
+    results = b.ops(control_flow.CALL, *b.arguments, *consts, callee=function)
+    main = b.finish(results)
+    main.visibility = "public"
+    return main
+
+
+def _arrays(captures: Sequence[Any]) -> list[np.ndarray]:
+    arrays = [c for c in captures if isinstance(c, np.ndarray)]
+    if len(arrays) != len(captures):
+        raise ArgumentError(
+            "a stage was made inside another traced function, whose arrays this one captures",
+            fix="pass the arrays as arguments, or make the stage outside",
+        )
+    return arrays

@@ -1,0 +1,6 @@
+"""`numhlo.debug`: looking into programs while they run."""
+
+from numhlo.tracer.callbacks import debug_callback as callback
+from numhlo.tracer.callbacks import debug_print as print
+
+__all__ = ["callback", "print"]

@@ -1,0 +1,58 @@
+"""Structured control flow and strict operations, under JAX's names."""
+
+from numhlo.lax import linalg as linalg
+from numhlo.tracer import collectives as _collectives
+from numhlo.tracer import lax_linear_algebra as _linear_algebra
+from numhlo.tracer.collectives import *  # noqa: F403
+from numhlo.tracer.control_flow import cond as cond
+from numhlo.tracer.control_flow import select as select
+from numhlo.tracer.control_flow import switch as switch
+from numhlo.tracer.differentiating import stop_gradient as stop_gradient
+from numhlo.tracer.lax_linear_algebra import *  # noqa: F403
+from numhlo.tracer.loops import fori_loop as fori_loop
+from numhlo.tracer.loops import while_loop as while_loop
+from numhlo.tracer.named_operations import composite as composite
+from numhlo.tracer.namespace import lax_arguments as _arguments
+from numhlo.tracer.namespace import lax_indexing as _indexing
+from numhlo.tracer.namespace import lax_ops as _elementwise
+from numhlo.tracer.namespace import lax_reductions as _reductions
+from numhlo.tracer.namespace import lax_slices as _slices
+from numhlo.tracer.namespace import lax_structure as _structure
+from numhlo.tracer.namespace import lax_windows as _windows
+from numhlo.tracer.namespace.lax_arguments import *  # noqa: F403
+from numhlo.tracer.namespace.lax_indexing import *  # noqa: F403
+from numhlo.tracer.namespace.lax_ops import *  # noqa: F403
+from numhlo.tracer.namespace.lax_reductions import *  # noqa: F403
+from numhlo.tracer.namespace.lax_slices import *  # noqa: F403
+from numhlo.tracer.namespace.lax_structure import *  # noqa: F403
+from numhlo.tracer.namespace.lax_windows import *  # noqa: F403
+from numhlo.tracer.scan import associative_scan as associative_scan
+from numhlo.tracer.scan import map as map
+from numhlo.tracer.scan import scan as scan
+
+_CONTROL = (
+    "associative_scan",
+    "composite",
+    "cond",
+    "fori_loop",
+    "linalg",
+    "map",
+    "scan",
+    "select",
+    "stop_gradient",
+    "switch",
+    "while_loop",
+)
+_MODULES = (
+    _arguments,
+    _collectives,
+    _elementwise,
+    _indexing,
+    _linear_algebra,
+    _reductions,
+    _slices,
+    _structure,
+    _windows,
+)
+_PUBLIC = {*_CONTROL, *[name for module in _MODULES for name in module.__all__]}
+__all__ = [name for name in sorted(globals()) if name in _PUBLIC]

@@ -1,0 +1,32 @@
+"""The vocabulary's bottom: errors, source locations, types and the graph. Knows no op."""
+
+from numhlo.lowering.ir.graph import Function, Module, Op, Region, Value, functions_in
+from numhlo.lowering.ir.location import UNKNOWN, Location, capture_location
+from numhlo.lowering.ir.types import (
+    DYNAMIC,
+    TensorType,
+    TokenType,
+    TupleType,
+    Type,
+    element_spelling,
+    tensor_type_of,
+)
+
+__all__ = [
+    "DYNAMIC",
+    "UNKNOWN",
+    "Function",
+    "Location",
+    "Module",
+    "Op",
+    "Region",
+    "TensorType",
+    "TokenType",
+    "TupleType",
+    "Type",
+    "Value",
+    "capture_location",
+    "element_spelling",
+    "functions_in",
+    "tensor_type_of",
+]

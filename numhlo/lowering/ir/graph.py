@@ -1,0 +1,225 @@
+"""The graph: Module > Function > Region > Op, with Values in SSA form.
+
+This file knows the shape of a program and nothing about what an op means; that is `numhlo.lowering.ops`. A StableHLO
+region has exactly one block, so `Region` is that block: its arguments, its ops, and the values that it returns (which
+text spells as a `return` op). Ops of a region may use the values of the regions around it. Functions are referred to
+by object, never by name: names are given when a module is printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from numhlo.lowering.ir.location import UNKNOWN, Location
+from numhlo.lowering.ir.types import TensorType, Type
+
+if TYPE_CHECKING:
+    from numhlo.lowering.ops.primitive import Primitive
+
+
+class Value:
+    """A value: the result of an op or the argument of a region. Equality is identity."""
+
+    __slots__ = ("owner", "type")
+
+    def __init__(self, type: Type, owner: Op | Region) -> None:
+        self.type = type
+        self.owner = owner
+
+    @property
+    def tensor(self) -> TensorType:
+        """Return the type, which must be a tensor's."""
+        assert isinstance(self.type, TensorType)
+        return self.type
+
+
+class Op:
+    """One use of a primitive: operands in, results out.
+
+    Attributes
+    ----------
+    definition : Primitive
+        What the op is.
+    operands, results : list of Value
+    attributes : dict
+        Plain Python values: int, float, bool, str, tuples, NumPy arrays, dimension-number records, `Function`.
+    regions : list of Region
+    location : Location
+        The user's line.
+    """
+
+    __slots__ = (
+        "attributes",
+        "definition",
+        "location",
+        "operands",
+        "regions",
+        "results",
+    )
+
+    def __init__(
+        self,
+        definition: Primitive,
+        operands: Sequence[Value],
+        attributes: Mapping[str, Any],
+        regions: Sequence[Region],
+        result_types: Sequence[Type],
+        location: Location = UNKNOWN,
+    ) -> None:
+        self.definition = definition
+        self.operands = list(operands)
+        self.attributes = dict(attributes)
+        self.regions = list(regions)
+        self.results = [Value(t, self) for t in result_types]
+        self.location = location
+
+    @property
+    def result(self) -> Value:
+        """Return the only result."""
+        (value,) = self.results
+        return value
+
+    def __repr__(self) -> str:
+        operands = ", ".join(str(v.type) for v in self.operands)
+        results = ", ".join(str(v.type) for v in self.results)
+        return f"<{self.definition.name}({operands}) -> ({results})>"
+
+
+class Region:
+    """The one block of a region: arguments, ops in order, returned values."""
+
+    __slots__ = ("arguments", "ops", "returns")
+
+    def __init__(self, argument_types: Sequence[Type] = ()) -> None:
+        self.arguments = [Value(t, self) for t in argument_types]
+        self.ops: list[Op] = []
+        self.returns: list[Value] = []
+
+    def add_argument(self, type: Type) -> Value:
+        """Append an argument and return it."""
+        value = Value(type, self)
+        self.arguments.append(value)
+        return value
+
+    def walk(self) -> Iterator[Op]:
+        """Yield every op, outer before inner, in program order."""
+        stack: list[Iterator[Op]] = [iter(self.ops)]
+        while stack:
+            op = next(stack[-1], None)
+            if op is None:
+                stack.pop()
+                continue
+            yield op
+            stack.extend(iter(region.ops) for region in reversed(op.regions))
+
+
+class Function:
+    """A named, closed function: its body uses no value from outside.
+
+    Attributes
+    ----------
+    name : str
+        A wish; the printer makes names unique.
+    body : Region
+    visibility : str
+        ``"public"``, ``"private"`` or ``""``.
+    argument_attributes, result_attributes : list of dict
+        Attribute dictionaries as text carries them (`jax.result_info`, ...), one an argument or result.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "argument_attributes",
+        "attributes",
+        "body",
+        "location",
+        "name",
+        "result_attributes",
+        "visibility",
+    )
+
+    def __init__(self, name: str, body: Region | None = None, *, visibility: str = "private") -> None:
+        self.name = name
+        self.body = Region() if body is None else body
+        self.visibility = visibility
+        self.location = UNKNOWN
+        self.attributes: dict[str, Any] = {}
+        self.argument_attributes: list[dict[str, Any]] = []
+        self.result_attributes: list[dict[str, Any]] = []
+
+    @property
+    def argument_types(self) -> list[Type]:
+        """Return the arguments' types."""
+        return [v.type for v in self.body.arguments]
+
+    @property
+    def result_types(self) -> list[Type]:
+        """Return the results' types."""
+        return [v.type for v in self.body.returns]
+
+    def callees(self) -> list[Function]:
+        """Return the functions that ops of the body refer to, each once, in order of first use."""
+        found: dict[int, Function] = {}
+        for op in self.body.walk():
+            for attribute in op.attributes.values():
+                for function in functions_in(attribute):
+                    found.setdefault(id(function), function)
+        return list(found.values())
+
+    def __repr__(self) -> str:
+        arguments = ", ".join(map(str, self.argument_types))
+        results = ", ".join(map(str, self.result_types))
+        return f"<function @{self.name}({arguments}) -> ({results})>"
+
+
+def functions_in(attribute: Any) -> Iterator[Function]:
+    """Yield the functions that an attribute's value holds: itself, or in a list or dictionary.
+
+    Examples
+    --------
+    >>> f = Function("f", Region())
+    >>> [g.name for g in functions_in((1, [f], {"a": f}))]
+    ['f', 'f']
+    """
+    if isinstance(attribute, Function):
+        yield attribute
+    elif isinstance(attribute, tuple | list):
+        for item in attribute:
+            yield from functions_in(item)
+    elif isinstance(attribute, Mapping):
+        for item in attribute.values():
+            yield from functions_in(item)
+
+
+class Module:
+    """A program: functions that can be called from outside, and all that they reach."""
+
+    __slots__ = ("attributes", "functions", "name")
+
+    def __init__(self, functions: Sequence[Function], name: str = "") -> None:
+        self.functions = list(functions)
+        self.name = name
+        self.attributes: dict[str, Any] = {}
+
+    @property
+    def main(self) -> Function:
+        """Return the function named main, else the first public one, else the first."""
+        for function in self.functions:
+            if function.name == "main":
+                return function
+        for function in self.functions:
+            if function.visibility == "public":
+                return function
+        return self.functions[0]
+
+    def reachable(self) -> list[Function]:
+        """Return all functions, each once, callers before callees."""
+        found: dict[int, Function] = {}
+        stack = list(reversed(self.functions))
+        while stack:
+            function = stack.pop()
+            if id(function) not in found:
+                found[id(function)] = function
+                stack.extend(reversed(function.callees()))
+        return list(found.values())

@@ -1,0 +1,260 @@
+"""Ops between processes, and between a process and its host: collectives, send and recv, infeed and outfeed, ids.
+
+This file knows their types. numhlo runs a program in one process, which is replica 0 of partition 0: the ids have a
+meaning here, the others are read, verified and printed, and refused by name when a program is run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from numhlo.lowering.ir import DYNAMIC, TensorType, TokenType, Type
+from numhlo.lowering.ir.errors import UnsupportedError
+from numhlo.lowering.ir.types import ELEMENT_TYPES
+from numhlo.lowering.ops.extents import is_unique, same_extent, same_shape
+from numhlo.lowering.ops.primitive import Arrays, Attribute, InferRule, Primitive, RegionFunction, Signature
+from numhlo.lowering.ops.type_rules import refine
+
+TOKEN = TokenType()
+ID = TensorType((), ELEMENT_TYPES["ui32"])
+"""The type of a process's number."""
+
+
+class ProcessId(Primitive):
+    """Ops that say which process of the grid runs them."""
+
+    __slots__ = ()
+
+
+class Communication(Primitive):
+    """Ops that need another process, or a host that feeds and reads this one."""
+
+    __slots__ = ()
+
+
+def infer_id(signature: Signature) -> tuple[Type, ...]:
+    """Return the type of a process's number."""
+    return refine(signature, ID, "the result must be a tensor<ui32>")
+
+
+def evaluate_id(arrays: Arrays, attributes: Mapping[str, Any], regions: Sequence[RegionFunction]) -> Arrays:
+    """Return 0: there is one process."""
+    return (np.zeros((), ID.dtype),)
+
+
+def refusal(name: str) -> UnsupportedError:
+    """Return the error of an op that needs another process."""
+    return UnsupportedError(
+        f"stablehlo.{name} can't be run",
+        why="it exchanges data with other processes or the host, and numhlo runs a program in one process",
+        fix="export the program for one device",
+    )
+
+
+def _refuse(name: str) -> Any:
+    def evaluate(*_: Any) -> NoReturn:
+        raise refusal(name)
+
+    return evaluate
+
+
+# -- type rules
+
+
+def _check_groups(signature: Signature) -> None:
+    """Process ids in replica_groups are unique, -1 apart; what is no matrix names the axes of a mesh."""
+    groups = signature.attributes.get("replica_groups")
+    if isinstance(groups, np.ndarray):
+        signature.require(groups.ndim == 2, "replica_groups must be a matrix")
+        ids = [int(n) for n in groups.reshape(-1) if n != -1]
+        signature.require(is_unique(ids), "replica_groups must not name a process twice")
+        signature.require(all(n >= 0 for n in ids), "replica_groups must hold process ids from 0 on")
+
+
+def _results(signature: Signature, count: int) -> list[TensorType]:
+    declared = signature.results or ()
+    signature.require(len(declared) == count, f"there must be {count} results")
+    return [signature.result_tensor(k) for k in range(count)]
+
+
+def _check_computation(signature: Signature, types: Sequence[TensorType]) -> None:
+    """The computation takes and gives scalars, two for each operand."""
+    (region,) = signature.regions
+    scalars = [v.type for v in region.arguments]
+    fits = len(scalars) == 2 and all(isinstance(t, TensorType) and t.ndim == 0 for t in scalars)
+    returned = [v.type for v in region.returns]
+    same = fits and scalars[0] == scalars[1] and returned == scalars[:1]
+    signature.require(same, "computation must be of type (tensor<E>, tensor<E>) -> tensor<E>")
+    element = scalars[0]
+    assert isinstance(element, TensorType)
+    results_agree = all(t.dtype == element.dtype for t in types)
+    signature.require(results_agree, "results must have the computation's element type")
+
+
+def _dimension(signature: Signature, name: str, rank: int) -> int:
+    axis: int = signature.attributes[name]
+    signature.require(0 <= axis < rank, f"{name} must be in [0, {rank}), not {axis}")
+    return axis
+
+
+def _same_but(signature: Signature, operand: TensorType, result: TensorType, axes: set[int]) -> None:
+    """The result has the operand's rank, and its extents but along ``axes``."""
+    kept = [(a, b) for k, (a, b) in enumerate(zip(operand.shape, result.shape, strict=False)) if k not in axes]
+    fits = operand.ndim == result.ndim and all(same_extent(a, b) for a, b in kept)
+    signature.require(fits, f"the result must have the operand's extents but along {sorted(axes)}")
+
+
+def _require_same_dtypes(signature: Signature, results: Sequence[TensorType]) -> None:
+    same = all(o.dtype == r.dtype for o, r in zip(signature.tensors, results, strict=True))
+    signature.require(same, "results must have the operands' element types")
+
+
+def infer_all_reduce(signature: Signature) -> Sequence[Type]:
+    """(C1), (C5)-(C7) of all_reduce."""
+    _check_groups(signature)
+    results = _results(signature, len(signature.operands))
+    _check_computation(signature, results)
+    shapes = all(same_shape(o.shape, r.shape) for o, r in zip(signature.tensors, results, strict=True))
+    signature.require(shapes, "(C6) results must have the operands' shapes")
+    return results
+
+
+def infer_reduce_scatter(signature: Signature) -> Sequence[Type]:
+    """(C1), (C2), (C7)-(C9) of reduce_scatter."""
+    _check_groups(signature)
+    (result,), operand = _results(signature, 1), signature.tensor(0)
+    axis = _dimension(signature, "scatter_dimension", operand.ndim)
+    _same_but(signature, operand, result, {axis})
+    whole, part = operand.shape[axis], result.shape[axis]
+    divides = DYNAMIC in (whole, part) or part == 0 or whole % part == 0
+    signature.require(divides, "(C8) the operand's extent must be a multiple of the result's")
+    _check_computation(signature, [result])
+    return [result]
+
+
+def infer_all_gather(signature: Signature) -> Sequence[Type]:
+    """(C1)-(C6) of all_gather."""
+    _check_groups(signature)
+    results = _results(signature, len(signature.operands))
+    for operand, result in zip(signature.tensors, results, strict=True):
+        axis = _dimension(signature, "all_gather_dim", operand.ndim)
+        _same_but(signature, operand, result, {axis})
+        part, whole = operand.shape[axis], result.shape[axis]
+        divides = DYNAMIC in (whole, part) or (whole % part == 0 if part else whole == 0)
+        signature.require(divides, "(C6) the result's extent must be a multiple of the operand's")
+    _require_same_dtypes(signature, results)
+    return results
+
+
+def infer_all_to_all(signature: Signature) -> Sequence[Type]:
+    """(C1)-(C9) of all_to_all."""
+    _check_groups(signature)
+    count = signature.attributes["split_count"]
+    signature.require(count > 0, "(C4) split_count must be positive")
+    results = _results(signature, len(signature.operands))
+    for operand, result in zip(signature.tensors, results, strict=True):
+        split = _dimension(signature, "split_dimension", operand.ndim)
+        joined = _dimension(signature, "concat_dimension", operand.ndim)
+        extent = operand.shape[split]
+        signature.require(extent == DYNAMIC or extent % count == 0, "(C2) split_count must divide the split dimension")
+        shape = list(operand.shape)
+        shape[split] = DYNAMIC if extent == DYNAMIC else extent // count
+        shape[joined] = DYNAMIC if shape[joined] == DYNAMIC else shape[joined] * count
+        signature.require(same_shape(shape, result.shape), f"(C8) the result must have the shape {tuple(shape)}")
+    _require_same_dtypes(signature, results)
+    return results
+
+
+def infer_broadcast(signature: Signature) -> Sequence[Type]:
+    """(C1)-(C3) of collective_broadcast: results are like the operands."""
+    _check_groups(signature)
+    results = _results(signature, len(signature.operands))
+    same = all(o == r for o, r in zip(signature.tensors, results, strict=True))
+    signature.require(same, "(C3) results must have the operands' types")
+    return results
+
+
+def infer_permute(signature: Signature) -> Sequence[Type]:
+    """(C1)-(C5) of collective_permute."""
+    pairs = signature.attributes["source_target_pairs"]
+    if isinstance(pairs, np.ndarray):
+        signature.require(pairs.ndim == 2 and pairs.shape[1] == 2, "(C1) source_target_pairs must be pairs")
+        signature.require(all(is_unique(column) for column in pairs.T.tolist()), "(C2), (C3) pairs must be unique")
+        signature.require(bool((pairs >= 0).all()), "(C4) process ids start at 0")
+    return infer_broadcast(signature)
+
+
+def infer_sending(signature: Signature) -> Sequence[Type]:
+    """Tensors and a token are taken, a token is given."""
+    signature.require(list(signature.operands)[-1:] == [TOKEN], "the last operand must be a token")
+    signature.require(all(t != TOKEN for t in signature.operands[:-1]), "only the last operand is a token")
+    signature.require(list(signature.results or ()) == [TOKEN], "the result must be a token")
+    return [TOKEN]
+
+
+def infer_receiving(signature: Signature) -> Sequence[Type]:
+    """A token is taken, tensors and a token are given."""
+    declared = list(signature.results or ())
+    signature.require(list(signature.operands) == [TOKEN], "the operand must be a token")
+    signature.require(declared[-1:] == [TOKEN], "the last result must be a token")
+    signature.require(all(t != TOKEN for t in declared[:-1]), "only the last result is a token")
+    return declared
+
+
+# -- records
+
+_CHANNEL = Attribute("channel_handle", "any", None)
+_GROUPS = (Attribute("replica_groups", "any"), _CHANNEL)
+_GLOBAL = Attribute("use_global_device_ids", "unit", None)
+_HOST = (_CHANNEL, Attribute("is_host_transfer", "bool", False))
+
+
+def _define(
+    name: str,
+    infer: InferRule,
+    operands: tuple[str, ...],
+    attributes: tuple[Attribute, ...],
+    regions: tuple[str, ...] = (),
+) -> Communication:
+    return Communication(
+        name, infer, _refuse(name), operands, attributes, regions, explicit_result=True, has_effects=True
+    )
+
+
+PARTITION_ID = ProcessId("partition_id", infer_id, evaluate_id)
+REPLICA_ID = ProcessId("replica_id", infer_id, evaluate_id)
+
+ALL_REDUCE = _define("all_reduce", infer_all_reduce, ("*operands",), (*_GROUPS, _GLOBAL), ("computation",))
+CROSS_REPLICA_SUM = _define("cross-replica-sum", infer_broadcast, ("operand",), (Attribute("replica_groups", "any"),))
+REDUCE_SCATTER = _define(
+    "reduce_scatter",
+    infer_reduce_scatter,
+    ("operand",),
+    (Attribute("scatter_dimension", "i64"), *_GROUPS, _GLOBAL),
+    ("computation",),
+)
+ALL_GATHER = _define(
+    "all_gather", infer_all_gather, ("*operands",), (Attribute("all_gather_dim", "i64"), *_GROUPS, _GLOBAL)
+)
+ALL_TO_ALL = _define(
+    "all_to_all",
+    infer_all_to_all,
+    ("*operands",),
+    (*(Attribute(name, "i64") for name in ("split_dimension", "concat_dimension", "split_count")), *_GROUPS),
+)
+COLLECTIVE_BROADCAST = _define("collective_broadcast", infer_broadcast, ("*operands",), _GROUPS)
+COLLECTIVE_PERMUTE = _define(
+    "collective_permute", infer_permute, ("operand",), (Attribute("source_target_pairs", "any"), _CHANNEL)
+)
+SEND = _define("send", infer_sending, ("*inputs", "token"), _HOST)
+RECV = _define("recv", infer_receiving, ("token",), _HOST)
+INFEED = _define(
+    "infeed",
+    infer_receiving,
+    ("token",),
+    (Attribute("infeed_config", "string", ""), Attribute("layout", "any", None)),
+)
+OUTFEED = _define("outfeed", infer_sending, ("*inputs", "token"), (Attribute("outfeed_config", "string", ""),))

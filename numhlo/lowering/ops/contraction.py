@@ -1,0 +1,165 @@
+"""The ops ``dot_general`` and ``dot``: products summed over contracting dimensions, once a batch index.
+
+Operands become stacks of matrices for `numpy.matmul`. Narrow floats are summed in float32 and rounded once; integers
+wrap in the result's type.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ir import TensorType, Type
+from numhlo.lowering.ir.types import INTEGERS, NARROW_FLOATS
+from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers
+from numhlo.lowering.ops.extents import in_range, is_unique, same_extent, same_shape
+from numhlo.lowering.ops.primitive import RESULT_TYPES, Arrays, Attribute, Primitive, RegionFunction, Signature
+
+
+class Contraction(Primitive):
+    """An op that sums products."""
+
+    __slots__ = ()
+
+
+def free_dimensions(rank: int, batching: Sequence[int], contracting: Sequence[int]) -> list[int]:
+    """Return the dimensions that are neither batching nor contracting: those of the result."""
+    return [d for d in range(rank) if d not in batching and d not in contracting]
+
+
+def infer_dot_general(signature: Signature) -> Sequence[Type]:
+    """Check (C1) to (C11), (C13), (C21) to (C24); (C12) the result's shape; its element type may be declared."""
+    lhs, rhs = signature.tensors
+    numbers: DotDimensionNumbers = signature.attributes["dot_dimension_numbers"]
+    _check_dimensions(signature, numbers, lhs, rhs)
+    _check_precision(signature)
+    batching, contracting = numbers.lhs_batching_dimensions, numbers.lhs_contracting_dimensions
+    lhs_free = free_dimensions(lhs.ndim, batching, contracting)
+    rhs_free = free_dimensions(rhs.ndim, numbers.rhs_batching_dimensions, numbers.rhs_contracting_dimensions)
+    extents = [lhs.shape[d] for d in (*batching, *lhs_free)] + [rhs.shape[d] for d in rhs_free]
+    result = TensorType(tuple(extents), lhs.dtype)
+    if signature.results is None:
+        signature.require(lhs.dtype == rhs.dtype, "(C13) operands must have one element type")
+        return [result]
+    declared = signature.result_tensor()
+    signature.require(
+        same_shape(declared.shape, result.shape), f"(C12) the result's shape must be {list(result.shape)}"
+    )
+    return [declared]
+
+
+def _check_dimensions(signature: Signature, numbers: DotDimensionNumbers, lhs: TensorType, rhs: TensorType) -> None:
+    require = signature.require
+    lhs_batching, rhs_batching = numbers.lhs_batching_dimensions, numbers.rhs_batching_dimensions
+    lhs_summed, rhs_summed = numbers.lhs_contracting_dimensions, numbers.rhs_contracting_dimensions
+    require(len(lhs_batching) == len(rhs_batching), "(C1) both operands need as many batching dimensions")
+    require(len(lhs_summed) == len(rhs_summed), "(C2) both operands need as many contracting dimensions")
+    require(is_unique((*lhs_batching, *lhs_summed)), "(C3) lhs dimensions must not repeat")
+    require(is_unique((*rhs_batching, *rhs_summed)), "(C4) rhs dimensions must not repeat")
+    require(in_range(lhs_batching, lhs.ndim), "(C5) lhs_batching_dimensions must be axes of lhs")
+    require(in_range(lhs_summed, lhs.ndim), "(C6) lhs_contracting_dimensions must be axes of lhs")
+    require(in_range(rhs_batching, rhs.ndim), "(C7) rhs_batching_dimensions must be axes of rhs")
+    require(in_range(rhs_summed, rhs.ndim), "(C8) rhs_contracting_dimensions must be axes of rhs")
+    for rule, kind, pairs in (
+        ("C9", "batching", zip(lhs_batching, rhs_batching, strict=True)),
+        ("C10", "contracting", zip(lhs_summed, rhs_summed, strict=True)),
+    ):
+        require(
+            all(same_extent(lhs.shape[i], rhs.shape[j]) for i, j in pairs),
+            f"({rule}) {kind} dimensions must have the same extents in both operands",
+        )
+
+
+def _check_precision(signature: Signature) -> None:
+    precision = signature.attributes["precision_config"]
+    algorithm = signature.attributes["algorithm"]
+    signature.require(len(precision) in {0, 2}, "(C11) precision_config must have 2 entries")
+    if algorithm is None:
+        return
+    signature.require(set(precision) <= {"DEFAULT"}, "(C21) an algorithm needs precision_config DEFAULT")
+    signature.require(algorithm.lhs_component_count > 0, "(C22) lhs_component_count must be positive")
+    signature.require(algorithm.rhs_component_count > 0, "(C23) rhs_component_count must be positive")
+    signature.require(algorithm.num_primitive_operations > 0, "(C24) num_primitive_operations must be positive")
+
+
+def as_matrices(array: np.ndarray, batching: Sequence[int], rows: Sequence[int], columns: Sequence[int]) -> np.ndarray:
+    """Return ``array`` as one batch dimension of matrices.
+
+    Examples
+    --------
+    >>> as_matrices(np.zeros((2, 3, 4, 5)), [2], [0, 1], [3]).shape
+    (4, 6, 5)
+    """
+    counts = [math.prod(array.shape[d] for d in dims) for dims in (batching, rows, columns)]
+    return array.transpose([*batching, *rows, *columns]).reshape(counts)
+
+
+def accumulation_dtype(dtype: np.dtype) -> np.dtype:
+    """Return the type in which a result of ``dtype`` is summed."""
+    if dtype in NARROW_FLOATS:
+        return np.dtype(np.float32)
+    if dtype in INTEGERS and dtype.isbuiltin != 1:
+        return np.dtype(np.int32)
+    return dtype
+
+
+def evaluate_dot_general(
+    arrays: Arrays, attributes: Mapping[str, Any], regions: Sequence[RegionFunction]
+) -> tuple[np.ndarray]:
+    """Multiply stacks of matrices."""
+    lhs, rhs = arrays
+    numbers: DotDimensionNumbers = attributes["dot_dimension_numbers"]
+    lhs_free = free_dimensions(lhs.ndim, numbers.lhs_batching_dimensions, numbers.lhs_contracting_dimensions)
+    rhs_free = free_dimensions(rhs.ndim, numbers.rhs_batching_dimensions, numbers.rhs_contracting_dimensions)
+    dtype: np.dtype = attributes[RESULT_TYPES][0].dtype
+    wide = accumulation_dtype(dtype)
+    left = as_matrices(lhs, numbers.lhs_batching_dimensions, lhs_free, numbers.lhs_contracting_dimensions)
+    right = as_matrices(rhs, numbers.rhs_batching_dimensions, numbers.rhs_contracting_dimensions, rhs_free)
+    product = np.matmul(left.astype(wide, copy=False), right.astype(wide, copy=False))
+    batch = [lhs.shape[d] for d in numbers.lhs_batching_dimensions]
+    shape = (*batch, *[lhs.shape[d] for d in lhs_free], *[rhs.shape[d] for d in rhs_free])
+    return (product.reshape(shape).astype(dtype, copy=False),)
+
+
+def _numbers_of_dot(lhs_rank: int) -> DotDimensionNumbers:
+    return DotDimensionNumbers((), (), (lhs_rank - 1,), (0,))
+
+
+def infer_dot(signature: Signature) -> Sequence[Type]:
+    """Check that vectors or matrices fit together; deprecated in the specification, which has no constraints for it."""
+    lhs, rhs = signature.tensors
+    signature.require(lhs.ndim in {1, 2} and rhs.ndim in {1, 2}, "operands must be vectors or matrices")
+    general = {"dot_dimension_numbers": _numbers_of_dot(lhs.ndim), "algorithm": None}
+    full = {**signature.attributes, **general}
+    return infer_dot_general(Signature("dot", signature.operands, full, (), signature.results, signature.location))
+
+
+def evaluate_dot(arrays: Arrays, attributes: Mapping[str, Any], regions: Sequence[RegionFunction]) -> tuple[np.ndarray]:
+    """Multiply vectors or matrices."""
+    general = {**attributes, "dot_dimension_numbers": _numbers_of_dot(arrays[0].ndim)}
+    return evaluate_dot_general(arrays, general, regions)
+
+
+DOT_GENERAL = Contraction(
+    "dot_general",
+    infer_dot_general,
+    evaluate_dot_general,
+    ("lhs", "rhs"),
+    (
+        Attribute("dot_dimension_numbers", "record"),
+        Attribute("precision_config", "enums:precision", ()),
+        Attribute("algorithm", "record", None),
+    ),
+    explicit_result=True,
+)
+DOT = Contraction(
+    "dot",
+    infer_dot,
+    evaluate_dot,
+    ("lhs", "rhs"),
+    (Attribute("precision_config", "enums:precision", ()),),
+    explicit_result=True,
+)

@@ -1,0 +1,188 @@
+"""Records that say which dimension plays which part in gather, scatter, dot_general and convolution.
+
+Each spells itself, with ``str``, as StableHLO text does: fields in the specification's order, empty lists and an
+``index_vector_dim`` of 0 left out. This module knows spelling only; constraints live with the ops that carry the
+records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+Axes = tuple[int, ...]
+
+
+class _Spelled:
+    """Spells a dataclass as ``#stablehlo.mnemonic<field = value, ...>``, leaving out empty lists and zeros."""
+
+    __slots__ = ()
+    mnemonic = ""
+
+    def __str__(self) -> str:
+        parts = []
+        for item in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, item.name)
+            if value:
+                parts.append(f"{item.name} = {list(value) if isinstance(value, tuple) else value}")
+        return f"#stablehlo.{self.mnemonic}<{', '.join(parts)}>"
+
+
+@dataclass(frozen=True)
+class GatherDimensionNumbers(_Spelled):
+    """Dimension numbers of ``gather``; field names are the specification's.
+
+    Examples
+    --------
+    >>> str(GatherDimensionNumbers(offset_dims=(1,), collapsed_slice_dims=(0,), start_index_map=(0,)))
+    '#stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0]>'
+    """
+
+    offset_dims: Axes = ()
+    collapsed_slice_dims: Axes = ()
+    operand_batching_dims: Axes = ()
+    start_indices_batching_dims: Axes = ()
+    start_index_map: Axes = ()
+    index_vector_dim: int = 0
+
+    mnemonic = "gather"
+
+
+@dataclass(frozen=True)
+class ScatterDimensionNumbers(_Spelled):
+    """Dimension numbers of ``scatter``; field names are the specification's.
+
+    Examples
+    --------
+    >>> str(ScatterDimensionNumbers(inserted_window_dims=(0,), scatter_dims_to_operand_dims=(0,), index_vector_dim=1))
+    '#stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>'
+    """
+
+    update_window_dims: Axes = ()
+    inserted_window_dims: Axes = ()
+    input_batching_dims: Axes = ()
+    scatter_indices_batching_dims: Axes = ()
+    scatter_dims_to_operand_dims: Axes = ()
+    index_vector_dim: int = 0
+
+    mnemonic = "scatter"
+
+
+@dataclass(frozen=True)
+class DotDimensionNumbers(_Spelled):
+    """Dimension numbers of ``dot_general``; field names are the specification's.
+
+    Examples
+    --------
+    >>> str(DotDimensionNumbers((), (), (1,), (0,)))
+    '#stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>'
+    """
+
+    lhs_batching_dimensions: Axes = ()
+    rhs_batching_dimensions: Axes = ()
+    lhs_contracting_dimensions: Axes = ()
+    rhs_contracting_dimensions: Axes = ()
+
+    mnemonic = "dot"
+
+
+@dataclass(frozen=True)
+class DotAlgorithm:
+    """The ``algorithm`` attribute of ``dot_general``; types are spelled as in text (``"tf32"``, ``"bf16"``, ``"f32"``).
+
+    Examples
+    --------
+    >>> print(DotAlgorithm("f32", "f32", "f32"))
+    #stablehlo.dot_algorithm<lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = f32,
+    lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1,
+    allow_imprecise_accumulation = false>
+    """
+
+    lhs_precision_type: str
+    rhs_precision_type: str
+    accumulation_type: str
+    lhs_component_count: int = 1
+    rhs_component_count: int = 1
+    num_primitive_operations: int = 1
+    allow_imprecise_accumulation: bool = False
+
+    def __str__(self) -> str:
+        parts = []
+        for item in fields(self):
+            value = getattr(self, item.name)
+            parts.append(f"{item.name} = {str(value).lower() if isinstance(value, bool) else value}")
+        return f"#stablehlo.dot_algorithm<{', '.join(parts)}>"
+
+
+@dataclass(frozen=True)
+class ConvolutionDimensionNumbers:
+    """Dimension numbers of ``convolution``; field names are the specification's.
+
+    Examples
+    --------
+    >>> numbers = ConvolutionDimensionNumbers(0, 3, (1, 2), 2, 3, (0, 1), 0, 3, (1, 2))
+    >>> str(numbers)
+    '#stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>'
+    >>> ConvolutionDimensionNumbers.from_letters("b01f", "01io", "b01f") == numbers
+    True
+    """
+
+    input_batch_dimension: int
+    input_feature_dimension: int
+    input_spatial_dimensions: Axes
+    kernel_input_feature_dimension: int
+    kernel_output_feature_dimension: int
+    kernel_spatial_dimensions: Axes
+    output_batch_dimension: int
+    output_feature_dimension: int
+    output_spatial_dimensions: Axes
+
+    @classmethod
+    def from_letters(
+        cls, input: Sequence[str], kernel: Sequence[str], output: Sequence[str]
+    ) -> ConvolutionDimensionNumbers:
+        """Return the record whose text has these letters and numbers.
+
+        Raises
+        ------
+        ValueError
+            If a list lacks a letter, has it twice, or its numbers are not 0, 1, ...
+        """
+        parts: list[int | Axes] = []
+        for items, letters in ((input, "bf"), (kernel, "io"), (output, "bf")):
+            rank = len(items)
+            wanted = [*letters, *map(str, range(rank - 2))]
+            if rank < 2 or sorted(items) != sorted(wanted):
+                raise ValueError(f"[{', '.join(items)}] must hold each of {', '.join(wanted)} once")
+            parts += [items.index(letter) for letter in letters]
+            parts.append(tuple([items.index(str(k)) for k in range(rank - 2)]))
+        return cls(*parts)  # type: ignore[arg-type]
+
+    @property
+    def input(self) -> Axes:
+        """Return the input's batch dimension, feature dimension, and spatial dimensions."""
+        return (self.input_batch_dimension, self.input_feature_dimension, *self.input_spatial_dimensions)
+
+    @property
+    def kernel(self) -> Axes:
+        """Return the kernel's input feature dimension, output feature dimension, and spatial dimensions."""
+        return (
+            self.kernel_input_feature_dimension,
+            self.kernel_output_feature_dimension,
+            *self.kernel_spatial_dimensions,
+        )
+
+    @property
+    def output(self) -> Axes:
+        """Return the output's batch dimension, feature dimension, and spatial dimensions."""
+        return (self.output_batch_dimension, self.output_feature_dimension, *self.output_spatial_dimensions)
+
+    def __str__(self) -> str:
+        groups = [_letters(self.input, "bf"), _letters(self.kernel, "io"), _letters(self.output, "bf")]
+        return f"#stablehlo.conv<{groups[0]}x{groups[1]}->{groups[2]}>"
+
+
+def _letters(dims: Axes, letters: str) -> str:
+    """Return what each dimension is, in order, as text in brackets."""
+    names = dict(zip(dims, [*letters, *map(str, range(len(dims) - 2))], strict=True))
+    return f"[{', '.join([names.get(dim, '?') for dim in range(len(dims))])}]"

@@ -1,0 +1,207 @@
+"""LAPACK under the names by which JAX calls it in programs for the CPU: ``lapack_dgetrf_ffi`` and its kin.
+
+Importing this registers the targets. Each takes stacks of matrices, runs SciPy's LAPACK on one after the other, and
+gives back what LAPACK does: pivots count from 1, ``info`` is a result. Layouts of operands concern memory, not values,
+and are of no interest to arrays that carry their strides. What LAPACK leaves undefined (a destroyed operand, vectors
+that were not asked for) is zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ir import TensorType
+from numhlo.lowering.ops.custom_calls import register_custom_call
+from numhlo.lowering.ops.lazy_scipy import blas_function, lapack_function
+from numhlo.lowering.ops.primitive import RESULT_TYPES
+
+Config = Mapping[str, Any]
+Routine = Callable[[Config, str, Sequence[np.ndarray]], Sequence[Any]]
+"""``routine(configuration, letter of the type, matrices) -> results``, for one matrix (or pair) at a time."""
+
+LETTERS = "sdcz"
+CONFIGURATIONS = ("mhlo.backend_config", "backend_config")
+INFO = np.dtype(np.int32)
+
+
+def _flag(config: Config, name: str, letter: str) -> bool:
+    """Return whether an option that LAPACK spells as a letter is ``letter``."""
+    return chr(int(config[name])) == letter
+
+
+def getrf(config: Config, kind: str, arrays: Sequence[np.ndarray]) -> Sequence[Any]:
+    """Return the packed factors, pivots, info."""
+    lu, pivots, info = lapack_function(f"{kind}getrf")(arrays[0])
+    return lu, pivots + 1, info
+
+
+def potrf(config: Config, kind: str, arrays: Sequence[np.ndarray]) -> Sequence[Any]:
+    """Return the factor in its triangle (the other one as it was), info."""
+    lower = _flag(config, "uplo", "L")
+    factor, info = lapack_function(f"{kind}potrf")(arrays[0], lower=lower, clean=False)
+    return factor, info
+
+
+def geqrf(config: Config, kind: str, arrays: Sequence[np.ndarray]) -> Sequence[Any]:
+    """Return R above the reflectors, and their scales."""
+    packed, scales, _, _ = lapack_function(f"{kind}geqrf")(arrays[0])
+    return packed, scales
+
+
+def orgqr(config: Config, kind: str, arrays: Sequence[np.ndarray]) -> Sequence[Any]:
+    """Return the product of reflectors."""
+    name = f"{kind}{'orgqr' if kind in 'sd' else 'ungqr'}"
+    product, _, _ = lapack_function(name)(*arrays)
+    return (product,)
+
+
+def ormqr(config: Config, kind: str, arrays: Sequence[np.ndarray]) -> Sequence[Any]:
+    """Return a matrix times the product of reflectors."""
+    packed, scales, matrix = arrays
+    name = f"{kind}{'ormqr' if kind in 'sd' else 'unmqr'}"
+    side = "L" if config["left"] else "R"
+    trans = ("T" if kind in "sd" else "C") if config["transpose"] else "N"
+    work = 64 * max(1, *matrix.shape)
+    product, _, _ = lapack_function(name)(side, trans, packed, scales, matrix, work)
+    return (product,)
+
+
+def geqp3(config: Config, kind: str, arrays: Sequence[np.ndarray]) -> Sequence[Any]:
+    """Return R above the reflectors, the permutation of columns, and the reflectors' scales."""
+    packed, permutation, scales, _, _ = lapack_function(f"{kind}geqp3")(arrays[0])
+    return packed, permutation, scales
+
+
+def gesdd(config: Config, kind: str, arrays: Sequence[np.ndarray], name: str = "gesdd") -> Sequence[Any]:
+    """Return (the destroyed operand,) singular values, left vectors, right vectors, info."""
+    (a,) = arrays
+    vectors = not _flag(config, "mode", "N")
+    left, values, right, info = lapack_function(kind + name)(
+        a, compute_uv=vectors, full_matrices=_flag(config, "mode", "A")
+    )
+    return np.zeros_like(a), values, left if vectors else 0, right if vectors else 0, info
+
+
+def syevd(config: Config, kind: str, arrays: Sequence[np.ndarray]) -> Sequence[Any]:
+    """Return eigenvectors, eigenvalues, info."""
+    name = f"{kind}{'syevd' if kind in 'sd' else 'heevd'}"
+    vectors = _flag(config, "mode", "V")
+    values, v, info = lapack_function(name)(arrays[0], compute_v=vectors, lower=_flag(config, "uplo", "L"))
+    return v if vectors else np.zeros_like(arrays[0]), values, info
+
+
+def geev(config: Config, kind: str, arrays: Sequence[np.ndarray]) -> Sequence[Any]:
+    """Return eigenvalues (of real matrices as real and imaginary parts), left vectors, right vectors, info."""
+    sides = [_flag(config, f"compute_{side}", "V") for side in ("left", "right")]
+    *values, left, right, info = lapack_function(f"{kind}geev")(arrays[0], *sides)
+    if kind in "sd":
+        left, right = (_complex_vectors(v, values[1]) for v in (left, right))
+    return *values, left if sides[0] else 0, right if sides[1] else 0, info
+
+
+def _complex_vectors(packed: np.ndarray, imaginary: np.ndarray) -> np.ndarray:
+    """Return eigenvectors from LAPACK's real form: of a conjugate pair, real part and imaginary part side by side."""
+    vectors = packed.astype(np.result_type(packed, np.complex64))
+    if packed.shape != (len(imaginary),) * 2:
+        return vectors
+    for k in np.flatnonzero(imaginary > 0):
+        vectors[:, k] = packed[:, k] + 1j * packed[:, k + 1]
+        vectors[:, k + 1] = vectors[:, k].conj()
+    return vectors
+
+
+def gees(config: Config, kind: str, arrays: Sequence[np.ndarray]) -> Sequence[Any]:
+    """Return the Schur form, vectors, eigenvalues (real matrices: two parts), how many were selected, info."""
+    vectors = _flag(config, "mode", "V")
+    form, selected, *values, v, _, info = lapack_function(f"{kind}gees")(
+        lambda *_: None, arrays[0], compute_v=vectors, sort_t=0
+    )
+    return form, v if vectors else 0, *values, selected, info
+
+
+def gehrd(config: Config, kind: str, arrays: Sequence[np.ndarray]) -> Sequence[Any]:
+    """Return the Hessenberg form above the reflectors, their scales, info."""
+    low, high = (int(config[name]) - 1 for name in ("low", "high"))
+    return list(lapack_function(f"{kind}gehrd")(arrays[0], lo=low, hi=high))
+
+
+def sytrd(config: Config, kind: str, arrays: Sequence[np.ndarray]) -> Sequence[Any]:
+    """Return reflectors, diagonal, off-diagonal, the reflectors' scales, info."""
+    name = f"{kind}{'sytrd' if kind in 'sd' else 'hetrd'}"
+    return list(lapack_function(name)(arrays[0], lower=_flag(config, "uplo", "L")))
+
+
+def gtsv(config: Config, kind: str, arrays: Sequence[np.ndarray]) -> Sequence[Any]:
+    """Return (three destroyed diagonals,) the solution, info."""
+    below, diagonal, above, right = arrays
+    *_, solution, info = lapack_function(f"{kind}gtsv")(below[1:], diagonal, above[:-1], right)
+    return 0, 0, 0, solution, info
+
+
+def trsm(config: Config, kind: str, arrays: Sequence[np.ndarray]) -> Sequence[Any]:
+    """Return the solution."""
+    a, b = arrays
+    solve = blas_function("trsm", a.dtype)
+    options = {
+        "side": int(_flag(config, "side", "R")),
+        "lower": int(_flag(config, "uplo", "L")),
+        "trans_a": "NTC".index(chr(int(config["trans_x"]))),
+        "diag": int(_flag(config, "diag", "U")),
+    }
+    return (solve(1, a, b, **options),)
+
+
+ROUTINES: dict[str, tuple[Routine, Sequence[int]]] = {
+    "getrf": (getrf, (2,)),
+    "potrf": (potrf, (2,)),
+    "geqrf": (geqrf, (2,)),
+    "orgqr": (orgqr, (2, 1)),
+    "ungqr": (orgqr, (2, 1)),
+    "ormqr": (ormqr, (2, 1, 2)),
+    "unmqr": (ormqr, (2, 1, 2)),
+    "geqp3": (geqp3, (2, 1)),
+    "gesdd": (gesdd, (2,)),
+    "gesvd": (partial(gesdd, name="gesvd"), (2,)),
+    "syevd": (syevd, (2,)),
+    "heevd": (syevd, (2,)),
+    "geev": (geev, (2,)),
+    "gees": (gees, (2,)),
+    "gehrd": (gehrd, (2,)),
+    "sytrd": (sytrd, (2,)),
+    "hetrd": (sytrd, (2,)),
+    "gtsv": (gtsv, (1, 1, 1, 2)),
+    "trsm": (trsm, (2, 2)),
+}
+"""Each routine, and the ranks of its operands without batch dimensions."""
+
+
+def _run(
+    routine: Routine, ranks: Sequence[int], kind: str, arrays: Sequence[np.ndarray], attributes: Mapping[str, Any]
+) -> Sequence[np.ndarray]:
+    """Run a routine on every matrix of a stack."""
+    found = [attributes.get(name) for name in CONFIGURATIONS]
+    config = next((x for x in found if isinstance(x, Mapping)), {})
+    batch = arrays[0].shape[: arrays[0].ndim - ranks[0]]
+    types: Sequence[TensorType] = attributes[RESULT_TYPES]
+    results = [np.zeros(type.shape, type.dtype) for type in types]
+    if all(array.size for array in arrays):
+        for place in np.ndindex(batch):
+            values = routine(config, kind, [array[place] for array in arrays])
+            for result, value in zip(results, values, strict=True):
+                result[place] = value
+    return results
+
+
+def _target(routine: Routine, ranks: Sequence[int], kind: str) -> Callable[..., Sequence[np.ndarray]]:
+    return lambda arrays, attributes: _run(routine, ranks, kind, arrays, attributes)
+
+
+for _name, (_routine, _ranks) in ROUTINES.items():
+    for _letter in LETTERS:
+        register_custom_call(f"lapack_{_letter}{_name}_ffi", _target(_routine, _ranks, _letter))
+for _annotation in ("Sharding", "annotate_device_placement"):
+    register_custom_call(_annotation, lambda arrays, attributes: [arrays[0]])

@@ -1,0 +1,78 @@
+"""The order in which numhlo adds and multiplies floating-point numbers, so that all engines give the same bits.
+
+Reduced axes are moved last and flattened, row-major, to ``n`` elements. These are cut into blocks of `BLOCK` (the
+last may be short). Within a block, lane ``l`` of `LANES` combines elements ``l``, ``l + 16``, ``l + 32``, ... in
+order, starting from its first element (a lane without elements takes no part); lanes are then combined in halves:
+``l`` with ``l + 8``, then ``l + 4``, ``l + 2``, ``l + 1``. Blocks are combined left to right. The initial value comes
+last, as left operand: ``init op result``. Sums are kept in the element type; narrow floats are kept in float32 and
+rounded once, at the very end.
+
+Compiled kernels implement exactly this; the backend cuts work into the same blocks whatever the number of threads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+BLOCK = 4096
+"""Elements of one block: a unit of work for a thread."""
+
+LANES = 16
+"""Partial results side by side within a block: two vector registers of 8, or one of 16."""
+
+
+def reduce_in_order(ufunc: np.ufunc, array: np.ndarray) -> np.ndarray:
+    """Return ``array`` reduced along its last axis, which has at least one element, in the specified order.
+
+    Parameters
+    ----------
+    ufunc : numpy.ufunc
+        ``np.add`` or ``np.multiply``.
+    array : numpy.ndarray
+        ``(..., n)``, any floating-point or complex dtype that NumPy computes in.
+
+    Examples
+    --------
+    >>> reduce_in_order(np.add, np.array([1e30, 1.0, -1e30], np.float32))  # lanes 0 and 2 meet before lane 1
+    array(1., dtype=float32)
+    """
+    array = np.ascontiguousarray(array)
+    n = array.shape[-1]
+    if n <= BLOCK:
+        return _reduce_block(ufunc, array)
+    whole = n - n % BLOCK
+    parts = []
+    if whole:
+        blocks = array[..., :whole].reshape(*array.shape[:-1], whole // BLOCK, BLOCK)
+        parts.append(_reduce_block(ufunc, blocks))
+    if whole < n:
+        parts.append(_reduce_block(ufunc, array[..., whole:])[..., None])
+    totals = np.concatenate(parts, axis=-1)
+    # accumulate goes left to right; reduce along the last axis would go pairwise
+    result: np.ndarray = ufunc.accumulate(totals, axis=-1)[..., -1]
+    return np.asarray(result)
+
+
+def _reduce_block(ufunc: np.ufunc, block: np.ndarray) -> np.ndarray:
+    """Return blocks ``(..., size)`` reduced along their last axis, ``1 <= size <= BLOCK``."""
+    size = block.shape[-1]
+    rows, rest = divmod(size, LANES)
+    tail = block[..., rows * LANES :]
+    if rows:
+        steps = block[..., : rows * LANES].reshape(*block.shape[:-1], rows, LANES)
+        # along an axis that is not the innermost one, reduce goes row after row
+        lanes = ufunc.reduce(steps, axis=-2, initial=None)  # from the first row: a sum of -0.0 stays -0.0
+        lanes[..., :rest] = ufunc(lanes[..., :rest], tail)
+    else:
+        lanes = tail
+    half = LANES // 2
+    while half:
+        if lanes.shape[-1] == 2 * half:
+            lanes = ufunc(lanes[..., :half], lanes[..., half:])
+        elif lanes.shape[-1] > half:
+            low, high = lanes[..., :half].copy(), lanes[..., half:]
+            width = high.shape[-1]
+            low[..., :width] = ufunc(low[..., :width], high)
+            lanes = low
+        half //= 2
+    return np.asarray(lanes[..., 0])

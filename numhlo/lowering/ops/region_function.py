@@ -1,0 +1,144 @@
+"""What `evaluate` may ask of a region that it was handed as a callable.
+
+A region of scalars made of elementwise ops means the same on whole arrays, element by element; rules for reductions,
+sorts and scatters use that to stay vectorized. A plain Python callable has no structure: every question is then
+answered with None or False, and the rule takes its element-by-element path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from numhlo.lowering.ir import Function, Op, Region, TensorType
+from numhlo.lowering.ir.types import COMPLEX, FLOATS, SIGNED, UNSIGNED
+from numhlo.lowering.ops.primitive import RegionFunction, Signature
+
+ELEMENTWISE_FAMILIES = frozenset({"Elementwise", "Comparison", "Conversion"})
+WIDTH_CHANGING = frozenset({"bitcast_convert"})
+SCALAR_IDENTITIES = frozenset({"broadcast_in_dim", "reshape", "transpose", "optimization_barrier"})
+
+
+@runtime_checkable
+class StructuredRegion(Protocol):
+    """A callable that knows the region it runs."""
+
+    region: Region
+
+    def __call__(self, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return the region's results."""
+        ...
+
+
+@runtime_checkable
+class StructuredFunction(Protocol):
+    """A callable that knows the function it runs, and makes callables of others."""
+
+    function: Function
+
+    def __call__(self, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return the function's results."""
+        ...
+
+    def bind(self, function: Function) -> Callable[..., tuple[np.ndarray, ...]]:
+        """Return another function as a callable."""
+        ...
+
+
+def region_of(function: RegionFunction) -> Region | None:
+    """Return the region behind a callable, or None where it is a plain one."""
+    return getattr(function, "region", None)
+
+
+def single_op(region: Region | None) -> Op | None:
+    """Return the only op of a two-argument region that applies it to both arguments in order and returns its result.
+
+    Commutative ops may take the arguments in any order.
+    """
+    if region is None or len(region.ops) != 1 or len(region.arguments) != 2:
+        return None
+    (op,) = region.ops
+    if region.returns != op.results or len(op.results) != 1:
+        return None
+    if op.operands == region.arguments or (op.definition.commutative and op.operands == region.arguments[::-1]):
+        return op
+    return None
+
+
+def returns_argument(region: Region | None, index: int) -> bool:
+    """Return whether a region does nothing but return its argument number ``index``."""
+    return region is not None and region.returns == [region.arguments[index]]
+
+
+def takes_arrays(region: Region | None) -> bool:
+    """Return whether a region of scalars means the same on arrays, element by element."""
+    if region is None:
+        return False
+    return all(_takes_arrays(op) for op in region.ops)
+
+
+def _takes_arrays(op: Op) -> bool:
+    if any(not isinstance(value.type, TensorType) or value.type.shape for value in [*op.operands, *op.results]):
+        return False
+    name = op.definition.name
+    if name == "constant" or name in SCALAR_IDENTITIES:
+        return True
+    if name in {"call", "composite"}:
+        callee = op.attributes.get("callee", op.attributes.get("decomposition"))
+        return isinstance(callee, Function) and takes_arrays(callee.body)
+    if name in WIDTH_CHANGING:
+        return op.operands[0].tensor.dtype.itemsize == op.result.tensor.dtype.itemsize
+    return type(op.definition).__name__ in ELEMENTWISE_FAMILIES
+
+
+def full(results: tuple[np.ndarray, ...], shape: tuple[int, ...]) -> list[np.ndarray]:
+    """Return results of a region on arrays, broadcast where they did not depend on the arguments."""
+    return [np.broadcast_to(array, shape) for array in results]
+
+
+def body_element_types(signature: Signature, dtypes: Sequence[np.dtype], rule: str) -> list[np.dtype]:
+    """Return the element types of a combining body: ``(E0, ..., EN-1, E0, ..., EN-1) -> (E0, ..., EN-1)``, all scalars.
+
+    Parameters
+    ----------
+    signature : Signature
+        Of an op with one region.
+    dtypes : sequence of numpy.dtype
+        The inputs' element types, each promotable to the body's.
+    rule : str
+        The constraint's id, for messages.
+    """
+    signature.require(len(signature.regions) == 1, "needs one region")
+    (body,) = signature.regions
+    count = len(dtypes)
+    taken = [value.type for value in body.arguments]
+    returned = [value.type for value in body.returns]
+    shown = ", ".join(map(str, taken))
+    signature.require(
+        len(taken) == 2 * count and taken[:count] == taken[count:] and returned == taken[:count],
+        f"({rule}) the body must take {count} scalars twice and return {count} of the same types, not ({shown})",
+    )
+    elements = []
+    for dtype, type in zip(dtypes, returned, strict=True):
+        signature.require(
+            isinstance(type, TensorType) and type.shape == () and is_promotable(dtype, type.dtype),
+            f"({rule}) the body's types must be scalars that the inputs promote to, not {type}",
+        )
+        elements.append(type.dtype)  # type: ignore[union-attr]
+    return elements
+
+
+def is_promotable(narrow: np.dtype, wide: np.dtype) -> bool:
+    """Return whether an element type may be accumulated in another: one kind, at least as wide.
+
+    Examples
+    --------
+    >>> is_promotable(np.dtype("int8"), np.dtype("int32")), is_promotable(np.dtype("int8"), np.dtype("float32"))
+    (True, False)
+    """
+    if narrow == wide:
+        return True
+    kinds = (SIGNED, UNSIGNED, FLOATS, COMPLEX)
+    return narrow.itemsize <= wide.itemsize and any(narrow in kind and wide in kind for kind in kinds)

@@ -1,0 +1,160 @@
+"""The ``sort`` op: any number of operands moved together, any axis, any comparator; always stable.
+
+A comparator made of elementwise ops runs on whole arrays. `sort_keys` guesses what it sorts by; NumPy sorts by the
+guess; and the comparator itself, run once on all neighbours, accepts or rejects the outcome. Where no guess holds, a
+merge sort calls the comparator on whole arrays, ``log2(n) ** 2`` times. Other comparators run pair by pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cmp_to_key
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ir import TensorType, Type
+from numhlo.lowering.ir.types import BOOL
+from numhlo.lowering.ops.extents import declared_or, same_shape
+from numhlo.lowering.ops.primitive import Arrays, Attribute, Primitive, RegionFunction, Signature
+from numhlo.lowering.ops.region_function import region_of, takes_arrays
+from numhlo.lowering.ops.sort_keys import candidate_keys
+
+
+class Sorting(Primitive):
+    """An op that puts elements in order."""
+
+    __slots__ = ()
+
+
+def infer_sort(signature: Signature) -> Sequence[Type]:
+    """Check (C1), (C3) to (C5); (C2) results have the inputs' types."""
+    require = signature.require
+    inputs = signature.tensors
+    require(len(inputs) > 0, "(C1) needs at least one input")
+    require(all(same_shape(t.shape, inputs[0].shape) for t in inputs), "(C3) inputs must have one shape")
+    rank = inputs[0].ndim
+    dimension = signature.attributes["dimension"]
+    require(-rank <= dimension < rank, f"(C4) dimension must be in [{-rank}, {rank}), not {dimension}")
+    require(len(signature.regions) == 1, "needs a comparator")
+    (comparator,) = signature.regions
+    expected = [TensorType((), t.dtype) for t in inputs for _ in range(2)]
+    require(
+        [v.type for v in comparator.arguments] == expected
+        and [v.type for v in comparator.returns] == [TensorType((), BOOL)],
+        "(C5) the comparator must take two scalars of each input's element type and return one tensor<i1>",
+    )
+    return declared_or(signature, inputs)
+
+
+def evaluate_sort(arrays: Arrays, attributes: Mapping[str, Any], regions: Sequence[RegionFunction]) -> Arrays:
+    """Sort slices along ``dimension``, all operands together."""
+    (comparator,) = regions
+    axis = attributes["dimension"]
+    rows = [np.moveaxis(a, axis, -1) for a in arrays]
+    if rows[0].shape[-1] < 2 or rows[0].size == 0:
+        return list(arrays)
+    order = _find_order(comparator, rows)
+    return [np.moveaxis(np.take_along_axis(a, order, axis=-1), -1, axis) for a in rows]
+
+
+def _find_order(comparator: RegionFunction, rows: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the stable permutation along the last axis that sorts ``rows`` by ``comparator``."""
+    region = region_of(comparator)
+    if region is None or not takes_arrays(region):
+        return _sort_pairs(comparator, rows)
+    shape = rows[0].shape
+    for keys in candidate_keys(region, rows):
+        order = np.lexsort(keys[::-1], axis=-1) if keys else np.broadcast_to(np.arange(shape[-1]), shape)
+        if _is_sorted(comparator, rows, order):
+            return order
+    return _merge_sort(comparator, rows)
+
+
+def _is_sorted(comparator: RegionFunction, rows: Sequence[np.ndarray], order: np.ndarray) -> bool:
+    """Return whether ``order`` sorts: no element is less than the one before it, and equal ones keep their order.
+
+    For a strict weak order it is enough to look at neighbours.
+    """
+    taken = [np.take_along_axis(a, order, axis=-1) for a in rows]
+    before, after = [a[..., :-1] for a in taken], [a[..., 1:] for a in taken]
+    if np.any(_less(comparator, after, before)):
+        return False
+    kept = order[..., :-1] < order[..., 1:]
+    return bool(np.all(kept | _less(comparator, before, after)))
+
+
+def _less(comparator: RegionFunction, lhs: Sequence[np.ndarray], rhs: Sequence[np.ndarray]) -> np.ndarray:
+    pairs = [array for pair in zip(lhs, rhs, strict=True) for array in pair]
+    return np.broadcast_to(comparator(*pairs)[0], lhs[0].shape)
+
+
+def _merge_sort(comparator: RegionFunction, rows: Sequence[np.ndarray]) -> np.ndarray:
+    """Merge runs of 1, 2, 4, ... elements; an element's place is its own rank plus its rank in the other run."""
+    n = rows[0].shape[-1]
+    flat = [a.reshape(-1, n) for a in rows]
+    lines = np.arange(len(flat[0]))[:, None]
+    order = np.broadcast_to(np.arange(n), flat[0].shape)
+    place = np.arange(n)
+    width = 1
+    while width < n:
+        taken = [a[lines, order] for a in flat]
+        start = place // (2 * width) * (2 * width)
+        is_left = place - start < width
+        other = np.where(is_left, start + width, start)
+        low = np.broadcast_to(np.minimum(other, n), order.shape)
+        high = np.broadcast_to(np.minimum(other + width, n), order.shape)
+        rank = _ranks(comparator, taken, lines, is_left, (low, high))
+        own = np.where(is_left, place - start, place - start - width)
+        target = start + own + rank - low
+        merged = np.empty_like(order)
+        merged[lines, target] = order
+        order, width = merged, 2 * width
+    return order.reshape(rows[0].shape)
+
+
+def _ranks(
+    comparator: RegionFunction,
+    taken: Sequence[np.ndarray],
+    lines: np.ndarray,
+    is_left: np.ndarray,
+    bounds: tuple[np.ndarray, np.ndarray],
+) -> np.ndarray:
+    """Return, for every element, the position in the other run before which it belongs: left elements go first."""
+    low, high = bounds
+    last = taken[0].shape[-1] - 1
+    while np.any(low < high):
+        middle = (low + high) // 2
+        probe = [a[lines, np.minimum(middle, last)] for a in taken]
+        # a left element goes after the right ones that are less; a right one after the left ones it is not less than
+        goes_after = np.where(is_left, _less(comparator, probe, taken), ~_less(comparator, taken, probe))
+        searching = low < high
+        low = np.where(searching & goes_after, middle + 1, low)
+        high = np.where(searching & ~goes_after, middle, high)
+    return low
+
+
+def _sort_pairs(comparator: RegionFunction, rows: Sequence[np.ndarray]) -> np.ndarray:
+    """Sort by calling the comparator on pairs of scalars."""
+    shape = rows[0].shape
+    order = np.empty(shape, np.int64)
+    for index in np.ndindex(shape[:-1]):
+
+        def compare(i: int, j: int, index: tuple[int, ...] = index) -> int:
+            lhs, rhs = [a[index][i, ...] for a in rows], [a[index][j, ...] for a in rows]
+            if _less(comparator, lhs, rhs):
+                return -1
+            return 1 if _less(comparator, rhs, lhs) else 0
+
+        order[index] = sorted(range(shape[-1]), key=cmp_to_key(compare))
+    return order
+
+
+SORT = Sorting(
+    "sort",
+    infer_sort,
+    evaluate_sort,
+    ("*inputs",),
+    (Attribute("dimension", "i64", -1), Attribute("is_stable", "bool", False)),
+    regions=("comparator",),
+)

@@ -1,0 +1,25 @@
+"""Removal of ops whose results nobody uses and that have no effects, from the end backwards, in place."""
+
+from __future__ import annotations
+
+from numhlo.lowering.ir import Function, Region, Value
+from numhlo.lowering.ops.effects import op_has_effects
+
+
+def remove_dead_ops(function: Function) -> int:
+    """Remove dead ops from a function that nobody else holds, and return how many."""
+    return _remove(function.body, set())
+
+
+def _remove(region: Region, used: set[Value]) -> int:
+    used.update(region.returns)
+    kept, removed = [], 0
+    for op in reversed(region.ops):
+        if not any(v in used for v in op.results) and not op_has_effects(op):
+            removed += 1
+            continue
+        used.update(op.operands)
+        removed += sum(_remove(inner, used) for inner in op.regions)
+        kept.append(op)
+    region.ops = kept[::-1]
+    return removed

@@ -1,0 +1,255 @@
+"""Quantized types taken out of a program: values become the integers that hold them.
+
+Dequantize, compute, quantize: so the specification defines every op on quantized tensors, and so each is written out.
+Ops that move elements, and those whose regions say what is computed, work on the integers themselves. For verification
+there is a second reading, in which values are the floats that the integers stand for.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+
+from numhlo.lowering.ir import Function, Module, Op, Region, TensorType, TupleType, Type, Value
+from numhlo.lowering.ir.errors import UnsupportedError, VerificationError
+from numhlo.lowering.ir.quantized import QuantizedTensorType
+from numhlo.lowering.ir.types import ELEMENT_TYPES
+from numhlo.lowering.ops import comparison, control_flow, conversion, creation, elementwise, indexing, layout, tuples
+from numhlo.lowering.passes.legalizer import Builder, full_name
+
+CONVERSIONS = frozenset({"stablehlo.uniform_quantize", "stablehlo.uniform_dequantize"})
+"""Ops that are nothing but a change of type."""
+
+MOVING = frozenset(
+    {
+        *(layout.BROADCAST_IN_DIM, layout.RESHAPE, layout.TRANSPOSE, layout.SLICE, layout.PAD, layout.CONCATENATE),
+        *(layout.REVERSE, comparison.SELECT, indexing.GATHER, indexing.DYNAMIC_SLICE, indexing.DYNAMIC_UPDATE_SLICE),
+    }
+)
+"""Ops whose results are operands' elements: they work on integers where all have one scale and zero point."""
+
+PASSING = frozenset({control_flow.CALL, control_flow.COMPOSITE, control_flow.OPTIMIZATION_BARRIER})
+"""Ops that pass values on, as those with regions do."""
+
+
+def has_quantized(function: Function) -> bool:
+    """Return whether a function, or one that it reaches, has a value of a quantized type."""
+    for reached in Module([function]).reachable():
+        if any(_is_quantized(v.type) for v in reached.body.arguments):
+            return True
+        for op in reached.body.walk():
+            inner = [v for region in op.regions for v in region.arguments]
+            if any(_is_quantized(v.type) for v in [*op.results, *inner]):
+                return True
+    return False
+
+
+def _is_quantized(type: Type) -> bool:
+    if isinstance(type, TupleType):
+        return any(map(_is_quantized, type.elements))
+    return isinstance(type, QuantizedTensorType)
+
+
+def _check(type: Type, op: Op | None) -> None:
+    """Raise unless a type obeys its constraints."""
+    if isinstance(type, TupleType):
+        for element in type.elements:
+            _check(element, op)
+    if isinstance(type, QuantizedTensorType) and (rule := type.broken_constraint()):
+        where = None if op is None else op.location
+        raise VerificationError(f"{type}: {rule}", where=where, why="StableHLO specification, Quantized types")
+
+
+# -- arithmetic
+
+
+def _parameter(b: Builder, type: QuantizedTensorType, values: Sequence[float], dtype: np.dtype) -> Value:
+    """Return scales or zero points as a tensor of the type's shape."""
+    if not type.is_static:
+        raise UnsupportedError(
+            f"{type} has an unknown extent", where=b.location, why="quantized programs are run with static shapes only"
+        )
+    result = TensorType(type.shape, dtype)
+    if type.axis is None:
+        scalar = b.constant(np.array(values[0]).astype(dtype))
+        if not type.shape:
+            return scalar
+        return b.op(layout.BROADCAST_IN_DIM, scalar, result=result, broadcast_dimensions=())
+    vector = b.constant(np.array(values).astype(dtype))
+    return b.op(layout.BROADCAST_IN_DIM, vector, result=result, broadcast_dimensions=(type.axis,))
+
+
+def _convert(b: Builder, value: Value, dtype: np.dtype) -> Value:
+    if value.tensor.dtype == dtype:
+        return value
+    return b.op(conversion.CONVERT, value, result=value.tensor.with_dtype(dtype))
+
+
+def quantize(b: Builder, value: Value, type: QuantizedTensorType) -> Value:
+    """Return the integers that floats become: scaled, moved, cut to storage, rounded to even."""
+    value = _convert(b, value, type.expressed)
+    scaled = b.op(elementwise.DIVIDE, value, _parameter(b, type, type.scales, type.expressed))
+    moved = b.op(elementwise.ADD, scaled, _parameter(b, type, type.zero_points, type.expressed))
+    low, high = (b.constant(np.array(n).astype(type.expressed)) for n in (type.least, type.greatest))
+    rounded = b.op(elementwise.ROUND_NEAREST_EVEN, b.op(comparison.CLAMP, low, moved, high))
+    return _convert(b, rounded, type.dtype)
+
+
+def dequantize(b: Builder, value: Value, type: QuantizedTensorType) -> Value:
+    """Return the floats that integers stand for; the difference from the zero point is exact."""
+    wide = ELEMENT_TYPES["i64"]
+    zero = _parameter(b, type, type.zero_points, wide)
+    difference = _convert(b, b.op(elementwise.SUBTRACT, _convert(b, value, wide), zero), type.expressed)
+    return b.op(elementwise.MULTIPLY, difference, _parameter(b, type, type.scales, type.expressed))
+
+
+# -- functions
+
+
+class _Copier(ABC):
+    """Copies functions, each once, with other types in place of the quantized ones."""
+
+    def __init__(self) -> None:
+        self._functions: dict[Function, Function] = {}
+
+    @abstractmethod
+    def type(self, type: Type) -> Type:
+        """Return what takes the place of a type."""
+
+    @abstractmethod
+    def visit(self, b: Builder, op: Op, values: dict[Value, Value]) -> Sequence[Value]:
+        """Append what takes the place of an op and return the results."""
+
+    def function(self, source: Function) -> Function:
+        """Return the copy of a function."""
+        found = self._functions.get(source)
+        if found is None:
+            found = self._functions[source] = self._copy(source)
+        return found
+
+    def _copy(self, source: Function) -> Function:
+        for value in source.body.arguments:
+            _check(value.type, None)
+        builder = Builder(source.name, [self.type(t) for t in source.argument_types])
+        values = dict(zip(source.body.arguments, builder.arguments, strict=True))
+        self._fill(builder, source.body, values)
+        result = builder.finish([values[v] for v in source.body.returns], visibility=source.visibility)
+        result.location, result.attributes = source.location, source.attributes
+        result.argument_attributes = source.argument_attributes
+        result.result_attributes = source.result_attributes
+        return result
+
+    def _fill(self, builder: Builder, source: Region, values: dict[Value, Value]) -> None:
+        for op in source.ops:
+            builder.location = op.location
+            for value in op.results:
+                _check(value.type, op)
+            values.update(zip(op.results, self.visit(builder, op, values), strict=True))
+
+    def append(
+        self, b: Builder, op: Op, operands: Sequence[Value], types: Sequence[Type], values: dict[Value, Value]
+    ) -> list[Value]:
+        """Append a copy of an op with these operands and result types."""
+        regions = [self._copy_region(b, region, values) for region in op.regions]
+        attributes = {k: self.function(v) if isinstance(v, Function) else v for k, v in op.attributes.items()}
+        return b.append(Op(op.definition, operands, attributes, regions, types, op.location))
+
+    def _copy_region(self, b: Builder, source: Region, values: dict[Value, Value]) -> Region:
+        def write(*arguments: Value) -> list[Value]:
+            values.update(zip(source.arguments, arguments, strict=True))
+            self._fill(b, source, values)
+            return [values[v] for v in source.returns]
+
+        return b.region([self.type(v.type) for v in source.arguments], write)
+
+
+class _Expresser(_Copier):
+    """Puts floats in place of quantized values, and rounds nothing: for what holds of types alone."""
+
+    def type(self, type: Type) -> Type:
+        if isinstance(type, TupleType):
+            return TupleType(tuple([self.type(element) for element in type.elements]))
+        return type.expressed_type if isinstance(type, QuantizedTensorType) else type
+
+    def visit(self, b: Builder, op: Op, values: dict[Value, Value]) -> Sequence[Value]:
+        operands, types = [values[v] for v in op.operands], [self.type(v.type) for v in op.results]
+        if op.definition is creation.CONSTANT and op.result.type != types[0]:
+            return [b.constant(op.attributes["value"].astype(op.result.type.expressed))]  # type: ignore[union-attr]
+        if full_name(op) in CONVERSIONS:
+            return b.ops(conversion.CONVERT, operands[0], results=types)
+        touched = any(_is_quantized(v.type) for v in [*op.operands, *op.results])
+        if op.definition is conversion.BITCAST_CONVERT and touched:
+            raise UnsupportedError("bitcast_convert of quantized values can't be run", where=op.location)
+        return self.append(b, op, operands, types, values)
+
+
+class _Integers(_Copier):
+    """Puts integers in place of quantized values, and writes out what is computed."""
+
+    def type(self, type: Type) -> Type:
+        if isinstance(type, TupleType):
+            return TupleType(tuple([self.type(element) for element in type.elements]))
+        return TensorType(type.shape, type.dtype) if isinstance(type, QuantizedTensorType) else type
+
+    def visit(self, b: Builder, op: Op, values: dict[Value, Value]) -> Sequence[Value]:
+        operands, types = [values[v] for v in op.operands], [v.type for v in op.results]
+        if op.definition is creation.CONSTANT or _keeps_integers(op):
+            return self.append(b, op, operands, [self.type(t) for t in types], values)
+        pairs = zip(operands, op.operands, strict=True)
+        floats = [
+            dequantize(b, value, source.type) if isinstance(source.type, QuantizedTensorType) else value
+            for value, source in pairs
+        ]
+        if full_name(op) in CONVERSIONS:
+            found: Sequence[Value] = floats
+        else:
+            made = [t.expressed_type if isinstance(t, QuantizedTensorType) else t for t in types]
+            found = self.append(b, op, floats, made, values)
+        return [
+            quantize(b, value, type) if isinstance(type, QuantizedTensorType) else _convert_like(b, value, type)
+            for value, type in zip(found, types, strict=True)
+        ]
+
+
+def _convert_like(b: Builder, value: Value, type: Type) -> Value:
+    return _convert(b, value, type.dtype) if isinstance(type, TensorType) else value
+
+
+def _keeps_integers(op: Op) -> bool:
+    """Return whether an op has nothing to compute with quantized values, or leaves that to its regions."""
+    quantized = [v.type for v in [*op.operands, *op.results] if isinstance(v.type, QuantizedTensorType)]
+    if op.regions or op.definition in PASSING or isinstance(op.definition, tuples.Grouping) or not quantized:
+        return True
+    meanings = {(t.dtype, t.expressed, t.low, t.high, t.scales, t.zero_points) for t in quantized}
+    return op.definition in MOVING and len(meanings) == 1
+
+
+def legalize_quantized(function: Function) -> Function:
+    """Return a function that means the same without quantized types; itself where it has none.
+
+    Parameters
+    ----------
+    function : Function
+        Left unchanged. Where it takes or gives quantized values, the result takes and gives integers of their storage
+        types.
+
+    Raises
+    ------
+    VerificationError
+        If a quantized type breaks a constraint of the specification.
+    UnsupportedError
+        If an extent of one is not known.
+    """
+    return _Integers().function(function) if has_quantized(function) else function
+
+
+def express_module(module: Module) -> Module:
+    """Return a module with floats in place of quantized values, for verification; itself where there are none."""
+    if not any(map(has_quantized, module.functions)):
+        return module
+    expresser = _Expresser()
+    result = Module([expresser.function(f) for f in module.functions], module.name)
+    result.attributes = module.attributes
+    return result

@@ -1,0 +1,125 @@
+"""Replacing ops that no room has rules for by ones that mean the same: a copy of a program, as traced otherwise.
+
+This file knows how a program is walked and copied; which ops are replaced, and by what, is in the ``legalize_*`` files,
+through the table `RULES`. Functions in which nothing is replaced are shared with the source, so an ordinary program is
+returned as it is. Unlike the rewriter, it neither inlines nor simplifies: transformations see the program's structure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from numhlo.lowering.ir import UNKNOWN, Function, Location, Op, Region, Value, functions_in
+from numhlo.lowering.ops.builder import FunctionBuilder
+
+
+class Builder(FunctionBuilder):
+    """A builder whose ops have the location of the op that they replace."""
+
+    location: Location = UNKNOWN
+
+    def append(self, op: Op) -> list[Value]:
+        """Append an op and return its results."""
+        if op.location is UNKNOWN:
+            op.location = self.location
+        return super().append(op)
+
+
+Rule = Callable[[Builder, Op, Sequence[Value]], Sequence[Value]]
+"""``rule(builder, op, operands) -> results``: appends what means the same as ``op`` on ``operands``."""
+
+RULES: dict[str, Rule] = {}
+"""Rules by the op's name with its dialect."""
+
+
+def legalization(*names: str) -> Callable[[Rule], Rule]:
+    """Return a decorator that makes a function the rule of ops by their full names."""
+
+    def add(rule: Rule) -> Rule:
+        for name in names:
+            if name in RULES:
+                raise ValueError(f"{name} is legalized twice")
+            RULES[name] = rule
+        return rule
+
+    return add
+
+
+def full_name(op: Op) -> str:
+    """Return an op's name with its dialect."""
+    definition = op.definition
+    return f"{definition.dialect}.{definition.name}" if definition.dialect else definition.name
+
+
+class Legalizer:
+    """Copies functions, each once, as far as there is something to replace in them.
+
+    Attributes
+    ----------
+    count : int
+        How many ops were replaced.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._functions: dict[Function, Function] = {}
+
+    def function(self, source: Function) -> Function:
+        """Return the legal function; ``source`` itself where it is one."""
+        found = self._functions.get(source)
+        if found is None:
+            found = self._copy(source) if self._is_concerned(source) else source
+            self._functions[source] = found
+        return found
+
+    def _is_concerned(self, source: Function) -> bool:
+        callees = [self.function(f) is not f for f in source.callees()]
+        return any(callees) or any(full_name(op) in RULES for op in source.body.walk())
+
+    def _copy(self, source: Function) -> Function:
+        builder = Builder(source.name, source.argument_types)
+        values = dict(zip(source.body.arguments, builder.arguments, strict=True))
+        self._fill(builder, source.body, values)
+        result = builder.finish([values[v] for v in source.body.returns], visibility=source.visibility)
+        result.location, result.attributes = source.location, source.attributes
+        result.argument_attributes = source.argument_attributes
+        result.result_attributes = source.result_attributes
+        return result
+
+    def _fill(self, builder: Builder, source: Region, values: dict[Value, Value]) -> None:
+        for op in source.ops:
+            operands = [values[v] for v in op.operands]
+            rule = RULES.get(full_name(op))
+            if rule is None:
+                results: Sequence[Value] = builder.append(self._copy_op(builder, op, operands, values))
+            else:
+                builder.location = op.location
+                # its regions may hold what is to be replaced, and values from around
+                legal = self._copy_op(builder, op, operands, values) if op.regions else op
+                results = rule(builder, legal, operands)
+                self.count += 1
+            values.update(zip(op.results, results, strict=True))
+
+    def _copy_op(self, builder: Builder, op: Op, operands: Sequence[Value], values: dict[Value, Value]) -> Op:
+        regions = [self._copy_region(builder, region, values) for region in op.regions]
+        attributes = self._attributes(op.attributes)
+        return Op(op.definition, operands, attributes, regions, [v.type for v in op.results], op.location)
+
+    def _attributes(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: self._attribute(value) for name, value in attributes.items()}
+
+    def _attribute(self, value: Any) -> Any:
+        if next(functions_in(value), None) is None:
+            return value
+        if isinstance(value, Function):
+            return self.function(value)
+        return self._attributes(value) if isinstance(value, Mapping) else tuple(map(self._attribute, value))
+
+    def _copy_region(self, builder: Builder, source: Region, values: dict[Value, Value]) -> Region:
+        def write(*arguments: Value) -> list[Value]:
+            values.update(zip(source.arguments, arguments, strict=True))
+            self._fill(builder, source, values)
+            return [values[v] for v in source.returns]
+
+        return builder.region([v.type for v in source.arguments], write)

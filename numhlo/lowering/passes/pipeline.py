@@ -1,0 +1,74 @@
+"""The order of passes, and the callback between them that dumping, timing and verification need.
+
+`legalize` comes before everything else that looks at a program from outside; `optimize` before the backend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from numhlo.lowering.ir import Function
+from numhlo.lowering.passes import (
+    legalize_chlo,
+    legalize_chlo_functions,
+    legalize_deprecated,
+    legalize_einsum,
+    legalize_normalization,
+    simplify_arithmetic,
+    simplify_contraction,
+    simplify_control_flow,
+    simplify_layout,
+)
+from numhlo.lowering.passes.dead_ops import remove_dead_ops
+from numhlo.lowering.passes.legalizer import Legalizer
+from numhlo.lowering.passes.rewriting import Rewriter
+
+FAMILIES = (simplify_arithmetic, simplify_contraction, simplify_control_flow, simplify_layout)
+"""The modules whose patterns the rewriter applies; importing them registers the patterns."""
+
+LEGALIZATIONS = (
+    legalize_chlo,
+    legalize_chlo_functions,
+    legalize_deprecated,
+    legalize_einsum,
+    legalize_normalization,
+)
+"""The modules whose rules the legalizer applies; importing them registers the rules."""
+
+Observer = Callable[[str, Function], None]
+
+
+def legalize(function: Function) -> Function:
+    """Return a function that means the same in ops that every room knows: no CHLO, nothing deprecated.
+
+    Parameters
+    ----------
+    function : Function
+        Left unchanged, and returned as it is where there is nothing to replace.
+    """
+    return Legalizer().function(function)
+
+
+def optimize(function: Function, *, after_pass: Observer | None = None) -> Function:
+    """Return an equivalent function with calls inlined, ops simplified, constants folded and dead ops removed.
+
+    Parameters
+    ----------
+    function : Function
+        Left unchanged.
+    after_pass : callable, optional
+        Called with each pass's name and its result.
+
+    Notes
+    -----
+    Rewrites respect IEEE 754: signed zeros, infinities and NaN come out as the program says. One walk is enough: it
+    sees operands rewritten, and applies the patterns again to what they make.
+    """
+    rewriter = Rewriter()
+    function = rewriter.function(function)
+    if after_pass is not None:
+        after_pass("rewrite", function)
+    remove_dead_ops(function)
+    if after_pass is not None:
+        after_pass("remove_dead_ops", function)
+    return function

@@ -1,0 +1,307 @@
+"""Unknown extents made known: a copy of a program for arguments of given types, every shape in it static.
+
+Shapes are computed by the program itself, from the extents of its arguments and from constants. So the copy is made in
+program order, small integers are evaluated on the way wherever their operands are known, and an op that takes a shape
+as an operand becomes the one that has it as an attribute. Callees are copied once for each set of types and known
+arguments; a loop's carries keep their shapes, and those that it never changes stay known inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.interpreter import evaluate_op
+from numhlo.lowering.ir import DYNAMIC, Function, Module, Op, Region, TensorType, Type, Value
+from numhlo.lowering.ir.errors import ShapeError, UnsupportedError
+from numhlo.lowering.ops import contraction, control_flow, conversion, convolution, creation, indexing, layout
+from numhlo.lowering.ops.dynamic_shapes import checked_size
+from numhlo.lowering.ops.effects import op_has_effects
+from numhlo.lowering.ops.primitive import Signature, make_op
+from numhlo.lowering.passes.legalize_chlo import broadcast_shape
+from numhlo.lowering.passes.legalizer import Builder, full_name
+
+MOST_KNOWN = 64
+"""Elements of an integer tensor up to which its value is followed."""
+
+INFERABLE = frozenset({contraction.DOT_GENERAL, contraction.DOT, convolution.CONVOLUTION})
+"""Ops whose results are declared for the sake of their element type: the shape follows from the operands."""
+
+ASSERTION = "shape_assertion"
+"""The custom call by which exporters check that extents fit together."""
+
+Known = Callable[[int], tuple[int, ...]]
+"""``known(k)``: the value of operand k as a tuple of ints."""
+
+Rule = Callable[[Builder, Op, Sequence[Value], Known], Sequence[Value]]
+RULES: dict[str, Rule] = {}
+
+
+def _rule(name: str) -> Callable[[Rule], Rule]:
+    def add(rule: Rule) -> Rule:
+        RULES[f"stablehlo.{name}"] = rule
+        return rule
+
+    return add
+
+
+@_rule("get_dimension_size")
+def _dimension_size(b: Builder, op: Op, operands: Sequence[Value], known: Known) -> Sequence[Value]:
+    return [b.constant(np.int32(operands[0].tensor.shape[op.attributes["dimension"]]))]
+
+
+@_rule("dynamic_reshape")
+def _reshape(b: Builder, op: Op, operands: Sequence[Value], known: Known) -> Sequence[Value]:
+    return [b.op(layout.RESHAPE, operands[0], result=operands[0].tensor.with_shape(known(1)))]
+
+
+@_rule("dynamic_broadcast_in_dim")
+def _broadcast(b: Builder, op: Op, operands: Sequence[Value], known: Known) -> Sequence[Value]:
+    axes, result = op.attributes["broadcast_dimensions"], operands[0].tensor.with_shape(known(1))
+    return [b.op(layout.BROADCAST_IN_DIM, operands[0], result=result, broadcast_dimensions=axes)]
+
+
+@_rule("dynamic_iota")
+def _iota(b: Builder, op: Op, operands: Sequence[Value], known: Known) -> Sequence[Value]:
+    result = op.result.tensor.with_shape(known(0))
+    return [b.op(creation.IOTA, result=result, iota_dimension=op.attributes["iota_dimension"])]
+
+
+@_rule("dynamic_pad")
+def _pad(b: Builder, op: Op, operands: Sequence[Value], known: Known) -> Sequence[Value]:
+    low, high, interior = known(2), known(3), known(4)
+    amounts = {"edge_padding_low": low, "edge_padding_high": high, "interior_padding": interior}
+    return b.append(make_op(layout.PAD, operands[:2], amounts, location=op.location))
+
+
+@_rule("real_dynamic_slice")
+def _slice(b: Builder, op: Op, operands: Sequence[Value], known: Known) -> Sequence[Value]:
+    bounds = {"start_indices": known(1), "limit_indices": known(2), "strides": known(3)}
+    return b.append(make_op(layout.SLICE, operands[:1], bounds, location=op.location))
+
+
+@_rule("dynamic_gather")
+def _gather(b: Builder, op: Op, operands: Sequence[Value], known: Known) -> Sequence[Value]:
+    attributes = {k: v for k, v in op.attributes.items() if v is not None}
+    return [b.op(indexing.GATHER, *operands[:2], slice_sizes=known(2), **attributes)]
+
+
+@_rule("set_dimension_size")
+def _set_size(b: Builder, op: Op, operands: Sequence[Value], known: Known) -> Sequence[Value]:
+    shape, axis = operands[0].tensor.shape, op.attributes["dimension"]
+    size = checked_size(known(1)[0], shape[axis])
+    limits = tuple(size if k == axis else n for k, n in enumerate(shape))
+    bounds = {"start_indices": (0,) * len(shape), "limit_indices": limits, "strides": (1,) * len(shape)}
+    return b.append(make_op(layout.SLICE, operands[:1], bounds, location=op.location))
+
+
+@_rule("dynamic_conv")
+def _convolution(b: Builder, op: Op, operands: Sequence[Value], known: Known) -> Sequence[Value]:
+    padding = np.array(known(2), np.int64).reshape(-1, 2)
+    given = {k: v for k, v in op.attributes.items() if v is not None}
+    attributes = {**convolution.CONVOLUTION.defaults, **given, "padding": padding}
+    shape = convolution.convolution_shape(attributes, *[v.tensor.shape for v in operands[:2]])
+    result = op.result.tensor.with_shape(tuple(shape))  # its element type may be another than the operands'
+    return b.ops(convolution.CONVOLUTION, *operands[:2], results=[result], **attributes)
+
+
+class ValueDependentShapeError(UnsupportedError):
+    """A shape depends on values of arguments, which were not given."""
+
+
+class _Scope:
+    """A function being copied: the copies of values, and what is known of them."""
+
+    def __init__(self, builder: Builder) -> None:
+        self.builder = builder
+        self.values: dict[Value, Value] = {}
+        self.known: dict[Value, np.ndarray] = {}
+
+
+class Refiner:
+    """Copies functions for given argument types; one refiner serves a whole program."""
+
+    def __init__(self) -> None:
+        self._functions: dict[Any, Function] = {}
+
+    def function(
+        self, source: Function, types: Sequence[Type], known: Mapping[int, np.ndarray] | None = None
+    ) -> Function:
+        """Return a copy for arguments of ``types``, some of which have a known value."""
+        known = known or {}
+        values = tuple((k, a.dtype, a.shape, a.tobytes()) for k, a in known.items())
+        key = (source, tuple(types), values)
+        if key not in self._functions:
+            self._functions[key] = self._copy(source, types, known)
+        return self._functions[key]
+
+    def _copy(self, source: Function, types: Sequence[Type], known: Mapping[int, np.ndarray]) -> Function:
+        scope = _Scope(Builder(source.name, types))
+        arguments = scope.builder.arguments
+        scope.values.update(zip(source.body.arguments, arguments, strict=True))
+        scope.known.update({arguments[k]: array for k, array in known.items()})
+        self._fill(scope, source.body)
+        returns = [scope.values[v] for v in source.body.returns]
+        result = scope.builder.finish(returns, visibility=source.visibility)
+        result.location, result.attributes = source.location, source.attributes
+        result.argument_attributes = source.argument_attributes
+        result.result_attributes = source.result_attributes
+        return result
+
+    def _fill(self, scope: _Scope, source: Region) -> None:
+        for op in source.ops:
+            scope.builder.location = op.location
+            operands = [scope.values[v] for v in op.operands]
+            scope.values.update(zip(op.results, self._visit(scope, op, operands), strict=True))
+
+    def _visit(self, scope: _Scope, op: Op, operands: Sequence[Value]) -> Sequence[Value]:
+        if op.definition is control_flow.CUSTOM_CALL and op.attributes["call_target_name"] == ASSERTION:
+            _check_assertion(op, [scope.known.get(v) for v in operands])
+            return []
+        rule = RULES.get(full_name(op))
+        if rule is not None:
+            results = rule(scope.builder, op, operands, lambda k: _known_shape(scope, op, operands[k]))
+        else:
+            results = self._copy_op(scope, op, operands)
+        for value in results:
+            _learn(scope, value)
+        return results
+
+    def _copy_op(self, scope: _Scope, op: Op, operands: Sequence[Value]) -> Sequence[Value]:
+        attributes = dict(op.attributes)
+        results: Sequence[Type] | None = None
+        for name, value in op.attributes.items():
+            if isinstance(value, Function):
+                known = {k: scope.known[v] for k, v in enumerate(operands) if v in scope.known}
+                callee = attributes[name] = self.function(value, [v.type for v in operands], known)
+                results = callee.result_types
+        if results is None and op.definition.explicit_result:
+            results = [_result_type(op, v.type, operands) for v in op.results]
+        regions = [self._copy_region(scope, op, operands, k) for k in range(len(op.regions))]
+        return scope.builder.ops(op.definition, *operands, regions=regions, results=results, **attributes)
+
+    def _copy_region(self, scope: _Scope, op: Op, operands: Sequence[Value], number: int) -> Region:
+        source = op.regions[number]
+        is_loop = op.definition is control_flow.WHILE
+        types = [v.type for v in (operands if is_loop else source.arguments)]
+
+        def write(*arguments: Value) -> list[Value]:
+            scope.values.update(zip(source.arguments, arguments, strict=True))
+            if is_loop:
+                body = op.regions[1]
+                for k, value in enumerate(operands):
+                    if value in scope.known and body.returns[k] is body.arguments[k]:
+                        scope.known[arguments[k]] = scope.known[value]
+            self._fill(scope, source)
+            return [scope.values[v] for v in source.returns]
+
+        return scope.builder.region(types, write)
+
+
+def _known_shape(scope: _Scope, op: Op, value: Value) -> tuple[int, ...]:
+    found = scope.known.get(value)
+    if found is None:
+        raise ValueDependentShapeError(
+            f"{op.definition.name}: the result's shape depends on the values of an argument",
+            where=op.location,
+            why="shapes must follow from the arguments' shapes, or from small integers among them",
+        )
+    return tuple(int(n) for n in found.reshape(-1))
+
+
+def _learn(scope: _Scope, value: Value) -> None:
+    """Evaluate the op behind a small integer where all its operands are known."""
+    op, type = value.owner, value.type
+    if not isinstance(op, Op) or not isinstance(type, TensorType) or value in scope.known:
+        return
+    if type.dtype.kind not in "biu" or not type.is_static or type.size > MOST_KNOWN or op.regions:
+        return
+    if all(v in scope.known for v in op.operands) and not op_has_effects(op):
+        for result, array in zip(op.results, evaluate_op(op, scope.known), strict=True):
+            scope.known[result] = np.asarray(array)
+
+
+def _result_type(op: Op, declared: Type, operands: Sequence[Value]) -> Type:
+    """Return the static type of a result that is declared with unknown extents."""
+    if not isinstance(declared, TensorType) or declared.is_static:
+        return declared
+    if full_name(op).startswith("chlo.broadcast_"):
+        return declared.with_shape(broadcast_shape(op, operands))
+    if op.definition is conversion.CONVERT or op.definition.dialect == "chlo":
+        like = operands[0].tensor.shape  # CHLO's ops work element by element, or along the last axis
+        extents = zip(declared.shape, like, strict=True) if declared.ndim == len(like) else ()
+        return declared.with_shape(tuple([known if n == DYNAMIC else n for n, known in extents]))
+    if op.definition is conversion.BITCAST_CONVERT:
+        leading = operands[0].tensor.shape  # what widths add or take is the last axis
+        return declared.with_shape(tuple([leading[k] if n == DYNAMIC else n for k, n in enumerate(declared.shape)]))
+    if op.definition in INFERABLE:
+        types = [v.type for v in operands]
+        signature = Signature(op.definition.name, types, op.attributes, (), None, op.location)
+        (found,) = op.definition.infer(signature)
+        assert isinstance(found, TensorType)
+        return found.with_dtype(declared.dtype)
+    if op.definition is layout.RESHAPE and declared.shape.count(DYNAMIC) == 1:
+        rest = -declared.size
+        extent = operands[0].tensor.size // rest if rest else 0
+        return declared.with_shape(tuple(extent if n == DYNAMIC else n for n in declared.shape))
+    raise UnsupportedError(
+        f"{op.definition.name}: the extents of its result {declared} are not known",
+        where=op.location,
+        why="they follow neither from the operands nor from a shape that is computed",
+    )
+
+
+def _check_assertion(op: Op, operands: Sequence[np.ndarray | None]) -> None:
+    """Evaluate a shape assertion: a predicate, and values for the message."""
+    holds, *values = operands
+    if holds is None:
+        raise ValueDependentShapeError(
+            "shape_assertion: its predicate depends on the values of an argument", where=op.location
+        )
+    if not holds:
+        message = str(op.attributes.get("error_message", "the arguments' shapes do not fit together"))
+        for number, value in enumerate(values):
+            message = message.replace(f"{{{number}}}", str(value))
+        raise ShapeError(message, where=op.location)
+
+
+def is_static(function: Function) -> bool:
+    """Return whether a function, and all that it reaches, has known extents only and no op that computes one."""
+    return all(
+        not isinstance(v.type, TensorType) or v.type.is_static
+        for reached in Module([function]).reachable()
+        for v in [*reached.body.arguments, *[r for op in reached.body.walk() for r in op.results]]
+    ) and not any(full_name(op) in RULES for f in Module([function]).reachable() for op in f.body.walk())
+
+
+def can_be_known(array: np.ndarray) -> bool:
+    """Return whether an argument's value is of a kind that shapes are computed from."""
+    return array.dtype.kind in "biu" and array.size <= MOST_KNOWN
+
+
+def refine_shapes(
+    function: Function, types: Sequence[TensorType], known: Mapping[int, np.ndarray] | None = None
+) -> Function:
+    """Return a copy of a function for arguments of static types, with all shapes static.
+
+    Parameters
+    ----------
+    function : Function
+        Left unchanged.
+    types : sequence of TensorType
+        One an argument, which agree with the argument's own.
+    known : mapping from int to numpy.ndarray, optional
+        Arguments by number whose values shapes may depend on; the copy is right for these values only.
+
+    Raises
+    ------
+    ShapeError
+        If the program asserts that extents fit together, and they don't.
+    UnsupportedError
+        If a shape depends on values that are not known, or changes from one step of a loop to the next.
+    VerificationError
+        If shapes do not fit together otherwise.
+    """
+    return Refiner().function(function, types, known)

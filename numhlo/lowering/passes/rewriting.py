@@ -1,0 +1,296 @@
+"""One walk that rebuilds a function: inlines calls, simplifies, folds constants and shares equal ops on the way.
+
+Ops are visited in program order with their operands already rewritten, so each pattern sees simplified inputs and the
+walk is linear. The input program is never changed: transformations may still need it as traced. Patterns are looked up
+by primitive (`PATTERNS`); each states its algebra and returns a value, or None where it does not apply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.interpreter import evaluate_op
+from numhlo.lowering.ir import Function, Op, Region, TensorType, Type, Value
+from numhlo.lowering.ir.location import Location
+from numhlo.lowering.ops import control_flow, creation, layout
+from numhlo.lowering.ops.annotations import STOP_GRADIENT
+from numhlo.lowering.ops.composites import COMPOSITES
+from numhlo.lowering.ops.effects import op_has_effects
+from numhlo.lowering.ops.loops import loop_body, make_map, make_scan
+from numhlo.lowering.ops.primitive import Primitive, make_op
+from numhlo.lowering.passes.dead_ops import remove_dead_ops
+
+FOLD_BYTES = 1024
+"""Ops whose operands are constants are evaluated if operands and results together have at most this size."""
+
+Pattern = Callable[["Rewriter", Op], "Value | Sequence[Value] | None"]
+PATTERNS: dict[Primitive, list[Pattern]] = {}
+
+
+def pattern(*definitions: Primitive) -> Callable[[Pattern], Pattern]:
+    """Return a decorator that adds a pattern for ops of the given primitives."""
+
+    def add(rule: Pattern) -> Pattern:
+        for definition in definitions:
+            PATTERNS.setdefault(definition, []).append(rule)
+        return rule
+
+    return add
+
+
+class Rewriter:
+    """Rebuilds functions. One rewriter serves a whole program, so that a shared callee is rewritten once.
+
+    Attributes
+    ----------
+    counts : dict
+        How often each kind of rewrite happened, for display.
+    """
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+        self.location: Location | None = None
+        self._values: dict[Value, Value] = {}
+        self._regions: list[Region] = []
+        self._shared: list[dict[Any, list[Value]]] = []
+        self._functions: dict[int, tuple[Function, Function]] = {}
+
+    def function(self, source: Function) -> Function:
+        """Return a rewritten copy of a function."""
+        found = self._functions.get(id(source))
+        if found is not None:
+            return found[1]
+        outer = self._values, self._regions, self._shared
+        self._values, self._regions, self._shared = {}, [], []
+        try:
+            result = Function(source.name, self.region(source.body), visibility=source.visibility)
+        finally:
+            self._values, self._regions, self._shared = outer
+        result.location, result.attributes = source.location, source.attributes
+        result.argument_attributes = source.argument_attributes
+        result.result_attributes = source.result_attributes
+        self._functions[id(source)] = (source, result)
+        return result
+
+    def region(self, source: Region) -> Region:
+        """Return a rewritten copy of a region; values from outside are those already rewritten."""
+        target = Region([v.type for v in source.arguments])
+        self._values.update(zip(source.arguments, target.arguments, strict=True))
+        self._regions.append(target)
+        self._shared.append({})
+        self._visit_all(source)
+        target.returns = [self._values.get(v, v) for v in source.returns]
+        self._regions.pop()
+        self._shared.pop()
+        return target
+
+    def _visit_all(self, source: Region) -> None:
+        for op in source.ops:
+            self.location = op.location
+            results = self._visit(op)
+            self._values.update(zip(op.results, results, strict=True))
+
+    def inline(self, source: Region, operands: Sequence[Value]) -> list[Value]:
+        """Append a rewritten copy of a region's ops here, on the given operands, and return what it returns.
+
+        The region may be the program's own or one already rewritten, whose outer values stand for themselves.
+        """
+        self._values.update(zip(source.arguments, operands, strict=True))
+        self._visit_all(source)
+        return [self._values.get(v, v) for v in source.returns]
+
+    def _visit(self, op: Op) -> Sequence[Value]:
+        operands = [self._values.get(v, v) for v in op.operands]
+        if op.definition is control_flow.CALL:
+            self.count("calls inlined")
+            return self.inline(op.attributes["callee"].body, operands)
+        if op.definition is control_flow.COMPOSITE:
+            return self._composite(op, operands)
+        operands = self._with_empty_constants(operands)
+        regions = [self.region(r) for r in op.regions]
+        types = [v.type for v in op.results]
+        if all(new.type == old.type for new, old in zip(operands, op.operands, strict=True)):
+            return self._append(Op(op.definition, operands, op.attributes, regions, types, op.location))
+        results = types if op.definition.explicit_result else None
+        return self.emit(op.definition, operands, op.attributes, regions, results, op.location)
+
+    def _composite(self, op: Op, operands: list[Value]) -> Sequence[Value]:
+        name = op.attributes["name"]
+        if name not in COMPOSITES or name == STOP_GRADIENT.name:
+            self.count("composites inlined")
+            return self.inline(op.attributes["decomposition"].body, operands)
+        attributes = op.attributes
+        if name in ("numhlo.scan", "numhlo.map"):
+            attributes = {**attributes, "decomposition": self._loop(op)}
+        return self.emit(op.definition, operands, attributes, (), [v.type for v in op.results], op.location)
+
+    def _loop(self, op: Op) -> Function:
+        """Return a loop's decomposition around its rewritten body."""
+        decomposition = op.attributes["decomposition"]
+        found = self._functions.get(id(decomposition))
+        if found is None:
+            body = self.function(loop_body(op))
+            remove_dead_ops(body)
+            p = op.attributes["composite_attributes"]
+            if op.attributes["name"] == "numhlo.map":
+                made = make_map(body, p["lanes"], p["num_consts"])
+            else:
+                made = make_scan(body, p["length"], p["num_consts"], p["num_carries"], p["reverse"])
+            found = self._functions[id(decomposition)] = (decomposition, made)
+        return found[1]
+
+    def emit(
+        self,
+        definition: Primitive,
+        operands: Sequence[Value],
+        attributes: Mapping[str, Any] | None = None,
+        regions: Sequence[Region] = (),
+        results: Sequence[Type] | None = None,
+        location: Location | None = None,
+    ) -> list[Value]:
+        """Append an op, or what it simplifies to, and return its results.
+
+        A value without elements is a constant, whoever makes it: no pattern and no kernel needs to think of it.
+        """
+        where = location or self.location
+        operands = self._with_empty_constants(operands)
+        op = (
+            make_op(definition, operands, attributes or {}, regions, results, where)
+            if where
+            else make_op(definition, operands, attributes or {}, regions, results)
+        )
+        return self._append(op)
+
+    def _with_empty_constants(self, operands: Sequence[Value]) -> list[Value]:
+        return [self._empty(v) if is_empty(v) and constant_array(v) is None else v for v in operands]
+
+    def _append(self, op: Op) -> list[Value]:
+        """Append an op whose types are known, or what it simplifies to, and return its results."""
+        if op.results and all(map(is_empty, op.results)) and op.operands and not op_has_effects(op):
+            self.count("empty values made constants")
+            return [self._empty(v) for v in op.results]
+        for rule in PATTERNS.get(op.definition, ()):
+            simplified = rule(self, op)
+            if simplified is not None:
+                self.count(f"{op.definition.name} simplified")
+                return [simplified] if isinstance(simplified, Value) else list(simplified)
+        if op_has_effects(op):
+            self._regions[-1].ops.append(op)
+            return op.results
+        return self._fold(op) or self._share(op)
+
+    def op(self, definition: Primitive, *operands: Value, result: Type | None = None, **attributes: Any) -> Value:
+        """Append an op of one result and return that; for patterns."""
+        return self.emit(definition, operands, attributes, (), None if result is None else [result])[0]
+
+    def constant(self, array: Any) -> Value:
+        """Return a constant."""
+        return self.emit(creation.CONSTANT, (), {"value": np.asarray(array)})[0]
+
+    def _empty(self, value: Value) -> Value:
+        return self.constant(np.empty(value.tensor.shape, value.tensor.dtype))
+
+    def count(self, what: str) -> None:
+        """Note that a rewrite happened."""
+        self.counts[what] = self.counts.get(what, 0) + 1
+
+    def _fold(self, op: Op) -> list[Value] | None:
+        if op.regions or not op.operands or op.definition is layout.BROADCAST_IN_DIM:
+            return None
+        arrays = [constant_array(v) for v in op.operands]
+        known = [a for a in arrays if a is not None]
+        if len(known) < len(arrays):
+            return None
+        if sum(a.nbytes for a in known) + sum(v.tensor.nbytes for v in op.results) > FOLD_BYTES:
+            return None
+        with np.errstate(all="ignore"):
+            results = evaluate_op(op, dict(zip(op.operands, known, strict=True)))
+        self.count("constants folded")
+        return [self.constant(np.array(r)) for r in results]
+
+    def _share(self, op: Op) -> list[Value]:
+        key = op_key(op)
+        if key is not None:
+            for scope in reversed(self._shared):
+                if key in scope:
+                    self.count("equal ops shared")
+                    shared: list[Value] = scope[key]
+                    return shared
+            self._shared[-1][key] = op.results
+        self._regions[-1].ops.append(op)
+        return op.results
+
+
+def is_empty(value: Value) -> bool:
+    """Return whether a value is a tensor without elements."""
+    type = value.type
+    return isinstance(type, TensorType) and 0 in type.shape and type.is_static
+
+
+def constant_array(value: Value) -> np.ndarray | None:
+    """Return the array that a constant op holds, or None for any other value."""
+    owner = value.owner
+    if isinstance(owner, Op) and owner.definition is creation.CONSTANT:
+        array: np.ndarray = owner.attributes["value"]
+        return array
+    return None
+
+
+def op_key(op: Op) -> Any:
+    """Return a key that equal ops share, or None for an op that is never shared."""
+    if op.regions:
+        bodies = tuple(region_key(r, op.operands) for r in op.regions)
+        if None in bodies:
+            return None
+    else:
+        bodies = ()
+    operands = tuple(map(id, op.operands))
+    types = tuple([v.type for v in op.results]) if op.definition.explicit_result else ()
+    return op.definition, operands, types, attributes_key(op.attributes), bodies
+
+
+def region_key(region: Region, outer: Sequence[Value]) -> Any:
+    """Return a key of a small region that uses nothing from outside, or None."""
+    if len(region.ops) > 8:
+        return None
+    numbers = {v: k for k, v in enumerate(region.arguments)}
+    parts: list[Any] = []
+    for op in region.ops:
+        if op.regions or any(v not in numbers for v in op.operands):
+            return None
+        types = tuple(v.type for v in op.results)
+        parts.append((op.definition, tuple(numbers[v] for v in op.operands), types, attributes_key(op.attributes)))
+        for result in op.results:
+            numbers[result] = len(numbers)
+    if any(v not in numbers for v in region.returns):
+        return None
+    types = tuple(v.type for v in region.arguments)
+    return types, tuple(parts), tuple(numbers[v] for v in region.returns)
+
+
+_SIMPLE = frozenset({int, bool, str, float, type(None)})
+_ONLY_INTEGERS = frozenset({int})
+
+
+def attributes_key(attributes: Mapping[str, Any]) -> Any:
+    """Return a hashable key of an attribute dictionary."""
+    return tuple([(name, _attribute_key(value)) for name, value in attributes.items()])
+
+
+def _attribute_key(value: Any) -> Any:
+    kind = type(value)
+    if kind in _SIMPLE or (kind is tuple and _ONLY_INTEGERS.issuperset(map(type, value))):
+        return kind, value
+    if isinstance(value, np.ndarray):
+        data = value.tobytes() if value.nbytes <= FOLD_BYTES else id(value)
+        return value.dtype, value.shape, data
+    if isinstance(value, Mapping):
+        return tuple(sorted((k, _attribute_key(v)) for k, v in value.items()))
+    if isinstance(value, list | tuple):
+        return type(value), tuple(map(_attribute_key, value))
+    if isinstance(value, Function):
+        return id(value)
+    return type(value), value

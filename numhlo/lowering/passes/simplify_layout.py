@@ -1,0 +1,205 @@
+"""Patterns of shape and data movement: movements that do nothing, pairs that merge, dynamic ones that are static."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from numhlo.lowering.ir import Op, Value
+from numhlo.lowering.ops import creation, indexing, layout
+from numhlo.lowering.passes.rewriting import Rewriter, constant_array, is_empty, pattern
+
+SPLAT_SEARCH = 65536
+"""Constants of at most this many elements are searched for being one repeated element."""
+
+
+def _owner(value: Value, definition: object) -> Op | None:
+    owner = value.owner
+    return owner if isinstance(owner, Op) and owner.definition is definition else None
+
+
+@pattern(layout.RESHAPE)
+def _reshape(rewriter: Rewriter, op: Op) -> Value | None:
+    """reshape(x: T) to T -> x; reshape(reshape(x)) -> reshape(x); of a scalar's broadcast -> broadcast."""
+    (x,) = op.operands
+    result = op.results[0].tensor
+    if x.type == result:
+        return x
+    inner = _owner(x, layout.RESHAPE)
+    if inner is not None:
+        return rewriter.op(layout.RESHAPE, inner.operands[0], result=result)
+    spread = _owner(x, layout.BROADCAST_IN_DIM)
+    if spread is not None and spread.operands[0].tensor.ndim == 0:
+        return rewriter.op(layout.BROADCAST_IN_DIM, spread.operands[0], result=result, broadcast_dimensions=())
+    return None
+
+
+@pattern(layout.TRANSPOSE)
+def _transpose(rewriter: Rewriter, op: Op) -> Value | None:
+    """Transpose by the identity -> x; of a transpose -> one transpose; of moved unit axes only -> reshape."""
+    (x,) = op.operands
+    order = op.attributes["permutation"]
+    if order == tuple(range(len(order))):
+        return x
+    inner = _owner(x, layout.TRANSPOSE)
+    if inner is not None:
+        first = inner.attributes["permutation"]
+        return rewriter.op(layout.TRANSPOSE, inner.operands[0], permutation=tuple(first[k] for k in order))
+    wide = [k for k in order if x.tensor.shape[k] != 1]
+    if wide == sorted(wide):
+        return rewriter.op(layout.RESHAPE, x, result=op.results[0].type)
+    spread = _owner(x, layout.BROADCAST_IN_DIM)
+    if spread is not None:
+        inverse = {axis: k for k, axis in enumerate(order)}
+        dims = tuple(inverse[d] for d in spread.attributes["broadcast_dimensions"])
+        if list(dims) == sorted(dims):
+            return rewriter.op(
+                layout.BROADCAST_IN_DIM, spread.operands[0], result=op.results[0].type, broadcast_dimensions=dims
+            )
+    return None
+
+
+@pattern(layout.BROADCAST_IN_DIM)
+def _broadcast(rewriter: Rewriter, op: Op) -> Value | None:
+    """Broadcast to the same shape -> x; of a broadcast -> one broadcast; adding unit axes only -> reshape."""
+    (x,) = op.operands
+    dims = op.attributes["broadcast_dimensions"]
+    result = op.results[0].tensor
+    if x.type == result and dims == tuple(range(len(dims))):
+        return x
+    inner = _owner(x, layout.BROADCAST_IN_DIM)
+    if inner is not None:
+        composed = tuple(dims[d] for d in inner.attributes["broadcast_dimensions"])
+        return rewriter.op(layout.BROADCAST_IN_DIM, inner.operands[0], result=result, broadcast_dimensions=composed)
+    if x.tensor.size == result.size and list(dims) == sorted(dims) and x.tensor.ndim:
+        return rewriter.op(layout.RESHAPE, x, result=result)
+    return None
+
+
+@pattern(layout.SLICE)
+def _slice(rewriter: Rewriter, op: Op) -> Value | None:
+    """A slice of everything -> x; a slice of a slice -> one slice."""
+    (x,) = op.operands
+    if x.type == op.results[0].type and set(op.attributes["strides"]) <= {1}:
+        return x
+    inner = _owner(x, layout.SLICE)
+    if inner is None:
+        return None
+    starts, strides = inner.attributes["start_indices"], inner.attributes["strides"]
+    sizes = op.results[0].tensor.shape
+    first = tuple(a + b * s for a, b, s in zip(starts, op.attributes["start_indices"], strides, strict=True))
+    step = tuple(s * t for s, t in zip(strides, op.attributes["strides"], strict=True))
+    limits = tuple(a + (n - 1) * s + 1 for a, n, s in zip(first, sizes, step, strict=True))
+    return rewriter.op(layout.SLICE, inner.operands[0], start_indices=first, limit_indices=limits, strides=step)
+
+
+@pattern(layout.REVERSE)
+def _reverse(rewriter: Rewriter, op: Op) -> Value | None:
+    """Reversing unit axes -> x; reversing twice -> x."""
+    (x,) = op.operands
+    if all(x.tensor.shape[d] <= 1 for d in op.attributes["dimensions"]):
+        return x
+    inner = _owner(x, layout.REVERSE)
+    if inner is not None and set(inner.attributes["dimensions"]) == set(op.attributes["dimensions"]):
+        return inner.operands[0]
+    return None
+
+
+@pattern(layout.CONCATENATE)
+def _concatenate(rewriter: Rewriter, op: Op) -> Value | None:
+    """Concatenate one operand -> it; empty operands are left out."""
+    axis = op.attributes["dimension"]
+    parts = [v for v in op.operands if v.tensor.shape[axis]]
+    if len(parts) == 1:
+        return parts[0]
+    if len(parts) < len(op.operands):
+        return rewriter.op(layout.CONCATENATE, *parts, dimension=axis)
+    return None
+
+
+@pattern(layout.PAD)
+def _pad(rewriter: Rewriter, op: Op) -> Value | None:
+    """Pad by nothing -> x; pad nothing -> the padding value."""
+    x, value = op.operands
+    if is_empty(x):
+        return rewriter.op(layout.BROADCAST_IN_DIM, value, result=op.result.type, broadcast_dimensions=())
+    names = ("edge_padding_low", "edge_padding_high", "interior_padding")
+    return op.operands[0] if not any(any(op.attributes[n]) for n in names) else None
+
+
+@pattern(indexing.DYNAMIC_SLICE)
+def _dynamic_slice(rewriter: Rewriter, op: Op) -> Value | None:
+    """Constant starts -> slice; a slice of everything -> x."""
+    x, *starts = op.operands
+    sizes = op.attributes["slice_sizes"]
+    if sizes == x.tensor.shape:
+        return x
+    known = [constant_array(s) for s in starts]
+    if any(k is None for k in known):
+        return None
+    limits = [n - size for n, size in zip(x.tensor.shape, sizes, strict=True)]
+    first = tuple(min(max(int(k), 0), m) for k, m in zip(known, limits, strict=True))  # type: ignore[arg-type]
+    ends = tuple(a + n for a, n in zip(first, sizes, strict=True))
+    return rewriter.op(layout.SLICE, x, start_indices=first, limit_indices=ends, strides=(1,) * len(sizes))
+
+
+@pattern(indexing.DYNAMIC_UPDATE_SLICE)
+def _dynamic_update_slice(rewriter: Rewriter, op: Op) -> Value | None:
+    """An update of everything -> the update; an empty update -> the operand."""
+    x, update = op.operands[:2]
+    if update.type == x.type:
+        return update
+    return x if update.tensor.size == 0 else None
+
+
+@pattern(indexing.SCATTER)
+def _scatter(rewriter: Rewriter, op: Op) -> Sequence[Value] | None:
+    """Scatter no updates -> the inputs."""
+    inputs, updates = op.operands[: len(op.results)], op.operands[len(op.results) + 1 :]
+    same = all(x.type == v.type for x, v in zip(inputs, op.results, strict=True))
+    return inputs if same and is_empty(updates[0]) else None
+
+
+@pattern(creation.IOTA)
+def _iota(rewriter: Rewriter, op: Op) -> Value | None:
+    """An iota along a unit axis -> zeros."""
+    result = op.results[0].tensor
+    if result.shape[op.attributes["iota_dimension"]] != 1:
+        return None
+    zero = rewriter.constant(np.zeros((), result.dtype))
+    return rewriter.op(layout.BROADCAST_IN_DIM, zero, result=result, broadcast_dimensions=())
+
+
+@pattern(layout.SLICE)
+def _slice_of_concatenate(rewriter: Rewriter, op: Op) -> Value | None:
+    """A slice inside one part of a concatenation -> a slice of that part."""
+    owner = op.operands[0].owner
+    if not isinstance(owner, Op) or owner.definition is not layout.CONCATENATE:
+        return None
+    axis = owner.attributes["dimension"]
+    starts, limits = op.attributes["start_indices"], op.attributes["limit_indices"]
+    offset = 0
+    for part in owner.operands:
+        extent = part.tensor.shape[axis]
+        if starts[axis] >= offset and limits[axis] <= offset + extent:
+            first = tuple(a - offset if k == axis else a for k, a in enumerate(starts))
+            last = tuple(b - offset if k == axis else b for k, b in enumerate(limits))
+            return rewriter.op(
+                layout.SLICE, part, start_indices=first, limit_indices=last, strides=op.attributes["strides"]
+            )
+        offset += extent
+    return None
+
+
+@pattern(creation.CONSTANT)
+def _constant(rewriter: Rewriter, op: Op) -> Value | None:
+    """Rewrite an array of one repeated element as a broadcast scalar, so that kernels see the scalar."""
+    array = op.attributes["value"]
+    if array.ndim == 0 or array.size < 2:
+        return None
+    first = array[(0,) * array.ndim]
+    if any(array.strides) and (array.size > SPLAT_SEARCH or array.tobytes() != first.tobytes() * array.size):
+        return None
+    scalar = rewriter.constant(np.array(first))
+    return rewriter.op(layout.BROADCAST_IN_DIM, scalar, result=op.results[0].type, broadcast_dimensions=())

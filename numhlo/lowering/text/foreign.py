@@ -1,0 +1,84 @@
+"""Attributes and types that are kept as text, because nothing here computes with them.
+
+Exporters decorate programs with attributes of other dialects (shardings, layouts) and a few types that have no NumPy
+dtype. They are parsed into these records, survive every pass, and are printed back as they were read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import cast
+
+from numhlo.lowering.ir import TensorType, Type
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignAttribute:
+    """An attribute kept as its text, such as ``#sdy.sharding<@mesh, [{"x"}]>``."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+UNIT = ForeignAttribute("unit")
+"""The attribute that says something by being there: a name alone in a dictionary."""
+
+
+class DenseArray(tuple[int | float | bool, ...]):
+    """A tuple that came as ``array<TYPE: ...>``, which text tells apart from ``[...]``.
+
+    Examples
+    --------
+    >>> DenseArray((1, 2), "i64").element
+    'i64'
+    """
+
+    element: str
+
+    def __new__(cls, values: Iterable[int | float | bool], element: str) -> DenseArray:
+        """Make a tuple of ``values`` whose elements text spells as ``element``."""
+        array = super().__new__(cls, values)
+        array.element = element
+        return array
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignType:
+    """A type kept as its text, such as ``tensor<4x!quant.uniform<i8:f32, 0.1>>`` or ``tensor<2xindex>``."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def foreign_type(text: str) -> Type:
+    """Return a type that is kept as text.
+
+    `Type` does not list it, so that rules need not think of it: they ask for tensors, and refuse others with an error.
+    """
+    return cast("Type", ForeignType(text))
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedTensorType(TensorType):
+    """A tensor type with an encoding, kept as text: ``tensor<?x3xf32, #stablehlo.bounds<8, ?>>``."""
+
+    encoding: str = ""
+
+    def __str__(self) -> str:
+        return f"{TensorType.__str__(self)[:-1]}, {self.encoding}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A function type: ``(tensor<f32>) -> (tensor<f32>, tensor<i32>)``."""
+
+    arguments: tuple[Type, ...]
+    results: tuple[Type, ...]
+
+    def __str__(self) -> str:
+        return f"({', '.join(map(str, self.arguments))}) -> ({', '.join(map(str, self.results))})"

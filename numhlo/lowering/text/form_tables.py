@@ -1,0 +1,26 @@
+"""The two tables of pretty forms, keyed by op: how to print one and how to parse one.
+
+An op that is in neither table has the generic form only, which is derived from its `Primitive` record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from numhlo.lowering.ir import Op
+from numhlo.lowering.ops.primitive import Primitive
+from numhlo.lowering.ops.rule_table import RuleTable
+
+if TYPE_CHECKING:
+    from numhlo.lowering.text.parser import Parser
+    from numhlo.lowering.text.printer import Printer
+
+PrintRule = Callable[["Printer", Op], None]
+"""Writes an op from its name on: everything after ``%0 =``."""
+
+ParseRule = Callable[["Parser", Primitive], Op]
+"""Reads an op from behind its name to its end, location excluded."""
+
+PRINT: RuleTable[PrintRule] = RuleTable("print", "numhlo/lowering/text")
+PARSE: RuleTable[ParseRule] = RuleTable("parse", "numhlo/lowering/text")

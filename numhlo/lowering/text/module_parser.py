@@ -1,0 +1,317 @@
+"""Reading a whole text: modules, functions, aliases; and the public `parse`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numhlo.lowering.ir import Function, Module, Type
+from numhlo.lowering.ir.errors import ParseError
+from numhlo.lowering.text.foreign import ForeignAttribute, Signature
+from numhlo.lowering.text.parser import FUNCTION_RETURNS, Parser
+from numhlo.lowering.text.printer import PREAMBLE
+from numhlo.lowering.text.unregistered import fill_declaration
+
+_VISIBILITIES = ("public", "private", "nested")
+_MODULE_WORDS = frozenset({"module", "builtin.module"})
+_BYTECODE = "ML\xefR"
+
+
+class ModuleParser(Parser):
+    """Reads a text from its first token to its last."""
+
+    def __init__(self, text: str, name: str) -> None:
+        super().__init__(text, name)
+        self.module = Module([])
+        self._find_aliases()
+        self._find_functions()
+
+    # -- what may be used before it is defined
+
+    def _find_aliases(self) -> None:
+        """Note where ``#name = ...`` and ``!name = ...`` stand."""
+        for index, token in enumerate(self.tokens):
+            if token == "=" and index and self.tokens[index - 1][0] in "#!":
+                name = self.tokens[index - 1]
+                table = self.aliases if name[0] == "#" else self.type_aliases
+                table.setdefault(name, index + 1)
+
+    def _find_functions(self) -> None:
+        """Make a function, still empty, for every definition in the text."""
+        tokens = self.tokens
+        named = iter([k for k, token in enumerate(tokens) if token == "sym_name"])
+        for index, token in enumerate(tokens):
+            self.index = index + 1
+            if token == "func.func":
+                if self.token in _VISIBILITIES:
+                    self.advance()
+                if self.token[:1] == "@":
+                    self._announce(self.parse_symbol(), index)
+            elif token == '"func.func"':
+                place = next((k for k in named if k > index), len(tokens))
+                if self.tokens[place + 1 : place + 2] == ["="] and self.tokens[place + 2][:1] == '"':
+                    self.index = place + 2
+                    self._announce(self.parse_string(), index)
+        self.index = 0
+
+    def _announce(self, name: str, index: int) -> None:
+        if name in self.functions:
+            raise self.complaint(f"function @{name} is defined twice", index)
+        self.functions[name] = Function(name)
+
+    # -- the top level
+
+    def parse_text(self) -> Module:
+        """Read the whole text."""
+        if not self.token:
+            raise self.error("a module or a function")
+        while self.token:
+            self._parse_top_level()
+        return self.module
+
+    def _parse_top_level(self) -> None:
+        token = self.token
+        if token in _MODULE_WORDS:
+            self._parse_module()
+        elif token == '"builtin.module"':
+            self._parse_generic_module()
+        elif token == "func.func":
+            self._parse_function()
+        elif token == '"func.func"':
+            self._parse_generic_function()
+        elif token[0] in "#!" and self.token_at(1) == "=":
+            self._skip_alias()
+        elif token == "{-#":
+            self.index = len(self.tokens) - 1
+        elif token == "sdy.mesh":
+            self._keep_mesh()
+        else:
+            raise self.error("a module, a function or an alias")
+
+    def _skip_alias(self) -> None:
+        is_type = self.advance()[0] == "!"
+        self.expect("=")
+        if is_type:
+            self.parse_type()
+        elif self.at("loc"):
+            self.parse_location()
+        else:
+            self.parse_attribute()
+
+    def _keep_mesh(self) -> None:
+        """Keep a device mesh as text: shardings refer to it, numbers don't depend on it."""
+        first = self.index
+        self.advance()
+        self.parse_symbol()
+        self.expect("=")
+        self.skip_balanced()
+        if self.at("{"):
+            self.skip_balanced()
+        last = self.index - 1
+        text = self.text[self.starts[first] : self.starts[last] + len(self.tokens[last])]
+        self._skip_location()
+        self.module.attributes.setdefault(PREAMBLE, ())
+        self.module.attributes[PREAMBLE] += (ForeignAttribute(text),)
+
+    def _skip_location(self) -> None:
+        if self.at("loc"):
+            self.parse_location()
+
+    def _parse_module(self) -> None:
+        self.enter()
+        self.advance()
+        if self.token[:1] == "@":
+            self.module.name = self.parse_symbol()
+        if self.accept("attributes"):
+            self.module.attributes.update(self.parse_dictionary())
+        self.expect("{")
+        while not self.accept("}"):
+            if not self.token:
+                raise self.error("'}'")
+            self._parse_top_level()
+        self._skip_location()
+        self.depth -= 1
+
+    def _parse_generic_module(self) -> None:
+        self.enter()
+        self.advance()
+        self.expect("(", ")")
+        attributes = self._parse_properties()
+        self.module.name = str(attributes.pop("sym_name", self.module.name))
+        self.expect("(", "{")
+        if self.token[:1] == "^":
+            self.parse_label()
+        while not self.accept("}"):
+            if not self.token:
+                raise self.error("'}'")
+            self._parse_top_level()
+        self.expect(")")
+        attributes.update(self.parse_dictionary() if self.at("{") else {})
+        self.module.attributes.update(attributes)
+        self.parse_signature(())
+        self._skip_location()
+        self.depth -= 1
+
+    def _parse_properties(self) -> dict[str, Any]:
+        if not self.accept("<"):
+            return {}
+        attributes = self.parse_dictionary()
+        self.expect(">")
+        return attributes
+
+    # -- functions
+
+    def _parse_function(self) -> None:
+        self.advance()
+        visibility = self.advance() if self.token in _VISIBILITIES else ""
+        name = self.parse_symbol()
+        function = self._open(name, visibility)
+        arguments, argument_attributes = self._parse_function_arguments()
+        results, result_attributes = self._parse_function_results()
+        if self.accept("attributes"):
+            function.attributes = self.parse_dictionary()
+        if self.at("{"):
+            self._parse_function_body(function, arguments, results)
+        else:
+            fill_declaration(function, [type for _, type in arguments], results)
+        _set_attributes(function, argument_attributes, result_attributes)
+        self._skip_location()
+
+    def _open(self, name: str, visibility: str) -> Function:
+        function = self.functions[name]
+        function.visibility = visibility
+        function.location = self.location(self.index - 1)
+        self.module.functions.append(function)
+        return function
+
+    def _parse_function_arguments(self) -> tuple[list[tuple[str, Type]], list[dict[str, Any]]]:
+        """Read ``(%a: type {attributes}, ...)``, or types without names."""
+        arguments: list[tuple[str, Type]] = []
+        attributes: list[dict[str, Any]] = []
+        self.expect("(")
+        while not self.accept(")"):
+            if arguments:
+                self.expect(",")
+            name = ""
+            if self.token[:1] == "%":
+                name = self.parse_value_name()
+                self.expect(":")
+            arguments.append((name, self.parse_type()))
+            attributes.append(self.parse_dictionary() if self.at("{") else {})
+            self._skip_location()
+        return arguments, attributes
+
+    def _parse_function_results(self) -> tuple[list[Type], list[dict[str, Any]]]:
+        if not self.accept("->"):
+            return [], []
+        if not self.accept("("):
+            return [self.parse_type()], []
+        types: list[Type] = []
+        attributes: list[dict[str, Any]] = []
+        while not self.accept(")"):
+            if types:
+                self.expect(",")
+            types.append(self.parse_type())
+            attributes.append(self.parse_dictionary() if self.at("{") else {})
+        return types, attributes
+
+    def _parse_function_body(
+        self, function: Function, arguments: Sequence[tuple[str, Type]], results: Sequence[Type]
+    ) -> None:
+        if any(not name for name, _ in arguments):
+            raise self.complaint("the arguments of a function with a body need names")
+        scope = len(self._defined)
+        self.expect("{")
+        if self.token[:1] == "^":
+            self.parse_label()
+        self.fill(function.body, arguments, FUNCTION_RETURNS)
+        self._check_results(function, results)
+        self.expect("}")
+        self.forget(scope)
+
+    def _check_results(self, function: Function, results: Sequence[Type]) -> None:
+        if function.result_types != list(results):
+            returned, declared = (", ".join(map(str, types)) for types in (function.result_types, results))
+            raise self.complaint(
+                f"@{function.name} returns ({returned}), its signature says ({declared})", self.index - 1
+            )
+
+    def _parse_generic_function(self) -> None:
+        """Read ``"func.func"() <{...}> ({...}) : () -> ()``."""
+        first = self.index
+        self.advance()
+        self.expect("(", ")")
+        attributes = self._parse_properties()
+        body = self.index
+        self.expect("(")
+        self.skip_balanced()
+        self.expect(")")
+        attributes.update(self.parse_dictionary() if self.at("{") else {})
+        self.parse_signature(())
+        self._skip_location()
+        behind, self.index = self.index, body
+        name, signature = attributes.pop("sym_name", None), attributes.pop("function_type", None)
+        if not isinstance(name, str) or name not in self.functions or not isinstance(signature, Signature):
+            raise self.complaint("func.func needs sym_name and function_type", first)
+        function = self._open(name, str(attributes.pop("sym_visibility", "")))
+        self._parse_generic_body(function, signature)
+        argument_attributes, result_attributes = attributes.pop("arg_attrs", ()), attributes.pop("res_attrs", ())
+        _set_attributes(function, argument_attributes, result_attributes)
+        function.attributes = attributes
+        self.index = behind
+
+    def _parse_generic_body(self, function: Function, signature: Signature) -> None:
+        self.expect("(", "{")
+        if self.accept("}"):
+            fill_declaration(function, signature.arguments, signature.results)
+            return
+        scope, first = len(self._defined), self.index
+        arguments = self.parse_label() if self.token[:1] == "^" else []
+        if tuple(type for _, type in arguments) != signature.arguments:
+            raise self.complaint(f"the label's arguments are not those of {signature}", first)
+        self.fill(function.body, arguments, FUNCTION_RETURNS)
+        self._check_results(function, signature.results)
+        self.expect("}")
+        self.forget(scope)
+
+
+def _set_attributes(
+    function: Function, arguments: Sequence[Mapping[str, Any]], results: Sequence[Mapping[str, Any]]
+) -> None:
+    function.argument_attributes = [dict(item) for item in arguments] if any(arguments) else []
+    function.result_attributes = [dict(item) for item in results] if any(results) else []
+
+
+def parse(text: str, name: str = "<string>") -> Module:
+    """Return the module that a StableHLO text spells.
+
+    Parameters
+    ----------
+    text : str
+        One module, or functions without one; ops in the generic or in their pretty form.
+    name : str
+        The text's name (its file), for messages and for the ops' locations.
+
+    Returns
+    -------
+    Module
+        With all functions of the text, in its order. Ops that numhlo does not know are kept, and refuse to run.
+
+    Raises
+    ------
+    ParseError
+        With line, column, the line itself and a caret.
+
+    Examples
+    --------
+    >>> parse("func.func @main(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }").main
+    <function @main(tensor<f32>) -> (tensor<f32>)>
+    """
+    if text.startswith(("ML\\xefR", _BYTECODE)):
+        raise ParseError(
+            f"{name} is MLIR bytecode, not text",
+            fix="print it as text first: for a jax.export artifact, str(exported.mlir_module())",
+        )
+    if text.lstrip().startswith("HloModule"):
+        raise ParseError(f"{name} is XLA's own HLO text, not StableHLO", fix="use as_text() instead of as_text('hlo')")
+    return ModuleParser(text, name).parse_text()

@@ -1,0 +1,83 @@
+"""Ops without a definition: read, kept, printed back in the generic form, refused when run.
+
+Records made here are not in `PRIMITIVES`. Functions that are declared without a body hold one such op, too, so that
+every walk over a program works on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NoReturn
+
+from numhlo.lowering.ir import Function, Op, Region, Type
+from numhlo.lowering.ir.errors import UnsupportedError
+from numhlo.lowering.ops.primitive import MISSING, Primitive, Signature
+from numhlo.lowering.text.stand_ins import attributes_of
+
+
+class Unregistered(Primitive):
+    """The record of an op that numhlo knows by name only."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        defaults = {a.name: a.default for a in self.attributes if a.default is not MISSING}
+        object.__setattr__(self, "defaults", defaults)
+
+
+class ChloOp(Unregistered):
+    """An op of the dialect chlo, which has forms of its own."""
+
+    __slots__ = ()
+
+
+def infer_declared(signature: Signature) -> Sequence[Type]:
+    """Return the result types that the text declares."""
+    signature.require(signature.results is not None, "the result types of an unknown op must be given")
+    return list(signature.results or ())
+
+
+@cache
+def unregistered(full_name: str) -> Unregistered:
+    """Return the record of an unknown op, the same one for the same name.
+
+    Examples
+    --------
+    >>> unregistered("other.op").dialect
+    'other'
+    """
+    dialect, dot, name = full_name.partition(".")
+
+    def evaluate(*_: Any) -> NoReturn:
+        raise UnsupportedError(f"{full_name} can't be run: numhlo has no definition of it")
+
+    record = ChloOp if dialect == "chlo" else Unregistered
+    return record(
+        name if dot else full_name,
+        infer_declared,
+        evaluate,
+        ("*operands",),
+        tuple(attributes_of(full_name)),
+        regions=("*regions",),
+        explicit_result=True,
+        has_effects=True,
+        dialect=dialect if dot else "",
+    )
+
+
+DECLARATION = unregistered("func.declaration")
+"""The only op in the body of a function whose body is somewhere else; its results are the function's."""
+
+
+def fill_declaration(function: Function, arguments: Sequence[Type], results: Sequence[Type]) -> None:
+    """Give an empty function a signature but no body of its own."""
+    body = function.body = Region(arguments)
+    op = Op(DECLARATION, body.arguments, {}, (), results)
+    body.ops.append(op)
+    body.returns.extend(op.results)
+
+
+def is_declaration(function: Function) -> bool:
+    """Return whether a function has no body."""
+    return bool(function.body.ops) and function.body.ops[0].definition is DECLARATION

@@ -1,0 +1,12 @@
+"""`numhlo.nn`: activation functions and attention under JAX's names, and pooling under those of flax."""
+
+from numhlo.nn import initializers as initializers
+from numhlo.tracer.namespace import activations as _activations
+from numhlo.tracer.namespace import attention as _attention
+from numhlo.tracer.namespace import pooling as _pooling
+from numhlo.tracer.namespace.activations import *  # noqa: F403
+from numhlo.tracer.namespace.attention import *  # noqa: F403
+from numhlo.tracer.namespace.pooling import *  # noqa: F403
+
+_PUBLIC = {"initializers", *_activations.__all__, *_attention.__all__, *_pooling.__all__}
+__all__ = [name for name in sorted(globals()) if name in _PUBLIC]

@@ -1,0 +1,50 @@
+"""NumPy's names that can't be traced, or mean nothing here, and what to write instead."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+ADVICE: dict[str, str] = {
+    **dict.fromkeys(["matrix", "bmat", "asmatrix", "mat"], "use two-dimensional arrays and @"),
+    **dict.fromkeys(["recarray", "rec", "void", "record"], "use a dict or dataclass of arrays"),
+    "poly1d": "use polyval and its kin on arrays of coefficients",
+    "polynomial": "use polyval, polyfit and their kin on arrays of coefficients",
+    "emath": "cast to complex first; the dtype can't follow values",
+    "asarray_chkfinite": "use asarray, and isfinite(x).all() as a result",
+    "ma": "use where=, or where(mask, x, fill)",
+    **dict.fromkeys(["char", "strings"], "keep text outside; traced arrays hold numbers"),
+    **dict.fromkeys(["trapz"], "use trapezoid"),
+    **dict.fromkeys(["in1d"], "use isin"),
+    **dict.fromkeys(["row_stack"], "use vstack"),
+    **dict.fromkeys(["product", "cumproduct", "alltrue", "sometrue"], "use prod, cumprod, all, any"),
+    **dict.fromkeys(["float128", "float96"], "use float64"),
+    **dict.fromkeys(["complex256", "complex192"], "use complex128"),
+    **dict.fromkeys(["int2", "int4", "uint2", "uint4"], "use int8 or uint8; parsed programs may hold narrower ones"),
+    "as_strided": "use lib.stride_tricks.sliding_window_view, reshape and transpose",
+    "testing": "use NumPy's on the results",
+    **dict.fromkeys(["nditer", "nested_iters", "flatiter"], "use whole-array operations, or vmap"),
+    "memmap": "open it with NumPy; it is accepted as an argument",
+    "random": "use numhlo.random, whose keys make draws part of the program",
+    **dict.fromkeys(["object_", "str_", "bytes_"], "keep such data outside; traced arrays hold numbers"),
+    **dict.fromkeys(["datetime64", "timedelta64"], "use integers"),
+    **dict.fromkeys(["longdouble", "clongdouble"], "use float64"),
+    **dict.fromkeys(
+        ["fromfile", "fromiter", "loadtxt", "genfromtxt", "load", "frombuffer", "fromstring"],
+        "use NumPy's, then asarray",
+    ),
+    **dict.fromkeys(["savetxt", "save", "savez"], "use NumPy's on the results"),
+    "frompyfunc": "use vectorize, whose function is traced",
+    **dict.fromkeys(["errstate", "seterr", "geterr"], "use NumPy's; compiled code raises no floating-point warnings"),
+    **dict.fromkeys(["shares_memory", "may_share_memory"], "use NumPy's; memory layout belongs to the compiler"),
+}
+"""What to do instead, by name."""
+
+
+NARROW_FLOATS = "use the dtype of that name in ml_dtypes; its arrays can be traced"
+
+
+def raise_absent(name: str) -> NoReturn:
+    """Raise the `AttributeError` for a name that `numhlo.numpy` lacks."""
+    found = NARROW_FLOATS if name.startswith(("float4_", "float8_")) else ADVICE.get(name, "")
+    advice = f"; {found}" if found else ""
+    raise AttributeError(f"module 'numhlo.numpy' has no attribute {name!r}{advice}", name=name)

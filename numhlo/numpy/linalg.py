@@ -1,0 +1,13 @@
+"""`numhlo.numpy.linalg`: factorizations, equations, norms and products of matrices, as in `numpy.linalg`."""
+
+from numpy.linalg import LinAlgError as LinAlgError
+
+from numhlo.tracer.namespace import factoring as _factoring
+from numhlo.tracer.namespace import norms as _norms
+from numhlo.tracer.namespace import solving as _solving
+from numhlo.tracer.namespace.factoring import *  # noqa: F403
+from numhlo.tracer.namespace.norms import *  # noqa: F403
+from numhlo.tracer.namespace.solving import *  # noqa: F403
+
+_PUBLIC = {"LinAlgError", *_factoring.__all__, *_norms.__all__, *_solving.__all__}
+__all__ = [name for name in sorted(globals()) if name in _PUBLIC]

@@ -1,0 +1,339 @@
+"""StableHLO programs from anywhere: read them, look at them, run them, transform them.
+
+What another tool exported is the same kind of graph that tracing makes, so all that works on a traced function works
+here too. Reading and writing text is `numhlo.lowering.text`'s, checking `numhlo.lowering.verifier`'s; this module gives
+them one face.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from numhlo.compilation.builder_handles import Handle
+from numhlo.compilation.graph_builder import GraphBuilder
+from numhlo.compilation.program_function import ProgramFunction
+from numhlo.compilation.reports import describe_program, kernel_sources
+from numhlo.display import program_html
+from numhlo.lowering import ir
+from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
+from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers, GatherDimensionNumbers, ScatterDimensionNumbers
+from numhlo.lowering.passes.legalize_quantized import express_module
+from numhlo.lowering.text import parse as parse_text
+from numhlo.lowering.text import print_module
+from numhlo.lowering.text.bytecode import MAGIC, read_bytecode, write_bytecode
+from numhlo.lowering.verifier import verify
+from numhlo.tracer.array import Array
+
+__all__ = [
+    "Builder",
+    "DotDimensionNumbers",
+    "GatherDimensionNumbers",
+    "Handle",
+    "Module",
+    "ProgramFunction",
+    "ScatterDimensionNumbers",
+    "deserialize",
+    "load",
+    "parse",
+]
+
+DEVICES = ("mhlo.num_partitions", "mhlo.num_replicas")
+"""Attributes of a module that say for how many devices it is."""
+
+
+class Module:
+    """A StableHLO program.
+
+    Parameters
+    ----------
+    graph : numhlo.lowering.ir.Module
+        Such as the `module` of a lowered function.
+
+    Attributes
+    ----------
+    graph : numhlo.lowering.ir.Module
+        Must not be changed any more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import numhlo
+    >>> module = parse('''
+    ... func.func public @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+    ...   %0 = stablehlo.add %x, %x : tensor<3xf32>
+    ...   return %0 : tensor<3xf32>
+    ... }''')
+    >>> module.run("main", np.ones(3, np.float32))
+    (Array([2., 2., 2.], dtype=float32),)
+    >>> numhlo.grad(lambda x: module.callable()(x).sum())(np.ones(3, np.float32))
+    Array([2., 2., 2.], dtype=float32)
+    """
+
+    def __init__(self, graph: ir.Module) -> None:
+        self.graph = graph
+        self._verified = False
+
+    def __repr__(self) -> str:
+        name = f" @{self.graph.name}" if self.graph.name else ""
+        return f"<StableHLO module{name}: {', '.join(map(repr, self.graph.functions))}>"
+
+    def _repr_html_(self) -> str:
+        ran = [(name, program) for name, f in self.functions.items() for program in f.programs.values()]
+        kernels = {k: source for _, program in ran for k, source in kernel_sources(program).items()}
+        state = [f"@{name}: {line}" for name, program in ran for line in describe_program(program)]
+        name = f"module @{self.graph.name}" if self.graph.name else "module"
+        return program_html(f"StableHLO {name}", self.graph, kernels=kernels, state=state)
+
+    @cached_property
+    def functions(self) -> Mapping[str, ProgramFunction]:
+        """The program's functions by name, each ready to be called."""
+        return {f.name: ProgramFunction(f, self._verify_once) for f in self.graph.functions}
+
+    def as_text(self, *, generic: bool = False, locations: bool = False) -> str:
+        """Return the program as StableHLO text.
+
+        Parameters
+        ----------
+        generic : bool, optional
+            Write every op in its generic form, which spells out all operands, attributes and types.
+        locations : bool, optional
+            End every op with its place in the source.
+        """
+        return print_module(self.graph, generic=generic, locations=locations)
+
+    def serialize(self, version: str | None = None) -> bytes:
+        """Return the program as a portable artifact, which other versions of StableHLO read; needs jaxlib.
+
+        Parameters
+        ----------
+        version : str, optional
+            The version that must be able to read it, such as ``"1.0.0"``; by default the newest that jaxlib knows.
+
+        Raises
+        ------
+        UnsupportedError
+            If jaxlib is not installed, or refuses the program.
+        """
+        return write_bytecode(self.as_text(locations=True), version)
+
+    def verify(self) -> None:
+        """Check that the program is well formed and obeys the constraints of the specification.
+
+        Raises
+        ------
+        VerificationError
+            Naming the op, the constraint, and the place in the text.
+        """
+        verify(express_module(self.graph))
+
+    def run(self, name: str, /, *arrays: Any) -> tuple[Array, ...]:
+        """Call a function, compiled.
+
+        Parameters
+        ----------
+        name : str
+            The function's, such as ``"main"``.
+        *arrays : array_like
+            Of the function's shapes and dtypes; Python scalars take the dtype that is wanted. Extents that the program
+            leaves open are taken from here, and it is compiled for each choice of them.
+
+        Returns
+        -------
+        tuple of Array
+
+        Raises
+        ------
+        VerificationError
+            If the program breaks a constraint of the specification.
+        UnsupportedError
+            If it has ops that numhlo has no definition of, or is meant for several devices.
+        ArgumentError, ShapeError, DTypeError
+            If the arrays are not what the function takes.
+        """
+        return self._function(name).run(*arrays)
+
+    def interpret(self, name: str, /, *arrays: Any) -> tuple[Array, ...]:
+        """Call a function on the reference interpreter, op by op; otherwise as `run`."""
+        return self._function(name).interpret(*arrays)
+
+    def callable(self, name: str = "main") -> ProgramFunction:
+        """Return a function that can be called, jitted, vectorized and differentiated like any traced one.
+
+        Returns
+        -------
+        ProgramFunction
+            Takes arrays, returns the result where there is one, else a tuple of the results.
+        """
+        return self._function(name)
+
+    def _function(self, name: str) -> ProgramFunction:
+        found = self.functions.get(name)
+        if found is None:
+            known = ", ".join(self.functions) or "none"
+            raise ArgumentError(f"the module has no function {name!r}", why=f"its functions: {known}")
+        return found
+
+    def _verify_once(self) -> None:
+        if not self._verified:
+            self._require_one_device()
+            self.verify()
+            self._verified = True
+
+    def _require_one_device(self) -> None:
+        for name in DEVICES:
+            count = self.graph.attributes.get(name, 1)
+            if count != 1:
+                raise UnsupportedError(
+                    f"the program is for several devices: {name} is {count}",
+                    why="numhlo runs on one CPU",
+                    fix="export it for one device, without shardings",
+                )
+
+
+class Builder(GraphBuilder):
+    """A StableHLO program made by hand, op by op.
+
+    Ops are methods by StableHLO's names; they take and return handles, which have Python's operators, too. Numbers and
+    arrays among the operands become constants. Elementwise ops broadcast scalars and extents of 1; between other ranks
+    ``broadcast_dimensions`` says which dimensions match.
+
+    Parameters
+    ----------
+    name : str
+        The function's.
+    raise_at_once : bool
+        Raise an error where it is made. Otherwise the first one is noted, and raised by `build`.
+
+    Attributes
+    ----------
+    error : NumhloError or None
+        The error that was noted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> b = Builder("axpy")
+    >>> alpha, x, y = (b.parameter(k, shape, np.float32) for k, shape in enumerate([(), (3,), (3,)]))
+    >>> b.add(b.multiply(alpha, x), y)
+    <value of axpy: tensor<3xf32>>
+    >>> x = np.arange(3, dtype=np.float32)
+    >>> b.build().run("axpy", np.float32(2), x, x)
+    (Array([0., 3., 6.], dtype=float32),)
+
+    Regions are Python functions, or builders made by `sub_builder`:
+
+    >>> b = Builder("total")
+    >>> x = b.parameter(0, (2, 3), np.float32)
+    >>> _ = b.reduce(x, np.float32(0), regions=[lambda a, c: a + c], dimensions=(1,))
+    >>> b.build().run("total", np.ones((2, 3), np.float32))
+    (Array([3., 3.], dtype=float32),)
+    """
+
+    def build(self) -> Module:
+        """Return the program, verified.
+
+        Raises
+        ------
+        NumhloError
+            The first error that was noted.
+        """
+        module = Module(self.module())
+        module.verify()
+        return module
+
+
+def parse(text: str, name: str = "<string>") -> Module:
+    """Read a program from StableHLO text.
+
+    Parameters
+    ----------
+    text : str
+        One module, or functions without one; ops in the generic or in their pretty form.
+    name : str, optional
+        What to call the text in messages.
+
+    Raises
+    ------
+    ParseError
+        With line, column, the line itself and a caret.
+    ArgumentError
+        If ``text`` is no string.
+
+    Examples
+    --------
+    >>> parse("func.func @main(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }").functions
+    {'main': <function @main(tensor<f32>) -> (tensor<f32>)>}
+    """
+    if not isinstance(text, str):
+        raise ArgumentError(
+            f"parse takes text, not a {type(text).__qualname__}",
+            fix="call .as_text() or str() on what another library made; deserialize reads bytes, load a file",
+        )
+    return Module(parse_text(text, name))
+
+
+def deserialize(data: bytes, name: str = "<bytecode>") -> Module:
+    """Read a program from MLIR bytecode or a portable artifact; needs jaxlib.
+
+    Parameters
+    ----------
+    data : bytes
+        Such as `Module.serialize` returns, or ``jax.export``'s ``mlir_module_serialized``.
+    name : str, optional
+        What to call it in messages.
+
+    Raises
+    ------
+    UnsupportedError
+        If jaxlib is not installed, or does not understand the data.
+
+    Examples
+    --------
+    >>> module = parse("func.func @main(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }")
+    >>> deserialize(module.serialize())
+    <StableHLO module: <function @main(tensor<f32>) -> (tensor<f32>)>>
+    """
+    given: object = data
+    if not isinstance(given, bytes) or not given.startswith(MAGIC):
+        raise ArgumentError("deserialize takes MLIR bytecode", fix="use parse for text, load for a file")
+    return parse(read_bytecode(data), name)
+
+
+def load(path: str | PathLike[str]) -> Module:
+    """Read a program from a file: StableHLO text, or, where jaxlib is installed, MLIR bytecode.
+
+    Parameters
+    ----------
+    path : path_like
+
+    Raises
+    ------
+    UnsupportedError
+        If the file is MLIR bytecode and jaxlib is not there, or another binary form; the message says how to get text.
+    ParseError
+        As `parse`.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "model.mlir")
+    ...     _ = path.write_text("func.func @main(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }")
+    ...     load(path)
+    <StableHLO module: <function @main(tensor<f32>) -> (tensor<f32>)>>
+    """
+    data = Path(path).read_bytes()
+    if data.startswith(MAGIC):
+        return deserialize(data, str(path))
+    try:
+        return parse(data.decode("utf-8"), str(path))
+    except UnicodeDecodeError:
+        raise UnsupportedError(
+            f"{path} is neither text nor MLIR bytecode",
+            why="numhlo reads StableHLO as text",
+            fix="for an artifact of jax.export: str(jax.export.deserialize(data).mlir_module())",
+        ) from None

@@ -1,0 +1,239 @@
+"""Every switch that changes how numhlo runs, or makes it say what it does: name, legal values, and one line of help.
+
+The only file of the face that reads the environment. A variable is read once, when its switch is first asked for;
+`debugging` and `using` set switches for a block. Rooms get what concerns them as arguments.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from numhlo.lowering.ir.errors import ArgumentError
+
+OFF_ON = ("0", "1")
+ALL = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """One switch.
+
+    Attributes
+    ----------
+    variable : str
+        The environment variable.
+    values : tuple of str
+        Legal values, the default first; empty where any text will do.
+    help : str
+    several : bool
+        Any number of values at once, with commas between them, or ``all``; the default is none.
+    """
+
+    variable: str
+    values: tuple[str, ...]
+    help: str
+    several: bool = False
+
+    @property
+    def legal(self) -> str:
+        """Return the legal values as text."""
+        if not self.values:
+            return "a folder"
+        return ", ".join([*self.values, *([ALL] if self.several else [])])
+
+    def read(self, given: Any) -> Any:
+        """Return a value as the program asks for it: a bool, a set of names, or a string.
+
+        Raises
+        ------
+        ArgumentError
+            If it is not legal; the message lists the legal ones.
+
+        Examples
+        --------
+        >>> sorted(SWITCHES["dump"].read("passes, kernels"))
+        ['kernels', 'passes']
+        >>> SWITCHES["time"].read("1")
+        True
+        """
+        text: Any = str(int(given)) if isinstance(given, bool) else given
+        if not self.values:
+            return str(text)
+        if self.several:
+            names = text.split(",") if isinstance(text, str) else list(text)
+            found = frozenset(n.strip() for n in names if n.strip())
+            self._require(found <= {*self.values, ALL}, given)
+            return frozenset(self.values) if ALL in found else found
+        self._require(text in self.values, given)
+        return text == "1" if set(self.values) == set(OFF_ON) else text
+
+    def _require(self, is_legal: bool, given: Any) -> None:
+        if not is_legal:
+            raise ArgumentError(f"{self.variable} is {given!r}", why=self.help, fix=f"use one of {self.legal}")
+
+
+SWITCHES: Mapping[str, Switch] = {
+    "engine": Switch(
+        "NUMHLO_ENGINE",
+        ("compiled", "interpreter"),
+        "what runs jitted functions: compiled kernels, or the reference interpreter, op by op, for debugging",
+    ),
+    "tier0": Switch(
+        "NUMHLO_TIER0",
+        ("1", "0"),
+        "answer first calls on NumPy while kernels compile, or wait for machine code",
+    ),
+    "check": Switch(
+        "NUMHLO_CHECK",
+        ("nan", "inf", "bounds", "overflow"),
+        "stop at the first op that makes one of these, op by op on NumPy",
+        several=True,
+    ),
+    "dump": Switch(
+        "NUMHLO_DUMP",
+        ("trace", "stablehlo", "passes", "kernels"),
+        "what to write of every compilation: ops beside the user's lines, StableHLO, each pass's result, kernel source",
+        several=True,
+    ),
+    "dump_to": Switch(
+        "NUMHLO_DUMP_TO",
+        (),
+        "where dumps go: numbered files, one folder for each compilation, instead of standard error",
+    ),
+    "explain_cache": Switch(
+        "NUMHLO_EXPLAIN_CACHE",
+        OFF_ON,
+        "say why a function is traced: which argument changed, and from what to what",
+    ),
+    "time": Switch(
+        "NUMHLO_TIME",
+        OFF_ON,
+        "say how many seconds tracing, passes, code generation and each run take",
+    ),
+    "verify": Switch(
+        "NUMHLO_VERIFY",
+        OFF_ON,
+        "check the program after tracing and after each pass",
+    ),
+}
+"""Every switch by the name that `using` takes."""
+
+
+class _Chosen(threading.local):
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+
+
+_chosen = _Chosen()
+
+
+@cache
+def _from_environment(name: str) -> Any:
+    switch = SWITCHES[name]
+    given = os.environ.get(switch.variable, "")
+    if given or switch.several or not switch.values:
+        return switch.read(given)
+    return switch.read(switch.values[0])
+
+
+def value_of(name: str) -> Any:
+    """Return a switch's value: as `using` set it in this thread, as the environment says, or the default.
+
+    Returns
+    -------
+    str, bool or frozenset of str
+
+    Raises
+    ------
+    ArgumentError
+        If the environment has another value than the legal ones, which the message lists.
+    """
+    found = _chosen.values.get(name)
+    return _from_environment(name) if found is None else found
+
+
+@contextmanager
+def using(**values: Any) -> Iterator[None]:
+    """Set switches, by name, for a block, in this thread.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such switch, or no such value.
+
+    Examples
+    --------
+    >>> with using(engine="interpreter"):
+    ...     value_of("engine")
+    'interpreter'
+    """
+    for name in values:
+        if name not in SWITCHES:
+            raise ArgumentError(f"no switch {name!r}", fix=f"use one of {', '.join(SWITCHES)}")
+    previous = dict(_chosen.values)
+    _chosen.values.update({name: SWITCHES[name].read(value) for name, value in values.items()})
+    try:
+        yield
+    finally:
+        _chosen.values = previous
+
+
+@contextmanager
+def debugging(
+    *,
+    dump: str | Iterable[str] | None = None,
+    dump_to: str | os.PathLike[str] | None = None,
+    explain_cache: bool | None = None,
+    time: bool | None = None,
+    verify: bool | None = None,
+    engine: str | None = None,
+    check: str | Iterable[str] | None = None,
+    tier0: bool | None = None,
+) -> Iterator[None]:
+    """Look at what is compiled in a block: the environment's switches, for this thread.
+
+    Parameters
+    ----------
+    dump : str or iterable of str, optional
+        ``"trace"``, ``"stablehlo"``, ``"passes"``, ``"kernels"``, several of them, or ``"all"``.
+    dump_to : path_like, optional
+        A folder; without it dumps go to standard error.
+    explain_cache, time, verify : bool, optional
+    engine : str, optional
+        ``"compiled"`` or ``"interpreter"``.
+    check : str or iterable of str, optional
+        As for `jit`.
+    tier0 : bool, optional
+        As for `jit`.
+
+    Raises
+    ------
+    ArgumentError
+        If a value is not legal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import numhlo
+    >>> with numhlo.debugging(verify=True):
+    ...     numhlo.jit(lambda x: x + 1)(np.arange(3))
+    Array([1, 2, 3])
+    """
+    given = {
+        "dump": dump,
+        "dump_to": None if dump_to is None else os.fspath(dump_to),
+        "explain_cache": explain_cache,
+        "time": time,
+        "verify": verify,
+        "engine": engine,
+        "check": check,
+        "tier0": tier0,
+    }
+    with using(**{name: value for name, value in given.items() if value is not None}):
+        yield

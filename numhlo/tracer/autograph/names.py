@@ -1,0 +1,175 @@
+"""What statements do to variables: which they bind, update in place, or write into; and what can't be rewritten."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Names:
+    """The variables that some statements change.
+
+    Attributes
+    ----------
+    bound : set of str
+        Assigned to: other objects afterwards.
+    updated : set of str
+        Changed by ``+=`` and its kin: in place where they are arrays.
+    written : set of str
+        Arrays of which elements are assigned.
+    obstacle : str
+        Why the statements can't become a function of their variables; empty if they can.
+    """
+
+    bound: set[str] = field(default_factory=set)
+    updated: set[str] = field(default_factory=set)
+    written: set[str] = field(default_factory=set)
+    obstacle: str = ""
+
+    @property
+    def all(self) -> list[str]:
+        """Return all of them, sorted."""
+        return sorted(self.bound | self.updated | self.written)
+
+
+OBSTACLES: dict[type[ast.AST], str] = {
+    ast.Return: "a return",
+    ast.Break: "a break",
+    ast.Continue: "a continue",
+    ast.Yield: "a yield",
+    ast.YieldFrom: "a yield",
+    ast.Await: "an await",
+    ast.Global: "a global statement",
+    ast.Nonlocal: "a nonlocal statement",
+    ast.Delete: "a del statement",
+    ast.Import: "an import",
+    ast.ImportFrom: "an import",
+    ast.ClassDef: "a class",
+}
+
+
+def names_of(statements: Sequence[ast.stmt], allowed: tuple[type[ast.AST], ...] = ()) -> Names:
+    """Return what statements do to variables.
+
+    Parameters
+    ----------
+    statements : sequence of ast.stmt
+    allowed : tuple of type, optional
+        Statements that are no obstacle.
+
+    Examples
+    --------
+    >>> names = names_of(ast.parse("a = 1; b += a; c[0] = b").body)
+    >>> names.bound, names.updated, names.written
+    ({'a'}, {'b'}, {'c'})
+    """
+    names = Names()
+    walker = _Walker(names, allowed)
+    for statement in statements:
+        walker.visit(statement)
+    return names
+
+
+class _Walker(ast.NodeVisitor):
+    def __init__(self, names: Names, allowed: tuple[type[ast.AST], ...]) -> None:
+        self.names, self.allowed = names, allowed
+        self.loops = 0
+
+    def visit(self, node: ast.AST) -> None:
+        what = OBSTACLES.get(type(node))
+        own = self.loops and isinstance(node, ast.Break | ast.Continue)  # of a loop that is among the statements
+        if what and not own and not isinstance(node, self.allowed):
+            self.names.obstacle = self.names.obstacle or what
+        super().visit(node)
+
+    def visit_For(self, node: ast.For) -> None:
+        self._loop(node)
+
+    def visit_While(self, node: ast.While) -> None:
+        self._loop(node)
+
+    def _loop(self, node: ast.For | ast.While) -> None:
+        self.loops += 1
+        self.generic_visit(node)
+        self.loops -= 1
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if isinstance(node.ctx, ast.Store):
+            self.names.bound.add(node.id)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        if isinstance(node.target, ast.Name):
+            self.names.updated.add(node.target.id)
+        else:
+            self.visit(node.target)
+        self.visit(node.value)
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        if isinstance(node.ctx, ast.Store):
+            self._write(node.value)
+        self.generic_visit(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        if isinstance(node.ctx, ast.Store):
+            self._write(node.value)
+        self.generic_visit(node)
+
+    def _write(self, target: ast.expr) -> None:
+        while isinstance(target, ast.Subscript | ast.Attribute):
+            target = target.value
+        if isinstance(target, ast.Name):
+            self.names.written.add(target.id)
+        else:
+            self.names.obstacle = self.names.obstacle or "an assignment into a call's result"
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self.names.bound.add(node.name)
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        pass
+
+    def visit_ListComp(self, node: ast.ListComp) -> None:
+        pass
+
+    def visit_SetComp(self, node: ast.SetComp) -> None:
+        pass
+
+    def visit_DictComp(self, node: ast.DictComp) -> None:
+        pass
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> None:
+        pass
+
+
+def always_returns(statements: Sequence[ast.stmt]) -> bool:
+    """Return whether control never falls off the end of statements."""
+    if not statements:
+        return False
+    last = statements[-1]
+    if isinstance(last, ast.If):
+        return always_returns(last.body) and always_returns(last.orelse)
+    return isinstance(last, ast.Return | ast.Raise)
+
+
+def contains_return(node: ast.AST) -> bool:
+    """Return whether a statement has a return of the function that it is in."""
+    if isinstance(node, ast.Return):
+        return True
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+        return False
+    return any(contains_return(child) for child in ast.iter_child_nodes(node))
+
+
+def captured_names(statements: Sequence[ast.stmt]) -> frozenset[str]:
+    """Return the names that functions inside statements use.
+
+    Examples
+    --------
+    >>> sorted(captured_names(ast.parse("f = lambda a: a + b").body))
+    ['a', 'b']
+    """
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    inner = [n for s in statements for n in ast.walk(s) if isinstance(n, functions)]
+    return frozenset(n.id for f in inner for n in ast.walk(f) if isinstance(n, ast.Name))

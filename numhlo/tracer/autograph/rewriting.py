@@ -1,0 +1,305 @@
+"""From a function's source to one whose branches and loops are calls.
+
+    if c:                    def then(x): x = x + 1; return (x,)
+        x = x + 1     →      def other(x): x = 0; return (x,)
+    else:                    (x,) = _numhlo_.if_statement(c, then, other, _numhlo_.Variables(("x",), (x,)))
+        x = 0
+
+The new function has the old one's globals, closure, name and line numbers, so errors show the user's lines. What can't
+be a function of its variables (a loop with break, a branch that sets a global) stays as it is.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import functools
+import inspect
+import textwrap
+from collections.abc import Callable, Sequence
+from types import CellType, CodeType, FunctionType, MethodType
+from typing import Any
+
+from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.tracer.autograph import staging
+from numhlo.tracer.autograph.names import Names, always_returns, captured_names, contains_return, names_of
+
+RUNTIME = "_numhlo_"
+"""What the module `staging` is called in rewritten code."""
+
+
+def rewritten(fun: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function whose `if`, `while` and ``for i in range`` work on traced values.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no source to rewrite: code that was typed into ``python -c``, lambdas, compiled functions.
+
+    Examples
+    --------
+    >>> rewritten(textwrap.dedent)("  x")
+    'x'
+    """
+    if inspect.ismethod(fun):
+        return MethodType(rewritten(fun.__func__), fun.__self__)
+    if not isinstance(fun, FunctionType) or fun.__name__ == "<lambda>":
+        raise ArgumentError(f"autograph: {fun!r} is no function made by def", fix="write it with def")
+    try:
+        lines, first = inspect.getsourcelines(fun)
+    except (OSError, TypeError) as error:
+        raise ArgumentError(
+            f"autograph: the source of {fun.__qualname__} can't be read",
+            why=str(error),
+            fix="put the function into a file or a notebook cell",
+        ) from None
+    tree = ast.parse(textwrap.dedent("".join(lines)))
+    definition = next(n for n in tree.body if isinstance(n, ast.FunctionDef))
+    definition.decorator_list = []
+    definition.body = _Rewriter(captured_names(definition.body)).function_body(definition.body)
+    free = [RUNTIME, *fun.__code__.co_freevars]
+    factory = ast.FunctionDef(
+        name="factory",
+        args=ast.arguments(posonlyargs=[], args=[ast.arg(n) for n in free], kwonlyargs=[], kw_defaults=[], defaults=[]),
+        body=[definition, ast.Return(_load(definition.name))],
+        decorator_list=[],
+    )
+    module = ast.fix_missing_locations(ast.Module([factory], []))
+    ast.increment_lineno(module, first - 1)
+    code = _inner(_inner(compile(module, fun.__code__.co_filename, "exec"), "factory"), definition.name)
+    cells = dict(zip(fun.__code__.co_freevars, fun.__closure__ or (), strict=True))
+    cells[RUNTIME] = CellType(staging)
+    closure = tuple(cells[name] for name in code.co_freevars)
+    made = FunctionType(code, fun.__globals__, fun.__name__, fun.__defaults__, closure)
+    functools.update_wrapper(made, fun)
+    made.__kwdefaults__ = fun.__kwdefaults__
+    return made
+
+
+def _inner(code: CodeType, name: str) -> CodeType:
+    return next(c for c in code.co_consts if isinstance(c, CodeType) and c.co_name == name)
+
+
+def _load(name: str) -> ast.expr:
+    return ast.Name(name, ast.Load())
+
+
+def _runtime(function: str, *arguments: ast.expr) -> ast.Call:
+    return ast.Call(ast.Attribute(_load(RUNTIME), function, ast.Load()), list(arguments), [])
+
+
+def _thunk(expression: ast.expr) -> ast.Lambda:
+    return ast.Lambda(_parameters([]), expression)
+
+
+def _parameters(names: Sequence[str]) -> ast.arguments:
+    return ast.arguments(posonlyargs=[], args=[ast.arg(n) for n in names], kwonlyargs=[], kw_defaults=[], defaults=[])
+
+
+def _tuple(items: Sequence[ast.expr]) -> ast.Tuple:
+    return ast.Tuple(list(items), ast.Load())
+
+
+def _strings(names: Sequence[str]) -> ast.Tuple:
+    return _tuple([ast.Constant(n) for n in names])
+
+
+def _variables(names: Names, order: Sequence[str]) -> ast.Call:
+    values = [_runtime("value", _thunk(_load(n)), ast.Constant(n)) for n in order]
+    in_place = sorted(names.updated | names.written)
+    mixed = sorted(names.bound & (names.updated | names.written))
+    return _runtime("Variables", _strings(order), _tuple(values), _strings(in_place), _strings(mixed))
+
+
+def _function(
+    name: str, parameters: Sequence[str], body: list[ast.stmt], result: ast.expr, like: ast.stmt
+) -> ast.FunctionDef:
+    made = ast.FunctionDef(name=name, args=_parameters(parameters), body=[*body, ast.Return(result)], decorator_list=[])
+    for node in (made, made.body[-1]):
+        ast.copy_location(node, like)
+    return made
+
+
+class _Rewriter(ast.NodeTransformer):
+    """Rewrites statements; every rewritten one is a few, so visits return lists."""
+
+    def __init__(self, captured: frozenset[str]) -> None:
+        self.count = 0
+        self.captured = captured
+        """Variables that functions inside use: they must stay the variables that these see."""
+
+    def function_body(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
+        """Rewrite a function's statements, in which an `if` may return."""
+        done: list[ast.stmt] = []
+        for k, statement in enumerate(statements):
+            if isinstance(statement, ast.If) and contains_return(statement):
+                ending = self._ending(statement, statements[k + 1 :])
+                if ending is not None:
+                    return [*done, *ending]
+            done += self._visited(statement)
+        return done
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        node.body = _Rewriter(captured_names(node.body)).function_body(node.body)
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> Any:
+        return self.generic_visit(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> Any:
+        return node
+
+    def visit_IfExp(self, node: ast.IfExp) -> Any:
+        test = self._condition(node.test)
+        then, other = self.visit(node.body), self.visit(node.orelse)
+        return ast.copy_location(_runtime("if_expression", test, _thunk(then), _thunk(other)), node)
+
+    def visit_If(self, node: ast.If) -> Any:
+        names = names_of([*node.body, *node.orelse])
+        if self._stays(names) or _assigns(node.test):
+            node.body, node.orelse = self._block(node.body), self._block(node.orelse)
+            return node
+        order = names.all
+        result = _tuple([_runtime("value", _thunk(_load(n)), ast.Constant(n)) for n in order])
+        then, other = self._name("then"), self._name("other")
+        functions = [
+            _function(then, order, self._block(node.body), result, node),
+            _function(other, order, self._block(node.orelse), result, node),
+        ]
+        call = _runtime("if_statement", self._condition(node.test), _load(then), _load(other), _variables(names, order))
+        return [*functions, self._assigned(order, call, node)]
+
+    def visit_While(self, node: ast.While) -> Any:
+        names = names_of(node.body)
+        if self._stays(names) or node.orelse or _assigns(node.test):
+            node.body, node.orelse = self._block(node.body), self._block(node.orelse)
+            return node
+        order = names.all
+        result = _tuple([_runtime("value", _thunk(_load(n)), ast.Constant(n)) for n in order])
+        test, body = self._name("test"), self._name("body")
+        functions = [
+            _function(test, order, [], self._condition(node.test), node),
+            _function(body, order, self._block(node.body), result, node),
+        ]
+        call = _runtime("while_statement", _load(test), _load(body), _variables(names, order))
+        return [*functions, self._assigned(order, call, node)]
+
+    def visit_For(self, node: ast.For) -> Any:
+        names = names_of(node.body)
+        iterator, target = node.iter, node.target
+        counts = isinstance(iterator, ast.Call) and isinstance(iterator.func, ast.Name) and iterator.func.id == "range"
+        if self._stays(names) or node.orelse or not counts or not isinstance(target, ast.Name):
+            node.iter = self.visit(node.iter)
+            node.body, node.orelse = self._block(node.body), self._block(node.orelse)
+            return node
+        assert isinstance(iterator, ast.Call)
+        if iterator.keywords or any(isinstance(a, ast.Starred) for a in iterator.args):
+            node.body = self._block(node.body)
+            return node
+        names.bound.add(target.id)
+        order = names.all
+        result = _tuple([_runtime("value", _thunk(_load(n)), ast.Constant(n)) for n in order])
+        body, index = self._name("body"), self._name("index")
+        start = ast.copy_location(ast.Assign([ast.Name(target.id, ast.Store())], _load(index)), node)
+        function = _function(body, [index, *order], [start, *self._block(node.body)], result, node)
+        bounds = _tuple([self.visit(a) for a in iterator.args])
+        variables = _variables(names, order)
+        call = _runtime("for_range", _load("range"), bounds, _load(body), ast.Constant(target.id), variables)
+        return [function, self._assigned(order, call, node)]
+
+    def _ending(self, node: ast.If, rest: Sequence[ast.stmt]) -> list[ast.stmt] | None:
+        """Rewrite an `if` that returns, and all that follows it, as branches that both return; None if it can't be."""
+        then, other = list(node.body), list(node.orelse)
+        if not always_returns(then):
+            then += rest
+        if not always_returns(other):
+            other += rest
+        names = names_of([*then, *other], (ast.Return,))
+        if self._stays(names) or _assigns(node.test):
+            return None
+        order = names.all
+        functions = [
+            self._returning(self._name(kind), order, body, node) for kind, body in (("then", then), ("other", other))
+        ]
+        call = _runtime(
+            "if_statement",
+            self._condition(node.test),
+            *[_load(f.name) for f in functions],
+            _variables(names, order),
+            ast.Constant(True),
+        )
+        return [*functions, ast.copy_location(ast.Return(call), node)]
+
+    def _returning(self, name: str, order: Sequence[str], body: Sequence[ast.stmt], like: ast.stmt) -> ast.FunctionDef:
+        """Return a function that gives what the statements return, and the variables' values."""
+        inner = self.function_body(_copied(body))
+        result = _tuple([_runtime("value", _thunk(_load(n)), ast.Constant(n)) for n in order])
+        paired = [_Pairing(result).visit(s) for s in inner]
+        return _function(name, order, paired, _tuple([ast.Constant(None), result]), like)
+
+    def _stays(self, names: Names) -> bool:
+        """Return whether statements must be left as they are."""
+        return bool(names.obstacle) or not self.captured.isdisjoint(names.all)
+
+    def _visited(self, statement: ast.stmt) -> list[ast.stmt]:
+        found = self.visit(statement)
+        return found if isinstance(found, list) else [found]
+
+    def _block(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
+        return [s for statement in statements for s in self._visited(statement)]
+
+    def _name(self, kind: str) -> str:
+        self.count += 1
+        return f"{kind}_{self.count}{RUNTIME}"
+
+    def _assigned(self, order: Sequence[str], call: ast.expr, like: ast.stmt) -> ast.stmt:
+        if not order:
+            return ast.copy_location(ast.Expr(call), like)
+        target = ast.Tuple([ast.Name(n, ast.Store()) for n in order], ast.Store())
+        return ast.copy_location(ast.Assign([target], call), like)
+
+    def _condition(self, test: ast.expr) -> ast.expr:
+        """Rewrite ``and``, ``or``, ``not`` and chained comparisons in a condition."""
+        if isinstance(test, ast.BoolOp):
+            *first, last = [self._condition(v) for v in test.values]
+            function = "both" if isinstance(test.op, ast.And) else "either"
+            for value in reversed(first):
+                last = ast.copy_location(_runtime(function, value, _thunk(last)), test)
+            return last
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return ast.copy_location(_runtime("negation", self._condition(test.operand)), test)
+        if isinstance(test, ast.Compare) and len(test.ops) > 1:
+            sides = [test.left, *test.comparators]
+            if all(isinstance(s, ast.Name | ast.Constant) for s in sides[1:-1]):
+                parts: list[ast.expr] = [
+                    ast.copy_location(ast.Compare(a, [op], [b]), test)
+                    for a, op, b in zip(sides, test.ops, sides[1:], strict=False)
+                ]
+                return self._condition(ast.copy_location(ast.BoolOp(ast.And(), parts), test))
+        visited: ast.expr = self.visit(test)
+        return visited
+
+
+class _Pairing(ast.NodeTransformer):
+    """Makes every return of a branch return the variables' values, too."""
+
+    def __init__(self, result: ast.expr) -> None:
+        self.result = result
+
+    def visit_Return(self, node: ast.Return) -> Any:
+        value = node.value or ast.Constant(None)
+        return ast.copy_location(ast.Return(_tuple([value, self.result])), node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> Any:
+        return node
+
+
+def _assigns(expression: ast.expr) -> bool:
+    return any(isinstance(n, ast.NamedExpr) for n in ast.walk(expression))
+
+
+def _copied(statements: Sequence[ast.stmt]) -> list[ast.stmt]:
+    return [copy.deepcopy(s) for s in statements]

@@ -1,0 +1,289 @@
+"""What rewritten code calls where Python would branch or loop.
+
+As long as a condition is known, Python's own rules hold. Where it is a traced value, the branches or the body become
+functions of the variables that they change, and of nothing else that changes.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import UnsupportedError
+from numhlo.tracer.bind import new_trace
+from numhlo.tracer.bodies import is_known, own_arrays
+from numhlo.tracer.control_flow import cond
+from numhlo.tracer.loops import fori_loop, while_loop
+from numhlo.tracer.namespace import elementwise
+from numhlo.tracer.namespace.core import TRACEABLE
+from numhlo.tracer.pytrees import tree_leaves
+from numhlo.tracer.trace import Tracer
+
+
+class Undefined:
+    """The value of a variable that has none: every use raises, as Python does."""
+
+    def __init__(self, name: str) -> None:
+        self._numhlo_name = name
+
+    def __getattr__(self, attribute: str) -> NoReturn:
+        raise UnboundLocalError(
+            f"variable {self._numhlo_name!r} has no value here: it gets one only in a branch or a loop that may not run"
+        )
+
+
+def _use(self: Undefined, *_: Any) -> NoReturn:
+    self.__getattr__("")
+
+
+_OPERATIONS = """
+    add sub mul truediv floordiv mod pow matmul and or xor radd rsub rmul rtruediv rpow rmatmul lt le gt ge getitem
+    call iter len bool float int index neg
+"""
+for _operation in _OPERATIONS.split():
+    setattr(Undefined, f"__{_operation}__", _use)
+
+
+def value(read: Callable[[], Any], name: str) -> Any:
+    """Return a variable's value, or `Undefined`."""
+    try:
+        return read()
+    except NameError:
+        return Undefined(name)
+
+
+class Variables:
+    """The variables that a branch or a loop changes.
+
+    Parameters
+    ----------
+    names : sequence of str
+    values : sequence
+        Before.
+    in_place : sequence of str
+        Those whose arrays are changed in place.
+    mixed : sequence of str
+        Those that are changed in place and bound to another object, too.
+    """
+
+    def __init__(
+        self, names: Sequence[str], values: Sequence[Any], in_place: Iterable[str] = (), mixed: Iterable[str] = ()
+    ) -> None:
+        self.names, self.values = tuple(names), tuple(values)
+        self.in_place, self.mixed = frozenset(in_place), frozenset(mixed)
+
+    def check(self, what: str) -> None:
+        """Raise where an array's changes could not be told from those of the object that takes its name."""
+        for name, found in zip(self.names, self.values, strict=True):
+            if name in self.mixed and _is_array(found):
+                raise UnsupportedError(
+                    f"{what} on a traced condition writes into the array {name!r} and binds the name again",
+                    where=capture_location(),
+                    fix="use another name for the new array",
+                )
+
+    def split(self) -> dict[str, Any]:
+        """Return those that traced code can carry, by name."""
+        return {n: v for n, v in zip(self.names, self.values, strict=True) if is_traceable(v)}
+
+    def filled(self, carried: dict[str, Any]) -> list[Any]:
+        """Return all values, those carried replaced."""
+        return [carried.get(n, v) for n, v in zip(self.names, self.values, strict=True)]
+
+    def results(self, after: dict[str, Any]) -> tuple[Any, ...]:
+        """Return the values after a branch or loop; arrays that are changed in place are the same objects as before."""
+        found = []
+        for name, before in zip(self.names, self.values, strict=True):
+            new = after.get(name, before)
+            if name in self.in_place and name in after and _is_array(before):
+                before[...] = new
+                new = before
+            found.append(new)
+        return tuple(found)
+
+
+def is_traceable(x: Any) -> bool:
+    """Return whether a value can be an operand of control flow: arrays, numbers, and containers of them."""
+    if isinstance(x, Undefined) or callable(x):
+        return False
+    return all(
+        isinstance(leaf, Tracer | bool | int | float | complex)
+        or (isinstance(leaf, np.ndarray | np.generic) and leaf.dtype in TRACEABLE)
+        for leaf in tree_leaves(x)
+    )
+
+
+def _is_array(x: Any) -> bool:
+    return isinstance(x, np.ndarray) or (isinstance(x, Tracer) and not x.is_scalar)
+
+
+def is_unknown(x: Any) -> bool:
+    """Return whether Python can't branch on a value."""
+    return isinstance(x, Tracer) and not is_known(x)
+
+
+def if_statement(
+    test: Any, then: Callable[..., Any], other: Callable[..., Any], variables: Variables, returns: bool = False
+) -> Any:
+    """Run one of two branches.
+
+    Parameters
+    ----------
+    test : scalar
+    then, other : callable
+        Take the variables' values and return them as a tuple; a pair of what is returned and that, if ``returns``.
+    variables : Variables
+    returns : bool, optional
+        The branches end the function.
+
+    Returns
+    -------
+    tuple
+        The values after; what the function returns, if ``returns``.
+    """
+    if not is_unknown(test):
+        found = (then if test else other)(*variables.values)
+        return found[0] if returns else found
+    variables.check("an if")
+    carried = variables.split()
+    sides = [_probe(branch, variables, carried, returns) for branch in (then, other)]
+    handed_on = {n for n in variables.names if all(is_traceable(side[n]) for side in sides)}
+    rest = {n: _common(n, *[side[n] for side in sides]) for n in variables.names if n not in handed_on}
+
+    def run(branch: Callable[..., Any]) -> Callable[..., Any]:
+        def traced(given: dict[str, Any]) -> Any:
+            found = branch(*variables.filled(given))
+            result, after = found if returns else (None, found)
+            return result, {n: v for n, v in zip(variables.names, after, strict=True) if n in handed_on}
+
+        return traced
+
+    result, after = cond(test, run(then), run(other), carried)
+    found = variables.results({**after, **rest})
+    return result if returns else found
+
+
+def _probe(branch: Callable[..., Any], variables: Variables, carried: dict[str, Any], returns: bool) -> dict[str, Any]:
+    """Trace a branch only to see what its variables are afterwards."""
+    with new_trace(closed=False) as trace:
+        found = branch(*variables.filled(own_arrays(trace, carried)))
+    return dict(zip(variables.names, found[1] if returns else found, strict=True))
+
+
+def _common(name: str, first: Any, second: Any) -> Any:
+    """Return what a variable that is no array is after either branch."""
+    if isinstance(first, Undefined) or isinstance(second, Undefined):
+        return Undefined(name)
+    if first is second or (type(first) is type(second) and not isinstance(first, Tracer) and first == second):
+        return first
+    shown = ["an array" if is_traceable(x) else f"a {type(x).__name__}" for x in (first, second)]
+    raise UnsupportedError(
+        f"an if on a traced condition leaves {name!r} as {shown[0]} in one branch, and as {shown[1]} in the other",
+        where=capture_location(),
+        why="which branch runs is not known while tracing",
+        fix="make it an array or a number in both, or choose before",
+    )
+
+
+def if_expression(test: Any, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
+    """Return ``then() if test else other()``."""
+    if not is_unknown(test):
+        return then() if test else other()
+    return cond(test, then, other)
+
+
+def while_statement(test: Callable[..., Any], body: Callable[..., Any], variables: Variables) -> tuple[Any, ...]:
+    """Run ``body`` while ``test`` holds, both functions of the variables' values; return these.
+
+    It starts as Python does; from the first test that is not known, the loop goes on in the graph.
+    """
+    values = variables.values
+    while True:
+        holds = test(*values)
+        if is_unknown(holds):
+            break
+        if not holds:
+            return values
+        values = body(*values)
+    now = Variables(variables.names, values, variables.in_place, variables.mixed)
+    now.check("a while")
+    state = now.split()
+
+    def step(given: dict[str, Any]) -> dict[str, Any]:
+        after = dict(zip(now.names, body(*now.filled(given)), strict=True))
+        _refuse_change(now, after, state, "a while")
+        return {n: after[n] for n in state}
+
+    return now.results(while_loop(lambda given: test(*now.filled(given)), step, state))
+
+
+def _refuse_change(variables: Variables, after: dict[str, Any], state: dict[str, Any], what: str) -> None:
+    """Raise where an iteration changes a variable that can't be carried; what is new in it stays in it."""
+    for name, before in zip(variables.names, variables.values, strict=True):
+        changed = after[name] is not before and not isinstance(before, Undefined)
+        if (name in state and not is_traceable(after[name])) or (name not in state and changed):
+            raise UnsupportedError(
+                f"{what} on a traced condition changes {name!r}, a {type(before).__name__}",
+                where=capture_location(),
+                why="only arrays, numbers and containers of them can be carried from one iteration to the next",
+                fix="make it an array, or leave it as it is in the loop",
+            )
+
+
+def for_range(
+    maker: Any, bounds: tuple[Any, ...], body: Callable[..., Any], target: str, variables: Variables
+) -> tuple[Any, ...]:
+    """Run ``body(i, *values)`` for i of ``range(*bounds)``; return the values after, the target's among them.
+
+    Parameters
+    ----------
+    maker : callable
+        What the name ``range`` stands for.
+    bounds : tuple
+    body : callable
+    target : str
+        The loop's variable, one of ``variables``.
+    variables : Variables
+    """
+    if maker is not builtins.range or not any(map(is_unknown, bounds)):
+        values = variables.values
+        for index in maker(*bounds):
+            values = body(index, *values)
+        return values
+    start, stop, step = {1: (0, *bounds, 1), 2: (*bounds, 1), 3: bounds}[len(bounds)]
+    if is_unknown(step):
+        raise UnsupportedError("range with a traced step", where=capture_location(), fix="use a while loop")
+    variables.check("a for")
+    stride = int(step)
+    count = (stop - start + stride - (1 if stride > 0 else -1)) // stride
+    given = dict(zip(variables.names, variables.values, strict=True))
+    if isinstance(given[target], Undefined):
+        given[target] = start
+    now = Variables(variables.names, list(given.values()), variables.in_place, variables.mixed)
+    state = now.split()
+
+    def turn(k: Any, given: dict[str, Any]) -> dict[str, Any]:
+        after = dict(zip(now.names, body(start + k * stride, *now.filled(given)), strict=True))
+        _refuse_change(now, after, state, "a for")
+        return {n: after[n] for n in state}
+
+    return now.results(fori_loop(0, elementwise.maximum(count, 0), turn, state))
+
+
+def both(first: Any, second: Callable[[], Any]) -> Any:
+    """Return ``first and second()``."""
+    return elementwise.logical_and(first, second()) if is_unknown(first) else first and second()
+
+
+def either(first: Any, second: Callable[[], Any]) -> Any:
+    """Return ``first or second()``."""
+    return elementwise.logical_or(first, second()) if is_unknown(first) else first or second()
+
+
+def negation(x: Any) -> Any:
+    """Return ``not x``."""
+    return elementwise.logical_not(x) if is_unknown(x) else not x

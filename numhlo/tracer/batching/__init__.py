@@ -1,0 +1,1 @@
+"""Batching: how each op works on a whole batch at once. One file per op family; `table` has the rules' contract."""

@@ -1,0 +1,86 @@
+"""Batching of collectives: the `vmap` that has their axis's name replaces them by ops on all lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ir import Op
+from numhlo.tracer.batching.table import Lanes, spread
+from numhlo.tracer.collectives import Collective, bind_collective, is_batched_axis
+from numhlo.tracer.namespace import building as b
+from numhlo.tracer.namespace import reductions
+from numhlo.tracer.namespace.core import expand, full_of, shape_of
+from numhlo.tracer.namespace.indexing import take
+from numhlo.tracer.namespace.manipulation import moveaxis
+from numhlo.tracer.namespace.searching import where
+
+
+def batch_collective(op: Op, collective: Collective, operands: Sequence[Lanes], size: int) -> list[Lanes]:
+    """Return a collective's result for all lanes of the axis that is being batched, which may be its own."""
+    if not is_batched_axis(collective.name):
+        return [_of_another_axis(op, collective, operands, size)]
+    if collective.kind == "axis_index":
+        return [Lanes(b.iota(size, np.int64), True)]
+    (x,) = operands
+    if collective.kind == "psum" and not x.mapped:
+        return [Lanes(x.array * np.asarray(size).astype(x.array.dtype), False)]
+    return [RULES[collective.kind](collective, spread(x, size))]
+
+
+def _of_another_axis(op: Op, collective: Collective, operands: Sequence[Lanes], size: int) -> Lanes:
+    """Apply a collective to an array that has all lanes of this axis as one more dimension in front."""
+    type = op.results[0].tensor
+    if not operands or not operands[0].mapped:
+        x = operands[0].array if operands else None
+        return Lanes(bind_collective(collective, x, type), False)
+    shifted = replace(collective, dimensions=tuple(k + 1 for k in collective.dimensions))
+    return Lanes(bind_collective(shifted, operands[0].array, type.with_shape((size, *type.shape))), True)
+
+
+def _psum(collective: Collective, x: Any) -> Lanes:
+    return Lanes(reductions.sum(x, axis=0, dtype=x.dtype), False)
+
+
+def _pmax(collective: Collective, x: Any) -> Lanes:
+    return Lanes(reductions.max(x, axis=0), False)
+
+
+def _pmin(collective: Collective, x: Any) -> Lanes:
+    return Lanes(reductions.min(x, axis=0), False)
+
+
+def _all_gather(collective: Collective, x: Any) -> Lanes:
+    return Lanes(moveaxis(x, 0, collective.dimensions[0]), False)
+
+
+def _all_to_all(collective: Collective, x: Any) -> Lanes:
+    split, made = collective.dimensions
+    lanes_first = moveaxis(x, split + 1, 0)  # the receiving lane, then the sending one
+    return Lanes(moveaxis(lanes_first, 1, made + 1), True)
+
+
+def _ppermute(collective: Collective, x: Any) -> Lanes:
+    sources = np.zeros(collective.size, np.int64)
+    gets = np.zeros(collective.size, bool)
+    for source, target in collective.pairs:
+        sources[target], gets[target] = source, True
+    moved = take(x, sources, axis=0)
+    if gets.all():
+        return Lanes(moved, True)
+    shape = shape_of(x)
+    mask = expand(gets, *range(1, len(shape)))
+    return Lanes(where(mask, moved, full_of(0, shape, x.dtype)), True)
+
+
+RULES = {
+    "psum": _psum,
+    "pmax": _pmax,
+    "pmin": _pmin,
+    "all_gather": _all_gather,
+    "all_to_all": _all_to_all,
+    "ppermute": _ppermute,
+}

@@ -1,0 +1,265 @@
+"""Batching of control flow: batched bodies where all lanes go the same way, else one ``map`` over the lanes.
+
+A loop whose condition is the same for all lanes runs once with batched carries. A branch or a loop that differs by lane
+becomes the ``numhlo.map`` composite: each lane runs the op by itself, so an untaken branch never runs and a finished
+lane never waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from numhlo.lowering.interpreter import free_values
+from numhlo.lowering.ir import Function, Op, Region, TensorType
+from numhlo.lowering.ir.errors import UnsupportedError
+from numhlo.lowering.ops import control_flow
+from numhlo.lowering.ops.annotations import STOP_GRADIENT, make_annotation
+from numhlo.lowering.ops.cumulative import COMBINERS, make_cumulative
+from numhlo.lowering.ops.factorizations import MEANINGS
+from numhlo.lowering.ops.loops import loop_body, make_map, make_scan
+from numhlo.lowering.ops.special import FUNCTIONS, make
+from numhlo.lowering.ops.threefry import make_threefry2x32
+from numhlo.tracer.batching.collectives import batch_collective
+from numhlo.tracer.batching.linear_algebra import batch_factorization
+from numhlo.tracer.batching.table import (
+    BATCHING,
+    Environment,
+    Lanes,
+    all_mapped,
+    batch_body,
+    batch_function,
+    spread,
+)
+from numhlo.tracer.bind import bind, trace_function, trace_region
+from numhlo.tracer.callbacks import call_with_lanes
+from numhlo.tracer.collectives import collective_of, uses_batched_axis
+from numhlo.tracer.custom_rules import CustomRule, bind_with_rule, custom_rule
+from numhlo.tracer.namespace.manipulation import moveaxis
+from numhlo.tracer.replay import replay_op
+
+
+def map_lanes(op: Op, operands: Sequence[Lanes], size: int, environment: Environment) -> list[Lanes]:
+    """Run an op lane by lane: a ``numhlo.map`` whose body is the op itself, closed over what it uses from outside."""
+    if uses_batched_axis(op):
+        raise UnsupportedError(
+            f"a function of a named axis inside a {op.definition.name} that differs from lane to lane",
+            where=op.location,
+            why="the lanes run one by one, each to its own end, and can't meet",
+            fix="compute it before, or use where for both branches",
+        )
+    outer = free_values(op) if op.regions else []
+    inputs = [*operands, *[environment[v] for v in outer]]
+    types = [v.type for v in (*op.operands, *outer)]
+    order = sorted(range(len(inputs)), key=lambda k: inputs[k].mapped)
+
+    def body(*arrays: Any) -> list[Any]:
+        values = dict(zip(order, arrays, strict=True))
+        given = [values[k] for k in range(len(inputs))]
+        count = len(operands)
+        return replay_op(op, given[:count], dict(zip(outer, given[count:], strict=True)))
+
+    lane, _ = trace_function(f"{op.definition.name}_lane", body, [types[k] for k in order])
+    num_consts = sum(not x.mapped for x in inputs)
+    results = [v.tensor.with_shape((size, *v.tensor.shape)) for v in op.results]
+    attributes = {
+        "name": "numhlo.map",
+        "composite_attributes": {"lanes": size, "num_consts": num_consts},
+        "decomposition": make_map(lane, size, num_consts),
+    }
+    arrays = [inputs[k].array for k in order]
+    return all_mapped(bind(control_flow.COMPOSITE, *arrays, attributes=attributes, results=results))
+
+
+@BATCHING.register(control_flow.CUSTOM_CALL)
+def _batch_custom_call(op: Op, operands: list[Lanes], size: int, environment: Environment) -> Sequence[Lanes]:
+    """Call once a lane, but for collectives and callbacks of whole batches: what others make of axes is not known."""
+    collective = collective_of(op)
+    if collective is not None:
+        return batch_collective(op, collective, operands, size)
+    results = call_with_lanes(op, operands, size)
+    return map_lanes(op, operands, size, environment) if results is None else all_mapped(results)
+
+
+@BATCHING.register(control_flow.IF, control_flow.CASE)
+def _batch_branch(op: Op, operands: list[Lanes], size: int, environment: Environment) -> Sequence[Lanes]:
+    """Branch once on an unmapped index, with batched branches; lane by lane on a mapped one."""
+    if operands[0].mapped:
+        return map_lanes(op, operands, size, environment)
+
+    def branch(region: Region) -> Region:
+        def body() -> list[Any]:
+            return [spread(x, size) for x in batch_body(region, [], size, environment)]
+
+        return trace_region(body, [])
+
+    return all_mapped(bind(op.definition, operands[0].array, regions=[branch(r) for r in op.regions]))
+
+
+@BATCHING.register(control_flow.WHILE)
+def _batch_while(op: Op, operands: list[Lanes], size: int, environment: Environment) -> Sequence[Lanes]:
+    """Loop once with batched carries while the condition is the same for all lanes, else lane by lane."""
+    condition, body = op.regions
+    mapped = _carries_mapped(body, [x.mapped for x in operands], size, environment)
+    if _returns_mapped(condition, mapped, size, environment)[0]:
+        return map_lanes(op, operands, size, environment)
+    types = [
+        v.tensor.with_shape((size, *v.tensor.shape)) if m else v.type for v, m in zip(op.operands, mapped, strict=True)
+    ]
+
+    def run(region: Region, arrays: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
+        lanes = [Lanes(a, m) for a, m in zip(arrays, mapped, strict=True)]
+        outputs = batch_body(region, lanes, size, environment)
+        return [spread(x, size) if m else x.array for x, m in zip(outputs, wanted, strict=True)]
+
+    regions = [
+        trace_region(lambda *arrays: run(condition, arrays, [False]), types),
+        trace_region(lambda *arrays: run(body, arrays, mapped), types),
+    ]
+    inits = [spread(x, size) if m else x.array for x, m in zip(operands, mapped, strict=True)]
+    outputs = bind(control_flow.WHILE, *inits, regions=regions)
+    return [Lanes(a, m) for a, m in zip(outputs, mapped, strict=True)]
+
+
+def _returns_mapped(region: Region, mapped: Sequence[bool], size: int, environment: Environment) -> list[bool]:
+    """Return which values of a body depend on the lane, given which arguments do."""
+    found: list[bool] = []
+
+    def body(*arrays: Any) -> list[Any]:
+        lanes = [Lanes(a, m) for a, m in zip(arrays, mapped, strict=True)]
+        found.extend(x.mapped for x in batch_body(region, lanes, size, environment))
+        return []
+
+    types = [
+        v.tensor.with_shape((size, *v.tensor.shape)) if m else v.type
+        for v, m in zip(region.arguments, mapped, strict=True)
+    ]
+    trace_region(body, types)
+    return found
+
+
+def _carries_mapped(body: Region, mapped: list[bool], size: int, environment: Environment) -> list[bool]:
+    while True:
+        after = [m or n for m, n in zip(mapped, _returns_mapped(body, mapped, size, environment), strict=True)]
+        if after == mapped:
+            return mapped
+        mapped = after
+
+
+@BATCHING.register(control_flow.COMPOSITE)
+def _batch_composite(op: Op, operands: list[Lanes], size: int, environment: Environment) -> Sequence[Lanes]:
+    """Batch scan, map, cumulative, elementwise and matrix composites as such, any other through its decomposition."""
+    name, rule = op.attributes["name"], custom_rule(op)
+    if rule is not None:
+        return _batch_custom(op, operands, size, rule)
+    if name == "numhlo.scan":
+        return _batch_scan(op, operands, size)
+    if name == "numhlo.map":
+        return _batch_map(op, operands, size)
+    if name.removeprefix("numhlo.") in COMBINERS:
+        parameters = op.attributes["composite_attributes"]
+        type = op.results[0].tensor
+        wide = type.with_shape((size, *type.shape))
+        kind = name.removeprefix("numhlo.")
+        attributes = make_cumulative(kind, wide, parameters["axis"] + 1, parameters["reverse"])
+        return all_mapped(bind(op.definition, operands[0].array, attributes=attributes, results=[wide]))
+    if name == STOP_GRADIENT.name or name.removeprefix("numhlo.") in FUNCTIONS:
+        types = [v.tensor.with_shape((size, *v.tensor.shape)) for v in op.operands]
+        results = [v.tensor.with_shape((size, *v.tensor.shape)) for v in op.results]
+        stops = name == STOP_GRADIENT.name
+        attributes = make_annotation(STOP_GRADIENT, types[0]) if stops else make(name, types)
+        arrays = [spread(x, size) for x in operands]
+        return all_mapped(bind(op.definition, *arrays, attributes=attributes, results=results))
+    if name == "numhlo.threefry2x32":
+        shape = (size, *op.results[0].tensor.shape)
+        arrays = [spread(x, size) for x in operands]
+        results = [TensorType(shape, op.results[0].tensor.dtype)]
+        return all_mapped(bind(op.definition, *arrays, attributes=make_threefry2x32(shape), results=results))
+    if name.removeprefix("numhlo.") in MEANINGS:
+        return batch_factorization(op, operands, size)
+    return batch_function(op.attributes["decomposition"], operands, size)
+
+
+def _batch_custom(op: Op, operands: list[Lanes], size: int, rule: CustomRule) -> list[Lanes]:
+    """Run a composite that brings a rule along on lanes, as a composite with the rule on lanes."""
+    function: Function = op.attributes["decomposition"]
+    types = [v.tensor.with_shape((size, *v.tensor.shape)) for v in op.operands]
+
+    def run(*arrays: Any) -> list[Any]:
+        return [spread(x, size) for x in batch_function(function, all_mapped(arrays), size)]
+
+    wide, _ = trace_function(f"batched_{function.name}", run, types)
+    return all_mapped(
+        bind_with_rule(op.attributes["name"], wide, [spread(x, size) for x in operands], rule.batched(size))
+    )
+
+
+def _lane_major(x: Any) -> Any:
+    """Return a stacked array with lanes first from one with steps first, and back."""
+    return moveaxis(x, 1, 0)
+
+
+def _batch_scan(op: Op, operands: list[Lanes], size: int) -> list[Lanes]:
+    p = op.attributes["composite_attributes"]
+    body = loop_body(op)
+    consts = operands[: p["num_consts"]]
+    first_x = p["num_consts"] + p["num_carries"]
+    carries, xs = operands[p["num_consts"] : first_x], operands[first_x:]
+    fixed, stepped = [x.mapped for x in consts], [x.mapped for x in xs]
+    mapped = [x.mapped for x in carries]
+    while True:
+        flags = [*fixed, *mapped, *stepped]
+        wide, out = _batched_body(body, flags, size, p["num_carries"], mapped)
+        after = [m or n for m, n in zip(mapped, out[: p["num_carries"]], strict=True)]
+        if after == mapped:
+            break
+        mapped = after
+    length = p["length"]
+    arrays = [x.array for x in consts]
+    arrays += [spread(x, size) if m else x.array for x, m in zip(carries, mapped, strict=True)]
+    arrays += [_lane_major(x.array) if x.mapped else x.array for x in xs]
+    types = [v.tensor for v in wide.body.returns]
+    results = types[: p["num_carries"]] + [t.with_shape((length, *t.shape)) for t in types[p["num_carries"] :]]
+    attributes = {
+        **op.attributes,
+        "decomposition": make_scan(wide, length, p["num_consts"], p["num_carries"], p["reverse"]),
+    }
+    outputs = bind(control_flow.COMPOSITE, *arrays, attributes=attributes, results=results)
+    ys_mapped = out[p["num_carries"] :]
+    ys = [Lanes(_lane_major(y) if m else y, m) for y, m in zip(outputs[p["num_carries"] :], ys_mapped, strict=True)]
+    return [Lanes(c, m) for c, m in zip(outputs, mapped, strict=False)] + ys
+
+
+def _batched_body(
+    body: Function, flags: Sequence[bool], size: int, num_carries: int, mapped: Sequence[bool]
+) -> tuple[Function, list[bool]]:
+    """Return a loop body on lanes, with carries mapped as asked, and which of its results are mapped."""
+    types = [
+        v.tensor.with_shape((size, *v.tensor.shape)) if m else v.type
+        for v, m in zip(body.body.arguments, flags, strict=True)
+    ]
+    found: list[bool] = []
+
+    def run(*arrays: Any) -> list[Any]:
+        outputs = batch_function(body, [Lanes(a, m) for a, m in zip(arrays, flags, strict=True)], size)
+        found.extend(x.mapped for x in outputs)
+        carries = [spread(x, size) if m else x.array for x, m in zip(outputs, mapped, strict=False)]
+        return carries + [x.array for x in outputs[num_carries:]]
+
+    wide, _ = trace_function(f"batched_{body.name}", run, types)
+    return wide, found
+
+
+def _batch_map(op: Op, operands: list[Lanes], size: int) -> list[Lanes]:
+    """A map of a map: the inner lanes' body gets the outer lanes as batched operands."""
+    p = op.attributes["composite_attributes"]
+    body = loop_body(op)
+    flags = [x.mapped for x in operands]
+    wide, found = _batched_body(body, flags, size, 0, [])
+    count = p["num_consts"]
+    arrays = [_lane_major(x.array) if x.mapped and k >= count else x.array for k, x in enumerate(operands)]
+    types = [v.tensor for v in wide.body.returns]
+    results = [t.with_shape((p["lanes"], *t.shape)) for t in types]
+    attributes = {**op.attributes, "decomposition": make_map(wide, p["lanes"], count)}
+    outputs = bind(control_flow.COMPOSITE, *arrays, attributes=attributes, results=results)
+    return [Lanes(_lane_major(y) if m else y, m) for y, m in zip(outputs, found, strict=True)]

@@ -1,0 +1,162 @@
+"""Bodies of control flow: a user's function traced as a region, and the types that bodies and carries agree on.
+
+This file knows what a body returns and how results of differing type are brought together. The ops that the regions
+belong to are made in `control_flow`, `loops` and `scan`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ir import Region, TensorType, Value, capture_location
+from numhlo.lowering.ir.errors import ControlFlowTypeError
+from numhlo.lowering.ops import conversion
+from numhlo.tracer.arguments import LeafType, leaf_type
+from numhlo.tracer.array import Array
+from numhlo.tracer.bind import new_trace
+from numhlo.tracer.namespace.core import common_dtype, promotion_key
+from numhlo.tracer.pytree_paths import structure_paths
+from numhlo.tracer.pytrees import PyTreeDef, tree_flatten, tree_map
+from numhlo.tracer.trace import Trace, Tracer
+
+
+class Body:
+    """A user's function, traced; its results may still be converted.
+
+    Parameters
+    ----------
+    name : str
+        What to call it in messages: ``"true_fun"``, ``"the body"``.
+    fun : callable
+        Called with the trace; returns any pytree.
+    closed : bool
+        A function of its own instead of a region.
+
+    Attributes
+    ----------
+    trace : Trace
+    tree : PyTreeDef
+        The results' structure.
+    types : list of LeafType
+        The results' types.
+    """
+
+    def __init__(self, name: str, fun: Callable[[Trace], Any], *, closed: bool = False) -> None:
+        self.name = name
+        with new_trace(closed=closed) as trace:
+            leaves, self.tree = tree_flatten(fun(trace))
+            paths = structure_paths(self.tree)
+            self.types = [
+                leaf_type(x, f"result {p} of {name}".replace("  ", " ")) for x, p in zip(leaves, paths, strict=True)
+            ]
+            self.values = [trace.read(x) for x in leaves]
+        self.trace = trace
+
+    def region(self, types: Sequence[LeafType] | None = None) -> Region:
+        """Return the region, its results converted to ``types``."""
+        for k, wanted in enumerate(types or ()):
+            if self.values[k].tensor.dtype != wanted.tensor.dtype:
+                self.values[k] = _convert(self.trace, self.values[k], wanted.tensor)
+        self.trace.region.returns = self.values
+        return self.trace.region
+
+
+def _convert(trace: Trace, value: Value, type: TensorType) -> Value:
+    (converted,) = trace.emit(conversion.CONVERT, [value], results=[type])
+    return converted
+
+
+def weak_argument(trace: Trace, type: LeafType) -> Tracer:
+    """Add an argument to the body and return it, weak where its type is."""
+    tracer = trace.argument(type.tensor)
+    tracer.weak = type.weak
+    return tracer
+
+
+def own_arrays(trace: Trace, operands: Any) -> Any:
+    """Return a body's own version of its operands: arrays that it may write into without effect outside.
+
+    Python and NumPy scalars stay as they are.
+    """
+
+    def own(leaf: Any) -> Any:
+        if not isinstance(leaf, Tracer | np.ndarray):
+            return leaf
+        tracer = trace.wrap(trace.read(leaf))
+        tracer.weak = isinstance(leaf, Tracer) and leaf.weak
+        return tracer
+
+    return tree_map(own, operands)
+
+
+def copy_arrays(operands: Any) -> Any:
+    """Return operands with every array copied: what a body owns outside tracing."""
+    return tree_map(lambda leaf: leaf.copy() if isinstance(leaf, np.ndarray) else leaf, operands)
+
+
+def as_results(tree: Any) -> Any:
+    """Return what a body returned outside tracing, every leaf as an array of its own."""
+    return tree_map(lambda leaf: np.array(leaf).view(Array), tree)
+
+
+def is_known(x: Any) -> bool:
+    """Return whether a predicate or bound has a value now, so that Python can act on it."""
+    return not isinstance(x, Tracer) or x.concrete is not None
+
+
+def known_value(x: Any) -> Any:
+    """Return the value of what `is_known`."""
+    return x.concrete if isinstance(x, Tracer) else x
+
+
+def _key(type: LeafType) -> Any:
+    if not type.weak:
+        return type.tensor.dtype
+    return promotion_key({"b": True, "i": 0, "f": 0.0, "c": 0j}[type.tensor.dtype.kind])
+
+
+def promote(types: Sequence[LeafType]) -> LeafType:
+    """Return the type of equal shape that all of ``types`` convert to; weak only where all are weak."""
+    dtype = common_dtype([_key(t) for t in types])
+    return LeafType(types[0].tensor.with_dtype(dtype), all(t.weak for t in types))
+
+
+def unify(bodies: Sequence[Body], what: str) -> list[LeafType]:
+    """Return the result types that all bodies are converted to.
+
+    Raises
+    ------
+    ControlFlowTypeError
+        If their structures or shapes differ.
+    """
+    first = bodies[0]
+    for other in bodies[1:]:
+        if other.tree != first.tree:
+            raise ControlFlowTypeError(
+                f"{what}: {first.name} and {other.name} return different structures",
+                where=capture_location(),
+                why=f"{first.name} returns {describe(first.tree)}, {other.name} returns {describe(other.tree)}",
+                fix="return the same containers with the same keys from both",
+            )
+        _require_equal_shapes(first, other, what)
+    return [promote(row) for row in zip(*[b.types for b in bodies], strict=True)]
+
+
+def _require_equal_shapes(first: Body, other: Body, what: str) -> None:
+    for k, (a, b) in enumerate(zip(first.types, other.types, strict=True)):
+        if a.tensor.shape != b.tensor.shape:
+            path = structure_paths(first.tree)[k]
+            raise ControlFlowTypeError(
+                f"{what}: {first.name} and {other.name} return different shapes{path and f' at {path}'}",
+                where=capture_location(),
+                why=f"{first.name} returns {a}, {other.name} returns {b}",
+                fix="return arrays of one shape from both",
+            )
+
+
+def describe(tree: PyTreeDef) -> str:
+    """Return a structure for messages."""
+    return repr(tree).removeprefix("PyTreeDef(")[:-1]

@@ -1,0 +1,491 @@
+"""`grad`, `vjp`, `jvp`, `linearize` and the Jacobians: derivatives by interpreting a function's graph.
+
+Reverse mode is two steps: linearize (run forward, collecting the tangent ops in a graph that is linear in the tangents)
+and transpose that graph. Source: Radul et al., "You Only Linearize Once", POPL 2023.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from numhlo.lowering.ir import Function, TensorType, Value, capture_location
+from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError
+from numhlo.lowering.ops import control_flow
+from numhlo.lowering.ops.annotations import STOP_GRADIENT, make_annotation
+from numhlo.tracer.bind import bind1
+from numhlo.tracer.differentiation import families
+from numhlo.tracer.differentiation.table import Dual, Walker, instantiate, is_differentiable, transpose_body
+from numhlo.tracer.namespace.core import asarray, convert, full_of, reshape_to, shape_of
+from numhlo.tracer.namespace.creation import eye
+from numhlo.tracer.plain_numpy import run_traced
+from numhlo.tracer.pytrees import PyTreeDef, tree_flatten, tree_leaves, tree_map, tree_structure, tree_unflatten
+from numhlo.tracer.replay import replay_body
+from numhlo.tracer.staging import Staged, stage_leaves, transformation
+from numhlo.tracer.trace import Trace, Tracer, current_trace
+from numhlo.tracer.vectorizing import vmap
+
+FAMILIES = families.FAMILIES
+"""The modules whose rules are used here; importing them registers the rules."""
+
+
+class LinearMap(NamedTuple):
+    """A traced linear function of tangents, with its residuals.
+
+    Attributes
+    ----------
+    function : Function
+        Takes the tangents, then the residuals.
+    residuals : list
+    outputs : list of int
+        Which results of the original function each result of `function` belongs to.
+    """
+
+    function: Function
+    residuals: list[Any]
+    outputs: list[int]
+
+
+def linearize_function(
+    function: Function, inputs: Sequence[Any], active: Sequence[bool]
+) -> tuple[list[Any], LinearMap]:
+    """Run a function in the current trace, and return its results and its derivative there as a linear map."""
+    here = current_trace()
+    assert here is not None
+    arguments = function.body.arguments
+    linear = Trace(here, linear=True)
+    with linear.resumed():
+        tangents = iter([linear.argument(v.type) for v, a in zip(arguments, active, strict=True) if a])
+        duals = [Dual(x, next(tangents) if a else None) for x, a in zip(inputs, active, strict=True)]
+        results = Walker(here, linear).function(function, duals)
+        kept = [k for k, d in enumerate(results) if d.tangent is not None]
+        linear.region.returns = [linear.read(results[k].tangent) for k in kept]
+        linear.open = False
+    name = f"linear_{function.name}"
+    return [d.primal for d in results], LinearMap(Function(name, linear.region), linear.captures, kept)
+
+
+def apply_linear(linear: LinearMap, tangents: Sequence[Any], values: Sequence[Value]) -> list[Any]:
+    """Return the tangents of all results (``values`` gives their types)."""
+    found = replay_body(linear.function.body, [*tangents, *linear.residuals], {})
+    by_output = dict(zip(linear.outputs, found, strict=True))
+    return [instantiate(by_output.get(k), v) for k, v in enumerate(values)]
+
+
+def apply_transposed(linear: LinearMap, cotangents: Sequence[Any], count: int) -> list[Any]:
+    """Return the cotangents of the ``count`` linear arguments."""
+    region = linear.function.body
+    inputs = [None] * count + list(linear.residuals)
+    found = transpose_body(region, inputs, [cotangents[k] for k in linear.outputs])
+    return [instantiate(c, v) for c, v in zip(found[:count], region.arguments, strict=False)]
+
+
+def _stage(fun: Callable[..., Any], leaves: Sequence[Any], tree: PyTreeDef) -> Staged:
+    """Trace ``fun`` on the leaves of its positional arguments."""
+
+    def body(*arguments: Tracer) -> Any:
+        return run_traced(fun, *tree_unflatten(tree, arguments))
+
+    return stage_leaves(body, leaves, getattr(fun, "__name__", "function"))
+
+
+def require_inexact(leaves: Sequence[Any], name: str, holomorphic: bool = False, allow_int: bool = False) -> None:
+    """Raise `DTypeError` where a leaf (anything with a dtype, or a number) has no derivative."""
+    for leaf in leaves:
+        dtype = leaf.dtype if hasattr(leaf, "dtype") else asarray(leaf).dtype
+        if not is_differentiable(dtype) and not allow_int:
+            raise DTypeError(
+                f"{name}: the derivative with respect to an argument of dtype {dtype}",
+                where=capture_location(),
+                why="derivatives exist with respect to floats and complex numbers",
+                fix="convert it (x.astype(float), 3.0 for 3), or leave it out of argnums",
+            )
+        if holomorphic and dtype.kind != "c":
+            raise DTypeError(f"{name}(holomorphic=True) with an argument of dtype {dtype}", where=capture_location())
+        if dtype.kind == "c" and not holomorphic and name.startswith("jac"):
+            raise DTypeError(f"{name} of a complex argument needs holomorphic=True", where=capture_location())
+
+
+def value_and_grad(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Callable[..., Any]:
+    """Return a function that gives ``fun``'s value and its gradient.
+
+    Parameters
+    ----------
+    fun : callable
+        Returns a scalar, or a pair of a scalar and anything if ``has_aux``.
+    argnums : int or sequence of int, optional
+        Which positional arguments to differentiate with respect to; each a pytree of float arrays.
+    has_aux, holomorphic, allow_int : bool, optional
+
+    Returns
+    -------
+    callable
+        Same arguments; returns ``(value, gradient)``, or ``((value, aux), gradient)``.
+
+    Raises
+    ------
+    DTypeError
+        If an argument is not of floats.
+    ShapeError
+        If the result is not a scalar.
+
+    Examples
+    --------
+    >>> value, slope = value_and_grad(lambda x: x * x)(3.0)
+    >>> float(value), float(slope)
+    (9.0, 6.0)
+    """
+
+    @functools.wraps(fun)
+    def differentiated(*args: Any, **kwargs: Any) -> Any:
+        numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+        places = [_checked_argnum(n, len(args)) for n in numbers]
+        chosen = tuple(args[k] for k in places)
+        leaves, tree = tree_flatten(chosen)
+        require_inexact(leaves, "grad", holomorphic, allow_int)
+
+        def of_chosen(*values: Any) -> Any:
+            given = list(args)
+            for k, v in zip(places, values, strict=True):
+                given[k] = v
+            result = run_traced(fun, *given, **kwargs)
+            return result if has_aux else (result, None)
+
+        with transformation() as finish:
+            value, aux, gradients = _pull_back_scalar(of_chosen, leaves, tree, holomorphic)
+            parts = tree_unflatten(tree, gradients)
+            gradient = parts[0] if isinstance(argnums, int) else parts
+            return finish(((value, aux) if has_aux else value, gradient))
+
+    return differentiated
+
+
+def _checked_argnum(number: int, count: int) -> int:
+    if not -count <= number < count:
+        raise ArgumentError(
+            f"grad: argnums={number} for a call with {count} positional arguments",
+            where=capture_location(),
+            fix="pass the argument by position",
+        )
+    return number % count
+
+
+def _pull_back_scalar(
+    fun: Callable[..., Any], leaves: Sequence[Any], tree: PyTreeDef, holomorphic: bool
+) -> tuple[Any, Any, list[Any]]:
+    """Return the value, the auxiliary results, and the gradient's leaves."""
+    staged = _stage(fun, leaves, tree)
+    active = [is_differentiable(asarray(x).dtype) for x in leaves] + [False] * len(staged.captures)
+    results, linear = linearize_function(staged.function, [*map(asarray, leaves), *staged.captures], active)
+    pair = tree_unflatten(staged.out_tree, results)
+    value_leaves = tree_leaves(pair[0])
+    if len(value_leaves) != 1 or shape_of(value_leaves[0]) != ():
+        shown = [list(shape_of(x)) for x in value_leaves]
+        raise ShapeError(
+            f"grad: the function must return a scalar, got shapes {shown}",
+            where=capture_location(),
+            fix="sum the result, or use jacrev or vjp",
+        )
+    value = value_leaves[0]
+    if not is_differentiable(value.dtype) or (value.dtype.kind == "c" and not holomorphic):
+        raise DTypeError(
+            f"grad: the function must return a real scalar, got {value.dtype}",
+            where=capture_location(),
+            fix="return a float; for complex functions pass holomorphic=True",
+        )
+    cotangents: list[Any] = [full_of(1, (), value.dtype)] + [None] * (len(results) - 1)
+    gradients = iter(apply_transposed(linear, cotangents, sum(active)))
+    return pair[0], pair[1], [next(gradients) if a else _zero_for(x) for x, a in zip(leaves, active, strict=False)]
+
+
+def _zero_for(x: Any) -> Any:
+    return full_of(0, shape_of(x), np.float64)
+
+
+def grad(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Callable[..., Any]:
+    """Return a function that gives the gradient of ``fun``; see `value_and_grad`.
+
+    Examples
+    --------
+    >>> float(grad(lambda x: x**3)(2.0))
+    12.0
+    """
+    both = value_and_grad(fun, argnums, has_aux, holomorphic, allow_int)
+
+    @functools.wraps(fun)
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        value, slope = both(*args, **kwargs)
+        return (slope, value[1]) if has_aux else slope
+
+    return gradient
+
+
+def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
+    """Return ``fun``'s results and their tangents (directional derivatives), by forward mode.
+
+    Parameters
+    ----------
+    fun : callable
+    primals, tangents : sequence
+        One for each positional argument; equal structure, shapes and dtypes.
+    has_aux : bool, optional
+
+    Examples
+    --------
+    >>> y, dy = jvp(lambda x: x * x, (3.0,), (1.0,))
+    >>> float(y), float(dy)
+    (9.0, 6.0)
+    """
+    leaves, tree = tree_flatten(tuple(primals))
+    slopes, other = tree_flatten(tuple(tangents))
+    if tree != other:
+        raise ArgumentError("jvp: primals and tangents differ in structure", where=capture_location())
+    require_inexact(leaves, "jvp")
+    with transformation() as finish:
+        staged = _stage(fun, leaves, tree)
+        duals = [_dual(x, t) for x, t in zip(leaves, slopes, strict=True)]
+        results = Walker().function(staged.function, [*duals, *[Dual(c, None) for c in staged.captures]])
+        values = staged.function.body.returns
+        outputs = tree_unflatten(staged.out_tree, [d.primal for d in results])
+        moved = tree_unflatten(
+            staged.out_tree, [instantiate(d.tangent, v) for d, v in zip(results, values, strict=True)]
+        )
+        if has_aux:
+            return finish((outputs[0], moved[0], outputs[1]))
+        return finish((outputs, moved))
+
+
+def _dual(primal: Any, tangent: Any) -> Dual:
+    x = asarray(primal)
+    t = convert(asarray(tangent), x.dtype)
+    if shape_of(x) != shape_of(t):
+        raise ShapeError(
+            f"jvp: a primal of shape {list(shape_of(x))} with a tangent of shape {list(shape_of(t))}",
+            where=capture_location(),
+        )
+    return Dual(x, t)
+
+
+def _linearized(fun: Callable[..., Any], primals: Sequence[Any], has_aux: bool) -> tuple[Any, ...]:
+    """Return results, auxiliary results, linear map, the structures around it, and the results' types."""
+    leaves, tree = tree_flatten(tuple(primals))
+    require_inexact(leaves, "vjp")
+    staged = _stage(fun, leaves, tree)
+    active = [True] * len(leaves) + [False] * len(staged.captures)
+    results, linear = linearize_function(staged.function, [*map(asarray, leaves), *staged.captures], active)
+    return results, linear, tree, staged
+
+
+def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """Return ``fun``'s results and the function that pulls cotangents of them back to the arguments.
+
+    Examples
+    --------
+    >>> y, pull = vjp(lambda x: x * x, 3.0)
+    >>> float(y), float(pull(1.0)[0])
+    (9.0, 6.0)
+    """
+    with transformation() as finish:
+        results, linear, tree, staged = _linearized(fun, primals, has_aux)
+        count = tree.num_leaves
+        outputs = finish(tree_unflatten(staged.out_tree, results))
+        kept = linear._replace(residuals=finish(linear.residuals))
+    out_tree = tree_structure(outputs[0]) if has_aux else staged.out_tree
+    types = [v.tensor for v in staged.function.body.returns]
+
+    def pull(cotangents: Any) -> Any:
+        given, structure = tree_flatten(cotangents)
+        if structure != out_tree:
+            raise ArgumentError(
+                f"vjp: cotangents of structure {structure} for results of structure {out_tree}",
+                where=capture_location(),
+            )
+        with transformation() as done:
+            arrays: list[Any] = [convert(asarray(c), t.dtype) for c, t in zip(given, types, strict=False)]
+            arrays += [None] * (len(types) - len(arrays))
+            return done(tree_unflatten(tree, apply_transposed(kept, arrays, count)))
+
+    return (outputs[0], pull, outputs[1]) if has_aux else (outputs, pull)
+
+
+def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+    """Return ``fun``'s results at ``primals`` and its derivative there, a linear function of tangents.
+
+    Examples
+    --------
+    >>> y, push = linearize(lambda x: x**3, 2.0)
+    >>> float(y), float(push(1.0))
+    (8.0, 12.0)
+    """
+    with transformation() as finish:
+        results, linear, _, staged = _linearized(fun, primals, has_aux=False)
+        outputs = finish(tree_unflatten(staged.out_tree, results))
+        kept = linear._replace(residuals=finish(linear.residuals))
+    values = staged.function.body.returns
+
+    def push(*tangents: Any) -> Any:
+        with transformation() as done:
+            arrays = [
+                convert(asarray(t), asarray(p).dtype)
+                for t, p in zip(tree_leaves(tangents), tree_leaves(primals), strict=True)
+            ]
+            return done(tree_unflatten(staged.out_tree, apply_linear(kept, arrays, values)))
+
+    return outputs, push
+
+
+def _basis(leaves: Sequence[Any]) -> list[Any]:
+    """Return, for each leaf, all unit vectors of the whole tree's space, restricted to that leaf."""
+    sizes = [int(np.prod(shape_of(x), dtype=np.int64)) for x in leaves]
+    total, offset, parts = sum(sizes), 0, []
+    for leaf, size in zip(leaves, sizes, strict=True):
+        block = eye(total, size, -offset, asarray(leaf).dtype)
+        parts.append(reshape_to(asarray(block), (total, *shape_of(leaf))))
+        offset += size
+    return parts
+
+
+def _split_columns(block: Any, leaves: Sequence[Any], axis: int) -> list[Any]:
+    """Cut the axis of unit vectors back into the leaves' shapes."""
+    parts, offset = [], 0
+    for leaf in leaves:
+        size = int(np.prod(shape_of(leaf), dtype=np.int64))
+        index = (slice(None),) * axis + (slice(offset, offset + size),)
+        part = block[index]
+        parts.append(part.reshape(part.shape[:axis] + tuple(shape_of(leaf)) + part.shape[axis + 1 :]))
+        offset += size
+    return parts
+
+
+def jacfwd(
+    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Callable[..., Any]:
+    """Return a function that gives ``fun``'s Jacobian, one column at a time by forward mode.
+
+    Examples
+    --------
+    >>> jacfwd(lambda x: x * x)(np.array([1.0, 2.0]))
+    Array([[2., 0.],
+           [0., 4.]])
+    """
+    return _jacobian(fun, argnums, has_aux, holomorphic, forward=True)
+
+
+def jacrev(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Callable[..., Any]:
+    """Return a function that gives ``fun``'s Jacobian, one row at a time by reverse mode.
+
+    Examples
+    --------
+    >>> jacrev(lambda x: x * x)(np.array([1.0, 2.0]))
+    Array([[2., 0.],
+           [0., 4.]])
+    """
+    return _jacobian(fun, argnums, has_aux, holomorphic, forward=False)
+
+
+jacobian = jacrev
+
+
+def _jacobian(
+    fun: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool, holomorphic: bool, forward: bool
+) -> Callable[..., Any]:
+    @functools.wraps(fun)
+    def jacobian_of(*args: Any, **kwargs: Any) -> Any:
+        numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+        places = [_checked_argnum(n, len(args)) for n in numbers]
+        chosen = tuple(args[k] for k in places)
+        leaves, tree = tree_flatten(chosen)
+        require_inexact(leaves, "jacfwd" if forward else "jacrev", holomorphic)
+
+        def of_leaves(*values: Any) -> Any:
+            given = list(args)
+            for k, v in zip(places, tree_unflatten(tree, values), strict=True):
+                given[k] = v
+            return run_traced(fun, *given, **kwargs)
+
+        with transformation() as finish:
+            outputs, aux, blocks = (_columns if forward else _rows)(of_leaves, leaves, has_aux)
+            out_tree = tree_structure(outputs)
+            per_output = [tree_unflatten(tree, row) for row in blocks]
+            chosen_rows = [row[0] if isinstance(argnums, int) else row for row in per_output]
+            result = tree_unflatten(out_tree, chosen_rows)
+            return finish((result, aux) if has_aux else result)
+
+    return jacobian_of
+
+
+def _columns(fun: Callable[..., Any], leaves: Sequence[Any], has_aux: bool) -> tuple[Any, Any, list[list[Any]]]:
+    arrays = [asarray(x) for x in leaves]
+    result = fun(*arrays)
+    outputs, aux = result if has_aux else (result, None)
+
+    def push(*tangents: Any) -> Any:
+        return jvp(lambda *v: tree_leaves(fun(*v)[0] if has_aux else fun(*v)), arrays, tangents)[1]
+
+    columns = vmap(push, out_axes=-1)(*_basis(leaves))
+    return outputs, aux, [_split_columns(c, leaves, c.ndim - 1) for c in columns]
+
+
+def _rows(fun: Callable[..., Any], leaves: Sequence[Any], has_aux: bool) -> tuple[Any, Any, list[list[Any]]]:
+    arrays = [asarray(x) for x in leaves]
+    if has_aux:
+        outputs, pull, aux = vjp(fun, *arrays, has_aux=True)
+    else:
+        (outputs, pull), aux = vjp(fun, *arrays), None
+    out_leaves, out_tree = tree_flatten(outputs)
+    rows = vmap(lambda *c: pull(tree_unflatten(out_tree, c)))(*_basis(out_leaves))
+    cut = [_split_columns(r, out_leaves, 0) for r in rows]
+    return outputs, aux, [[cut[k][j] for k in range(len(leaves))] for j in range(len(out_leaves))]
+
+
+def hessian(
+    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Callable[..., Any]:
+    """Return a function that gives the matrix of second derivatives: forward over reverse.
+
+    Examples
+    --------
+    >>> hessian(lambda x: (x**3).sum())(np.array([1.0, 2.0]))
+    Array([[ 6.,  0.],
+           [ 0., 12.]])
+    """
+    return jacfwd(jacrev(fun, argnums, has_aux, holomorphic), argnums, has_aux, holomorphic)
+
+
+def stop_gradient(x: Any) -> Any:
+    """Return ``x``, a constant for derivatives; ``x`` may be a pytree.
+
+    Examples
+    --------
+    >>> float(grad(lambda x: x * stop_gradient(x))(3.0))
+    3.0
+    """
+
+    def stop(leaf: Any) -> Any:
+        array = asarray(leaf)
+        type = TensorType(shape_of(array), array.dtype)
+        attributes = make_annotation(STOP_GRADIENT, type)
+        return bind1(control_flow.COMPOSITE, array, attributes=attributes, results=[type])
+
+    return tree_map(stop, x)

@@ -1,0 +1,1 @@
+"""Differentiation: how tangents flow through each op, and how linear ops transpose. One file per op family."""

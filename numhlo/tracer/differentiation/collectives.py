@@ -1,0 +1,46 @@
+"""Differentiation of custom calls: those of a named axis are linear; what others compute is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from numhlo.lowering.ir import Op
+from numhlo.lowering.ir.errors import UnsupportedError
+from numhlo.lowering.ops import control_flow
+from numhlo.tracer.collectives import Collective, all_to_all, bind_collective, collective_of, psum_scatter
+from numhlo.tracer.differentiation.table import JVP, TRANSPOSE
+
+LINEAR = ("psum", "all_gather", "all_to_all", "ppermute")
+
+
+def _linear_collective(op: Op) -> Collective:
+    found = collective_of(op)
+    if found is None or found.kind not in LINEAR:
+        what = op.attributes["call_target_name"] if found is None else found.kind
+        raise UnsupportedError(
+            f"the derivative of {what}",
+            where=op.location,
+            why="what a custom call computes is not known here" if found is None else "it has none that is implemented",
+            fix="wrap it in a custom_jvp or custom_vjp function",
+        )
+    return found
+
+
+@JVP.register(control_flow.CUSTOM_CALL)
+def _jvp_custom_call(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
+    return [bind_collective(_linear_collective(op), tangents[0], op.results[0].tensor)]
+
+
+@TRANSPOSE.register(control_flow.CUSTOM_CALL)
+def _transpose_custom_call(op: Op, operands: list[Any], cotangents: list[Any]) -> Sequence[Any]:
+    collective, cotangent = _linear_collective(op), cotangents[0]
+    type = op.operands[0].tensor
+    if collective.kind == "all_gather":
+        return [psum_scatter(cotangent, collective.name, scatter_dimension=collective.dimensions[0])]
+    if collective.kind == "all_to_all":
+        split, made = collective.dimensions
+        return [all_to_all(cotangent, collective.name, made, split)]
+    back = tuple((target, source) for source, target in collective.pairs)
+    return [bind_collective(replace(collective, pairs=back), cotangent, type)]

@@ -1,0 +1,50 @@
+"""Differentiation of dot_general, which is linear in each operand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ir import Op
+from numhlo.lowering.ops import contraction, layout
+from numhlo.lowering.ops.contraction import free_dimensions
+from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers
+from numhlo.tracer.bind import bind1
+from numhlo.tracer.differentiation.table import JVP, TRANSPOSE, add_tangents, linear_operand
+from numhlo.tracer.namespace.core import convert
+from numhlo.tracer.namespace.linear_algebra import contract
+from numhlo.tracer.replay import replay_op
+
+
+@JVP.register(contraction.DOT_GENERAL)
+def _jvp_dot(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
+    (x, y), (dx, dy) = primals, tangents
+    first = None if dx is None else replay_op(op, [dx, y], {})[0]
+    return [add_tangents(first, None if dy is None else replay_op(op, [x, dy], {})[0])]
+
+
+@TRANSPOSE.register(contraction.DOT_GENERAL)
+def _transpose_dot(op: Op, operands: list[Any], cotangents: list[Any]) -> Sequence[Any]:
+    """Contract the cotangent with the known operand over its free axes, then put the axes in the operand's order."""
+    place = linear_operand(op, operands)
+    n: DotDimensionNumbers = op.attributes["dot_dimension_numbers"]
+    batching = (n.lhs_batching_dimensions, n.rhs_batching_dimensions)
+    contracting = (n.lhs_contracting_dimensions, n.rhs_contracting_dimensions)
+    target, other = op.operands[place].tensor, op.operands[1 - place].tensor
+    free = free_dimensions(target.ndim, batching[place], contracting[place])
+    other_free = free_dimensions(other.ndim, batching[1 - place], contracting[1 - place])
+    batch = len(batching[0])
+    first = batch if place == 1 else batch + len(free)
+    cotangent_free = range(first, first + len(other_free))
+    known = operands[1 - place]
+    c = convert(cotangents[0], known.dtype)
+    product = contract(c, known, (tuple(cotangent_free), tuple(other_free)), (tuple(range(batch)), batching[1 - place]))
+    remaining = sorted(contracting[1 - place])
+    pairs = dict(zip(contracting[1 - place], contracting[place], strict=True))
+    order = [*batching[place], *free, *[pairs[k] for k in remaining]]
+    inverse = tuple(int(k) for k in np.argsort(order))
+    moved = bind1(layout.TRANSPOSE, product, attributes={"permutation": inverse})
+    result = convert(moved, target.dtype)
+    return [result if k == place else None for k in (0, 1)]

@@ -1,0 +1,88 @@
+"""Counted while loops recognized: a while whose counter starts, steps and ends at constants is a scan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from numhlo.lowering.interpreter import free_values
+from numhlo.lowering.ir import Op, Region, Value
+from numhlo.lowering.ops import comparison, creation
+from numhlo.lowering.ops import elementwise as ops
+from numhlo.tracer.bind import trace_function
+from numhlo.tracer.differentiation.loops import Loop
+from numhlo.tracer.replay import replay_body
+from numhlo.tracer.staging import known_value
+
+
+class CountedLoop(NamedTuple):
+    """A while as a scan without stacked inputs: what its body uses from outside, and the loop over all."""
+
+    outer: list[Value]
+    loop: Loop
+
+
+def as_scan(op: Op, inits: Sequence[Any]) -> CountedLoop | None:
+    """Return a while loop as a scan, or None where its number of steps is not known."""
+    steps = _trip_count(op, inits)
+    if steps is None:
+        return None
+    body = op.regions[1]
+    outer = free_values(body)
+
+    def run(*arrays: Any) -> list[Any]:
+        environment = dict(zip(outer, arrays, strict=False))
+        return replay_body(body, arrays[len(outer) :], environment)
+
+    types = [v.type for v in outer] + [v.type for v in body.arguments]
+    function, captures = trace_function("counted_body", run, types)
+    assert not captures
+    return CountedLoop(outer, Loop(function, steps, len(outer), len(body.arguments), False))
+
+
+def _trip_count(op: Op, inits: Sequence[Any]) -> int | None:
+    condition, body = op.regions
+    test = condition.returns[0].owner
+    if not isinstance(test, Op) or test.definition is not comparison.COMPARE:
+        return None
+    if test.attributes["comparison_direction"] not in ("LT", "LE"):
+        return None
+    counter, bound = test.operands
+    if counter not in condition.arguments:
+        return None
+    place = condition.arguments.index(counter)
+    step = _increment(body, place)
+    start, limit = _constant(op.operands[place], inits[place]), _constant(bound, None)
+    if limit is None and bound in condition.arguments:
+        other = condition.arguments.index(bound)
+        if body.returns[other] is body.arguments[other]:
+            limit = _constant(op.operands[other], inits[other])
+    if step is None or step <= 0 or start is None or limit is None:
+        return None
+    last: int = limit + (test.attributes["comparison_direction"] == "LE")
+    steps: int = -(-(last - start) // step)
+    return steps if steps > 0 else 0
+
+
+def _increment(body: Region, place: int) -> int | None:
+    """Return what a body adds to one of its carries, if a constant."""
+    owner = body.returns[place].owner
+    if not isinstance(owner, Op) or owner.definition is not ops.ADD:
+        return None
+    for x, y in (owner.operands, owner.operands[::-1]):
+        if x is body.arguments[place]:
+            return _constant(y, None)
+    return None
+
+
+def _constant(value: Value, array: Any) -> int | None:
+    """Return the integer that a value holds, from its defining constant or the array bound to it."""
+    owner = value.owner
+    found: Any = None
+    if isinstance(owner, Op) and owner.definition is creation.CONSTANT:
+        found = owner.attributes["value"]
+    elif array is not None:
+        found = known_value(array)
+    if found is None or found.ndim or found.dtype.kind not in "iu":
+        return None
+    return int(found)

@@ -1,0 +1,36 @@
+"""All families of derivative rules: importing this module registers them."""
+
+from __future__ import annotations
+
+from numhlo.tracer.differentiation import (
+    collectives,
+    composites,
+    contraction,
+    control_flow,
+    convolution,
+    elementwise,
+    fourier,
+    indexing,
+    layout,
+    linear_algebra,
+    random_bits,
+    reduction,
+    windows,
+)
+
+FAMILIES = (
+    collectives,
+    composites,
+    contraction,
+    control_flow,
+    convolution,
+    elementwise,
+    fourier,
+    indexing,
+    layout,
+    linear_algebra,
+    random_bits,
+    reduction,
+    windows,
+)
+"""The modules that say how tangents flow through ops."""

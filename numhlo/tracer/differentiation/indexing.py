@@ -1,0 +1,156 @@
+"""Differentiation of slices with traced starts, gather, and scatter that replaces or adds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ir import Op
+from numhlo.lowering.ir.errors import UnsupportedError
+from numhlo.lowering.ops import elementwise as ops
+from numhlo.lowering.ops import indexing
+from numhlo.lowering.ops.dimension_numbers import GatherDimensionNumbers, ScatterDimensionNumbers
+from numhlo.tracer.bind import bind1
+from numhlo.tracer.differentiation.table import JVP, TRANSPOSE, instantiate, zeros_of
+from numhlo.tracer.namespace.advanced_indexing import combiner_region
+from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, full_of, shape_of
+from numhlo.tracer.replay import replay_op
+
+
+@JVP.register(indexing.DYNAMIC_SLICE, indexing.GATHER)
+def _jvp_read(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
+    return replay_op(op, [tangents[0], *primals[1:]], {})
+
+
+@JVP.register(indexing.DYNAMIC_UPDATE_SLICE)
+def _jvp_write(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
+    pair = [instantiate(t, v) for t, v in zip(tangents[:2], op.operands[:2], strict=True)]
+    return replay_op(op, [*pair, *primals[2:]], {})
+
+
+@TRANSPOSE.register(indexing.DYNAMIC_SLICE)
+def _transpose_slice(op: Op, operands: list[Any], cotangents: list[Any]) -> Sequence[Any]:
+    starts = operands[1:]
+    target = zeros_of(op.operands[0])
+    return [bind1(indexing.DYNAMIC_UPDATE_SLICE, target, cotangents[0], *starts), *[None] * len(starts)]
+
+
+@TRANSPOSE.register(indexing.DYNAMIC_UPDATE_SLICE)
+def _transpose_update(op: Op, operands: list[Any], cotangents: list[Any]) -> Sequence[Any]:
+    starts = operands[2:]
+    (c,) = cotangents
+    update = op.operands[1].tensor
+    hole = full_of(0, update.shape, update.dtype)
+    base = bind1(indexing.DYNAMIC_UPDATE_SLICE, c, hole, *starts) if operands[0] is None else None
+    part = None
+    if operands[1] is None:
+        part = bind1(indexing.DYNAMIC_SLICE, c, *starts, attributes={"slice_sizes": update.shape})
+    return [base, part, *[None] * len(starts)]
+
+
+@TRANSPOSE.register(indexing.GATHER)
+def _transpose_gather(op: Op, operands: list[Any], cotangents: list[Any]) -> Sequence[Any]:
+    """Scatter-add the cotangents where they were read; clamped starts read a whole window, so must be in bounds."""
+    n: GatherDimensionNumbers = op.attributes["dimension_numbers"]
+    numbers = ScatterDimensionNumbers(
+        update_window_dims=n.offset_dims,
+        inserted_window_dims=n.collapsed_slice_dims,
+        input_batching_dims=n.operand_batching_dims,
+        scatter_indices_batching_dims=n.start_indices_batching_dims,
+        scatter_dims_to_operand_dims=n.start_index_map,
+        index_vector_dim=n.index_vector_dim,
+    )
+    starts = _clamped_starts(op, operands[1], n)
+    result = bind1(
+        indexing.SCATTER,
+        zeros_of(op.operands[0]),
+        starts,
+        cotangents[0],
+        attributes={"scatter_dimension_numbers": numbers},
+        regions=[combiner_region("add", op.operands[0].tensor.dtype)],
+    )
+    return [result, None]
+
+
+def _clamped_starts(op: Op, starts: Any, numbers: GatherDimensionNumbers) -> Any:
+    """Return start indices clamped as gather clamps them, since scatter would drop what lies outside."""
+    shape, sizes = op.operands[0].tensor.shape, op.attributes["slice_sizes"]
+    limits = np.array([shape[d] - sizes[d] for d in numbers.start_index_map], starts.dtype)
+    extents = shape_of(starts)
+    axis = numbers.index_vector_dim
+    if axis == len(extents):
+        limit = full_of(limits[0], extents, starts.dtype)
+    else:
+        row = limits.reshape([-1 if k == axis else 1 for k in range(len(extents))])
+        limit = broadcast_to_shape(asarray(row), extents)
+    low = full_of(0, extents, starts.dtype)
+    return bind1(ops.MINIMUM, bind1(ops.MAXIMUM, starts, low), limit)
+
+
+def _combiner(op: Op) -> Any:
+    """Return what a scatter's body does: ``"set"``, ADD, or None for anything else."""
+    (region,) = op.regions
+    if not region.ops and region.returns == [region.arguments[1]]:
+        return "set"
+    if len(region.ops) == 1 and set(region.ops[0].operands) == set(region.arguments):
+        return region.ops[0].definition
+    return None
+
+
+@JVP.register(indexing.SCATTER)
+def _jvp_scatter(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
+    """Scatter the tangents alike; where indices repeat under "set", which one wins is the same."""
+    if len(op.results) != 1 or _combiner(op) not in ("set", ops.ADD):
+        raise UnsupportedError(
+            "the derivative of a scatter that neither sets nor adds",
+            where=op.location,
+            fix="use .at[].set or .at[].add",
+        )
+    base, _, update = tangents
+    operand = instantiate(base, op.operands[0])
+    return replay_op(op, [operand, primals[1], instantiate(update, op.operands[2])], {})
+
+
+@TRANSPOSE.register(indexing.SCATTER)
+def _transpose_scatter(op: Op, operands: list[Any], cotangents: list[Any]) -> Sequence[Any]:
+    """Gather the cotangents where updates went; under "set" the operand's were overwritten there.
+
+    A "set" with repeated indices keeps the last update, but each repeated update gets the cotangent.
+    """
+    s: ScatterDimensionNumbers = op.attributes["scatter_dimension_numbers"]
+    (c,) = cotangents
+    kind = _combiner(op)
+    update = op.operands[2].tensor
+    base = c if operands[0] is None else None
+    if kind == "set" and base is not None:
+        hole = full_of(0, update.shape, update.dtype)
+        base = bind1(
+            indexing.SCATTER,
+            c,
+            operands[1],
+            hole,
+            attributes=op.attributes,
+            regions=[combiner_region("set", update.dtype)],
+        )
+    part = None
+    if operands[2] is None:
+        numbers = GatherDimensionNumbers(
+            offset_dims=s.update_window_dims,
+            collapsed_slice_dims=s.inserted_window_dims,
+            operand_batching_dims=s.input_batching_dims,
+            start_indices_batching_dims=s.scatter_indices_batching_dims,
+            start_index_map=s.scatter_dims_to_operand_dims,
+            index_vector_dim=s.index_vector_dim,
+        )
+        attributes = {"dimension_numbers": numbers, "slice_sizes": _window(op, s), "indices_are_sorted": False}
+        part = bind1(indexing.GATHER, c, operands[1], attributes=attributes)
+    return [base, None, part]
+
+
+def _window(op: Op, numbers: ScatterDimensionNumbers) -> tuple[int, ...]:
+    update = op.operands[2].tensor.shape
+    window = iter(update[d] for d in numbers.update_window_dims)
+    dropped = {*numbers.inserted_window_dims, *numbers.input_batching_dims}
+    return tuple(1 if k in dropped else next(window) for k in range(op.operands[0].tensor.ndim))

@@ -1,0 +1,62 @@
+"""Differentiation of cholesky and triangular_solve.
+
+Source: Giles, "Collected matrix derivative results for forward and reverse mode algorithmic differentiation" (2008);
+Murray, "Differentiation of the Cholesky decomposition" (2016). Tangents of Hermitian matrices are taken to be
+Hermitian: half of each triangle counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from numhlo.lowering.ir import Op
+from numhlo.lowering.ops import linear_algebra
+from numhlo.tracer.bind import bind1
+from numhlo.tracer.differentiation.table import JVP, TRANSPOSE, add_tangents, linear_operand
+from numhlo.tracer.namespace import building as b
+from numhlo.tracer.namespace import matrices as m
+
+
+def hermitian_part(x: Any) -> Any:
+    """Return ``(x + x^H) / 2``."""
+    return b.multiply(b.add(x, m.adjoint(x)), 0.5)
+
+
+@JVP.register(linear_algebra.CHOLESKY)
+def _jvp_cholesky(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
+    """``dL = L phi(L^-1 dA L^-H)``, phi being the lower triangle with half the diagonal."""
+    lower = op.attributes["lower"]
+    factor = m.triangle(outputs[0], "GE" if lower else "LE")
+    factor = factor if lower else m.adjoint(factor)
+    inner = m.substitute(factor, hermitian_part(tangents[0]), left_side=True)
+    inner = m.substitute(factor, inner, left_side=False, transpose_a="ADJOINT")
+    tangent = m.product(factor, m.lower_half(inner))
+    return [tangent if lower else m.adjoint(tangent)]
+
+
+@JVP.register(linear_algebra.TRIANGULAR_SOLVE)
+def _jvp_triangular_solve(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
+    """``dx = op(a)^-1 (db - op(da) x)``, with ``da`` of a's triangle alone."""
+    (a, _), (da, db), (x,) = primals, tangents, outputs
+    options = op.attributes
+    moved = None
+    if da is not None:
+        direction = {(True, False): "GE", (True, True): "GT", (False, False): "LE", (False, True): "LT"}
+        da = m.triangle(da, direction[bool(options["lower"]), bool(options["unit_diagonal"])])
+        turn = {"NO_TRANSPOSE": lambda y: y, "TRANSPOSE": m.transpose, "ADJOINT": m.adjoint}[options["transpose_a"]]
+        moved = b.negate(m.product(turn(da), x) if options["left_side"] else m.product(x, turn(da)))
+    right = add_tangents(db, moved)
+    return [bind1(op.definition, a, right, attributes=options)]
+
+
+@TRANSPOSE.register(linear_algebra.TRIANGULAR_SOLVE)
+def _transpose_triangular_solve(op: Op, operands: list[Any], cotangents: list[Any]) -> Sequence[Any]:
+    """Linear in b: the solution with the transposed matrix."""
+    if linear_operand(op, operands) != 1:
+        raise AssertionError("its derivative by the matrix is a product, not a solution")
+    a = operands[0]
+    turned = op.attributes["transpose_a"]
+    a = m.conjugate(a) if turned == "ADJOINT" else a
+    options = {**op.attributes, "transpose_a": "TRANSPOSE" if turned == "NO_TRANSPOSE" else "NO_TRANSPOSE"}
+    return [None, bind1(op.definition, a, cotangents[0], attributes=options)]

@@ -1,0 +1,261 @@
+"""Differentiation of scan and map: tangents ride along forward, and a linear scan runs backwards.
+
+To linearize, the body's primal half becomes a scan that also returns the residuals of each step, stacked; residuals
+that don't change from step to step are passed as constants instead. The tangent half becomes a linear scan over them.
+A map is a scan without carries. Source: Griewank and Walther, "Evaluating Derivatives", chapters 3 and 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from numhlo.lowering.ir import Function, Op, TensorType, Value
+from numhlo.lowering.ops import control_flow
+from numhlo.lowering.ops.loops import loop_body, make_scan
+from numhlo.tracer.bind import bind, trace_function
+from numhlo.tracer.differentiation.table import (
+    Dual,
+    Walker,
+    add_tangents,
+    instantiate,
+    transpose_body,
+)
+from numhlo.tracer.namespace.core import full_of
+from numhlo.tracer.trace import Trace, Tracer, current_trace
+
+
+class Loop(NamedTuple):
+    """A scan: how many constants and carries, which way, how long, and its body."""
+
+    body: Function
+    length: int
+    num_consts: int
+    num_carries: int
+    reverse: bool
+
+    @classmethod
+    def of(cls, op: Op) -> Loop:
+        """Return the loop that a scan or map composite means."""
+        p = op.attributes["composite_attributes"]
+        if op.attributes["name"] == "numhlo.map":
+            return cls(loop_body(op), p["lanes"], p["num_consts"], 0, False)
+        return cls(loop_body(op), p["length"], p["num_consts"], p["num_carries"], p["reverse"])
+
+    @property
+    def first_x(self) -> int:
+        """Return the number of the first stacked input."""
+        return self.num_consts + self.num_carries
+
+
+def bind_scan(loop: Loop, inputs: Sequence[Any]) -> list[Any]:
+    """Bind the scan composite of a loop."""
+    types = [v.tensor for v in loop.body.body.returns]
+    stacked = [t.with_shape((loop.length, *t.shape)) for t in types[loop.num_carries :]]
+    attributes = {
+        "name": "numhlo.scan",
+        "composite_attributes": {
+            "length": loop.length,
+            "num_consts": loop.num_consts,
+            "num_carries": loop.num_carries,
+            "reverse": loop.reverse,
+        },
+        "decomposition": make_scan(loop.body, loop.length, loop.num_consts, loop.num_carries, loop.reverse),
+    }
+    results = [*types[: loop.num_carries], *stacked]
+    return bind(control_flow.COMPOSITE, *inputs, attributes=attributes, results=results)
+
+
+def jvp_scan(walker: Walker, op: Op, primals: list[Any], tangents: list[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+    """Run a scan or map composite with tangents."""
+    return jvp_loop(walker, Loop.of(op), primals, tangents, op.operands)
+
+
+def jvp_loop(
+    walker: Walker, loop: Loop, primals: list[Any], tangents: list[Any], values: Sequence[Value]
+) -> tuple[Sequence[Any], Sequence[Any]]:
+    """Run a loop with tangents; ``values`` are the graph's values of its inputs, for their types."""
+    active = _active_carries(loop, [t is not None for t in tangents])
+    inits = {
+        k: instantiate(t, values[k])
+        for k, t in enumerate(tangents)
+        if t is not None or (loop.num_consts <= k < loop.first_x and active[k])
+    }
+    if walker.linearizes:
+        return _linearize(walker, loop, primals, inits, active)
+    return _forward(loop, primals, inits, active)
+
+
+def _active_carries(loop: Loop, active: list[bool]) -> list[bool]:
+    """Return which arguments of the body have tangents, with those carries added that get one in the body."""
+    while True:
+        found = _active_results(loop.body, active)[: loop.num_carries]
+        after = list(active)
+        for k, flag in enumerate(found):
+            after[loop.num_consts + k] = after[loop.num_consts + k] or flag
+        if after == active:
+            return active
+        active = after
+
+
+def _active_results(body: Function, active: Sequence[bool]) -> list[bool]:
+    """Return which results of a body have tangents, given which arguments do."""
+    found: list[bool] = []
+
+    def run(*arrays: Any) -> list[Any]:
+        duals = [Dual(x, x if a else None) for x, a in zip(arrays, active, strict=True)]
+        found.extend(d.tangent is not None for d in Walker().function(body, duals))
+        return []
+
+    trace_function(body.name, run, [v.type for v in body.body.arguments])
+    return found
+
+
+def _forward(
+    loop: Loop, primals: list[Any], inits: dict[int, Any], active: list[bool]
+) -> tuple[Sequence[Any], Sequence[Any]]:
+    """Run one scan whose constants, carries and inputs are doubled by their tangents."""
+    arguments = loop.body.body.arguments
+    groups = (range(loop.num_consts), range(loop.num_consts, loop.first_x), range(loop.first_x, len(arguments)))
+    layout = [(k, part) for group in groups for part in (0, 1) for k in group if part == 0 or active[k]]
+    out_carries = [active[loop.num_consts + k] for k in range(loop.num_carries)]
+    flags: list[bool] = []
+
+    def run(*arrays: Any) -> list[Any]:
+        given = dict(zip(layout, arrays, strict=True))
+        outputs = Walker().function(loop.body, [Dual(given[k, 0], given.get((k, 1))) for k in range(len(arguments))])
+        values = loop.body.body.returns
+        carries, ys = outputs[: loop.num_carries], outputs[loop.num_carries :]
+        flags.extend(d.tangent is not None for d in ys)
+        doubled = [instantiate(d.tangent, v) for d, v, a in zip(carries, values, out_carries, strict=False) if a]
+        return (
+            [d.primal for d in carries]
+            + doubled
+            + [d.primal for d in ys]
+            + [d.tangent for d in ys if d.tangent is not None]
+        )
+
+    types = [arguments[k].type for k, _ in layout]
+    body, captures = trace_function(f"jvp_{loop.body.name}", run, types)
+    assert not captures
+    counts = [sum(1 for k, _ in layout if k in group) for group in groups]
+    wide = Loop(body, loop.length, counts[0], counts[1], loop.reverse)
+    results = iter(bind_scan(wide, [primals[k] if part == 0 else inits[k] for k, part in layout]))
+    carries = [next(results) for _ in range(loop.num_carries)]
+    carry_tangents = [next(results) if a else None for a in out_carries]
+    ys = [next(results) for _ in flags]
+    return [*carries, *ys], [*carry_tangents, *[next(results) if f else None for f in flags]]
+
+
+class Halves(NamedTuple):
+    """A loop body cut in two: the primal half and the linear half."""
+
+    primal: Function
+    linear: Function
+    stacked: int
+    invariant: list[int]
+    out_active: list[bool]
+
+
+def _split(loop: Loop, active: list[bool]) -> Halves:
+    """Trace the body's primal half, and inside it the linear half, whose captures are the residuals."""
+    arguments, values = loop.body.body.arguments, loop.body.body.returns
+    linear_types = [v.type for v, a in zip(arguments, active, strict=True) if a]
+    box: list[Any] = []
+
+    def run(*arrays: Any) -> list[Any]:
+        trace = current_trace()
+        assert trace is not None
+        with Trace(trace, linear=True).resumed() as inner:
+            extra = iter([inner.argument(t) for t in linear_types])
+            duals = [Dual(x, next(extra) if a else None) for x, a in zip(arrays, active, strict=True)]
+            outputs = Walker(trace, inner).function(loop.body, duals)
+            carries_on = active[loop.num_consts : loop.first_x]
+            flags = [*carries_on, *[d.tangent is not None for d in outputs[loop.num_carries :]]]
+            results = [instantiate(d.tangent, v) for d, v, f in zip(outputs, values, flags, strict=True) if f]
+            inner.region.returns = [inner.read(x) for x in results]
+            inner.open = False
+        fixed = {id(trace.read(x)): k for k, x in enumerate(arrays[: loop.num_consts])}
+        residuals = [x if isinstance(x, Tracer) else trace.wrap(trace.read(x)) for x in inner.captures]
+        invariant = [fixed.get(id(trace.read(x)), -1) for x in residuals]
+        box.extend((Function(f"linear_{loop.body.name}", inner.region), flags, invariant))
+        kept = [x for x, k in zip(residuals, invariant, strict=True) if k < 0]
+        return [d.primal for d in outputs] + kept
+
+    primal, captures = trace_function(f"primal_{loop.body.name}", run, [v.type for v in arguments])
+    assert not captures
+    linear, flags, invariant = box
+    return Halves(primal, linear, len(primal.body.returns) - len(values), invariant, flags)
+
+
+def _linearize(
+    walker: Walker, loop: Loop, primals: list[Any], inits: dict[int, Any], active: list[bool]
+) -> tuple[Sequence[Any], Sequence[Any]]:
+    halves = _split(loop, active)
+    count = len(loop.body.body.returns)
+    with walker.in_primal():
+        outputs = bind_scan(loop._replace(body=halves.primal), primals)
+    residuals = iter(outputs[count:])
+    captured = [primals[k] if k >= 0 else next(residuals) for k in halves.invariant]
+    places = [k for k, a in enumerate(active) if a]
+    consts = [k for k in places if k < loop.num_consts]
+    carries = [k for k in places if loop.num_consts <= k < loop.first_x]
+    xs = [k for k in places if k >= loop.first_x]
+    fixed = [j for j, k in enumerate(halves.invariant) if k >= 0]
+    stepped = [j for j, k in enumerate(halves.invariant) if k < 0]
+    order = [("t", k) for k in consts] + [("r", j) for j in fixed] + [("t", k) for k in carries]
+    order += [("t", k) for k in xs] + [("r", j) for j in stepped]
+    body = _reordered(halves.linear, places, order)
+    linear = Loop(body, loop.length, len(consts) + len(fixed), len(carries), loop.reverse)
+    results = iter(bind_scan(linear, [inits[k] if kind == "t" else captured[k] for kind, k in order]))
+    return outputs[:count], [next(results) if f else None for f in halves.out_active]
+
+
+def _reordered(function: Function, places: list[int], order: list[tuple[str, int]]) -> Function:
+    """Return a linear body with its arguments in a scan's order: constants, carries, stacked inputs."""
+    region = function.body
+    names = [("t", k) for k in places] + [("r", j) for j in range(len(region.arguments) - len(places))]
+    by_name = dict(zip(names, region.arguments, strict=True))
+    region.arguments = [by_name[name] for name in order]
+    return function
+
+
+def transpose_scan(op: Op, operands: list[Any], cotangents: list[Any]) -> list[Any]:
+    """Run a linear scan backwards: cotangents of carries flow back, those of linear constants add up."""
+    loop = Loop.of(op)
+    linear = [x is None for x in operands]
+    arguments, values = loop.body.body.arguments, loop.body.body.returns
+    consts, carries = range(loop.num_consts), range(loop.num_consts, loop.first_x)
+    xs = range(loop.first_x, len(arguments))
+    fixed, summed = [k for k in consts if not linear[k]], [k for k in consts if linear[k]]
+    stepped, back = [k for k in xs if not linear[k]], [k for k in xs if linear[k]]
+    ys = [k for k in range(loop.num_carries, len(values)) if cotangents[k] is not None]
+    types: list[TensorType] = [arguments[k].tensor for k in fixed]
+    types += [values[k].tensor for k in range(loop.num_carries)] + [arguments[k].tensor for k in summed]
+    types += [values[k].tensor for k in ys] + [arguments[k].tensor for k in stepped]
+
+    def run(*arrays: Any) -> list[Any]:
+        given = iter(arrays)
+        known = {k: next(given) for k in fixed}
+        flowing = [next(given) for _ in range(loop.num_carries)]
+        sums = [next(given) for _ in summed]
+        by_y = {k: next(given) for k in ys}
+        known.update((k, next(given)) for k in stepped)
+        out = [*flowing, *[by_y.get(k) for k in range(loop.num_carries, len(values))]]
+        found = transpose_body(loop.body.body, [known.get(k) for k in range(len(arguments))], out)
+        new_carries = [instantiate(found[k], arguments[k]) for k in carries]
+        new_sums = [add_tangents(s, found[k]) for s, k in zip(sums, summed, strict=True)]
+        return [*new_carries, *new_sums, *[instantiate(found[k], arguments[k]) for k in back]]
+
+    body, captures = trace_function(f"transposed_{loop.body.name}", run, types)
+    assert not captures
+    backwards = Loop(body, loop.length, len(fixed), loop.num_carries + len(summed), not loop.reverse)
+    inputs = [operands[k] for k in fixed]
+    inputs += [instantiate(cotangents[k], values[k]) for k in range(loop.num_carries)]
+    inputs += [full_of(0, arguments[k].tensor.shape, arguments[k].tensor.dtype) for k in summed]
+    inputs += [cotangents[k] for k in ys] + [operands[k] for k in stepped]
+    results = iter(bind_scan(backwards, inputs))
+    found: dict[int, Any] = {k: next(results) for k in carries}
+    found.update((k, next(results)) for k in summed)
+    found.update((k, next(results)) for k in back)
+    return [found.get(k) for k in range(len(arguments))]

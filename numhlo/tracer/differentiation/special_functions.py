@@ -1,0 +1,125 @@
+"""Derivatives of special functions of one or several operands, by each operand; None where there is none here.
+
+Sources: DLMF 5.7 and 5.12 (gamma, beta), 7.10 (erfc), 8.8 and 8.17 (incomplete gamma and beta), 8.19.13 (expn),
+10.29 (Bessel functions), 25.11.17 (zeta).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from numhlo.lowering.ir import Op
+from numhlo.lowering.ir.errors import UnsupportedError
+from numhlo.lowering.ops import elementwise as ops
+from numhlo.tracer.bind import bind1
+from numhlo.tracer.differentiation.table import add_tangents
+from numhlo.tracer.namespace import building as b
+from numhlo.tracer.namespace.special import composite
+from numhlo.tracer.namespace.special_functions import xlog1py, xlogy
+
+Partial = Callable[..., Any]
+
+
+def _gamma(x: Any, y: Any) -> Any:
+    return b.multiply(y, composite("digamma", x))
+
+
+def _erfcx(x: Any, y: Any) -> Any:
+    return b.subtract(b.multiply(b.multiply(x, y), 2.0), 2 / math.sqrt(math.pi))
+
+
+def _bessel_i0e(x: Any, y: Any) -> Any:
+    return b.subtract(composite("bessel_i1e", x), b.multiply(bind1(ops.SIGN, x), y))
+
+
+def _bessel_i1e(x: Any, y: Any) -> Any:
+    at_zero = b.equal(x, 0)
+    slope = b.add(bind1(ops.SIGN, x), b.divide(1.0, b.select(at_zero, 1, x)))
+    return b.select(at_zero, 0.5, b.subtract(composite("bessel_i0e", x), b.multiply(y, slope)))
+
+
+def _ndtri(x: Any, y: Any) -> Any:
+    return b.multiply(b.exp(b.multiply(b.multiply(y, y), 0.5)), math.sqrt(2 * math.pi))
+
+
+def _spence(x: Any, y: Any) -> Any:
+    at_one = b.equal(x, 1)
+    return b.select(at_one, -1, b.divide(b.log(x), b.subtract(1.0, b.select(at_one, 0, x))))
+
+
+def _expn(n: Any, x: Any, y: Any) -> Any:
+    lowest = b.equal(n, 0)
+    below = b.negate(composite("expn", b.subtract(b.select(lowest, 1, n), 1.0), x))
+    return b.select(lowest, b.negate(b.multiply(y, b.add(b.divide(1.0, x), 1.0))), below)
+
+
+def _zeta(s: Any, q: Any, y: Any) -> Any:
+    return b.negate(b.multiply(s, composite("zeta", b.add(s, 1.0), q)))
+
+
+def _polygamma(n: Any, x: Any, y: Any) -> Any:
+    return composite("polygamma", b.add(n, 1.0), x)
+
+
+def _betaln(x: Any, other: Any) -> Any:
+    return b.subtract(composite("digamma", x), composite("digamma", b.add(x, other)))
+
+
+def _betainc(p: Any, q: Any, x: Any, y: Any) -> Any:
+    """Return ``x^(p - 1) (1 - x)^(q - 1) / beta(p, q)``."""
+    powers = b.add(xlogy(b.subtract(p, 1.0), x), xlog1py(b.subtract(q, 1.0), b.negate(x)))
+    return b.exp(b.subtract(powers, composite("betaln", p, q)))
+
+
+def _igamma(a: Any, x: Any, y: Any) -> Any:
+    """Return ``x^(a - 1) exp(-x) / gamma(a)``."""
+    return b.exp(b.subtract(b.subtract(xlogy(b.subtract(a, 1.0), x), x), composite("lgamma", a)))
+
+
+PARTIALS: dict[str, tuple[Partial | None, ...]] = {
+    "bessel_i0e": (_bessel_i0e,),
+    "bessel_i1e": (_bessel_i1e,),
+    "beta": (lambda p, q, y: b.multiply(y, _betaln(p, q)), lambda p, q, y: b.multiply(y, _betaln(q, p))),
+    "betainc": (None, None, _betainc),
+    "betaln": (lambda p, q, y: _betaln(p, q), lambda p, q, y: _betaln(q, p)),
+    "erfcx": (_erfcx,),
+    "expn": (None, _expn),
+    "gamma": (_gamma,),
+    "igamma": (lambda a, x, y: composite("igamma_slope", a, x), _igamma),
+    "igammac": (
+        lambda a, x, y: b.negate(composite("igamma_slope", a, x)),
+        lambda a, x, y: b.negate(_igamma(a, x, y)),
+    ),
+    "igamma_slope": (None, None),
+    "ndtri": (_ndtri,),
+    "polygamma": (None, _polygamma),
+    "spence": (_spence,),
+    "zeta": (None, _zeta),
+}
+"""The derivative of each function by each operand, from operands and result."""
+
+
+def jvp_special(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
+    """Sum the products of tangents and derivatives.
+
+    Raises
+    ------
+    UnsupportedError
+        If a tangent reaches an operand by which there is no derivative.
+    """
+    name = op.attributes["name"].removeprefix("numhlo.")
+    total = None
+    for place, (tangent, partial) in enumerate(zip(tangents, PARTIALS[name], strict=True)):
+        if tangent is None:
+            continue
+        if partial is None:
+            raise UnsupportedError(
+                f"the derivative of {name} by argument {place}",
+                where=op.location,
+                why="it has no closed form that is computed here",
+                fix="hold the argument constant with lax.stop_gradient",
+            )
+        total = add_tangents(total, b.multiply(tangent, partial(*primals, outputs[0])))
+    return [total]

@@ -1,0 +1,217 @@
+"""The contracts of differentiation rules, and the walks that apply them.
+
+Forward: every value carries its tangent, or None where it does not depend on what is differentiated (integers never
+do). A *linear trace* collects tangent ops only: whatever a rule computes from primal values alone lands in the trace
+around it. So the linear trace's body is linear in its explicit arguments, and its captures are the residuals.
+Backward: such a body is transposed, op by op from the end, by the rules of `TRANSPOSE`.
+
+- ``JVP`` rule: ``rule(op, primals, tangents, outputs) -> tangents of the results``; at least one tangent is not None.
+- ``JOINT`` rule, for ops with bodies: ``rule(walker, op, primals, tangents, environment) -> (outputs, tangents)``.
+- ``TRANSPOSE`` rule: ``rule(op, operands, cotangents) -> cotangents of the operands``; ``operands`` holds None for the
+  linear ones, and the result None for the others. Cotangents of unused results are None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from numhlo.lowering.interpreter import free_values
+from numhlo.lowering.ir import Function, Op, Region, Value
+from numhlo.lowering.ir.errors import UnsupportedError
+from numhlo.lowering.ops import control_flow
+from numhlo.lowering.ops import elementwise as ops
+from numhlo.lowering.ops.rule_table import RuleTable
+from numhlo.tracer.bind import bind1
+from numhlo.tracer.namespace.core import full_of
+from numhlo.tracer.replay import replay_op
+from numhlo.tracer.trace import Trace
+
+
+class Dual(NamedTuple):
+    """A value and its tangent, None for zero."""
+
+    primal: Any
+    tangent: Any
+
+
+Environment = dict[Value, Dual]
+JvpRule = Callable[[Op, list[Any], list[Any], list[Any]], Sequence[Any]]
+JointRule = Callable[["Walker", Op, list[Any], list[Any], Environment], tuple[Sequence[Any], Sequence[Any]]]
+TransposeRule = Callable[[Op, list[Any], list[Any]], Sequence[Any]]
+FOLDER = "numhlo/tracer/differentiation"
+JVP: RuleTable[JvpRule] = RuleTable("differentiate", FOLDER)
+JOINT: RuleTable[JointRule] = RuleTable("differentiate", FOLDER)
+TRANSPOSE: RuleTable[TransposeRule] = RuleTable("transpose", FOLDER)
+
+
+def is_differentiable(dtype: np.dtype) -> bool:
+    """Return whether values of this dtype have tangents: floats and complex numbers."""
+    return dtype.kind in "fcV"
+
+
+def zeros_of(value: Value) -> Any:
+    """Return zeros of a value's type."""
+    return full_of(0, value.tensor.shape, value.tensor.dtype)
+
+
+def instantiate(tangent: Any, value: Value) -> Any:
+    """Return a tangent, or zeros of its value's type."""
+    return zeros_of(value) if tangent is None else tangent
+
+
+def add_tangents(x: Any, y: Any) -> Any:
+    """Return the sum of two tangents, either of which may be None."""
+    if x is None or y is None:
+        return y if x is None else x
+    return bind1(ops.ADD, x, y)
+
+
+class Walker:
+    """Runs a graph forward with tangents.
+
+    Parameters
+    ----------
+    primal_trace, linear_trace : Trace, optional
+        Where primal ops and tangent ops go; the current trace for both where left out (forward mode).
+    """
+
+    def __init__(self, primal_trace: Trace | None = None, linear_trace: Trace | None = None) -> None:
+        self.primal_trace = primal_trace
+        self.linear_trace = linear_trace
+
+    @property
+    def linearizes(self) -> bool:
+        """Return whether tangent ops go to a trace of their own."""
+        return self.linear_trace is not None
+
+    def in_primal(self) -> AbstractContextManager[Any]:
+        """Return a context in which ops go to the primal trace."""
+        return nullcontext() if self.primal_trace is None else self.primal_trace.resumed()
+
+    def function(self, function: Function, inputs: Sequence[Dual]) -> list[Dual]:
+        """Run a function."""
+        return self.body(function.body, inputs, {})
+
+    def body(self, region: Region, inputs: Sequence[Dual], environment: Mapping[Value, Dual]) -> list[Dual]:
+        """Run a body; values from outside are found in the environment."""
+        inner: Environment = {v: environment[v] for v in free_values(region)}
+        inner.update(zip(region.arguments, inputs, strict=True))
+        for op in region.ops:
+            inner.update(zip(op.results, self.op(op, inner), strict=True))
+        return [inner[v] for v in region.returns]
+
+    def op(self, op: Op, environment: Environment) -> list[Dual]:
+        """Run one op."""
+        duals = [environment[v] for v in op.operands]
+        outer = free_values(op) if op.regions else []
+        active = any(d.tangent is not None for d in duals) or any(environment[v].tangent is not None for v in outer)
+        primals, tangents = [d.primal for d in duals], [d.tangent for d in duals]
+        joint = JOINT.find(op.definition)
+        if active and joint is not None:
+            outputs, results = joint(self, op, primals, tangents, environment)
+            return [Dual(*pair) for pair in zip(outputs, results, strict=True)]
+        with self.in_primal():
+            plain = {v: environment[v].primal for v in outer}
+            outputs = replay_op(op, primals, plain)
+        if not active or not any(is_differentiable(v.tensor.dtype) for v in op.results):
+            return [Dual(x, None) for x in outputs]
+        results = JVP[op.definition](op, primals, tangents, list(outputs))
+        return [Dual(*pair) for pair in zip(outputs, results, strict=True)]
+
+
+def transpose_body(region: Region, inputs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+    """Run a linear body backwards.
+
+    Parameters
+    ----------
+    region : Region
+        Uses nothing from outside.
+    inputs : sequence
+        The values of its arguments; None for those that it is linear in.
+    cotangents : sequence
+        One for each returned value; None for zero.
+
+    Returns
+    -------
+    list
+        A cotangent for each linear argument (None for zero), None for the others.
+    """
+    known: dict[Value, Any] = {}
+    linear: set[Value] = set()
+    for argument, given in zip(region.arguments, inputs, strict=True):
+        if given is None:
+            linear.add(argument)
+        else:
+            known[argument] = given
+    steps = transpose_order(region, known, linear)
+    gathered: dict[Value, Any] = {}
+    for value, cotangent in zip(region.returns, cotangents, strict=True):
+        if value in linear and cotangent is not None:
+            gathered[value] = add_tangents(gathered.get(value), cotangent)
+    for op in reversed(steps):
+        pull_back(op, known, gathered)
+    return [gathered.get(v) if v in linear else None for v in region.arguments]
+
+
+def transpose_order(region: Region, known: dict[Value, Any], linear: set[Value]) -> list[Op]:
+    """Run the ops of a body that don't depend on its linear arguments, and return the others."""
+    steps = []
+    for op in region.ops:
+        outer = free_values(op) if op.regions else []
+        if any(v in linear for v in (*op.operands, *outer)):
+            linear.update(op.results)
+            steps.append(op)
+        else:
+            plain = {v: known[v] for v in outer}
+            outputs = replay_op(op, [known[v] for v in op.operands], plain)
+            known.update(zip(op.results, outputs, strict=True))
+    return steps
+
+
+def pull_back(op: Op, known: Mapping[Value, Any], gathered: dict[Value, Any]) -> None:
+    """Add an op's contribution to its operands' cotangents."""
+    cotangents = [gathered.pop(v, None) for v in op.results]
+    if all(c is None for c in cotangents):
+        return
+    operands = [known.get(v) for v in op.operands]
+    regional = REGIONAL.find(op.definition) if op.regions else None
+    if regional is not None:
+        for value, cotangent in regional(op, operands, cotangents, known):
+            if cotangent is not None:
+                gathered[value] = add_tangents(gathered.get(value), cotangent)
+        return
+    results = TRANSPOSE[op.definition](op, operands, cotangents)
+    for value, cotangent in zip(op.operands, results, strict=True):
+        if cotangent is not None and value not in known:
+            gathered[value] = add_tangents(gathered.get(value), cotangent)
+
+
+RegionalRule = Callable[[Op, list[Any], list[Any], Mapping[Value, Any]], Sequence[tuple[Value, Any]]]
+REGIONAL: RuleTable[RegionalRule] = RuleTable("transpose", FOLDER)
+"""Transposition of ops whose regions use linear values from outside: pairs of value and cotangent."""
+
+
+def linear_operand(op: Op, operands: Sequence[Any]) -> int:
+    """Return which operand of a bilinear op is linear.
+
+    Raises
+    ------
+    UnsupportedError
+        If not exactly one is.
+    """
+    places = [k for k, x in enumerate(operands) if x is None]
+    if len(places) != 1:
+        raise UnsupportedError(f"{op.definition.name} is not linear in its operands together", where=op.location)
+    return places[0]
+
+
+@JOINT.register(control_flow.CALL)
+def _joint_call(
+    walker: Walker, op: Op, primals: list[Any], tangents: list[Any], environment: Environment
+) -> tuple[Sequence[Any], Sequence[Any]]:
+    outputs = walker.function(op.attributes["callee"], [Dual(*pair) for pair in zip(primals, tangents, strict=True)])
+    return [d.primal for d in outputs], [d.tangent for d in outputs]

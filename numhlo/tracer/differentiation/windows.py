@@ -1,0 +1,192 @@
+"""Differentiation of windows: sums are linear, extremes are the elements that they choose."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ir import Op, TensorType, Value
+from numhlo.lowering.ir.errors import UnsupportedError
+from numhlo.lowering.ops import comparison, creation, layout, windows
+from numhlo.lowering.ops import elementwise as ops
+from numhlo.lowering.ops.annotations import STOP_GRADIENT, make_annotation
+from numhlo.lowering.ops.control_flow import COMPOSITE
+from numhlo.lowering.ops.window_geometry import Windows, as_array, dilated
+from numhlo.lowering.ops.windows import windows_from
+from numhlo.tracer.bind import bind, bind1, trace_region
+from numhlo.tracer.differentiation.convolution import transposed_padding
+from numhlo.tracer.differentiation.elementwise import sum_to
+from numhlo.tracer.differentiation.reduction import body_op
+from numhlo.tracer.differentiation.table import JVP, TRANSPOSE, instantiate
+from numhlo.tracer.namespace.advanced_indexing import gather_points
+from numhlo.tracer.namespace.core import broadcast_to_shape, convert, full_of, reshape_to
+from numhlo.tracer.namespace.elementwise_rules import compare, constant, select
+from numhlo.tracer.namespace.index_items import Points, as_traced
+from numhlo.tracer.replay import replay_op, replay_region
+
+INDEX = np.dtype(np.int64)
+
+
+@JVP.register(windows.REDUCE_WINDOW)
+def _jvp_reduce_window(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
+    kind = body_op(op)
+    if kind is ops.ADD:
+        return replay_op(op, [instantiate(t, v) for t, v in zip(tangents, op.operands, strict=True)], {})
+    if kind in (ops.MAXIMUM, ops.MINIMUM):
+        return [_jvp_extreme(op, primals, tangents, outputs)]
+    raise UnsupportedError(
+        "the derivative of a reduction over windows with this body",
+        where=op.location,
+        why="only sums, maxima and minima have one so far",
+    )
+
+
+def _jvp_extreme(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Any:
+    """Tangent of the first element of its window that equals the result; of the initial value, where that does."""
+    type = op.operands[0].tensor
+    direction = "GT" if body_op(op) is ops.MAXIMUM else "LT"
+    places = selected_places(op, primals[0], direction)
+    inside = compare("LT", places, full_of(type.size, places.shape, INDEX))
+    if tangents[0] is None:
+        picked = full_of(0, places.shape, type.dtype)
+    else:
+        picked = _pick(tangents[0], places)
+    if tangents[1] is None:
+        return select(inside, picked, full_of(0, places.shape, picked.dtype))
+    is_init = compare("EQ", outputs[0], broadcast_to_shape(primals[1], places.shape))
+    taken = bind1(ops.OR, is_init, bind1(ops.NOT, inside))
+    return select(taken, broadcast_to_shape(tangents[1], places.shape), picked)
+
+
+def _pick(x: Any, places: Any) -> Any:
+    """Return the elements of an array at flat indices; any where the index is beyond the last."""
+    size = math.prod(x.shape)
+    if size == 0:
+        return full_of(0, places.shape, x.dtype)
+    return gather_points(as_traced(reshape_to(x, (size,))), [Points(places)])
+
+
+def selected_places(op: Op, operand: Any, direction: str) -> Any:
+    """Return the flat index of the first extreme element of each window; the operand's size where it has none."""
+    type = op.operands[0].tensor
+    size = type.size
+    numbers = TensorType((size,), INDEX)
+    places = bind1(creation.IOTA, attributes={"iota_dimension": 0}, results=[numbers])
+    places = reshape_to(places, type.shape)
+    scalar = type.with_shape(())
+    index = TensorType((), INDEX)
+
+    def body(x: Any, i: Any, y: Any, j: Any) -> list[Any]:
+        is_nan = compare("NE", x, x) if type.dtype.kind in "fV" else constant(False, compare("NE", x, x))
+        better = bind1(ops.OR, compare(direction, x, y), is_nan)
+        same = bind1(ops.AND, compare("EQ", x, y), compare("LT", i, j))
+        first = bind1(ops.OR, better, same)
+        # an element that pads has no index of its own, and never wins over one that has
+        beyond = full_of(size, (), INDEX)
+        first = bind1(ops.AND, first, compare("LT", i, beyond))
+        first = bind1(ops.OR, first, compare("EQ", j, beyond))
+        return [select(first, x, y), select(first, i, j)]
+
+    region = trace_region(body, [scalar, index, scalar, index])
+    init = full_of(0, (), type.dtype)
+    annotation = make_annotation(STOP_GRADIENT, type)  # which element is chosen has no derivative
+    fixed = bind1(COMPOSITE, operand, attributes=annotation, results=[type])
+    operands = [fixed, places, init, full_of(size, (), INDEX)]
+    names = ("window_dimensions", "window_strides", "base_dilations", "window_dilations", "padding")
+    attributes = {name: op.attributes.get(name) for name in names}
+    return bind(windows.REDUCE_WINDOW, *operands, attributes=attributes, regions=[region])[1]
+
+
+@TRANSPOSE.register(windows.REDUCE_WINDOW)
+def _transpose_reduce_window(op: Op, operands: list[Any], cotangents: list[Any]) -> Sequence[Any]:
+    """Transpose sums over windows: sums over windows of the cotangent, dilated by the strides."""
+    if body_op(op) is not ops.ADD:
+        raise UnsupportedError("the transpose of a reduction over windows other than a sum", where=op.location)
+    (c,) = cotangents
+    type = op.operands[0].tensor
+    given = windows_from(op.attributes, type.ndim)
+    back = _spread_windows(op, c, type, given) if operands[0] is None else None
+    if operands[1] is not None:
+        return [back, None]
+    # the initial value is added once, and again wherever a window sees padding
+    ones = full_of(1, type.shape, type.dtype)
+    zero = full_of(0, (), type.dtype)
+    region = replay_region(op.regions[0], {})
+    (seen,) = bind(windows.REDUCE_WINDOW, ones, zero, attributes=op.attributes, regions=[region])
+    times = bind1(ops.SUBTRACT, full_of(1 + math.prod(given.sizes), c.shape, type.dtype), seen)
+    return [back, sum_to(bind1(ops.MULTIPLY, c, times), tuple(range(type.ndim)))]
+
+
+def _spread_windows(op: Op, c: Any, type: TensorType, given: Windows) -> Any:
+    inputs = list(map(dilated, type.shape, given.base_dilations))
+    reach = list(map(dilated, given.sizes, given.window_dilations))
+    outputs = list(map(dilated, c.shape, given.strides))
+    padding = transposed_padding(given, inputs, reach, outputs)
+    zero = full_of(0, (), type.dtype)
+    widths = {
+        "edge_padding_low": tuple([low for low, _ in padding]),
+        "edge_padding_high": tuple([high for _, high in padding]),
+        "interior_padding": tuple([n - 1 for n in given.strides]),
+    }
+    padded = bind1(layout.PAD, c, zero, attributes=widths)
+    attributes = {
+        "window_dimensions": given.sizes,
+        "window_strides": given.base_dilations,
+        "window_dilations": given.window_dilations,
+        "padding": as_array([(0, 0)] * type.ndim),
+    }
+    region = replay_region(op.regions[0], {})
+    return bind1(windows.REDUCE_WINDOW, padded, zero, attributes=attributes, regions=[region])
+
+
+@JVP.register(windows.SELECT_AND_SCATTER)
+def _jvp_select_and_scatter(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
+    """Scatter the source's tangent to the same places; what is selected does not change."""
+    _require_sum(op)
+    filled = [instantiate(t, v) for t, v in zip(tangents[1:], op.operands[1:], strict=True)]
+    if tangents[1] is None and tangents[2] is None:
+        return [None]
+    return replay_op(op, [primals[0], *filled], {})
+
+
+@TRANSPOSE.register(windows.SELECT_AND_SCATTER)
+def _transpose_select_and_scatter(op: Op, operands: list[Any], cotangents: list[Any]) -> Sequence[Any]:
+    """Pick the cotangent of each window's selected element."""
+    _require_sum(op)
+    (c,) = cotangents
+    direction = _direction(op)
+    source = None
+    if operands[1] is None:
+        places = selected_places(op, operands[0], direction)
+        inside = compare("LT", places, full_of(op.operands[0].tensor.size, places.shape, INDEX))
+        picked = convert(_pick(c, places), op.operands[1].tensor.dtype)
+        source = select(inside, picked, full_of(0, places.shape, picked.dtype))
+    init = sum_to(c, tuple(range(c.ndim))) if operands[2] is None else None
+    return [None, source, init]
+
+
+def _direction(op: Op) -> str:
+    """Return which elements are selected: ``GT`` for the first largest, ``LT`` for the first smallest."""
+    select_body = op.regions[0]
+    only: Op | None = select_body.ops[0] if len(select_body.ops) == 1 else None
+    if only is not None and only.definition is comparison.COMPARE and select_body.returns == only.results:
+        arguments: list[Value] = select_body.arguments
+        word = only.attributes["comparison_direction"]
+        if only.operands == arguments and word in ("GE", "LE"):
+            return "GT" if word == "GE" else "LT"
+    raise UnsupportedError(
+        "the transpose of select_and_scatter with this selection",
+        where=op.location,
+        why="only the first largest and the first smallest element (GE, LE) have one so far",
+    )
+
+
+def _require_sum(op: Op) -> None:
+    scatter = op.regions[1]
+    if len(scatter.ops) != 1 or scatter.ops[0].definition is not ops.ADD:
+        raise UnsupportedError(
+            "the derivative of select_and_scatter with a scatter other than a sum", where=op.location
+        )

@@ -1,0 +1,181 @@
+"""From a Python function on pytrees to a `Function` of the graph: arguments in, results and written arguments out.
+
+This file knows what a call's results are: the leaves that the function returns and, since numhlo has NumPy's semantics,
+the final values of the argument arrays that it wrote into. It refuses to know caches and compiled code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ir import Function, Value, capture_location
+from numhlo.lowering.ir.errors import DTypeError, MutationError, NumhloError
+from numhlo.lowering.ops import control_flow
+from numhlo.tracer.arguments import WEAK, LeafType
+from numhlo.tracer.bind import bind, new_trace
+from numhlo.tracer.namespace.core import Unsized
+from numhlo.tracer.pytree_paths import structure_paths
+from numhlo.tracer.pytrees import PyTreeDef, tree_flatten, tree_unflatten
+from numhlo.tracer.strides import Strides
+from numhlo.tracer.trace import Trace, Tracer
+
+
+@dataclass(slots=True, eq=False)
+class TracedFunction:
+    """A function as traced for one signature.
+
+    Attributes
+    ----------
+    function : Function
+        Takes the arguments' leaves, then ``captures``; returns the results' leaves, then the new values of the
+        arguments named by ``written``.
+    out_tree : PyTreeDef
+    out_weak : tuple of bool
+        For each result leaf, whether it stands for a Python scalar.
+    captures : list of Tracer or ndarray
+    written : tuple of int
+        Numbers of the argument leaves that the function writes into.
+    layouts_read : tuple of int
+        Numbers of the argument leaves whose memory layout decided what was traced.
+    """
+
+    function: Function
+    out_tree: PyTreeDef
+    out_weak: tuple[bool, ...]
+    captures: list[Tracer | np.ndarray]
+    written: tuple[int, ...]
+    layouts_read: tuple[int, ...] = ()
+
+
+def trace_pytree_function(
+    name: str,
+    fun: Callable[[list[Tracer]], Any],
+    types: Sequence[LeafType],
+    strides: Sequence[Strides | None] = (),
+    names: Sequence[str] = (),
+    prepare: Callable[[Trace], None] | None = None,
+) -> TracedFunction:
+    """Trace ``fun`` on arguments of the given types, inside the current trace if there is one.
+
+    Parameters
+    ----------
+    name : str
+    fun : callable
+        Takes the list of traced leaves, returns any pytree.
+    types : sequence of LeafType
+    strides : sequence of tuple of int or None, optional
+        How each argument lies in memory; None, or left out, means C-contiguous.
+    names : sequence of str, optional
+        What the arguments are called in messages.
+    prepare : callable, optional
+        Called with the new trace before the function runs.
+    """
+    with new_trace() as trace:
+        if prepare is not None:
+            prepare(trace)
+        arguments = [_argument(trace, t) for t in types]
+        for argument, layout in zip(arguments, strides, strict=False):
+            argument.cell.strides = layout
+        for argument, called in zip(arguments, names, strict=False):
+            argument.cell.name = f"argument {called} of {name}"
+        cells = [a.cell for a in arguments]
+        with _explaining_numpy():
+            leaves, out_tree = tree_flatten(fun(list(arguments)))
+        returns = [_read_result(trace, leaf, k, out_tree) for k, leaf in enumerate(leaves)]
+        written = tuple(k for k, cell in enumerate(cells) if cell.version)
+        trace.region.returns = [*returns, *[cells[k].value for k in written]]
+    weak = tuple(_is_weak(leaf) for leaf in leaves)
+    layouts = tuple(k for k, cell in enumerate(cells) if cell.layout_read)
+    return TracedFunction(Function(name, trace.region), out_tree, weak, trace.captures, written, layouts)
+
+
+@contextmanager
+def _explaining_numpy() -> Iterator[None]:
+    """Add our own error as a note where NumPy replaced it by one that says less."""
+    try:
+        yield
+    except Exception as error:
+        cause = error.__cause__
+        if isinstance(cause, NumhloError) and not isinstance(error, NumhloError):
+            error.add_note(f"{type(cause).__name__}: {cause}")
+        raise
+
+
+def _argument(trace: Trace, type: LeafType) -> Tracer:
+    tracer = trace.argument(type.tensor)
+    tracer.weak = type.weak
+    return tracer
+
+
+def _is_weak(leaf: Any) -> bool:
+    return leaf.weak if isinstance(leaf, Tracer) else type(leaf) in WEAK
+
+
+def _read_result(trace: Trace, leaf: Any, number: int, out_tree: PyTreeDef) -> Value:
+    if isinstance(leaf, Tracer):
+        return trace.read(leaf)
+    if isinstance(leaf, Unsized):
+        leaf.refuse(leaf.location)
+    if not isinstance(leaf, np.ndarray | np.generic | bool | int | float | complex):
+        raise DTypeError(
+            f"result {structure_paths(out_tree)[number]} is of class {type(leaf).__qualname__}",
+            where=capture_location(),
+            why="a traced function returns arrays, numbers, None, and containers of them",
+            fix="return the object from an untraced function around it",
+        )
+    return trace.read(leaf)
+
+
+def call_traced(traced: TracedFunction, leaves: Sequence[Any]) -> Any:
+    """Call a traced function from the current trace: one ``call`` op; written arguments are assigned to the caller's.
+
+    Parameters
+    ----------
+    traced : TracedFunction
+    leaves : sequence of Tracer or array_like
+        The arguments' leaves, of the types that were traced.
+
+    Raises
+    ------
+    MutationError
+        If an argument that is written into is no traced array, or shares memory with another argument.
+    """
+    for k in traced.written:
+        _check_writable(leaves, k)
+    results = bind(
+        control_flow.CALL,
+        *leaves,
+        *traced.captures,
+        attributes={"callee": traced.function},
+        results=traced.function.result_types,
+    )
+    count = traced.out_tree.num_leaves
+    for k, new in zip(traced.written, results[count:], strict=True):
+        leaves[k].assign(new)
+    for result, weak in zip(results, traced.out_weak, strict=False):
+        result.weak = weak
+    return tree_unflatten(traced.out_tree, results[:count])
+
+
+def _check_writable(leaves: Sequence[Any], written: int) -> None:
+    target = leaves[written]
+    if not isinstance(target, Tracer):
+        raise MutationError(
+            "a traced function writes into an argument that was captured as a constant",
+            where=capture_location(),
+            why="the array belongs to the code outside the trace, which would not see the write in time",
+            fix="pass the array into the outermost traced function as an argument",
+        )
+    for k, other in enumerate(leaves):
+        if k != written and isinstance(other, Tracer) and other.cell is target.cell:
+            raise MutationError(
+                f"a traced function writes into argument leaf {written}, which shares memory with leaf {k}",
+                where=capture_location(),
+                why="the two are views of one array, and the function was traced as if they were separate",
+                fix="pass a copy of one of them",
+            )

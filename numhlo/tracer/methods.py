@@ -1,0 +1,378 @@
+"""What a traced array can do like an ndarray: operators, methods, attributes and NumPy's protocols, in one table.
+
+Every entry is a function of the namespace with the array as its first argument, attached to `Tracer` when this module
+is imported. In-place operators write into the array's storage, as NumPy does; on a scalar they bind the name again.
+What needs the array's value is in `python_values`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import DTypeError, UnsupportedError
+from numhlo.tracer import python_values
+from numhlo.tracer.namespace import (
+    core,
+    cumulative,
+    editing,
+    elementwise,
+    indexing,
+    linear_algebra,
+    manipulation,
+    reductions,
+    rounding,
+    searching,
+    selection,
+    sorting,
+    ufunc_methods,
+)
+from numhlo.tracer.namespace.at import At
+from numhlo.tracer.namespace.core import FUNCTIONS, as_dtype, convert
+from numhlo.tracer.semantics import are_arrays_immutable, refuse_write
+from numhlo.tracer.special_views import Part, view_bits
+from numhlo.tracer.trace import Trace, Tracer, current_trace
+from numhlo.tracer.views import Reshape, strides_of, view_transpose
+
+BINARY: dict[str, Callable[..., Any]] = {
+    "add": elementwise.add,
+    "sub": elementwise.subtract,
+    "mul": elementwise.multiply,
+    "truediv": elementwise.divide,
+    "floordiv": elementwise.floor_divide,
+    "mod": elementwise.remainder,
+    "divmod": elementwise.divmod,
+    "pow": elementwise.operator_power,
+    "and": elementwise.bitwise_and,
+    "or": elementwise.bitwise_or,
+    "xor": elementwise.bitwise_xor,
+    "lshift": elementwise.left_shift,
+    "rshift": elementwise.right_shift,
+    "matmul": linear_algebra.matmul,
+}
+COMPARISONS = {
+    "eq": elementwise.equal,
+    "ne": elementwise.not_equal,
+    "lt": elementwise.less,
+    "le": elementwise.less_equal,
+    "gt": elementwise.greater,
+    "ge": elementwise.greater_equal,
+}
+UNARY = {
+    "neg": elementwise.negative,
+    "pos": elementwise.positive,
+    "abs": elementwise.absolute,
+    "invert": elementwise.invert,
+}
+METHODS: dict[str, Callable[..., Any]] = {
+    "all": reductions.all,
+    "any": reductions.any,
+    "argmax": searching.argmax,
+    "argmin": searching.argmin,
+    "argpartition": selection.argpartition,
+    "argsort": sorting.argsort,
+    "choose": selection.choose,
+    "clip": rounding.clip,
+    "compress": lambda self, condition, *a, **k: selection.compress(condition, self, *a, **k),
+    "conj": elementwise.conjugate,
+    "conjugate": elementwise.conjugate,
+    "cumprod": cumulative.cumprod,
+    "cumsum": cumulative.cumsum,
+    "diagonal": manipulation.diagonal,
+    "dot": linear_algebra.dot,
+    "max": reductions.max,
+    "mean": reductions.mean,
+    "min": reductions.min,
+    "nonzero": searching.nonzero,
+    "prod": reductions.prod,
+    "ptp": reductions.ptp,
+    "put": editing.put,
+    "ravel": manipulation.ravel,
+    "repeat": manipulation.repeat,
+    "round": rounding.round,
+    "searchsorted": searching.searchsorted,
+    "squeeze": manipulation.squeeze,
+    "std": reductions.std,
+    "sum": reductions.sum,
+    "swapaxes": manipulation.swapaxes,
+    "take": indexing.take,
+    "trace": linear_algebra.trace,
+    "var": reductions.var,
+}
+SCALAR_TYPES = (bool, int, float, complex, np.ndarray, np.generic, Tracer, list, tuple)
+
+
+def _binary(function: Callable[..., Any], reflected: bool) -> Callable[..., Any]:
+    def operator(self: Tracer, other: Any) -> Any:
+        if not isinstance(other, SCALAR_TYPES):
+            return NotImplemented
+        result = function(other, self) if reflected else function(self, other)
+        if self.weak and core.is_weak(other):  # as of two Python numbers: again a Python number
+            _weaken(result)
+        return result
+
+    return operator
+
+
+def _weaken(result: Any) -> None:
+    for part in result if isinstance(result, tuple) else (result,):
+        part.weak = True
+
+
+def _in_place(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def operator(self: Tracer, other: Any) -> Any:
+        if not isinstance(other, SCALAR_TYPES):
+            return NotImplemented
+        result = function(self, other)
+        if self.is_scalar or are_arrays_immutable():
+            return result  # the name is bound again
+        return elementwise.store(name, result, self)
+
+    return operator
+
+
+def _unary(function: Callable[..., Any]) -> Callable[..., Any]:
+    def operator(self: Tracer) -> Any:
+        result = function(self)
+        if self.weak:
+            _weaken(result)
+        return result
+
+    return operator
+
+
+def _iterate(self: Tracer) -> Iterator[Any]:
+    if self.ndim == 0:
+        raise TypeError("iteration over a 0-d array")
+    return (self[k] for k in range(self.shape[0]))  # type: ignore[index]
+
+
+def _length(self: Tracer) -> int:
+    if self.ndim == 0:
+        raise TypeError("len() of unsized object")
+    return self.shape[0]
+
+
+def _contains(self: Tracer, element: Any) -> bool:
+    return bool(reductions.any(elementwise.equal(self, element)))
+
+
+def _set_item(self: Tracer, index: Any, value: Any) -> None:
+    if are_arrays_immutable():
+        refuse_write("x[index] = value")
+    indexing.set_item(self, index, value)
+
+
+def _transpose(self: Tracer, *axes: Any) -> Any:
+    if len(axes) == 1 and not isinstance(axes[0], int):
+        axes = axes[0]
+    return manipulation.transpose(self, axes if axes or not self.ndim else None)
+
+
+def _reshape(self: Tracer, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
+    given = shape[0] if len(shape) == 1 else shape
+    return manipulation.reshape(self, given, order=order, copy=copy)
+
+
+def _astype(
+    self: Tracer, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
+) -> Tracer:
+    wanted = as_dtype(dtype)
+    if not np.can_cast(self.dtype, wanted, casting):  # type: ignore[arg-type]
+        raise TypeError(f"Cannot cast array data from {self.dtype!r} to {wanted!r} according to the rule {casting!r}")
+    converted: Tracer = convert(self, wanted)
+    return _copy(self) if self.dtype == wanted and copy else converted
+
+
+def _copy(self: Tracer, order: str = "C") -> Tracer:
+    trace = current_trace()
+    assert trace is not None
+    fresh = trace.wrap(trace.read(self))
+    fresh.cell.is_array = not self.is_scalar
+    return fresh
+
+
+def _fill(self: Tracer, value: Any) -> None:
+    _set_item(self, ..., value)
+
+
+def _sort(
+    self: Tracer, axis: int = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None
+) -> Tracer | None:
+    ordered: Tracer = sorting.sort(self, axis=axis, kind=kind, order=order, stable=stable)
+    if are_arrays_immutable():
+        return ordered
+    self.assign(ordered)
+    return None
+
+
+def _partition(self: Tracer, kth: Any, axis: int = -1, kind: str = "introselect", order: None = None) -> Tracer | None:
+    ordered: Tracer = selection.partition(self, kth, axis, kind, order)
+    if are_arrays_immutable():
+        return ordered
+    self.assign(ordered)
+    return None
+
+
+def _flatten(self: Tracer, order: str = "C") -> Any:
+    return _copy(manipulation.ravel(self, order=order))
+
+
+def _view(self: Tracer, dtype: Any = None, type: Any = None) -> Any:
+    if dtype is None or np.dtype(dtype) == self.dtype:
+        return Tracer(self.cell, self.steps, self.aval)
+    contiguous = self.ndim > 0 and strides_of(self)[-1] == self.dtype.itemsize
+    return view_bits(self, as_dtype(dtype), contiguous)
+
+
+def _array_ufunc(self: Tracer, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+    _refuse_leaked(self)
+    function = FUNCTIONS.get(ufunc)
+    function = function if method == "__call__" else getattr(function, method, None)
+    if function is None:
+        call = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+        raise UnsupportedError(
+            f"numpy.{call} of a traced array",
+            where=capture_location(),
+            why="this NumPy ufunc (or ufunc method) has no traced meaning yet",
+            fix="compute it outside the traced function, or from functions of numhlo.numpy",
+        )
+    out = options.pop("out", None)
+    if out is not None:
+        options["out"] = out if ufunc.nout > 1 else out[0]
+    return function(*inputs, **options)
+
+
+def _refuse_leaked(self: Tracer) -> None:
+    """Raise `LeakedTracerError` where nothing is being traced: NumPy would call us again and again."""
+    if current_trace() is None:
+        Trace(None).read(self)
+
+
+def _array_function(self: Tracer, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    _refuse_leaked(self)
+    function = FUNCTIONS.get(func)
+    if function is None:
+        raise UnsupportedError(
+            f"{getattr(func, '__module__', 'numpy')}.{func.__name__} of a traced array",
+            where=capture_location(),
+            why="this NumPy function has no traced meaning yet",
+            fix="compute it outside the traced function, or from functions of numhlo.numpy",
+        )
+    return function(*args, **kwargs)
+
+
+def _part(imaginary: bool) -> property:
+    def read(self: Tracer) -> Any:
+        if self.dtype.kind == "c":
+            return self.through(Part(imaginary))
+        return core.full_of(0, self.shape, self.dtype) if imaginary else self
+
+    def write(self: Tracer, value: Any) -> None:
+        if self.dtype.kind != "c" and imaginary:
+            raise DTypeError("array does not have imaginary part to set", where=capture_location())
+        _set_item(read(self), ..., value)
+
+    return property(read, write)
+
+
+def _flat() -> property:
+    def read(self: Tracer) -> Tracer:
+        return self.through(Reshape((self.size,)))
+
+    def write(self: Tracer, value: Any) -> None:
+        _set_item(read(self), ..., editing.resize(value, (self.size,)))
+
+    return property(read, write)
+
+
+def _swap(self: Tracer) -> Any:
+    if self.ndim < 2:
+        raise ValueError("matrix transpose with ndim < 2 is undefined")
+    return view_transpose(self, (*range(self.ndim - 2), self.ndim - 1, self.ndim - 2))
+
+
+def _to_device(self: Tracer, device: Any, /, *, stream: Any = None) -> Tracer:
+    if device != "cpu":
+        raise ValueError(f"Unsupported device: {device!r}; the only one is 'cpu'")
+    return self
+
+
+def _namespace(self: Tracer, *, api_version: str | None = None) -> Any:
+    return sys.modules[__name__.partition(".")[0]].numpy  # the face loads it; this room can't import it
+
+
+ATTRIBUTES = {
+    "T": property(lambda self: view_transpose(self, tuple(reversed(range(self.ndim))))),
+    "mT": property(_swap),
+    "real": _part(False),
+    "imag": _part(True),
+    "itemsize": property(lambda self: self.dtype.itemsize),
+    "nbytes": property(lambda self: self.aval.nbytes),
+    "flat": _flat(),
+    "at": property(At),
+    "device": property(lambda self: "cpu"),
+}
+SPECIAL: dict[str, Callable[..., Any]] = {
+    "__getitem__": indexing.get_item,
+    "__setitem__": _set_item,
+    "__iter__": _iterate,
+    "__len__": _length,
+    "__contains__": _contains,
+    "__bool__": python_values.truth,
+    "__int__": python_values.number(int),
+    "__float__": python_values.number(float),
+    "__complex__": python_values.number(complex),
+    "__index__": python_values.index,
+    "__array__": python_values.as_ndarray,
+    "__array_namespace__": _namespace,
+    "__array_ufunc__": _array_ufunc,
+    "__array_function__": _array_function,
+    "__dlpack__": python_values.refuse_dlpack,
+    "__dlpack_device__": lambda self: (1, 0),
+    "__reduce__": python_values.refuse_pickle,
+    "__repr__": python_values.represented,
+    "__format__": python_values.formatted,
+    "__copy__": _copy,
+    "__deepcopy__": lambda self, memo: _copy(self),
+    "astype": _astype,
+    "block_until_ready": lambda self: self,
+    "copy": _copy,
+    "fill": _fill,
+    "flatten": _flatten,
+    "item": python_values.item,
+    "partition": _partition,
+    "reshape": _reshape,
+    "sort": _sort,
+    "to_device": _to_device,
+    "tobytes": python_values.tobytes,
+    "tolist": python_values.tolist,
+    "transpose": _transpose,
+    "view": _view,
+}
+LOADED = (ufunc_methods,)
+"""Modules that are imported for the rules that they register."""
+
+
+def attach(cls: type[Tracer]) -> None:
+    """Give the class of traced arrays NumPy's operators, methods and attributes."""
+    for name, function in BINARY.items():
+        setattr(cls, f"__{name}__", _binary(function, reflected=False))
+        setattr(cls, f"__r{name}__", _binary(function, reflected=True))
+        if name != "divmod":
+            setattr(cls, f"__i{name}__", _in_place(name, function))
+    for name, function in COMPARISONS.items():
+        setattr(cls, f"__{name}__", _binary(function, reflected=False))
+    for name, function in UNARY.items():
+        setattr(cls, f"__{name}__", _unary(function))
+    for name, function in METHODS.items():
+        setattr(cls, name, lambda self, *a, _f=function, **k: _f(self, *a, **k))
+    for name, attribute in {**ATTRIBUTES, **SPECIAL}.items():
+        setattr(cls, name, attribute)
+
+
+attach(Tracer)

@@ -1,0 +1,1 @@
+"""NumPy's names over `bind`: what each NumPy function means in StableHLO ops."""

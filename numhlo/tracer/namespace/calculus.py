@@ -1,0 +1,391 @@
+"""Differences and sums along a line: diff, gradient, trapezoid, interp, convolve, correlate, cross, unwrap."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import ArgumentError, DTypeError
+from numhlo.tracer.namespace import advanced_indexing as advanced
+from numhlo.tracer.namespace import building as b
+from numhlo.tracer.namespace import elementwise as ufuncs
+from numhlo.tracer.namespace import reductions
+from numhlo.tracer.namespace.core import (
+    SCALARS,
+    asarray,
+    broadcast_shapes,
+    broadcast_to_shape,
+    convert,
+    implements,
+    normalize_axes,
+    normalize_axis,
+    reshape_to,
+    result_dtype,
+    shape_of,
+)
+from numhlo.tracer.namespace.cumulative import cumsum
+from numhlo.tracer.namespace.index_items import as_traced
+from numhlo.tracer.namespace.joining import concatenate, stack
+from numhlo.tracer.namespace.lax_windows import conv_general_dilated
+from numhlo.tracer.namespace.manipulation import flip, moveaxis
+from numhlo.tracer.namespace.searching import searchsorted
+from numhlo.tracer.namespace.sorting import argsort
+from numhlo.tracer.trace import Tracer
+
+NO_VALUE: Any = np._NoValue
+
+__all__ = [
+    "convolve",
+    "correlate",
+    "cross",
+    "diff",
+    "ediff1d",
+    "gradient",
+    "interp",
+    "trapezoid",
+    "unwrap",
+]
+
+
+def along(x: Any, axis: int, item: Any) -> Any:
+    """Return ``x[..., item, ...]`` with ``item`` on one axis."""
+    return as_traced(x)[(*[slice(None)] * axis, item)]  # type: ignore[index]
+
+
+@implements(np.diff)
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = NO_VALUE, append: Any = NO_VALUE) -> Any:
+    """Return the differences of neighbours along an axis, ``n`` times over.
+
+    Examples
+    --------
+    >>> diff([1, 4, 9])
+    Array([3, 5])
+    """
+    array = as_traced(asarray(a))
+    if array.ndim == 0:
+        raise ValueError("diff requires input that is at least one dimensional")
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n!r}")
+    place = normalize_axis(axis, array.ndim)
+    parts = [_border(x, array, place) for x in (prepend, append)]
+    joined = [p for p in (parts[0], array, parts[1]) if p is not None]
+    result = concatenate(joined, place) if len(joined) > 1 and n else array
+    for _ in range(n):
+        high, low = along(result, place, slice(1, None)), along(result, place, slice(None, -1))
+        result = ufuncs.not_equal(high, low) if high.dtype.kind == "b" else ufuncs.subtract(high, low)
+    return result
+
+
+def _border(x: Any, array: Tracer, axis: int) -> Any:
+    if x is NO_VALUE:
+        return None
+    border = asarray(x)
+    if shape_of(border) == ():
+        border = broadcast_to_shape(border, tuple(1 if k == axis else n for k, n in enumerate(array.shape)))
+    return border
+
+
+@implements(np.ediff1d)
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+    """Return the differences of neighbours of the flattened array, with more elements before and behind.
+
+    Examples
+    --------
+    >>> ediff1d([1, 4, 9], to_end=99)
+    Array([ 3,  5, 99])
+    """
+    array = as_traced(asarray(ary))
+    flat = as_traced(reshape_to(array, (array.size,)))
+    _refuse_booleans("ediff1d", flat)
+    parts = [to_begin, diff(flat) if flat.size else flat, to_end]
+    rows = [convert(asarray(p), array.dtype) for p in parts if p is not None]
+    return concatenate([reshape_to(r, (r.size,)) for r in rows], 0)
+
+
+def _refuse_booleans(name: str, array: Any) -> None:
+    if array.dtype.kind == "b" and array.ndim:
+        raise DTypeError(
+            f"{name} of booleans", where=capture_location(), why="they have no difference", fix="convert to integers"
+        )
+
+
+@implements(np.gradient)
+def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    """Return the derivative along each axis by central differences, one-sided at the ends.
+
+    Examples
+    --------
+    >>> gradient([1.0, 4.0, 9.0])
+    Array([3., 4., 5.])
+    """
+    array = as_traced(asarray(f))
+    _refuse_booleans("gradient", array)
+    axes = normalize_axes(axis, array.ndim)
+    spacings = list(varargs) if varargs else [1.0]
+    if len(spacings) == 1 and np.ndim(spacings[0]) == 0:
+        spacings = spacings * len(axes)
+    if len(spacings) != len(axes):
+        raise TypeError("invalid number of arguments")
+    if edge_order > 2:
+        raise ValueError("'edge_order' greater than 2 not supported")
+    if array.dtype.kind in "biu":
+        array = convert(array, np.float64)
+    found = [_gradient_along(array, h, place, edge_order) for h, place in zip(spacings, axes, strict=True)]
+    return found[0] if len(axes) == 1 else tuple(found)
+
+
+def _gradient_along(f: Tracer, spacing: Any, axis: int, edge_order: int) -> Any:
+    if f.shape[axis] < edge_order + 1:
+        raise ValueError(
+            "Shape of array too small to calculate a numerical gradient, "
+            "at least (edge_order + 1) elements are required."
+        )
+    size = f.shape[axis]
+    step = _steps(spacing, f, axis)
+    low, mid, high = (along(f, axis, slice(k, size - 2 + k)) for k in range(3))
+    if step is None:
+        inner = ufuncs.divide(ufuncs.subtract(high, low), _over(2.0, spacing, ufuncs.multiply))
+    else:
+        before, after = along(step, axis, slice(None, -1)), along(step, axis, slice(1, None))
+        total = ufuncs.add(before, after)
+        first = ufuncs.divide(ufuncs.negative(after), ufuncs.multiply(before, total))
+        second = ufuncs.divide(ufuncs.subtract(after, before), ufuncs.multiply(before, after))
+        third = ufuncs.divide(before, ufuncs.multiply(after, total))
+        inner = ufuncs.add(
+            ufuncs.add(ufuncs.multiply(first, low), ufuncs.multiply(second, mid)), ufuncs.multiply(third, high)
+        )
+    ends = [_edge(f, spacing, step, axis, edge_order, last) for last in (False, True)]
+    return concatenate([ends[0], inner, ends[1]], axis)
+
+
+def _steps(spacing: Any, f: Tracer, axis: int) -> Any:
+    """Return the distances of neighbours along an axis for coordinates, None for a single spacing."""
+    if np.ndim(spacing) == 0:
+        return None
+    coordinates = asarray(spacing)
+    if shape_of(coordinates) != (f.shape[axis],):
+        raise ValueError("when 1d, distances must match the length of the corresponding dimension")
+    if coordinates.dtype.kind in "biu":
+        coordinates = convert(coordinates, np.float64)
+    return reshape_to(diff(coordinates), tuple(f.shape[axis] - 1 if k == axis else 1 for k in range(f.ndim)))
+
+
+def _over(number: float, spacing: Any, operation: Any) -> Any:
+    """Return a number times, or over, a spacing: a Python number where that is one, so that it adapts to the array."""
+    if type(spacing) in SCALARS:
+        return number * spacing if operation is ufuncs.multiply else number / spacing
+    return operation(number, spacing)
+
+
+def _edge(f: Tracer, spacing: Any, steps: Any, axis: int, order: int, last: bool) -> Any:
+    places = [-1, -2, -3] if last else [0, 1, 2]
+    values = [along(f, axis, slice(p, p + 1 or None)) for p in places[: order + 1]]
+    if order == 1:
+        rise = ufuncs.subtract(values[0], values[1]) if last else ufuncs.subtract(values[1], values[0])
+        return ufuncs.divide(
+            rise, spacing if steps is None else along(steps, axis, slice(-1, None) if last else slice(0, 1))
+        )
+    if steps is None:
+        weights = [_over(w if last else -w, spacing, ufuncs.divide) for w in (1.5, -2.0, 0.5)]
+    else:
+        near, far = (along(steps, axis, slice(p, p + 1 or None)) for p in ((-1, -2) if last else (0, 1)))
+        total = ufuncs.add(near, far)
+        outer = ufuncs.divide(ufuncs.add(ufuncs.multiply(2.0, near), far), ufuncs.multiply(near, total))
+        middle = ufuncs.divide(total, ufuncs.multiply(near, far))
+        inner = ufuncs.divide(near, ufuncs.multiply(far, total))
+        weights = [outer, ufuncs.negative(middle), inner]
+        weights = weights if last else [ufuncs.negative(w) for w in weights]
+    terms = [ufuncs.multiply(w, v) for w, v in zip(weights, values, strict=True)]
+    return (
+        ufuncs.add(ufuncs.add(terms[0], terms[1]), terms[2])
+        if not last
+        else ufuncs.add(ufuncs.add(terms[2], terms[1]), terms[0])
+    )
+
+
+@implements(np.trapezoid)
+def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+    """Return the integral along an axis by the trapezoidal rule.
+
+    Examples
+    --------
+    >>> trapezoid([1.0, 2.0, 3.0])
+    Array(4.)
+    """
+    array = as_traced(asarray(y))
+    place = normalize_axis(axis, array.ndim)
+    width = dx
+    if x is not None:
+        line = as_traced(asarray(x))
+        width = diff(line) if line.ndim == 1 else diff(line, axis=axis)
+        if line.ndim == 1:
+            width = reshape_to(width, tuple(width.size if k == place else 1 for k in range(array.ndim)))
+    pairs = ufuncs.add(along(array, place, slice(1, None)), along(array, place, slice(None, -1)))
+    return reductions.sum(ufuncs.divide(ufuncs.multiply(width, pairs), 2.0), place)
+
+
+@implements(np.interp)
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+    """Return the piecewise linear function through the points ``(xp, fp)`` at ``x``; constant outside.
+
+    Examples
+    --------
+    >>> interp([0.5, 3.0], [0.0, 1.0, 2.0], [0.0, 10.0, 20.0])
+    Array([ 5., 20.])
+    """
+    wanted = np.dtype(np.complex128 if asarray(fp).dtype.kind == "c" else np.float64)
+    at, nodes = convert(asarray(x), np.float64), convert(as_traced(asarray(xp)), np.float64)
+    values = convert(as_traced(asarray(fp)), wanted)
+    if nodes.ndim != 1 or values.shape != nodes.shape:
+        raise ValueError("fp and xp are not of the same length.")
+    if nodes.size == 0:
+        raise ValueError("array of sample points is empty")
+    if period is not None:
+        at, nodes, values = _periodic(at, nodes, values, period)
+        left = right = None
+    place = searchsorted(nodes, at, "right")
+    low = b.minimum(b.maximum(b.subtract(place, 1), 0), max(nodes.size - 2, 0))
+    high = b.minimum(b.add(low, 1), nodes.size - 1)
+    x0, x1, y0, y1 = (advanced.take(line, k, 0, "clip") for line in (nodes, values) for k in (low, high))
+    slope = ufuncs.divide(ufuncs.subtract(y1, y0), ufuncs.subtract(x1, x0))
+    inside = ufuncs.add(ufuncs.multiply(slope, ufuncs.subtract(at, x0)), y0)
+    from_above = ufuncs.add(ufuncs.multiply(slope, ufuncs.subtract(at, x1)), y1)
+    inside = b.select(b.is_nan(inside), from_above, inside)
+    inside = b.select(b.both(b.is_nan(inside), ufuncs.equal(y0, y1)), y0, inside)
+    inside = b.select(b.equal(at, x0), y0, inside)
+    first, last = (
+        broadcast_to_shape(line[k] if end is None else convert(asarray(end), wanted), shape_of(inside))
+        for line, k, end in ((values, 0, left), (values, -1, right))
+    )
+    inside = b.select(b.less(at, broadcast_to_shape(nodes[0], shape_of(at))), first, inside)
+    tail = broadcast_to_shape(nodes[-1], shape_of(at))
+    inside = b.select(b.equal(at, tail), broadcast_to_shape(values[-1], shape_of(at)), inside)
+    inside = b.select(b.greater(at, tail), last, inside)
+    return b.select(b.is_nan(at), np.nan, inside)
+
+
+def _periodic(at: Any, nodes: Any, values: Any, period: Any) -> tuple[Any, Any, Any]:
+    span = ufuncs.absolute(convert(asarray(period), np.float64))
+    at, nodes = ufuncs.remainder(at, span), ufuncs.remainder(nodes, span)
+    order = argsort(nodes)
+    nodes, values = (advanced.take(line, order, 0, "clip") for line in (nodes, values))
+    before = ufuncs.subtract(along(nodes, 0, slice(-1, None)), span)
+    after = ufuncs.add(along(nodes, 0, slice(0, 1)), span)
+    nodes = as_traced(concatenate([before, nodes, after], 0))
+    values = as_traced(concatenate([along(values, 0, slice(-1, None)), values, along(values, 0, slice(0, 1))], 0))
+    return at, nodes, values
+
+
+MODES = {0: "valid", 1: "same", 2: "full"}
+
+
+def _slide(name: str, a: Any, v: Any, mode: Any) -> Any:
+    """Return the dot products of a vector with all runs of a longer, padded one."""
+    first, second = as_traced(asarray(a)), as_traced(asarray(v))
+    first, second = (as_traced(reshape_to(x, (1,))) if x.ndim == 0 else x for x in (first, second))
+    if first.ndim != 1 or second.ndim != 1:
+        raise ValueError("object too deep for desired array")
+    if 0 in (first.size, second.size):
+        raise ValueError(f"{'a' if first.size == 0 else 'v'} cannot be empty")
+    wanted = result_dtype(first, second)
+    kind = MODES.get(mode, mode)
+    m = second.size
+    if kind not in ("full", "same", "valid"):
+        raise ArgumentError(f"{name}(mode={mode!r})", where=capture_location(), fix="use full, same or valid")
+    low = {"full": m - 1, "same": m // 2, "valid": 0}[kind]
+    high = {"full": m - 1, "same": m - 1 - m // 2, "valid": 0}[kind]
+    # sums of truth values are counted first: more than 0 of them is true
+    summed = np.dtype(np.int64) if wanted.kind == "b" else wanted
+    lhs, rhs = (reshape_to(convert(x, summed), (1, 1, x.size)) for x in (first, second))
+    found = reshape_to(conv_general_dilated(lhs, rhs, (1,), ((low, high),)), (first.size + low + high - m + 1,))
+    return convert(found, wanted)
+
+
+@implements(np.convolve)
+def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
+    """Return the discrete convolution of two vectors.
+
+    Examples
+    --------
+    >>> convolve([1.0, 2.0], [1.0, 1.0])
+    Array([1., 3., 2.])
+    """
+    first, second = as_traced(asarray(a)), as_traced(asarray(v))
+    if second.size > first.size:
+        first, second = second, first
+    return _slide("convolve", first, flip(second) if second.ndim else second, mode)
+
+
+@implements(np.correlate)
+def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
+    """Return the cross-correlation of two vectors, the second one conjugated.
+
+    Examples
+    --------
+    >>> correlate([1, 2, 3], [0, 1], "full")
+    Array([1, 2, 3, 0])
+    """
+    first, second = as_traced(asarray(a)), as_traced(asarray(v))
+    if 0 in (first.ndim, second.ndim):
+        raise ValueError("object of too small depth for desired array")
+    second = ufuncs.conjugate(second) if second.dtype.kind == "c" else second
+    if second.size > first.size:
+        swapped = _slide("correlate", second, first, mode)
+        return flip(swapped)
+    return _slide("correlate", first, second, mode)
+
+
+@implements(np.cross)
+def cross(a: Any, b_: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
+    """Return the cross product of vectors of three components.
+
+    Examples
+    --------
+    >>> cross([1, 0, 0], [0, 1, 0])
+    Array([0, 0, 1])
+    """
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    x, y = moveaxis(as_traced(asarray(a)), axisa, -1), moveaxis(as_traced(asarray(b_)), axisb, -1)
+    if x.shape[-1] != 3 or y.shape[-1] != 3:
+        raise ValueError(
+            "Both input arrays must be (arrays of) 3-dimensional vectors, "
+            f"but they are {x.shape[-1]} and {y.shape[-1]} dimensional instead."
+        )
+    broadcast_shapes(x.shape[:-1], y.shape[:-1], name="cross", operands=())
+    parts = []
+    for i, j in ((1, 2), (2, 0), (0, 1)):
+        parts.append(ufuncs.subtract(ufuncs.multiply(x[..., i], y[..., j]), ufuncs.multiply(x[..., j], y[..., i])))
+    return stack(parts, axisc)
+
+
+@implements(np.unwrap)
+def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * math.pi) -> Any:
+    """Return angles with jumps of more than half a period removed along an axis.
+
+    Examples
+    --------
+    >>> unwrap([0.0, 2 * np.pi]).round(6) + 0.0
+    array([0., 0.])
+    """
+    array = as_traced(asarray(p))
+    place = normalize_axis(axis, array.ndim)
+    wanted = result_dtype(array, period)
+    steps = diff(array, axis=place)
+    whole = wanted.kind in "iu"
+    high = ufuncs.floor_divide(period, 2) if whole else ufuncs.divide(period, 2)
+    low = ufuncs.negative(high)
+    boundary = (ufuncs.remainder(period, 2) == 0) if whole else True
+    turned = ufuncs.add(ufuncs.remainder(ufuncs.subtract(steps, low), period), low)
+    if boundary is True:
+        at_low = ufuncs.logical_and(ufuncs.equal(turned, low), ufuncs.greater(steps, 0))
+        turned = b.select(at_low, broadcast_to_shape(convert(asarray(high), turned.dtype), turned.shape), turned)
+    correction = ufuncs.subtract(turned, steps)
+    limit = high if discont is None else discont
+    small = ufuncs.less(ufuncs.absolute(steps), limit)
+    correction = b.select(small, 0, correction)
+    rest = ufuncs.add(along(array, place, slice(1, None)), cumsum(correction, place))
+    return concatenate([convert(along(array, place, slice(0, 1)), wanted), convert(rest, wanted)], place)

@@ -1,0 +1,54 @@
+"""Functions of complex numbers in terms of their parts: conjugate, sign, order, and questions about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ops import elementwise as ops
+from numhlo.tracer.bind import bind1
+from numhlo.tracer.namespace import building as b
+
+
+def by_parts(rule: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return the rule that applies a real one to both parts."""
+    return lambda z: b.as_complex(rule(b.real(z)), rule(b.imag(z)))
+
+
+def conjugate(z: Any) -> Any:
+    """Return the number with its imaginary part negated."""
+    return b.as_complex(b.real(z), b.negate(b.imag(z)))
+
+
+def sign(z: Any) -> Any:
+    """Return ``z / |z|``; an infinite part counts as 1 beside a finite one."""
+    infinite = by_parts(lambda part: b.select(b.equal(b.absolute(part), np.inf), b.copysign(_one(part), part), 0.0))(z)
+    parts = [b.equal(b.absolute(part), np.inf) for part in (b.real(z), b.imag(z))]
+    broken = b.either(b.is_nan(b.real(z)), b.is_nan(b.imag(z)))
+    nan = b.constant(complex(np.nan, np.nan), z)
+    ordinary = b.select(b.either(b.both(*parts), broken), nan, bind1(ops.SIGN, z))
+    return b.select(b.differ(*parts), infinite, ordinary)
+
+
+def _one(x: Any) -> Any:
+    return b.constant(1, x)
+
+
+def ordered(direction: str, z: Any, w: Any) -> Any:
+    """Return a comparison by real part, then by imaginary part; never true where it would look at a NaN."""
+    x, y, u, v = b.real(z), b.imag(z), b.real(w), b.imag(w)
+    known = b.both(b.equal(y, y), b.equal(v, v))
+    ahead = b.both(b.compare(direction[0] + "T", x, u), known)
+    return b.either(ahead, b.both(b.equal(x, u), b.compare(direction, y, v)))
+
+
+def is_finite(z: Any) -> Any:
+    """Return where both parts are finite."""
+    return b.both(b.is_finite(b.real(z)), b.is_finite(b.imag(z)))
+
+
+def is_infinite(z: Any) -> Any:
+    """Return where a part is infinite."""
+    return b.either(*[b.equal(b.absolute(part), np.inf) for part in (b.real(z), b.imag(z))])

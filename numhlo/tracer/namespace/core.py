@@ -1,0 +1,412 @@
+"""What every NumPy name needs: dispatch between NumPy and tracing, promotion, conversion, broadcasting.
+
+`implements` turns a traced implementation into the public function: outside tracing the NumPy function itself runs, so
+values, dtypes and errors are NumPy's; while tracing the implementation appends ops. The same registration serves
+``np.name(traced)`` through the protocols. Promotion is NumPy 2's (NEP 50): Python scalars and traced ones adapt.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, TypeVar
+
+import numpy as np
+
+from numhlo.lowering.ir import Location, TensorType, capture_location
+from numhlo.lowering.ir.errors import DTypeError, ShapeError
+from numhlo.lowering.ir.types import COMPLEX, ELEMENT_TYPES, FLOATS
+from numhlo.lowering.ops import conversion, layout
+from numhlo.tracer.array import Array
+from numhlo.tracer.bind import bind1
+from numhlo.tracer.namespace.source_names import operand_names
+from numhlo.tracer.trace import Tracer, current_trace
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+"""NumPy function (for ``__array_function__``) or ufunc (for ``__array_ufunc__``) to our traced implementation."""
+
+SCALARS = (bool, int, float, complex)
+TRACEABLE = frozenset(ELEMENT_TYPES.values())
+"""Every dtype that a traced array can have."""
+
+NATIVE_DTYPES = frozenset(np.dtype(c) for c in "?bhilqBHILQefdFD")
+NARROW = {int: 0, float: 1, complex: 2}
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Unsized:
+    """Elements whose number is not known while tracing; functions of them are theirs to define (see `selected`)."""
+
+    location: Location
+
+    def refuse(self, where: Location | None = None) -> NoReturn:
+        """Raise the error for what needs their number."""
+        raise NotImplementedError
+
+    def call(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Return a function of NumPy's, by name, of arguments the first of which is this."""
+        raise NotImplementedError
+
+    def apply(self, ufunc: Any, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Return an elementwise function of operands among which this is."""
+        raise NotImplementedError
+
+
+def as_arrays(result: Any) -> Any:
+    """Return NumPy's result with every ndarray (and NumPy scalar) viewed as `Array`."""
+    if isinstance(result, np.ndarray):
+        return result.view(Array)
+    if isinstance(result, np.generic):
+        return np.asarray(result).view(Array)
+    if isinstance(result, tuple | list):
+        items = [as_arrays(x) for x in result]
+        if isinstance(result, list):
+            return items
+        return type(result)(*items) if hasattr(result, "_fields") else tuple(items)
+    return result
+
+
+def implements(*functions: Any, eager: Callable[..., Any] | None = None) -> Callable[[F], F]:
+    """Return a decorator that makes a traced implementation the public function of NumPy's ``functions``.
+
+    Parameters
+    ----------
+    *functions : callable
+        NumPy's functions or ufuncs; the first runs outside tracing.
+    eager : callable, optional
+        What runs outside tracing instead, where NumPy's function lacks something.
+    """
+
+    def decorate(traced: F) -> F:
+        numpy_function = functions[0] if eager is None else eager
+
+        @functools.wraps(traced)
+        def public(*args: Any, **kwargs: Any) -> Any:
+            if current_trace() is None:
+                return as_arrays(numpy_function(*args, **kwargs))
+            if args and isinstance(args[0], Unsized):
+                return args[0].call(traced.__name__, args, kwargs)
+            return traced(*args, **kwargs)
+
+        for function in functions:
+            FUNCTIONS[function] = public
+        return public  # type: ignore[return-value]
+
+    return decorate
+
+
+def is_weak(x: Any) -> bool:
+    """Return whether ``x`` is a Python scalar, or a traced array that stands for one."""
+    return type(x) in SCALARS or (isinstance(x, Tracer) and getattr(x, "weak", False))
+
+
+def promotion_key(x: Any) -> Any:
+    """Return what promotion sees of ``x``: a dtype, or a Python scalar type for weak ones."""
+    if isinstance(x, Tracer):
+        if getattr(x, "weak", False):
+            return {"b": np.dtype(bool), "i": int, "f": float, "c": complex}[x.dtype.kind]
+        return x.dtype
+    kind = type(x)
+    if kind in NARROW:
+        return kind
+    if kind is bool:
+        return np.dtype(bool)
+    if isinstance(x, np.ndarray | np.generic):
+        return x.dtype if x.dtype.isnative else x.dtype.newbyteorder("=")
+    if isinstance(x, list | tuple):
+        return asarray(x).dtype
+    raise DTypeError(
+        f"expected an array or a number, got {kind.__name__}",
+        where=capture_location(),
+        fix="convert it with numpy.asarray first",
+    )
+
+
+def result_dtype(*arrays: Any) -> np.dtype:
+    """Return NumPy 2's common dtype of arrays and (weak) scalars.
+
+    Examples
+    --------
+    >>> result_dtype(np.float32(1), 2.0)
+    dtype('float32')
+    """
+    return common_dtype([promotion_key(x) for x in arrays])
+
+
+def common_dtype(keys: Sequence[Any]) -> np.dtype:
+    """Return the common dtype of promotion keys."""
+    dtypes = [k for k in keys if isinstance(k, np.dtype)]
+    weak = [k for k in keys if not isinstance(k, np.dtype)]
+    if not dtypes:
+        return np.result_type(*[np.dtype(k) for k in weak])
+    strong = functools.reduce(_promote_pair, dtypes)
+    for kind in weak:
+        strong = _adapt(strong, kind)
+    return strong
+
+
+def _promote_pair(a: np.dtype, b: np.dtype) -> np.dtype:
+    if a == b:
+        return a
+    for x, y in ((a, b), (b, a)):
+        if x not in NATIVE_DTYPES and (y.kind in "bui" or y == np.float16):
+            return x if y.kind in "bui" else np.dtype(np.float32)
+    return np.promote_types(a, b)
+
+
+def _adapt(strong: np.dtype, kind: Any) -> np.dtype:
+    rank = 2 if strong in COMPLEX else 1 if strong in FLOATS else 0 if strong.kind != "b" else -1
+    if NARROW[kind] <= rank:
+        return strong
+    if strong not in NATIVE_DTYPES:
+        return np.dtype(np.complex64)
+    return np.result_type(strong, kind(0))
+
+
+@functools.lru_cache(maxsize=4096)
+def loop_dtypes(
+    ufunc: np.ufunc, keys: tuple[Any, ...], dtype: np.dtype | None = None, casting: str = "same_kind"
+) -> tuple[np.dtype, ...]:
+    """Return the dtypes of the loop that NumPy would run: inputs, then outputs.
+
+    Parameters
+    ----------
+    ufunc : numpy.ufunc
+    keys : tuple
+        Promotion keys of the operands.
+    dtype : numpy.dtype, optional
+        The result's dtype, where the caller chose it.
+    casting : str, optional
+        NumPy's rule for the conversion of operands.
+
+    Raises
+    ------
+    DTypeError
+        If NumPy's ufunc has no loop for them.
+    """
+    if not any(isinstance(k, np.dtype) for k in keys):
+        keys = tuple(np.dtype(k) for k in keys)  # NumPy compares Python ints as objects
+    common = common_dtype(keys)
+    narrow = common if common not in NATIVE_DTYPES else None
+    if dtype is not None and dtype not in NATIVE_DTYPES:
+        narrow, dtype = dtype, np.dtype(np.float32)
+    if narrow is not None:
+        keys = (np.dtype(np.float32),) * len(keys)
+    chosen: Any = {} if dtype is None else {"signature": (None,) * ufunc.nin + (dtype,) * ufunc.nout}
+    try:
+        found = ufunc.resolve_dtypes(keys + (None,) * ufunc.nout, casting=casting, **chosen)  # type: ignore[arg-type]
+    except TypeError as error:
+        raise DTypeError(
+            f"{ufunc.__name__} has no loop for {', '.join(_key_name(k) for k in keys)}",
+            where=capture_location(),
+            why=str(error).splitlines()[0],
+        ) from None
+    return found if narrow is None else tuple(narrow if d == np.float32 else d for d in found)
+
+
+def _key_name(key: Any) -> str:
+    return key.name if isinstance(key, np.dtype) else f"a Python {key.__name__}"
+
+
+def as_dtype(dtype: Any, default: Any = np.float64) -> np.dtype:
+    """Return a dtype that can be traced, ``default`` for None.
+
+    Raises
+    ------
+    DTypeError
+        If StableHLO has no such element type.
+    TypeError
+        If it is no dtype at all.
+    """
+    wanted: np.dtype = np.dtype(default if dtype is None else dtype).newbyteorder("=")
+    if wanted not in TRACEABLE:
+        raise DTypeError(
+            f"dtype {wanted} can't be traced",
+            where=capture_location(),
+            why="traced arrays hold bools, integers, floats and complex numbers of up to 64 bits a part",
+            fix="use such a dtype, or a pytree of arrays in place of a structured one",
+        )
+    return wanted
+
+
+def asarray(x: Any, dtype: np.dtype | None = None) -> Any:
+    """Return ``x`` as a traced or concrete array of ``dtype`` (its own where None); lists may hold traced arrays."""
+    if isinstance(x, Tracer):
+        return x if dtype is None else convert(x, dtype)
+    if isinstance(x, list | tuple) and contains_tracer(x):
+        parts = [asarray(item) for item in x]
+        common = result_dtype(*parts) if dtype is None else dtype
+        rows = [expand(convert(asarray(p), common), 0) for p in broadcast_all(*parts, name="asarray")]
+        return bind1(layout.CONCATENATE, *rows, attributes={"dimension": 0})
+    array = np.asarray(x, dtype)
+    return array if array.dtype in TRACEABLE else array.astype(as_dtype(array.dtype))
+
+
+def contains_tracer(x: Any) -> bool:
+    """Return whether a nested list or tuple holds a traced array."""
+    if isinstance(x, list | tuple):
+        return any(contains_tracer(item) for item in x)
+    return isinstance(x, Tracer)
+
+
+def convert(x: Any, dtype: Any) -> Any:
+    """Return ``x`` converted to ``dtype``; the array itself where it has that dtype already."""
+    dtype = np.dtype(dtype)
+    if not isinstance(x, Tracer):
+        if type(x) in SCALARS:
+            return np.asarray(x, dtype) if dtype in NATIVE_DTYPES else np.asarray(x).astype(dtype)
+        with np.errstate(all="ignore"):
+            return np.asarray(x).astype(dtype, copy=False)
+    if x.dtype == dtype:
+        return Tracer(x.cell, x.steps, x.aval) if getattr(x, "weak", False) else x
+    return bind1(conversion.CONVERT, x, results=[TensorType(x.shape, dtype)])
+
+
+def shape_of(x: Any) -> tuple[int, ...]:
+    """Return the shape of a traced or concrete array or a scalar."""
+    return x.shape if isinstance(x, Tracer | np.ndarray) else np.shape(x)
+
+
+def spelling(x: Any) -> str:
+    """Return an operand's dtype and shape as messages show them, such as ``float32[3,4]``."""
+    if type(x) in SCALARS:
+        return f"Python {type(x).__name__}"
+    array = x if isinstance(x, Tracer | np.ndarray | np.generic) else asarray(x)
+    return f"{array.dtype.name}[{','.join(map(str, shape_of(array)))}]"
+
+
+def broadcast_shapes(
+    *shapes: tuple[int, ...], name: str = "broadcast_shapes", operands: Sequence[Any] = ()
+) -> tuple[int, ...]:
+    """Return NumPy's broadcast shape.
+
+    Parameters
+    ----------
+    *shapes : tuple of int
+    name : str, optional
+        Of the operation, for messages.
+    operands : sequence, optional
+        What has these shapes, for messages.
+
+    Raises
+    ------
+    ShapeError
+        If two extents differ and neither is 1; the message says which, and how to line axes up.
+
+    Examples
+    --------
+    >>> broadcast_shapes((3, 1), (4,))
+    (3, 4)
+    """
+    first = shapes[0] if shapes else ()
+    if all(s == first for s in shapes):
+        return first
+    ndim = max(map(len, shapes))
+    result = []
+    for axis in range(-ndim, 0):
+        distinct = {s[axis] for s in shapes if -axis <= len(s) and s[axis] != 1}
+        if len(distinct) > 1:
+            raise _broadcast_error(name, shapes, axis, operands)
+        result.append(distinct.pop() if distinct else 1)
+    return tuple(result)
+
+
+def _broadcast_error(name: str, shapes: Sequence[tuple[int, ...]], axis: int, operands: Sequence[Any]) -> ShapeError:
+    shown = [spelling(x) for x in operands] or ["[" + ",".join(map(str, s)) + "]" for s in shapes]
+    where = capture_location()
+    names = operand_names(where, len(shapes))
+    sizes = [
+        f"{s[axis]} ({names[k]})" if names else str(s[axis])
+        for k, s in enumerate(shapes)
+        if -axis <= len(s) and s[axis] != 1
+    ]
+    place = "trailing sizes" if axis == -1 else f"sizes of axis {axis}"
+    return ShapeError(
+        f"{name}: cannot broadcast {' with '.join(shown)}",
+        where=where,
+        why=f"{place} differ: {' against '.join(sizes)}",
+        fix=_alignment(shapes, names),
+    )
+
+
+def _alignment(shapes: Sequence[tuple[int, ...]], names: Sequence[str]) -> str:
+    """Return how to line up the axes of the shorter shape, where that is what is missing."""
+    shorter, longest = min(shapes, key=len), max(shapes, key=len)
+    for start in range(len(longest) - len(shorter)):
+        if shorter and longest[start : start + len(shorter)] == shorter:
+            added = len(longest) - start - len(shorter)
+            index = ", ".join([":"] * len(shorter) + ["None"] * added)
+            if names:
+                return f"try {names[shapes.index(shorter)]}[{index}] to line it up with axis {start}"
+            return f"try y[{index}] to line it up with axis {start}, where y is the one of shape {list(shorter)}"
+    return "make the sizes equal or 1"
+
+
+def broadcast_to_shape(x: Any, shape: tuple[int, ...]) -> Any:
+    """Return ``x`` broadcast to ``shape``, aligned at the trailing axes (a fresh array, or ``x`` itself)."""
+    own = shape_of(x)
+    if own == shape:
+        return x
+    offset = len(shape) - len(own)
+    kept = [k for k, n in enumerate(own) if n == shape[k + offset]]
+    if len(kept) < len(own):
+        x = bind1(layout.RESHAPE, x, results=[TensorType(tuple(own[k] for k in kept), x.dtype)])
+    dims = tuple(k + offset for k in kept)
+    return bind1(
+        layout.BROADCAST_IN_DIM,
+        x,
+        attributes={"broadcast_dimensions": dims},
+        results=[TensorType(shape, x.dtype)],
+    )
+
+
+def broadcast_all(*arrays: Any, name: str = "broadcast") -> list[Any]:
+    """Return arrays broadcast against each other."""
+    shape = broadcast_shapes(*[shape_of(x) for x in arrays], name=name, operands=arrays)
+    return [broadcast_to_shape(asarray(x), shape) for x in arrays]
+
+
+def reshape_to(x: Any, shape: tuple[int, ...]) -> Any:
+    """Return ``x`` reshaped as a fresh array (not a view)."""
+    if shape_of(x) == shape:
+        return x
+    return bind1(layout.RESHAPE, x, results=[TensorType(shape, x.dtype)])
+
+
+def expand(x: Any, *axes: int) -> Any:
+    """Return ``x`` with axes of extent 1 inserted at the given places of the result (fresh, not a view)."""
+    own = iter(shape_of(x))
+    ndim = len(shape_of(x)) + len(axes)
+    places = {a % ndim for a in axes}
+    return reshape_to(x, tuple(1 if k in places else next(own) for k in range(ndim)))
+
+
+def full_of(value: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Return an array filled with a scalar, as a broadcast constant."""
+    return broadcast_to_shape(np.asarray(value).astype(dtype), shape)
+
+
+def normalize_axis(axis: int, ndim: int, name: str | None = None) -> int:
+    """Return a non-negative axis; NumPy's `AxisError` where it lies outside."""
+    axis = operator.index(axis)
+    if not -ndim <= axis < ndim:
+        raise np.exceptions.AxisError(axis, ndim, name)
+    return axis % ndim
+
+
+def normalize_axes(axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
+    """Return the axes as a tuple of non-negative ints; all of them for None."""
+    if axis is None:
+        return tuple(range(ndim))
+    given = axis if isinstance(axis, Sequence | np.ndarray) else (axis,)
+    axes = tuple(normalize_axis(a, ndim) for a in given)
+    if len(set(axes)) != len(axes):
+        raise ValueError("duplicate value in 'axis'")
+    return axes
+
+
+def extent_product(shape: Sequence[int]) -> int:
+    """Return the number of elements of a shape."""
+    return math.prod(shape)

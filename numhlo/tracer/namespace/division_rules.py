@@ -1,0 +1,104 @@
+"""Division as NumPy rounds it: floored quotients, remainders of the divisor's sign, fmod, gcd and lcm.
+
+StableHLO truncates toward zero and gives -1 for integers divided by zero; NumPy floors, and gives 0. Operands arrive
+with the dtype and shape of the result.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ir import TensorType
+from numhlo.lowering.ops import control_flow, reduction
+from numhlo.lowering.ops import elementwise as ops
+from numhlo.tracer.bind import bind, bind1, trace_region
+from numhlo.tracer.namespace import building as b
+from numhlo.tracer.namespace.core import convert, shape_of
+
+
+def floor_divide(x: Any, y: Any) -> Any:
+    """Return the floor of the quotient; 0 for integers divided by zero."""
+    if x.dtype.kind not in "iu":
+        return float_divmod(x, y)[0]
+    quotient = b.divide(x, y)
+    if x.dtype.kind == "i":
+        inexact = b.unequal(b.remainder(x, y), 0)
+        opposite = b.less(b.differ(x, y), 0)
+        quotient = b.subtract(quotient, convert(b.both(opposite, inexact), x.dtype))
+    return b.select(b.equal(y, 0), 0, quotient)
+
+
+def mod(x: Any, y: Any) -> Any:
+    """Return the remainder that has the divisor's sign; 0 for integers divided by zero."""
+    if x.dtype.kind not in "iu":
+        return float_divmod(x, y)[1]
+    rest = b.remainder(x, y)
+    if x.dtype.kind == "i":
+        wrong = b.both(b.less(b.differ(rest, y), 0), b.unequal(rest, 0))
+        rest = b.select(wrong, b.add(rest, y), rest)
+    return b.select(b.equal(y, 0), 0, rest)
+
+
+def divmod(x: Any, y: Any) -> tuple[Any, Any]:
+    """Return `floor_divide` and `mod`."""
+    return (floor_divide(x, y), mod(x, y)) if x.dtype.kind in "iu" else float_divmod(x, y)
+
+
+def fmod(x: Any, y: Any) -> Any:
+    """Return the remainder that has the dividend's sign; 0 for integers divided by zero."""
+    rest = b.remainder(x, y)
+    return b.select(b.equal(y, 0), 0, rest) if x.dtype.kind in "iu" else rest
+
+
+def float_divmod(x: Any, y: Any) -> tuple[Any, Any]:
+    """Return the floored quotient and its remainder, zeros, infinities and NaN as NumPy's ``npy_divmod`` has them."""
+    zero = b.constant(0, x)
+    truncated = b.remainder(x, y)
+    nonzero = b.unequal(truncated, zero)
+    opposite = b.differ(b.less(y, zero), b.less(truncated, zero))
+    wrong = b.both(nonzero, opposite)
+    quotient = b.divide(b.subtract(x, truncated), y)
+    quotient = b.select(wrong, b.subtract(quotient, 1), quotient)
+    rest = b.select(wrong, b.add(truncated, y), truncated)
+    rest = b.select(nonzero, rest, b.copysign(zero, y))
+    exact = b.divide(x, y)
+    whole = b.floor(quotient)
+    whole = b.select(b.greater(b.subtract(quotient, whole), 0.5), b.add(whole, 1), whole)
+    whole = b.select(b.unequal(quotient, zero), whole, b.copysign(zero, exact))
+    undefined = b.is_nan(truncated)
+    whole = b.select(b.equal(y, zero), exact, b.select(undefined, truncated, whole))
+    return whole, b.select(undefined, truncated, rest)
+
+
+def gcd(x: Any, y: Any) -> Any:
+    """Return the greatest common divisor, by Euclid's algorithm on all elements at once."""
+    x, y = _size(x), _size(y)
+    types = [TensorType(shape_of(x), x.dtype)] * 2
+
+    def step(a: Any, c: Any) -> list[Any]:
+        done = b.equal(c, 0)
+        rest = b.remainder(a, b.select(done, 1, c))
+        return [b.select(done, a, c), b.select(done, 0, rest)]
+
+    condition = trace_region(lambda _, c: [_any(b.unequal(c, 0))], types)
+    return bind(control_flow.WHILE, x, y, regions=[condition, trace_region(step, types)])[0]
+
+
+def _size(x: Any) -> Any:
+    return x if x.dtype.kind == "u" else b.absolute(x)
+
+
+def lcm(x: Any, y: Any) -> Any:
+    """Return the least common multiple; 0 where either is 0."""
+    divisor = gcd(x, y)
+    quotient = b.divide(_size(x), b.select(b.equal(divisor, 0), 1, divisor))
+    return b.multiply(quotient, _size(y))
+
+
+def _any(mask: Any) -> Any:
+    scalar = TensorType((), mask.dtype)
+    body = trace_region(lambda p, q: [bind1(ops.OR, p, q)], [scalar, scalar])
+    attributes = {"dimensions": tuple(range(len(shape_of(mask))))}
+    return bind1(reduction.REDUCE, mask, np.asarray(False), attributes=attributes, regions=[body])

@@ -1,0 +1,41 @@
+"""Functions that exist only traced, made to run outside tracing too: in a trace that carries values."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from numhlo.tracer.array import Array
+from numhlo.tracer.bind import new_trace
+from numhlo.tracer.namespace.core import asarray
+from numhlo.tracer.pytrees import tree_map
+from numhlo.tracer.trace import Tracer, current_trace
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def runs_anywhere(function: F) -> F:
+    """Return a function that, outside tracing, is traced with its arguments' values and gives concrete results."""
+
+    @functools.wraps(function)
+    def public(*args: Any, **kwargs: Any) -> Any:
+        if current_trace() is not None:
+            return function(*args, **kwargs)
+        with new_trace(concrete=True):
+            return tree_map(_concrete, function(*args, **kwargs))
+
+    return public  # type: ignore[return-value]
+
+
+def operand_of(x: Any) -> Any:
+    """Return ``x`` as a traced array, or a concrete one as `Array`."""
+    array = asarray(x)
+    return array if isinstance(array, Tracer) else array.view(Array)
+
+
+def _concrete(x: Any) -> Array:
+    value = x.concretize("a result", "report this: everything here has a value") if isinstance(x, Tracer) else x
+    return np.array(value).view(Array)

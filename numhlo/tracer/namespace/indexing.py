@@ -1,0 +1,119 @@
+"""NumPy's indexing, read and written: ``x[index]``, ``x[index] = value``, take.
+
+A basic index gives a view; an advanced one gathers or scatters (`advanced_indexing`). Out of bounds: constant indices
+raise while tracing; traced ones are clamped when read and dropped when written. Next: `at` for functional updates.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import AxisOutOfBoundsError
+from numhlo.tracer.namespace import advanced_indexing as advanced
+from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, implements, reshape_to, shape_of
+from numhlo.tracer.namespace.cumulative import cumsum
+from numhlo.tracer.namespace.elementwise import store
+from numhlo.tracer.namespace.elementwise_rules import select
+from numhlo.tracer.namespace.index_items import Points, as_traced, basic_view, normalize_index, strip_leading
+from numhlo.tracer.namespace.selected import Selected
+from numhlo.tracer.trace import Tracer, current_trace
+
+__all__ = [
+    "take",
+    "take_along_axis",
+]
+
+
+def get_item(x: Tracer, index: Any) -> Any:
+    """Return ``x[index]``: a view for a basic index, a fresh array for an advanced one, a scalar for one element."""
+    if is_traced_mask(index) and index.known() is None:
+        require_fitting_mask(x, index)
+        return Selected.of(x, index, masked_values)
+    items = normalize_index(index, x.shape)
+    if any(isinstance(item, Points) for item in items):
+        return advanced.gather_points(x, items)
+    view = basic_view(x, items)
+    entries = index if isinstance(index, tuple) else (index,)
+    copied = any(isinstance(entry, np.ndarray) for entry in entries)  # 0-d arrays, for NumPy an advanced index
+    if not copied and (view.ndim or any(entry is Ellipsis for entry in entries)):
+        return view.copy() if x.is_scalar else view  # type: ignore[attr-defined]
+    trace = current_trace()
+    assert trace is not None
+    return trace.wrap(trace.read(view))
+
+
+def set_item(x: Tracer, index: Any, value: Any) -> None:
+    """Write ``x[index] = value`` into the storage of ``x``."""
+    if is_traced_mask(index):
+        x.assign(value.write_into(x, index) if isinstance(value, Selected) else _masked(x, index, value))
+        return
+    items = normalize_index(index, x.shape)
+    if any(isinstance(item, Points) for item in items):
+        advanced.scatter_points(x, items, value, "set")
+        return
+    target = basic_view(x, items)
+    new = strip_leading(convert(asarray(value), x.dtype), target.ndim)
+    target.assign(as_traced(broadcast_to_shape(new, target.shape)))
+
+
+def is_traced_mask(index: Any) -> bool:
+    """Return whether an index is a boolean array whose values are not known."""
+    return isinstance(index, Tracer) and index.dtype.kind == "b" and index.concrete is None
+
+
+def _masked(x: Tracer, mask: Tracer, value: Any) -> Tracer:
+    """``x[mask] = value`` as a select: a scalar or broadcastable value, or one value for each true element in order."""
+    new = masked_values(x, mask, convert(asarray(value), x.dtype))
+    full_mask = reshape_to(mask, mask.shape + (1,) * (x.ndim - mask.ndim))
+    return as_traced(select(broadcast_to_shape(full_mask, x.shape), new, x))
+
+
+def require_fitting_mask(x: Tracer, mask: Tracer) -> None:
+    """Raise `AxisOutOfBoundsError` unless a mask covers leading axes of ``x``."""
+    if mask.shape != x.shape[: mask.ndim]:
+        raise AxisOutOfBoundsError(
+            f"boolean index of shape {mask.shape} does not match the array's shape {x.shape}",
+            where=capture_location(),
+        )
+
+
+def masked_values(x: Tracer, mask: Tracer, value: Any) -> Any:
+    """Return, in the shape of ``x``, what each element would get from ``x[mask] = value``."""
+    require_fitting_mask(x, mask)
+    tail = x.shape[mask.ndim :]
+    shape = shape_of(value)
+    if len(shape) <= len(tail) or all(n == 1 for n in shape[: len(shape) - len(tail)]):
+        return broadcast_to_shape(strip_leading(value, len(tail)), x.shape)
+    return advanced.in_order(mask, value, tail, cumsum)
+
+
+@implements(np.take)
+def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
+    """Return elements along an axis; ``mode`` is ``"clip"``, ``"wrap"`` or, for constant indices, ``"raise"``.
+
+    Examples
+    --------
+    >>> take(np.array([5, 6, 7]), [2, 0])
+    Array([7, 5])
+    """
+    return store("take", advanced.take(as_traced(asarray(a)), indices, axis, mode), out, True)
+
+
+@implements(np.take_along_axis)
+def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
+    """Return ``arr`` at ``indices``, matched along the other axes.
+
+    Examples
+    --------
+    >>> take_along_axis(np.array([[5, 6, 7]]), np.array([[2]]), 1)
+    Array([[7]])
+    """
+    array = as_traced(asarray(arr))
+    if axis is None:
+        array, axis = as_traced(reshape_to(array, (array.size,))), 0
+    index = asarray(indices)
+    items = advanced.along_axis_items(array.shape, index, axis % array.ndim)
+    return advanced.gather_along(array, items, axis % array.ndim)

@@ -1,0 +1,335 @@
+"""Reductions, running combinations, sorting and products under JAX's names.
+
+They run outside tracing too. Elementwise operations are in `lax_ops`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ir import TensorType, capture_location
+from numhlo.lowering.ir.errors import DTypeError, ShapeError
+from numhlo.lowering.ops import contraction, reduction
+from numhlo.lowering.ops import elementwise as ops
+from numhlo.lowering.ops import sorting as sorting_ops
+from numhlo.lowering.ops.control_flow import COMPOSITE
+from numhlo.lowering.ops.cumulative import initial_value
+from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers
+from numhlo.lowering.ops.primitive import Primitive
+from numhlo.lowering.ops.ranking import make_top_k
+from numhlo.tracer.bind import bind, bind1, trace_region
+from numhlo.tracer.namespace import building as b
+from numhlo.tracer.namespace import searching
+from numhlo.tracer.namespace.core import (
+    as_dtype,
+    asarray,
+    broadcast_to_shape,
+    convert,
+    expand,
+    normalize_axes,
+    normalize_axis,
+    shape_of,
+    spelling,
+)
+from numhlo.tracer.namespace.cumulative import accumulate
+from numhlo.tracer.namespace.eager import runs_anywhere
+from numhlo.tracer.namespace.lax_ops import documented
+from numhlo.tracer.namespace.manipulation import moveaxis
+from numhlo.tracer.namespace.reductions import reduce_with
+from numhlo.tracer.namespace.sorting import order_keys, precedes
+from numhlo.tracer.pytrees import tree_flatten, tree_unflatten
+
+__all__ = [
+    "argmax", "argmin", "batch_matmul", "cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum", "dot", "dot_general",
+    "reduce", "reduce_and", "reduce_max", "reduce_min", "reduce_or", "reduce_prod", "reduce_sum", "reduce_xor", "sort",
+    "sort_key_val", "top_k",
+]  # fmt: skip
+
+
+def _reduction(name: str, op: Primitive, kind: str, documentation: str, *example: str) -> Callable[..., Any]:
+    def rule(operand: Any, axes: Sequence[int]) -> Any:
+        array = asarray(operand)
+        if kind in ("AND", "OR", "XOR"):
+            neutral: Any = kind == "AND" if array.dtype.kind == "b" else (-1 if kind == "AND" else 0)
+            initial = np.asarray(neutral).astype(array.dtype)
+        else:
+            initial = initial_value(kind, array.dtype)
+        initial = initial + initial.dtype.type(0) if kind == "cumsum" and array.dtype.kind != "b" else initial
+        return reduce_with(op, array, initial, normalize_axes(tuple(axes), len(shape_of(array))))
+
+    return runs_anywhere(documented(rule, name, documentation, *example))
+
+
+reduce_sum = _reduction(
+    "reduce_sum",
+    ops.ADD,
+    "cumsum",
+    "Return the sum over axes, in the operand's dtype.",
+    "np.array([[1, 2], [3, 4]]), (0,)",
+    "Array([4, 6])",
+)
+reduce_prod = _reduction(
+    "reduce_prod",
+    ops.MULTIPLY,
+    "cumprod",
+    "Return the product over axes, in the operand's dtype.",
+    "np.array([[1, 2], [3, 4]]), (1,)",
+    "Array([ 2, 12])",
+)
+reduce_max = _reduction(
+    "reduce_max",
+    ops.MAXIMUM,
+    "cummax",
+    "Return the greatest element over axes.",
+    "np.array([[1.0, np.nan], [3.0, 4.0]]), (1,)",
+    "Array([nan,  4.])",
+)
+reduce_min = _reduction(
+    "reduce_min",
+    ops.MINIMUM,
+    "cummin",
+    "Return the least element over axes.",
+    "np.array([[1, 2], [3, 4]]), (0, 1)",
+    "Array(1)",
+)
+reduce_and = _reduction(
+    "reduce_and",
+    ops.AND,
+    "AND",
+    "Return the bitwise and over axes.",
+    "np.array([[True, False], [True, True]]), (1,)",
+    "Array([False,  True])",
+)
+reduce_or = _reduction(
+    "reduce_or", ops.OR, "OR", "Return the bitwise or over axes.", "np.array([0b100, 0b001]), (0,)", "Array(5)"
+)
+reduce_xor = _reduction(
+    "reduce_xor",
+    ops.XOR,
+    "XOR",
+    "Return the bitwise exclusive or over axes.",
+    "np.array([0b110, 0b011]), (0,)",
+    "Array(5)",
+)
+
+
+@runs_anywhere
+def reduce(operands: Any, init_values: Any, computation: Callable[[Any, Any], Any], dimensions: Sequence[int]) -> Any:
+    """Return operands combined along dimensions by a function of two pytrees of scalars, in any order.
+
+    Examples
+    --------
+    >>> reduce(np.array([3, 1, 2]), 0, lambda x, y: x + y, (0,))
+    Array(6)
+    """
+    leaves, tree = tree_flatten(operands)
+    arrays = [asarray(x) for x in leaves]
+    initial = [convert(asarray(i), a.dtype) for i, a in zip(tree_flatten(init_values)[0], arrays, strict=True)]
+
+    def body(*scalars: Any) -> list[Any]:
+        count = len(arrays)
+        sides = [tree_unflatten(tree, scalars[:count]), tree_unflatten(tree, scalars[count:])]
+        results = tree_flatten(computation(sides[0], sides[1]))[0]
+        return [convert(r, a.dtype) for r, a in zip(results, arrays, strict=True)]
+
+    region = trace_region(body, [TensorType((), a.dtype) for a in arrays * 2])
+    places = normalize_axes(tuple(dimensions), len(shape_of(arrays[0])))
+    return tree_unflatten(
+        tree, bind(reduction.REDUCE, *arrays, *initial, attributes={"dimensions": places}, regions=[region])
+    )
+
+
+@runs_anywhere
+def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
+    """Return the index of the greatest element along an axis, the first of equals.
+
+    Examples
+    --------
+    >>> argmax(np.array([1.0, 9.0, 9.0]), 0, "int32")
+    Array(1, dtype=int32)
+    """
+    return convert(searching.argmax(operand, axis), as_dtype(index_dtype))
+
+
+@runs_anywhere
+def argmin(operand: Any, axis: int, index_dtype: Any) -> Any:
+    """Return the index of the least element along an axis, the first of equals.
+
+    Examples
+    --------
+    >>> argmin(np.array([1.0, 0.0, 0.0]), 0, "int32")
+    Array(1, dtype=int32)
+    """
+    return convert(searching.argmin(operand, axis), as_dtype(index_dtype))
+
+
+def _running(name: str, documentation: str, *example: str) -> Callable[..., Any]:
+    def rule(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+        array = asarray(operand)
+        return accumulate(name, array, normalize_axis(axis, len(shape_of(array))), reverse)
+
+    return documented(rule, name, documentation, *example)
+
+
+cumsum = _running(
+    "cumsum",
+    "Return the running sum along an axis, in the operand's dtype.",
+    "np.array([1, 2, 3]), reverse=True",
+    "Array([6, 5, 3])",
+)
+cumprod = _running(
+    "cumprod",
+    "Return the running product along an axis, in the operand's dtype.",
+    "np.array([1, 2, 3])",
+    "Array([1, 2, 6])",
+)
+cummax = _running("cummax", "Return the running maximum along an axis.", "np.array([1, 3, 2])", "Array([1, 3, 3])")
+cummin = _running("cummin", "Return the running minimum along an axis.", "np.array([3, 1, 2])", "Array([3, 1, 1])")
+
+
+def cumlogsumexp(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+    """Return the running ``log(sum(exp(x)))`` along an axis, relative to the greatest element.
+
+    Examples
+    --------
+    >>> cumlogsumexp(np.array([1000.0, 1000.0]))
+    Array([1000.        , 1000.69314718])
+    """
+    array = asarray(operand)
+    place = normalize_axis(axis, len(shape_of(array)))
+    high = reduce_max(array, (place,))
+    safe = b.select(b.is_finite(high), high, 0.0)
+    wide = broadcast_to_shape(expand(safe, place), shape_of(array))
+    return b.add(b.log(cumsum(b.exp(b.subtract(array, wide)), place, reverse)), wide)
+
+
+@runs_anywhere
+def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
+    """Return arrays sorted along a dimension by the first ``num_keys`` of them; NaN last.
+
+    Examples
+    --------
+    >>> sort((np.array([3, 1, 2]), np.array([10, 20, 30])))
+    (Array([1, 2, 3]), Array([20, 30, 10]))
+    """
+    single = not isinstance(operand, tuple | list)
+    arrays = [asarray(x) for x in ([operand] if single else operand)]
+    place = normalize_axis(dimension, len(shape_of(arrays[0])))
+    keys = [key for array in arrays[:num_keys] for key in order_keys(array)]
+    count = 2 * len(keys)
+    types = [TensorType((), x.dtype) for x in (*keys, *arrays) for _ in (0, 1)]
+    region = trace_region(lambda *sides: [precedes("LT", sides[:count])], types)
+    attributes = {"dimension": place, "is_stable": is_stable}
+    results = bind(sorting_ops.SORT, *keys, *arrays, attributes=attributes, regions=[region])[len(keys) :]
+    return results[0] if single else tuple(results)
+
+
+def sort_key_val(keys: Any, values: Any, dimension: int = -1, is_stable: bool = True) -> tuple[Any, Any]:
+    """Return keys sorted along a dimension, and values moved with them.
+
+    Examples
+    --------
+    >>> sort_key_val(np.array([2, 1]), np.array([20.0, 10.0]))
+    (Array([1, 2]), Array([10., 20.]))
+    """
+    first, second = sort((keys, values), dimension, is_stable)
+    return first, second
+
+
+def top_k(operand: Any, k: int, *, axis: int = -1) -> tuple[Any, Any]:
+    """Return the ``k`` largest elements along an axis in falling order, and their indices (int32).
+
+    Examples
+    --------
+    >>> top_k(np.array([3, 9, 5]), 2)
+    (Array([9, 5]), Array([1, 2], dtype=int32))
+    """
+    array = asarray(operand)
+    if array.dtype.kind == "c":
+        raise DTypeError(f"lax.top_k of {spelling(array)}", where=capture_location(), fix="order by real part")
+    place = normalize_axis(axis, len(shape_of(array)))
+    last = moveaxis(array, place, -1) if place != len(shape_of(array)) - 1 else array
+    type = TensorType(shape_of(last), last.dtype)
+    attributes = make_top_k(type, k)
+    found = bind(COMPOSITE, last, attributes=attributes, results=attributes["decomposition"].result_types)
+    values, indices = found if last is array else [moveaxis(x, -1, place) for x in found]
+    return values, indices
+
+
+def dot_general(
+    lhs: Any,
+    rhs: Any,
+    dimension_numbers: Any,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    **options: Any,
+) -> Any:
+    """Return products summed over contracting dimensions: batch dimensions first, then those of either side.
+
+    Parameters
+    ----------
+    lhs, rhs : array
+        Of one dtype.
+    dimension_numbers : ((lhs_contract, rhs_contract), (lhs_batch, rhs_batch))
+    precision : optional
+        Accepted and ignored: products are computed in the operands' precision at least.
+    preferred_element_type : dtype, optional
+        Of the result.
+
+    Examples
+    --------
+    >>> dot_general(np.ones((2, 3)), np.ones((3, 4)), (((1,), (0,)), ((), ()))).shape
+    (2, 4)
+    """
+    x, y = asarray(lhs), asarray(rhs)
+    if x.dtype != y.dtype:
+        raise DTypeError(
+            f"lax.dot_general: operands {spelling(x)} and {spelling(y)} differ in dtype", where=capture_location()
+        )
+    (left, right), (left_batch, right_batch) = dimension_numbers
+    numbers = DotDimensionNumbers(
+        lhs_batching_dimensions=tuple(left_batch),
+        rhs_batching_dimensions=tuple(right_batch),
+        lhs_contracting_dimensions=tuple(left),
+        rhs_contracting_dimensions=tuple(right),
+    )
+    shape = [shape_of(x)[k] for k in left_batch]
+    shape += [n for k, n in enumerate(shape_of(x)) if k not in (*left, *left_batch)]
+    shape += [n for k, n in enumerate(shape_of(y)) if k not in (*right, *right_batch)]
+    wanted = as_dtype(preferred_element_type, x.dtype)
+    attributes = {"dot_dimension_numbers": numbers, "precision_config": ("DEFAULT", "DEFAULT")}
+    return bind1(contraction.DOT_GENERAL, x, y, attributes=attributes, results=[TensorType(tuple(shape), wanted)])
+
+
+def dot(lhs: Any, rhs: Any, precision: Any = None, preferred_element_type: Any = None) -> Any:
+    """Return the product of vectors and matrices.
+
+    Examples
+    --------
+    >>> dot(np.array([1, 2]), np.array([3, 4]))
+    Array(11)
+    """
+    x, y = asarray(lhs), asarray(rhs)
+    if not 1 <= len(shape_of(x)) <= 2 or not 1 <= len(shape_of(y)) <= 2:
+        raise ShapeError(
+            f"lax.dot: {spelling(x)} and {spelling(y)} are not vectors or matrices",
+            where=capture_location(),
+            fix="use lax.dot_general, or numhlo.numpy.matmul",
+        )
+    return dot_general(x, y, (((len(shape_of(x)) - 1,), (0,)), ((), ())), precision, preferred_element_type)
+
+
+def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Any:
+    """Return products of matrices; all leading dimensions are batches.
+
+    Examples
+    --------
+    >>> batch_matmul(np.ones((5, 2, 3)), np.ones((5, 3, 4))).shape
+    (5, 2, 4)
+    """
+    ndim = len(shape_of(asarray(lhs)))
+    batch = tuple(range(ndim - 2))
+    return dot_general(lhs, rhs, (((ndim - 1,), (ndim - 2,)), (batch, batch)), precision)

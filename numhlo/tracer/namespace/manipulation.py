@@ -1,0 +1,488 @@
+"""Shapes: reshape, transpose, squeeze, broadcast, flip, roll, repeat, tile, pad. Views where NumPy gives views."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import ArgumentError, DataDependentShapeError, ShapeError, UnsupportedError
+from numhlo.lowering.ops import elementwise as ops
+from numhlo.tracer.bind import bind1
+from numhlo.tracer.namespace import advanced_indexing as advanced
+from numhlo.tracer.namespace.core import (
+    asarray,
+    broadcast_shapes,
+    broadcast_to_shape,
+    convert,
+    expand,
+    implements,
+    normalize_axes,
+    normalize_axis,
+    reshape_to,
+    shape_of,
+)
+from numhlo.tracer.namespace.index_items import Points, Range, as_traced, basic_view, whole
+from numhlo.tracer.namespace.joining import concatenate_arrays
+from numhlo.tracer.special_views import Broadcast, Diagonal
+from numhlo.tracer.trace import Tracer
+from numhlo.tracer.views import Reshape, is_contiguous, strides_of, view_reshape, view_transpose
+
+__all__ = [
+    "astype",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "broadcast_arrays",
+    "broadcast_to",
+    "diagonal",
+    "expand_dims",
+    "flip",
+    "fliplr",
+    "flipud",
+    "matrix_transpose",
+    "moveaxis",
+    "permute_dims",
+    "ravel",
+    "repeat",
+    "reshape",
+    "roll",
+    "rollaxis",
+    "rot90",
+    "squeeze",
+    "swapaxes",
+    "tile",
+    "transpose",
+]
+
+
+def _traced(x: Any) -> Tracer:
+    return as_traced(asarray(x))
+
+
+def shape_tuple(shape: Any) -> tuple[int, ...]:
+    """Return a shape as a tuple of ints.
+
+    Raises
+    ------
+    DataDependentShapeError
+        If an extent is traced.
+    """
+    entries = shape if isinstance(shape, Sequence | np.ndarray) else (shape,)
+    for entry in entries:
+        if isinstance(entry, Tracer) and entry.concrete is None:
+            raise DataDependentShapeError(
+                "an array's shape with a traced extent",
+                where=capture_location(),
+                why="every shape must be known while tracing",
+                fix="mark the argument static (static_argnums, static_argnames), or work at full size under a mask",
+            )
+    return tuple(operator.index(n) for n in entries)
+
+
+@implements(np.reshape)
+def reshape(a: Any, /, shape: Any = None, order: str = "C", *, copy: bool | None = None) -> Any:
+    """Return the elements in row-major order under another shape; one extent may be -1.
+
+    Examples
+    --------
+    >>> reshape(np.arange(4), (2, 2))
+    Array([[0, 1],
+           [2, 3]])
+    """
+    array = _traced(a)
+    extents = _resolve_shape(shape, array)
+    if _resolve_order(array, order) == "F":
+        flipped = view_transpose(array, tuple(reversed(range(array.ndim))))
+        result = view_reshape(flipped, tuple(reversed(extents)))
+        return view_transpose(result, tuple(reversed(range(result.ndim))))
+    result = view_reshape(array, extents)
+    return result.copy() if copy else result  # type: ignore[attr-defined]
+
+
+def _resolve_shape(shape: Any, array: Tracer) -> tuple[int, ...]:
+    entries = shape_tuple(shape)
+    extents = list(entries)
+    known = int(np.prod([n for n in extents if n != -1], dtype=np.int64))
+    if extents.count(-1) == 1 and known and array.size % known == 0:
+        extents[extents.index(-1)] = array.size // known
+    if -1 in extents or int(np.prod(extents, dtype=np.int64)) != array.size:
+        raise ShapeError(
+            f"cannot reshape array of size {array.size} into shape {entries}",
+            where=capture_location(),
+            why=f"the array is {array.aval.short()}",
+        )
+    return tuple(extents)
+
+
+@implements(np.ravel)
+def ravel(a: Any, order: str = "C") -> Any:
+    """Return the array flattened.
+
+    Examples
+    --------
+    >>> ravel(np.array([[1, 2]]))
+    Array([1, 2])
+    """
+    array = view_transpose(_traced(a), _reading_order(_traced(a), order))
+    if is_contiguous(array):
+        return view_reshape(array, (array.size,))
+    return Reshape((array.size,)).get(array)  # a copy, also where a reshape would give a view
+
+
+def _reading_order(x: Tracer, order: str) -> tuple[int, ...]:
+    """Return the axes as NumPy's ``order`` reads them, the slowest first."""
+    axes = tuple(range(x.ndim))
+    if order == "K":
+        strides = strides_of(x)
+        return tuple(sorted(axes, key=lambda k: -abs(strides[k])))
+    return axes[::-1] if _resolve_order(x, order) == "F" else axes
+
+
+def _resolve_order(x: Tracer, order: str) -> str:
+    """Return "C" or "F"; "A" means "F" where NumPy's array would be Fortran-contiguous only."""
+    if order == "A":
+        backwards = view_transpose(x, tuple(range(x.ndim))[::-1])
+        return "F" if is_contiguous(backwards) and not is_contiguous(x) else "C"
+    if order not in ("C", "F"):
+        raise ArgumentError(f"order={order!r}", where=capture_location(), fix='use "C", "F", "A" or "K"')
+    return order
+
+
+@implements(np.transpose, np.permute_dims)
+def transpose(a: Any, axes: Any = None) -> Any:
+    """Return the axes in another order, reversed for None.
+
+    Examples
+    --------
+    >>> transpose(np.array([[1, 2]]))
+    Array([[1],
+           [2]])
+    """
+    array = _traced(a)
+    order = tuple(reversed(range(array.ndim))) if axes is None else normalize_axes(axes, array.ndim)
+    if len(order) != array.ndim:
+        raise ValueError("axes don't match array")
+    return view_transpose(array, order)
+
+
+permute_dims = transpose
+
+
+@implements(np.matrix_transpose)
+def matrix_transpose(x: Any, /) -> Any:
+    """Return the last two axes swapped."""
+    array = _traced(x)
+    if array.ndim < 2:
+        raise ValueError(f"Input array must be at least 2-dimensional, but it is {array.ndim}")
+    return swapaxes(array, -1, -2)
+
+
+@implements(np.swapaxes)
+def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
+    """Return two axes interchanged.
+
+    Examples
+    --------
+    >>> swapaxes(np.zeros((2, 3)), 0, 1).shape
+    (3, 2)
+    """
+    array = _traced(a)
+    first, second = normalize_axis(axis1, array.ndim, "axis1"), normalize_axis(axis2, array.ndim, "axis2")
+    order = list(range(array.ndim))
+    order[first], order[second] = second, first
+    return view_transpose(array, tuple(order))
+
+
+@implements(np.moveaxis)
+def moveaxis(a: Any, source: Any, destination: Any) -> Any:
+    """Return axes moved to other places.
+
+    Examples
+    --------
+    >>> moveaxis(np.zeros((2, 3, 4)), 0, -1).shape
+    (3, 4, 2)
+    """
+    array = _traced(a)
+    origins, targets = normalize_axes(source, array.ndim), normalize_axes(destination, array.ndim)
+    if len(origins) != len(targets):
+        raise ValueError("`source` and `destination` arguments must have the same number of elements")
+    order = [k for k in range(array.ndim) if k not in origins]
+    for target, origin in sorted(zip(targets, origins, strict=True)):
+        order.insert(target, origin)
+    return view_transpose(array, tuple(order))
+
+
+@implements(np.rollaxis)
+def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
+    """Return an axis moved back until it stands before another; `moveaxis` is easier to read."""
+    array = _traced(a)
+    place = normalize_axis(axis, array.ndim)
+    target = start + array.ndim if start < 0 else start
+    if not 0 <= target <= array.ndim:
+        raise np.exceptions.AxisError(f"'start' arg requires {-array.ndim} <= start < {array.ndim + 1}")
+    return moveaxis(array, place, target - (place < target))
+
+
+@implements(np.expand_dims)
+def expand_dims(a: Any, axis: Any) -> Any:
+    """Return axes of extent 1 inserted at the given places of the result.
+
+    Examples
+    --------
+    >>> expand_dims(np.array([1, 2]), 0)
+    Array([[1, 2]])
+    """
+    array = _traced(a)
+    given = (axis,) if isinstance(axis, int) else tuple(axis)
+    places = normalize_axes(given, array.ndim + len(given))
+    own = iter(array.shape)
+    return view_reshape(array, tuple(1 if k in places else next(own) for k in range(array.ndim + len(given))))
+
+
+@implements(np.squeeze)
+def squeeze(a: Any, axis: Any = None) -> Any:
+    """Return axes of extent 1 removed.
+
+    Examples
+    --------
+    >>> squeeze(np.array([[1, 2]]))
+    Array([1, 2])
+    """
+    array = _traced(a)
+    axes = tuple(k for k, n in enumerate(array.shape) if n == 1) if axis is None else normalize_axes(axis, array.ndim)
+    if any(array.shape[k] != 1 for k in axes):
+        raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
+    return view_reshape(array, tuple(n for k, n in enumerate(array.shape) if k not in axes))
+
+
+@implements(np.broadcast_to)
+def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
+    """Return an array broadcast to a shape: a view that can't be written.
+
+    Examples
+    --------
+    >>> broadcast_to(np.array([1, 2]), (2, 2))
+    Array([[1, 2],
+           [1, 2]])
+    """
+    source = _traced(array)
+    extents = shape_tuple(shape)
+    own = source.shape
+    if len(own) > len(extents) or any(n not in (1, m) for n, m in zip(own[::-1], extents[::-1], strict=False)):
+        raise ShapeError(
+            f"broadcast_to: cannot broadcast {source.aval.short()} to shape {list(extents)}",
+            where=capture_location(),
+            why="trailing sizes must be equal, or 1 in the array",
+        )
+    return source.through(Broadcast(extents))
+
+
+@implements(np.broadcast_arrays)
+def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
+    """Return arrays broadcast against each other."""
+    arrays = [asarray(a) for a in args]
+    shape = broadcast_shapes(*[shape_of(a) for a in arrays], name="broadcast_arrays", operands=arrays)
+    return tuple(_traced(a) if shape_of(a) == shape else broadcast_to(a, shape) for a in arrays)
+
+
+@implements(np.flip)
+def flip(m: Any, axis: Any = None) -> Any:
+    """Return the order of elements reversed along axes.
+
+    Examples
+    --------
+    >>> flip(np.array([1, 2]))
+    Array([2, 1])
+    """
+    array = _traced(m)
+    axes = normalize_axes(axis, array.ndim)
+    items = [Range(n - 1, -1, -1) if k in axes else whole(n) for k, n in enumerate(array.shape)]
+    return basic_view(array, list(items))
+
+
+@implements(np.fliplr)
+def fliplr(m: Any) -> Any:
+    """Return columns in reverse order."""
+    return flip(m, 1)
+
+
+@implements(np.flipud)
+def flipud(m: Any) -> Any:
+    """Return rows in reverse order."""
+    return flip(m, 0)
+
+
+@implements(np.rot90)
+def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
+    """Return the array rotated by 90 degrees ``k`` times in a plane.
+
+    Examples
+    --------
+    >>> rot90([[1, 2], [3, 4]]).tolist()
+    [[2, 4], [1, 3]]
+    """
+    first, second = normalize_axes(tuple(axes), _traced(m).ndim)
+    if k % 4 == 0:
+        return _traced(m)
+    if k % 4 == 2:
+        return flip(flip(m, first), second)
+    return swapaxes(flip(m, second), first, second) if k % 4 == 1 else flip(swapaxes(m, first, second), second)
+
+
+@implements(np.roll)
+def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+    """Return elements shifted cyclically; the shift may be traced.
+
+    Examples
+    --------
+    >>> roll(np.array([1, 2, 3]), 1)
+    Array([3, 1, 2])
+    """
+    array = _traced(a)
+    if axis is None:
+        return reshape_to(roll(reshape_to(array, (array.size,)), shift, 0), array.shape)
+    axes = (axis,) if isinstance(axis, int) else tuple(axis)
+    listed = isinstance(shift, Sequence) or (isinstance(shift, np.ndarray | Tracer) and shift.ndim > 0)
+    shifts = tuple(shift) if listed else (shift,) * len(axes)
+    if len(shifts) == 1:
+        shifts = shifts * len(axes)
+    if len(axes) == 1:
+        axes = axes * len(shifts)
+    for one, place in zip(shifts, axes, strict=True):
+        array = _roll_axis(array, one, normalize_axis(place, array.ndim))
+    return array
+
+
+def _roll_axis(array: Tracer, shift: Any, axis: int) -> Tracer:
+    extent = array.shape[axis]
+    if extent == 0:
+        return array
+    if isinstance(shift, Tracer):
+        line = asarray(np.arange(extent, dtype=np.int64))
+        moved = bind1(ops.SUBTRACT, line, broadcast_to_shape(convert(shift, np.int64), (extent,)))
+        result: Tracer = advanced.take(array, moved, axis, "wrap")
+        return result
+    split = -int(shift) % extent
+    items = [whole(n) for n in array.shape]
+    parts = []
+    for low, high in ((split, extent), (0, split)):
+        items[axis] = Range(low, high, 1)
+        parts.append(basic_view(array, list(items)))
+    return concatenate_arrays(parts, axis) if split else array
+
+
+@implements(np.repeat)
+def repeat(a: Any, repeats: Any, axis: int | None = None, *, total_repeat_length: int | None = None) -> Any:
+    """Return each element repeated; ``repeats`` is an int or a concrete array.
+
+    Examples
+    --------
+    >>> repeat(np.array([1, 2]), 2)
+    Array([1, 1, 2, 2])
+    """
+    array = _traced(a)
+    if axis is None or (array.ndim == 0 and axis in (-1, 0)):
+        array, axis = _traced(reshape_to(array, (array.size,))), 0
+    axis = normalize_axis(axis, array.ndim)
+    counts = repeats.known() if isinstance(repeats, Tracer) else np.asarray(repeats)
+    if counts is None:
+        raise UnsupportedError(
+            "repeat with traced counts",
+            where=capture_location(),
+            why="the extent of the result would depend on their values",
+            fix="use a Python integer or a concrete array of counts",
+        )
+    if counts.size == 1:
+        wide = expand(array, axis + 1)
+        shape = (*array.shape[: axis + 1], int(counts.ravel()[0]), *array.shape[axis + 1 :])
+        merged = (*array.shape[:axis], array.shape[axis] * shape[axis + 1], *array.shape[axis + 1 :])
+        return reshape_to(broadcast_to_shape(wide, shape), merged)
+    positions = np.repeat(np.arange(array.shape[axis]), counts)
+    items: list[Any] = [whole(n) for n in array.shape]
+    items[axis] = Points(positions)
+    return advanced.gather_points(array, items)
+
+
+@implements(np.tile)
+def tile(A: Any, reps: Any) -> Any:
+    """Return the array repeated ``reps`` times along each axis.
+
+    Examples
+    --------
+    >>> tile(np.array([1, 2]), 2)
+    Array([1, 2, 1, 2])
+    """
+    array = _traced(A)
+    counts = (int(reps),) if isinstance(reps, int | np.integer) else tuple(int(r) for r in reps)
+    ndim = max(array.ndim, len(counts))
+    counts = (1,) * (ndim - len(counts)) + counts
+    shape = (1,) * (ndim - array.ndim) + array.shape
+    interleaved = tuple(n for extent in shape for n in (1, extent))
+    wide = tuple(n for count, extent in zip(counts, shape, strict=True) for n in (count, extent))
+    spread = broadcast_to_shape(reshape_to(array, interleaved), wide)
+    return reshape_to(spread, tuple(c * n for c, n in zip(counts, shape, strict=True)))
+
+
+@implements(np.diagonal)
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """Return diagonals of the planes of two axes, as the last axis.
+
+    Examples
+    --------
+    >>> diagonal(np.array([[1, 2], [3, 4]]))
+    Array([1, 4])
+    """
+    array = _traced(moveaxis(a, (axis1, axis2), (-2, -1)))
+    rows, columns = array.shape[-2:]
+    row, column = max(-offset, 0), max(offset, 0)
+    count = max(0, min(rows - row, columns - column))
+    return array.through(Diagonal(row, column, count))
+
+
+def _at_least(x: Any, ndim: int) -> Any:
+    array = _traced(x)
+    if ndim == 3 and array.ndim < 3:
+        shape = {0: (1, 1, 1), 1: (1, *array.shape, 1), 2: (*array.shape, 1)}[array.ndim]
+        return view_reshape(array, shape)
+    return view_reshape(array, (1,) * (ndim - array.ndim) + array.shape) if array.ndim < ndim else array
+
+
+@implements(np.atleast_1d)
+def atleast_1d(*arys: Any) -> Any:
+    """Return arrays of at least one dimension."""
+    return _at_least(arys[0], 1) if len(arys) == 1 else tuple(_at_least(a, 1) for a in arys)
+
+
+@implements(np.atleast_2d)
+def atleast_2d(*arys: Any) -> Any:
+    """Return arrays of at least two dimensions.
+
+    Examples
+    --------
+    >>> atleast_2d([1, 2]).tolist()
+    [[1, 2]]
+    """
+    return _at_least(arys[0], 2) if len(arys) == 1 else tuple(_at_least(a, 2) for a in arys)
+
+
+@implements(np.atleast_3d)
+def atleast_3d(*arys: Any) -> Any:
+    """Return arrays of at least three dimensions."""
+    return _at_least(arys[0], 3) if len(arys) == 1 else tuple(_at_least(a, 3) for a in arys)
+
+
+@implements(np.astype)
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+    """Return the array converted to a dtype.
+
+    Examples
+    --------
+    >>> astype(np.array([1, 2]), "float32")
+    Array([1., 2.], dtype=float32)
+    """
+    converted = convert(_traced(x), dtype)
+    return converted.copy() if copy and converted is x else converted

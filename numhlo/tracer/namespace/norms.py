@@ -1,0 +1,254 @@
+"""Norms, powers, and products of matrices with the standard's signatures, as `numhlo.numpy.linalg` has them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import ShapeError
+from numhlo.tracer.namespace import building as b
+from numhlo.tracer.namespace import calculus, elementwise, linear_algebra, manipulation, reductions
+from numhlo.tracer.namespace import matrices as m
+from numhlo.tracer.namespace.core import (
+    asarray,
+    broadcast_to_shape,
+    convert,
+    expand,
+    implements,
+    normalize_axes,
+    reshape_to,
+    shape_of,
+)
+from numhlo.tracer.namespace.creation import eye
+from numhlo.tracer.namespace.index_items import as_traced
+
+__all__ = [
+    "cross",
+    "diagonal",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_transpose",
+    "multi_dot",
+    "norm",
+    "outer",
+    "tensordot",
+    "trace",
+    "vecdot",
+    "vector_norm",
+]
+
+
+def _inexact(x: Any) -> Any:
+    array = as_traced(asarray(x))
+    return array if array.dtype.kind in "fcV" else convert(array, np.float64)
+
+
+def squares(x: Any) -> Any:
+    """Return the squared absolute values."""
+    if x.dtype.kind != "c":
+        return b.multiply(x, x)
+    re, im = b.real(x), b.imag(x)
+    return b.add(b.multiply(re, re), b.multiply(im, im))
+
+
+@implements(np.linalg.norm)
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    """Return a vector or matrix norm.
+
+    Parameters
+    ----------
+    x : array_like
+    ord : number or {"fro", "nuc"}, optional
+        The Frobenius (or Euclidean) norm by default; of matrices also 1, -1, 2, -2, inf, -inf and "nuc".
+    axis : int or pair of int, optional
+    keepdims : bool, optional
+
+    Examples
+    --------
+    >>> norm([3.0, 4.0])
+    Array(5.)
+    """
+    array = _inexact(x)
+    if axis is None and ord is None:
+        result = b.sqrt(reductions.sum(squares(array)))
+        return reshape_to(result, (1,) * array.ndim) if keepdims else result
+    axes = normalize_axes(axis, array.ndim)
+    if len(axes) == 1:
+        return _vector_norm(array, 2 if ord is None else ord, axes, keepdims)
+    if len(axes) == 2:
+        return _matrix_norm(array, "fro" if ord is None else ord, axes, keepdims)
+    raise ValueError("Improper number of dimensions to norm.")
+
+
+def _vector_norm(x: Any, ord: Any, axes: Any, keepdims: bool) -> Any:
+    size = elementwise.absolute(x)
+    if ord in (math.inf, -math.inf):
+        return (reductions.max if ord > 0 else reductions.min)(size, axes, keepdims=keepdims)
+    if ord == 0:
+        return reductions.sum(convert(b.unequal(x, 0), size.dtype), axes, keepdims=keepdims)
+    if ord == 1:
+        return reductions.sum(size, axes, keepdims=keepdims)
+    if ord == 2:
+        return b.sqrt(reductions.sum(squares(x), axes, keepdims=keepdims))
+    if isinstance(ord, str):
+        raise ValueError(f"Invalid norm order {ord!r} for vectors")
+    total = reductions.sum(elementwise.power(size, ord), axes, keepdims=keepdims)
+    return elementwise.power(total, elementwise.reciprocal(convert(asarray(ord), size.dtype)))
+
+
+def _matrix_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    if axes[0] == axes[1]:
+        raise ValueError("Duplicate axes given.")
+    if ord in ("fro", "f"):
+        return b.sqrt(reductions.sum(squares(x), axes, keepdims=keepdims))
+    if ord in (2, -2, "nuc"):
+        return _spectral_norm(x, ord, axes, keepdims)
+    if ord not in (1, -1, math.inf, -math.inf):
+        raise ValueError("Invalid norm order for matrices.")
+    summed, kept = axes if abs(ord) == 1 else axes[::-1]
+    sums = reductions.sum(elementwise.absolute(x), summed, keepdims=True)
+    result = (reductions.max if ord > 0 else reductions.min)(sums, kept, keepdims=True)
+    return result if keepdims else manipulation.squeeze(result, axes)
+
+
+def _spectral_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    """Return the greatest singular value, the least, or the sum of all."""
+    (values,) = m.factor("svdvals", asarray(manipulation.moveaxis(x, axes, (-2, -1))))
+    reduce: Any = {2: reductions.max, -2: reductions.min, "nuc": reductions.sum}[ord]
+    result = reduce(values, -1)
+    kept = tuple(1 if k in axes else n for k, n in enumerate(shape_of(x)))
+    return reshape_to(result, kept) if keepdims else result
+
+
+@implements(np.linalg.vector_norm)
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
+    """Return the norm of vectors along axes, of all elements for None."""
+    array = _inexact(x)
+    axes = normalize_axes(axis, array.ndim)
+    return _vector_norm(array, ord, axes, keepdims)
+
+
+@implements(np.linalg.matrix_norm)
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+    """Return the norm of the matrices in the last two axes."""
+    array = _inexact(x)
+    return _matrix_norm(array, ord, (array.ndim - 2, array.ndim - 1), keepdims)
+
+
+@implements(np.linalg.matrix_power)
+def matrix_power(a: Any, n: int) -> Any:
+    """Return a square matrix to an integer power, by squaring; negative powers are those of the inverse."""
+    array = as_traced(asarray(a))
+    _require_square("matrix_power", array)
+    if n < 0:
+        array = _inexact(array)
+        (inverse,) = m.factor("solve", array, m.identity_like(array))
+        return matrix_power(inverse, -n)
+    if n == 0:
+        return broadcast_to_shape(eye(array.shape[-1], dtype=array.dtype), array.shape)
+    result, square = None, array
+    while n:
+        if n & 1:
+            result = square if result is None else linear_algebra.matmul(result, square)
+        n >>= 1
+        square = linear_algebra.matmul(square, square) if n else square
+    return as_traced(result).copy()  # type: ignore[attr-defined]
+
+
+def _require_square(name: str, array: Any) -> None:
+    if array.ndim < 2 or array.shape[-1] != array.shape[-2]:
+        raise ShapeError(f"{name}: {array.aval.short()} is no square matrix", where=capture_location())
+
+
+@implements(np.linalg.multi_dot)
+def multi_dot(arrays: Any, *, out: Any = None) -> Any:
+    """Return the product of several matrices, in the order that takes the fewest multiplications."""
+    parts = [as_traced(asarray(a)) for a in arrays]
+    if len(parts) < 2:
+        raise ValueError("Expecting at least two arrays.")
+    row, column = parts[0].ndim == 1, parts[-1].ndim == 1
+    parts[0] = reshape_to(parts[0], (1, parts[0].size)) if row else parts[0]
+    parts[-1] = reshape_to(parts[-1], (parts[-1].size, 1)) if column else parts[-1]
+    result = _multiply_chain(parts, _best_splits([p.shape[0] for p in parts] + [parts[-1].shape[1]]), 0, len(parts) - 1)
+    shape = shape_of(result)[1 if row else 0 : 1 if column else 2]
+    return elementwise.store("multi_dot", reshape_to(result, shape), out)
+
+
+def _best_splits(extents: list[int]) -> dict[tuple[int, int], int]:
+    """Return where to split each run of matrices (Cormen et al., "Matrix-chain multiplication")."""
+    count = len(extents) - 1
+    cost = {(k, k): 0 for k in range(count)}
+    splits = {}
+    for length in range(1, count):
+        for i in range(count - length):
+            j = i + length
+            options = {
+                k: cost[i, k] + cost[k + 1, j] + extents[i] * extents[k + 1] * extents[j + 1] for k in range(i, j)
+            }
+            splits[i, j] = min(options, key=lambda k: options[k])
+            cost[i, j] = options[splits[i, j]]
+    return splits
+
+
+def _multiply_chain(parts: list[Any], splits: dict[tuple[int, int], int], i: int, j: int) -> Any:
+    if i == j:
+        return parts[i]
+    k = splits[i, j]
+    return linear_algebra.matmul(_multiply_chain(parts, splits, i, k), _multiply_chain(parts, splits, k + 1, j))
+
+
+@implements(np.linalg.cross)
+def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """Return the cross product of vectors of three components along an axis."""
+    return calculus.cross(x1, x2, axis=axis)
+
+
+@implements(np.linalg.diagonal)
+def diagonal(x: Any, /, *, offset: int = 0) -> Any:
+    """Return the diagonals of the matrices in the last two axes."""
+    return manipulation.diagonal(x, offset, -2, -1)
+
+
+@implements(np.linalg.matmul)
+def matmul(x1: Any, x2: Any, /) -> Any:
+    """Return the matrix product."""
+    return linear_algebra.matmul(x1, x2)
+
+
+@implements(np.linalg.matrix_transpose)
+def matrix_transpose(x: Any, /) -> Any:
+    """Return the last two axes swapped."""
+    return manipulation.matrix_transpose(x)
+
+
+@implements(np.linalg.outer)
+def outer(x1: Any, x2: Any, /) -> Any:
+    """Return the outer product of two vectors."""
+    first, second = as_traced(asarray(x1)), as_traced(asarray(x2))
+    if first.ndim != 1 or second.ndim != 1:
+        raise ValueError(
+            f"Input arrays must be one-dimensional, but they are {first.ndim} and {second.ndim} dimensional."
+        )
+    return elementwise.multiply(expand(first, 1), second)
+
+
+@implements(np.linalg.tensordot)
+def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
+    """Return the product summed over the given axes."""
+    return linear_algebra.tensordot(x1, x2, axes)
+
+
+@implements(np.linalg.trace)
+def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+    """Return the sums along the diagonals of the matrices in the last two axes."""
+    return linear_algebra.trace(x, offset, -2, -1, dtype)
+
+
+@implements(np.linalg.vecdot)
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """Return dot products of vectors along an axis, the first one conjugated."""
+    return linear_algebra.vecdot(x1, x2, axis=axis)

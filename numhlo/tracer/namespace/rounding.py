@@ -1,0 +1,121 @@
+"""Values limited, rounded and replaced: clip, round, fix, nan_to_num."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import DTypeError
+from numhlo.tracer.namespace import building as b
+from numhlo.tracer.namespace import elementwise as ufuncs
+from numhlo.tracer.namespace.core import asarray, convert, implements
+from numhlo.tracer.namespace.elementwise import store
+from numhlo.tracer.namespace.index_items import as_traced
+from numhlo.tracer.namespace.searching import where
+
+NO_VALUE: Any = np._NoValue
+
+__all__ = ["around", "clip", "fix", "nan_to_num", "round"]
+
+
+@implements(np.clip)
+def clip(
+    a: Any, a_min: Any = NO_VALUE, a_max: Any = NO_VALUE, out: Any = None, *, min: Any = NO_VALUE, max: Any = NO_VALUE
+) -> Any:
+    """Return values limited to ``[a_min, a_max]``; None leaves a side open.
+
+    Examples
+    --------
+    >>> clip(np.array([-3, 2, 9]), 0, 5)
+    Array([0, 2, 5])
+    """
+    low = min if a_min is NO_VALUE else a_min
+    high = max if a_max is NO_VALUE else a_max
+    result = as_traced(asarray(a))
+    if low is not None and low is not NO_VALUE:
+        result = ufuncs.maximum(result, low)
+    if high is not None and high is not NO_VALUE:
+        result = ufuncs.minimum(result, high)
+    return store("clip", result, out, True)
+
+
+@implements(np.round, np.around)
+def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
+    """Return values rounded to nearest, ties to even, at a number of decimals.
+
+    Examples
+    --------
+    >>> round(np.array([1.25, 1.35]), 1)
+    Array([1.2, 1.4])
+    """
+    array = as_traced(asarray(a))
+    kind = array.dtype.kind
+    if kind == "c":
+        result = b.as_complex(_rounded(b.real(array), decimals), _rounded(b.imag(array), decimals))
+    elif kind in "iu":
+        result = array if decimals >= 0 else convert(_rounded(convert(array, np.float64), decimals), array.dtype)
+    elif kind == "b":
+        if decimals:
+            raise DTypeError("round of booleans to decimals", where=capture_location(), fix="convert to float first")
+        result = convert(array, np.float16)
+    else:
+        result = _rounded(array, decimals)
+    return store("round", result, out)
+
+
+def _rounded(x: Any, decimals: int) -> Any:
+    if decimals == 0:
+        return b.round_even(x)
+    scale = 10.0 ** builtins.abs(decimals)
+    if decimals > 0:
+        return b.divide(b.round_even(b.multiply(x, scale)), scale)
+    return b.multiply(b.round_even(b.divide(x, scale)), scale)
+
+
+around = round
+
+
+@implements(np.nan_to_num)
+def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    """Return finite numbers in place of NaN and infinities.
+
+    Examples
+    --------
+    >>> nan_to_num(np.array([np.nan, 1.0]))
+    Array([0., 1.])
+    """
+    array = as_traced(asarray(x))
+    if array.dtype.kind == "c":
+        parts = [nan_to_num(part, copy, nan, posinf, neginf) for part in (b.real(array), b.imag(array))]
+        result = b.as_complex(*parts)
+    else:
+        result = _finite(array, nan, posinf, neginf)
+    if not copy:
+        return store("nan_to_num", result, array)
+    return result
+
+
+def _finite(array: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
+    if array.dtype.kind not in "fV":
+        return array.copy()
+    info = b.finfo(array.dtype)
+    high = info.max if posinf is None else posinf
+    low = info.min if neginf is None else neginf
+    result = where(b.is_nan(array), convert(asarray(nan), array.dtype), array)
+    result = where(b.equal(array, np.inf), convert(asarray(high), array.dtype), result)
+    return where(b.equal(array, -np.inf), convert(asarray(low), array.dtype), result)
+
+
+@implements(np.fix)
+def fix(x: Any, out: Any = None) -> Any:
+    """Return values rounded toward zero.
+
+    Examples
+    --------
+    >>> fix(np.array([-1.7, 1.7]))
+    Array([-1.,  1.])
+    """
+    return ufuncs.trunc(x, out=out)

@@ -1,0 +1,234 @@
+"""``x[mask]`` with a traced mask: elements whose number is not known, as the whole array and the mask.
+
+Its length depends on values, so it can't be an array. What most programs do with it needs no length: elementwise
+functions, reductions, and assignment to the same mask, ``x[m] *= 2``, ``y[m] = np.log(x[m])``, ``x[m].mean()``. These
+are computed on the whole array and chosen by the mask. Everything else raises, and says what to write instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from numhlo.lowering.ir import Location, Op, Value, capture_location
+from numhlo.lowering.ir.errors import DataDependentShapeError
+from numhlo.tracer.namespace import building as b
+from numhlo.tracer.namespace import elementwise as ufuncs
+from numhlo.tracer.namespace import reductions
+from numhlo.tracer.namespace.core import FUNCTIONS, Unsized, asarray, broadcast_to_shape, convert, reshape_to
+from numhlo.tracer.namespace.index_items import as_traced, new_array
+from numhlo.tracer.trace import Tracer
+
+REDUCTIONS: dict[str, Callable[..., Any]] = {
+    name: getattr(reductions, name) for name in ("sum", "prod", "max", "min", "mean", "var", "std", "any", "all")
+}
+"""What can be computed with a ``where=`` mask."""
+
+WITHOUT_IDENTITY = ("max", "min")
+SAME_DEPTH = 8
+"""How many ops deep two masks are compared to tell whether they are the same."""
+
+
+class Selected(Unsized):
+    """The elements of a traced array where a traced mask holds.
+
+    Parameters
+    ----------
+    values : Tracer
+        The whole array, of shape ``(*mask.shape, *tail)``.
+    mask : Tracer
+    spread : callable
+        Puts one value for each true element where it belongs: ``spread(like, mask, values)``.
+    """
+
+    __array_priority__ = 2000.0
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, values: Tracer, mask: Tracer, spread: Callable[[Tracer, Tracer, Any], Any]) -> None:
+        self.values, self.mask, self.spread = values, mask, spread
+        self.location = capture_location()
+
+    @classmethod
+    def of(cls, array: Tracer, mask: Tracer, spread: Callable[[Tracer, Tracer, Any], Any]) -> Selected:
+        """Return ``array[mask]`` as it is now; what is left out counts as 1, which no function or derivative minds."""
+        chosen = cls(as_traced(b.constant(1, array)), new_array(mask), spread)
+        chosen.values = as_traced(b.select(chosen.whole_mask, array, 1))
+        return chosen
+
+    def __repr__(self) -> str:
+        return f"Traced<{self.dtype.name}[where {self.mask.aval.short()}]>"
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Return the dtype."""
+        return self.values.dtype
+
+    @property
+    def ndim(self) -> int:
+        """Return the number of dimensions; the first one's extent is not known."""
+        return self.values.ndim - self.mask.ndim + 1
+
+    @property
+    def size(self) -> Any:
+        """Return the number of elements, a traced integer."""
+        tail = int(np.prod(self.values.shape[self.mask.ndim :], dtype=np.int64))
+        return ufuncs.multiply(reductions.sum(self.mask), tail)
+
+    @property
+    def whole_mask(self) -> Any:
+        """Return the mask in the shape of the whole array."""
+        shape = self.mask.shape + (1,) * (self.values.ndim - self.mask.ndim)
+        return broadcast_to_shape(reshape_to(self.mask, shape), self.values.shape)
+
+    def refuse(self, where: Location | None = None) -> NoReturn:
+        """Raise the error for what needs the number of elements."""
+        raise DataDependentShapeError(
+            f"x[mask] with a traced boolean mask {self.mask.aval.short()}",
+            where=where or capture_location(),
+            why="the extent of the result would depend on the mask's values",
+            fix="use where(mask, x, fill), a reduction with where=mask, or x[nonzero(mask, size=n)]",
+        )
+
+    def apply(self, ufunc: ufuncs.Ufunc, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Return an elementwise function of this and other operands."""
+        if any(v is not None and v is not True for k, v in options.items() if k in ("out", "where")):
+            self.refuse()
+        whole = [self._whole(x) for x in operands]
+        result = ufunc(*whole, **{k: v for k, v in options.items() if k in ("dtype", "casting")})
+        parts = result if isinstance(result, tuple) else (result,)
+        chosen = tuple(Selected(part, self.mask, self.spread) for part in parts)
+        return chosen if isinstance(result, tuple) else chosen[0]
+
+    def _whole(self, x: Any) -> Any:
+        """Return an operand in the shape of the whole array, as this one's elements meet it."""
+        if isinstance(x, Selected):
+            if not _same(x.mask, self.mask):
+                self.refuse()
+            return x.values
+        if np.ndim(x) if not isinstance(x, Tracer) else x.ndim:
+            return self.spread(self.values, self.mask, asarray(x))
+        return x
+
+    def reduce(self, name: str, axis: Any = None, *args: Any, **options: Any) -> Any:
+        """Return a reduction over all axes, over the elements (axis 0), or over later axes."""
+        if options.get("where", True) is not True or args:
+            self.refuse()
+        axes = tuple(range(self.values.ndim)) if axis is None else self._axes(axis)
+        options["where"] = self.whole_mask
+        if name in WITHOUT_IDENTITY:
+            options.setdefault("initial", _worst(name, self.dtype))
+        return REDUCTIONS[name](self.values, axes, **options)
+
+    def _axes(self, axis: Any) -> tuple[int, ...]:
+        given = axis if isinstance(axis, tuple) else (axis,)
+        found: list[int] = []
+        for k in given:
+            place = k + self.ndim if k < 0 else k
+            found += range(self.mask.ndim) if place == 0 else [place + self.mask.ndim - 1]
+        if 0 not in found:
+            self.refuse()
+        return tuple(found)
+
+    def write_into(self, target: Tracer, mask: Tracer) -> Tracer:
+        """Return what ``target`` becomes by ``target[mask] = self``."""
+        if not _same(mask, self.mask) or self.values.shape != target.shape:
+            self.refuse()
+        return as_traced(b.select(self.whole_mask, convert(self.values, target.dtype), target))
+
+    def astype(self, dtype: Any, **options: Any) -> Selected:
+        """Return the elements in another dtype."""
+        return Selected(as_traced(convert(self.values, dtype)), self.mask, self.spread)
+
+    def copy(self, order: str = "C") -> Selected:
+        """Return the elements, which are never written in place."""
+        return self
+
+    def __matmul__(self, other: Any) -> Any:
+        if self.ndim != 1:
+            self.refuse()
+        return ufuncs.multiply(self, other).sum()
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return self @ other
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        function = FUNCTIONS.get(ufunc)
+        if function is None or method != "__call__":
+            self.refuse()
+        return function(*inputs, **options)
+
+    def call(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Return a reduction, by name; anything else needs the number of elements."""
+        name = {"amax": "max", "amin": "min"}.get(name, name)
+        if name not in REDUCTIONS:
+            self.refuse()
+        return self.reduce(name, *args[1:], **options)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if not args or args[0] is not self:
+            self.refuse()
+        return self.call(func.__name__, args, kwargs)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
+        self.refuse()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self.refuse()
+
+
+def _worst(name: str, dtype: np.dtype) -> Any:
+    if dtype.kind in "iu":
+        return np.iinfo(dtype).min if name == "max" else np.iinfo(dtype).max
+    return name == "min" if dtype.kind == "b" else (-np.inf if name == "max" else np.inf)
+
+
+def _same(first: Tracer, second: Tracer) -> bool:
+    """Return whether two masks are surely equal: one value, or the same ops on the same values."""
+    return first.shape == second.shape and _same_value(first.value(), second.value(), SAME_DEPTH)
+
+
+def _same_value(x: Value, y: Value, depth: int) -> bool:
+    if x is y:
+        return True
+    one, other = x.owner, y.owner
+    if not isinstance(one, Op) or not isinstance(other, Op) or depth == 0 or one.regions or other.regions:
+        return False
+    if one.definition is not other.definition or x.type != y.type or repr(one.attributes) != repr(other.attributes):
+        return False
+    pairs = zip(one.operands, other.operands, strict=True) if len(one.operands) == len(other.operands) else ()
+    return bool(one.operands) and all(_same_value(a, b, depth - 1) for a, b in pairs)
+
+
+OPERATORS = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide",
+    "mod": "remainder", "pow": "power", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
+    "lshift": "left_shift", "rshift": "right_shift",
+}  # fmt: skip
+COMPARISONS = {
+    "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal",
+}  # fmt: skip
+UNARY = {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert"}
+NEED_LENGTH = ("__len__", "__iter__", "__bool__", "__getitem__", "__setitem__", "__index__", "__float__", "__int__")
+
+
+def attach() -> None:
+    """Give `Selected` the operators of arrays, and its reductions as methods."""
+    for name, function in {**OPERATORS, **COMPARISONS}.items():
+        ufunc = getattr(ufuncs, function)
+        setattr(Selected, f"__{name}__", lambda self, other, f=ufunc: f(self, other))
+        if name in OPERATORS:
+            setattr(Selected, f"__r{name}__", lambda self, other, f=ufunc: f(other, self))
+    for name, function in UNARY.items():
+        ufunc = getattr(ufuncs, function)
+        setattr(Selected, f"__{name}__", lambda self, f=ufunc: f(self))
+    for name in REDUCTIONS:
+        setattr(Selected, name, lambda self, axis=None, *a, _n=name, **k: self.reduce(_n, axis, *a, **k))
+    for name in NEED_LENGTH:
+        setattr(Selected, name, lambda self, *args: self.refuse())
+
+
+attach()

@@ -1,0 +1,218 @@
+"""Elements chosen by condition or rank: choose, select, piecewise, compress, extract, partition, argwhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.tracer.namespace import advanced_indexing as advanced
+from numhlo.tracer.namespace import building as b
+from numhlo.tracer.namespace import sorting
+from numhlo.tracer.namespace.core import (
+    asarray,
+    broadcast_all,
+    broadcast_shapes,
+    broadcast_to_shape,
+    convert,
+    implements,
+    normalize_axis,
+    reshape_to,
+    result_dtype,
+    shape_of,
+)
+from numhlo.tracer.namespace.elementwise import store
+from numhlo.tracer.namespace.index_items import as_traced
+from numhlo.tracer.namespace.joining import stack
+from numhlo.tracer.namespace.searching import nonzero
+from numhlo.tracer.trace import Tracer
+
+__all__ = ["argpartition", "argwhere", "choose", "compress", "extract", "partition", "piecewise", "select"]
+
+
+@implements(np.choose)
+def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+    """Return ``choices[a[i]][i]`` element by element; traced indices out of bounds by ``mode`` clip or wrap.
+
+    Examples
+    --------
+    >>> choose([1, 0], [[1, 2], [3, 4]])
+    Array([3, 2])
+    """
+    cases = [asarray(c) for c in choices] if isinstance(choices, list | tuple) else list(as_traced(asarray(choices)))  # type: ignore[call-overload]
+    wanted = result_dtype(*cases)
+    index, *arrays = broadcast_all(asarray(a), *[convert(c, wanted) for c in cases], name="choose")
+    if mode not in ("raise", "clip", "wrap"):
+        raise ArgumentError(f"choose(mode={mode!r})", where=capture_location(), fix="use clip or wrap")
+    known = index.concrete if isinstance(index, Tracer) else index
+    if mode == "raise" and known is not None and ((known < 0) | (known >= len(arrays))).any():
+        raise ValueError("invalid entry in choice array")
+    place = advanced.bound(convert(index, np.int64), len(arrays), "clip" if mode == "raise" else mode)
+    result = arrays[-1]
+    for k in reversed(range(len(arrays) - 1)):
+        result = b.select(b.equal(place, k), arrays[k], result)
+    return store("choose", as_traced(result), out)
+
+
+@implements(np.select)
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    """Return elements of the first choice whose condition holds, else ``default``.
+
+    Examples
+    --------
+    >>> x = np.arange(4)
+    >>> select([x < 1, x > 2], [x, 10 * x], -1)
+    Array([ 0, -1, -1, 30])
+    """
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    if not condlist:
+        raise ValueError("select with an empty condition list is not possible")
+    conditions = [asarray(c) for c in condlist]
+    if any(c.dtype.kind != "b" for c in conditions):
+        raise TypeError("invalid entry in condlist: should be boolean ndarray")
+    wanted = result_dtype(*choicelist, default)
+    cases = [convert(asarray(c), wanted) for c in (*choicelist, default)]
+    shape = broadcast_shapes(*[shape_of(x) for x in (*conditions, *cases)], name="select")
+    result = broadcast_to_shape(cases[-1], shape)
+    for condition, case in reversed(list(zip(conditions, cases[:-1], strict=True))):
+        result = b.select(broadcast_to_shape(condition, shape), broadcast_to_shape(case, shape), result)
+    return as_traced(result)
+
+
+@implements(np.piecewise)
+def piecewise(x: Any, condlist: Any, funclist: list[Any], *args: Any, **kw: Any) -> Any:
+    """Return a function defined by cases; every case is computed everywhere, and the last condition that holds wins.
+
+    Examples
+    --------
+    >>> piecewise(np.array([-1.0, 2.0]), [np.array([True, False])], [lambda v: -v, 0])
+    Array([1., 0.])
+    """
+    array = as_traced(asarray(x))
+    conditions = [asarray(c) for c in (condlist if isinstance(condlist, list | tuple) else [condlist])]
+    if len(funclist) not in (len(conditions), len(conditions) + 1):
+        count = len(conditions)
+        raise ValueError(f"with {count} condition(s), either {count} or {count + 1} functions are expected")
+    values = [convert(asarray(_value(f, array, args, kw)), array.dtype) for f in funclist]
+    default = values[-1] if len(values) > len(conditions) else b.constant(0, array)
+    result = broadcast_to_shape(default, array.shape)
+    for condition, value in zip(conditions, values, strict=False):
+        mask = broadcast_to_shape(convert(condition, np.bool_), array.shape)
+        result = b.select(mask, broadcast_to_shape(value, array.shape), result)
+    return result
+
+
+def _value(function: Callable[..., Any] | Any, x: Tracer, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    return function(x, *args, **options) if callable(function) else function
+
+
+def _eager_compress(condition: Any, a: Any, axis: int | None = None, out: Any = None, **sized: Any) -> Any:
+    found = np.compress(condition, a, axis, out)
+    size = sized.get("size")
+    if size is None:
+        return found
+    array = np.moveaxis(np.asarray(found), 0 if axis is None else axis, 0)[:size]
+    filler = np.full((size - len(array), *array.shape[1:]), sized.get("fill_value", 0), array.dtype)
+    return np.moveaxis(np.concatenate([array, filler]), 0, 0 if axis is None else axis)
+
+
+@implements(np.compress, eager=_eager_compress)
+def compress(
+    condition: Any, a: Any, axis: int | None = None, out: Any = None, *, size: int | None = None, fill_value: Any = 0
+) -> Any:
+    """Return the slices along an axis where a condition holds; ``size`` fixes their number while tracing.
+
+    Examples
+    --------
+    >>> compress([False, True], [[1, 2], [3, 4]], axis=0).tolist()
+    [[3, 4]]
+    """
+    array = as_traced(asarray(a))
+    if axis is None:
+        array, axis = as_traced(reshape_to(array, (array.size,))), 0
+    place = normalize_axis(axis, array.ndim)
+    mask = as_traced(asarray(condition, np.dtype(bool)))
+    (index,) = nonzero(mask, size=size, fill_value=array.shape[place])
+    taken = advanced.take(array, index, place, "clip")
+    if size is not None:
+        missing = b.equal(index, array.shape[place])
+        spread = reshape_to(missing, (size,) + (1,) * (array.ndim - place - 1))
+        taken = b.select(broadcast_to_shape(spread, shape_of(taken)), fill_value, taken)
+    return store("compress", taken, out)
+
+
+def _eager_extract(condition: Any, arr: Any, **sized: Any) -> Any:
+    return _eager_compress(np.ravel(condition), np.ravel(arr), 0, **sized)
+
+
+@implements(np.extract, eager=_eager_extract)
+def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: Any = 0) -> Any:
+    """Return the elements where a condition holds; ``size`` fixes their number while tracing.
+
+    Examples
+    --------
+    >>> extract([False, True, True], [1, 2, 3])
+    Array([2, 3])
+    """
+    flags, array = asarray(condition), asarray(arr)
+    flat = reshape_to(flags, (flags.size,))
+    return compress(flat, reshape_to(array, (array.size,)), 0, size=size, fill_value=fill_value)
+
+
+def _eager_argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
+    found = np.argwhere(a)
+    if size is None:
+        return found
+    filler = np.full((max(size - len(found), 0), found.shape[1]), 0 if fill_value is None else fill_value)
+    return np.concatenate([found[:size], filler])
+
+
+@implements(np.argwhere, eager=_eager_argwhere)
+def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
+    """Return the indices of true elements, one row each; ``size`` fixes their number while tracing.
+
+    Examples
+    --------
+    >>> argwhere([[0, 1], [1, 0]]).tolist()
+    [[0, 1], [1, 0]]
+    """
+    array = as_traced(asarray(a))
+    return stack(nonzero(array, size=size, fill_value=fill_value), 1)
+
+
+@implements(np.partition)
+def partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
+    """Return a copy in which the k-th element stands where sorting puts it; while tracing, all are sorted.
+
+    Examples
+    --------
+    >>> int(partition([7, 1, 9], 0)[0])
+    1
+    """
+    _check_kth(a, kth, axis)
+    return sorting.sort(a, axis)
+
+
+@implements(np.argpartition)
+def argpartition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
+    """Return the indices that partition an array; while tracing, those that sort it.
+
+    Examples
+    --------
+    >>> int(argpartition([7, 1, 9], 0)[0])
+    1
+    """
+    _check_kth(a, kth, axis)
+    return sorting.argsort(a, axis)
+
+
+def _check_kth(a: Any, kth: Any, axis: int | None) -> None:
+    array = asarray(a)
+    extent = array.size if axis is None else shape_of(array)[normalize_axis(axis, len(shape_of(array)))]
+    for k in np.ravel(kth) if extent else ():
+        if not -extent <= k < extent:
+            raise ValueError(f"kth(={k}) out of bounds ({extent})")

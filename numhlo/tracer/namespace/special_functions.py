@@ -1,0 +1,248 @@
+"""SciPy's special functions that programs use most: erf, gammaln, expit, logsumexp, xlogy and their kin.
+
+Integers are computed in float64. They run outside tracing too, on the same definitions.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ops import elementwise as ops
+from numhlo.tracer.bind import bind1
+from numhlo.tracer.namespace import building as b
+from numhlo.tracer.namespace import elementwise as ufuncs
+from numhlo.tracer.namespace import reductions
+from numhlo.tracer.namespace.core import (
+    asarray,
+    broadcast_all,
+    broadcast_to_shape,
+    convert,
+    normalize_axes,
+    reshape_to,
+    result_dtype,
+    shape_of,
+)
+from numhlo.tracer.namespace.eager import runs_anywhere
+from numhlo.tracer.namespace.index_items import as_traced
+from numhlo.tracer.namespace.special import composite
+
+__all__ = [
+    "digamma", "entr", "erf", "erfc", "erfinv", "expit", "gammaln", "log_ndtr", "log_softmax", "logit", "logsumexp",
+    "ndtr", "softmax", "xlog1py", "xlogy",
+]  # fmt: skip
+
+
+def inexact(*operands: Any) -> list[Any]:
+    """Return operands as floats (or complex numbers) of one dtype and shape."""
+    wanted = result_dtype(*operands)
+    wanted = np.dtype(np.float64) if wanted.kind in "biu" else wanted
+    arrays = broadcast_all(*[convert(x if isinstance(x, float | int) else asarray(x), wanted) for x in operands])
+    return [as_traced(x) for x in arrays]
+
+
+@runs_anywhere
+def erf(z: Any) -> Any:
+    """Return the error function.
+
+    Examples
+    --------
+    >>> erf(0.5)
+    Array(0.52049988)
+    """
+    return composite("erf", *inexact(z))
+
+
+@runs_anywhere
+def erfc(x: Any) -> Any:
+    """Return ``1 - erf(x)``, accurate where that is small."""
+    return composite("erfc", *inexact(x))
+
+
+@runs_anywhere
+def erfinv(y: Any) -> Any:
+    """Return the inverse of the error function; NaN outside [-1, 1]."""
+    return composite("erf_inv", *inexact(y))
+
+
+@runs_anywhere
+def gammaln(x: Any) -> Any:
+    """Return the logarithm of the absolute value of the gamma function.
+
+    Examples
+    --------
+    >>> gammaln(5.0)
+    Array(3.17805383)
+    """
+    return composite("lgamma", *inexact(x))
+
+
+@runs_anywhere
+def digamma(z: Any) -> Any:
+    """Return the logarithmic derivative of the gamma function."""
+    return composite("digamma", *inexact(z))
+
+
+@runs_anywhere
+def expit(x: Any) -> Any:
+    """Return the logistic function, ``1 / (1 + exp(-x))``.
+
+    Examples
+    --------
+    >>> expit([0.0, 800.0])
+    Array([0.5, 1. ])
+    """
+    return bind1(ops.LOGISTIC, *inexact(x))
+
+
+@runs_anywhere
+def logit(x: Any) -> Any:
+    """Return ``log(x / (1 - x))``, the inverse of `expit`."""
+    (value,) = inexact(x)
+    return b.subtract(b.log(value), b.log1p(b.negate(value)))
+
+
+@runs_anywhere
+def xlogy(x: Any, y: Any) -> Any:
+    """Return ``x log(y)``, 0 where ``x`` is 0.
+
+    Examples
+    --------
+    >>> xlogy([0.0, 2.0], [0.0, 1.0])
+    Array([0., 0.])
+    """
+    factor, value = inexact(x, y)
+    zero = b.both(b.equal(factor, 0), b.invert(b.is_nan(value)))
+    return b.select(zero, 0, b.multiply(factor, b.log(b.select(zero, 1, value))))
+
+
+@runs_anywhere
+def xlog1py(x: Any, y: Any) -> Any:
+    """Return ``x log(1 + y)``, 0 where ``x`` is 0."""
+    factor, value = inexact(x, y)
+    zero = b.both(b.equal(factor, 0), b.invert(b.is_nan(value)))
+    return b.select(zero, 0, b.multiply(factor, b.log1p(b.select(zero, 0, value))))
+
+
+@runs_anywhere
+def entr(x: Any) -> Any:
+    """Return ``-x log(x)``, 0 at 0 and minus infinity below."""
+    (value,) = inexact(x)
+    safe = b.select(b.at_most(value, 0), 1, value)
+    result = b.select(b.equal(value, 0), 0, b.negate(b.multiply(value, b.log(safe))))
+    return b.select(b.less(value, 0), -np.inf, result)
+
+
+@runs_anywhere
+def ndtr(x: Any) -> Any:
+    """Return the standard normal distribution function."""
+    (value,) = inexact(x)
+    scaled = b.multiply(value, math.sqrt(0.5))
+    size = b.absolute(scaled)
+    tail = b.multiply(composite("erfc", size), 0.5)
+    near = b.add(b.multiply(composite("erf", scaled), 0.5), 0.5)
+    far = b.select(b.greater(scaled, 0), b.subtract(1.0, tail), tail)
+    return b.select(b.less(size, math.sqrt(0.5)), near, far)
+
+
+@runs_anywhere
+def log_ndtr(x: Any) -> Any:
+    """Return the logarithm of the standard normal distribution function.
+
+    Notes
+    -----
+    Above -5 from `ndtr`; below, from the asymptotic series of the tail, in which ten terms suffice for float64 only
+    beyond -20, so that the range between loses a few digits.
+    """
+    (value,) = inexact(x)
+    scaled = b.multiply(value, -math.sqrt(0.5))
+    upper = b.log1p(b.negate(b.multiply(composite("erfc", b.negate(scaled)), 0.5)))
+    middle = b.log(b.multiply(composite("erfc", b.minimum(scaled, 25.0)), 0.5))
+    square = b.multiply(value, value)
+    safe = b.select(b.less(value, -20.0), square, 400.0)
+    series, term = b.constant(1, value), b.constant(1, value)
+    for k in range(1, 8):
+        term = b.multiply(b.divide(term, safe), -(2.0 * k - 1))
+        series = b.add(series, term)
+    size = b.sqrt(safe)
+    lower = b.subtract(b.log(b.divide(series, size)), b.add(b.multiply(safe, 0.5), 0.5 * math.log(2 * math.pi)))
+    return b.select(b.greater(value, 0), upper, b.select(b.less(value, -20.0), lower, middle))
+
+
+@runs_anywhere
+def logsumexp(
+    a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False, where: Any = None
+) -> Any:
+    """Return ``log(sum(b exp(a)))`` over axes, without overflow.
+
+    Parameters
+    ----------
+    a : array_like
+    axis : int or tuple of int, optional
+    b : array_like, optional
+        Weights.
+    keepdims : bool, optional
+    return_sign : bool, optional
+        Return the logarithm of the absolute value, and the sign.
+    where : array_like, optional
+        Which elements count.
+
+    Examples
+    --------
+    >>> logsumexp([1000.0, 1000.0])
+    Array(1000.69314718)
+    """
+    values, *weights = inexact(a) if b is None else inexact(a, b)
+    if where is not None:
+        values = masked_out(asarray(where, np.dtype(bool)), values)
+    return _log_of_sum(values, weights, axis, keepdims, return_sign)
+
+
+def masked_out(mask: Any, values: Any) -> Any:
+    """Return values with minus infinity, whose exponential is 0, where a mask does not hold."""
+    shape = np.broadcast_shapes(shape_of(mask), shape_of(values))
+    wide = broadcast_to_shape(values, shape)
+    return b.select(broadcast_to_shape(mask, shape), wide, -np.inf)
+
+
+def _log_of_sum(values: Any, weights: list[Any], axis: Any, keepdims: bool, return_sign: bool) -> Any:
+    axes = normalize_axes(axis, values.ndim)
+    high = peak(values, axes)
+    terms = b.exp(b.subtract(values, broadcast_to_shape(high, values.shape)))
+    terms = b.multiply(terms, weights[0]) if weights else terms
+    total = reductions.sum(terms, axes, keepdims=True)
+    sign = ufuncs.sign(total)
+    size = ufuncs.absolute(total) if return_sign else total
+    result = b.add(b.log(size), convert(high, size.dtype))
+    shape = tuple(1 if k in axes else n for k, n in enumerate(values.shape))
+    if not keepdims:
+        shape = tuple(n for k, n in enumerate(values.shape) if k not in axes)
+    result = reshape_to(result, shape)
+    return (result, reshape_to(sign, shape)) if return_sign else result
+
+
+def peak(values: Any, axes: tuple[int, ...]) -> Any:
+    """Return the greatest element over axes, which are kept; 0 where it is not finite (or there is none)."""
+    parts = b.real(values) if values.dtype.kind == "c" else values
+    high = reductions.max(parts, axes, keepdims=True, initial=-np.inf)
+    return convert(b.select(b.is_finite(high), high, 0.0), values.dtype)
+
+
+@runs_anywhere
+def softmax(x: Any, axis: Any = None) -> Any:
+    """Return exponentials that sum to 1 over axes."""
+    (values,) = inexact(x)
+    axes = normalize_axes(axis, values.ndim)
+    terms = b.exp(b.subtract(values, broadcast_to_shape(peak(values, axes), values.shape)))
+    return ufuncs.divide(terms, reductions.sum(terms, axes, keepdims=True))
+
+
+@runs_anywhere
+def log_softmax(x: Any, axis: Any = None) -> Any:
+    """Return the logarithm of `softmax`."""
+    (values,) = inexact(x)
+    axes = normalize_axes(axis, values.ndim)
+    shifted = b.subtract(values, broadcast_to_shape(peak(values, axes), values.shape))
+    return ufuncs.subtract(shifted, ufuncs.log(reductions.sum(b.exp(shifted), axes, keepdims=True)))

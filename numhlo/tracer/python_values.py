@@ -1,0 +1,103 @@
+"""What Python and NumPy ask of a traced array's value: bool, int, index, item, formatting, conversion, pickling.
+
+Each gives the value where the trace carries it, and else an error that says what to write instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import ConcretizationError
+from numhlo.tracer.trace import Tracer
+
+
+def item(self: Tracer, *index: Any) -> Any:
+    """Return one element as a Python number."""
+    value = self.concretize("item()", "return the array, or use lax.cond / where instead of a Python branch")
+    return value.item(*index)
+
+
+def tolist(self: Tracer) -> Any:
+    """Return nested lists of Python numbers."""
+    return self.concretize("tolist()", "return the array and convert it outside the traced function").tolist()
+
+
+def tobytes(self: Tracer, order: str = "C") -> bytes:
+    """Return the elements' bytes."""
+    value = self.concretize("tobytes()", "return the array and convert it outside the traced function")
+    return value.tobytes(order)  # type: ignore[arg-type]
+
+
+def truth(self: Tracer) -> bool:
+    """Return the truth value."""
+    fix = (
+        "use numpy.where or lax.cond instead of if, lax.while_loop instead of while, logical_and instead of and; "
+        "or jit(autograph=True)"
+    )
+    return bool(self.concretize("the truth value", fix))
+
+
+def number(kind: type) -> Callable[[Tracer], Any]:
+    """Return the conversion to a Python number type."""
+
+    def convert_number(self: Tracer) -> Any:
+        fix = (
+            f"use astype({kind.__name__}), or mark the argument static (static_argnums, static_argnames); "
+            "to write it into an array, make that array with numhlo.numpy"
+        )
+        return kind(self.concretize(f"{kind.__name__}()", fix))
+
+    return convert_number
+
+
+def index(self: Tracer) -> int:
+    """Return the value as a Python index."""
+    fix = "mark the argument static (static_argnums, static_argnames), or use lax.dynamic_slice / lax.fori_loop"
+    return self.concretize("the use as a Python index or length", fix).__index__()
+
+
+def as_ndarray(self: Tracer, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    """Return the value as an ndarray; NumPy asks for it when a function or an assignment is not traced."""
+    fix = (
+        "call the function of this name in numhlo.numpy; to index an array by it, or write it into one, "
+        "make that array with numhlo.numpy"
+    )
+    value = self.concretize("conversion to a NumPy array", fix)
+    return np.array(value, dtype=dtype)
+
+
+def formatted(self: Tracer, spec: str) -> str:
+    """Return the array as text; a format specification needs its value."""
+    if not spec:
+        return repr(self)
+    return format(self.concretize("formatting", "return it and format it outside the traced function").item(), spec)
+
+
+def represented(self: Tracer) -> str:
+    """Return the type, and the value where it is known."""
+    known = self.concrete
+    return f"Traced<{self.aval.short()}>" if known is None else f"Traced<{self.aval.short()} = {known!r}>"
+
+
+def refuse_pickle(self: Tracer) -> NoReturn:
+    """Raise: a traced array has no value to save."""
+    raise ConcretizationError(
+        f"pickling of a traced array {self.aval.short()}",
+        where=capture_location(),
+        why="its value is not known while tracing",
+        fix="return it from the traced function first",
+    )
+
+
+def refuse_dlpack(self: Tracer, **options: Any) -> NoReturn:
+    """Raise: a traced array has no memory to share."""
+    raise ConcretizationError(
+        f"DLPack export of a traced array {self.aval.short()}",
+        where=capture_location(),
+        why="its value is not known while tracing",
+        fix="return it from the traced function first",
+    )

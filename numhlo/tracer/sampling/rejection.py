@@ -1,0 +1,386 @@
+"""Distributions by rejection: gamma and what is made of it, poisson. All samples loop together until each is accepted.
+
+Algorithms and the use of keys are JAX's. Sources: Marsaglia and Tsang, "A simple method for generating gamma
+variables" (2000); Hörmann, "The transformed rejection method for generating Poisson random variables" (1993); Knuth,
+"The art of computer programming", volume 2, 3.4.1. Samples have no derivative by their parameters.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import UnsupportedError
+from numhlo.tracer.custom_forward import custom_jvp
+from numhlo.tracer.loops import while_loop
+from numhlo.tracer.namespace import building as b
+from numhlo.tracer.namespace import elementwise, lax_ops, norms, reductions
+from numhlo.tracer.namespace.activations import softmax
+from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, expand, full_of, reshape_to, shape_of
+from numhlo.tracer.namespace.eager import runs_anywhere
+from numhlo.tracer.namespace.manipulation import shape_tuple
+from numhlo.tracer.sampling.continuous import (
+    draw_exponential,
+    draw_normal,
+    draw_uniform,
+    float_dtype,
+    parameter,
+    sample_shape,
+)
+from numhlo.tracer.sampling.discrete import rademacher
+from numhlo.tracer.sampling.keys import as_key, several_keys, split_key
+from numhlo.tracer.vectorizing import vmap
+
+__all__ = [
+    "ball", "beta", "chisquare", "dirichlet", "double_sided_maxwell", "f", "gamma", "generalized_normal", "loggamma",
+    "poisson", "t",
+]  # fmt: skip
+
+SQUEEZE = 0.0331
+"""Marsaglia and Tsang's bound that accepts most samples without a logarithm."""
+
+KNUTH_BELOW = 10.0
+"""Poisson means below which Knuth's products of uniform numbers are used."""
+
+F32 = np.dtype(np.float32)
+
+
+def _lane_keys(keys: Any, count: int) -> list[Any]:
+    """Return new keys of every key: ``count`` arrays of keys."""
+    new = vmap(lambda key: split_key(key, (count,)))(keys)
+    return [new[:, k] for k in range(count)]
+
+
+def _chosen(mask: Any, new: Any, old: Any) -> Any:
+    """Return new values where a mask holds; keys, which have an axis more, as a whole."""
+    if len(shape_of(new)) > len(shape_of(mask)):
+        mask = broadcast_to_shape(expand(mask, -1), shape_of(new))
+    return b.select(mask, new, old)
+
+
+def _normal_above(keys: Any, c: Any, active: Any) -> tuple[Any, Any]:
+    """Return normal numbers x, drawn again until ``1 + c x > 0``, and that; inactive lanes are left as they are."""
+    one = b.constant(1, c)
+    start = b.select(active, b.negate(one), one)
+
+    def again(state: Any) -> Any:
+        return reductions.any(b.at_most(state[2], 0))
+
+    def step(state: Any) -> Any:
+        own, x, v = state
+        open_lanes = b.at_most(v, 0)
+        after, subkeys = _lane_keys(own, 2)
+        drawn = vmap(lambda key: draw_normal(key, (), c.dtype))(subkeys)
+        new = after, drawn, b.add(one, b.multiply(drawn, c))
+        return tuple(_chosen(open_lanes, x, y) for x, y in zip(new, (own, x, v), strict=True))
+
+    _, x, v = while_loop(again, step, (keys, b.constant(0, c), start))
+    return x, v
+
+
+def _draw_gamma(keys: Any, alpha: Any, log_space: bool) -> Any:
+    """Return gamma numbers, or their logarithms, one for each key and shape parameter."""
+    zero, one = b.constant(0, alpha), b.constant(1, alpha)
+    is_large = b.at_least(alpha, 1)
+    raised = b.select(is_large, alpha, b.add(alpha, one))
+    d = b.subtract(raised, 1 / 3)
+    c = b.divide(b.constant(1 / 3, d), b.sqrt(d))
+
+    def rejected(state: Any) -> Any:
+        _, x, v, u = state
+        outside = b.at_least(u, b.subtract(one, b.multiply(b.multiply(x, x), SQUEEZE)))
+        bound = b.add(b.multiply(x, 0.5), b.multiply(d, b.add(b.subtract(one, v), b.log(v))))
+        return b.both(outside, b.at_least(b.log(u), bound))
+
+    def step(state: Any) -> Any:
+        active = rejected(state)
+        after, first, second = _lane_keys(state[0], 3)
+        x, v = _normal_above(first, c, active)
+        u = vmap(lambda key: draw_uniform(key, (), alpha.dtype))(second)
+        new = after, b.multiply(x, x), b.multiply(b.multiply(v, v), v), u
+        return tuple(_chosen(active, x, y) for x, y in zip(new, state, strict=True))
+
+    keys, subkeys = _lane_keys(keys, 2)
+    start = keys, zero, one, b.constant(2, alpha)
+    _, _, v, _ = while_loop(lambda state: reductions.any(rejected(state)), step, start)
+    if log_space:
+        logs = b.negate(vmap(lambda key: draw_exponential(key, (), alpha.dtype))(subkeys))
+        boost = b.multiply(logs, b.divide(one, alpha))
+        skipped = b.either(is_large, b.equal(logs, 0))
+        return b.add(b.add(b.log(d), b.log(v)), b.select(skipped, zero, boost))
+    drawn = b.subtract(one, vmap(lambda key: draw_uniform(key, (), alpha.dtype))(subkeys))
+    boost = b.select(is_large, one, b.power(drawn, b.divide(one, alpha)))
+    return b.multiply(b.multiply(d, v), boost)
+
+
+def _refuse_derivative(*_: Any) -> Any:
+    raise UnsupportedError(
+        "the derivative of random gamma numbers by their shape parameter",
+        where=capture_location(),
+        why="samples by rejection do not depend smoothly on it",
+        fix="stop_gradient the parameter, or use a distribution with a location and a scale",
+    )
+
+
+def _gamma_array(key: Any, a: Any, shape: tuple[int, ...], dtype: np.dtype, log_space: bool) -> Any:
+    alpha = parameter(a, shape, dtype)
+    count = math.prod(shape)
+    if count == 0:
+        return full_of(0, shape, dtype)
+
+    @custom_jvp
+    def draw(flat: Any) -> Any:
+        return _draw_gamma(split_key(key, (count,)), flat, log_space)
+
+    draw.defjvp(_refuse_derivative)
+    return reshape_to(draw(reshape_to(alpha, (count,))), shape)
+
+
+@runs_anywhere
+def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Any:
+    """Return gamma numbers of shape parameter ``a`` and scale 1.
+
+    Examples
+    --------
+    >>> from numhlo.tracer.sampling.keys import key
+    >>> gamma(key(0), 2.0, (2,)).shape
+    (2,)
+    """
+    own, wanted = as_key(key, "gamma"), float_dtype("gamma", dtype)
+    return _gamma_array(own, a, sample_shape("gamma", shape, a), wanted, False)
+
+
+@runs_anywhere
+def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Any:
+    """Return logarithms of gamma numbers, accurate for small ``a`` too.
+
+    Examples
+    --------
+    >>> from numhlo.tracer.sampling.keys import key
+    >>> loggamma(key(0), 1e-3, (2,)).shape
+    (2,)
+    """
+    own, wanted = as_key(key, "loggamma"), float_dtype("loggamma", dtype)
+    return _gamma_array(own, a, sample_shape("loggamma", shape, a), wanted, True)
+
+
+@runs_anywhere
+def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None) -> Any:
+    """Return beta numbers.
+
+    Examples
+    --------
+    >>> from numhlo.tracer.sampling.keys import key
+    >>> beta(key(0), 2.0, 3.0, (2,)).shape
+    (2,)
+    """
+    own, wanted = as_key(key, "beta"), float_dtype("beta", dtype)
+    size = sample_shape("beta", shape, a, b)
+    first, second = several_keys(own, 2)
+    logs = _gamma_array(first, a, size, wanted, True), _gamma_array(second, b, size, wanted, True)
+    top = elementwise.maximum(*logs)
+    x, y = (elementwise.exp(elementwise.subtract(log, top)) for log in logs)
+    return elementwise.divide(x, elementwise.add(x, y))
+
+
+@runs_anywhere
+def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None) -> Any:
+    """Return vectors of positive numbers that sum to 1.
+
+    Examples
+    --------
+    >>> from numhlo.tracer.sampling.keys import key
+    >>> dirichlet(key(0), np.ones(3), (2,)).shape
+    (2, 3)
+    """
+    own, wanted = as_key(key, "dirichlet"), float_dtype("dirichlet", dtype)
+    extents = shape_of(asarray(alpha))
+    if not extents:
+        raise ValueError("dirichlet requires alpha.ndim >= 1, got alpha.ndim == 0")
+    size = extents[:-1] if shape is None else shape_tuple(shape)
+    return softmax(_gamma_array(own, alpha, (*size, extents[-1]), wanted, True), -1)
+
+
+def _chisquare(key: Any, df: Any, size: tuple[int, ...], dtype: np.dtype) -> Any:
+    half = elementwise.divide(convert(asarray(df), dtype), 2)
+    return elementwise.multiply(elementwise.exp(_gamma_array(key, half, size, dtype, True)), 2)
+
+
+@runs_anywhere
+def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Any:
+    """Return chi-squared numbers of ``df`` degrees of freedom.
+
+    Examples
+    --------
+    >>> from numhlo.tracer.sampling.keys import key
+    >>> chisquare(key(0), 3.0, (2,)).shape
+    (2,)
+    """
+    own, wanted = as_key(key, "chisquare"), float_dtype("chisquare", dtype)
+    return _chisquare(own, df, sample_shape("chisquare", shape, df), wanted)
+
+
+@runs_anywhere
+def f(key: Any, dfnum: Any, dfden: Any, shape: Any = None, dtype: Any = None) -> Any:
+    """Return numbers of the F distribution.
+
+    Examples
+    --------
+    >>> from numhlo.tracer.sampling.keys import key
+    >>> f(key(0), 3.0, 5.0, (2,)).shape
+    (2,)
+    """
+    own, wanted = as_key(key, "f"), float_dtype("f", dtype)
+    size = sample_shape("f", shape, dfnum, dfden)
+    keys = several_keys(own, 2)
+    parts = [
+        elementwise.divide(_chisquare(k, df, size, wanted), convert(asarray(df), wanted))
+        for k, df in ((keys[1], dfnum), (keys[0], dfden))
+    ]
+    return elementwise.divide(*parts)
+
+
+@runs_anywhere
+def t(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Any:
+    """Return numbers of Student's t distribution.
+
+    Examples
+    --------
+    >>> from numhlo.tracer.sampling.keys import key
+    >>> t(key(0), 3.0, (2,)).shape
+    (2,)
+    """
+    own, wanted = as_key(key, "t"), float_dtype("t", dtype)
+    size = sample_shape("t", shape, df)
+    first, second = several_keys(own, 2)
+    half = b.divide(parameter(df, size, wanted), full_of(2, size, wanted))
+    g = _gamma_array(second, half, size, wanted, False)
+    return b.multiply(draw_normal(first, size, wanted), b.sqrt(b.divide(half, g)))
+
+
+@runs_anywhere
+def generalized_normal(key: Any, p: float, shape: Any = (), dtype: Any = None) -> Any:
+    """Return numbers whose density falls as ``exp(-|x| ** p)``.
+
+    Examples
+    --------
+    >>> from numhlo.tracer.sampling.keys import key
+    >>> generalized_normal(key(0), 3.0, (2,)).shape
+    (2,)
+    """
+    own, wanted = as_key(key, "generalized_normal"), float_dtype("generalized_normal", dtype)
+    size = shape_tuple(shape)
+    first, second = several_keys(own, 2)
+    g = _gamma_array(first, 1 / p, size, wanted, False)
+    return elementwise.multiply(rademacher(second, size, wanted), elementwise.power(g, 1 / p))
+
+
+@runs_anywhere
+def ball(key: Any, d: int, p: float = 2, shape: Any = (), dtype: Any = None) -> Any:
+    """Return points of the unit ball of the p-norm in ``d`` dimensions, all places equally likely.
+
+    Examples
+    --------
+    >>> from numhlo.tracer.sampling.keys import key
+    >>> ball(key(0), 3, shape=(2,)).shape
+    (2, 3)
+    """
+    own, wanted = as_key(key, "ball"), float_dtype("ball", dtype)
+    size = shape_tuple(shape)
+    first, second = several_keys(own, 2)
+    g = generalized_normal(first, p, (*size, d), wanted)
+    total = reductions.sum(elementwise.power(elementwise.absolute(g), p), -1)
+    radius = elementwise.power(elementwise.add(total, draw_exponential(second, size, wanted)), 1 / p)
+    return elementwise.divide(g, expand(radius, -1))
+
+
+@runs_anywhere
+def double_sided_maxwell(key: Any, loc: Any, scale: Any, shape: Any = (), dtype: Any = None) -> Any:
+    """Return Maxwell numbers of either sign, scaled and shifted; ``shape`` stands before the parameters' shape.
+
+    Examples
+    --------
+    >>> from numhlo.tracer.sampling.keys import key
+    >>> double_sided_maxwell(key(0), 0.0, 1.0, (2,)).shape
+    (2,)
+    """
+    own, wanted = as_key(key, "double_sided_maxwell"), float_dtype("double_sided_maxwell", dtype)
+    inner = sample_shape("double_sided_maxwell", None, loc, scale)
+    size = (*(shape_tuple(shape) or inner), *inner)
+    first, second = several_keys(own, 2)
+    lengths = norms.norm(draw_normal(first, (*size, 3), wanted), axis=-1)
+    signed = elementwise.multiply(rademacher(second, size, wanted), lengths)
+    scaled = elementwise.multiply(signed, convert(asarray(scale), wanted))
+    return elementwise.add(scaled, convert(asarray(loc), wanted))
+
+
+def _knuth(key: Any, lam: Any, size: tuple[int, ...], dtype: np.dtype) -> Any:
+    """Return how many uniform numbers it takes until their product is below ``exp(-lam)``, less one."""
+    bound = b.negate(lam)
+
+    def going(state: Any) -> Any:
+        return reductions.any(b.greater(state[2], bound))
+
+    def step(state: Any) -> Any:
+        k, own, logs = state
+        after, subkey = several_keys(own, 2)
+        k = b.select(b.greater(logs, bound), b.add(k, 1), k)
+        return k, after, b.add(logs, b.log(draw_uniform(subkey, size, F32)))
+
+    k, _, _ = while_loop(going, step, (full_of(0, size, dtype), key, full_of(0, size, F32)))
+    return b.subtract(k, 1)
+
+
+def _transformed(key: Any, lam: Any, size: tuple[int, ...], dtype: np.dtype) -> Any:
+    """Return Poisson numbers of large means by transformed rejection."""
+    log_lam = b.log(lam)
+    slope = b.add(b.multiply(b.sqrt(lam), 2.53), 0.931)
+    a = b.add(b.multiply(slope, 0.02483), -0.059)
+    inverse = b.add(b.divide(b.constant(1.1328, lam), b.subtract(slope, 3.4)), 1.1239)
+    limit = b.subtract(b.constant(0.9277, lam), b.divide(b.constant(3.6224, lam), b.subtract(slope, 2)))
+
+    def going(state: Any) -> Any:
+        return reductions.any(b.invert(state[1]))
+
+    def step(state: Any) -> Any:
+        found, accepted, own = state
+        after, first, second = several_keys(own, 3)
+        u = b.subtract(draw_uniform(first, size, F32), 0.5)
+        v = draw_uniform(second, size, F32)
+        shifted = b.subtract(b.constant(0.5, u), b.absolute(u))
+        wide = b.add(b.divide(b.multiply(a, 2), shifted), slope)
+        k = b.floor(b.add(b.add(b.multiply(wide, u), lam), 0.43))
+        s = b.log(b.divide(b.multiply(v, inverse), b.add(b.divide(a, b.multiply(shifted, shifted)), slope)))
+        density = b.subtract(b.add(b.negate(lam), b.multiply(k, log_lam)), lax_ops.lgamma(b.add(k, 1)))
+        early = b.both(b.at_least(shifted, 0.07), b.at_most(v, limit))
+        outside = b.either(b.less(k, 0), b.both(b.less(shifted, 0.013), b.greater(v, shifted)))
+        taken = b.either(early, b.both(b.invert(outside), b.at_most(s, density)))
+        return b.select(taken, k, found), b.either(accepted, taken), after
+
+    start = full_of(-1, size, F32), full_of(False, size, np.bool_), key
+    return convert(while_loop(going, step, start)[0], dtype)
+
+
+@runs_anywhere
+def poisson(key: Any, lam: Any, shape: Any = None, dtype: Any = None) -> Any:
+    """Return Poisson numbers of mean ``lam``, int64 by default; computed in float32, as JAX does.
+
+    Examples
+    --------
+    >>> from numhlo.tracer.sampling.keys import key
+    >>> poisson(key(0), 4.0, (2,)).shape
+    (2,)
+    """
+    own, wanted = as_key(key, "poisson"), np.dtype(np.int64 if dtype is None else dtype)
+    size = sample_shape("poisson", shape, lam)
+    mean = parameter(lam, size, F32)
+    if math.prod(size) == 0:
+        return full_of(0, size, wanted)
+    is_small = b.either(b.is_nan(mean), b.less(mean, KNUTH_BELOW))
+    small = _knuth(own, b.select(is_small, mean, b.constant(0, mean)), size, wanted)
+    large = _transformed(own, b.select(is_small, b.constant(1e5, mean), mean), size, wanted)
+    result = b.select(is_small, small, large)
+    return b.select(b.equal(mean, 0), b.constant(0, result), result)

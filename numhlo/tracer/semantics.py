@@ -1,0 +1,47 @@
+"""Whose rules hold for writing while tracing: NumPy's, or JAX's, where arrays never change.
+
+Under JAX's rules ``y += 1`` binds the name again, assignment to elements is refused, and nothing is written back to the
+caller. `numhlo.compat.jax` asks for them; everything else has NumPy's.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import ImmutableArrayError
+
+
+class _State(threading.local):
+    immutable = False
+
+
+_state = _State()
+
+
+@contextmanager
+def immutable_arrays(flag: bool = True) -> Iterator[None]:
+    """Let arrays that are traced inside the block be immutable, as JAX's are; with ``False``, as NumPy's."""
+    previous, _state.immutable = _state.immutable, flag
+    try:
+        yield
+    finally:
+        _state.immutable = previous
+
+
+def are_arrays_immutable() -> bool:
+    """Return whether JAX's rules hold now."""
+    return _state.immutable
+
+
+def refuse_write(what: str) -> NoReturn:
+    """Raise the error for writing into an array that JAX's rules make immutable."""
+    raise ImmutableArrayError(
+        f"{what}: arrays are immutable under JAX's rules",
+        where=capture_location(),
+        why="numhlo.compat.jax has JAX's semantics; numhlo itself has NumPy's, where this works",
+        fix="use x = x.at[index].set(value)",
+    )

@@ -1,0 +1,122 @@
+"""What every transformation does first: trace the function to a graph inside the current trace.
+
+Outside tracing a transformation opens a trace that carries concrete values, so Python control flow on them works in the
+transformed function as in the plain one, and nothing is compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from numhlo.lowering.ir import Function, TensorType, capture_location
+from numhlo.lowering.ir.errors import MutationError
+from numhlo.tracer import methods
+from numhlo.tracer.arguments import WEAK
+from numhlo.tracer.array import Array
+from numhlo.tracer.bind import new_trace
+from numhlo.tracer.namespace import families
+from numhlo.tracer.namespace.core import asarray, shape_of
+from numhlo.tracer.pytrees import PyTreeDef, tree_flatten, tree_map
+from numhlo.tracer.trace import Trace, Tracer, current_trace
+
+REGISTERED = (methods, families)
+"""What gives traced arrays NumPy's methods, and NumPy's functions their traced meaning, by being imported."""
+
+
+class Staged(NamedTuple):
+    """A function traced for a transformation.
+
+    Attributes
+    ----------
+    function : Function
+        Takes the leaves, then the captures.
+    captures : list
+        Arrays of the trace around.
+    out_tree : PyTreeDef
+    """
+
+    function: Function
+    captures: list[Any]
+    out_tree: PyTreeDef
+
+
+def stage(
+    name: str,
+    fun: Callable[[list[Tracer]], Any],
+    types: Sequence[TensorType],
+    known: Sequence[np.ndarray | None],
+    weak: Sequence[bool] = (),
+) -> Staged:
+    """Trace ``fun`` (a list of leaves to any pytree) inside the current trace, which there must be.
+
+    Parameters
+    ----------
+    name : str
+    fun : callable
+    types : sequence of TensorType
+    known : sequence of ndarray or None
+        Each argument's value, where the current trace carries it.
+    weak : sequence of bool, optional
+        Which arguments stand for Python scalars.
+
+    Raises
+    ------
+    MutationError
+        If the function writes into an argument: a transformed function has no caller's array to update.
+    """
+    outer = current_trace()
+    assert outer is not None
+    with new_trace(concrete=outer.concrete) as trace:
+        arguments = [trace.argument(t, k) for t, k in zip(types, known, strict=True)]
+        for argument, flag in zip(arguments, weak, strict=False):
+            argument.weak = flag
+        cells = [a.cell for a in arguments]
+        leaves, out_tree = tree_flatten(fun(arguments))
+        trace.region.returns = [trace.read(asarray(x)) for x in leaves]
+    for number, cell in enumerate(cells):
+        if cell.version:
+            raise MutationError(
+                f"{name} writes into argument leaf {number} ({types[number].short()}) under a transformation",
+                where=capture_location(),
+                why="vmap, grad and jvp work on functions that return their results",
+                fix="copy the argument first (x = x.copy()), or use x.at[index].set(value)",
+            )
+    return Staged(Function(name, trace.region), trace.captures, out_tree)
+
+
+def stage_leaves(fun: Callable[..., Any], leaves: Sequence[Any], name: str = "function") -> Staged:
+    """Trace ``fun(*leaves)``, with the leaves' types and, where they are known, values; see `stage`."""
+    arrays = [asarray(x) for x in leaves]
+    types = [TensorType(shape_of(x), x.dtype) for x in arrays]
+    weak = [type(x) in WEAK or (isinstance(x, Tracer) and x.weak) for x in leaves]
+    return stage(name, lambda arguments: fun(*arguments), types, [known_value(x) for x in arrays], weak)
+
+
+def known_value(x: Any) -> np.ndarray | None:
+    """Return an array's value where it is concrete or its trace carries it."""
+    return x.concrete if isinstance(x, Tracer) else np.asarray(x)
+
+
+@contextmanager
+def transformation() -> Iterator[Callable[[Any], Any]]:
+    """Run a transformation in the current trace, or in one that carries values where there is none.
+
+    Yields
+    ------
+    finish : callable
+        To be applied to the result (a pytree) inside the block: outside tracing it takes the values out.
+    """
+    if current_trace() is not None:
+        yield lambda result: result
+        return
+    with new_trace(concrete=True) as trace:
+        yield lambda result: tree_map(lambda x: _take_out(trace, x), result)
+
+
+def _take_out(trace: Trace, x: Any) -> Any:
+    value = trace.known[trace.read(asarray(x))]
+    return np.array(value).view(Array)

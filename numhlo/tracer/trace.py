@@ -1,0 +1,465 @@
+"""The heart of tracing: `bind` appends an op to the graph under construction, and traced arrays refer to its values.
+
+This file knows traces, traced arrays as storage cells, and how a value gets from an outer trace into an inner one. It
+refuses to know NumPy's functions (`numhlo.tracer.namespace`), control flow, or any transformation.
+
+A *trace* is one function or region body under construction; traces nest, and the innermost is the current one. Arrays
+go to `bind` positionally, metadata as attributes, so a traced array can never hide in metadata.
+
+A *traced array* has NumPy's semantics: it is a storage `Cell` and a chain of invertible `ViewStep`s on it. Reading
+applies the steps; writing computes the whole cell's new value through their inverses. So views see writes to their base
+and write through to it, while the graph stays in SSA form.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ir import (
+    Location,
+    Op,
+    Region,
+    TensorType,
+    Type,
+    Value,
+    capture_location,
+    element_spelling,
+    tensor_type_of,
+)
+from numhlo.lowering.ir.errors import (
+    ConcretizationError,
+    LeakedTracerError,
+    MutationError,
+)
+from numhlo.lowering.ops import creation
+from numhlo.lowering.ops.effects import op_has_effects
+from numhlo.lowering.ops.primitive import Primitive, make_op
+from numhlo.tracer.known_values import LARGEST, KnownValues
+from numhlo.tracer.strides import Strides, contiguous_strides
+from numhlo.tracer.view_step import ViewStep
+
+INLINE_CONSTANT_BYTES = 256
+"""Captured arrays up to this size become constants in the graph; larger ones become hidden arguments."""
+
+
+class Cell:
+    """The storage behind a traced array and its views: the value that it holds now, in the trace that owns it.
+
+    Attributes
+    ----------
+    trace : Trace
+    value : Value
+    version : int
+        Number of writes so far.
+    layout_read : bool
+        Whether tracing asked for `strides`, and so depends on them.
+    is_array : bool
+        Made as an array: where it has no dimensions, NumPy has a 0-d array there and not an immutable scalar.
+    location : Location
+    name : str
+        What an argument is called in messages: ``argument x of f``; empty for other arrays.
+    """
+
+    __slots__ = ("_strides", "is_array", "layout_read", "location", "name", "trace", "value", "version")
+
+    def __init__(self, trace: Trace, value: Value, location: Location) -> None:
+        self.trace = trace
+        self.value = value
+        self.version = 0
+        self._strides: Strides | None = None
+        self.layout_read = False
+        self.is_array = isinstance(value.owner, Region)
+        self.location = location
+        self.name = ""
+
+    def origin(self, here: Location) -> str:
+        """Return where the array comes from, for messages; empty where that is ``here``."""
+        if self.name:
+            return f" (it belongs to {self.name})"
+        place = self.location.describe()
+        return "" if place == here.describe() else f" (it comes from {place})"
+
+    @property
+    def strides(self) -> Strides:
+        """Return the array's strides in memory, on which it hangs whether reshaping it gives a view."""
+        self.layout_read = True
+        type = self.value.tensor
+        return contiguous_strides(type.shape, type.dtype.itemsize) if self._strides is None else self._strides
+
+    @strides.setter
+    def strides(self, strides: Strides | None) -> None:
+        self._strides = strides
+
+
+class Tracer:
+    """A traced array: a cell and a chain of view steps. NumPy's methods are attached by `numhlo.tracer.methods`.
+
+    Attributes
+    ----------
+    cell : Cell
+    steps : tuple of ViewStep
+    aval : TensorType
+    weak : bool
+        The array stands for a Python scalar: in promotion it gives way to the other operand's dtype.
+    """
+
+    __slots__ = ("__weakref__", "_read", "aval", "cell", "steps", "weak")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, cell: Cell, steps: tuple[ViewStep, ...], aval: TensorType):
+        self.cell = cell
+        self.steps = steps
+        self.aval = aval
+        self.weak = False
+        self._read: tuple[int, Value] | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return the shape."""
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Return the dtype."""
+        return self.aval.dtype
+
+    @property
+    def ndim(self) -> int:
+        """Return the number of dimensions."""
+        return len(self.aval.shape)
+
+    @property
+    def size(self) -> int:
+        """Return the number of elements."""
+        return self.aval.size
+
+    def through(self, step: ViewStep) -> Tracer:
+        """Return a view: the same storage seen through one more step; storage of its own for a view of a scalar."""
+        cell = self.cell
+        if self.is_scalar:
+            cell = Cell(cell.trace, cell.value, cell.location)
+        return Tracer(cell, (*self.steps, step), step.result_type(self.aval))
+
+    @property
+    def is_scalar(self) -> bool:
+        """Return whether NumPy would have an immutable scalar (or Python a number) here, and no 0-d array."""
+        return not self.aval.shape and not self.steps and (self.weak or not self.cell.is_array)
+
+    @property
+    def home(self) -> Trace:
+        """Return the trace that the value belongs to: the cell's, or an inner one whose arrays a step depends on."""
+        found = self.cell.trace
+        for step in self.steps:
+            for operand in getattr(step, "starts", ()):
+                if isinstance(operand, Tracer) and operand.home.is_inside(found):
+                    found = operand.home
+        return found
+
+    def value(self) -> Value:
+        """Return the graph value that the array holds now, in its `home`."""
+        if not self.steps:
+            return self.cell.value
+        if self._read is None or self._read[0] != self.cell.version:
+            with self.home.resumed() as trace:
+                array = trace.wrap(trace.read(Tracer(self.cell, (), self.cell.value.tensor)))
+                for step in self.steps:
+                    array = step.get(array)
+            self._read = (self.cell.version, array.cell.value)
+        return self._read[1]
+
+    def assign(self, new: Tracer) -> None:
+        """Make the array hold ``new`` (same shape and dtype), writing through to its base.
+
+        Raises
+        ------
+        MutationError
+            If the storage belongs to an outer trace (a loop body, a branch, or a transformed function).
+        """
+        trace = current_trace()
+        if self.cell.trace is not trace:
+            raise MutationError(
+                f"can't write into {self.aval.short()} here: it was made outside this traced function or loop body",
+                where=capture_location(),
+                why="a body's effects on outer arrays would be lost or run an unknown number of times",
+                fix="pass the array in as an argument or carry, and return the new one",
+            )
+        if new.cell is self.cell and new.steps == self.steps:
+            self.cell.version += 1
+            return  # what Python does last in `x[1:3] += y`: it assigns what was updated to itself
+        bases = [trace.wrap(self.cell.value)]
+        for step in self.steps[:-1]:
+            bases.append(step.get(bases[-1]))
+        for step, base in zip(reversed(self.steps), reversed(bases), strict=False):
+            new = step.put(base, new)
+        self.cell.value = trace.read(new)
+        self.cell.version += 1
+
+    @property
+    def concrete(self) -> np.ndarray | None:
+        """Return the array's value where the trace carries it or it is small and follows from constants, else None."""
+        return self.home.values.find(self.value())
+
+    def known(self) -> np.ndarray | None:
+        """Return the array's value for those who can't do without: it may take computing large ones."""
+        return self.home.values.find(self.value(), LARGEST)
+
+    def concretize(self, what: str, fix: str) -> np.ndarray:
+        """Return the array's value, or raise an error that says that ``what`` needs it."""
+        known = self.known()
+        if known is None:
+            here = capture_location()
+            raise ConcretizationError(
+                f"{what} of a traced array {self.aval.short()}",
+                where=here,
+                why=f"its value is not known while tracing{self.cell.origin(here)}",
+                fix=fix,
+            )
+        return known
+
+
+class Trace:
+    """One function or region body under construction.
+
+    Parameters
+    ----------
+    parent : Trace or None
+        The trace around this one.
+    closed : bool
+        A function body: outer arrays become extra arguments, listed in `captures`. Otherwise a region's body, which
+        uses the values around it directly.
+    concrete : bool
+        Evaluate every op whose operands are known at once, so that Python control flow works on the values.
+
+    linear : bool
+        A body that is linear in its arguments: ops on none of its own arrays go to the trace around it.
+
+    Attributes
+    ----------
+    region : Region
+        The body so far; hidden arguments are appended behind the explicit ones, in the order of `captures`.
+    captures : list
+        What each hidden argument stands for: a traced array of the parent, or a concrete array.
+    known : dict
+        The concrete values that the trace carries: all, where it is concrete, or what `values` has found.
+    by_reference : dict
+        Concrete arrays (by id) whose contents are read anew at every call; the root trace's counts.
+    lifts : dict
+        For each array of `by_reference`, the places in code where an operation took it, or a view of it, as an operand.
+    copied : list
+        Weak references to concrete arrays that were copied into the graph as they are now; kept by the root trace.
+    memo : dict
+        What is made once for a whole trace, such as functions that are called twice; kept by the root trace.
+    captured : object
+        What finds captured state while tracing for `jit`; kept by the root trace.
+    """
+
+    def __init__(
+        self, parent: Trace | None, *, closed: bool = True, concrete: bool = False, linear: bool = False
+    ) -> None:
+        self.parent = parent
+        self.linear = linear
+        self.closed = closed
+        self.concrete = concrete
+        self.open = True
+        self.region = Region()
+        self.values = KnownValues(eager=concrete)
+        self.known = self.values.arrays
+        self.captures: list[Tracer | np.ndarray] = []
+        self.by_reference: dict[int, np.ndarray] = {}
+        self.lifts: dict[int, set[tuple[Any, int]]] = {}
+        self.copied: list[weakref.ref[np.ndarray]] = []
+        self.memo: dict[Any, Any] = {}
+        self.captured: Any = None
+        self._lifted: dict[Any, Any] = {}
+
+    @contextmanager
+    def resumed(self) -> Iterator[Trace]:
+        """Make this the current trace for a while."""
+        previous = _state.trace
+        _state.trace = self
+        if previous is None:
+            activity.enter()
+        try:
+            yield self
+        finally:
+            _state.trace = previous
+            if previous is None:
+                activity.leave()
+
+    def place(self, operands: Sequence[Any]) -> Trace:
+        """Return the trace that an op on these operands belongs to: linear ones leave outer arrays' ops to parents."""
+        trace = self
+        owners = [x.cell.trace for x in operands if isinstance(x, Tracer)]
+        while trace.linear and owners and trace not in owners:
+            assert trace.parent is not None
+            trace = trace.parent
+        return trace
+
+    @property
+    def root(self) -> Trace:
+        """Return the outermost trace around this one."""
+        trace = self
+        while trace.parent is not None:
+            trace = trace.parent
+        return trace
+
+    def wrap(self, value: Value) -> Tracer:
+        """Return a fresh traced array that holds ``value``."""
+        owner = value.owner
+        location = owner.location if isinstance(owner, Op) else capture_location()
+        return Tracer(Cell(self, value, location), (), value.tensor)
+
+    def argument(self, type: Type, known: np.ndarray | None = None) -> Tracer:
+        """Add an argument to the body and return it as a traced array."""
+        value = self.region.add_argument(type)
+        if known is not None and self.concrete:
+            self.known[value] = known
+        return self.wrap(value)
+
+    def emit(
+        self,
+        definition: Primitive,
+        operands: Sequence[Value],
+        attributes: Mapping[str, Any] | None = None,
+        regions: Sequence[Region] = (),
+        results: Sequence[Type] | None = None,
+        location: Location | None = None,
+    ) -> list[Value]:
+        """Append an op to the body; evaluate it too where the trace is concrete and all its inputs are known."""
+        where = capture_location() if location is None else location
+        op = make_op(definition, operands, attributes, regions, results, where)
+        self.region.ops.append(op)
+        if self.concrete and not (self.parent is not None and op_has_effects(op)):
+            self.values.evaluate(op)  # effects happen once, in the outermost trace: inner ones are run again there
+        return op.results
+
+    def constant(self, array: np.ndarray) -> Value:
+        """Return a value that holds a concrete array: a constant op where small, else a hidden argument.
+
+        An array that the root trace lists in `by_reference`, or a view of one, is passed anew at every call; any other
+        is copied now, since the code being traced may write into it later.
+        """
+        array = _native(array)
+        referenced = self.root.refer(array)
+        if not referenced:
+            self.root.copied.append(weakref.ref(array))
+        if array.nbytes <= INLINE_CONSTANT_BYTES and not referenced:
+            key = (array.dtype, array.shape, array.tobytes())
+            if key not in self._lifted:
+                (self._lifted[key],) = self.emit(creation.CONSTANT, (), {"value": np.array(array, order="C")})
+            constant: Value = self._lifted[key]
+            return constant
+        if not self.closed and self.parent is not None:
+            return self.parent.constant(array)
+        reference = id(array)
+        found = self._lifted.get(reference)
+        if found is not None and (referenced or found[0].tobytes() == array.tobytes()):
+            value: Value = found[1]
+            return value
+        kept = array if referenced else np.array(array, order="C")
+        value = self._hidden_argument(tensor_type_of(array), kept, kept)
+        self._lifted[reference] = (kept, value, array)
+        return value
+
+    def refer(self, array: np.ndarray) -> bool:
+        """Return whether an array is passed by reference, and remember from where in the code it was asked for."""
+        for key, known in self.by_reference.items():
+            if array is known or (array.base is not None and np.may_share_memory(array, known)):
+                where = capture_location()
+                self.lifts.setdefault(key, set()).add((where.code, where.offset))
+                return True
+        return False
+
+    def _hidden_argument(self, type: Type, captured: Tracer | np.ndarray, known: np.ndarray | None) -> Value:
+        value = self.region.add_argument(type)
+        if known is not None and self.concrete:
+            self.known[value] = known
+        self.captures.append(captured)
+        return value
+
+    def read(self, array: Any) -> Value:
+        """Return the value of a traced or concrete array in this trace, lifting it from an outer trace if need be.
+
+        Raises
+        ------
+        LeakedTracerError
+            If the traced array's trace has ended.
+        """
+        if not isinstance(array, Tracer):
+            return self.constant(array if isinstance(array, np.ndarray) else np.asarray(array))
+        owner = array.home
+        if owner is self:
+            return array.value()
+        if not owner.open or not self.is_inside(owner):
+            raise LeakedTracerError(
+                f"a traced array {array.aval.short()} was used after its trace had ended",
+                where=capture_location(),
+                why=f"it was made at {array.cell.location.describe()}, and kept in a global, an attribute or a closure",
+                fix="return it from the traced function instead of storing it",
+            )
+        assert self.parent is not None
+        outer = self.parent.read(array)
+        if not self.closed:
+            return outer
+        if outer not in self._lifted:
+            known = self.parent.known.get(outer)
+            self._lifted[outer] = self._hidden_argument(outer.type, self.parent.wrap(outer), known)
+        found: Value = self._lifted[outer]
+        return found
+
+    def is_inside(self, owner: Trace) -> bool:
+        """Return whether ``owner`` is this trace, or one around it."""
+        trace: Trace | None = self
+        while trace is not None and trace is not owner:
+            trace = trace.parent
+        return trace is owner
+
+
+def _native(array: np.ndarray) -> np.ndarray:
+    """Return an array in native byte order, or raise `DTypeError` where StableHLO has no such element type."""
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    element_spelling(array.dtype)
+    return array
+
+
+class _State(threading.local):
+    trace: Trace | None = None
+
+
+_state = _State()
+
+
+class Activity:
+    """Counts the threads that are tracing, so that calls of compiled functions can tell at a glance that none is."""
+
+    __slots__ = ("_lock", "count")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._lock = threading.Lock()
+
+    def enter(self) -> None:
+        """Count one more."""
+        with self._lock:
+            self.count += 1
+
+    def leave(self) -> None:
+        """Count one less."""
+        with self._lock:
+            self.count -= 1
+
+
+activity = Activity()
+"""All threads' activity; while it counts none, `current_trace` is None everywhere."""
+
+
+def current_trace() -> Trace | None:
+    """Return this thread's innermost trace, or None outside tracing."""
+    return _state.trace

@@ -1,0 +1,211 @@
+"""`vmap`: a function of one example made into a function of a batch, by interpreting its graph with batching rules."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+from numhlo.lowering.ir import TensorType, capture_location
+from numhlo.lowering.ir.errors import ArgumentError, ShapeError
+from numhlo.tracer.arguments import WEAK
+from numhlo.tracer.batching import (
+    contraction,
+    control_flow,
+    elementwise,
+    fourier,
+    indexing,
+    layout,
+    linear_algebra,
+    random_bits,
+    reduction,
+    windows,
+)
+from numhlo.tracer.batching.table import Lanes, batch_function, spread
+from numhlo.tracer.collectives import batching_axis, named_axis
+from numhlo.tracer.namespace.core import asarray, normalize_axis, shape_of
+from numhlo.tracer.namespace.manipulation import moveaxis
+from numhlo.tracer.plain_numpy import run_traced
+from numhlo.tracer.pytrees import PyTreeDef, tree_flatten, tree_leaves, tree_structure, tree_unflatten
+from numhlo.tracer.staging import known_value, stage, transformation
+from numhlo.tracer.trace import Tracer
+
+FAMILIES = (
+    contraction,
+    control_flow,
+    elementwise,
+    fourier,
+    indexing,
+    layout,
+    linear_algebra,
+    random_bits,
+    reduction,
+    windows,
+)
+"""The modules whose batching rules `vmap` uses; importing them registers the rules."""
+
+
+def vmap(
+    fun: Callable[..., Any],
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    axis_name: Hashable = None,
+    axis_size: int | None = None,
+) -> Callable[..., Any]:
+    """Make a function of one example a function of a batch of them.
+
+    Parameters
+    ----------
+    fun : callable
+        Takes and returns pytrees of arrays.
+    in_axes : int, None, or pytree of them, optional
+        Which axis of each positional argument holds the examples; None for an argument that all share. Keyword
+        arguments are mapped over axis 0.
+    out_axes : int, None, or pytree of them, optional
+        Where the axis stands in each result.
+    axis_name : hashable, optional
+        What `lax.psum` and other functions of a named axis call it.
+    axis_size : int, optional
+        The number of examples, where no argument tells.
+
+    Returns
+    -------
+    callable
+
+    Raises
+    ------
+    ShapeError
+        If the mapped axes have different extents, or an argument has no such axis.
+
+    Notes
+    -----
+    Loops and branches that go the same way for all examples run once on wider arrays; others run example by example.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> vmap(lambda row, k: row.sum() * k, in_axes=(0, None))(np.ones((2, 3)), 2.0)
+    Array([6., 6.])
+    """
+
+    @functools.wraps(fun)
+    def batched(*args: Any, **kwargs: Any) -> Any:
+        leaves, in_tree = tree_flatten((args, kwargs))
+        axes = _argument_axes(in_axes, args, kwargs)
+        with transformation() as finish:
+            arrays = [asarray(x) for x in leaves]
+            size = _lane_count(arrays, axes, axis_size)
+            lanes = [
+                Lanes(x if a is None else _to_front(x, a), a is not None) for x, a in zip(arrays, axes, strict=True)
+            ]
+            results, out_tree = _run(fun, lanes, size, in_tree, leaves, axis_name)
+            placed = _place(results, out_axes, out_tree, size)
+            return finish(tree_unflatten(out_tree, placed))
+
+    return batched
+
+
+def _run(
+    fun: Callable[..., Any],
+    lanes: Sequence[Lanes],
+    size: int,
+    in_tree: PyTreeDef,
+    leaves: Sequence[Any],
+    axis_name: Hashable,
+) -> tuple[list[Lanes], PyTreeDef]:
+    types = [TensorType(shape_of(x.array)[x.mapped :], x.array.dtype) for x in lanes]
+    known = [None if x.mapped else known_value(x.array) for x in lanes]
+    weak = [type(leaf) in WEAK or (isinstance(leaf, Tracer) and leaf.weak) for leaf in leaves]
+
+    def body(arguments: list[Tracer]) -> Any:
+        args, kwargs = tree_unflatten(in_tree, arguments)
+        return run_traced(fun, *args, **kwargs)
+
+    with named_axis(axis_name, size):
+        staged = stage(getattr(fun, "__name__", "function"), body, types, known, weak)
+    inputs = [*lanes, *[Lanes(c, False) for c in staged.captures]]
+    with batching_axis(axis_name):
+        return batch_function(staged.function, inputs, size), staged.out_tree
+
+
+def _is_axis(x: Any) -> bool:
+    return x is None
+
+
+def spread_prefix(prefix: Any, tree: Any, what: str) -> list[Any]:
+    """Return one entry of ``prefix`` (a tree prefix whose leaves are ints or None) for each leaf of ``tree``.
+
+    Raises
+    ------
+    ArgumentError
+        If the prefix does not fit the tree.
+    """
+    if prefix is None or isinstance(prefix, int):
+        return [prefix] * len(tree_leaves(tree))
+    if isinstance(prefix, list | tuple) and isinstance(tree, list | tuple) and len(prefix) == len(tree):
+        return [entry for p, t in zip(prefix, tree, strict=True) for entry in spread_prefix(p, t, what)]
+    if isinstance(prefix, dict) and isinstance(tree, dict) and prefix.keys() == tree.keys():
+        wanted = tree_structure(dict.fromkeys(tree, 0))
+        order = tree_unflatten(wanted, range(len(tree)))
+        keys = sorted(tree, key=lambda k: order[k])
+        return [entry for k in keys for entry in spread_prefix(prefix[k], tree[k], what)]
+    leaves, structure = tree_flatten(prefix, is_leaf=_is_axis)
+    if structure == tree_structure(tree):
+        return list(leaves)
+    raise ArgumentError(
+        f"vmap: {what} {prefix!r} does not fit the argument's structure",
+        where=capture_location(),
+        fix="give an int, None, or a pytree with the same outer structure",
+    )
+
+
+def _argument_axes(in_axes: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[int | None]:
+    prefix = tuple(in_axes) if isinstance(in_axes, list) else in_axes
+    if isinstance(prefix, tuple) and len(prefix) != len(args):
+        raise ArgumentError(
+            f"vmap: in_axes has {len(prefix)} entries for {len(args)} positional arguments", where=capture_location()
+        )
+    return spread_prefix(prefix, args, "in_axes") + [0] * len(tree_leaves(kwargs))
+
+
+def _lane_count(arrays: Sequence[Any], axes: Sequence[int | None], axis_size: int | None) -> int:
+    sizes: dict[int, str] = {} if axis_size is None else {axis_size: "axis_size"}
+    for number, (array, axis) in enumerate(zip(arrays, axes, strict=True)):
+        if axis is None:
+            continue
+        shape = shape_of(array)
+        if not -len(shape) <= axis < len(shape):
+            raise ShapeError(
+                f"vmap: argument leaf {number} of shape {list(shape)} has no axis {axis}",
+                where=capture_location(),
+                fix="use in_axes=None for an argument that all examples share",
+            )
+        sizes.setdefault(shape[axis], f"argument leaf {number}")
+    if len(sizes) > 1:
+        found = ", ".join(f"{n} ({who})" for n, who in sizes.items())
+        raise ShapeError(f"vmap: mapped axes have different extents: {found}", where=capture_location())
+    if not sizes:
+        raise ArgumentError("vmap: no argument is mapped", where=capture_location(), fix="map one, or pass axis_size=")
+    return next(iter(sizes))
+
+
+def _to_front(x: Any, axis: int) -> Any:
+    place = normalize_axis(axis, len(shape_of(x)))
+    return moveaxis(x, place, 0) if place else x
+
+
+def _place(results: Sequence[Lanes], out_axes: Any, out_tree: PyTreeDef, size: int) -> list[Any]:
+    axes = spread_prefix(out_axes, tree_unflatten(out_tree, range(len(results))), "out_axes")
+    placed = []
+    for number, (result, axis) in enumerate(zip(results, axes, strict=True)):
+        if axis is None:
+            if result.mapped:
+                raise ArgumentError(
+                    f"vmap: result leaf {number} differs by example, but out_axes is None", where=capture_location()
+                )
+            placed.append(result.array)
+            continue
+        array = spread(result, size)
+        place = normalize_axis(axis, len(shape_of(array)))
+        placed.append(moveaxis(array, 0, place) if place else array)
+    return placed

@@ -1,0 +1,38 @@
+"""Environment variables: read in few places, and each is on the page that lists them."""
+
+import ast
+import re
+
+from tests.architecture.source_tree import ROOT, python_files, syntax_tree
+
+PAGE = "docs/environment.md"
+
+READERS = {
+    "numhlo/backend/compiler/process.py": "hands the environment on to the processes that it starts",
+    "numhlo/backend/disk_cache.py": "where caches belong is the platform's convention, spelled in variables",
+}
+"""Files of a room that may look at the environment, and why; the face may read switches and hand them down."""
+
+VARIABLE = re.compile(r"NUMHLO_[A-Z]+(?:_[A-Z]+)*")
+
+
+def test_rooms_do_not_read_the_environment():
+    found = {
+        path.as_posix()
+        for path in python_files("numhlo/tracer", "numhlo/lowering", "numhlo/backend")
+        for node in ast.walk(syntax_tree(path))
+        if isinstance(node, ast.Attribute) and node.attr in {"environ", "getenv", "environb"}
+    }
+    assert found == set(READERS), "a room gets its settings as arguments"
+
+
+def test_the_page_lists_all_variables():
+    page = (ROOT / PAGE).read_text(encoding="utf-8")
+    used = {
+        name
+        for path in python_files("numhlo")
+        for node in ast.walk(syntax_tree(path))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        for name in VARIABLE.findall(node.value)
+    }
+    assert set(VARIABLE.findall(page)) == used

@@ -1,0 +1,128 @@
+"""What the import contracts in pyproject.toml leave open: inner imports, the face from below, declared packages."""
+
+import ast
+import functools
+import re
+import sys
+import tomllib
+
+from tests.architecture.source_tree import ROOMS, ROOT, functions, imported_names, python_files, syntax_tree
+
+LAZY_LOADERS: dict[str, str] = {
+    "numhlo/compilation/programs.py:_backend": "a program that is only traced or exported needs no backend",
+    "numhlo/__init__.py:__getattr__": "names load when they are first used, so that importing numhlo costs little",
+    "numhlo/backend/compiler/service.py:compile_in_process": "where no process can be started, Numba is loaded here",
+    "numhlo/backend/emit/user_kernels.py:_compiled": "Numba is loaded by the first user's kernel, for which it is needed",
+    "numhlo/lowering/ops/lazy_scipy.py:_module": "SciPy is loaded by the first special function that is evaluated",
+    "numhlo/lowering/text/bytecode.py:_official": "jaxlib is loaded where it is there, and only for bytecode",
+    "numhlo/backend/runtime/library.py:_load_blas_of_scipy": "SciPy is loaded by the first program that multiplies matrices",
+    "benchmarks/calls.py:module_of": "a process that measures one library's start must not load the others",
+}
+"""``file:function`` that may import while running, and why. Entries load something large that may never be needed."""
+
+DISTRIBUTION_OF = {"IPython": "ipykernel"}
+"""Import names that differ from the name of the distribution that brings them."""
+
+HOME_OF = {"numba": "numhlo/backend/compiler", "llvmlite": "numhlo/backend"}
+"""The only folder that may import a package."""
+
+NEEDS = {
+    "numhlo": ("dependencies",),
+    "tests": ("dependencies", "test", "demo", "notebooks"),
+    "benchmarks": ("dependencies", "bench", "demo"),
+}
+"""Which of pyproject.toml's lists a folder's imports must be declared in."""
+
+IMPORTERS = frozenset({"__import__", "import_module", "importlib.import_module"})
+
+
+def imports_while_running(tree):
+    """Yield line and function of imports inside functions, by statement or by call."""
+    for function in functions(tree):
+        for node in ast.walk(function):
+            called = isinstance(node, ast.Call) and ast.unparse(node.func) in IMPORTERS
+            if called or isinstance(node, ast.Import | ast.ImportFrom):
+                yield getattr(node, "lineno", 0), function.name
+
+
+@functools.cache
+def declared_distributions(lists):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    requirements = [r for name in lists for r in (extras.get(name) or project[name])]
+    return {re.split(r"[^\w.-]", r)[0].lower().replace("-", "_") for r in requirements}
+
+
+def test_no_imports_inside_functions():
+    found = [
+        f"{path.as_posix()}:{line} {name}"
+        for path in python_files("numhlo", "benchmarks")
+        for line, name in imports_while_running(syntax_tree(path))
+        if f"{path.as_posix()}:{name}" not in LAZY_LOADERS
+    ]
+    assert not found, "import at the top; where that makes a cycle, move what both need down:\n" + "\n".join(found)
+
+
+def test_lazy_loaders_exist():
+    found = {
+        f"{path.as_posix()}:{name}"
+        for path in python_files("numhlo", "benchmarks")
+        for _, name in imports_while_running(syntax_tree(path))
+    }
+    assert set(LAZY_LOADERS) <= found
+    assert not [name for name in LAZY_LOADERS if name.startswith("numhlo/tracer")]
+
+
+def test_folders_are_packages():
+    # Tools that follow imports don't see into a folder without one.
+    folders = {path.parent for folder in ("numhlo", "benchmarks") for path in python_files(folder)}
+    assert not [folder.as_posix() for folder in folders if not (ROOT / folder / "__init__.py").exists()]
+
+
+def test_rooms_do_not_import_the_face():
+    found = [
+        f"{path.as_posix()}:{line} {name}"
+        for room in ROOMS
+        for path in python_files(f"numhlo/{room}")
+        for line, name in imported_names(syntax_tree(path))
+        if name.split(".")[0] == "numhlo" and [*name.split("."), ""][1] not in ROOMS
+    ]
+    assert not found, "rooms are below the face and know nothing of it:\n" + "\n".join(found)
+
+
+def test_numba_stays_in_its_room():
+    found = [
+        f"{path.as_posix()}:{line} {name}"
+        for path in python_files("numhlo")
+        for line, name in imported_names(syntax_tree(path))
+        if not path.is_relative_to(HOME_OF.get(name.split(".")[0], "."))
+    ]
+    assert not found, "the user's process never loads Numba, and only backend handles object code:\n" + "\n".join(found)
+
+
+def test_imported_packages_are_declared():
+    undeclared = [
+        f"{path.as_posix()}:{line} {name}"
+        for folder, lists in NEEDS.items()
+        for path in python_files(folder)
+        for line, name in imported_names(syntax_tree(path))
+        if not is_declared(name.split(".")[0], declared_distributions(lists))
+    ]
+    assert not undeclared, "declare them in pyproject.toml:\n" + "\n".join(undeclared)
+
+
+def is_declared(package, declared):
+    own = {"numhlo", "tests", "benchmarks", "notebooks"}
+    known = package in sys.stdlib_module_names or package in own
+    return known or DISTRIBUTION_OF.get(package, package).lower() in declared
+
+
+def test_all_families_of_numpy_names_are_listed():
+    folder = ROOT / "numhlo/tracer/namespace"
+    registering = {
+        path.stem
+        for path in folder.glob("*.py")
+        if re.search(r"@implements|FUNCTIONS\.update|FUNCTIONS\[", path.read_text(encoding="utf-8"))
+    }
+    listed = set(re.findall(r"^    (\w+),$", (folder / "families.py").read_text(encoding="utf-8"), flags=re.MULTILINE))
+    assert registering - {"core"} == listed

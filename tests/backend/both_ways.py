@@ -1,0 +1,50 @@
+"""Runs kernel source twice, as machine code and as plain Python, and compares every byte of the buffers."""
+
+import ctypes
+
+import numpy as np
+
+from numhlo.backend.compiler.kernel_compiler import compile_source, function_of_source
+from numhlo.backend.loader import LoadedKernel
+
+NATIVE = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 5)
+
+
+def table_of(arrays):
+    return np.array([a.ctypes.data for a in arrays] or [0], np.int64)
+
+
+def run_native(name, source, arrays, count, dims=(0,), ctx=0):
+    """Run machine code on ``arrays`` in place and return what it returns."""
+    loaded = LoadedKernel(name, compile_source(name, source))
+    numbers = np.array(dims, np.int64)
+    return NATIVE(loaded.address)(ctx, table_of(arrays).ctypes.data, numbers.ctypes.data, 0, count)
+
+
+def run_python(name, source, arrays, count, dims=(0,), ctx=0):
+    """Run the same text as plain Python."""
+    numbers = np.array(dims, np.int64)
+    table = table_of(arrays)
+    with np.errstate(all="ignore"):
+        return function_of_source(name, source)(ctx, table.ctypes.data, numbers.ctypes.data, 0, count)
+
+
+def assert_same_both_ways(name, source, arrays, count, dims=(0,)):
+    """Check that both ways leave the same bytes; NaNs may differ in sign and payload."""
+    native = [a.copy() for a in arrays]
+    python = [a.copy() for a in arrays]
+    run_native(name, source, native, count, dims)
+    run_python(name, source, python, count, dims)
+    for number, (left, right) in enumerate(zip(native, python, strict=True)):
+        np.testing.assert_array_equal(canonical(left), canonical(right), f"buffer {number}", strict=True)
+    return native
+
+
+def canonical(array):
+    """Return an array's bits, all NaNs made one."""
+    if array.dtype.kind == "c":
+        array = array.view(array.real.dtype)
+    if array.dtype.kind == "f":
+        array = array.copy()
+        array[np.isnan(array)] = np.nan
+    return array.view(f"u{array.dtype.itemsize}")

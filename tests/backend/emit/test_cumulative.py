@@ -1,0 +1,63 @@
+"""Running reductions along every axis, both ways, of every kind of number."""
+
+import numpy as np
+import pytest
+
+from numhlo.backend.planning import plan
+from numhlo.lowering.interpreter import interpret
+from numhlo.lowering.ir import TensorType
+from numhlo.lowering.ops import elementwise
+from numhlo.lowering.ops.builder import FunctionBuilder
+from numhlo.lowering.ops.control_flow import COMPOSITE
+from numhlo.lowering.ops.cumulative import COMBINERS, make_cumulative
+from tests.backend.plain_engine import assert_same_bits, run_plain
+from tests.backend.programs import evaluated, launched
+from tests.backend.random_programs import dtype_named, random_array
+
+SHAPES = [
+    ((7,), 0),
+    ((4, 6), 0),
+    ((4, 6), 1),
+    ((2, 5, 70), 1),
+    ((2, 5, 3), 2),
+    ((3, 4, 5), 0),
+    ((1, 3), 0),
+    ((0, 3), 0),
+]
+
+
+def cumulative(kind, type, axis, reverse, doubled=False):
+    b = FunctionBuilder(kind, [type])
+    x = b.op(elementwise.ADD, b.arguments[0], b.arguments[0]) if doubled else b.arguments[0]
+    return b.finish([b.op(COMPOSITE, x, result=type, **make_cumulative(kind, type, axis, reverse))])
+
+
+def check(function, array):
+    program = plan(function)
+    assert not evaluated(program)
+    (found,), (expected,) = run_plain(program, [array]), interpret(function, [array])
+    assert_same_bits(found, np.asarray(expected))
+    return program
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("kind", COMBINERS)
+def test_axes(kind, reverse, rng):
+    for shape, axis in SHAPES:
+        type = TensorType(shape, np.dtype(np.float32))
+        program = check(cumulative(kind, type, axis, reverse, doubled=True), random_array(rng, type))
+        assert len(launched(program)) == (0 not in shape)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "bfloat16", "float8_e4m3fn", "int4", "int8", "uint32", "bool"])
+def test_element_types(dtype, rng):
+    for kind in COMBINERS:
+        for shape, axis in SHAPES[1:3]:
+            type = TensorType(shape, dtype_named(dtype))
+            check(cumulative(kind, type, axis, False), random_array(rng, type))
+
+
+def test_kernels_serve_many_shapes():
+    dtype = np.dtype(np.float32)
+    programs = [plan(cumulative("cumsum", TensorType((n, 3 * n), dtype), 0, False)) for n in (50, 70)]
+    assert programs[0].kernels == programs[1].kernels

@@ -1,0 +1,96 @@
+"""Reading and writing at run-time positions, concatenation, padding and sorting, in plain Python."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from numhlo.backend.planning import plan
+from numhlo.lowering.interpreter import interpret
+from tests.backend.plain_engine import assert_same_bits, run_plain
+from tests.backend.programs import evaluated, from_jax, launched
+
+X = np.linspace(-2, 3, 48, dtype=np.float32).reshape(6, 8)
+ROWS = np.array([0, 3, -1, 9, 2])
+
+
+def three_updates(x):
+    for k in range(3):
+        x = x.at[k].set(x[k + 1] * 2)
+    return x
+
+
+CASES: dict[str, Any] = {
+    "dynamic slice": (lambda x, i: jax.lax.dynamic_slice(x, (i, 2), (2, 3)) * 2, X, 7),
+    "dynamic slice of all": (lambda x, i: jax.lax.dynamic_slice(x, (i, i), (6, 8)) * 2, X, 7),
+    "update from itself": (lambda x, i: jax.lax.dynamic_update_slice(x, x[:2, :3] * 3, (i, 2)), X, 1),
+    "update of a row": (lambda x, i: x.at[i].set(1.5), X, 1),
+    "update of nothing": (lambda x, i: jax.lax.dynamic_update_slice(x, x[:0], (i, 2)), X, 1),
+    "several updates": (three_updates, X),
+    "rows": (lambda x, i: x[i], X, ROWS),
+    "rows of a sum": (lambda x, i: (x * 2 + 1)[i], X, ROWS),
+    "columns": (lambda x, i: x[:, i] + 1, X, ROWS),
+    "elements": (lambda x, i, j: x[i, j], X, ROWS, ROWS),
+    "clipped": (lambda x, i: jnp.take(x * 2, i, axis=1, mode="clip"), X, ROWS),
+    "unsigned": (lambda x, i: jnp.take(x, i, axis=0, mode="clip"), X, np.array([0, 5, 2**63 + 1], np.uint64)),
+    "windows": (lambda x: jax.vmap(lambda r, i: jax.lax.dynamic_slice(r, (i,), (3,)))(x, jnp.arange(6)), X),
+    "add to rows": (lambda x, i: x.at[i].add(x[:5] * 2), X, ROWS),
+    "set rows": (lambda x, i: x.at[i].set(7.0), X, ROWS),
+    "multiply columns": (lambda x, i: x.at[:, i].mul(2.0), X, ROWS),
+    "largest of elements": (lambda x, i: x.at[i, i].max(2.0), X, ROWS),
+    "segments": (lambda x, i: jax.ops.segment_sum(x, i, num_segments=4), X, np.array([0, 1, 1, 3, 0, 2])),
+    "scatter nothing": (lambda x, i: x.at[i[:0]].add(1.0), X, ROWS),
+    "concatenate": (lambda x: jnp.concatenate([x, x * 2, x[:, ::-1], x[:, :0]], 1), X),
+    "stack of scalars": (lambda x: jnp.stack([x[0, 0], x[1, 1] * 2, 3.0]), X),
+    "pad": (lambda x: jnp.pad(x, ((1, 2), (0, 3)), constant_values=5), X),
+    "pad of every kind": (lambda x: jax.lax.pad(x, jnp.float32(1.5), ((-1, 2, 1), (2, -1, 2))), X),
+    "pad away": (lambda x: jax.lax.pad(x, jnp.float32(1.5), ((-6, 2, 0), (2, -1, 2))), X),
+    "roll": (lambda x: jnp.roll(x, 2, axis=1), X),
+    "repeat": (lambda x: jnp.repeat(x, 3, axis=0), X),
+    "tile": (lambda x: jnp.tile(x, (2, 3)), X),
+    "one hot": (lambda x: jax.nn.one_hot(x[:, 0].astype(int), 4), X * 3),
+    "sort rows": (lambda x: jnp.sort(-x * x, 1), X),
+    "sort columns": (lambda x: jnp.sort(x * x, 0), X),
+    "argsort": (lambda x: jnp.argsort(jnp.round(x * x), 1), X),
+    "sort pairs": (lambda x: jax.lax.sort((x % 3, x), num_keys=1, dimension=0), np.arange(60).reshape(20, 3)),
+    "sort one": (lambda x: jax.lax.sort((x, x * 2), num_keys=1, dimension=1), X[:, :1]),
+    "median": (lambda x: jnp.median(x * x, axis=0), X),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_cases(name):
+    function, *arguments = CASES[name]
+    arrays = [np.asarray(a) for a in arguments]
+    traced = from_jax(function, *arguments)
+    program = plan(traced)
+    assert not evaluated(program)
+    for left, right in zip(run_plain(program, arrays), interpret(traced, arrays), strict=True):
+        assert_same_bits(left, np.asarray(right))
+
+
+def test_gather_fuses_with_what_is_around_it():
+    assert len(launched(plan(from_jax(lambda x, i: jnp.sum(x[i] * 2, 1), X, ROWS)))) == 1
+
+
+def test_updates_happen_in_place():
+    def function(x, i):
+        y = jnp.sqrt(x)
+        return y.at[i].set(1.0).at[i + 1].set(2.0)
+
+    names = launched(plan(from_jax(function, X, 1)))
+    assert not any(name == "copy" for name in names)
+    assert len(names) <= 4
+
+
+@pytest.mark.parametrize("length", [31, 33, 65, 100, 129])
+def test_equal_elements_keep_their_order_at_all_lengths(length, rng):
+    x = np.round(rng.standard_normal((2, length)) * 3).astype(np.float32)
+    x[x == 0] *= np.where(rng.random(np.count_nonzero(x == 0)) < 0.5, -1, 1).astype(np.float32)
+    x[:, ::7] = np.nan
+    places, values = run_plain(plan(from_jax(lambda x: (jnp.argsort(x, axis=1), jnp.sort(x, axis=1)), x)), [x])
+    order = np.argsort(x, axis=1, kind="stable")
+    np.testing.assert_array_equal(places, order)
+    assert_same_bits(values, np.take_along_axis(x, order, axis=1))

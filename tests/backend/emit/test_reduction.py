@@ -1,0 +1,212 @@
+"""Reductions in every loop shape: along rows and columns, unrolled, in one or many blocks, one launch or two."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from numhlo.backend.executable import Executable
+from numhlo.backend.planning import plan
+from numhlo.backend.program import Launch
+from numhlo.lowering.interpreter import interpret
+from numhlo.lowering.ir import Region, TensorType
+from numhlo.lowering.ops import comparison, creation, elementwise, reduction
+from numhlo.lowering.ops.builder import FunctionBuilder
+from numhlo.lowering.ops.primitive import make_op
+from tests.backend.plain_engine import assert_same_bits, run_plain
+from tests.backend.programs import all_steps, body_of, evaluated, from_jax, launched
+from tests.backend.random_programs import dtype_named, random_array
+
+F32 = np.dtype(np.float32)
+OPS = [elementwise.ADD, elementwise.MULTIPLY, elementwise.MAXIMUM, elementwise.MINIMUM]
+LAYOUTS = {
+    "one row": ((70,), (0,)),
+    "short rows": ((5, 3), (1,)),
+    "rows": ((4, 70), (1,)),
+    "rows of two dims": ((3, 5, 7, 2), (1, 3)),
+    "columns": ((70, 9), (0,)),
+    "many columns": ((20, 3, 70), (0, 1)),
+    "columns of the middle": ((3, 20, 5), (1,)),
+    "few columns": ((70, 3), (0,)),
+    "coordinates": ((5, 70, 4), (1,)),
+    "everything": ((3, 4, 6), (0, 1, 2)),
+    "nothing": ((3, 4), ()),
+    "no elements": ((3, 0), (1,)),
+    "no results": ((0, 3), (1,)),
+    "one element": ((3, 1), (1,)),
+    "blocks": ((9000,), (0,)),
+    "row blocks": ((2, 4100), (1,)),
+    "column blocks": ((4100, 3), (0,)),
+    "blocks of two dims": ((64, 3, 67), (0, 2)),
+    "many rows in blocks": ((17, 4099), (1,)),
+}
+SLOW = {"blocks", "row blocks", "column blocks", "blocks of two dims", "many rows in blocks"}
+
+
+def reduce_of(shape, dims, dtype, ops=OPS):
+    b = FunctionBuilder("reduce", [TensorType(shape, dtype)])
+    zero = b.constant(np.ones((), dtype))
+    results = [
+        b.ops(reduction.REDUCE, b.arguments[0], zero, regions=[body_of(op, dtype)], dimensions=dims)[0] for op in ops
+    ]
+    return b.finish(results)
+
+
+def check(function, arrays, run=run_plain):
+    program = plan(function)
+    assert not evaluated(program)
+    for left, right in zip(run(program, arrays), interpret(function, arrays), strict=True):
+        assert_same_bits(left, np.asarray(right))
+    return program
+
+
+def sources(program):
+    return [step.kernel.source for step in all_steps(program) if isinstance(step, Launch)]
+
+
+def run_native(program, arrays):
+    executable = Executable(program)
+    assert executable.wait(60)
+    return executable(arrays)
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_layouts(name, rng):
+    shape, dims = LAYOUTS[name]
+    array = random_array(rng, TensorType(shape, F32))
+    ops = OPS[:1] if name in SLOW else OPS
+    check(reduce_of(shape, dims, F32, ops), [array])
+
+
+@pytest.mark.slow
+def test_layouts_as_machine_code(rng):
+    for shape, dims in LAYOUTS.values():
+        check(reduce_of(shape, dims, F32), [random_array(rng, TensorType(shape, F32))], run_native)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16", "bfloat16", "float8_e5m2", "int8", "uint32", "int64", "bool"])
+@pytest.mark.parametrize("name", ["rows", "columns", "few columns", "short rows"])
+def test_element_types(dtype, name, rng):
+    shape, dims = LAYOUTS[name]
+    type = TensorType(shape, dtype_named(dtype))
+    ops = OPS + ([elementwise.AND, elementwise.OR, elementwise.XOR] if type.dtype.kind in "iub" else [])
+    check(reduce_of(shape, dims, type.dtype, ops), [random_array(rng, type)])
+
+
+def test_zeros_and_nans_of_every_sign():
+    array = np.array([[-0.0, -0.0], [0.0, -0.0], [np.nan, 1.0], [np.inf, -np.inf], [-0.0, 0.0]], np.float32)
+    for dims in ((0,), (1,), (0, 1)):
+        check(reduce_of(array.shape, dims, F32), [array])
+        check(reduce_of((20, 30), (1,), F32), [np.full((20, 30), -0.0, np.float32)])
+
+
+def choosing_body(dtype, index):
+    """Return the body of argmax: the larger value, of equal ones the smaller index."""
+    types = [TensorType((), dtype), TensorType((), index)]
+    region = Region([*types, *types])
+    a, i, b, j = region.arguments
+
+    def op(definition, *operands, **attributes):
+        made = make_op(definition, operands, attributes)
+        region.ops.append(made)
+        return made.result
+
+    greater = op(comparison.COMPARE, a, b, comparison_direction="GT")
+    equal = op(comparison.COMPARE, a, b, comparison_direction="EQ")
+    earlier = op(comparison.COMPARE, i, j, comparison_direction="LT")
+    left = op(elementwise.OR, greater, op(elementwise.AND, equal, earlier))
+    region.returns = [op(comparison.SELECT, left, a, b), op(comparison.SELECT, left, i, j)]
+    return region
+
+
+def averaging_body(dtype):
+    """Return a body whose result depends on the order in every bit."""
+    scalar = TensorType((), dtype)
+    region = Region([scalar, scalar])
+    total = make_op(elementwise.ADD, region.arguments)
+    half = make_op(elementwise.MULTIPLY, [total.result, total.result])
+    region.ops += [total, half]
+    region.returns = [half.result]
+    return region
+
+
+@pytest.mark.parametrize("name", ["rows", "columns", "short rows", "rows of two dims", "everything"])
+def test_bodies_that_choose(name, rng):
+    shape, dims = LAYOUTS[name]
+    values, places = TensorType(shape, F32), TensorType(shape, np.dtype(np.int32))
+    b = FunctionBuilder("argmax", [values, places])
+    inits = [b.constant(np.float32(-np.inf)), b.constant(np.int32(0))]
+    body = choosing_body(F32, np.dtype(np.int32))
+    function = b.finish(b.ops(reduction.REDUCE, *b.arguments, *inits, regions=[body], dimensions=dims))
+    numbers = np.arange(values.size, dtype=np.int32).reshape(shape)
+    check(function, [np.round(random_array(rng, values)), numbers])
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7, 8, 9, 16, 21, 100])
+def test_bodies_of_any_order(count, rng):
+    b = FunctionBuilder("average", [TensorType((2, count), F32)])
+    init = b.constant(np.float32(0.5))
+    function = b.finish(b.ops(reduction.REDUCE, b.arguments[0], init, regions=[averaging_body(F32)], dimensions=(1,)))
+    check(function, [random_array(rng, TensorType((2, count), F32)) / 4])
+
+
+def test_elements_are_computed_and_stored_on_the_way(rng):
+    x = random_array(rng, TensorType((6, 40), F32))
+    for axis in (0, 1):
+        traced = from_jax(lambda x, axis=axis: (jnp.sum(x * 2 + 1, axis), jnp.max(-x, axis), x * 2 + 1), x)
+        program = check(traced, [x])
+        assert len(launched(program)) == 1
+
+
+def test_what_few_columns_share_is_computed_once(rng):
+    x, w = random_array(rng, TensorType((5, 70, 3), F32)), random_array(rng, TensorType((5, 70), F32))
+    traced = from_jax(lambda x, w: (jnp.sqrt(jnp.abs(w))[:, :, None] * x).sum(1), x, w)
+    (source,) = sources(check(traced, [x, w]))
+    assert source.count("square_root(") == 1
+    assert source.count("add_lanes_f32(") == 3
+
+
+def test_two_launches_for_few_long_results(rng):
+    x = random_array(rng, TensorType((9000,), F32))
+    program = check(reduce_of((9000,), (0,), F32, OPS[:1]), [x])
+    assert len(launched(program)) == 2
+    assert program.steps[1].follows
+
+
+def test_choosing_bodies_on_long_rows_with_nans_and_ties(rng):
+    for shape, axis in (((5, 130), 1), ((130, 5), 0), ((64,), 0), ((3, 259), 1)):
+        x = np.round(random_array(rng, TensorType(shape, F32)))
+        x[rng.random(shape) < 0.02] = np.nan
+        traced = from_jax(lambda x, axis=axis: (jnp.argmax(x, axis), jnp.argmin(x, axis)), x)
+        check(traced, [x])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int8", "uint64", "bool"])
+def test_first_extremes_of_every_element_type(dtype, rng):
+    arrays = [random_array(rng, TensorType(shape, np.dtype(dtype))) for shape in ((4, 70), (9000,))]
+    arrays = [np.round(x / 4).astype(dtype) if dtype.startswith("float") else x for x in arrays]
+
+    def both(x, y):
+        plain, shifted = (jnp.argmax(x, 1), jnp.argmin(x, 1)), (jnp.argmax(~x if x.dtype == bool else x + x, 1),)
+        columns = (jnp.argmax(x, 0), jnp.argmin(x[:, :5], 1), jnp.argmax(x.T[:20], 0), jnp.argmin(x.T[:20], 0))
+        return *plain, *shifted, *columns, jnp.argmax(y), jnp.argmin(y)
+
+    program = check(from_jax(both, *arrays), arrays)
+    assert any("first_maximum" in source for source in sources(program))
+
+
+def test_bodies_that_only_look_like_argmax_keep_their_meaning(rng):
+    x = np.round(random_array(rng, TensorType((4, 70), F32)))
+    b = FunctionBuilder("argmax", [TensorType(x.shape, F32)])
+    places = b.op(creation.IOTA, iota_dimension=1, result=TensorType(x.shape, np.dtype(np.int32)))
+    inits = [b.constant(np.float32(-np.inf)), b.constant(np.int32(0))]
+    body = choosing_body(F32, np.dtype(np.int32))  # a NaN never wins
+    function = b.finish(b.ops(reduction.REDUCE, b.arguments[0], places, *inits, regions=[body], dimensions=(1,)))
+    program = check(function, [x])
+    assert not any("first_maximum" in source for source in sources(program))
+
+
+def test_sums_of_complex_numbers(rng):
+    for dtype in (np.complex64, np.complex128):
+        x = (rng.standard_normal((7, 40)) + 1j * rng.standard_normal((7, 40))).astype(dtype)
+        traced = from_jax(lambda x: (x.sum(0), x.sum(1), (x * x).sum()), x)
+        check(traced, [x])

@@ -1,0 +1,77 @@
+"""Maps on all lanes at once give every lane the bits that it has alone."""
+
+import jax
+import numpy as np
+import pytest
+
+from numhlo.backend.interim.lanes import BLOCK
+from numhlo.backend.runtime.step_plans import FEW_LANES
+from numhlo.lowering.interpreter import interpret
+from numhlo.lowering.ir import Function
+from numhlo.lowering.ops.builder import FunctionBuilder
+from numhlo.lowering.ops.control_flow import COMPOSITE
+from numhlo.lowering.ops.loops import make_map
+from tests.backend.interim.in_python import InPython
+from tests.backend.interim.random_loops import random_lane
+from tests.backend.plain_engine import assert_same_bits
+from tests.backend.programs import from_jax
+
+LANES = FEW_LANES + 9
+
+
+def mapped(body: Function, consts: int, lanes: int) -> Function:
+    """Return a function that maps ``body`` over the leading axis of its later arguments."""
+    taken, given = [v.tensor for v in body.body.arguments], [v.tensor for v in body.body.returns]
+    stack = lambda t: t.with_shape((lanes, *t.shape))
+    b = FunctionBuilder("mapped", [*taken[:consts], *map(stack, taken[consts:])])
+    results = b.ops(
+        COMPOSITE,
+        *b.arguments,
+        results=[stack(t) for t in given],
+        name="numhlo.map",
+        composite_attributes={"lanes": lanes, "num_consts": consts},
+        decomposition=make_map(body, lanes, consts),
+    )
+    return b.finish(results)
+
+
+@pytest.mark.parametrize("first", range(0, 120, 20))
+def test_random_lanes_have_the_bits_they_have_alone(first):
+    at_once = 0
+    for seed in range(first, first + 20):
+        body, arrays = random_lane(seed, LANES)
+        function = mapped(body, 1, LANES)
+        found = InPython(function)
+        at_once += "op by op on all lanes at once" in found.engine.ways()
+        for left, right in zip(found(arrays), interpret(function, arrays), strict=True):
+            try:
+                assert_same_bits(left, np.asarray(right))
+            except AssertionError as error:
+                error.add_note(f"seed {seed}")
+                raise
+    assert at_once >= 10
+
+
+def test_few_lanes_run_one_after_the_other():
+    body, arrays = random_lane(3, 5)
+    function = mapped(body, 1, 5)
+    found = InPython(function)
+    assert "op by op on all lanes at once" not in found.engine.ways()
+    found.translate()
+    for left, right in zip(found(arrays), interpret(function, arrays), strict=True):
+        assert_same_bits(left, np.asarray(right))
+
+
+@pytest.mark.parametrize("lanes", [BLOCK - 1, BLOCK + 3])
+def test_lanes_in_blocks(lanes, rng):
+    """Each lane counts how often it can be halved, up to its own number of rounds."""
+
+    def one(x, rounds):
+        return jax.lax.while_loop(lambda s: (s[0] > 1) & (s[1] < rounds), lambda s: (s[0] / 2, s[1] + 1), (x, 0))[1]
+
+    function = mapped(from_jax(one, np.float64(0), np.int64(0)), 0, lanes)
+    x, rounds = rng.uniform(0, 2**20, lanes), rng.integers(0, 9, lanes)
+    found = InPython(function)
+    assert found.engine.ways() == {"op by op on all lanes at once": 1}
+    expected = np.minimum(np.maximum(np.ceil(np.log2(x)), 0), rounds)
+    np.testing.assert_array_equal(found([x, rounds])[0], expected)

@@ -1,0 +1,100 @@
+"""Runs programs with the JIT off: kernels as plain Python on tiny arrays, steps in a loop. Cuts launches into chunks."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from numhlo.backend.compiler.kernel_compiler import function_of_source
+from numhlo.backend.primitives import layout
+from numhlo.backend.program import Branch, Evaluate, Exchange, Launch, Loop, Place, Program, Step
+from numhlo.lowering.interpreter import evaluate_op
+
+NEVER = np.zeros(1, np.int64)
+CONTEXT = np.zeros(layout.CONTEXT_WORDS, np.int64)
+CONTEXT[layout.INTERRUPT] = NEVER.ctypes.data
+
+
+class PlainEngine:
+    """One run of a program on some arrays, which stay as they are."""
+
+    def __init__(self, program: Program, arrays: Sequence[np.ndarray], chunks: int = 2) -> None:
+        self.program, self.chunks = program, chunks
+        memory = np.full(program.arena_bytes + 64, 0xA5, np.uint8)
+        start = -memory.ctypes.data % 64
+        self.arrays: list[np.ndarray] = []
+        for buffer in program.buffers:
+            shape, dtype = buffer.type.shape, buffer.type.dtype
+            if buffer.place is Place.ARGUMENT:
+                array = np.array(arrays[buffer.index], order="C")
+            elif buffer.place is Place.RESULT:
+                array = np.empty(shape, dtype)
+            elif buffer.place is Place.CONSTANT:
+                assert buffer.data is not None
+                array = buffer.data
+            else:
+                place = start + buffer.offset
+                assert place + buffer.type.nbytes <= len(memory)
+                array = memory[place : place + buffer.type.nbytes].view(dtype).reshape(shape)
+            self.arrays.append(array)
+        self.memory = memory
+
+    def run(self) -> list[np.ndarray]:
+        """Return the results."""
+        with np.errstate(all="ignore"):
+            self._run(self.program.steps)
+        return [self.arrays[number] for number in self.program.results]
+
+    def _run(self, steps: Sequence[Step]) -> None:
+        for step in steps:
+            match step:
+                case Launch():
+                    self._launch(step)
+                case Evaluate():
+                    self._evaluate(step)
+                case Loop():
+                    self._run(step.condition)
+                    while self.arrays[step.predicate].reshape(-1)[0]:
+                        self._run(step.body)
+                        self._run(step.condition)
+                case Branch():
+                    index = int(self.arrays[step.index].reshape(-1)[0])
+                    self._run(step.branches[index if 0 <= index < len(step.branches) else -1])
+                case Exchange():
+                    for first, second in step.pairs:
+                        self.arrays[first], self.arrays[second] = self.arrays[second], self.arrays[first]
+
+    def _launch(self, step: Launch) -> None:
+        kernel = function_of_source(step.kernel.name, step.kernel.source)
+        table = np.array([self.arrays[number].ctypes.data for number in step.buffers] or [0], np.int64)
+        dims = np.array(step.dims or [0], np.int64)
+        edges = np.linspace(0, step.extent, min(self.chunks, step.extent) + 1).astype(int).tolist()
+        for low, high in pairwise(edges):
+            kernel(CONTEXT.ctypes.data, table.ctypes.data, dims.ctypes.data, low, high)
+
+    def _evaluate(self, step: Evaluate) -> None:
+        known = {value: self.arrays[number].reshape(value.tensor.shape) for value, number in step.inputs}
+        for (value, number), array in zip(step.outputs, evaluate_op(step.op, known), strict=True):
+            self.arrays[number].reshape(value.tensor.shape)[...] = array
+
+
+def run_plain(program: Program, arrays: Sequence[np.ndarray], chunks: int = 2) -> list[np.ndarray]:
+    """Return a program's results on some arrays."""
+    return PlainEngine(program, arrays, chunks).run()
+
+
+def assert_same_bits(found: np.ndarray, expected: np.ndarray) -> None:
+    """Check that two arrays are equal, signs of zeros included; any NaN equals any other."""
+    assert found.dtype == expected.dtype
+    assert found.shape == expected.shape
+    if found.dtype.kind in "iub":
+        np.testing.assert_array_equal(found, expected)
+        return
+    parts = (
+        [(found.real, expected.real), (found.imag, expected.imag)] if found.dtype.kind == "c" else [(found, expected)]
+    )
+    for left, right in parts:
+        with np.errstate(invalid="ignore"):  # of signalling NaN
+            a, b = left.astype(np.float64), right.astype(np.float64)
+        np.testing.assert_array_equal(a, b)
+        np.testing.assert_array_equal(np.signbit(a) & ~np.isnan(a), np.signbit(b) & ~np.isnan(b))

@@ -1,0 +1,187 @@
+"""Loops and branches: whole-loop kernels where they are possible, step trees otherwise, state in place."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from numhlo.backend.planning import plan
+from numhlo.backend.program import Branch, Exchange, Launch, Loop
+from numhlo.lowering.interpreter import interpret
+from tests.backend.plain_engine import assert_same_bits, run_plain
+from tests.backend.programs import all_steps, from_jax, launched
+
+X = np.linspace(0.5, 2, 12, dtype=np.float32).reshape(3, 4)
+LINE = np.linspace(-1, 1, 20, dtype=np.float32)
+
+
+def planned(function, *arguments):
+    """Plan, check the results against the interpreter, return the program."""
+    arrays = [np.asarray(a) for a in jax.tree.leaves(arguments)]
+    traced = from_jax(function, *arguments)
+    program = plan(traced)
+    for left, right in zip(run_plain(program, arrays), interpret(traced, arrays), strict=True):
+        assert_same_bits(left, np.asarray(right))
+    return program
+
+
+def is_one_kernel(program):
+    steps = all_steps(program)
+    return all(isinstance(s, Launch) for s in steps) and any("loop" in name for name in launched(program))
+
+
+def fibonacci(n):
+    return jax.lax.fori_loop(0, n, lambda i, c: (c[1], c[0] + c[1]), (0, 1))
+
+
+def nested(x):
+    def outer(i, total):
+        return jax.lax.fori_loop(0, i, lambda j, t: t + x[j] * i, total)
+
+    return jax.lax.fori_loop(0, 6, outer, np.float32(0))
+
+
+def branching(x):
+    def step(c, value):
+        c = jax.lax.cond(value > 0.1, lambda c: c + 1, lambda c: c * 0.5, c)
+        return jax.lax.switch(value.astype(int) + 1, [lambda c: c, lambda c: c + value, lambda c: -c], c), c
+
+    return jax.lax.scan(step, np.float32(1), x)
+
+
+def three_bodies(state):
+    def step(s, _):
+        s = s + jnp.stack([s[1] - s[0], s[0] * s[2], -s[2]]) * np.float32(0.1)
+        return s, s.sum()
+
+    return jax.lax.scan(step, state, None, length=7)
+
+
+def in_place(x):
+    return jax.lax.fori_loop(1, 20, lambda i, y: y.at[i].set(y[i - 1] * 0.5 + x[i]), x)
+
+
+def histogram(x):
+    return jax.lax.fori_loop(0, 20, lambda i, h: h.at[(x[i] * 40 + 40).astype(int)].add(1), jnp.zeros(81, int))
+
+
+def matrix_power(x):
+    return jax.lax.fori_loop(0, 3, lambda _, v: v[::-1] * x[0, 0], x[0])
+
+
+def while_with_test(x):
+    return jax.lax.while_loop(lambda c: c[0] < 50, lambda c: (c[0] * 2 + c[1], c[1] + 1), (x[0], x[1]))
+
+
+@pytest.mark.parametrize(
+    ("function", "argument"),
+    [
+        (fibonacci, 15), (nested, LINE), (branching, LINE), (three_bodies, LINE[:3]), (in_place, LINE),
+        (histogram, LINE), (matrix_power, X), (while_with_test, np.array([1, 2], np.float32)),
+    ],
+)  # fmt: skip
+def test_loops_on_scalars_are_one_kernel(function, argument):
+    assert is_one_kernel(planned(function, argument))
+
+
+def test_a_scan_over_many_carries_is_one_kernel():
+    def many(carries, xs):
+        def step(c, x):
+            new = tuple(c[k] * 0.9 + c[(k + 1) % 60] * x for k in range(60))
+            return new, new[0]
+
+        return jax.lax.scan(step, carries, xs)
+
+    assert is_one_kernel(planned(many, tuple(np.float64(k) for k in range(60)), np.linspace(0, 0.01, 9)))
+
+
+def loop_of(program):
+    (loop,) = [s for s in program.steps if isinstance(s, Loop)]
+    return loop
+
+
+def test_state_is_updated_in_place():
+    step = lambda i, y, x: jnp.sqrt(y) + x.sum()
+    program = planned(lambda x: jax.lax.fori_loop(0, 5, lambda i, y: step(i, y, x * y), x * 2), np.ones((30, 10)))
+    steps = loop_of(program).body
+    assert not any(isinstance(s, Exchange) for s in steps)
+    assert program.results[0] in {n for s in steps if isinstance(s, Launch) for n in s.buffers}
+
+
+def test_state_that_is_still_read_is_exchanged():
+    shift = lambda x: jax.lax.fori_loop(0, 5, lambda i, y: y + jnp.flip(y), x)
+    steps = loop_of(planned(shift, np.arange(100.0))).body
+    assert [len(s.pairs) for s in steps if isinstance(s, Exchange)] == [1]
+
+
+def test_state_may_change_places_without_copies():
+    def rotate(a, b, c):
+        return jax.lax.fori_loop(0, 5, lambda i, s: (s[1], s[2], s[0] + s[1][0]), (a, b, c))
+
+    steps = loop_of(planned(rotate, *[np.arange(100.0) + k for k in range(3)])).body
+    assert not any(isinstance(s, Launch) and s.kernel.name == "copy" for s in steps)
+
+
+def test_state_in_nested_loops_with_exchanges():
+    def nested_arrays(x):
+        def outer(i, y):
+            y = jax.lax.fori_loop(0, 3, lambda j, z: z * 0.5 + jnp.flip(z) * i, y)
+            return jax.lax.fori_loop(0, 2, lambda j, z: (z[1], z[0] + 1), (y, y * 2))[0]
+
+        return jax.lax.fori_loop(0, 4, outer, x)
+
+    planned(nested_arrays, np.arange(100.0))
+
+
+def test_one_value_as_two_parts_of_the_state():
+    planned(lambda x: jax.lax.fori_loop(0, 3, lambda i, s: (s[0] + s[1], s[1] * 2), (x, x)), np.arange(80.0))
+    planned(lambda x: jax.lax.fori_loop(0, 3, lambda i, s: (s[1], s[1]), (x, x + 1)), np.arange(80.0))
+
+
+def test_branches_on_arrays():
+    for index in (-1, 0, 1, 2, 5):
+        program = planned(
+            lambda i, x: jax.lax.switch(i, [lambda x: x * 2, jnp.flip, lambda x: x], x), index, np.arange(90.0)
+        )
+        assert any(isinstance(s, Branch) for s in program.steps)
+
+
+def test_branches_in_loops_on_arrays():
+    def function(x):
+        def body(i, y):
+            return jax.lax.cond(i % 2 == 0, lambda y: y * 2, lambda y: y[::-1], y)
+
+        return jax.lax.fori_loop(0, 5, body, x)
+
+    planned(function, np.arange(90.0))
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 2, 5])
+def test_what_a_window_leaves_is_copied_once(rounds):
+    grid = np.linspace(-1, 1, 900, dtype=np.float32).reshape(30, 30) ** 3
+
+    def smooth(i, u):
+        inner = (u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2]) * np.float32(0.25)
+        return jax.lax.dynamic_update_slice(u, inner, (1, 1))
+
+    program = planned(lambda u: jax.lax.fori_loop(0, rounds, smooth, u), grid)
+    for loop in (step for step in program.steps if isinstance(step, Loop)):
+        assert not any(isinstance(step, Launch) and step.kernel.name == "copy" for step in loop.body)
+        assert any(isinstance(step, Exchange) for step in loop.body)
+
+
+def test_windows_that_move_are_copied_in_every_round():
+    grid = np.linspace(-1, 1, 900, dtype=np.float32).reshape(30, 30) ** 3
+
+    def smooth(i, u):
+        inner = (u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2]) * np.float32(0.25)
+        return jax.lax.dynamic_update_slice(u, inner, (i, 2 - i))
+
+    def with_sums(i, state):
+        u, total = state
+        inner = (u[1:-1, 2:] + u[1:-1, :-2]) * np.float32(0.5)
+        new = jax.lax.dynamic_update_slice(u, inner, (1, 1))
+        return jax.lax.dynamic_update_slice(new, new[:1] + 1, (0, 0)), total + new.sum()
+
+    planned(lambda u: jax.lax.fori_loop(0, 3, smooth, u), grid)
+    planned(lambda u: jax.lax.fori_loop(0, 3, with_sums, (u, np.float32(0))), grid)

@@ -1,0 +1,147 @@
+"""Ctrl-C inside native loops, of the driver and of a kernel; other listeners are not cut off."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from numhlo.backend.executable import Executable
+from numhlo.backend.primitives.layout import CUT_SHORT
+from numhlo.backend.program import Buffer, Kernel, Launch, Place, Program
+from numhlo.backend.runtime.interrupt import interrupt_flag
+from numhlo.lowering.ir import Region, TensorType
+from numhlo.lowering.ops import elementwise
+from numhlo.lowering.ops.primitive import make_op
+from tests.backend.hand_written import I64
+from tests.backend.test_executable import doubling_program
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="native loops can't be interrupted there")
+
+ENDLESS = f"""
+from numhlo.backend.primitives import address, fail, interrupted, load_i64, store_i64
+
+
+def endless(ctx, bufs, dims, lo, hi):
+    x = address(bufs, 0)
+    y = address(bufs, 1)
+    count = load_i64(x, 0)
+    while count != 0:
+        count += 1
+        if interrupted(ctx):
+            fail(ctx, {CUT_SHORT})
+            return
+    store_i64(y, 0, count)
+"""
+
+
+def endless_kernel_program():
+    type = TensorType((), I64)
+    x = Region([type]).arguments[0]
+    op = make_op(elementwise.NEGATE, [x])
+    step = Launch(Kernel("endless", ENDLESS), (0, 1), (), 1, 1, [op], [(x, 0)], [(op.result, 1)])
+    return Program([Buffer(type, Place.ARGUMENT, 0), Buffer(type, Place.RESULT, 0)], [step], 0, [1])
+
+
+def press_ctrl_c(seconds):
+    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    return time.monotonic() + seconds
+
+
+ENDLESS_CALLS = {
+    "driver": (doubling_program(np.inf), np.array(0.0)),  # 0 + 0 never gets there
+    "kernel": (endless_kernel_program(), np.array(1)),
+}
+
+
+@pytest.mark.parametrize("loop", ENDLESS_CALLS)
+def test_ctrl_c_ends_a_native_loop_soon(loop):
+    program, argument = ENDLESS_CALLS[loop]
+    executable = Executable(program)
+    assert executable.wait(60)
+    for _ in range(2):
+        pressed = press_ctrl_c(0.1)
+        with pytest.raises(KeyboardInterrupt):
+            executable([argument])
+        assert time.monotonic() - pressed < 5.0  # a fraction of a second on a machine that is not busy
+    last = np.array(np.inf if loop == "driver" else 0)
+    assert executable([last])[0] == last
+    assert signal.set_wakeup_fd(-1) == -1
+
+
+def test_a_handler_that_does_not_raise_lets_the_loop_go_on():
+    executable = Executable(doubling_program(1e300))
+    assert executable.wait(60)
+    seen = []
+    before = signal.signal(signal.SIGUSR1, lambda *_: seen.append(1))
+    try:
+        signal.raise_signal(signal.SIGUSR1)
+        flag = interrupt_flag()
+        assert flag.arm()
+        signal.raise_signal(signal.SIGUSR1)
+        raised = [flag.raised]
+        expected = 1.5 * 2.0 ** np.ceil(np.log2(1e300 / 1.5))
+        assert executable([np.array(1.5)])[0][()] == expected  # starts with the flag up: goes on after a look at Python
+        flag.disarm()
+        assert [*raised, flag.raised] == [True, False]
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert seen == [1, 1]
+
+
+def test_other_listeners_hear_of_signals_too():
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    before = signal.signal(signal.SIGUSR1, lambda *_: None)
+    kept = signal.set_wakeup_fd(writer)
+    try:
+        flag = interrupt_flag()
+        assert flag.arm()
+        signal.raise_signal(signal.SIGUSR1)
+        flag.disarm()
+        assert os.read(reader, 10) == bytes([signal.SIGUSR1])
+        assert signal.set_wakeup_fd(writer) == writer
+    finally:
+        signal.set_wakeup_fd(kept)
+        signal.signal(signal.SIGUSR1, before)
+        os.close(reader)
+        os.close(writer)
+
+
+def test_only_the_main_thread_arms():
+    armed = []
+    thread = threading.Thread(target=lambda: armed.append(interrupt_flag().arm()))
+    thread.start()
+    thread.join()
+    assert armed == [False]
+
+
+FIRST_CALL = """
+import os, signal, threading, time
+import numhlo
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+run = numhlo.jit(lambda limit: numhlo.lax.while_loop(lambda k: k != limit, lambda k: k + 1, 0))
+run.lower(0)
+timer = threading.Timer({seconds}, os.kill, (os.getpid(), signal.SIGINT))
+timer.start()
+try:
+    run(-1)
+except KeyboardInterrupt:
+    print("heard")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [0.3, 4.0])
+def test_ctrl_c_ends_a_first_call_before_and_after_machine_code_has_arrived(seconds, tmp_path):
+    environment = {**os.environ, "NUMHLO_CACHE_DIR": str(tmp_path), "NUMHLO_ENGINE": "compiled"}
+    script = FIRST_CALL.format(seconds=seconds)
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == "heard\n", done.stderr

@@ -1,0 +1,46 @@
+"""Functions of complex numbers against NumPy's: ordinary values closely, zeros and infinities exactly."""
+
+import numpy as np
+import pytest
+
+from numhlo.backend import vector_math
+
+FUNCTIONS = {
+    "abs": (vector_math.abs_c128, np.abs),
+    "exp": (vector_math.exp_c128, np.exp),
+    "log": (vector_math.log_c128, np.log),
+    "sqrt": (vector_math.sqrt_c128, np.sqrt),
+    "sin": (vector_math.sin_c128, np.sin),
+    "cos": (vector_math.cos_c128, np.cos),
+}
+LIMITS = [0.0, -0.0, 1.0, -2.0, np.inf, -np.inf]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_ordinary_values(name, rng):
+    own, reference = FUNCTIONS[name]
+    sizes = np.exp(rng.uniform(-5, 3, 200))
+    values = sizes * np.exp(1j * rng.uniform(-np.pi, np.pi, 200))
+    near_one = np.exp(1j * rng.uniform(-np.pi, np.pi, 50)) * (1 + rng.uniform(-1e-6, 1e-6, 50))
+    for z in (*values, *near_one):
+        np.testing.assert_allclose(own(z), reference(z), rtol=2e-15, atol=1e-18)
+
+
+@pytest.mark.parametrize("name", ["abs", "exp", "log", "sqrt"])
+def test_limits(name):
+    own, reference = FUNCTIONS[name]
+    for re in LIMITS:
+        for im in LIMITS:
+            if name == "exp" and not np.isfinite(im):
+                continue  # C leaves the signs open
+            z = np.array([re, im]).view(np.complex128)[0]
+            with np.errstate(all="ignore"):
+                found, expected = np.complex128(own(z)), np.complex128(reference(z))
+            for left, right in ((found.real, expected.real), (found.imag, expected.imag)):
+                np.testing.assert_allclose(left, right, rtol=2e-15, err_msg=str(z))
+
+
+def test_sizes_that_overflow():
+    assert vector_math.abs_c128(np.complex128(3e300 + 4e300j)) == 5e300
+    assert vector_math.abs_c128(np.complex128(3e-310 + 4e-310j)) == pytest.approx(5e-310, rel=1e-6)
+    assert vector_math.abs_c128(np.complex128(complex(np.inf, np.nan))) == np.inf

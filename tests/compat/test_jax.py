@@ -1,0 +1,229 @@
+"""Programs written for JAX: the same results on JAX and on numhlo under JAX's names, and JAX's rules for arrays."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import jax
+import numpy as np
+import pytest
+
+import numhlo
+import numhlo.compat.jax as compat
+from numhlo.lowering.ir.errors import ArgumentError, ImmutableArrayError
+
+jax.config.update("jax_enable_x64", True)
+
+
+def train(jax, steps=5):
+    """Gradient descent of a small network, written against JAX's names."""
+    jnp = jax.numpy
+
+    def predict(params, x):
+        for layer in params[:-1]:
+            x = jax.nn.relu(x @ layer["w"] + layer["b"])
+        return x @ params[-1]["w"] + params[-1]["b"]
+
+    def loss(params, x, y):
+        return jnp.mean((predict(params, x) - y) ** 2) + 1e-3 * sum(jnp.sum(p["w"] ** 2) for p in params)
+
+    @jax.jit
+    def step(params, x, y):
+        value, grads = jax.value_and_grad(loss)(params, x, y)
+        return jax.tree.map(lambda p, g: p - 0.1 * g, params, grads), value
+
+    rng = np.random.default_rng(0)
+    sizes = [3, 5, 2]
+    params = [{"w": rng.normal(size=(a, b)), "b": np.zeros(b)} for a, b in pairwise(sizes)]
+    x, y = rng.normal(size=(8, 3)), rng.normal(size=(8, 2))
+    values = []
+    for _ in range(steps):
+        params, value = step(params, x, y)
+        values.append(value)
+    return params, values
+
+
+def kalman(jax):
+    jnp = jax.numpy
+
+    def step(carry, z):
+        mean, var = carry
+        gain = var / (var + 0.5)
+        mean = mean + gain * (z - mean)
+        var = (1 - gain) * var + 0.1
+        return (mean, var), mean
+
+    (_, var), means = jax.lax.scan(step, (0.0, 1.0), jnp.arange(5.0))
+    return means, var
+
+
+def updates(jax):
+    jnp = jax.numpy
+    x = jnp.arange(5.0)
+    y = x
+    y += 1
+    z = x.at[1].set(9.0).at[jnp.array([0, 0, 7])].add(2.0)
+    return x, y, z, x.at[100].set(3.0), x.at[jnp.array([1, 9])].get(mode="fill", fill_value=-1), x.sort()
+
+
+def rebinding(jax):
+    @jax.jit
+    def f(x):
+        y = x
+        y += 1
+        y *= 2
+        return x, y
+
+    x = np.arange(3.0)
+    return f(x), x
+
+
+def transformations(jax):
+    jnp = jax.numpy
+    f = lambda x: jnp.sum(jnp.sin(x) ** 2) * x[0]
+    x = jnp.array([0.3, -1.0, 2.0])
+    value, pull = jax.vjp(f, x)
+    return (
+        jax.grad(f)(x),
+        jax.hessian(f)(x),
+        jax.jacfwd(lambda v: v * v[0])(x),
+        jax.jvp(f, (x,), (jnp.ones(3),)),
+        value,
+        pull(1.0),
+        jax.vmap(lambda a, b: a @ b, in_axes=(0, None))(jnp.ones((4, 3)), x),
+        jax.jit(jax.grad(f))(x),
+        jax.linearize(f, x)[1](jnp.ones(3)),
+        jax.vmap(jax.grad(lambda t: t**3))(x),
+    )
+
+
+def control(jax):
+    lax, jnp = jax.lax, jax.numpy
+    body = lambda i, v: v.at[i].set(v[i] + i)
+    return (
+        lax.fori_loop(0, 3, body, jnp.zeros(4)),
+        lax.while_loop(lambda v: v < 100, lambda v: v * 2, 1.5),
+        lax.cond(True, lambda: jnp.ones(2), lambda: jnp.zeros(2)),
+        lax.switch(1, [lambda x: x, lambda x: -x], 4.0),
+        lax.map(lambda v: v**2, jnp.arange(3.0)),
+        lax.dynamic_slice(jnp.arange(6), (2,), (3,)),
+    )
+
+
+def functions(jax):
+    jnp = jax.numpy
+    x = jnp.linspace(0, 1, 6).reshape(2, 3)
+    return (
+        jnp.where(x > 0.5, x, 0),
+        jnp.einsum("ij,kj->ik", x, x),
+        jnp.linalg.norm(x),
+        jax.nn.softmax(x),
+        jax.scipy.special.logsumexp(x, axis=0),
+        jnp.concatenate([x, x[:1]]),
+        jnp.argsort(-x, axis=1),
+        jnp.unique(jnp.array([3, 1, 3]), size=3, fill_value=0),
+        jnp.float32(2) * x.astype(jnp.float32),
+        jnp.pi,
+        jax.tree_util.tree_leaves({"a": x}),
+    )
+
+
+@pytest.mark.parametrize("program", [train, kalman, updates, rebinding, transformations, control, functions])
+def test_programs(program):
+    wanted, found = jax.tree.leaves(program(jax)), jax.tree.leaves(program(compat))
+    assert len(wanted) == len(found)
+    for w, f in zip(wanted, found, strict=True):
+        np.testing.assert_allclose(np.asarray(f), np.asarray(w), rtol=1e-12, atol=1e-14)
+        assert np.asarray(f).dtype == np.asarray(w).dtype
+
+
+def test_arrays_are_immutable():
+    jnp = compat.numpy
+    x = jnp.arange(3.0)
+    assert type(x) is compat.Array and not x.flags.writeable and type(x + 1) is compat.Array
+    assert (
+        not (x + 1).flags.writeable and type(x[0]) is compat.Array and type(compat.jit(lambda v: v)(x)) is compat.Array
+    )
+    with pytest.raises(ImmutableArrayError) as caught:
+        x[0] = 1
+    assert str(caught.value).startswith("x[index] = value: arrays are immutable under JAX's rules\n  at test_jax.py:")
+    assert str(caught.value).endswith(
+        "  numhlo.compat.jax has JAX's semantics; numhlo itself has NumPy's, where this works; "
+        "use x = x.at[index].set(value)"
+    )
+    for write in (lambda v: v.fill(1), lambda v: v.__setitem__(0, 1), lambda v: v.put(0, 1)):
+        for target in (
+            write,
+            compat.jit(write),
+            compat.vmap(write),
+            compat.grad(lambda v, w=write: (w(v), v.sum())[1]),
+        ):
+            with pytest.raises((ImmutableArrayError, ValueError)):
+                target(x if target is not compat.vmap else x[None])
+    assert isinstance(x, jnp.ndarray)
+    assert compat.jit(lambda v: isinstance(v, jnp.ndarray) * v)(x).tolist() == [0, 1, 2]
+
+
+def test_nothing_is_written_back_and_nothing_is_shared():
+    x = np.arange(3.0)
+    y = compat.numpy.asarray(x)
+    z = compat.numpy.reshape(x, (3, 1))
+    x[0] = 9
+    assert y.tolist() == [0, 1, 2] and z.ravel().tolist() == [0, 1, 2]
+
+    @compat.jit
+    def f(v):
+        v += 1
+        return v
+
+    assert f(x).tolist() == [10, 2, 3] and x.tolist() == [9, 1, 2]
+
+
+def test_rules_do_not_leak():
+    @numhlo.jit
+    def numpy_like(v):
+        v[0] = 5
+        return v
+
+    compat.jit(lambda v: v * 2)(np.ones(2))
+    assert numpy_like(np.ones(2)).tolist() == [5, 1]
+    f = lambda v: v + 1
+    assert type(numhlo.jit(f)(np.ones(1))) is numhlo.Array and type(compat.jit(f)(np.ones(1))) is compat.Array
+
+
+def test_jitted_functions_are_numhlos_underneath():
+    f = compat.jit(lambda x, n: x * n, static_argnums=1, donate_argnums=0)
+    assert f(np.ones(2), 3).tolist() == [3, 3]
+    assert f.lower(np.ones(2), 3).as_text().startswith("module") and "lambda" in repr(f)
+
+    class Model:
+        scale = 2.0
+
+        @compat.jit
+        def __call__(self, x):
+            return x * self.scale
+
+    assert Model()(np.ones(1)).tolist() == [2.0]
+    assert compat.jit(static_argnames="n")(lambda x, n: x + n)(1.0, n=2) == 3
+    assert compat.eval_shape(lambda x: x.T, compat.ShapeDtypeStruct((2, 3), "float32")).shape == (3, 2)
+    with compat.disable_jit():
+        assert f(np.ones(2), 4).tolist() == [4, 4]
+
+
+def test_devices_and_configuration():
+    assert compat.devices() == ["cpu"] and compat.device_count() == 1 and compat.default_backend() == "cpu"
+    put = compat.device_put({"a": np.ones(2)})
+    assert type(put["a"]) is compat.Array and type(compat.device_get(put)["a"]) is not compat.Array
+    assert compat.block_until_ready(put) is put
+    compat.config.update("jax_enable_x64", True)
+    with pytest.raises(ArgumentError) as caught:
+        compat.config.update("jax_enable_x64", False)
+    assert str(caught.value) == (
+        "jax.config.update('jax_enable_x64', False)\n"
+        "  dtypes are NumPy's and the processor is the only device; ask for float32 by dtype="
+    )
+    with pytest.raises(ArgumentError, match="numhlo knows jax_enable_x64"):
+        compat.config.update("jax_debug_nans", True)
+    with pytest.raises(ArgumentError, match="this machine's processor"):
+        compat.devices("gpu")
+    assert compat.config.read("jax_enable_x64") and "sin" in dir(compat.numpy)

@@ -1,0 +1,104 @@
+"""One environment for all tests: single-threaded libraries, a private kernel cache, fixed seeds, golden files.
+
+The environment is set before anything else is imported, since BLAS, XLA and numhlo read it only once. Test workers
+inherit it, so all of them share one kernel cache and every kernel is compiled once.
+"""
+
+import os
+import random
+import re
+import shutil
+import signal
+import sys
+import tempfile
+import zlib
+from pathlib import Path
+
+ENVIRONMENT = {
+    "JAX_ENABLE_X64": "1",  # the oracle's dtypes are NumPy's
+    "JAX_PLATFORMS": "cpu",
+    "MKL_NUM_THREADS": "1",
+    "NUMHLO_VERIFY": "1",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
+    "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
+}
+for _name, _value in ENVIRONMENT.items():
+    os.environ.setdefault(_name, _value)
+
+OWN_CACHE: str | None = None
+if "NUMHLO_CACHE_DIR" not in os.environ:
+    OWN_CACHE = os.environ["NUMHLO_CACHE_DIR"] = tempfile.mkdtemp(prefix="numhlo-test-cache-")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell that runs tests in the background has it ignored
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+import hypothesis  # noqa: E402 - after the environment
+import numpy as np  # noqa: E402 - after the environment
+import pytest  # noqa: E402 - after the environment
+
+DEFAULT_SEED = 20240607
+
+hypothesis.settings.register_profile("numhlo", derandomize=True, deadline=None, max_examples=25, database=None)
+hypothesis.settings.load_profile("numhlo")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("numhlo")
+    group.addoption("--seed", type=int, default=DEFAULT_SEED, help="seed of every test's random numbers")
+    group.addoption("--update-golden", action="store_true", help="rewrite golden files instead of comparing with them")
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"random seed: {config.getoption('--seed')}"
+
+
+def pytest_unconfigure() -> None:
+    service = sys.modules.get("numhlo.backend.compiler.service")
+    if service is not None:  # kernels that arrive from now on would be written into a folder that is gone
+        service.compiler_service().close()
+    # Only the process that made the cache removes it: workers found it in their environment.
+    if OWN_CACHE is not None:
+        shutil.rmtree(OWN_CACHE, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def _fixed_seed(request: pytest.FixtureRequest) -> None:
+    """Start every test from the same state of the global generators, whatever ran before it."""
+    seed = request.config.getoption("--seed")
+    random.seed(seed)
+    np.random.seed(seed)  # noqa: NPY002 - for code under test that uses the global generator
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> np.random.Generator:
+    """A generator seeded by ``--seed`` and the test's name."""
+    return np.random.default_rng([request.config.getoption("--seed"), zlib.crc32(request.node.name.encode())])
+
+
+class Golden:
+    """Compares text with ``golden/<test name>.txt`` beside the test's file, or rewrites that file."""
+
+    def __init__(self, folder: Path, name: str, update: bool) -> None:
+        self.folder, self.name, self.update = folder, name, update
+
+    def __call__(self, text: str, part: str = "") -> None:
+        """Check ``text``; a test with several texts tells them apart by ``part``."""
+        stem = f"{self.name}-{part}" if part else self.name
+        path = self.folder / f"{stem}.txt"
+        text = text if text.endswith("\n") else f"{text}\n"
+        if self.update:
+            self.folder.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="\n")
+            return
+        assert path.exists(), f"no golden file {path}; run this test once with --update-golden and read the result"
+        expected = path.read_text(encoding="utf-8")
+        assert text == expected, f"{path.name} differs; if the change is meant, run with --update-golden"
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    """Compare text with the golden file named after the test."""
+    name = re.sub(r"[^\w.=-]+", "_", request.node.name).strip("_")
+    return Golden(request.path.parent / "golden", name, request.config.getoption("--update-golden"))

@@ -1,0 +1,122 @@
+import time
+
+import numpy as np
+import pytest
+
+from numhlo.lowering.interpreter import interpret
+from numhlo.lowering.ir import Function, Location, Module, TensorType
+from numhlo.lowering.ops import PRIMITIVES, FunctionBuilder, control_flow, elementwise
+from numhlo.lowering.text import print_function, print_module
+from tests.lowering.text.programs import MODULES, PROGRAMS, VECTOR, build, double
+from tests.oracle import official_parse, run_on_xla
+
+EXACT_FAMILIES = {"Layout", "Creation", "Comparison", "Indexing", "Sorting", "Conversion", "ControlFlow"}
+
+
+def test_every_op_has_a_program():
+    missing = set(PRIMITIVES) - {name.partition(".")[0] for name in MODULES}
+    assert missing == set()
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_official_parser_accepts_both_forms_as_one_program(name):
+    pretty, generic = (print_module(MODULES[name], generic=generic) for generic in (False, True))
+    assert official_parse(pretty) == official_parse(generic)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_xla_computes_what_the_interpreter_does(name):
+    module, arrays = PROGRAMS[name]
+    for ours, theirs in zip(interpret(module.main, arrays), run_on_xla(print_module(module), arrays), strict=True):
+        assert ours.dtype == theirs.dtype
+        assert ours.shape == theirs.shape
+        exact = type(PRIMITIVES[name.partition(".")[0]]).__name__ in EXACT_FAMILIES and name != "composite.erf"
+        rtol = 0 if exact else 1e-5
+        same = np.isclose(ours.astype(np.complex128), theirs.astype(np.complex128), rtol, 0, equal_nan=True)
+        assert same.all(), (ours, theirs)
+
+
+def test_values_functions_and_arguments_are_named():
+    inner = double()
+    b = FunctionBuilder("main", [TensorType((4,), np.dtype("float32"))])
+    (x,) = b.arguments
+    first = b.op(control_flow.CALL, x, callee=inner, result=x.type)
+    second = b.op(control_flow.CALL, first, callee=double(), result=x.type)
+    pair = b.ops(control_flow.OPTIMIZATION_BARRIER, first, second)
+    module = Module([b.finish(pair[::-1])], "jit.f")
+    assert print_module(module) == (
+        "module @jit.f {\n"
+        "  func.func public @main(%arg0: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {\n"
+        "    %0 = call @double(%arg0) : (tensor<4xf32>) -> tensor<4xf32>\n"
+        "    %1 = call @double_0(%0) : (tensor<4xf32>) -> tensor<4xf32>\n"
+        "    %2:2 = stablehlo.optimization_barrier %0, %1 : tensor<4xf32>, tensor<4xf32>\n"
+        "    return %2#1, %2#0 : tensor<4xf32>, tensor<4xf32>\n"
+        "  }\n"
+        "  func.func private @double(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"
+        "    %0 = stablehlo.add %arg0, %arg0 : tensor<4xf32>\n"
+        "    return %0 : tensor<4xf32>\n"
+        "  }\n"
+        "  func.func private @double_0(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"
+        "    %0 = stablehlo.add %arg0, %arg0 : tensor<4xf32>\n"
+        "    return %0 : tensor<4xf32>\n"
+        "  }\n"
+        "}\n"
+    )
+
+
+def test_main_comes_first():
+    module = Module([double("helper"), build(lambda b, x: [x], VECTOR)])
+    assert print_module(module).index("@main") < print_module(module).index("@helper")
+
+
+def test_generic_form_of_an_op():
+    module, _ = PROGRAMS["gather"]
+    assert (
+        '    %0 = "stablehlo.gather"(%arg0, %arg1) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], '
+        "collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, indices_are_sorted = false, "
+        "slice_sizes = array<i64: 1, 3>}> : (tensor<2x3xf32>, tensor<3xi32>) -> tensor<3x3xf32>\n"
+    ) in print_module(module)
+
+
+def test_locations_are_optional():
+    function = double()
+    function.body.ops[0].location = Location(None, 12, "a file.py", 5)
+    line = "%0 = stablehlo.add %arg0, %arg0 : tensor<4xf32>"
+    assert f"{line}\n" in print_function(function)
+    located = print_function(function, locations=True)
+    assert f'{line} loc("a file.py":12:5)\n' in located
+    assert located.endswith("} loc(unknown)\n")
+
+
+def test_attributes_of_modules_functions_and_arguments():
+    function = build(lambda b, x: [x], VECTOR)
+    function.attributes["note"] = (1, "two")
+    function.argument_attributes = [{"jax.buffer_donor": True}]
+    function.result_attributes = [{"jax.result_info": "result[0]"}]
+    module = Module([function])
+    module.attributes["mhlo.num_replicas"] = np.int32(1)
+    assert print_module(module).splitlines()[:2] == [
+        "module attributes {mhlo.num_replicas = 1 : i32} {",
+        "  func.func public @main(%arg0: tensor<4xf32> {jax.buffer_donor = true}) -> "
+        '(tensor<4xf32> {jax.result_info = "result[0]"}) attributes {note = [1 : i64, "two"]} {',
+    ]
+    official_parse(print_module(module))
+
+
+def test_a_function_without_results():
+    assert official_parse(print_module(Module([Function("main")]))).count("return") == 1
+
+
+@pytest.mark.parametrize("generic", [False, True])
+def test_printing_is_linear(generic):
+    def seconds(count: int) -> float:
+        b = FunctionBuilder("main", [TensorType((4,), np.dtype("float32"))])
+        (x,) = b.arguments
+        for number in range(count):
+            x = b.op(elementwise.ADD, x, b.constant(np.full(4, number, np.float32)))
+        module = Module([b.finish([x])])
+        start = time.process_time()
+        print_module(module, generic=generic)
+        return time.process_time() - start
+
+    assert min(seconds(5000) for _ in range(3)) < 0.5

@@ -1,0 +1,102 @@
+"""Activations: jax.nn as the oracle, run at once and traced."""
+
+from __future__ import annotations
+
+import jax
+import numpy as np
+import pytest
+
+import numhlo
+from numhlo import nn
+from tests.tracer.namespace.agreement import assert_same, run_traced
+
+jax.config.update("jax_enable_x64", True)
+
+X = np.array([[0.5, -1.25, 2.0, 0.0], [35.0, -0.75, -40.0, 4.0]])
+MASK = X > -2
+
+SIMPLE = [
+    "celu",
+    "elu",
+    "gelu",
+    "glu",
+    "hard_sigmoid",
+    "hard_silu",
+    "hard_swish",
+    "hard_tanh",
+    "identity",
+    "leaky_relu",
+    "log_sigmoid",
+    "log_softmax",
+    "mish",
+    "relu",
+    "relu6",
+    "selu",
+    "sigmoid",
+    "silu",
+    "soft_sign",
+    "softmax",
+    "softplus",
+    "squareplus",
+    "standardize",
+    "swish",
+    "tanh",
+    "logsumexp",
+]
+
+OPTIONS = {
+    "elu": lambda n, x: n.elu(x, 0.5),
+    "celu": lambda n, x: n.celu(x, 2.0),
+    "gelu": lambda n, x: n.gelu(x, approximate=False),
+    "leaky": lambda n, x: n.leaky_relu(x, 0.2),
+    "softmax": lambda n, x: (n.softmax(x, 0), n.softmax(x, (0, 1)), n.softmax(x, where=MASK), n.log_softmax(x, axis=0)),
+    "squareplus": lambda n, x: n.squareplus(x, 1.0),
+    "standardize": lambda n, x: n.standardize(x, 0, epsilon=1e-3),
+    "glu": lambda n, x: n.glu(x, 0),
+    "one_hot": lambda n, x: n.one_hot(np.array([[0, 2], [5, -1]]), 3, axis=1, dtype=np.float32),
+    "one_hot default": lambda n, x: n.one_hot(np.array([0, 2]), 3),
+    "logsumexp": lambda n, x: (n.logsumexp(x, axis=1, keepdims=True), n.logsumexp(x, b=x, return_sign=True), n.logsumexp(x, 0, where=MASK)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*SIMPLE, *[f"{k} options" for k in OPTIONS]])
+def test_agrees_with_jax(name):
+    fun = OPTIONS.get(name.removesuffix(" options")) if name.endswith("options") else lambda n, x: getattr(n, name)(x)
+    wanted = jax.tree.map(np.asarray, fun(jax.nn, jax.numpy.asarray(X)))
+    for found in (fun(nn, X), run_traced(lambda x: fun(nn, x), [X])[0]):
+        assert_same(found, wanted, name, ulps=512)
+    narrow, _ = run_traced(lambda x: fun(nn, x), [X.astype("f4")])
+    assert all(np.asarray(x).dtype == np.float32 for x in jax.tree.leaves(narrow)) or name.startswith("one_hot")
+
+
+def test_integers_and_kinks():
+    assert nn.sigmoid(np.array([0, 1])).dtype == np.float64 and nn.relu(np.array([-2, 3])).tolist() == [0, 3]
+    slope = numhlo.grad(lambda x: nn.relu(x).sum())(np.array([-1.0, 0.0, 2.0]))
+    assert slope.tolist() == [0.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize("name", ["elu", "softplus", "gelu", "silu", "softmax", "log_softmax", "selu"])
+def test_derivatives_agree_with_jax(name):
+    weights = np.arange(8.0).reshape(2, 4)
+    weighted = lambda n: lambda x: (getattr(n, name)(x) * weights).sum()
+    ours, theirs = numhlo.grad(weighted(nn))(X), jax.grad(weighted(jax.nn))(X)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)
+
+
+def test_logarithms_of_differences_and_means():
+    positive = np.array([1e-20, 0.1, 0.69, 0.7, 5.0, 50.0])
+    for name, x, options in (
+        ("log1mexp", positive, {}),
+        ("logmeanexp", X, {}),
+        ("logmeanexp", X, {"axis": 1, "keepdims": True}),
+        ("logmeanexp", X, {"axis": 0, "where": MASK}),
+        ("sparse_plus", X, {}),
+        ("sparse_sigmoid", X / 2, {}),
+    ):
+        f = lambda x, name=name, options=options: getattr(nn, name)(x, **options)
+        wanted = np.asarray(getattr(jax.nn, name)(x, **options))
+        assert_same(f(x), wanted, name, ulps=64)
+        assert_same(run_traced(f, [x])[0], wanted, name, ulps=64)
+    slope = numhlo.grad(lambda x: nn.log1mexp(x).sum())(positive)
+    np.testing.assert_allclose(slope, 1 / np.expm1(positive), rtol=1e-12)
+    assert numhlo.grad(lambda x: nn.sparse_plus(x))(0.5) == nn.sparse_sigmoid(0.5)

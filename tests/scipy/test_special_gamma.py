@@ -1,0 +1,116 @@
+"""Gamma, beta, zeta, Bessel and their kin: SciPy as the oracle of values, differences of derivatives; run every way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.special
+
+import numhlo
+from numhlo import lax
+from numhlo.lowering.ir.errors import ArgumentError, DTypeError, UnsupportedError
+from numhlo.scipy import special
+from tests.tracer.namespace.agreement import assert_same, refusal, run_traced
+
+X = np.array([[0.5, -1.25, 2.0, 7.5], [5.5, -0.75, -7.3, 14.0]])
+P = np.abs(X) + 0.25
+U = np.abs(X) / 15
+K = np.array([0.0, 1, 2, 5])
+
+CASES = {
+    "gamma": lambda s, x, p, u: (s.gamma(x), s.gammasgn(x), s.loggamma(p), s.factorial(p), s.gamma(3)),
+    "products": lambda s, x, p, u: (s.poch(p, K), s.poch(p * 20, K), s.comb(14, K), s.comb(p + 4, p), s.comb(K, 3)),
+    "repetition": lambda s, x, p, u: (s.comb(5.0, K, repetition=True), s.multigammaln(p + 2, 3)),
+    "beta": lambda s, x, p, u: (s.beta(p, 2.5), s.betaln(p, 2.5), s.betainc(p, 2.0, u)),
+    "incomplete": lambda s, x, p, u: (s.gammainc(p, 2.0), s.gammaincc(p, 2.0), s.gammainc(2.0, p)),
+    "zeta": lambda s, x, p, u: (s.zeta(p + 1, 2.0), s.polygamma(K.astype(np.float32), p), s.zeta(x), s.zeta(u)),
+    "integrals": lambda s, x, p, u: (s.expn(2, p), s.spence(p), s.erfcx(x), s.ndtri(u)),
+    "bessel": lambda s, x, p, u: (s.i0(x), s.i0e(x), s.i1(x), s.i1e(x)),
+    "entropies": lambda s, x, p, u: (s.kl_div(p, u), s.rel_entr(p, u), s.rel_entr(x, u), s.kl_div(0, 1.5)),
+    "boxcox": lambda s, x, p, u: (s.boxcox(p, x), s.boxcox1p(u, x), s.boxcox(p, 0.0), s.boxcox1p(u, 1e-30)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_agrees_with_scipy(name):
+    for dtype in ("f8", "f4"):
+        x, p, u = (a.astype(dtype) for a in (X, P, U))
+        with np.errstate(all="ignore"):
+            wanted = CASES[name](scipy.special, x, p, u)
+        for found in (
+            CASES[name](special, x, p, u),
+            run_traced(lambda x, p, u: CASES[name](special, x, p, u), [x, p, u])[0],
+        ):
+            rough = [np.asarray(w).astype(np.asarray(f).dtype) for f, w in zip(found, wanted, strict=True)]
+            assert_same(list(found), rough, name, ulps=512)
+
+
+def everything(x, p, u):
+    return [part for case in CASES.values() for part in case(special, x, p, u)]
+
+
+@pytest.mark.slow
+def test_compiled_and_batched():
+    wanted = everything(X, P, U)
+    found = numhlo.jit(numhlo.vmap(everything))(X, P, U)
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(one, np.broadcast_to(other, one.shape), rtol=1e-12)
+
+
+def test_compiled_loops():
+    f = lambda p, u: (special.gammainc(p, 2.0), special.betainc(p, 2.0, u), special.expn(2, p), special.gamma(p))
+    assert_same(numhlo.jit(f)(P, U), f(P, U), "compiled", ulps=256)
+
+
+UNARY = ["gamma", "loggamma", "erfcx", "i0", "i0e", "i1", "i1e", "ndtri", "spence", "factorial"]
+
+SLOPES = [
+    *[(lambda x, n=n: getattr(special, n)(x), U * 0.9 + 0.01 if n == "ndtri" else P) for n in UNARY],
+    (lambda x: special.betaln(x, 2.5) + special.beta(1.5, x) + special.beta(x, 20.0), P),
+    (lambda x: special.betainc(2.0, 3.0, x) + special.betainc(1.0, 0.5, x), U),
+    (lambda x: special.gammainc(2.0, x) + special.gammaincc(3.0, x), P),
+    (lambda x: special.gammainc(x, 2.0) - special.gammaincc(x, 5.0), P),
+    (lambda x: special.polygamma(2, x) + special.zeta(2.5, x) + special.polygamma(0, x), P),
+    (lambda x: special.expn(3, x) + special.expn(1, x) + special.expn(0, x), P),
+    (lambda x: special.kl_div(x, 1.5) + special.rel_entr(2.0, x) + special.boxcox(x, 0.5) + special.boxcox(2.0, x), P),
+    (lambda x: special.poch(x, 2.5) + special.comb(20.5, x) + special.boxcox1p(x, 0.5), P),
+]
+
+
+@pytest.mark.parametrize("case", range(len(SLOPES)))
+def test_derivatives_by_differences(case):
+    f, x = SLOPES[case]
+    slope = numhlo.grad(lambda x: numhlo.numpy.sum(f(x)))(x)
+    h = 1e-5 * x
+    wanted = (8 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12 * h)
+    np.testing.assert_allclose(slope, wanted, rtol=1e-7, atol=1e-9)
+
+
+def test_derivatives_at_corners():
+    assert numhlo.grad(special.spence)(1.0) == -1 and numhlo.grad(special.i1e)(0.0) == 0.5
+    assert numhlo.grad(lambda x: special.gammainc(1.0, x))(0.0) == 1
+    assert numhlo.grad(lambda x: special.betainc(1.0, 1.0, x))(0.0) == 1
+
+
+def test_strict_names():
+    assert_same(lax.igamma(P, P[::-1]), special.gammainc(P, P[::-1]), "igamma")
+    assert_same(lax.igammac(P, P[::-1]), special.gammaincc(P, P[::-1]), "igammac")
+    assert_same(lax.betainc(P, P[::-1], U), special.betainc(P, P[::-1], U), "betainc")
+    assert_same(lax.polygamma(np.ones_like(P), P), special.polygamma(1, P), "polygamma")
+    assert_same(lax.zeta(P + 1, P), special.zeta(P + 1, P), "zeta")
+    assert_same((lax.bessel_i0e(X), lax.bessel_i1e(X)), (special.i0e(X), special.i1e(X)), "bessel")
+    with pytest.raises(DTypeError, match="promote nothing"):
+        lax.igamma(P, P.astype(np.float32))
+
+
+def test_refusals():
+    assert refusal(lambda _, x: numhlo.grad(lambda a: special.betainc(a, 2.0, 0.5))(x[0, 0]), P) == (
+        "the derivative of betainc by argument 0\n  at test_special_gamma.py\n"
+        "  it has no closed form that is computed here; hold the argument constant with lax.stop_gradient"
+    )
+    with pytest.raises(UnsupportedError, match="by argument 0"):
+        numhlo.grad(lambda s: special.zeta(s, 2.0))(3.0)
+    with pytest.raises(ArgumentError, match=r"use math.factorial outside tracing"):
+        special.factorial(3, exact=True)
+    with pytest.raises(DTypeError, match=r"^special.gamma of complex128\[\]"):
+        special.gamma(1j)

@@ -1,0 +1,119 @@
+"""What notebooks show: text beside the user's lines, kernels that unfold, nothing unescaped, well-formed HTML."""
+
+import re
+from html import unescape
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import numhlo
+from numhlo import stablehlo
+from numhlo.display import MOST_LINES, program_html
+from numhlo.lowering.ir import Module, TensorType
+from numhlo.lowering.ops import FunctionBuilder, elementwise
+
+VOID = {"br", "hr", "img"}
+
+
+class Reader(HTMLParser):
+    """Checks that tags are closed in order, and keeps rows and summaries."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.open, self.rows, self.summaries = [], [], []
+        self.feed(html)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        if tag in VOID:
+            return
+        self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        elif tag == "td":
+            self.rows[-1].append("")
+        elif tag == "summary":
+            self.summaries.append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "td":
+            self.rows[-1][-1] += data
+        elif self.open and self.open[-1] == "summary":
+            self.summaries[-1] += data
+
+
+def loss(x, y):
+    small = x < y
+    return np.exp(x)[::2].sum() + small.sum()
+
+
+@pytest.fixture
+def lowered():
+    return numhlo.jit(loss).lower(np.ones(4), np.ones(4))
+
+
+def test_text_stands_beside_source(lowered):
+    reader = Reader(lowered._repr_html_())
+    assert [row[0] for row in reader.rows] == lowered.as_text().splitlines()
+    places = {row[0].split()[2]: row[1] for row in reader.rows if "=" in row[0] and row[1]}
+    assert re.fullmatch(r"test_display\.py:\d+ in loss:  small = x < y", places["stablehlo.compare"])
+    assert places["stablehlo.exponential"].endswith("return np.exp(x)[::2].sum() + small.sum()")
+
+
+def test_a_place_stands_once(lowered):
+    shown = [row[1] for row in Reader(lowered._repr_html_()).rows]
+    assert sum("return np.exp" in text for text in shown) == 1
+
+
+def test_stages(lowered):
+    traced = numhlo.jit(loss).trace(np.ones(4), np.ones(4))
+    assert "loss, traced" in traced._repr_html_()
+    assert "jit_loss, as StableHLO" in lowered._repr_html_()
+    compiled = lowered.compile()
+    html = compiled._repr_html_()
+    reader = Reader(html)
+    assert "loss, compiled" in html
+    assert [row[0] for row in reader.rows] == compiled.as_text().splitlines()
+    assert any("in loss" in row[1] for row in reader.rows)
+    count = len(compiled.kernels)
+    assert reader.summaries == [f"{count} kernels" if count != 1 else "1 kernel", *compiled.kernels]
+    text = unescape(re.sub("<[^>]*>", "", html))
+    assert all(source in text for source in compiled.kernels.values())
+    assert "traced because: first: compiled on request" in text
+
+
+def test_modules():
+    module = stablehlo.Module(numhlo.jit(loss).lower(np.ones(4), np.ones(4)).module)
+    before = Reader(module._repr_html_())
+    assert before.summaries == [] and [row[0] for row in before.rows] == module.as_text().splitlines()
+    module.run("main", np.ones(4), np.ones(4))
+    html = module._repr_html_()
+    (program,) = module.functions["main"].programs.values()
+    kernels = [kernel.name for kernel in program.kernels]
+    assert Reader(html).summaries[1:] == kernels
+    assert "@main: " in html and "StableHLO module @jit_loss" in html
+
+
+def test_everything_is_escaped():
+    module = stablehlo.parse(
+        'module @"<u>&" { func.func @f(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> } }'
+    )
+    html = program_html("<script>", module.graph, kernels={"<i>": "x = 1 < 2 & 3"}, state=["<script>alert()</script>"])
+    assert "<script>" not in html and "<u>&" not in html and "<i>" not in html
+    Reader(html)
+    Reader(module._repr_html_())
+
+
+def test_long_programs_are_cut():
+    b = FunctionBuilder("main", [TensorType((), np.dtype(np.float32))])
+    (x,) = b.arguments
+    for _ in range(2 * MOST_LINES):
+        x = b.op(elementwise.SINE, x)
+    rows = Reader(program_html("long", Module([b.finish([x])]))).rows
+    assert len(rows) == MOST_LINES + 1
+    assert rows[-1][0] == f"... {MOST_LINES + 5} more lines: as_text() has all"

@@ -1,0 +1,199 @@
+"""Quantized types: their text, their constraints, and every kind of op on them, against the specification's formulas."""
+
+import numpy as np
+import pytest
+
+from numhlo import stablehlo
+from numhlo.lowering.ir.errors import UnsupportedError, VerificationError
+from numhlo.lowering.text import parse, print_module
+
+F32 = np.float32
+
+
+def quantized(shape, parameters, element="i8:f32"):
+    return f"tensor<{shape}!quant.uniform<{element}, {parameters}>>"
+
+
+@pytest.mark.parametrize(
+    "type",
+    [
+        quantized("4x", "0.1:-30"),
+        quantized("", "1.5E-5", "i32:f32").replace("E-5", "e-05"),
+        quantized("2x3x", "{0.1:-30, 0.5}", "i8:f32:0"),
+        quantized("?x", "0.25", "i8<-127:127>:f32"),
+        quantized("2x", "0.25:7", "u8:bf16"),
+        quantized("2x", "1.0e+30:-8", "i4:f64"),
+    ],
+)
+@pytest.mark.parametrize("generic", [False, True])
+def test_types_are_printed_as_they_were(type, generic):
+    text = f"module {{\n  func.func public @main(%arg0: {type}) -> {type} {{\n    return %arg0 : {type}\n  }}\n}}\n"
+    printed = print_module(parse(text), generic=generic)
+    assert printed.count(type.replace("e+30", "e+30")) >= 2
+    assert print_module(parse(printed), generic=generic) == printed
+
+
+@pytest.mark.parametrize(
+    ("type", "rule"),
+    [
+        (quantized("2x", "0.1", "i8<-200:127>:f32"), "C3"),
+        (quantized("2x", "0.1", "i8<5:5>:f32"), "C3"),
+        (quantized("2x", "0.0"), "C5"),
+        (quantized("2x", "1.0e60"), "C6"),
+        (quantized("2x", "0.1:200"), "C7"),
+        (quantized("2x", "0.1:90", "i8<-50:50>:f32"), "C7"),
+        (quantized("2x", "{0.1, 0.2}", "i8:f32:1"), "C12"),
+        (quantized("3x", "{0.1, 0.2}", "i8:f32:0"), "C13"),
+    ],
+)
+def test_constraints_of_types(type, rule):
+    module = stablehlo.parse(f"func.func @main(%x: {type}) -> {type} {{ return %x : {type} }}")
+    with pytest.raises(VerificationError, match=rule):
+        module.verify()
+    with pytest.raises(VerificationError, match=rule):
+        module.run("main", np.zeros(module.graph.main.argument_types[0].shape, np.int8))
+
+
+def test_constraints_of_ops_hold_for_the_floats():
+    q = quantized("2x", "0.1")
+    text = f"func.func @main(%x: {q}) -> {quantized('3x', '0.1')} {{\n"
+    text += f"  %0 = stablehlo.add %x, %x : ({q}, {q}) -> {quantized('3x', '0.1')}\n  return %0 : {quantized('3x', '0.1')}\n}}"
+    with pytest.raises(VerificationError, match="add"):
+        stablehlo.parse(text).verify()
+
+
+# -- the specification's formulas
+
+
+def dequantize(q, scale, zero):
+    return (q.astype(np.int64) - zero).astype(F32) * F32(scale)
+
+
+def quantize(x, scale, zero, dtype=np.int8, low=None, high=None):
+    info = np.iinfo(dtype)
+    moved = x.astype(F32) / np.asarray(scale, F32) + np.asarray(zero, F32)
+    return np.rint(
+        np.clip(moved, F32(info.min if low is None else low), F32(info.max if high is None else high))
+    ).astype(dtype)
+
+
+A, B, C = (0.1, -30), (0.25, 5), (0.05, 0)
+QA, QB, QC = (quantized("2x3x", f"{s}:{z}" if z else f"{s}") for s, z in (A, B, C))
+SA, SB = (quantized("", f"{s}:{z}" if z else f"{s}") for s, z in (A, B))
+AXIS = quantized("2x3x", "{0.1:-30, 0.5, 0.02:7}", "i8:f32:1")
+WIDE = quantized("2x3x", "1.5e-05", "i32:f32")
+SCALES, ZEROS = np.array([0.1, 0.5, 0.02], F32), np.array([-30, 0, 7])
+P, Q = np.array([[-128, -30, 0], [5, 100, 127]], np.int8), np.array([[7, -8, 90], [-100, 1, 64]], np.int8)
+R = np.array([[2**24 + 1, -(2**31), 5], [2**31 - 1, 0, -7]], np.int32)
+X = np.array([[0.0, 0.05, -2.96], [1e9, -1e9, 1.2345]], F32)
+FP, FQ = dequantize(P, *A), dequantize(Q, *A)
+
+ADD = """({{
+  ^bb0(%l: {0}, %m: {0}):
+    %z = stablehlo.{1} %l, %m : {0}
+    stablehlo.return %z : {0}
+  }})"""
+
+CASES = {
+    "quantize": (f"stablehlo.uniform_quantize %x : (tensor<2x3xf32>) -> {QA}", QA, quantize(X, *A)),
+    "dequantize": (f"stablehlo.uniform_dequantize %p : ({QA}) -> tensor<2x3xf32>", "tensor<2x3xf32>", FP),
+    "requantize": (f"stablehlo.uniform_quantize %p : ({QA}) -> {QB}", QB, quantize(FP, *B)),
+    "quantize along an axis": (
+        f"stablehlo.uniform_quantize %x : (tensor<2x3xf32>) -> {AXIS}",
+        AXIS,
+        quantize(X, SCALES, ZEROS),
+    ),
+    "dequantize along an axis": (
+        f"stablehlo.uniform_dequantize %k : ({AXIS}) -> tensor<2x3xf32>",
+        "tensor<2x3xf32>",
+        (P - ZEROS).astype(F32) * SCALES,
+    ),
+    "storage range": (
+        f"stablehlo.uniform_quantize %x : (tensor<2x3xf32>) -> {quantized('2x3x', '0.1', 'i8<-127:50>:f32')}",
+        quantized("2x3x", "0.1", "i8<-127:50>:f32"),
+        quantize(X, 0.1, 0, low=-127, high=50),
+    ),
+    "add": (f"stablehlo.add %p, %q : ({QA}, {QA}) -> {QB}", QB, quantize(FP + FQ, *B)),
+    "multiply": (f"stablehlo.multiply %p, %q : {QA}", QA, quantize(FP * FQ, *A)),
+    "tanh": (f"stablehlo.tanh %p : ({QA}) -> {QC}", QC, quantize(np.tanh(FP), *C)),
+    "compare": (f"stablehlo.compare LT, %p, %q : ({QA}, {QA}) -> tensor<2x3xi1>", "tensor<2x3xi1>", FP < FQ),
+    "select": (f"stablehlo.select %c, %p, %q : tensor<2x3xi1>, {QA}", QA, np.where([[1, 0, 1], [0, 1, 0]], P, Q)),
+    "clamp": (f"stablehlo.clamp %q, %p, %q : {QA}", QA, Q),
+    "transpose": (
+        f"stablehlo.transpose %w, dims = [1, 0] : ({WIDE}) -> {WIDE.replace('2x3', '3x2')}",
+        WIDE.replace("2x3", "3x2"),
+        R.T,
+    ),
+    "concatenate": (
+        f"stablehlo.concatenate %p, %q, dim = 0 : ({QA}, {QA}) -> {QA.replace('2x3', '4x3')}",
+        QA.replace("2x3", "4x3"),
+        np.concatenate([P, Q]),
+    ),
+    "dot_general": (
+        f"stablehlo.dot_general %p, %q, contracting_dims = [1] x [1] : ({QA}, {QA}) -> {QB.replace('2x3', '2x2')}",
+        QB.replace("2x3", "2x2"),
+        quantize(FP @ FQ.T, *B),
+    ),
+    "hybrid product": (
+        f"stablehlo.dot_general %x, %q, contracting_dims = [1] x [1] : (tensor<2x3xf32>, {QA}) -> tensor<2x2xf32>",
+        "tensor<2x2xf32>",
+        X @ FQ.T,
+    ),
+    "constant": (f"stablehlo.constant dense<[[1, 2, 3], [4, 5, -6]]> : {QA}", QA, np.array([[1, 2, 3], [4, 5, -6]])),
+    "convert": (f"stablehlo.convert %k : ({AXIS}) -> {AXIS}", AXIS, P),
+    "reduce": (
+        f'"stablehlo.reduce"(%p, %s) <{{dimensions = array<i64: 0>}}> {ADD.format(SA, "maximum")} : '
+        f"({QA}, {SA}) -> {QA.replace('2x3', '3')}",
+        QA.replace("2x3", "3"),
+        P.max(0),
+    ),
+    "case": (
+        f'"stablehlo.case"(%i) ({{ stablehlo.return %p : {QA} }}, {{ stablehlo.return %q : {QA} }}) : '
+        f"(tensor<i32>) -> {QA}",
+        QA,
+        Q,
+    ),
+    "call": (f"func.call @same(%p) : ({QA}) -> {QA}", QA, P),
+}
+
+
+def test_every_kind_of_op():
+    arguments = {
+        "x": "tensor<2x3xf32>",
+        "p": QA,
+        "q": QA,
+        "k": AXIS,
+        "w": WIDE,
+        "s": SA,
+        "c": "tensor<2x3xi1>",
+        "i": "tensor<i32>",
+    }
+    lines = "\n".join(f"  %r{n} = {line}" for n, (line, _, _) in enumerate(CASES.values()))
+    types = ", ".join(type for _, type, _ in CASES.values())
+    names = ", ".join(f"%r{n}" for n in range(len(CASES)))
+    given = ", ".join(f"%{name}: {type}" for name, type in arguments.items())
+    text = f"func.func public @main({given}) -> ({types}) {{\n{lines}\n  return {names} : {types}\n}}\n"
+    text += f"func.func private @same(%x: {QA}) -> {QA} {{ return %x : {QA} }}"
+    module = stablehlo.parse(text)
+    assert parse(module.as_text(generic=True)).main.result_types == module.graph.main.result_types
+    arrays = X, P, Q, P, R, np.int8(-128), np.array([[1, 0, 1], [0, 1, 0]], bool), np.int32(1)
+    for results in (module.interpret("main", *arrays), module.run("main", *arrays)):
+        for (name, (_, _, wanted)), found in zip(CASES.items(), results, strict=True):
+            if found.dtype.kind == "f":
+                np.testing.assert_allclose(found, wanted, rtol=1e-6, err_msg=name)
+            else:
+                np.testing.assert_array_equal(found, wanted, name)
+
+
+def test_what_is_not_supported():
+    text = "func.func @main(%x: TYPE) -> TYPE { return %x : TYPE }".replace("TYPE", quantized("2x", "0.1", "i1:f32"))
+    with pytest.raises(UnsupportedError, match="which no array is"):
+        stablehlo.parse(text).run("main", np.zeros(2, bool))
+    q = quantized("?x", "0.1")
+    text = f"func.func @main(%x: {q}) -> {q} {{ %0 = stablehlo.add %x, %x : {q} return %0 : {q} }}"
+    with pytest.raises(UnsupportedError, match="unknown extent"):
+        stablehlo.parse(text).run("main", P[0])
+    q = quantized("2x", "0.1")
+    text = f"func.func @main(%x: {q}) -> tensor<2xi8> {{ %0 = stablehlo.bitcast_convert %x : ({q}) -> tensor<2xi8> return %0 : tensor<2xi8> }}"
+    with pytest.raises(UnsupportedError, match="bitcast_convert of quantized"):
+        stablehlo.parse(text).run("main", P[0, :2])

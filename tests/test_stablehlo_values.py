@@ -1,0 +1,215 @@
+"""Programs whose values are tuples and tokens, or whose shapes are data; ids, and ops of other processes."""
+
+import numpy as np
+import pytest
+
+import numhlo
+from numhlo import stablehlo
+from numhlo.lowering.ir.errors import ArgumentError, ShapeError, UnsupportedError, VerificationError
+from tests.lowering.text.rare_programs import LINES, program
+
+X = np.arange(12, dtype=np.float32).reshape(3, 4)
+
+
+def both(text, *arguments):
+    """Return the results of @main, compiled and interpreted, which must be the same."""
+    module = stablehlo.parse(text)
+    first, second, third = module.run("main", *arguments), module.run("main", *arguments), None
+    third = module.interpret("main", *arguments)
+    assert repr(first) == repr(second) == repr(third)
+    return first
+
+
+TUPLES = """module {
+  func.func public @main(%t: tuple<tensor<3xf32>, tuple<tensor<i32>, !stablehlo.token>>, %k: tensor<i1>)
+      -> (tuple<tensor<i32>, tuple<>, tuple<tensor<3xf32>>>, !stablehlo.token) {
+    %x = stablehlo.get_tuple_element %t[0] : (tuple<tensor<3xf32>, tuple<tensor<i32>, !stablehlo.token>>) -> tensor<3xf32>
+    %p = stablehlo.get_tuple_element %t[1] :
+      (tuple<tensor<3xf32>, tuple<tensor<i32>, !stablehlo.token>>) -> tuple<tensor<i32>, !stablehlo.token>
+    %0:2 = stablehlo.while(%s = %p, %y = %x) : tuple<tensor<i32>, !stablehlo.token>, tensor<3xf32>
+    cond {
+      %n = stablehlo.get_tuple_element %s[0] : (tuple<tensor<i32>, !stablehlo.token>) -> tensor<i32>
+      %c = stablehlo.constant dense<5> : tensor<i32>
+      %b = stablehlo.compare LT, %n, %c : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %b : tensor<i1>
+    } do {
+      %n = stablehlo.get_tuple_element %s[0] : (tuple<tensor<i32>, !stablehlo.token>) -> tensor<i32>
+      %m = stablehlo.add %n, %n : tensor<i32>
+      %tok = stablehlo.get_tuple_element %s[1] : (tuple<tensor<i32>, !stablehlo.token>) -> !stablehlo.token
+      %u = stablehlo.after_all %tok, %tok : !stablehlo.token
+      %r = stablehlo.tuple %m, %u : tuple<tensor<i32>, !stablehlo.token>
+      %z = stablehlo.negate %y : tensor<3xf32>
+      stablehlo.return %r, %z : tuple<tensor<i32>, !stablehlo.token>, tensor<3xf32>
+    }
+    %1 = "stablehlo.if"(%k) ({
+      %2 = func.call @pair(%0#1) : (tensor<3xf32>) -> tuple<tensor<3xf32>>
+      stablehlo.return %2 : tuple<tensor<3xf32>>
+    }, {
+      %2 = stablehlo.tuple %x : tuple<tensor<3xf32>>
+      stablehlo.return %2 : tuple<tensor<3xf32>>
+    }) : (tensor<i1>) -> tuple<tensor<3xf32>>
+    %n = stablehlo.get_tuple_element %0#0[0] : (tuple<tensor<i32>, !stablehlo.token>) -> tensor<i32>
+    %none = stablehlo.tuple : tuple<>
+    %result = stablehlo.tuple %n, %none, %1 : tuple<tensor<i32>, tuple<>, tuple<tensor<3xf32>>>
+    %new = stablehlo.create_token : !stablehlo.token
+    %last:2 = stablehlo.optimization_barrier %result, %new : tuple<tensor<i32>, tuple<>, tuple<tensor<3xf32>>>, !stablehlo.token
+    return %last#0, %last#1 : tuple<tensor<i32>, tuple<>, tuple<tensor<3xf32>>>, !stablehlo.token
+  }
+  func.func private @pair(%x: tensor<3xf32>) -> tuple<tensor<3xf32>> {
+    %0 = stablehlo.add %x, %x : tensor<3xf32>
+    %1 = stablehlo.tuple %0 : tuple<tensor<3xf32>>
+    return %1 : tuple<tensor<3xf32>>
+  }
+}"""
+
+
+def test_tuples_and_tokens():
+    x = np.array([1, -2, 3], np.float32)
+    (number, nothing, (found,)), token = both(TUPLES, (x, (np.int32(1), None)), True)
+    assert (number, nothing, token) == (8, (), None)
+    np.testing.assert_array_equal(found, -2 * x)
+    (_, _, (found,)), _ = stablehlo.parse(TUPLES).callable()((x, (np.int32(1), None)), False)
+    np.testing.assert_array_equal(found, x)
+    traced = numhlo.jit(lambda x: stablehlo.parse(TUPLES).callable()((x, (1, None)), True)[0][2][0] + 1)
+    np.testing.assert_array_equal(traced(x), 1 - 2 * x)
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        (X[0, :3], "an argument must be a tuple of 2 values, not a ndarray"),
+        ((X[0, :3],), "an argument must be a tuple of 2 values, not 1 of them"),
+        ((X[0, :3], (1, 2)), "a token is None, not 2"),
+    ],
+    ids=["array", "short", "token"],
+)
+def test_wrong_tuples(argument, message):
+    with pytest.raises(ArgumentError, match=message):
+        stablehlo.parse(TUPLES).run("main", argument, True)
+
+
+def test_order_of_effects():
+    seen = []
+    numhlo.lowering.ops.register_custom_call("test.effect", lambda arrays, _: seen.append(int(arrays[0])) or [])
+    calls = "".join(
+        f"%t{k + 1} = stablehlo.custom_call @test.effect(%c{k}, %t{k}) {{has_side_effect = true}} : "
+        f"(tensor<i32>, !stablehlo.token) -> !stablehlo.token\n"
+        for k in range(3)
+    )
+    constants = "".join(f"%c{k} = stablehlo.constant dense<{k}> : tensor<i32>\n" for k in range(3))
+    stablehlo.parse(f"func.func @main(%t0: !stablehlo.token) {{\n{constants}{calls}return\n}}").run("main", None)
+    assert seen == [0, 1, 2]
+
+
+RESHAPE = """func.func public @main(%x: tensor<?x?xf32>, %shape: tensor<2xi64>, %n: tensor<i32>) -> tensor<?x?xf32> {
+  %0 = stablehlo.dynamic_reshape %x, %shape : (tensor<?x?xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  %1 = stablehlo.set_dimension_size %0, %n, dim = 1 : (tensor<?x?xf32>, tensor<i32>) -> tensor<?x?xf32, #stablehlo.bounds<?, 9>>
+  %2 = stablehlo.convert %1 : (tensor<?x?xf32, #stablehlo.bounds<?, 9>>) -> tensor<?x?xf32>
+  return %2 : tensor<?x?xf32>
+}"""
+
+
+def test_shapes_may_be_data():
+    for shape, n in (((4, 3), 2), ((2, 6), 6), ((12, 1), 0)):
+        (found,) = both(RESHAPE, X, np.array(shape), n)
+        np.testing.assert_array_equal(found, X.reshape(shape)[:, :n])
+    with pytest.raises(ShapeError, match=r"set_dimension_size: 5 is not in \[0, 4\]"):
+        stablehlo.parse(RESHAPE).run("main", X, np.array([3, 4]), 5)
+
+
+def test_shapes_are_no_data_in_a_traced_function():
+    called = stablehlo.parse(RESHAPE).callable()
+    with pytest.raises(UnsupportedError, match="the result's shape depends on the values of an argument"):
+        numhlo.jit(called)(X, np.array([4, 3]), np.int32(1))
+
+
+def test_shapes_that_are_constants_in_a_static_program():
+    text = """func.func @main(%x: tensor<3x4xf32>) -> (tensor<2x6xf32>, tensor<2x3xi32>) {
+      %s = stablehlo.constant dense<[2, 6]> : tensor<2xi32>
+      %t = stablehlo.constant dense<[2, 3]> : tensor<2xi32>
+      %0 = stablehlo.dynamic_reshape %x, %s : (tensor<3x4xf32>, tensor<2xi32>) -> tensor<2x6xf32>
+      %1 = stablehlo.dynamic_iota %t, dim = 1 : (tensor<2xi32>) -> tensor<2x3xi32>
+      return %0, %1 : tensor<2x6xf32>, tensor<2x3xi32>
+    }"""
+    reshaped, counted = both(text, X)
+    np.testing.assert_array_equal(reshaped, X.reshape(2, 6))
+    assert counted.tolist() == [[0, 1, 2]] * 2
+    np.testing.assert_array_equal(numhlo.jit(stablehlo.parse(text).callable())(X)[0], reshaped)
+
+
+def test_padding_of_a_convolution_is_data(rng):
+    text = """func.func @main(%x: tensor<1x6x3xi8>, %k: tensor<3x3x2xi8>, %p: tensor<1x2xi32>) -> tensor<1x?x2xi32> {
+      %0 = "stablehlo.dynamic_conv"(%x, %k, %p) <{batch_group_count = 1 : i64,
+        dimension_numbers = #stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>, feature_group_count = 1 : i64,
+        window_strides = array<i64: 2>}> : (tensor<1x6x3xi8>, tensor<3x3x2xi8>, tensor<1x2xi32>) -> tensor<1x?x2xi32>
+      return %0 : tensor<1x?x2xi32>
+    }"""
+    x, k = rng.integers(-100, 100, (1, 6, 3), np.int8), rng.integers(-100, 100, (3, 3, 2), np.int8)
+    for low, high in ((0, 0), (2, 1), (-1, 0)):
+        (found,) = both(text, x, k, np.array([[low, high]], np.int32))
+        padded = np.pad(x[0].astype(np.int32), ((max(low, 0), max(high, 0)), (0, 0)))[max(-low, 0) :]
+        wanted = [np.einsum("ki,kio->o", padded[i : i + 3], k.astype(np.int32)) for i in range(0, len(padded) - 2, 2)]
+        np.testing.assert_array_equal(found[0], wanted, strict=True)
+
+
+def test_ids():
+    text = """func.func @main() -> (tensor<ui32>, tensor<ui32>) {
+      %0 = stablehlo.replica_id : tensor<ui32>
+      %1 = stablehlo.partition_id : tensor<ui32>
+      return %0, %1 : tensor<ui32>, tensor<ui32>
+    }"""
+    found = both(text)
+    assert [(x.dtype, int(x)) for x in found] == [(np.uint32, 0)] * 2
+
+
+@pytest.mark.parametrize("name", ["all_reduce", "infeed", "send"])
+def test_other_processes(name):
+    with pytest.raises(UnsupportedError) as caught:
+        stablehlo.parse(program(LINES[name])).run(
+            "main",
+            *[np.zeros(s, np.float32) for s in ((4,), (2, 3), ())],
+            np.int32(0),
+            np.zeros(1, np.int32),
+            np.zeros(2, np.int32),
+            np.zeros(1, np.int64),
+            np.zeros(2, np.uint64),
+            np.eye(2, dtype=np.float32),
+            None,
+            (0, (0, None)),
+        )
+    assert str(caught.value) == (
+        f"stablehlo.{name} can't be run\n  at <string>:3\n  it exchanges data with other processes or the host, and "
+        "numhlo runs a program in one process; export the program for one device"
+    )
+
+
+DEPRECATED = """func.func @main(%x: tensor<2x3x4xf64>, %y: tensor<4x2x5xf64>, %i: tensor<2x3xi32>)
+    -> (tensor<5x3x2xf64>, tensor<4x2xf64>, tensor<f64>, tensor<2x3x3x4xf64>, tensor<2x3x4xf64>, tensor<2x2xf64>) {
+  %0 = stablehlo.einsum %x, %y, config = "abc,cae->eba" : (tensor<2x3x4xf64>, tensor<4x2x5xf64>) -> tensor<5x3x2xf64>
+  %1 = stablehlo.unary_einsum %x, config = "abc->ca" : (tensor<2x3x4xf64>) -> tensor<4x2xf64>
+  %2 = stablehlo.unary_einsum %x, config = "abc->" : (tensor<2x3x4xf64>) -> tensor<f64>
+  %3 = "stablehlo.torch_index_select"(%x, %i) <{dim = 0 : i64, batch_dims = 0 : i64}> :
+    (tensor<2x3x4xf64>, tensor<2x3xi32>) -> tensor<2x3x3x4xf64>
+  %4 = "stablehlo.torch_index_select"(%x, %i) <{dim = 1 : i64, batch_dims = 1 : i64}> :
+    (tensor<2x3x4xf64>, tensor<2x3xi32>) -> tensor<2x3x4xf64>
+  %5 = stablehlo.einsum %x, %y, config = "abc,def->ad" : (tensor<2x3x4xf64>, tensor<4x2x5xf64>) -> tensor<2x4xf64>
+  %6 = stablehlo.slice %5 [0:2, 0:2] : (tensor<2x4xf64>) -> tensor<2x2xf64>
+  return %0, %1, %2, %3, %4, %6 :
+    tensor<5x3x2xf64>, tensor<4x2xf64>, tensor<f64>, tensor<2x3x3x4xf64>, tensor<2x3x4xf64>, tensor<2x2xf64>
+}"""
+
+
+def test_deprecated_ops(rng):
+    x, y, i = rng.normal(size=(2, 3, 4)), rng.normal(size=(4, 2, 5)), np.array([[0, 1, 1], [1, 0, 0]], np.int32)
+    expected = [np.einsum("abc,cae->eba", x, y), np.einsum("abc->ca", x), x.sum(), x[i]]
+    expected += [np.stack([x[k][i[k]] for k in range(2)]), np.einsum("abc,def->ad", x, y)[:, :2]]
+    for found, wanted in zip(both(DEPRECATED, x, y, i), expected, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize("config", ["aab,bcd->ac", "abc,cde->ax", "ab,cde->a", "abc,cde", "a.c,cde->a"])
+def test_einsums_that_are_none(config):
+    with pytest.raises(VerificationError, match=r"einsum\(float64\[2,3,4\], float64\[4,2,5\]\): "):
+        stablehlo.parse(DEPRECATED.replace("abc,cae->eba", config)).run(
+            "main", np.ones((2, 3, 4)), np.ones((4, 2, 5)), np.zeros((2, 3), np.int32)
+        )

@@ -1,0 +1,190 @@
+"""Functions with branches and loops on values, as Python writes them: what `jit(autograph=True)` is for."""
+
+import numpy as np
+
+
+def relu(x):
+    if x > 0:
+        return x
+    return 0.0
+
+
+def collatz(n):
+    steps = 0
+    while n != 1:
+        if n % 2 == 0:
+            n = n // 2
+        else:
+            n = 3 * n + 1
+        steps += 1
+    return steps
+
+
+def newton(a):
+    x = a
+    err = 1.0
+    it = 0
+    while err > 1e-10 and it < 50:
+        new = 0.5 * (x + a / x)
+        err = abs(new - x)
+        x = new
+        it += 1
+    return x, it
+
+
+def summing(x, n):
+    s = 0.0
+    for i in range(n):
+        s += x[i]
+        if x[i] < 0:
+            s -= 2 * x[i]
+    return s
+
+
+def sign(x):
+    if x > 0:
+        r = 1
+    elif x < 0:
+        r = -1
+    else:
+        r = 0
+    return r
+
+
+def mutate(x, flag):
+    y = x
+    if flag > 0:
+        x[0] = 10.0
+        x += 1
+    return y
+
+
+def bisect(lo, hi):
+    while hi - lo > 1e-8:
+        mid = (lo + hi) / 2
+        if mid**3 - mid - 2 < 0:
+            lo = mid
+        else:
+            hi = mid
+    return lo
+
+
+def sieve(n, size):
+    s = np.ones(size, dtype=bool)
+    s[:2] = False
+    i = 2
+    while i * i < n:
+        if s[i]:
+            j = i * i
+            while j < n:
+                s[j] = False
+                j += i
+        i += 1
+    return s
+
+
+def clamp(x):
+    return 1.0 if x > 1 else (x if 0 < x < 5 else 0.0)
+
+
+def gcd(a, b):
+    while b:
+        a, b = b, a % b
+    return a
+
+
+def pow_(x, n):
+    r = 1.0
+    while n > 0:
+        if n & 1:
+            r = r * x
+        x = x * x
+        n >>= 1
+    return r
+
+
+def early(x):
+    y = x * 2
+    if y > 10:
+        z = y - 1
+        if z > 20:
+            return z
+        return -z
+    elif y < 0:  # noqa: RET505 - what is tested
+        return 0.0
+    w = y + 1
+    return w  # noqa: RET504
+
+
+def binary(x, v):
+    lo, hi = 0, len(x)
+    while lo < hi:
+        mid = (lo + hi) // 2
+        if x[mid] < v:
+            lo = mid + 1
+        else:
+            hi = mid
+    return lo
+
+
+def bubble(x):
+    n = len(x)
+    for i in range(n):
+        for j in range(n - 1 - i):
+            if x[j] > x[j + 1]:
+                t = x[j]
+                x[j] = x[j + 1]
+                x[j + 1] = t
+    return x
+
+
+def choose_function(x, functions):
+    kind = "plain"
+    if x > 0:
+        apply = functions[0]
+        y = apply(x)
+    else:
+        y = functions[1](x)
+    if kind == "plain":
+        y = y + 1
+    return y, kind == "plain"
+
+
+def unconverted(x):
+    total = 0.0
+    for k in range(4):
+        if k == 2:
+            continue
+        if k == 3:
+            break
+        total += x[k] if x[k] > 0 else -x[k]
+
+    def peek():
+        return total
+
+    if total > 1 and not (total > 100 or x[0] > 50):
+        y = peek()
+    else:
+        y = peek() * 2
+    return y
+
+
+def containers(x):
+    state = {"n": 0, "pair": (x, 2.0)}
+    while state["n"] < x:
+        state = {"n": state["n"] + 1, "pair": (state["pair"][1], state["pair"][0] + 1)}
+    if state["n"] > 2:
+        a, (b, *_) = state["n"], state["pair"]
+    else:
+        a, b = 0, 1.0
+    return a, b, [v for v in (1, 2) if v > 1]
+
+
+def backwards(x, n):
+    out, last = np.zeros(6), -1
+    for i in range(n, 0, -2):
+        out[i - 1] = x[i - 1]
+        last = i
+    for i in range(3):
+        out[i] += i
+    return out, last, i

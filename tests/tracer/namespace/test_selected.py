@@ -1,0 +1,125 @@
+"""``x[mask]`` with a traced mask: what works without knowing its length, and how the rest is refused."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+
+import numhlo
+import numhlo.numpy
+from numhlo.lowering.ir.errors import DataDependentShapeError
+from tests.tracer.namespace.agreement import check, refusal, run_traced
+
+X = numpy.array([[3.0, -1.0, 2.5, 0.0], [7.0, 1.5, -2.0, 4.0], [0.5, 6.0, 1.0, -3.0]])
+MASK = X > 1
+
+
+def test_updates_and_functions():
+    def f(np, x, m, y):
+        x[m] *= 2
+        x[x < 0] = -x[x < 0] + 0.5
+        y[m] = np.log(x[m]) + y[m] ** 2
+        z = np.zeros_like(x)
+        z[m] = x[m] / y[m] - 1
+        z[m] += np.maximum(x[m], 3.0)
+        z[~m] = np.sqrt(np.abs(x[~m]))
+        return x + 0, y + 0, z, 1 / x[m] @ y[m]
+
+    check(f, X, MASK, X[::-1].copy(), ulps=16)
+
+
+def test_reductions():
+    def f(np, x, m):
+        s = x[m]
+        all_axes = [s.sum(), s.mean(), s.max(), s.min(), s.prod(), s.std(), s.var(ddof=1), (s > 2).any(), (s > 2).all()]
+        return (
+            all_axes,
+            np.sum(s),
+            np.mean(s * 2),
+            np.max(s),
+            np.any(s > 3),
+            s.size,
+            s.sum() / s.size,
+            s.dtype.itemsize,
+            s.ndim,
+        )
+
+    check(f, X, MASK, ulps=64)
+
+
+def test_rows():
+    def f(np, x, rows):
+        x[rows] += np.array([1.0, 2.0, 3.0, 4.0]) if np is numhlo.numpy else numpy.array([1.0, 2.0, 3.0, 4.0])
+        s = x[rows]
+        return x + 0, s.sum(), s.sum(0), s.mean(axis=0), s.max(-1 - 1), s.ndim, s.size
+
+    check(f, X, numpy.array([True, False, True]), ulps=64)
+
+
+def test_values_in_order():
+    def f(np, x, m):
+        x[m] += numpy.arange(6.0)
+        return x
+
+    check(f, X, MASK)
+    assert int(MASK.sum()) == 6
+
+
+def test_reads_are_copies():
+    def f(np, x, m):
+        before = x[m]
+        x[m] = 0
+        return before.sum(), x + 0
+
+    check(f, X, MASK)
+
+
+def test_derivatives_do_not_see_what_is_left_out():
+    def f(x):
+        y = numhlo.numpy.zeros_like(x)
+        y[x > 0] = numhlo.numpy.log(x[x > 0])
+        return y.sum()
+
+    x = numpy.array([-1.0, 0.0, 2.0, 4.0])
+    assert numhlo.jit(numhlo.grad(f))(x).tolist() == [0.0, 0.0, 0.5, 0.25]
+    assert numhlo.jit(f)(x) == numpy.log(8.0)
+
+
+@pytest.mark.parametrize(
+    "fun",
+    [
+        lambda np, x, m: len(x[m]),
+        lambda np, x, m: x[m].shape,
+        lambda np, x, m: x[m][0],
+        lambda np, x, m: list(x[m]),
+        lambda np, x, m: bool(x[m]),
+        lambda np, x, m: np.sort(x[m]),
+        lambda np, x, m: np.concatenate([x[m], x[0]]),
+        lambda np, x, m: np.stack([x[m]]),
+        lambda np, x, m: np.median(x[m]),
+        lambda np, x, m: x[m] + x[~m],
+        lambda np, x, m: x[m].reshape(-1),
+        lambda np, x, m: np.add(x[m], 1, out=x),
+        lambda np, x, m: np.asarray(x[m]),
+        lambda np, x, m: x[m].sum(1),
+        lambda np, x, m: x.__setitem__(x > 2, x[m]),
+        lambda np, x, m: x[m],
+        lambda np, x, m: {"a": x[m] + 1},
+    ],
+)
+def test_refused(fun):
+    message = refusal(fun, X, MASK, kind=DataDependentShapeError)
+    assert message == (
+        "x[mask] with a traced boolean mask bool[3,4]\n  at test_selected.py\n"
+        "  the extent of the result would depend on the mask's values; "
+        "use where(mask, x, fill), a reduction with where=mask, or x[nonzero(mask, size=n)]"
+    )
+
+
+def test_shown():
+    def f(x, m):
+        assert repr(x[m]) == "Traced<float64[where bool[3,4]]>"
+        return x[m].astype("float32").copy().sum()
+
+    found, _ = run_traced(f, [X, MASK])
+    assert found.dtype == numpy.float32

@@ -1,0 +1,250 @@
+"""Averages, quantiles, NaN-aware reductions, histograms and sets: traced as NumPy computes them."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy
+import pytest
+
+import numhlo.numpy
+from numhlo.lowering.ir.errors import DataDependentShapeError
+from tests.tracer.namespace.agreement import assert_same, check, check_all, refusal, run_traced, same_refusal
+
+X = numpy.array([[3.0, -1.0, 2.5, 0.0], [7.0, 1.5, -2.0, 4.0], [0.5, 6.0, 1.0, -3.0]])
+W = numpy.array([[1.0, 2.0, 0.5, 1.0], [1.0, 1.0, 3.0, 2.0], [2.0, 1.0, 1.0, 1.0]])
+N = numpy.where(X > 5, numpy.nan, X)
+I = numpy.array([4, 0, 2, 2, 7, 0, 1, 4])
+Z = X + 1j * X[::-1]
+METHODS = [
+    "linear", "lower", "higher", "nearest", "midpoint", "hazen", "weibull", "median_unbiased", "normal_unbiased",
+    "interpolated_inverted_cdf", "inverted_cdf", "averaged_inverted_cdf", "closest_observation",
+]  # fmt: skip
+
+CASES = [
+    (
+        "average",
+        lambda np, x, w: (np.average(x), np.average(x, 0), np.average(x, weights=w), np.average(x, 1, w)),
+        X,
+        W,
+    ),
+    (
+        "average weights",
+        lambda np, x, w: (np.average(x, 0, w[:, 0]), np.average(x, 1, w[0], returned=True), np.average(x, (0, 1))),
+        X,
+        W,
+    ),
+    (
+        "average ints",
+        lambda np, x: (np.average(x), np.average(x, weights=x), np.average(x, 0, returned=True, keepdims=True)),
+        I,
+    ),
+    (
+        "median",
+        lambda np, x: (
+            np.median(x),
+            np.median(x, 0),
+            np.median(x, 1),
+            np.median(x, (0, 1)),
+            np.median(x, 0, keepdims=True),
+        ),
+        X,
+    ),
+    ("median ints", lambda np, x: (np.median(x), np.median(x[:3])), I),
+    ("median nan", lambda np, x: (np.median(x), np.median(x, 0), np.median(x, 1)), N),
+    ("median out", lambda np, x, o: np.median(x, 0, out=o), X, numpy.zeros(4)),
+    *[
+        (
+            f"quantile {m}",
+            lambda np, x, m=m: (np.quantile(x, 0.3, 1, method=m), np.quantile(x, [0, 0.25, 1], 0, method=m)),
+            X,
+        )
+        for m in METHODS
+    ],
+    *[(f"quantile ints {m}", lambda np, x, m=m: np.quantile(x, [0.1, 0.5], method=m), I) for m in METHODS],
+    (
+        "quantile float32",
+        lambda np, x: (np.quantile(x, 0.4), np.quantile(x, [0.4, 0.5]), np.percentile(x, 40)),
+        X.astype("f4"),
+    ),
+    (
+        "quantile shapes",
+        lambda np, x: (np.quantile(x, [[0.2], [0.9]], 1), np.quantile(x, 0.5, (0, 1), keepdims=True)),
+        X,
+    ),
+    (
+        "quantile traced",
+        lambda np, x, q: (np.quantile(x, q, 1), np.percentile(x, q * 100)),
+        X,
+        numpy.array([0.1, 0.75]),
+    ),
+    ("quantile nan", lambda np, x: (np.quantile(x, 0.3, 1), np.percentile(x, [20, 50], 0)), N),
+    (
+        "cov",
+        lambda np, x: (np.cov(x), np.cov(x, rowvar=False), np.cov(x[0], x[1]), np.cov(x, bias=True), np.cov(x, ddof=0)),
+        X,
+    ),
+    ("cov one", lambda np, x: (np.cov(x[0]), np.cov(x, aweights=x[0] ** 2), np.cov(x, fweights=[1, 2, 1, 3])), X),
+    ("cov complex", lambda np, z: (np.cov(z), np.corrcoef(z)), Z),
+    ("corrcoef", lambda np, x: (np.corrcoef(x), np.corrcoef(x[0], x[1]), np.corrcoef(x, rowvar=False)), X),
+    (
+        "nansum",
+        lambda np, x: (np.nansum(x), np.nansum(x, 0), np.nanprod(x, 1), np.nancumsum(x, 1), np.nancumprod(x)),
+        N,
+    ),
+    (
+        "nanmax",
+        lambda np, x: (
+            np.nanmax(x),
+            np.nanmax(x, 0),
+            np.nanmin(x, 1, keepdims=True),
+            np.nanargmax(x, 1),
+            np.nanargmin(x),
+        ),
+        N,
+    ),
+    (
+        "nanmean",
+        lambda np, x: (
+            np.nanmean(x),
+            np.nanmean(x, 0),
+            np.nanvar(x, 1),
+            np.nanstd(x, ddof=1),
+            np.nanstd(x, 0, keepdims=True),
+        ),
+        N,
+    ),
+    ("nanmedian", lambda np, x: (np.nanmedian(x), np.nanmedian(x, 0), np.nanmedian(x, 1, keepdims=True)), N),
+    (
+        "nanquantile",
+        lambda np, x: (np.nanquantile(x, 0.3, 1), np.nanquantile(x, [0.2, 0.7], 0), np.nanpercentile(x, [10, 50], 1)),
+        N,
+    ),
+    ("nan of ints", lambda np, x: (np.nansum(x), np.nanmax(x), np.nanmean(x), np.nanmedian(x), np.nanvar(x)), I),
+    (
+        "histogram",
+        lambda np, x: (
+            np.histogram(x),
+            np.histogram(x, 4, (-2, 5)),
+            np.histogram(x, [-3.0, 0, 1, 8]),
+            np.histogram(x, 3, density=True),
+        ),
+        X,
+    ),
+    ("histogram weights", lambda np, x, w: (np.histogram(x, 4, weights=w), np.histogram_bin_edges(x, 5)), X, W),
+    (
+        "histogram ints",
+        lambda np, x: (np.histogram(x, 5), np.histogram(x, bins=[0, 2, 4, 7]), np.histogram(x[:1], 2)),
+        I,
+    ),
+    (
+        "histogramdd",
+        lambda np, x: (
+            np.histogramdd(x, 3),
+            np.histogram2d(x[0], x[1], 2),
+            np.histogram2d(x[0], x[1], [2, 3], density=True),
+        ),
+        X,
+    ),
+    (
+        "digitize",
+        lambda np, x: (
+            np.digitize(x, [-1, 0, 1, 2.5]),
+            np.digitize(x, [-1, 0, 1, 2.5], right=True),
+            np.digitize(x, [3.0, 1, 0]),
+        ),
+        X,
+    ),
+    (
+        "isin",
+        lambda np, x: (np.isin(x, [0, 7]), np.isin(x, [0, 7], invert=True), np.isin(x, []), np.isin([0.5, 2], x)),
+        X,
+    ),
+    ("isin nan", lambda np, x: np.isin(x, x), N),
+]
+
+
+def test_values():
+    check_all(CASES, ulps=64)
+
+
+def test_sized_results():
+    def f(np, x):
+        return (
+            np.bincount(x, length=9),
+            np.bincount(x, x * 0.5, length=5),
+            np.unique(x, size=5),
+            np.unique(x, True, True, True, size=7, fill_value=-1),
+            np.union1d(x, [9, 2], size=8, fill_value=0),
+            np.intersect1d(x, [2, 7, 11], size=4, fill_value=-1),
+            np.setdiff1d(x, [2, 7], size=4, fill_value=-1),
+            np.setxor1d(x, [2, 7, 11], size=6, fill_value=-1),
+            np.unique_all(x, size=6, fill_value=0),
+            np.unique_counts(x, size=6, fill_value=0),
+            np.argwhere(x, size=9, fill_value=-1),
+            np.compress(x > 1, x, size=6, fill_value=-1),
+            np.extract(x > 1, x, size=3),
+        )
+
+    for x in (I, numpy.array([2, 2]), numpy.array([5, 0, 0, 1])):
+        found, _ = run_traced(lambda x: f(numhlo.numpy, x), [x])
+        assert_same(found, f(numhlo.numpy, x), str(x))
+    assert numhlo.numpy.unique(I).tolist() == [0, 1, 2, 4, 7]
+    values, index, inverse, counts = numhlo.numpy.unique(I, True, True, True, size=7, fill_value=-1)
+    assert values.tolist() == [0, 1, 2, 4, 7, -1, -1] and counts.tolist() == [2, 1, 2, 2, 1, 0, 0]
+    assert index.tolist() == [1, 6, 2, 0, 4, 1, 1] and (values[inverse] == I).all()
+
+
+def test_unique_floats():
+    x = numpy.array([0.0, -0.0, numpy.nan, 1.0, numpy.nan])
+    for equal_nan in (True, False):
+        distinct = functools.partial(numhlo.numpy.unique, size=4, fill_value=9, equal_nan=equal_nan)
+        found, _ = run_traced(distinct, [x])
+        wanted = distinct(x)
+        assert_same(found, wanted)
+
+
+@pytest.mark.parametrize(
+    "fun",
+    [
+        lambda np, x: np.quantile(x, 1.5),
+        lambda np, x: np.average(x, weights=[1, 2]),
+        lambda np, x: np.quantile(x, 0.5, method="nonsense"),
+        lambda np, x: np.quantile(x * 1j, 0.5),
+        lambda np, x: np.median(x, 3),
+    ],
+)
+def test_refused_as_by_numpy(fun):
+    same_refusal(fun, X)
+
+
+def test_messages_name_the_argument():
+    assert refusal(lambda np, x: np.bincount(x), I, kind=DataDependentShapeError) == (
+        "bincount of a traced array int64[8]\n  at test_statistics.py\n"
+        "  the number of counts would depend on the greatest value; pass length=, the number of counts"
+    )
+    assert refusal(lambda np, x: np.unique(x), I, kind=DataDependentShapeError) == (
+        "unique of a traced array\n  at test_statistics.py\n"
+        "  the number of results is not known while tracing; pass size= (and fill_value=)"
+    )
+    assert "pass a number of bins, or the edges" in refusal(lambda np, x: np.histogram(x, "auto"), X)
+
+
+def test_concrete_arrays_inside_a_trace_need_no_size():
+    check(lambda np, x: np.unique(np.asarray([3, 1, 3])) + x, numpy.int64(0), plain=False)
+
+
+def test_python_may_ask_for_what_follows_from_constants():
+    def f(x):
+        n = numhlo.numpy
+        count = n.prod(n.asarray(x.shape)) + 1
+        assert count == 13 and int(count) == 13 and [10, 20][int(n.argmax(n.asarray([1, 2])))] == 20
+        total = x.sum()
+        for _ in range(3000):
+            total = total + 1
+        with pytest.raises(TypeError):
+            bool(total > 0)
+        return x.reshape(count - 1)
+
+    found, _ = run_traced(f, [X])
+    assert_same(found, X.ravel())

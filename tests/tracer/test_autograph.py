@@ -1,0 +1,177 @@
+"""`jit(autograph=True)`: Python's branches and loops on traced values do what Python does, or say why they can't."""
+
+import functools
+
+import numpy as np
+import pytest
+
+import numhlo
+from numhlo.lowering.ir.errors import ArgumentError, ConcretizationError, ControlFlowTypeError, UnsupportedError
+from tests.tracer import autograph_programs as programs
+
+CALLS = [
+    *[("relu", v) for v in (2.0, -2.0)],
+    ("collatz", 27),
+    ("newton", 2.0),
+    *[("summing", [1.0, -2.0, 3.0], n) for n in (0, 2, 3)],
+    *[("sign", v) for v in (2.0, -3.0, 0.0)],
+    *[("mutate", [1.0, 2.0], flag) for flag in (1, -1)],
+    ("bisect", 1.0, 2.0),
+    *[("clamp", v) for v in (3.0, 0.5, -1.0)],
+    ("gcd", 48, 18),
+    ("pow_", 1.5, 13),
+    *[("early", v) for v in (3.0, 8.0, 20.0, -1.0)],
+    ("binary", np.arange(10.0) * 2, 7.0),
+    ("bubble", [3.0, 1.0, 2.0, 5.0, 4.0]),
+    ("unconverted", [3.0, -1.0, 2.0, 5.0]),
+    *[("containers", v) for v in (0, 3, 4)],
+    *[("backwards", np.arange(6.0), n) for n in (1, 5, 6)],
+]
+
+
+def arrays(values):
+    return [np.array(v) if isinstance(v, list | np.ndarray) else v for v in values]
+
+
+@functools.cache
+def jitted(name):
+    return numhlo.jit(getattr(programs, name), autograph=True)
+
+
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call[0]}{call[-1]}")
+def test_same_as_python(call):
+    name, *values = call
+    ours, theirs = arrays(values), arrays(values)
+    found, expected = jitted(name)(*ours), getattr(programs, name)(*theirs)
+    leaves = [numhlo.tree_util.tree_leaves(tree) for tree in ((found, ours), (expected, theirs))]
+    for a, b in zip(*leaves, strict=True):
+        np.testing.assert_allclose(a, b)
+
+
+def test_static_arguments_and_functions():
+    sieve = numhlo.jit(programs.sieve, static_argnames="size", autograph=True)
+    assert np.nonzero(sieve(30, size=30))[0].tolist() == [2, 3, 5, 7, 11, 13, 17, 19, 23, 29]
+    choose = numhlo.jit(programs.choose_function, static_argnums=1, autograph=True)
+    assert float(choose(2.0, (np.sin, np.cos))[0]) == np.sin(2.0) + 1
+    assert float(choose(-2.0, (np.sin, np.cos))[0]) == np.cos(-2.0) + 1
+
+
+def test_derivatives_closures_and_methods():
+    factor = 3.0
+
+    def f(x):
+        y = x * factor
+        if y > 1:
+            y = y * y
+        return y
+
+    g = numhlo.jit(f, autograph=True)
+    assert [float(numhlo.grad(g)(x)) for x in (0.1, 2.0)] == [3.0, 36.0]
+    np.testing.assert_allclose(numhlo.vmap(g)(np.array([0.1, 2.0])), [0.3 * 1, 36.0])
+    factor = 1.0
+    assert float(g(2.0)) == 4.0
+
+    class Model:
+        limit = 2.0
+
+        @functools.partial(numhlo.jit, autograph=True)
+        def clip(self, x):
+            if x > self.limit:
+                return self.limit
+            return x
+
+    assert [float(Model().clip(x)) for x in (1.0, 5.0)] == [1.0, 2.0]
+
+
+def fails(f, *arguments, kind):
+    with pytest.raises(kind) as caught:
+        numhlo.jit(f, autograph=True)(*arguments)
+    return str(caught.value)
+
+
+def test_what_can_not_be_traced():
+    def leaves_text(x):
+        kind = "small"
+        if x > 1:
+            kind = "large"
+        return kind
+
+    message = fails(leaves_text, 2.0, kind=UnsupportedError)
+    assert (
+        "leaves 'kind' as a str in one branch, and as a str in the other" in message and "test_autograph.py" in message
+    )
+
+    message = fails(lambda x: x, 2.0, kind=ArgumentError)
+    assert "no function made by def" in message
+
+    def uses_one_sided(x):
+        if x > 1:
+            y = 2.0
+        return y + 1
+
+    assert "variable 'y' has no value here" in fails(uses_one_sided, 2.0, kind=UnboundLocalError)
+
+    def rebinds_what_it_writes(x):
+        if x[0] > 1:
+            x[0] = 5.0
+            x = x * 2
+        return x
+
+    assert "writes into the array 'x' and binds the name again" in fails(
+        rebinds_what_it_writes, np.ones(2), kind=UnsupportedError
+    )
+
+
+def test_what_loops_can_not_do():
+    def breaks(x):
+        while x < 10:
+            x = x * 2
+            if x > 5:
+                break
+        return x
+
+    assert "the truth value" in fails(breaks, 1.0, kind=ConcretizationError)
+
+    def changes_shape(x):
+        while x.sum() < 10:
+            x = np.concatenate([x, x])
+        return x
+
+    fails(changes_shape, np.ones(2), kind=ControlFlowTypeError)
+
+    def changes_text(x):
+        name = "a"
+        while x < 10:
+            x, name = x + 1, name + "a"
+        return x
+
+    assert "changes 'name', a str" in fails(changes_text, 1.0, kind=UnsupportedError)
+
+
+def test_errors_show_the_users_line():
+    def f(x):
+        if x > 1:
+            x = x + np.ones(3)
+        else:
+            x = np.zeros(2)
+        return x
+
+    message = fails(f, 2.0, kind=ControlFlowTypeError)
+    assert "test_autograph.py" in message
+
+    def g(x):
+        while x > 0:
+            x = x + np.ones(2) @ np.ones(3)
+        return x
+
+    with pytest.raises(Exception) as caught:  # noqa: PT011 - NumPy's own
+        numhlo.jit(g, autograph=True)(2.0)
+    lines = [entry for entry in caught.traceback if entry.path.name == "test_autograph.py"]
+    assert any("np.ones(2) @ np.ones(3)" in str(entry.statement) for entry in lines)
+
+
+def test_source_that_is_not_there():
+    namespace = {}
+    exec("def f(x):\n    return x", namespace)  # noqa: S102 - what is tested
+    with pytest.raises(ArgumentError, match="the source of f can't be read"):
+        numhlo.jit(namespace["f"], autograph=True)

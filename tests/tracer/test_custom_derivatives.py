@@ -1,0 +1,318 @@
+"""custom_jvp, custom_vjp, custom_gradient, checkpoint and their kin: the same programs under JAX, in many orders."""
+
+import functools
+
+import jax
+import numpy as np
+import pytest
+
+import numhlo
+import numhlo.compat.jax
+from numhlo.lowering.ir.errors import ArgumentError, ShapeError, UnsupportedError
+
+jax.config.update("jax_enable_x64", True)
+OURS = numhlo.compat.jax
+
+
+def make_safe_power(lib):
+    """x ** y with a rule whose derivative at zero is zero, and an option."""
+
+    @functools.partial(lib.custom_jvp, nondiff_argnums=(2,))
+    def power(x, y, scale):
+        return scale * x**y
+
+    @power.defjvp
+    def rule(scale, primals, tangents):
+        x, y = primals
+        dx, dy = tangents
+        out = power(x, y, scale)
+        safe = lib.numpy.where(x > 0, x, 1.0)
+        return out, lib.numpy.where(x > 0, scale * y * safe ** (y - 1) * dx + out * lib.numpy.log(safe) * dy, 7.0 * dx)
+
+    return lambda x: power(x, 2.5, 3.0) + power(lib.numpy.abs(x), x * 0.5, 1.0)
+
+
+def make_tree_rule(lib):
+    """Dictionaries in and out, one tangent unused, and control flow inside the rule."""
+
+    @lib.custom_jvp
+    def f(tree):
+        return {"s": lib.numpy.sin(tree["a"]) * tree["b"], "n": tree["b"]}
+
+    @f.defjvp
+    def rule(primals, tangents):
+        (p,), (t,) = primals, tangents
+        out = f(p)
+        slope, _ = lib.lax.scan(lambda c, k: (c * 0.5 + k * t["a"], None), t["b"], lib.numpy.arange(3.0))
+        return out, {"s": slope * lib.numpy.cos(p["a"]), "n": t["b"]}
+
+    def run(x):
+        out = f({"a": x, "b": 2.0 * x})
+        return out["s"] + out["n"] ** 2
+
+    return run
+
+
+def make_defjvps(lib):
+    @lib.custom_jvp
+    def f(x, y, z):
+        return lib.numpy.sin(x) * y + z
+
+    f.defjvps(lambda t, ans, x, y, z: 2.0 * lib.numpy.cos(x) * t * y, None, lambda t, ans, x, y, z: ans * t)
+    return lambda x: f(x, x * x, 3.0 * x)
+
+
+def make_clipped_gradient(lib):
+    """Residuals in a nested structure, and a cotangent that is left out."""
+
+    @lib.custom_vjp
+    def f(x, y):
+        return x * lib.numpy.sin(y), y
+
+    def forward(x, y):
+        return f(x, y), {"y": (y, lib.numpy.cos(y)), "x": x}
+
+    def backward(residuals, cotangents):
+        y, cos = residuals["y"]
+        return lib.numpy.clip(cotangents[0] * lib.numpy.sin(y), -0.2, 0.2), residuals["x"] * cos * cotangents[0] * 3
+
+    f.defvjp(forward, backward)
+
+    def run(x):
+        a, b = f(x, 0.5 * x)
+        return a * b
+
+    return run
+
+
+def make_fixed_point(lib):
+    """An implicit function: the root of a contraction, with the rule that the implicit function theorem gives."""
+
+    @functools.partial(lib.custom_vjp, nondiff_argnums=(0,))
+    def fixed_point(f, a, guess):
+        def unfinished(carry):
+            before, now = carry
+            return lib.numpy.abs(before - now) > 1e-12
+
+        return lib.lax.while_loop(unfinished, lambda c: (c[1], f(a, c[1])), (guess, f(a, guess)))[1]
+
+    def forward(f, a, guess):
+        root = fixed_point(f, a, guess)
+        return root, (a, root)
+
+    def backward(f, residuals, cotangent):
+        a, root = residuals
+        _, pull_root = lib.vjp(lambda x: f(a, x), root)
+        total = lib.lax.fori_loop(0, 60, lambda _, w: cotangent + pull_root(w)[0], cotangent)
+        _, pull_a = lib.vjp(lambda a: f(a, root), a)
+        return pull_a(total)[0], lib.numpy.zeros_like(root)
+
+    fixed_point.defvjp(forward, backward)
+    return lambda x: fixed_point(lambda a, x: 0.5 * (x + a / x), x * x + 1.0, 1.0)
+
+
+def make_custom_gradient(lib):
+    @lib.custom_gradient
+    def f(x, y):
+        e = lib.numpy.exp(x)
+        return lib.numpy.log1p(e) * y, lambda g: (g * y * (1 - 1 / (1 + e)), g)
+
+    return lambda x: f(x, 2.0 * x) * f(2.0, x)
+
+
+def make_checkpointed(lib):
+    @lib.checkpoint
+    def layer(x, w):
+        return lib.numpy.sin(x * w) + x
+
+    @functools.partial(lib.checkpoint, static_argnums=(1,))
+    def twice(x, times):
+        for _ in range(times):
+            x = layer(x, 0.5)
+        return x
+
+    return lambda x: lib.lax.scan(lambda c, w: (layer(twice(c, 2), w), c), x, lib.numpy.linspace(0.1, 1.0, 4))[0]
+
+
+FORWARD = [make_safe_power, make_tree_rule, make_defjvps, make_checkpointed]
+BACKWARD = [make_clipped_gradient, make_fixed_point, make_custom_gradient]
+POINTS = np.array([0.7, 1.3, 2.1])
+
+
+def results_of(lib, make, jit):
+    """Return the program under the transformations that it allows."""
+    f = make(lib)
+    wrap = lib.jit if jit else lambda g: g
+    x = lib.numpy.asarray(POINTS)
+    found = [
+        wrap(f)(0.7),
+        wrap(lib.grad(f))(0.7),
+        wrap(lib.vmap(f))(x),
+        wrap(lib.vmap(lib.grad(f)))(x),
+        wrap(lib.grad(lambda x: lib.vmap(f)(x).sum()))(x),
+        wrap(lib.jacrev(lib.vmap(f)))(x),
+        wrap(lib.grad(lambda x: lib.lax.cond(x > 1, f, lambda x: 2 * x, x)))(1.5),
+        wrap(lib.grad(lambda x: lib.lax.scan(lambda c, k: (f(c) * 0.3 + k, f(c)), x, lib.numpy.arange(3.0))[1].sum()))(
+            0.7
+        ),
+    ]
+    if make in FORWARD:
+        found += [
+            wrap(lib.jacfwd(f))(0.7),
+            wrap(lib.grad(lib.grad(f)))(0.7),
+            *wrap(lambda x: lib.jvp(f, (x,), (2.0,)))(0.7),
+        ]
+    return [np.asarray(r) for r in found]
+
+
+@functools.cache
+def expected_of(make):
+    return results_of(jax, make, jit=True)
+
+
+@pytest.mark.parametrize("jit", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("make", [*FORWARD, *BACKWARD], ids=lambda make: make.__name__[5:])
+def test_same_as_jax(make, jit):
+    expected = expected_of(make)
+    found = results_of(OURS, make, jit)
+    for k, (a, b) in enumerate(zip(found, expected, strict=True)):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12, err_msg=f"result {k}")
+
+
+def test_outside_tracing_the_function_itself_runs():
+    f = numhlo.custom_jvp(lambda x: type(x))
+    assert f(3.0) is float and numhlo.custom_vjp(lambda x: type(x))(np.ones(2)) is np.ndarray
+    assert numhlo.checkpoint(lambda x: type(x))(1) is int
+
+
+def test_python_control_flow_in_a_rule():
+    @numhlo.custom_jvp
+    def f(x):
+        return x if x > 0 else 0.0 * x
+
+    @f.defjvp
+    def rule(primals, tangents):
+        return f(*primals), tangents[0] * (5.0 if primals[0] > 0 else -5.0)
+
+    assert [float(numhlo.grad(f)(x)) for x in (2.0, -2.0)] == [5.0, -5.0]
+
+
+def test_keyword_arguments_and_names():
+    @functools.partial(numhlo.custom_jvp, nondiff_argnames=["kind"])
+    def f(x, kind="sin"):
+        return getattr(np, kind)(x)
+
+    f.defjvp(lambda kind, p, t: (f(*p, kind), t[0] * (1.0 if kind == "sin" else 2.0)))
+    assert [float(numhlo.grad(lambda x, k=k: f(x, kind=k))(0.0)) for k in ("sin", "cos")] == [1.0, 2.0]
+
+
+def test_text_is_plain_stablehlo():
+    f = numhlo.custom_vjp(lambda x: np.sin(x))
+    f.defvjp(lambda x: (np.sin(x), x), lambda x, g: (g * np.cos(x),))
+    text = numhlo.jit(numhlo.vmap(f)).lower(np.ones(3)).as_text()
+    assert 'stablehlo.composite "numhlo.custom_vjp"' in text and "forward_derivative" not in text
+    assert "custom" not in numhlo.jit(numhlo.grad(f)).lower(1.0).as_text()
+
+
+def test_a_checkpoint_keeps_its_arguments_only():
+    def chain(x):
+        for _ in range(10):
+            x = np.sin(x)
+        return x
+
+    def residuals(f):
+        _, kept = numhlo.fwd_and_bwd(lambda x: f(x).sum(), 0)[0](np.ones(100))
+        return len(kept.arrays)
+
+    policies = numhlo.checkpoint_policies
+    assert residuals(chain) >= 9
+    assert residuals(numhlo.checkpoint(chain)) == 1
+    assert residuals(numhlo.checkpoint(chain, policy=policies.everything_saveable)) >= 9
+    assert "optimization_barrier" in numhlo.jit(numhlo.grad(numhlo.checkpoint(chain))).lower(1.0).as_text()
+    with pytest.raises(UnsupportedError, match="policy 'repr'"):
+        numhlo.checkpoint(chain, policy=repr)
+
+
+def test_linear_transpose():
+    f = lambda x, y: {"a": x[:2] * 3.0 + y, "b": np.cumsum(x)}
+    x, y = np.arange(3.0), np.ones(2)
+    cotangents = {"a": np.array([1.0, 2.0]), "b": np.array([1.0, 0.5, 0.25])}
+    found = numhlo.linear_transpose(f, x, numhlo.ShapeDtypeStruct((2,), np.dtype(float)))(cotangents)
+    _, pull = numhlo.vjp(f, x, y)
+    for a, b in zip(found, pull(cotangents), strict=True):
+        np.testing.assert_allclose(a, b)
+    assert numhlo.jit(numhlo.linear_transpose(lambda x: 2 * x, 1.0))(3.0)[0] == 6.0
+    with pytest.raises(UnsupportedError):
+        numhlo.linear_transpose(lambda x: x * x, 1.0)(1.0)
+    with pytest.raises(ArgumentError, match="structure"):
+        numhlo.linear_transpose(lambda x: 2 * x, 1.0)((1.0, 2.0))
+
+
+def test_forward_and_backward_functions():
+    def f(x, n, y):
+        return (np.sin(x["w"]) * y).sum() * n, x["w"].max()
+
+    args = ({"w": np.array([0.1, 0.4])}, 3, 2.0)
+    expected = numhlo.grad(f, argnums=(0, 2), has_aux=True)(*args)
+    forward, backward = numhlo.fwd_and_bwd(f, argnums=(0, 2), has_aux=True)
+    value, residuals, aux = numhlo.jit(forward)(*args)
+    assert aux == expected[1] and np.isclose(value, f(*args)[0])
+    for b in (backward, numhlo.jit(backward)):
+        gradient = b(residuals, 1.0)
+        np.testing.assert_allclose(gradient[0]["w"], expected[0][0]["w"])
+        np.testing.assert_allclose(gradient[1], expected[0][1])
+
+
+def test_closures_are_converted():
+    def outer(w):
+        f = lambda x: x * w + 1.0
+        converted, arrays = numhlo.closure_convert(f, 1.0)
+        return converted(3.0, *arrays) * len(arrays)
+
+    assert float(outer(2.0)) == 0.0  # w is a number: a constant of the function
+    assert float(numhlo.grad(outer)(2.0)) == 3.0
+    assert float(numhlo.jit(outer)(2.0)) == 7.0
+
+
+def with_rules(fwd, bwd):
+    f = numhlo.custom_vjp(lambda x: x * 2.0)
+    f.defvjp(fwd, bwd)
+    return f
+
+
+MISTAKES = [
+    (numhlo.custom_jvp(lambda x: x * 2.0), ArgumentError, "custom_jvp function without a rule"),
+    (numhlo.custom_vjp(lambda x: x * 2.0), ArgumentError, "custom_vjp function without rules"),
+    (with_rules(lambda x: x * 2.0, None), ArgumentError, "return a pair"),
+    (with_rules(lambda x: ((x, x), x), lambda r, g: (g,)), ArgumentError, "structure"),
+    (with_rules(lambda x: (x * 2.0, x), lambda r, g: g), ArgumentError, "return a tuple with one cotangent"),
+    (with_rules(lambda x: (x * 2.0, x), lambda r, g: (g, g)), ArgumentError, "tuple of 2"),
+    (with_rules(lambda x: (x * 2.0, x), lambda r, g: (np.ones(3),)), ShapeError, "shape"),
+]
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda m: m[2][:20])
+def test_mistakes(mistake):
+    f, error, text = mistake
+    with pytest.raises(error, match=text):
+        numhlo.grad(f)(1.0)
+
+
+def test_what_rules_can_not_do():
+    f = with_rules(lambda x: (x * 2.0, x), lambda r, g: (g,))
+    for run in (lambda x: numhlo.jvp(f, (x,), (1.0,))[1], numhlo.jacfwd(f), numhlo.jit(numhlo.jacfwd(f))):
+        with pytest.raises(UnsupportedError, match="forward-mode derivative"):
+            run(1.0)
+
+    def closing_over(w):
+        @numhlo.custom_jvp
+        def g(x):
+            return x * w
+
+        g.defjvp(lambda p, t: (g(*p), t[0]))
+        return g(3.0)
+
+    with pytest.raises(UnsupportedError, match="array from around it"):
+        numhlo.grad(closing_over)(2.0)
+    with pytest.raises(UnsupportedError, match="symbolic_zeros"):
+        f.defvjp(None, None, symbolic_zeros=True)

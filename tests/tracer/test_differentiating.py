@@ -1,0 +1,221 @@
+"""Derivatives against JAX and against central differences, in all modes, eagerly and compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.lax as jax_lax
+import jax.numpy as jax_numpy
+import jax.scipy.special as jax_special
+import numpy as np
+import pytest
+
+import numhlo
+import numhlo.numpy as nnp
+from numhlo import lax
+from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
+from numhlo.tracer.differentiating import stop_gradient
+from numhlo.tracer.namespace.special import composite
+
+RNG = np.random.default_rng(11)
+X = RNG.normal(size=(4, 3))
+POSITIVE = RNG.uniform(0.2, 0.9, size=(4, 3))
+W = RNG.normal(size=(3, 4))
+ROWS = np.array([0, 2, 2])
+
+Library = tuple[Any, Any]
+OURS: Library = (nnp, lax)
+THEIRS: Library = (jax_numpy, jax_lax)
+
+
+def _scan(m: Library, x: Any) -> Any:
+    def step(carry: Any, row: Any) -> tuple[Any, Any]:
+        state, count = carry
+        state = m[0].tanh(state * row + x[0])
+        return (state, count + 1), (state * state).sum()
+
+    (state, _), ys = m[1].scan(step, (m[0].ones(3), 0), x, reverse=True)
+    return (ys * ys).sum() + state.sum()
+
+
+def _cond(m: Library, x: Any) -> Any:
+    scaled = m[1].cond(x[0, 0] > 0, lambda v: v * v * x[1], lambda v: m[0].sin(v) + x[2], x[0])
+    other = m[1].switch(2, [lambda v: v, lambda v: v * 2, lambda v: m[0].exp(v)], x[1])
+    return (scaled * other).sum()
+
+
+def _fori(m: Library, x: Any) -> Any:
+    return m[1].fori_loop(0, 5, lambda i, c: c * 0.5 + m[0].sin(x[0]) * x[1] + i, x[2]).sum()
+
+
+SCALAR_FUNCTIONS: dict[str, Callable[[Library, Any], Any]] = {
+    "mlp": lambda m, x: (m[0].tanh(x @ W) ** 2).sum(),
+    "two products": lambda m, x: ((x.T @ x) @ W * W).sum(),
+    "max": lambda m, x: x.max(axis=1).sum() + m[0].maximum(x, 0.3).sum() + m[0].minimum(x, x * 0.5).sum(),
+    "product": lambda m, x: x.prod(axis=0).sum() + (x * (x > 0)).prod(),
+    "sort": lambda m, x: (m[0].sort(x, 0)[2] * W[:, 0]).sum(),
+    "cumsum": lambda m, x: (m[0].cumsum(x, 1) * x).sum(),
+    "moments": lambda m, x: x.mean() + x.std(axis=0).sum() + x.var(),
+    "gather": lambda m, x: (x[ROWS] ** 2).sum() + (x[:, 1] * x[0, 0]).sum() + x[ROWS, [0, 1, 0]].sum(),
+    "at": lambda m, x: (x.at[ROWS].add(3.0 * x[0]) * x).sum() + (x.at[1].set(x[0] * 2.0) ** 2).sum(),
+    "dynamic slice": lambda m, x: (m[1].dynamic_slice(x * x, (1, 0), (2, 2)) * W[:2, :2]).sum(),
+    "layout": lambda m, x: (m[0].flip(x.T, 0).reshape(2, 6)[:, ::2] * m[0].pad(x, 1)[1:3, 1:4]).sum(),
+    "concatenate": lambda m, x: (m[0].concatenate([x[1:], x * x], 0) ** 3).sum(),
+    "where": lambda m, x: m[0].where(x > 0, x * x, m[0].exp(x)).sum(),
+    "power": lambda m, x: (m[0].abs(x) ** 1.7).sum() + (x**3).sum() + (2.0**x).sum(),
+    "division": lambda m, x: (1 / (1 + x * x) + x / (2 + x[0] ** 2)).sum(),
+    "softmax": lambda m, x: (
+        m[0].exp(x - x.max(1, keepdims=True)) / m[0].exp(x).sum(1, keepdims=True) * W.T[:, :3]
+    ).sum(),
+    "argmax value": lambda m, x: (x * (m[0].argmax(x, 0) == 1)).sum(),
+    "scan": _scan,
+    "cond": _cond,
+    "fori": _fori,
+}
+
+
+ELEMENTWISE: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    name: (getattr(nnp, name), getattr(jax_numpy, name))
+    for name in (
+        "abs", "arccos", "arcsin", "arcsinh", "arctan", "arctanh", "cbrt", "cos", "cosh", "exp", "exp2", "expm1", "log",
+        "log1p", "log2", "log10", "reciprocal", "sin", "sinh", "sqrt", "square", "tan", "tanh",
+    )
+}  # fmt: skip
+ELEMENTWISE["erf"] = (lambda x: composite("erf", x), jax_special.erf)
+ELEMENTWISE["lgamma"] = (lambda x: composite("lgamma", x), jax_special.gammaln)
+
+
+def assert_same(ours: Any, expected: Any, rtol: float = 1e-9) -> None:
+    mine, other = jax.tree.leaves(ours), jax.tree.leaves(expected)
+    assert len(mine) == len(other)
+    for a, b in zip(mine, other, strict=True):
+        np.testing.assert_allclose(a, b, rtol=rtol, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", SCALAR_FUNCTIONS)
+def test_gradients_and_tangents_agree_with_jax(name: str) -> None:
+    fun = SCALAR_FUNCTIONS[name]
+    value, gradient = jax.value_and_grad(lambda x: fun(THEIRS, x))(jax_numpy.array(X))
+    both = numhlo.value_and_grad(lambda x: fun(OURS, x))
+    assert_same(both(X), (value, gradient))
+    assert_same(numhlo.jit(both)(X), (value, gradient))
+    direction = RNG.normal(size=X.shape)
+    assert_same(numhlo.jvp(lambda x: fun(OURS, x), (X,), (direction,)), (value, (gradient * direction).sum()))
+
+
+@pytest.mark.parametrize("name", ELEMENTWISE)
+def test_elementwise_derivatives(name: str) -> None:
+    ours, theirs = ELEMENTWISE[name]
+    point = POSITIVE[0]
+    expected = jax.grad(lambda x: theirs(x).sum())(point)
+    assert_same(numhlo.grad(lambda x: ours(x).sum())(point), expected)
+    step = 1e-6
+    differences = (np.asarray(ours(point + step)) - np.asarray(ours(point - step))) / (2 * step)
+    np.testing.assert_allclose(expected, differences, rtol=1e-5)
+
+
+def test_second_derivatives() -> None:
+    fun = lambda m: lambda x: _scan(m, x)
+    once = lambda lib, g: lambda x: (g(fun(lib))(x) ** 2).sum()
+    assert_same(numhlo.grad(once(OURS, numhlo.grad))(X), jax.grad(once(THEIRS, jax.grad))(X))
+    quartic = lambda lib: lambda x: (lib[0].exp(x) * x**2).sum()
+    assert_same(numhlo.hessian(quartic(OURS))(X[0]), jax.hessian(quartic(THEIRS))(X[0]))
+
+
+def test_jacobians_of_pytrees_agree_with_jax_in_both_modes() -> None:
+    def fun(lib: Any) -> Callable[..., Any]:
+        return lambda p, x: {"y": lib.sin(p["a"]) @ x, "z": (p["b"] * x).sum()}
+
+    point = {"a": W.T, "b": X[0]}
+    expected = jax.jacrev(fun(jax_numpy))(point, X[1])
+    assert_same(numhlo.jacrev(fun(nnp))(point, X[1]), expected)
+    assert_same(numhlo.jacfwd(fun(nnp))(point, X[1]), expected)
+    assert_same(
+        numhlo.jit(numhlo.jacfwd(fun(nnp), argnums=(0, 1)))(point, X[1]),
+        jax.jacfwd(fun(jax_numpy), (0, 1))(point, X[1]),
+    )
+
+
+def test_vjp_and_linearize_can_be_used_later_and_often() -> None:
+    outputs, pull = numhlo.vjp(lambda x, y: (x * y, nnp.sin(x)), 2.0, 3.0)
+    assert [float(v) for v in outputs] == [6.0, pytest.approx(np.sin(2.0))]
+    assert [float(v) for v in pull((1.0, 0.0))] == [3.0, 2.0]
+    assert float(pull((0.0, 1.0))[0]) == pytest.approx(np.cos(2.0))
+    value, push = numhlo.linearize(lambda x: x**3, 2.0)
+    assert (float(value), float(push(1.0)), float(push(2.0))) == (8.0, 12.0, 24.0)
+
+
+def test_python_control_flow_on_values_works_outside_jit() -> None:
+    def fun(x: Any) -> Any:
+        total = x
+        while total < 100:
+            total = total * x
+        return total if total > 200 else -total
+
+    assert float(numhlo.grad(fun)(5.0)) == -3 * 5.0**2
+    assert float(numhlo.jvp(fun, (7.0,), (1.0,))[1]) == 3 * 7.0**2
+
+
+def test_forward_mode_through_a_loop_of_unknown_length() -> None:
+    fun = lambda lib: lambda x: lib[1].while_loop(lambda s: s < 10, lambda s: s * x, x)
+    assert_same(numhlo.jvp(fun(OURS), (1.7,), (1.0,)), jax.jvp(fun(THEIRS), (1.7,), (1.0,)))
+    jitted = numhlo.jit(lambda x: numhlo.grad(fun(OURS))(x))
+    with pytest.raises(UnsupportedError) as caught:
+        jitted(1.7)
+    assert "reverse-mode differentiation of a while loop with an unknown number of steps" in str(caught.value)
+    assert "test_differentiating.py" in str(caught.value)
+    assert "use lax.scan or lax.fori_loop with a static number of steps" in str(caught.value)
+
+
+def test_complex_functions() -> None:
+    z = np.array([1.0 + 2.0j, 0.5 - 1.0j])
+    real = lambda lib: lambda v: (lib.abs(v * v) + lib.real(v) * lib.imag(v)).sum()
+    assert_same(numhlo.grad(real(nnp))(z), jax.grad(real(jax_numpy))(z))
+    assert_same(
+        numhlo.grad(lambda v: (v * v * v).sum(), holomorphic=True)(z),
+        jax.grad(lambda v: (v**3).sum(), holomorphic=True)(z),
+    )
+
+
+def test_aux_argnums_and_stop_gradient() -> None:
+    (value, aux), slope = numhlo.value_and_grad(lambda x, y: (x * y, y + 1), argnums=1, has_aux=True)(2.0, 3.0)
+    assert (float(value), float(aux), float(slope)) == (6.0, 4.0, 2.0)
+    assert float(numhlo.grad(lambda x: x * stop_gradient(x))(3.0)) == 3.0
+    assert float(numhlo.jit(numhlo.grad(lambda x: x * stop_gradient(x)))(3.0)) == 3.0
+    per_example = numhlo.grad(lambda x: numhlo.vmap(lambda a: a * stop_gradient(a))(x).sum())(X[0])
+    np.testing.assert_array_equal(per_example, X[0])
+
+
+def test_reverse_mode_of_n_ops_yields_order_n_ops() -> None:
+    def count(n: int) -> int:
+        def fun(x: Any) -> Any:
+            for _ in range(n):
+                x = nnp.sin(x) * x
+            return x
+
+        return len(numhlo.jit(numhlo.grad(fun)).trace(1.0).module.main.body.ops)
+
+    small, large = count(20), count(80)
+    assert large < 4.2 * small
+
+
+def test_integer_arguments_are_an_error() -> None:
+    with pytest.raises(DTypeError) as caught:
+        numhlo.grad(lambda x: x * 2.0)(3)
+    lines = str(caught.value).splitlines()
+    assert lines[0] == "grad: the derivative with respect to an argument of dtype int64"
+    assert "test_differentiating.py" in lines[1]
+    assert lines[2].endswith("convert it (x.astype(float), 3.0 for 3), or leave it out of argnums")
+
+
+def test_results_that_are_not_real_scalars_are_errors() -> None:
+    with pytest.raises(ShapeError, match=r"must return a scalar, got shapes \[\[3\]\]"):
+        numhlo.grad(lambda x: x * 2)(X[0])
+    with pytest.raises(DTypeError, match="must return a real scalar, got int64"):
+        numhlo.grad(lambda x: nnp.argmax(x))(X[0])
+    with pytest.raises(ArgumentError, match="argnums=2 for a call with 1"):
+        numhlo.grad(lambda x: x, argnums=2)(1.0)
+    with pytest.raises(ShapeError, match="a primal of shape"):
+        numhlo.jvp(lambda x: x, (X,), (X[0],))

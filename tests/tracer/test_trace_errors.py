@@ -1,0 +1,170 @@
+"""The text of errors of code that wants more of a traced array than its shape and dtype."""
+
+from __future__ import annotations
+
+import math
+import operator
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import numhlo
+from numhlo.lowering.ir.errors import ConcretizationError, DataDependentShapeError, DTypeError
+
+BRANCH = "use numpy.where or lax.cond instead of if, lax.while_loop instead of while, logical_and instead of and; or jit(autograph=True)"
+STATIC = (
+    "or mark the argument static (static_argnums, static_argnames); "
+    "to write it into an array, make that array with numhlo.numpy"
+)
+INDEX = "mark the argument static (static_argnums, static_argnames), or use lax.dynamic_slice / lax.fori_loop"
+CONVERT = (
+    "call the function of this name in numhlo.numpy; to index an array by it, or write it into one, "
+    "make that array with numhlo.numpy"
+)
+OUTER = np.arange(4.0)
+
+
+def branch(x):
+    return 1 if x else 2
+
+
+def derived(x):
+    y = x * 2
+    return bool(y)
+
+
+# function, what, why (without the value's origin), fix, origin
+CASES = [
+    (branch, "the truth value of a traced array float64[3]", BRANCH, "argument"),
+    (derived, "the truth value of a traced array float64[3]", BRANCH, "y = x * 2"),
+    (lambda x: float(x[0]), "float() of a traced array float64[]", f"use astype(float), {STATIC}", ""),
+    (lambda x: int(x[0]), "int() of a traced array float64[]", f"use astype(int), {STATIC}", ""),
+    (lambda x: complex(x[0]), "complex() of a traced array float64[]", f"use astype(complex), {STATIC}", ""),
+    (lambda x: math.sin(x[0]), "float() of a traced array float64[]", f"use astype(float), {STATIC}", ""),
+    (
+        lambda x: operator.index(x.astype(int)[0]),
+        "the use as a Python index or length of a traced array int64[]",
+        INDEX,
+        "",
+    ),
+    (
+        lambda x: x[0].item(),
+        "item() of a traced array float64[]",
+        "return the array, or use lax.cond / where instead of a Python branch",
+        "",
+    ),
+    (
+        lambda x: x.tolist(),
+        "tolist() of a traced array float64[3]",
+        "return the array and convert it outside the traced function",
+        "argument",
+    ),
+    (
+        lambda x: np.asarray_chkfinite(x),
+        "conversion to a NumPy array of a traced array float64[3]",
+        CONVERT,
+        "argument",
+    ),
+    (lambda x: OUTER[x.astype(int)], "conversion to a NumPy array of a traced array int64[3]", CONVERT, ""),
+    (
+        lambda x: f"{x[0]:.2f}",
+        "formatting of a traced array float64[]",
+        "return it and format it outside the traced function",
+        "",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case[1][:30])
+def test_values_that_are_not_known(case):
+    fun, what, fix, origin = case
+    with pytest.raises(ConcretizationError) as caught:
+        numhlo.jit(fun)(np.ones(3))
+    first, where, why = str(caught.value).splitlines()
+    assert first == what
+    assert where.startswith("  at test_trace_errors.py:")
+    assert why.endswith("; " + fix) and why.startswith("  its value is not known while tracing")
+    name = fun.__name__.strip("<>")
+    if origin == "argument":
+        assert f"(it belongs to argument x of {name})" in why
+    elif origin:
+        assert "(it comes from test_trace_errors.py:" in why and f"in derived:  {origin})" in why
+    else:
+        assert "(it comes" not in why  # the same line
+
+
+def test_the_full_text():
+    with pytest.raises(ConcretizationError) as caught:
+        numhlo.jit(branch)(np.ones(3))
+    line = branch.__code__.co_firstlineno + 1
+    assert str(caught.value) == (
+        "the truth value of a traced array float64[3]\n"
+        f"  at test_trace_errors.py:{line} in branch:  return 1 if x else 2\n"
+        f"  its value is not known while tracing (it belongs to argument x of branch); {BRANCH}"
+    )
+
+
+def test_what_numpy_says_less_about_gets_a_note():
+    def write(x):
+        OUTER[0] = x[0]
+        return x
+
+    with pytest.raises((TypeError, ValueError)) as caught:
+        numhlo.jit(write)(np.ones(3))
+    assert "float() of a traced array float64[]" in "".join(caught.value.__notes__)
+
+
+def test_iteration_and_length():
+    f = numhlo.jit(lambda x: [row * 2 for row in x])
+    assert [r.tolist() for r in f(np.ones((2, 2)))] == [[2, 2], [2, 2]]
+    assert numhlo.jit(lambda x: x * len(x))(np.ones(3)).tolist() == [3, 3, 3]
+    with pytest.raises(TypeError, match="iteration over a 0-d array"):
+        numhlo.jit(lambda x: list(x.sum()))(np.ones(3))
+    with pytest.raises(TypeError, match=r"len\(\) of unsized object"):
+        numhlo.jit(lambda x: len(x[0]))(np.ones(3))
+    with pytest.raises(TypeError, match="unhashable type"):
+        numhlo.jit(lambda x: {x: 1})(np.ones(3))
+
+
+def test_shapes_that_depend_on_values():
+    for fun, what in [
+        (lambda x: x[x > 0], r"x\[mask\] with a traced boolean mask bool\[3\]"),
+        (lambda x: np.nonzero(x), r"nonzero of a traced array float64\[3\]"),
+        (lambda x: x[: x.astype(int)[0]], "a slice with a traced bound"),
+    ]:
+        with pytest.raises(DataDependentShapeError, match=what) as caught:
+            numhlo.jit(fun)(np.ones(3))
+        assert caught.value.where is not None and caught.value.why and caught.value.fix
+
+
+def test_captured_arrays_of_unsupported_dtype():
+    words = np.array(["a", "b"])
+    with pytest.raises(DTypeError, match="<U1"):
+        numhlo.jit(lambda x: x + words)(1.0)
+    swapped = np.arange(3).astype(">i8")
+    assert numhlo.jit(lambda x: x + swapped)(1).tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("generator", [np.random.MT19937, np.random.PCG64])
+def test_draws_from_the_global_generator_are_refused(generator):
+    before = np.random.get_bit_generator()
+    np.random.set_bit_generator(generator(1))
+    try:
+        with pytest.raises(ConcretizationError, match=r"noisy draws random numbers from np.random while it is traced"):
+            numhlo.jit(noisy)(np.ones(3))
+        seeded = numhlo.jit(lambda x: x + np.random.default_rng(0).normal(size=3))(np.ones(3))
+        np.testing.assert_array_equal(seeded, 1 + np.random.default_rng(0).normal(size=3))
+    finally:
+        np.random.set_bit_generator(before)
+
+
+def noisy(x):
+    return x + np.random.random_sample(3)  # noqa: NPY002 - what is tested
+
+
+def test_draws_in_the_process_that_loads_the_generator():
+    code = "import numpy as np, numhlo\ntry: numhlo.jit(lambda x: x + np.random.rand(3))(np.ones(3))\nexcept Exception as e: print(e)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert "draws random numbers" in done.stdout, done.stderr

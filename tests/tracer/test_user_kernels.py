@@ -1,0 +1,147 @@
+"""Functions written for Numba as ops: eagerly, compiled, in loops, under vmap, in text, and what is said where they can't."""
+
+import threading
+
+import numba
+import numpy as np
+import pytest
+
+import numhlo
+from numhlo import lax
+from numhlo.lowering.ir.errors import ArgumentError
+
+
+@numhlo.kernel(result=lambda x, decay: x)
+@numba.njit
+def smooth(x, decay, out):
+    level = 0.0
+    for i in range(x.shape[0]):
+        level = level * decay[()] + x[i]
+        out[i] = level
+
+
+def smooth_by_hand(x, decay):
+    out, level = np.empty_like(x), 0.0
+    for i, value in enumerate(x):
+        level = out[i] = level * decay + value
+    return out
+
+
+def sum_and_count(x, total, counts):
+    total[()] = 0
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            total[()] += x[i, j]
+            counts[j] += x[i, j] > 0
+
+
+PAIR = numhlo.kernel(
+    sum_and_count,
+    result=lambda x: (numhlo.ShapeDtypeStruct((), x.dtype), numhlo.ShapeDtypeStruct(x.shape[1:], np.int64)),
+)
+
+
+def run(function, *args):
+    """Return a jitted function's results before and after its kernels are there, and what explains it."""
+    f = numhlo.jit(function)
+    first = f(*args)
+    f.wait()
+    return first, f(*args), f.explain()
+
+
+def test_the_same_eagerly_and_compiled(rng):
+    x = rng.normal(size=20)
+    expected = smooth_by_hand(x, 0.5)
+    assert type(smooth(x, 0.5)) is numhlo.Array
+    np.testing.assert_array_equal(smooth(x, 0.5), expected)
+    first, later, text = run(lambda x, d: smooth(x + 1, d) * 2, x, 0.5)
+    for found in (first, later):
+        np.testing.assert_array_equal(found, smooth_by_hand(x + 1, 0.5) * 2)
+    assert "in Python" not in text and "on NumPy" not in text
+    a = rng.integers(-3, 4, (5, 3)).astype(np.int32)
+    for total, counts in [PAIR(a), *run(lambda a: PAIR(a), a)[:2]]:
+        assert total == a.sum() and total.dtype == np.int32
+        np.testing.assert_array_equal(counts, (a > 0).sum(0))
+
+
+def test_other_shapes_run_the_same_machine_code(rng):
+    f = numhlo.jit(lambda x: smooth(x, 0.25))
+    for size in (3, 7, 0):
+        x = rng.normal(size=size)
+        f(x)
+        f.wait()
+        np.testing.assert_array_equal(f(x), smooth_by_hand(x, 0.25))
+
+
+def test_in_loops_and_lanes(rng):
+    x = rng.normal(size=(4, 6))
+    first, later, text = run(lambda x: lax.fori_loop(0, 50, lambda _, s: smooth(s, 0.5) * 0.5, x), x[0])
+    expected = x[0]
+    for _ in range(50):
+        expected = smooth_by_hand(expected, 0.5) * 0.5
+    np.testing.assert_allclose(first, expected, rtol=1e-12)
+    np.testing.assert_array_equal(first, later)
+    assert "in Python" not in text
+    decays = np.linspace(0.0, 1.0, 4)
+    rows = np.stack([smooth_by_hand(row, decay) for row, decay in zip(x, decays, strict=True)])
+    for found in run(numhlo.vmap(smooth), x, decays)[:2]:
+        np.testing.assert_array_equal(found, rows)
+    for found in run(lambda x: lax.map(lambda row: smooth(row, 0.5), x), x)[:2]:
+        np.testing.assert_array_equal(found[2], smooth_by_hand(x[2], 0.5))
+
+
+def test_text_names_it():
+    text = numhlo.jit(lambda x: smooth(x, 0.5)).lower(np.ones(3)).as_text()
+    assert "stablehlo.custom_call @numhlo.kernel(" in text and 'backend_config = "smooth, kernel ' in text
+    with pytest.raises(NotImplementedError, match="text, which does not hold the function"):
+        numhlo.stablehlo.parse(text).run("main", np.ones(3))
+
+
+def test_the_interpreter_calls_python():
+    with numhlo.debugging(engine="interpreter"):
+        np.testing.assert_array_equal(numhlo.jit(lambda x: smooth(x, 0.5))(np.ones(3)), [1.0, 1.5, 1.75])
+
+
+def test_what_numba_cannot_compile_runs_as_python():
+    seen = []
+
+    @numhlo.kernel(result=numhlo.ShapeDtypeStruct((2,), np.float64))
+    def odd(x, out):
+        seen.append(object())
+        out[:] = sorted({float(v) for v in x})[:2]
+
+    first, later, text = run(odd, np.array([3.0, 1.0, 2.0]))
+    assert first.tolist() == later.tolist() == [1.0, 2.0]
+    assert "custom_call in Python: Numba can't compile odd: " in text
+
+
+def test_results_must_be_described():
+    with pytest.raises(ArgumentError, match=r"kernel smooth: a result described by 3"):
+        numhlo.kernel(smooth.__wrapped__, result=[3])(np.ones(3), 0.5)
+    with pytest.raises(ArgumentError, match="kernel: 3 is not callable"):
+        numhlo.kernel(3, result=None)
+
+
+def test_other_threads_run_meanwhile():
+    @numhlo.kernel(result=lambda x: x)
+    @numba.njit
+    def count(x, out):
+        for k in range(300_000_000):
+            out[0] = out[0] * 0.5 + x[0] * k
+
+    f = numhlo.jit(count)
+    f.lower(np.ones(1)).compile()
+    started, ticks = threading.Event(), []
+
+    def work():
+        started.set()
+        f.lower(np.ones(1)).compile()(np.ones(1))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    started.wait()
+    while thread.is_alive() and len(ticks) < 3:
+        thread.join(0.02)
+        ticks.append(thread.is_alive())
+    thread.join()
+    assert ticks[0]  # this thread was awake while that one computed
