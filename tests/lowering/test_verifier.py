@@ -1,7 +1,5 @@
 """Verification: what is accepted, one test per kind of violation, and the text that a broken pass leaves behind."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -12,6 +10,7 @@ from numhlo.lowering.ops.primitive import make_op
 from numhlo.lowering.text import parse
 from numhlo.lowering.verifier import verify
 from tests.lowering.text.programs import MODULES
+from tests.work import count_calls
 
 F32 = TensorType((3,), np.dtype(np.float32))
 F64 = TensorType((3,), np.dtype(np.float64))
@@ -253,13 +252,6 @@ def chain(length):
     return function(write, F32)
 
 
-@pytest.mark.slow
-def test_time_is_linear():
-    def seconds(length):
-        program = chain(length)
-        start = time.process_time()
-        verify(program)
-        return time.process_time() - start
-
-    small = min(seconds(4_000) for _ in range(3))
-    assert seconds(40_000) < 30 * small
+def test_work_is_linear():
+    small, large = (count_calls(verify, chain(length)) for length in (1_000, 10_000))
+    assert large < 11 * small

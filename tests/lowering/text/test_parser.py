@@ -1,5 +1,4 @@
 import re
-import time
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from numhlo.lowering.text import parse, print_module
 from numhlo.lowering.text.records import ENUMS, RECORDS
 from tests.lowering.text.programs import MODULES
 from tests.oracle import official_parse
+from tests.work import count_calls
 
 VALUES = """%a: tensor<4xf32>, %b: tensor<4xf32>, %p: tensor<4xi1>, %n: tensor<4xi32>, %m: tensor<2x3xf32>,
 %w: tensor<3x2xf32>, %s: tensor<f32>, %i: tensor<i32>, %k: tensor<i1>, %t: !stablehlo.token"""
@@ -383,7 +383,7 @@ def test_unknown_ops_are_kept():
 # -- speed
 
 
-def test_parsing_takes_time_in_proportion_to_the_text():
+def test_parsing_takes_work_in_proportion_to_the_text():
     def ops(count):
         b = FunctionBuilder("main", [TensorType((4,), np.dtype("float32"))])
         (x,) = b.arguments
@@ -395,14 +395,11 @@ def test_parsing_takes_time_in_proportion_to_the_text():
         b = FunctionBuilder("main", [])
         return print_module(_module(b, b.constant(np.random.default_rng(0).standard_normal(count))))
 
-    def seconds(text):
-        start = time.process_time()
-        parse(text)
-        return time.process_time() - start
-
-    for write, count in ((ops, 500), (blob, 100_000)):
-        small, large = (min(seconds(text) for _ in range(3)) for text in (write(count), write(6 * count)))
-        assert large < 18 * small + 0.01  # quadratic time would be 36 times as much
+    small, large = (count_calls(parse, ops(count)) for count in (500, 3000))
+    assert large < 7 * small  # quadratic work would be 36 times as much
+    assert count_calls(parse, blob(600_000)) < 2 * count_calls(
+        parse, blob(1000)
+    )  # read at once, in seconds if not in proportion
 
 
 def _module(builder, value):
