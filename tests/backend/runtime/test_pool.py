@@ -158,7 +158,7 @@ SHUTDOWN = """
 def test_the_interpreter_ends_while_daemon_threads_are_in_native_code():
     """One of them never returns; at exit all memory that they use stays."""
     for _ in range(3):
-        assert run_child(SHUTDOWN, timeout=20).strip() == "done"
+        assert run_child(SHUTDOWN).strip() == "done"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="launches run serially there")
