@@ -6,8 +6,7 @@ time.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -27,8 +26,7 @@ class NonlinearViewError(Exception):
         self.op = op
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(NamedTuple):
     """A run-time start index: node ``node``'s value, clamped to ``[0, limit]``, times ``stride``."""
 
     node: int
@@ -46,6 +44,11 @@ class Access(NamedTuple):
     def with_strides(self, strides: Sequence[int]) -> Access:
         """Return the same place with other strides."""
         return Access(self.offset, tuple(strides), self.starts)
+
+    def over(self, sizes: Mapping[int, int]) -> Access:
+        """Return the same place with ``sizes[n]`` for every number."""
+        starts = self.starts and tuple([Start(s.node, sizes[s.stride], sizes[s.limit]) for s in self.starts])
+        return Access(sizes[self.offset], tuple([sizes[n] for n in self.strides]), starts)
 
 
 def contiguous(shape: Sequence[int]) -> tuple[int, ...]:

@@ -14,8 +14,8 @@ from typing import Any
 
 from numhlo.backend.emit.access import Access, contiguous
 from numhlo.backend.emit.cost import grain_of
-from numhlo.backend.emit.draft import Draft, remembered
-from numhlo.backend.emit.kernel_text import KernelText
+from numhlo.backend.emit.draft import Draft, Sizes, Unknowns, remembered
+from numhlo.backend.emit.kernel_text import BufferOf, KernelText
 from numhlo.backend.emit.registers import REGISTERS
 from numhlo.backend.emit.tables import KERNELS, RootRule
 from numhlo.lowering.ir import Op, Value
@@ -46,6 +46,12 @@ class Matrices:
     rows: Loop
     columns: Loop
     offset: int
+
+    def over(self, sizes: Sizes) -> Matrices:
+        """Return the same with ``sizes[n]`` for every number."""
+        batch = tuple([(sizes[n], sizes[stride]) for n, stride in self.batch])
+        rows, columns = ((sizes[n], sizes[stride]) for n, stride in (self.rows, self.columns))
+        return Matrices(batch, rows, columns, sizes[self.offset])
 
     @property
     def is_transposed(self) -> bool:
@@ -120,7 +126,8 @@ def _refuse(op: Op) -> str:
 
 def emit_dot_general(op: Op, planner: Any) -> None:
     """Append the launch that multiplies, after copies of operands that BLAS can't read."""
-    operands: list[tuple[Value, Matrices]] = []
+    values: list[Value] = []
+    read: list[Matrices] = []
     for number in (0, 1):
         groups = operand_groups(op, number)
         value, access = planner.strided(op, number)
@@ -133,21 +140,27 @@ def emit_dot_general(op: Op, planner: Any) -> None:
             packed = [[next(places) for _ in group] for group in groups]
             matrices = matrices_of(shape, Access(0, contiguous(shape)), packed)
             assert matrices is not None
-        operands.append((value, matrices))
+        values.append(value)
+        read.append(matrices)
     planner.output(op.result)
-    (left, a), (right, b) = operands
-    draft, *_ = remembered(
-        ("product", op.result.tensor.dtype, a, b),
-        [left, right, op.result],
+    values.append(op.result)
+
+    def write(unknowns: Unknowns) -> list[Draft]:
+        a, b = (matrices.over(unknowns.sizes) for matrices in read)
+        return [write_product([unknowns.value(v) for v in values], a, b, unknowns.buffer)]
+
+    (draft,) = remembered(
+        lambda sizes: ("product", op.result.tensor.dtype, *[matrices.over(sizes) for matrices in read]),
+        values,
         planner.buffer,
-        lambda: [write_product(op.result, operands, planner.buffer)],
+        write,
     )
     planner.launch_root(op, draft)
 
 
-def write_product(result: Value, operands: Sequence[tuple[Value, Matrices]], buffer_of: Any) -> Draft:
-    """Return the kernel that multiplies batches of matrices into a contiguous result."""
-    (left, a), (right, b) = operands
+def write_product(values: Sequence[Value], a: Matrices, b: Matrices, buffer_of: BufferOf) -> Draft:
+    """Return the kernel that multiplies batches of matrices into a contiguous result, the last of the values."""
+    left, right, result = values
     (m, _), (k, _), (n, _) = a.rows, a.columns, b.columns
     register = REGISTERS[result.tensor.dtype]
     text = KernelText(buffer_of)

@@ -6,15 +6,16 @@ together depends on shapes alone, so results have the same bits on any number of
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from numhlo.backend.emit.access import Access, contiguous
 from numhlo.backend.emit.contraction import BLAS_TYPES, Matrices, matrices_of
 from numhlo.backend.emit.convolution_loops import Loop, Loops, extent, loops_of
-from numhlo.backend.emit.draft import Draft, remembered
-from numhlo.backend.emit.kernel_text import KernelText
+from numhlo.backend.emit.draft import Draft, Unknowns, remembered
+from numhlo.backend.emit.kernel_text import BufferOf, KernelText
 from numhlo.backend.emit.registers import REGISTERS
 from numhlo.backend.emit.tables import KERNELS, RootRule
 from numhlo.backend.processors import available_processors
@@ -60,17 +61,26 @@ def emit_convolution(op: Op, planner: Any) -> None:
     loops = loops_of(op, access)
     kernel, matrix = _kernel_matrix(op, loops, planner)
     planner.output(op.result)
-    itemsize = op.result.tensor.dtype.itemsize
+    dtype = op.result.tensor.dtype
+    itemsize = dtype.itemsize
     rows, outer, run = loops.tile(itemsize)
     tiles = loops.groups * extent(loops.outer) * -(-loops.row_count // rows)
     products = loops.groups * extent(loops.outer) * loops.row_count * loops.depth * loops.columns
     slots = 1 if products <= SERIAL else min(tiles, available_processors())
-    patches = planner.scratch(TensorType((slots * rows * outer * run,), op.result.tensor.dtype))
+    patches = planner.scratch(TensorType((slots * rows * outer * run,), dtype))
+    values = [source, kernel, op.result, patches]
+    traffic = itemsize * sum(value.tensor.size for value in values[:3])
+
+    def write(unknowns: Unknowns) -> list[Draft]:
+        seen = [unknowns.value(value) for value in values]
+        writer = _Writer(loops, matrix, dtype, slots, unknowns.buffer)
+        return [writer.write(seen, unknowns.sizes[traffic])]
+
     (draft,) = remembered(
-        ("convolution", op.result.tensor.dtype, loops, matrix, slots),
-        [source, kernel, op.result, patches],
+        lambda sizes: ("convolution", dtype, loops, matrix, slots, sizes[traffic]),
+        values,
         planner.buffer,
-        lambda: [_Writer(op.result, loops, matrix, slots, planner.buffer).write(source, kernel, patches)],
+        write,
     )
     planner.launch_root(op, draft)
 
@@ -95,21 +105,21 @@ def _kernel_matrix(op: Op, loops: Loops, planner: Any) -> tuple[Value, Matrices]
 class _Writer:
     """Writes the kernel; a unit is a share of the tiles, with memory of its own for patches."""
 
-    def __init__(self, result: Value, loops: Loops, matrix: Matrices, slots: int, buffer_of: Any) -> None:
-        self.result, self.loops, self.matrix, self.slots = result, loops, matrix, slots
+    def __init__(self, loops: Loops, matrix: Matrices, dtype: np.dtype, slots: int, buffer_of: BufferOf) -> None:
+        self.loops, self.matrix, self.slots = loops, matrix, slots
         self.text = KernelText(buffer_of)
-        self.register = REGISTERS[result.tensor.dtype]
-        self.itemsize = result.tensor.dtype.itemsize
+        self.register = REGISTERS[dtype]
+        self.itemsize = dtype.itemsize
         self.rows, self.steps, self.run = loops.tile(self.itemsize)
 
     def number(self, key: str, value: int) -> str:
         return self.text.number(key, value, key)
 
-    def write(self, source: Value, kernel: Value, patches: Value) -> Draft:
-        """Return the kernel."""
+    def write(self, values: Sequence[Value], traffic: int) -> Draft:
+        """Return the kernel; the values are the array, the kernel, the result, and memory for patches."""
         text, loops = self.text, self.loops
-        self.input, self.weights = text.pointer(source, "input"), text.pointer(kernel, "kernel")
-        self.out, scratch = text.pointer(self.result, "out"), text.pointer(patches, "scratch")
+        roles = ("input", "kernel", "out", "scratch")
+        self.input, self.weights, self.out, scratch = map(text.pointer, values, roles)
         self.bases = text.stack_array("bases", self.rows, 8)
         if loops.along_rows:
             self.ends = text.stack_array("ends", self.rows, 8)
@@ -126,7 +136,6 @@ class _Writer:
             with text.block("for tile in range(first, last):"):
                 self._tile(row_tiles, outer)
         products = loops.groups * outer * loops.row_count * loops.depth * loops.columns
-        traffic = self.itemsize * (math.prod(self.result.tensor.shape) + kernel.tensor.size + source.tensor.size)
         name = f"convolution_{self.register.name}"
         return Draft(text.finish(name), tuple(text.buffers), tuple(text.dims), self.slots, 1, 2 * products, traffic)
 

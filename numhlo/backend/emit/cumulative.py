@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from numhlo.backend.emit.access import Access, contiguous
 from numhlo.backend.emit.cost import grain_of
 from numhlo.backend.emit.draft import Draft, remembered
-from numhlo.backend.emit.expressions import Expressions, Load, Position
-from numhlo.backend.emit.kernel_text import KernelText
-from numhlo.backend.emit.maps import cost_of, kernel_name, open_rows
+from numhlo.backend.emit.expressions import Graph, Load, Position
+from numhlo.backend.emit.kernel_text import BufferOf, KernelText
+from numhlo.backend.emit.maps import Store, cost_of, kernel_name, open_rows
 from numhlo.backend.emit.nest import Axis, Nest, collapse
 from numhlo.backend.emit.registers import REGISTERS, literal
 from numhlo.backend.emit.special import COMPOSITE_KERNELS
 from numhlo.backend.emit.tables import RootRule
 from numhlo.backend.primitives import STORAGES
-from numhlo.lowering.ir import Op, Value
+from numhlo.lowering.ir import Op
 from numhlo.lowering.ops.cumulative import COMBINERS, initial_value
 
 COLUMNS = 64
@@ -50,8 +50,17 @@ def emit_cumulative(op: Op, planner: Any) -> None:
     planner.output(op.result)
     if op.result.tensor.size == 0:
         return
-    writer = _Writer(op, expressions, node, planner.buffer)
-    (draft,) = remembered(writer.key, [op.result, *expressions.loads], planner.buffer, lambda: [writer.write()])
+    store = Store(node, op.result, Access(0, contiguous(expressions.shape)), REGISTERS[op.result.tensor.dtype])
+    parameters = op.attributes["composite_attributes"]
+    kind, axis, reverse = _kind(op), parameters["axis"], parameters["reverse"]
+    (draft,) = remembered(
+        lambda sizes: (kind, axis, reverse, store.key(sizes), expressions.key(sizes)),
+        [op.result, *expressions.loads],
+        planner.buffer,
+        lambda unknowns: [
+            _Writer(kind, axis, expressions.over(unknowns), store.over(unknowns), unknowns.buffer).write(reverse)
+        ],
+    )
     expressions.used[op] = None
     planner.launch(draft, expressions, [op.result])
 
@@ -59,21 +68,13 @@ def emit_cumulative(op: Op, planner: Any) -> None:
 class _Writer:
     """Writes the kernel of one op."""
 
-    def __init__(self, op: Op, expressions: Expressions, node: int, buffer_of: Callable[[Value], int]) -> None:
-        self.op, self.expressions, self.node, self.buffer_of = op, expressions, node, buffer_of
-        self.kind = _kind(op)
-        self.register = REGISTERS[op.result.tensor.dtype]
-        parameters = op.attributes["composite_attributes"]
-        self.axis, self.reverse = parameters["axis"], parameters["reverse"]
-        self.place = Access(0, contiguous(expressions.shape))
+    def __init__(self, kind: str, axis: int, expressions: Graph, store: Store, buffer_of: BufferOf) -> None:
+        self.kind, self.axis, self.expressions, self.buffer_of = kind, axis, expressions, buffer_of
+        self.store, self.node, self.register, self.place = store, store.node, store.register, store.access
 
-    @property
-    def key(self) -> Hashable:
-        """Return what the text depends on."""
-        return self.kind, self.axis, self.reverse, self.node, self.expressions.key
-
-    def write(self) -> Draft:
+    def write(self, reverse: bool) -> Draft:
         """Return the kernel."""
+        self.reverse = reverse
         shape = self.expressions.shape
         order = [d for d in range(len(shape)) if d != self.axis] + [self.axis]
         strides = [n.access.strides for n in self.expressions.nodes if isinstance(n, Load | Position)]
@@ -83,7 +84,7 @@ class _Writer:
         if not axes or axes[-1].dims != (self.axis,):
             axes.append(Axis(1, (self.axis,)))
         self.text = KernelText(self.buffer_of)
-        self.out = self.text.pointer(self.op.result, "out")
+        self.out = self.text.pointer(self.store.value, "out")
         self.nest = Nest(self.text, self.expressions, axes)
         self.along = len(axes) - 1
         self.kept = list(range(self.along))

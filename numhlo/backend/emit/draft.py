@@ -1,22 +1,28 @@
 """A written kernel with what a launch of it needs to know, and a memory of those written before.
 
-Programs repeat themselves (twelve equal layers), and so do plans of one program for one shape; writing text costs
-more than looking it up. The key is all that a writer reads: shapes, nodes, places, and which values share a buffer.
+Programs repeat themselves (twelve equal layers), and so do their plans for other shapes; writing text costs more than
+looking it up. What is kept fits all sizes that answer the writer's questions as the first ones did (`sizes`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
 
+from numhlo.backend.emit.kernel_text import BufferOf
+from numhlo.backend.emit.registers import Register
+from numhlo.backend.emit.sizes import Answers, Questions, Slots
 from numhlo.backend.program import Kernel
-from numhlo.lowering.ir import Value
+from numhlo.lowering.ir import Region, TensorType, Value
 
 MOST_DRAFTS = 256
+"""Structures whose texts are kept."""
+
+MOST_VARIANTS = 8
+"""Texts that are kept of one structure, for sizes that give other answers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(NamedTuple):
     """A kernel, the buffers and run-time numbers in its order, its cost, and whether it is scalar code (`Launch`)."""
 
     kernel: Kernel
@@ -28,38 +34,141 @@ class Draft:
     bytes: int
     scalar: bool = False
 
-    def with_buffers(self, buffers: tuple[int, ...]) -> Draft:
-        """Return the same kernel on other buffers."""
-        return Draft(
-            self.kernel, buffers, self.dims, self.extent, self.grain, self.flops, self.bytes, scalar=self.scalar
-        )
+
+Sizes: TypeAlias = Mapping[int, int]
+"""What stands for a number: its place in a structure, or an unknown."""
+
+Partial: TypeAlias = Callable[[Register, int], Value]
+"""``partial(register, count)`` returns a value that has a scratch buffer for so many elements."""
 
 
-_DRAFTS: dict[Hashable, list[Draft]] = {}
+class Unknowns:
+    """What a writer gets instead of sizes and values, so that it can look at nothing else.
+
+    Attributes
+    ----------
+    sizes : Sizes
+    """
+
+    def __init__(self, questions: Questions, buffers: Mapping[Value, int], first_free: int) -> None:
+        self.sizes = questions.unknowns
+        self.scratch: list[tuple[Register, int]] = []
+        self._buffers, self._first_free = buffers, first_free
+        self._region = Region()
+        self._values: dict[Value, Value] = {}
+        self._numbers: dict[Value, int] = {}
+
+    def value(self, value: Value) -> Value:
+        """Return what stands for a value: one without a shape."""
+        found = self._values.get(value)
+        if found is None:
+            found = self._values[value] = Value(TensorType((), value.tensor.dtype), self._region)
+            if value in self._buffers:
+                self._numbers[found] = self._buffers[value]
+        return found
+
+    def buffer(self, value: Value) -> int:
+        """Return the number, among the kernel's own, of the buffer of what stands for a value."""
+        return self._numbers[value]
+
+    def partial(self, register: Register, count: int) -> Value:
+        """Return what stands for scratch memory."""
+        found = Value(TensorType((), register.dtype), self._region)
+        self._numbers[found] = self._first_free + len(self.scratch)
+        self.scratch.append((register, count))
+        return found
+
+
+class _Known(NamedTuple):
+    """Drafts with places of numbers instead of numbers, scratch memory likewise, and what the sizes must answer."""
+
+    answers: Answers
+    drafts: Sequence[Draft]
+    scratch: Sequence[tuple[Register, int]]
+
+    def filled(self, values: Sequence[int], buffers: list[int], memory: Callable[[Register, int], int]) -> list[Draft]:
+        buffers += [memory(register, values[count]) for register, count in self.scratch]
+        return [
+            Draft(
+                draft.kernel,
+                tuple([buffers[number] for number in draft.buffers]),
+                tuple([values[place] for place in draft.dims]),
+                values[draft.extent],
+                values[draft.grain],
+                values[draft.flops],
+                values[draft.bytes],
+                draft.scalar,
+            )
+            for draft in self.drafts
+        ]
+
+
+_DRAFTS: dict[Hashable, tuple[_Known, ...]] = {}
 
 
 def remembered(
-    key: Hashable, values: Sequence[Value], buffer_of: Callable[[Value], int], write: Callable[[], list[Draft]]
+    describe: Callable[[Sizes], Hashable],
+    values: Sequence[Value],
+    buffer_of: BufferOf,
+    write: Callable[[Unknowns], list[Draft]],
+    partial: Partial | None = None,
 ) -> list[Draft]:
-    """Return what ``write`` returned for an equal key, on the buffers of ``values``; else call it.
+    """Return what ``write`` returns, or returned for the same structure and sizes that make no difference.
 
     Parameters
     ----------
-    key : hashable
-        All that the text depends on, but for buffers.
+    describe : callable
+        ``describe(sizes)`` returns all that the kernels are made from, buffers apart, with ``sizes[n]`` for every size
+        ``n``.
     values : sequence of Value
-        Whatever the kernels point to, in an order that the key determines.
-    buffer_of, write : callable
+        Whatever the kernels point to, in an order that the description determines.
+    buffer_of : callable
+    write : callable
+        ``write(unknowns)`` returns the kernels; it knows nothing else of sizes and values than it is told.
+    partial : callable, optional
+        Makes scratch memory, where the kernels need some.
     """
-    slots: dict[int, int] = {}
-    pattern = tuple([slots.setdefault(buffer_of(value), len(slots)) for value in values])
-    full = key, pattern
-    known = _DRAFTS.get(full)
-    if known is None:
-        drafts = write()
-        while len(_DRAFTS) >= MOST_DRAFTS:
-            _DRAFTS.pop(next(iter(_DRAFTS)), None)  # the oldest
-        _DRAFTS[full] = [d.with_buffers(tuple([slots[number] for number in d.buffers])) for d in drafts]
-        return drafts
-    numbers = list(slots)
-    return [d.with_buffers(tuple([numbers[slot] for slot in d.buffers])) for d in known]
+    slots = Slots()
+    description = describe(slots)
+    places: dict[int, int] = {}
+    pattern = tuple([places.setdefault(buffer_of(value), len(places)) for value in values])
+    key = description, pattern
+    sizes, buffers = slots.numbers, list(places)
+
+    def memory(register: Register, count: int) -> int:
+        assert partial is not None
+        return buffer_of(partial(register, count))
+
+    variants = _DRAFTS.get(key, ())
+    for known in variants:
+        numbers = known.answers.values(sizes)
+        if numbers is not None:
+            return known.filled(numbers, buffers, memory)
+    known = _write(sizes, dict(zip(values, pattern, strict=True)), len(places), write)
+    while key not in _DRAFTS and len(_DRAFTS) >= MOST_DRAFTS:
+        _DRAFTS.pop(next(iter(_DRAFTS)), None)  # the oldest
+    _DRAFTS[key] = (known, *variants[: MOST_VARIANTS - 1])
+    numbers = known.answers.values(sizes)
+    assert numbers is not None
+    return known.filled(numbers, buffers, memory)
+
+
+def _write(
+    sizes: Sequence[int], buffers: Mapping[Value, int], first_free: int, write: Callable[[Unknowns], list[Draft]]
+) -> _Known:
+    """Return freshly written drafts, and for which sizes they are right."""
+    questions = Questions(sizes)
+    unknowns = Unknowns(questions, buffers, first_free)
+    place = questions.place
+    drafts = [
+        draft._replace(
+            dims=tuple([place(number) for number in draft.dims]),
+            extent=place(draft.extent),
+            grain=place(draft.grain),
+            flops=place(draft.flops),
+            bytes=place(draft.bytes),
+        )
+        for draft in write(unknowns)
+    ]
+    scratch = [(register, place(count)) for register, count in unknowns.scratch]
+    return _Known(questions.close(), drafts, scratch)

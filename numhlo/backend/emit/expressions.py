@@ -13,13 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from numhlo.backend.emit.access import Access, NonlinearViewError, contiguous
-from numhlo.backend.emit.registers import REGISTERS, Register
+from numhlo.backend.emit.draft import Sizes, Unknowns
+from numhlo.backend.emit.registers import REGISTERS, Register, bits_as_number, is_plain, literal
 from numhlo.backend.emit.tables import VIEW
 from numhlo.lowering.ir import Op, Value
 from numhlo.lowering.ops import creation
-from numhlo.lowering.ops.comparison import COMPARE
 from numhlo.lowering.ops.control_flow import COMPOSITE
-from numhlo.lowering.ops.primitive import Primitive
 
 IDENTITY = 0
 """The chain of a value that has the domain's own shape."""
@@ -30,15 +29,27 @@ SCALAR = -1
 
 @dataclass(slots=True)
 class Literal:
-    """A constant of one element."""
+    """A constant of one element: its text or, where it comes at run time, the number that carries it."""
 
-    value: np.generic
     register: Register
+    text: str
+    number: int = 0
 
-    @property
-    def key(self) -> Hashable:
+    def key(self, sizes: Sizes) -> Hashable:
         """Return what a kernel's text depends on."""
-        return self.value.tobytes(), self.register.storage
+        return self.text or sizes[self.number], self.register.storage
+
+    def over(self, unknowns: Unknowns) -> Literal:
+        """Return the node as a writer sees it."""
+        return self if self.text else Literal(self.register, "", unknowns.sizes[self.number])
+
+
+def literal_of(op: Op, register: Register) -> Literal:
+    """Return the node of a constant whose elements are all the same."""
+    value = op.attributes["value"].reshape(-1)[0]
+    if is_plain(value, register):
+        return Literal(register, literal(value, register))
+    return Literal(register, "", bits_as_number(value, register))
 
 
 @dataclass(slots=True)
@@ -49,10 +60,13 @@ class Load:
     access: Access
     register: Register
 
-    @property
-    def key(self) -> Hashable:
+    def key(self, sizes: Sizes) -> Hashable:
         """Return what a kernel's text depends on, but for the buffer."""
-        return self.access, self.register.storage
+        return self.access.over(sizes), self.register.storage
+
+    def over(self, unknowns: Unknowns) -> Load:
+        """Return the node as a writer sees it."""
+        return Load(unknowns.value(self.value), self.access.over(unknowns.sizes), self.register)
 
 
 @dataclass(slots=True)
@@ -62,10 +76,13 @@ class Position:
     access: Access
     register: Register
 
-    @property
-    def key(self) -> Hashable:
+    def key(self, sizes: Sizes) -> Hashable:
         """Return what a kernel's text depends on."""
-        return "position", self.access, self.register.storage
+        return "position", self.access.over(sizes), self.register.storage
+
+    def over(self, unknowns: Unknowns) -> Position:
+        """Return the node as a writer sees it."""
+        return Position(self.access.over(unknowns.sizes), self.register)
 
 
 @dataclass(slots=True)
@@ -76,23 +93,57 @@ class Apply:
     operands: tuple[int, ...]
     register: Register
 
-    @property
-    def key(self) -> Hashable:
+    def key(self, sizes: Sizes) -> Hashable:
         """Return what a kernel's text depends on."""
-        attributes = self.op.attributes
-        spelled = [attributes[name] for name in SPELLED.get(self.op.definition, ())]
-        return self.op.definition, self.operands, self.register.storage, *spelled
+        return self.op.definition, self.operands, self.register.storage, spelled(self.op)
+
+    def over(self, unknowns: Unknowns) -> Apply:
+        """Return the node as a writer sees it."""
+        return self
 
 
-SPELLED: dict[Primitive, tuple[str, ...]] = {COMPARE: ("comparison_direction", "compare_type"), COMPOSITE: ("name",)}
-"""Attributes that the text of an element depends on."""
+def spelled(op: Op) -> Hashable:
+    """Return what the text of an element depends on besides the op and its types: attributes, a composite's name."""
+    attributes = op.attributes
+    if not attributes:
+        return None
+    return attributes["name"] if op.definition is COMPOSITE else tuple(attributes.values())
+
 
 Node = Literal | Load | Position | Apply
 ViewStep = Callable[[Access, "Expressions", int], Access]
 
 
-class Expressions:
-    """The graph of one kernel.
+class Graph:
+    """The nodes of one kernel, as its writer sees them.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        The domain.
+    nodes : list of Node
+        Operands before users.
+    """
+
+    def __init__(self, shape: tuple[int, ...], nodes: list[Node]) -> None:
+        self.shape, self.nodes = shape, nodes
+
+    def key(self, sizes: Sizes) -> Hashable:
+        """Return what a kernel's text depends on, but for the buffers of `loads`."""
+        return tuple([sizes[n] for n in self.shape]), tuple([node.key(sizes) for node in self.nodes])
+
+    def over(self, unknowns: Unknowns) -> Graph:
+        """Return the graph for a writer."""
+        return Graph(tuple([unknowns.sizes[n] for n in self.shape]), [node.over(unknowns) for node in self.nodes])
+
+    @property
+    def loads(self) -> list[Value]:
+        """Return the value of every load, in order."""
+        return [node.value for node in self.nodes if isinstance(node, Load)]
+
+
+class Expressions(Graph):
+    """The graph of one kernel under construction.
 
     Parameters
     ----------
@@ -103,8 +154,6 @@ class Expressions:
 
     Attributes
     ----------
-    nodes : list of Node
-        Operands before users.
     loaded : dict of Value
         What is read from buffers.
     used : dict of Op
@@ -112,8 +161,7 @@ class Expressions:
     """
 
     def __init__(self, shape: tuple[int, ...], is_stored: Callable[[Value], bool]) -> None:
-        self.shape = shape
-        self.nodes: list[Node] = []
+        super().__init__(shape, [])
         self.loaded: dict[Value, None] = {}
         self.used: dict[Op, None] = {}
         self.is_stored = is_stored
@@ -132,16 +180,6 @@ class Expressions:
             number = self._chain_numbers[key] = len(self._chains)
             self._chains.append(key)
         return number
-
-    @property
-    def key(self) -> Hashable:
-        """Return what a kernel's text depends on, but for the buffers of `loads`."""
-        return self.shape, tuple([node.key for node in self.nodes])
-
-    @property
-    def loads(self) -> list[Value]:
-        """Return the value of every load, in order."""
-        return [node.value for node in self.nodes if isinstance(node, Load)]
 
     def visit(self, value: Value, chain: int = IDENTITY) -> int:
         """Return the node of a value seen through a chain."""
@@ -166,7 +204,7 @@ class Expressions:
         op = value.owner
         if isinstance(op, Op) and op.definition is creation.CONSTANT and type.size == 1:
             self.used[op] = None
-            return self.add(Literal(op.attributes["value"].reshape(-1)[0], register))
+            return self.add(literal_of(op, register))
         if self.is_stored(value):
             self.loaded[value] = None
             return self.add(Load(value, self.access(type.shape, chain), register))
@@ -181,7 +219,7 @@ class Expressions:
             return self.add(Position(self.follow(Access(0, tuple(line)), chain), register))
         if op.definition is creation.CONSTANT:  # a splat: one element stands for all
             self.used[op] = None
-            return self.add(Literal(op.attributes["value"].reshape(-1)[0], register))
+            return self.add(literal_of(op, register))
         if VIEW.find(op.definition) is not None:
             through = SCALAR if op.operands[0].tensor.ndim == 0 else self.push(op, chain)
             node = self.visit(op.operands[0], through)

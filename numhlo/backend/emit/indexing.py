@@ -9,19 +9,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from numhlo.backend.emit.access import Access, Start, contiguous
-from numhlo.backend.emit.draft import Draft
-from numhlo.backend.emit.expressions import IDENTITY, SCALAR, Expressions, Load, Position
-from numhlo.backend.emit.kernel_text import KernelText
+from numhlo.backend.emit.draft import Draft, Sizes, Unknowns, remembered
+from numhlo.backend.emit.expressions import IDENTITY, SCALAR, Expressions, Graph, Load, Position
+from numhlo.backend.emit.kernel_text import BufferOf, KernelText
 from numhlo.backend.emit.maps import Store, draft, write_map
 from numhlo.backend.emit.nest import Nest, collapse
 from numhlo.backend.emit.registers import REGISTERS
-from numhlo.backend.emit.scalar_region import write_region
+from numhlo.backend.emit.scalar_region import region_key, write_region
 from numhlo.backend.emit.support import emits_region
 from numhlo.backend.emit.tables import KERNELS, VIEW, RootRule
-from numhlo.lowering.ir import Op, Value
+from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops import indexing as ops
 from numhlo.lowering.ops.dimension_numbers import GatherDimensionNumbers, ScatterDimensionNumbers
 
@@ -161,21 +161,37 @@ def emit_scatter(op: Op, planner: Any) -> None:
     for operand, result in zip(inputs, op.results, strict=True):
         planner.begin_update(result, operand, expressions.loaded)
     expressions.used[op] = None
+    (body,) = op.regions
     if math.prod(shape) == 0 or any(p.limit < 0 for p in places.starts):
         planner.copied_only(op, expressions, inputs)
         return
-    writer = _ScatterWriter(op, expressions, places, planner.buffer)
-    planner.launch(writer.write(values), expressions, op.results, inputs)
+
+    def write(unknowns: Unknowns) -> list[Draft]:
+        results = [unknowns.value(v) for v in op.results]
+        writer = _ScatterWriter(body, results, expressions.over(unknowns), places.over(unknowns.sizes), unknowns.buffer)
+        return [writer.write(values)]
+
+    (draft,) = remembered(
+        lambda sizes: ("scatter", region_key(body), expressions.key(sizes), places.over(sizes), tuple(values)),
+        [*op.results, *expressions.loads],
+        planner.buffer,
+        write,
+    )
+    planner.launch(draft, expressions, op.results, inputs)
 
 
-@dataclass(slots=True)
-class _Places:
+class _Places(NamedTuple):
     """Where windows go: start indices, strides within a window, and which dimensions of the updates are a window's."""
 
-    starts: list[Start]
+    starts: tuple[Start, ...]
     strides: tuple[int, ...]
     batch_dims: tuple[int, ...]
     window_dims: tuple[int, ...]
+
+    def over(self, sizes: Sizes) -> _Places:
+        """Return the same places with ``sizes[n]`` for every number."""
+        _, strides, starts = Access(0, self.strides, self.starts).over(sizes)
+        return self._replace(starts=starts, strides=strides)
 
 
 def _places(op: Op, numbers: ScatterDimensionNumbers, expressions: Expressions, indices: Value) -> _Places:
@@ -197,14 +213,16 @@ def _places(op: Op, numbers: ScatterDimensionNumbers, expressions: Expressions, 
         step = _IndexComponent(batch_dims, rank, numbers.index_vector_dim, number)
         node = expressions.visit(indices, expressions.push(step, IDENTITY))
         starts.append(Start(node, own_strides[own], operand.shape[own] - sizes[own]))
-    return _Places(starts, tuple(strides), batch_dims, numbers.update_window_dims)
+    return _Places(tuple(starts), tuple(strides), batch_dims, numbers.update_window_dims)
 
 
 class _ScatterWriter:
     """Writes the kernel of one scatter."""
 
-    def __init__(self, op: Op, expressions: Expressions, places: _Places, buffer_of: Any) -> None:
-        self.op, self.expressions, self.places = op, expressions, places
+    def __init__(
+        self, body: Region, results: Sequence[Value], expressions: Graph, places: _Places, buffer_of: BufferOf
+    ) -> None:
+        self.body, self.results, self.expressions, self.places = body, results, expressions, places
         self.text = KernelText(buffer_of)
         order = (*places.batch_dims, *places.window_dims)
         found = [n.access.strides for n in expressions.nodes if isinstance(n, Load | Position)] + [places.strides]
@@ -213,23 +231,23 @@ class _ScatterWriter:
         self.outer = [k for k, axis in enumerate(axes) if axis.dims[0] < len(places.batch_dims)]
         self.inner = [k for k in range(len(axes)) if k not in self.outer]
         self.nest = Nest(self.text, expressions, [a._replace(dims=tuple(order[d] for d in a.dims)) for a in axes])
-        self.registers = [REGISTERS[v.tensor.dtype] for v in op.results]
+        self.registers = [REGISTERS[v.tensor.dtype] for v in results]
 
     def write(self, values: Sequence[int]) -> Draft:
         """Return the kernel; ``values`` are the nodes of the updates."""
-        for result in self.op.results:
+        for result in self.results:
             self.text.pointer(result, "out")
         self._loops(self.outer, lambda: self._window(values))
         stores = [
             Store(node, result, Access(0, self.places.strides), register)
-            for node, result, register in zip(values, self.op.results, self.registers, strict=True)
+            for node, result, register in zip(values, self.results, self.registers, strict=True)
         ]
         return draft(
             self.text,
             self.expressions,
             stores,
             1,
-            f"scatter_{self.op.regions[0].ops[-1].definition.name}" if self.op.regions[0].ops else "scatter",
+            f"scatter_{self.body.ops[-1].definition.name}" if self.body.ops else "scatter",
         )
 
     def _loops(self, axes: Sequence[int], body: Any) -> None:
@@ -259,12 +277,12 @@ class _ScatterWriter:
         within = self.nest.index(Access(0, self.places.strides))
         index = " + ".join(part for part in (at, within if within != "0" else "") if part) or "0"
         place = self.text.let(index, "place")
-        pointers = [self.text.pointer(result, "out") for result in self.op.results]
+        pointers = [self.text.pointer(result, "out") for result in self.results]
         old = [
             self.text.let(f"load_{register.storage}({pointer}, {place})", "old")
             for register, pointer in zip(self.registers, pointers, strict=True)
         ]
-        new = write_region(self.text, self.op.regions[0], [*old, *updates])
+        new = write_region(self.text, self.body, [*old, *updates])
         for register, pointer, value in zip(self.registers, pointers, new, strict=True):
             self.text.line(f"store_{register.storage}({pointer}, {place}, {value})")
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from numhlo.backend.emit.access import Access
 from numhlo.backend.emit.cost import grain_of
-from numhlo.backend.emit.draft import Draft, remembered
+from numhlo.backend.emit.draft import Draft, Sizes, Unknowns, remembered
 from numhlo.backend.emit.elementwise import COSTS
-from numhlo.backend.emit.expressions import Apply, Expressions, Load, Position
+from numhlo.backend.emit.expressions import Apply, Graph, Load, Position
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText
 from numhlo.backend.emit.nest import Axis, Nest, collapse
 from numhlo.backend.emit.registers import Register
@@ -40,21 +40,28 @@ class Store:
     access: Access
     register: Register
 
-    @property
-    def key(self) -> Hashable:
+    def key(self, sizes: Sizes) -> Hashable:
         """Return what the text depends on."""
-        return self.node, self.access, self.register.storage
+        return self.node, self.access.over(sizes), self.register.storage
+
+    def over(self, unknowns: Unknowns) -> Store:
+        """Return the store as a writer sees it."""
+        return Store(self.node, unknowns.value(self.value), self.access.over(unknowns.sizes), self.register)
 
 
-def write_map(expressions: Expressions, stores: Sequence[Store], buffer_of: BufferOf) -> Draft:
+def write_map(expressions: Graph, stores: Sequence[Store], buffer_of: BufferOf) -> Draft:
     """Return the kernel that stores expressions over their domain, which has at least one element."""
-    key = "map", expressions.key, tuple([store.key for store in stores])
     values = [*[store.value for store in stores], *expressions.loads]
-    (found,) = remembered(key, values, buffer_of, lambda: [_write_map(expressions, stores, buffer_of)])
+    (found,) = remembered(
+        lambda sizes: ("map", expressions.key(sizes), tuple([store.key(sizes) for store in stores])),
+        values,
+        buffer_of,
+        lambda unknowns: [_write_map(expressions.over(unknowns), [s.over(unknowns) for s in stores], unknowns.buffer)],
+    )
     return found
 
 
-def _write_map(expressions: Expressions, stores: Sequence[Store], buffer_of: BufferOf) -> Draft:
+def _write_map(expressions: Graph, stores: Sequence[Store], buffer_of: BufferOf) -> Draft:
     axes = collapse(expressions.shape, all_strides(expressions, stores))
     text = KernelText(buffer_of)
     nest = Nest(text, expressions, axes)
@@ -115,7 +122,7 @@ def _write_tiles(nest: Nest, along: int, stores: Sequence[Store]) -> int:
     return blocks * math.prod(nest.axes[k].extent for k in outer)
 
 
-def draft(text: KernelText, expressions: Expressions, stores: Sequence[Store], extent: int, name: str = "") -> Draft:
+def draft(text: KernelText, expressions: Graph, stores: Sequence[Store], extent: int, name: str = "") -> Draft:
     """Return the finished kernel."""
     size = math.prod(expressions.shape)
     flops, traffic = cost_of(expressions, stores)
@@ -124,7 +131,7 @@ def draft(text: KernelText, expressions: Expressions, stores: Sequence[Store], e
     return Draft(kernel, tuple(text.buffers), tuple(text.dims), extent, grain, size * flops, size * traffic)
 
 
-def all_strides(expressions: Expressions, stores: Sequence[Store]) -> list[tuple[int, ...]]:
+def all_strides(expressions: Graph, stores: Sequence[Store]) -> list[tuple[int, ...]]:
     """Return the strides of everything that a kernel reads and writes."""
     found = [node.access.strides for node in expressions.nodes if isinstance(node, Load | Position)]
     return found + [store.access.strides for store in stores]
@@ -175,7 +182,7 @@ def write_store(nest: Nest, store: Store, value: str) -> None:
     nest.text.line(f"store_{store.register.storage}({pointer}, {nest.index(store.access)}, {value})")
 
 
-def cost_of(expressions: Expressions, stores: Sequence[Store]) -> tuple[int, int]:
+def cost_of(expressions: Graph, stores: Sequence[Store]) -> tuple[int, int]:
     """Return operations and bytes of one element of the domain, what is computed outside inner loops left out."""
     flops, traffic = 1, sum(store.register.dtype.itemsize for store in stores)
     for node in expressions.nodes:
@@ -186,7 +193,7 @@ def cost_of(expressions: Expressions, stores: Sequence[Store]) -> tuple[int, int
     return flops, traffic
 
 
-def kernel_name(expressions: Expressions, prefix: str = "map") -> str:
+def kernel_name(expressions: Graph, prefix: str = "map") -> str:
     """Return a name from the ops that a kernel computes."""
     names = [node.op.definition.name for node in expressions.nodes if isinstance(node, Apply)]
     parts = names if len(names) <= 4 else [*names[:2], f"{len(names) - 3}_more", names[-1]]

@@ -15,20 +15,15 @@ from typing import NamedTuple
 
 from numhlo.backend.emit.access import Access, Start
 from numhlo.backend.emit.elementwise import UNROUNDED
-from numhlo.backend.emit.expressions import Apply, Expressions, Literal, Load, Node, Position, operand_nodes
+from numhlo.backend.emit.expressions import Apply, Graph, Literal, Load, Node, Position, operand_nodes
 from numhlo.backend.emit.kernel_text import KernelText
-from numhlo.backend.emit.registers import Register, bits_as_number, from_number, literal
+from numhlo.backend.emit.registers import Register, from_number, whole_literal
 from numhlo.backend.emit.tables import ELEMENT
 from numhlo.lowering.ops.comparison import CLAMP, SELECT
 from numhlo.lowering.ops.elementwise import DIVIDE, MAXIMUM, MINIMUM, REMAINDER
 
 SMALL_STRIDE = 4
 """Strides up to this are literals: LLVM turns them into interleaved vector loads."""
-
-PLAIN_WHOLE = 16
-PLAIN_DIGITS = 5
-"""Whole constants up to this size, and short decimal fractions, are part of a kernel's text; others come at run
-time, since they often depend on shapes (n, 1 / n), and a new shape must not need a new kernel."""
 
 DIVISIONS = frozenset({DIVIDE, REMAINDER})
 CHOOSING = frozenset({SELECT, CLAMP, MAXIMUM, MINIMUM})
@@ -81,13 +76,13 @@ class Nest:
     Parameters
     ----------
     text : KernelText
-    expressions : Expressions
+    expressions : Graph
     axes : list of Axis
     scope : int
         Tells the run-time numbers of several nests in one text apart.
     """
 
-    def __init__(self, text: KernelText, expressions: Expressions, axes: list[Axis], scope: int = 0) -> None:
+    def __init__(self, text: KernelText, expressions: Graph, axes: list[Axis], scope: int = 0) -> None:
         self.scope = scope
         self.text = text
         self.expressions = expressions
@@ -285,27 +280,15 @@ class Nest:
     def _divisor(self, node: Apply, name: str) -> str:
         """Return a constant integer divisor as text: dividing by a known number is a multiplication."""
         divisor = self.expressions.nodes[node.operands[1]]
-        if isinstance(divisor, Literal) and divisor.register.kind in "iu":
-            return literal(divisor.value, divisor.register)
+        if isinstance(divisor, Literal) and not divisor.text and divisor.register.kind in "iu":
+            return whole_literal(divisor.number, divisor.register)
         return name
 
     def _literal(self, number: int, node: Literal) -> str:
-        if is_plain(node):
-            return literal(node.value, node.register)
-        carried = self.text.number((self.scope, "literal", number), bits_as_number(node.value, node.register), "c")
+        if node.text:
+            return node.text
+        carried = self.text.number((self.scope, "literal", number), node.number, "c")
         return self.text.let(from_number(carried, node.register), "constant", 0)
-
-
-def is_plain(node: Literal) -> bool:
-    """Return whether a constant is written into the text instead of coming at run time."""
-    if node.register.kind in "bc":
-        return True
-    value: float = int(node.value) if node.register.kind in "iu" else float(node.value)
-    if not math.isfinite(value):
-        return True
-    if value == int(value):
-        return abs(value) <= PLAIN_WHOLE
-    return len(repr(value)) <= PLAIN_DIGITS
 
 
 def element_text(node: Apply, operands: Sequence[str]) -> str:

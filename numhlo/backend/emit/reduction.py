@@ -14,7 +14,7 @@ import numpy as np
 
 from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.emit.registers import REGISTERS, Register, literal
-from numhlo.backend.emit.scalar_region import write_region
+from numhlo.backend.emit.scalar_region import region_key, write_region
 from numhlo.backend.emit.support import emits_region
 from numhlo.backend.emit.tables import ELEMENT
 from numhlo.backend.primitives.lanes import IDENTITIES
@@ -61,8 +61,8 @@ class Combiner:
 
     @property
     def key(self) -> Hashable:
-        """Return what a kernel's text depends on; None where that is not easily told."""
-        return None if self.op is None else (self.name, self.registers[0].storage)
+        """Return what a kernel's text depends on."""
+        return region_key(self.region) if self.op is None else (self.name, self.registers[0].storage)
 
     @property
     def in_lanes(self) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from numhlo.backend.emit.access import Access, contiguous
 from numhlo.backend.emit.draft import Draft
 from numhlo.backend.emit.expressions import Position
 from numhlo.backend.emit.nest import position_text
@@ -57,7 +56,7 @@ class ColumnWriter(ReductionWriter):
             totals = self._start_columns(width)
             self._block("start", "stop", width, totals)
             with self._column_loop(width) as column:
-                place = Access(0, self._result_strides())
+                place = self.reduction.reduced[0].results[0].access
                 for reduced, pointer, (total,) in zip(self.reduction.reduced, pointers, totals, strict=True):
                     name = reduced.combiner.registers[0].name
                     value = f"load_{name}({total}, {column})"
@@ -86,14 +85,6 @@ class ColumnWriter(ReductionWriter):
     @property
     def _units(self) -> int:
         return self.outputs // self.axes[self._last].extent * self._groups
-
-    def _result_strides(self) -> tuple[int, ...]:
-        """Return the strides of a contiguous array of the results, over the domain."""
-        strides = [0] * len(self.reduction.expressions.shape)
-        shape = [self.reduction.expressions.shape[dim] for dim in self.reduction.kept]
-        for dim, stride in zip(self.reduction.kept, contiguous(shape), strict=True):
-            strides[dim] = stride
-        return tuple(strides)
 
     def _open_columns(self, unit: str) -> str:
         """Write the decoding of a unit into the outer kept axes and a range of columns; return the width's name."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from numhlo.backend.emit.expressions import Expressions, Position
+from numhlo.backend.emit.expressions import Graph, Position
 from numhlo.backend.emit.nest import Axis
 from numhlo.backend.emit.registers import Register, literal
 from numhlo.lowering.interpreter import BoundRegion, Plan, Plans, free_values
@@ -70,7 +70,7 @@ def _same(found: np.ndarray, wanted: np.ndarray) -> bool:
     return found.dtype == wanted.dtype and found.tobytes() == wanted.tobytes()
 
 
-def rises(expressions: Expressions, node: int, inner: Sequence[Axis]) -> bool:
+def rises(expressions: Graph, node: int, inner: Sequence[Axis]) -> bool:
     """Return whether a node's values are places along the only reduced axis."""
     position = expressions.nodes[node]
     if not isinstance(position, Position) or len(inner) != 1 or position.access.starts:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from numhlo.backend.emit.draft import Draft, remembered
+from numhlo.backend.emit.draft import Draft, Partial, remembered
 from numhlo.backend.emit.expressions import Load
 from numhlo.backend.emit.kernel_text import BufferOf
 from numhlo.backend.emit.nest import Axis
@@ -17,7 +17,7 @@ from numhlo.backend.emit.reduction_columns import COLUMNS, ColumnWriter
 from numhlo.backend.emit.reduction_packed import PackedWriter, suits_packing
 from numhlo.backend.emit.reduction_rows import RowWriter
 from numhlo.backend.emit.reduction_unrolled import UnrolledWriter
-from numhlo.backend.emit.reduction_writer import Partial, Reduction
+from numhlo.backend.emit.reduction_writer import Reduction
 from numhlo.lowering.ops.reduction_order import BLOCK
 
 UNROLLED = 8
@@ -29,6 +29,16 @@ FEW_UNITS = 16
 
 def write_reduction(reduction: Reduction, buffer_of: BufferOf, partial: Partial) -> list[Draft]:
     """Return the kernel, or the two kernels, that reduce over a domain with at least one element."""
+    return remembered(
+        lambda sizes: ("reduction", reduction.key(sizes)),
+        reduction.values,
+        buffer_of,
+        lambda unknowns: _write_reduction(reduction.over(unknowns), unknowns.buffer, unknowns.partial),
+        partial,
+    )
+
+
+def _write_reduction(reduction: Reduction, buffer_of: BufferOf, partial: Partial) -> list[Draft]:
     axes, kept = reduction.collapsed()
     count = math.prod(axis.extent for axis in axes[kept:])
     units = math.prod(axis.extent for axis in axes[:kept])
@@ -38,23 +48,14 @@ def write_reduction(reduction: Reduction, buffer_of: BufferOf, partial: Partial)
         units = units // axes[kept - 1].extent * -(-axes[kept - 1].extent // COLUMNS)
     in_parts = blocks > 1 and units < FEW_UNITS and all(r.combiner.identity is not None for r in reduction.reduced)
     outputs = math.prod(axis.extent for axis in axes[:kept])
-    parts = [partial(r.combiner.registers[0], blocks * outputs) for r in reduction.reduced] if in_parts else []
-
-    def write() -> list[Draft]:
-        if count <= UNROLLED:
-            return [UnrolledWriter(reduction, axes, kept, buffer_of).write()]
-        if (
-            columns
-            and not in_parts
-            and len(axes) == kept + 1
-            and suits_packing(reduction, axes[kept - 1].extent, count)
-        ):
-            return [PackedWriter(reduction, axes, kept, buffer_of).write()]
-        writer = (ColumnWriter if columns else RowWriter)(reduction, axes, kept, buffer_of)
-        return writer.write_in_parts(parts) if in_parts else [writer.write()]
-
-    key = reduction.key
-    return write() if key is None else remembered(key, [*reduction.values, *parts], buffer_of, write)
+    if count <= UNROLLED:
+        return [UnrolledWriter(reduction, axes, kept, buffer_of).write()]
+    if columns and not in_parts and len(axes) == kept + 1 and suits_packing(reduction, axes[kept - 1].extent, count):
+        return [PackedWriter(reduction, axes, kept, buffer_of).write()]
+    writer = (ColumnWriter if columns else RowWriter)(reduction, axes, kept, buffer_of)
+    if not in_parts:
+        return [writer.write()]
+    return writer.write_in_parts([partial(r.combiner.registers[0], blocks * outputs) for r in reduction.reduced])
 
 
 def prefers_rows(reduction: Reduction) -> bool:

@@ -7,12 +7,12 @@ among them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from numhlo.backend.emit.draft import Draft
-from numhlo.backend.emit.expressions import Expressions
+from numhlo.backend.emit.draft import Draft, Sizes, Unknowns
+from numhlo.backend.emit.expressions import Graph
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText
 from numhlo.backend.emit.maps import Store, all_strides, draft, kernel_name, write_store
 from numhlo.backend.emit.nest import Axis, Nest, collapse
@@ -48,11 +48,14 @@ class Reduced:
     results: list[Store]
     first_is_used: bool = True
 
-    @property
-    def key(self) -> Hashable:
+    def key(self, sizes: Sizes) -> Hashable:
         """Return what a kernel's text depends on."""
-        results = tuple([store.key for store in self.results])
-        return self.combiner.key, tuple(self.inputs), tuple(self.inits), results
+        results = tuple([store.key(sizes) for store in self.results])
+        return self.combiner.key, tuple(self.inputs), tuple(self.inits), results, self.first_is_used
+
+    def over(self, unknowns: Unknowns) -> Reduced:
+        """Return the reduction as a writer sees it."""
+        return replace(self, results=[store.over(unknowns) for store in self.results])
 
 
 @dataclass(slots=True)
@@ -61,7 +64,7 @@ class Reduction:
 
     Attributes
     ----------
-    expressions : Expressions
+    expressions : Graph
     kept, axes : tuple of int
         Dimensions of the domain that results have, and that are reduced.
     reduced : list of Reduced
@@ -69,19 +72,26 @@ class Reduction:
         Elements that are stored on the way.
     """
 
-    expressions: Expressions
+    expressions: Graph
     kept: tuple[int, ...]
     axes: tuple[int, ...]
     reduced: list[Reduced]
     stores: list[Store]
 
-    @property
-    def key(self) -> Hashable:
-        """Return what a kernel's text depends on; None where that is not easily told."""
-        if any(reduced.combiner.key is None for reduced in self.reduced):
-            return None
-        parts = (*[reduced.key for reduced in self.reduced], *[store.key for store in self.stores])
-        return self.expressions.key, self.kept, self.axes, parts
+    def key(self, sizes: Sizes) -> Hashable:
+        """Return what a kernel's text depends on."""
+        parts = (*[reduced.key(sizes) for reduced in self.reduced], *[store.key(sizes) for store in self.stores])
+        return self.expressions.key(sizes), self.kept, self.axes, parts
+
+    def over(self, unknowns: Unknowns) -> Reduction:
+        """Return the reduction as a writer sees it."""
+        return Reduction(
+            self.expressions.over(unknowns),
+            self.kept,
+            self.axes,
+            [reduced.over(unknowns) for reduced in self.reduced],
+            [store.over(unknowns) for store in self.stores],
+        )
 
     @property
     def values(self) -> list[Value]:
@@ -99,10 +109,6 @@ class Reduction:
         axes = collapse(shape, permuted, cuts=(len(self.kept),))
         kept = sum(axis.dims[0] < len(self.kept) for axis in axes)
         return [Axis(axis.extent, tuple(order[d] for d in axis.dims)) for axis in axes], kept
-
-
-Partial = Callable[[Register, int], Value]
-"""``partial(register, count)`` returns a value that has a scratch buffer for the results of blocks."""
 
 
 class ReductionWriter:

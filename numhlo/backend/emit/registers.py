@@ -79,6 +79,24 @@ REGISTERS: dict[np.dtype, Register] = {row.dtype: _register(row.dtype) for row i
 """Every element type."""
 
 
+PLAIN_WHOLE = 16
+PLAIN_DIGITS = 5
+"""Whole constants up to this size, and short decimal fractions, are part of a kernel's text; others come at run
+time, since they often depend on shapes (n, 1 / n), and a new shape must not need a new kernel."""
+
+
+def is_plain(constant: np.generic, register: Register) -> bool:
+    """Return whether a constant is written into the text instead of coming at run time."""
+    if register.kind in "bc":
+        return True
+    value: float = int(constant) if register.kind in "iu" else float(constant)
+    if not math.isfinite(value):
+        return True
+    if value == int(value):
+        return abs(value) <= PLAIN_WHOLE
+    return len(repr(value)) <= PLAIN_DIGITS
+
+
 def literal(value: np.generic, register: Register) -> str:
     """Return the text of a constant in a register.
 
@@ -115,6 +133,19 @@ def bits_as_number(value: np.generic, register: Register) -> int:
         return int(np.float64(value).view(np.int64))
     wrapped = int(value) & 0xFFFFFFFFFFFFFFFF
     return wrapped - (1 << 64) if wrapped >> 63 else wrapped
+
+
+def whole_literal(number: int, register: Register) -> str:
+    """Return the text of an integer constant that `bits_as_number` made a number.
+
+    Examples
+    --------
+    >>> whole_literal(-1, REGISTERS[np.dtype("uint64")])
+    'to_u64(18446744073709551615)'
+    """
+    if register.kind == "u" and number < 0:
+        number += 1 << 64
+    return f"{register.convert}({number})"
 
 
 def from_number(name: str, register: Register) -> str:

@@ -10,8 +10,8 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-from numhlo.backend.emit.draft import Draft, remembered
-from numhlo.backend.emit.expressions import Expressions, Load
+from numhlo.backend.emit.draft import Draft, Sizes, Unknowns, remembered
+from numhlo.backend.emit.expressions import Graph, Load
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText
 from numhlo.backend.emit.maps import (
     Store,
@@ -27,6 +27,7 @@ from numhlo.backend.emit.nest import Axis, Nest, collapse
 from numhlo.backend.emit.reduction_kernels import prefers_rows
 from numhlo.backend.emit.reduction_rows import RowWriter, short_axes
 from numhlo.backend.emit.reduction_writer import Reduced, Reduction
+from numhlo.backend.emit.sizes import reckoned
 from numhlo.lowering.ir import Value
 
 
@@ -36,25 +37,28 @@ class Pass:
 
     Attributes
     ----------
-    expressions : Expressions
+    expressions : Graph
     stores : list of Store
     reduced : list of Reduced
     once : bool
         The domain has one element a row: the results' shape, perhaps with dimensions of extent 1.
     """
 
-    expressions: Expressions
+    expressions: Graph
     stores: list[Store]
     reduced: list[Reduced]
     once: bool = False
 
-    @property
-    def key(self) -> Hashable:
-        """Return what the text depends on; None where that is not easily told."""
-        if any(reduced.combiner.key is None for reduced in self.reduced):
-            return None
-        parts = (*[reduced.key for reduced in self.reduced], *[store.key for store in self.stores])
-        return self.expressions.key, parts, self.once
+    def key(self, sizes: Sizes) -> Hashable:
+        """Return what the text depends on."""
+        parts = (*[reduced.key(sizes) for reduced in self.reduced], *[store.key(sizes) for store in self.stores])
+        return self.expressions.key(sizes), parts, self.once
+
+    def over(self, unknowns: Unknowns) -> Pass:
+        """Return the pass as a writer sees it."""
+        stores = [store.over(unknowns) for store in self.stores]
+        reduced = [reduced.over(unknowns) for reduced in self.reduced]
+        return Pass(self.expressions.over(unknowns), stores, reduced, self.once)
 
     @property
     def all_stores(self) -> list[Store]:
@@ -87,17 +91,20 @@ def write_chain(
         Results that nobody needs outside the kernel.
     buffer_of : callable
     """
-    values: list[Value] = []
-    key: list[Hashable] = [dims]
-    for one in passes:
-        stored = [store.value for store in one.all_stores]
-        values += [v for v in (*stored, *one.expressions.loads) if v not in unstored]
-        rows = {v: number for number, v in enumerate(unstored)}
-        key += [one.key, tuple([rows.get(v) for v in (*stored, *one.expressions.loads)])]
-    writer = _ChainWriter(passes, dims, unstored, buffer_of)
-    if None in key:
-        return writer.write()
-    (found,) = remembered(tuple(key), values, buffer_of, lambda: [writer.write()])
+    values = [v for one in passes for v in (*[store.value for store in one.all_stores], *one.expressions.loads)]
+    rows: dict[Value, int] = {}
+    known = tuple([rows.setdefault(v, len(rows)) if v in unstored else -1 for v in values])
+
+    def write(unknowns: Unknowns) -> list[Draft]:
+        seen = [one.over(unknowns) for one in passes]
+        return [_ChainWriter(seen, dims, {unknowns.value(v) for v in unstored}, unknowns.buffer).write()]
+
+    (found,) = remembered(
+        lambda sizes: ("chain", dims, known, tuple([one.key(sizes) for one in passes])),
+        [v for v in values if v not in unstored],
+        buffer_of,
+        write,
+    )
     return found
 
 
@@ -187,9 +194,12 @@ class _ChainWriter:
         size = math.prod(first.expressions.shape)
         flops = size * sum(cost_of(one.expressions, one.stores)[0] for one in self.passes)
         whole = draft(text, first.expressions, first.stores, rows, name)
-        return Draft(
-            whole.kernel, whole.buffers, whole.dims, rows, max(1, whole.grain // len(names)), flops, whole.bytes
-        )
+        return whole._replace(grain=_share(whole.grain, len(names)), flops=flops)
+
+
+@reckoned
+def _share(grain: int, passes: int) -> int:
+    return max(1, grain // passes)
 
 
 def _strides_of(one: Pass) -> list[tuple[int, ...]]:

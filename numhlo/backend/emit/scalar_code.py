@@ -15,11 +15,19 @@ from typing import TypeAlias
 import numpy as np
 
 from numhlo.backend.emit.access import Access, NonlinearViewError, contiguous
-from numhlo.backend.emit.expressions import Apply, Literal
+from numhlo.backend.emit.expressions import Apply
 from numhlo.backend.emit.kernel_text import KernelText
-from numhlo.backend.emit.nest import PLAIN_WHOLE, element_text, hint_of, is_plain, position_text
+from numhlo.backend.emit.nest import element_text, hint_of, position_text
 from numhlo.backend.emit.reduction import combiner_of, emits_reduction
-from numhlo.backend.emit.registers import REGISTERS, Register, bits_as_number, from_number, literal
+from numhlo.backend.emit.registers import (
+    PLAIN_WHOLE,
+    REGISTERS,
+    Register,
+    bits_as_number,
+    from_number,
+    is_plain,
+    literal,
+)
 from numhlo.backend.emit.support import emits_element
 from numhlo.backend.emit.tables import VIEW
 from numhlo.lowering.ir import Op, Region, TensorType, Value
@@ -167,7 +175,7 @@ class ScalarWriter:
         names = np.empty(value.shape, object)
         for place, index in enumerate(np.ndindex(value.shape)):
             element = value[(*index,)]
-            if is_plain(Literal(element, register)):
+            if is_plain(element, register):
                 names[index] = literal(element, register)
                 continue
             carried = self.text.number((op, place), bits_as_number(element, register), "c")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
-from numhlo.backend.emit.expressions import Apply
+from numhlo.backend.emit.expressions import Apply, spelled
 from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.emit.nest import element_text, hint_of
 from numhlo.backend.emit.registers import REGISTERS, literal
@@ -35,6 +35,26 @@ def write_region(text: KernelText, region: Region, arguments: Sequence[str]) -> 
             node = Apply(op, (), register)
             names[op.result] = text.let(element_text(node, [names[v] for v in op.operands]), hint_of(node))
     return [names[v] for v in region.returns]
+
+
+def region_key(region: Region) -> Hashable:
+    """Return what the text of a region depends on, names apart."""
+    numbers: dict[Value, Hashable] = {value: number for number, value in enumerate(region.arguments)}
+    parts: list[Hashable] = [REGISTERS[value.tensor.dtype].storage for value in region.arguments]
+
+    def operand(value: Value) -> Hashable:
+        found = numbers.get(value)
+        if found is None:  # a constant, perhaps from outside
+            assert isinstance(value.owner, Op)
+            found = numbers[value] = value.tensor.dtype, value.owner.attributes["value"].tobytes()
+        return found
+
+    for op in region.ops:
+        if op.definition is not creation.CONSTANT:
+            numbers[op.result] = len(parts)
+            operands = tuple([operand(value) for value in op.operands])
+            parts.append((op.definition, operands, op.result.tensor.dtype, spelled(op)))
+    return (*parts, tuple([operand(value) for value in region.returns]))
 
 
 class _Names(dict[Value, str]):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from numhlo.backend.emit.access import Access, contiguous
-from numhlo.backend.emit.expressions import Expressions, Load
+from numhlo.backend.emit.expressions import Graph, Load
 from numhlo.backend.planning.chains import join_rows
 from numhlo.backend.planning.fusion import Unit
 from numhlo.backend.planning.memory import Memory
@@ -74,7 +74,7 @@ class Target(Protocol):
         ...
 
 
-def in_place_operands(layout: Layout, expressions: Expressions) -> list[Value]:
+def in_place_operands(layout: Layout, expressions: Graph) -> list[Value]:
     """Return the loaded values that a kernel reads only where it writes its results."""
     place = Access(0, contiguous(expressions.shape))
     roots: dict[Value, bool] = {}

@@ -125,7 +125,7 @@ class RegionPlanner(RegionBuffers):
                 self.output(value)
         draft = write_chain(passes, (kept, unit.axes), unstored, self.buffer)
         elements = [store.value for one in passes if not one.once for store in one.stores]
-        used = dict.fromkeys(op for one in passes for op in one.expressions.used)
+        used = dict.fromkeys(op for member in unit.members for op in self.layout.expressions[member].used)
         inputs = [(v, self.buffer(v)) for v in self.layout.loads[unit]]
         stored = [v for v in (*elements, *results) if v not in unstored and v not in overwritten]
         self._append(_launch(draft, list(used), inputs, [(v, self.buffer(v)) for v in stored]))

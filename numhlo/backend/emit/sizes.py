@@ -1,0 +1,249 @@
+"""Sizes as a kernel's writer sees them: unknowns, which it may reckon with and ask about, and all of that is noted.
+
+A text that was written for some sizes is right for others if these give the same answers to all questions: the writer
+would have gone the same way. So a writer can't forget to say what its text depends on; it has no other way to find out.
+-1, 0 and 1 stay plain numbers, as do equal sizes one unknown: who keeps texts has these among what tells them apart.
+Next: `draft` keeps them.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, cast
+
+from numhlo.lowering.ir.errors import InternalError
+
+PLAIN = (-1, 0, 1)
+"""Numbers that are part of a structure: strides of repeated and of adjacent elements, extents that need no loop."""
+
+Reckoning = Callable[[Any, Any], Any]
+
+
+class Slots(dict[int, int]):
+    """Places of numbers in the order in which they are first met; plain ones stand for themselves.
+
+    Examples
+    --------
+    >>> slots = Slots()
+    >>> [slots[n] for n in (30, 1, 7, 30)], slots.numbers
+    ([2, 1, 3, 2], [30, 7])
+    """
+
+    def __init__(self) -> None:
+        super().__init__(zip(PLAIN, PLAIN, strict=True))
+
+    def __missing__(self, number: int) -> int:
+        place = self[number] = len(self) - 1
+        return place
+
+    @property
+    def numbers(self) -> list[int]:
+        """Return the numbers that have a place."""
+        return list(self)[len(PLAIN) :]
+
+
+class Answers(NamedTuple):
+    """What was reckoned and asked, to be done again for other sizes.
+
+    Attributes
+    ----------
+    steps : sequence of (Reckoning, int, int, bool or None)
+        A function, the places of its two operands, and the answer; None where the result is a number with a place.
+    results : int
+        How many results there are; their places come after those of the sizes.
+    constants : sequence of int
+        Numbers that are no sizes, at negative places.
+    """
+
+    steps: Sequence[tuple[Reckoning, int, int, bool | None]]
+    results: int
+    constants: Sequence[int]
+
+    def values(self, sizes: Sequence[int]) -> list[Any] | None:
+        """Return the number at every place for other sizes; None if these give another answer to some question."""
+        values = [*sizes, *[0] * self.results, *self.constants]
+        place = len(sizes)
+        for reckon, first, second, answer in self.steps:
+            found = reckon(values[first], values[second])
+            if answer is None:
+                values[place] = found
+                place += 1
+            elif found is not answer:
+                return None
+        return values
+
+
+class Questions:
+    """Notes what a writer reckons and asks.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        All different, none of them plain.
+
+    Attributes
+    ----------
+    unknowns : dict from int to Size
+        What stands for each size and, for ease, each plain number as itself.
+    """
+
+    def __init__(self, sizes: Sequence[int]) -> None:
+        self.given = len(sizes)
+        self._count = self.given
+        self._steps: list[tuple[Reckoning, int, int, bool | None]] = []
+        self._constants: dict[int, int] = {}
+        self._known: dict[tuple[Reckoning, int, int], Size | bool] = {}
+        self._is_open = True
+        unknowns: dict[int, int | Size] = dict(zip(PLAIN, PLAIN, strict=True))
+        unknowns.update((size, Size(self, place, size)) for place, size in enumerate(sizes))
+        self.unknowns = cast("Mapping[int, int]", unknowns)  # to a writer they are numbers
+
+    def place(self, number: int | Size) -> int:
+        """Return the place of a number."""
+        if not self._is_open:
+            raise InternalError("a size is used after its kernel was finished")
+        if isinstance(number, Size):
+            if number.questions is not self:
+                raise InternalError("a kernel was given another kernel's size")
+            return number.place
+        return self._constants.setdefault(operator.index(number), -1 - len(self._constants))
+
+    def reckon(self, reckoning: Reckoning, first: Any, second: Any) -> Any:
+        """Return the result of a calculation, as a number with a place."""
+        key = reckoning, self.place(first), self.place(second)
+        found = self._known.get(key)
+        if found is None:
+            self._steps.append((*key, None))
+            found = self._known[key] = Size(self, self._count, reckoning(_value(first), _value(second)))
+            self._count += 1
+        return found
+
+    def ask(self, question: Reckoning, first: Any, second: Any) -> bool:
+        """Return whether a comparison holds."""
+        key = question, self.place(first), self.place(second)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = bool(question(_value(first), _value(second)))
+            self._steps.append((*key, found))
+        return found is True
+
+    def close(self) -> Answers:
+        """Return all that was noted; the sizes can't be used any more."""
+        self._is_open = False
+        return Answers(self._steps, self._count - self.given, list(self._constants)[::-1])
+
+
+def _value(number: Any) -> Any:
+    return number.value if isinstance(number, Size) else number
+
+
+class Size:
+    """One unknown: a size, or what was reckoned from sizes.
+
+    Whatever needs to know the number itself (text, a range, an index) fixes it: that is a question, too.
+    """
+
+    __slots__ = ("place", "questions", "value")
+
+    def __init__(self, questions: Questions, place: int, value: Any) -> None:
+        self.questions, self.place, self.value = questions, place, value
+
+    def __add__(self, other: Any) -> Any:
+        if other.__class__ is int and not other:
+            return self
+        return self.questions.reckon(operator.add, self, other)
+
+    __radd__ = __add__
+
+    def __mul__(self, other: Any) -> Any:
+        if other.__class__ is int and 0 <= other <= 1:
+            return self if other else 0
+        return self.questions.reckon(operator.mul, self, other)
+
+    __rmul__ = __mul__
+
+    def __sub__(self, other: Any) -> Any:
+        return self.questions.reckon(operator.sub, self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self.questions.reckon(operator.sub, other, self)
+
+    def __neg__(self) -> Any:
+        return self.questions.reckon(operator.sub, 0, self)
+
+    def __abs__(self) -> Any:
+        return self.questions.reckon(_distance, self, 0)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return self.questions.reckon(operator.floordiv, self, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return self.questions.reckon(operator.floordiv, other, self)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Size | int):
+            return NotImplemented
+        if self.place < self.questions.given:  # sizes differ from each other, and from plain numbers
+            if isinstance(other, Size):
+                if other.place < self.questions.given:
+                    return False
+            elif other in PLAIN:
+                return False
+        return self.questions.ask(operator.eq, self, other)
+
+    def __ne__(self, other: object) -> bool:
+        equal = self.__eq__(other)
+        return equal if equal is NotImplemented else not equal
+
+    def __lt__(self, other: Any) -> bool:
+        return self.questions.ask(operator.lt, self, other)
+
+    def __le__(self, other: Any) -> bool:
+        return self.questions.ask(operator.le, self, other)
+
+    def __gt__(self, other: Any) -> bool:
+        return self.questions.ask(operator.gt, self, other)
+
+    def __ge__(self, other: Any) -> bool:
+        return self.questions.ask(operator.ge, self, other)
+
+    def __bool__(self) -> bool:
+        return self != 0
+
+    def __hash__(self) -> int:
+        return 0  # any other would tell sizes apart without a question
+
+    def __index__(self) -> int:
+        self.questions.ask(operator.eq, self, self.value)
+        return cast("int", self.value)
+
+    def __repr__(self) -> str:
+        return str(operator.index(self))
+
+    def __format__(self, spec: str) -> str:
+        return format(operator.index(self), spec)
+
+
+def _distance(first: int, second: int) -> int:
+    return abs(first - second)
+
+
+def reckoned(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Return a function of two numbers that unknowns go through whole: what it looks at inside, no text depends on.
+
+    Examples
+    --------
+    >>> reckoned(max)(3, 4)
+    4
+    """
+
+    def call(first: Any, second: Any) -> Any:
+        for number in (first, second):
+            if isinstance(number, Size):
+                return number.questions.reckon(function, first, second)
+        return function(first, second)
+
+    return call
