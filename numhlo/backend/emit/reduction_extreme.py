@@ -45,8 +45,10 @@ def extreme_of(region: Region, *, value_matters: bool) -> str:
     places = np.zeros(lhs.shape, place), np.ones(rhs.shape, place)
     with np.errstate(all="ignore"):
         found = BoundRegion(Plan(region, Plans()), [])(lhs, places[0], rhs, places[1])
-    for name, best in (("maximum", lhs > rhs), ("minimum", lhs < rhs)):
-        left = best | (lhs == rhs) | (lhs != lhs)
+        ways = (("maximum", lhs > rhs), ("minimum", lhs < rhs))
+        ties = (lhs == rhs) | (lhs != lhs)
+    for name, best in ways:
+        left = best | ties
         wanted = np.where(left, lhs, rhs), np.where(left, *places)
         if _same(found[1], wanted[1]) and (_same(found[0], wanted[0]) or not value_matters):
             return name

@@ -112,10 +112,11 @@ class RegionPlanner(RegionBuffers):
     def _emit_chain(self, unit: Unit) -> None:
         """Emit units that run row by row, one after the other."""
         assert unit.axes is not None
-        kept = tuple(dim for dim in range(len(unit.domain)) if dim not in unit.axes)
+        first = unit.members[0]
+        kept = tuple(dim for dim in range(len(first.domain)) if dim not in unit.axes)
         passes = [self.layout.pass_of(member) for member in unit.members]
         for one, member in zip(passes, unit.members, strict=True):
-            one.once = is_once(member, unit.members[0])
+            one.once = is_once(member, first)
         overwritten = self._claim_elements([one for one in passes if not one.once])
         results = [s.value for one in passes for r in one.reduced for s in r.results]
         results += [s.value for one in passes if one.once for s in one.stores]

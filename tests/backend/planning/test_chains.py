@@ -79,3 +79,19 @@ def test_random_rows_as_machine_code():
         assert executable.wait(60)
         for left, right in zip(executable(arrays), expected, strict=True):
             assert_same_bits(left, right)
+
+
+def test_rows_in_another_shape(rng):
+    """Extents of 1 among the rows' dimensions may be gone where something is computed once a row."""
+    type = TensorType((2, 3, 1, 4, 20), np.dtype(np.float32))
+    b = FunctionBuilder("rows", [type])
+    zero = b.constant(np.zeros((), np.float32))
+    rows = b.ops(
+        reduction.REDUCE, b.arguments[0], zero, regions=[body_of(elementwise.ADD, type.dtype)], dimensions=(4,)
+    )
+    short = b.op(layout.RESHAPE, rows[0], result=TensorType((2, 3, 4), type.dtype))
+    function = b.finish([b.op(elementwise.SQRT, b.op(elementwise.ABS, short))])
+    program = plan(function)
+    assert [name[:5] for name in launched(program)] == ["rows_"]
+    x = random_array(rng, type)
+    assert_same_bits(run_plain(program, [x])[0], np.asarray(interpret(function, [x])[0]))
