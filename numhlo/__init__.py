@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from numhlo.backend.runtime.pool import threads
     from numhlo.compilation.jit import block_until_ready, disable_jit, eval_shape, jit
+    from numhlo.exporting import Exported, export, load
     from numhlo.switches import debugging
     from numhlo.tracer.arguments import ShapeDtypeStruct
     from numhlo.tracer.array import Array
@@ -48,8 +49,11 @@ if TYPE_CHECKING:
     from numhlo.tracer.user_kernels import kernel
     from numhlo.tracer.vectorizing import vmap
 
+__version__ = "0.1.0"
+
 _HOMES = {
     "Array": "numhlo.tracer.array",
+    "Exported": "numhlo.exporting",
     "ShapeDtypeStruct": "numhlo.tracer.arguments",
     "block_until_ready": "numhlo.compilation.jit",
     "checkpoint": "numhlo.tracer.checkpointing",
@@ -61,6 +65,7 @@ _HOMES = {
     "debugging": "numhlo.switches",
     "disable_jit": "numhlo.compilation.jit",
     "eval_shape": "numhlo.compilation.jit",
+    "export": "numhlo.exporting",
     "fwd_and_bwd": "numhlo.tracer.transposing",
     "grad": "numhlo.tracer.differentiating",
     "hessian": "numhlo.tracer.differentiating",
@@ -73,6 +78,7 @@ _HOMES = {
     "kernel": "numhlo.tracer.user_kernels",
     "linear_transpose": "numhlo.tracer.transposing",
     "linearize": "numhlo.tracer.differentiating",
+    "load": "numhlo.exporting",
     "pure_callback": "numhlo.tracer.callbacks",
     "remat": "numhlo.tracer.checkpointing",
     "threads": "numhlo.backend.runtime.pool",
@@ -109,6 +115,7 @@ _ABSENT = {
 
 __all__ = [
     "Array",
+    "Exported",
     "ShapeDtypeStruct",
     "batch",
     "block_until_ready",
@@ -123,6 +130,7 @@ __all__ = [
     "debugging",
     "disable_jit",
     "eval_shape",
+    "export",
     "flatten_util",
     "fwd_and_bwd",
     "grad",
@@ -137,6 +145,7 @@ __all__ = [
     "lax",
     "linear_transpose",
     "linearize",
+    "load",
     "nn",
     "numpy",
     "ops",

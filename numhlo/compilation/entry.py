@@ -145,36 +145,9 @@ class Entry:
         ArgumentError
             If a donated argument is no writable array.
         """
-        self._check_written(leaves)
+        check_written(self.name, self.written, self.names, leaves, self.captures)
         for number in self.donated:
             self._check_donated(leaves[number], self.names[number])
-
-    def _check_written(self, leaves: Sequence[Any]) -> None:
-        for number in self.written:
-            target = leaves[number]
-            if not isinstance(target, np.ndarray):
-                continue  # a scalar, which Python rebinds
-            if not target.flags.writeable:
-                raise MutationError(
-                    f"{self.name} writes into argument {self.names[number]}, which is read-only",
-                    where=capture_location(),
-                    why="arrays that a jitted function writes into are updated for the caller, as NumPy does",
-                    fix="pass a copy, or don't write into the argument",
-                )
-            for other, leaf in enumerate(leaves):
-                if other != number and isinstance(leaf, np.ndarray) and overlap(target, leaf):
-                    self._raise_overlap(number, f"argument {self.names[other]}")
-            for captured in self.captures:
-                if isinstance(captured, np.ndarray) and overlap(target, captured):
-                    self._raise_overlap(number, "an array that it captures")
-
-    def _raise_overlap(self, number: int, name: str) -> None:
-        raise MutationError(
-            f"{self.name} writes into argument {self.names[number]}, which shares memory with {name}",
-            where=capture_location(),
-            why="the function was traced as if the two were separate arrays",
-            fix="pass a copy of one of them",
-        )
 
     def _check_donated(self, leaf: Any, name: str) -> None:
         if isinstance(leaf, np.ndarray) and leaf.flags.writeable:
@@ -186,6 +159,49 @@ class Entry:
             why="only a writable array has memory to give away",
             fix="pass a writable ndarray, or leave the argument out of donate_argnums and donate_argnames",
         )
+
+
+def check_written(
+    name: str, written: Sequence[int], names: Sequence[str], leaves: Sequence[Any], captures: Sequence[Any] = ()
+) -> None:
+    """Raise unless the arguments that a function writes into can be written, and are arrays of their own.
+
+    Parameters
+    ----------
+    name : str
+        The function's.
+    written : sequence of int
+        Numbers of the argument leaves that it writes into.
+    names : sequence of str
+        What the argument leaves are called.
+    leaves, captures : sequence
+        The argument leaves, and the arrays that the function captures.
+
+    Raises
+    ------
+    MutationError
+        If one is read-only, or shares memory with another argument or a captured array.
+    """
+    for number in written:
+        target = leaves[number]
+        if not isinstance(target, np.ndarray):
+            continue  # a scalar, which Python rebinds
+        if not target.flags.writeable:
+            raise MutationError(
+                f"{name} writes into argument {names[number]}, which is read-only",
+                where=capture_location(),
+                why="arrays that a jitted function writes into are updated for the caller, as NumPy does",
+                fix="pass a copy, or don't write into the argument",
+            )
+        others = [(f"argument {names[k]}", leaf) for k, leaf in enumerate(leaves) if k != number]
+        for called, other in [*others, *[("an array that it captures", c) for c in captures]]:
+            if isinstance(other, np.ndarray) and overlap(target, other):
+                raise MutationError(
+                    f"{name} writes into argument {names[number]}, which shares memory with {called}",
+                    where=capture_location(),
+                    why="the function was traced as if the two were separate arrays",
+                    fix="pass a copy of one of them",
+                )
 
 
 def strides_of(leaf: Any) -> Strides | None:

@@ -319,7 +319,7 @@ class JittedFunction:
                     self._name, key, traced, types, names, Guards(), (), donated, cause, observer, keeps_graph=True
                 )
 
-        return Traced(self._name, traced, make_entry)
+        return Traced(self._name, tree, traced, make_entry)
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """Trace the function and return its StableHLO."""

@@ -23,7 +23,7 @@ from numhlo.lowering.ops.builder import FunctionBuilder
 from numhlo.lowering.text.printer import print_module
 from numhlo.tracer.arguments import ShapeDtypeStruct
 from numhlo.tracer.function_tracing import TracedFunction
-from numhlo.tracer.pytrees import tree_flatten, tree_unflatten
+from numhlo.tracer.pytrees import PyTreeDef, tree_flatten, tree_unflatten
 
 
 class Traced:
@@ -35,10 +35,15 @@ class Traced:
         The function's.
     module : Module
         The graph. Captured arrays are constants in it, as they are now.
+    in_tree, out_tree : PyTreeDef
+        Of ``(args, kwargs)`` without what is static, and of the result.
+    written : tuple of int
+        Numbers of the argument leaves that the function writes into; their new contents are its last results.
     """
 
-    def __init__(self, name: str, traced: TracedFunction, make_entry: Callable[[], Entry]) -> None:
+    def __init__(self, name: str, in_tree: PyTreeDef, traced: TracedFunction, make_entry: Callable[[], Entry]) -> None:
         self.name = name
+        self.in_tree, self.out_tree, self.written = in_tree, traced.out_tree, traced.written
         self._traced = traced
         self._make_entry = make_entry
         self.module = Module([_close(traced)], f"jit_{name}")
@@ -46,10 +51,10 @@ class Traced:
     @property
     def out_info(self) -> Any:
         """Return the results' shapes and dtypes in the results' structure."""
-        types = [v.tensor for v in self._traced.function.body.returns[: self._traced.out_tree.num_leaves]]
+        types = [v.tensor for v in self._traced.function.body.returns[: self.out_tree.num_leaves]]
         pairs = zip(types, self._traced.out_weak, strict=True)
         leaves = [ShapeDtypeStruct(t.shape, t.dtype, weak_type=weak) for t, weak in pairs]
-        return tree_unflatten(self._traced.out_tree, leaves)
+        return tree_unflatten(self.out_tree, leaves)
 
     def as_text(self, *, generic: bool = False) -> str:
         """Return the graph as StableHLO text."""
