@@ -94,8 +94,18 @@ def _jvp_unary(op: Op, primals: list[Any], tangents: list[Any], outputs: list[An
 
 @JVP.register(ops.SIGN, ops.FLOOR, ops.CEIL, ops.ROUND_NEAREST_EVEN, ops.ROUND_NEAREST_AFZ)
 def _jvp_flat(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
-    """Piecewise constant: zero almost everywhere."""
-    return [None]
+    """Piecewise constant: zero almost everywhere; but the sign of a complex number is its direction."""
+    if primals[0].dtype.kind != "c":
+        return [None]
+    (x,), (dx,), (sign,) = primals, tangents, outputs
+    size = bind1(ops.ABS, x)
+    zero = constant(0, size)
+    across, along = (bind1(part, sign) for part in (ops.IMAG, ops.REAL))
+    # the part of dx at a right angle to x: Im(conj(sign) dx)
+    turning = bind1(ops.SUBTRACT, mul(along, bind1(ops.IMAG, dx)), mul(across, bind1(ops.REAL, dx)))
+    at_zero = compare("EQ", size, zero)
+    angle = select(at_zero, zero, bind1(ops.DIVIDE, turning, select(at_zero, constant(1, size), size)))
+    return [mul(sign, bind1(ops.COMPLEX, zero, angle))]
 
 
 @JVP.register(conversion.REDUCE_PRECISION)

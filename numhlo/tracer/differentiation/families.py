@@ -15,6 +15,7 @@ from numhlo.tracer.differentiation import (
     linear_algebra,
     random_bits,
     reduction,
+    scatter,
     windows,
 )
 
@@ -31,6 +32,7 @@ FAMILIES = (
     linear_algebra,
     random_bits,
     reduction,
+    scatter,
     windows,
 )
 """The modules that say how tangents flow through ops."""

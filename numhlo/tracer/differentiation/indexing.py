@@ -1,4 +1,4 @@
-"""Differentiation of slices with traced starts, gather, and scatter that replaces or adds."""
+"""Differentiation of slices with traced starts, and of gather; scatter has a file of its own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import Op
-from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.lowering.ops import indexing
 from numhlo.lowering.ops.dimension_numbers import GatherDimensionNumbers, ScatterDimensionNumbers
@@ -87,70 +86,3 @@ def _clamped_starts(op: Op, starts: Any, numbers: GatherDimensionNumbers) -> Any
         limit = broadcast_to_shape(asarray(row), extents)
     low = full_of(0, extents, starts.dtype)
     return bind1(ops.MINIMUM, bind1(ops.MAXIMUM, starts, low), limit)
-
-
-def _combiner(op: Op) -> Any:
-    """Return what a scatter's body does: ``"set"``, ADD, or None for anything else."""
-    (region,) = op.regions
-    if not region.ops and region.returns == [region.arguments[1]]:
-        return "set"
-    if len(region.ops) == 1 and set(region.ops[0].operands) == set(region.arguments):
-        return region.ops[0].definition
-    return None
-
-
-@JVP.register(indexing.SCATTER)
-def _jvp_scatter(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
-    """Scatter the tangents alike; where indices repeat under "set", which one wins is the same."""
-    if len(op.results) != 1 or _combiner(op) not in ("set", ops.ADD):
-        raise UnsupportedError(
-            "the derivative of a scatter that neither sets nor adds",
-            where=op.location,
-            fix="use .at[].set or .at[].add",
-        )
-    base, _, update = tangents
-    operand = instantiate(base, op.operands[0])
-    return replay_op(op, [operand, primals[1], instantiate(update, op.operands[2])], {})
-
-
-@TRANSPOSE.register(indexing.SCATTER)
-def _transpose_scatter(op: Op, operands: list[Any], cotangents: list[Any]) -> Sequence[Any]:
-    """Gather the cotangents where updates went; under "set" the operand's were overwritten there.
-
-    A "set" with repeated indices keeps the last update, but each repeated update gets the cotangent.
-    """
-    s: ScatterDimensionNumbers = op.attributes["scatter_dimension_numbers"]
-    (c,) = cotangents
-    kind = _combiner(op)
-    update = op.operands[2].tensor
-    base = c if operands[0] is None else None
-    if kind == "set" and base is not None:
-        hole = full_of(0, update.shape, update.dtype)
-        base = bind1(
-            indexing.SCATTER,
-            c,
-            operands[1],
-            hole,
-            attributes=op.attributes,
-            regions=[combiner_region("set", update.dtype)],
-        )
-    part = None
-    if operands[2] is None:
-        numbers = GatherDimensionNumbers(
-            offset_dims=s.update_window_dims,
-            collapsed_slice_dims=s.inserted_window_dims,
-            operand_batching_dims=s.input_batching_dims,
-            start_indices_batching_dims=s.scatter_indices_batching_dims,
-            start_index_map=s.scatter_dims_to_operand_dims,
-            index_vector_dim=s.index_vector_dim,
-        )
-        attributes = {"dimension_numbers": numbers, "slice_sizes": _window(op, s), "indices_are_sorted": False}
-        part = bind1(indexing.GATHER, c, operands[1], attributes=attributes)
-    return [base, None, part]
-
-
-def _window(op: Op, numbers: ScatterDimensionNumbers) -> tuple[int, ...]:
-    update = op.operands[2].tensor.shape
-    window = iter(update[d] for d in numbers.update_window_dims)
-    dropped = {*numbers.inserted_window_dims, *numbers.input_batching_dims}
-    return tuple(1 if k in dropped else next(window) for k in range(op.operands[0].tensor.ndim))

@@ -1,4 +1,4 @@
-"""Differentiation of reductions by a standard body, of sorts, and of cumulative composites."""
+"""Differentiation of reductions by any body, and of sorts."""
 
 from __future__ import annotations
 
@@ -7,35 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.lowering.ir import Op, TensorType
+from numhlo.lowering.interpreter import free_values
+from numhlo.lowering.ir import Op, TensorType, Value
 from numhlo.lowering.ir.errors import UnsupportedError
-from numhlo.lowering.ops import creation, reduction, sorting
+from numhlo.lowering.ops import comparison, creation, reduction, sorting
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.tracer.bind import bind, bind1
 from numhlo.tracer.differentiation.elementwise import mul, sum_to
-from numhlo.tracer.differentiation.table import (
-    JOINT,
-    JVP,
-    TRANSPOSE,
-    Environment,
-    Walker,
-    is_differentiable,
+from numhlo.tracer.differentiation.scalar_bodies import (
+    Combine,
+    body_op,
+    reduce_axis,
+    tangents_through,
+    with_initial,
 )
-from numhlo.tracer.namespace import reductions
+from numhlo.tracer.differentiation.table import JOINT, TRANSPOSE, Environment, Walker
 from numhlo.tracer.namespace.advanced_indexing import along_axis_items, gather_points
-from numhlo.tracer.namespace.core import broadcast_to_shape, convert, expand
-from numhlo.tracer.namespace.elementwise_rules import compare, constant, select
+from numhlo.tracer.namespace.core import broadcast_to_shape, convert, expand, reshape_to, shape_of
+from numhlo.tracer.namespace.elementwise_rules import compare
 from numhlo.tracer.namespace.index_items import as_traced
-from numhlo.tracer.replay import replay_region
-
-
-def body_op(op: Op) -> Any:
-    """Return the primitive that a reduction's body consists of, or None where it is something else."""
-    (region,) = op.regions
-    if len(region.ops) != 1 or len(op.results) != 1 or region.returns != region.ops[0].results:
-        return None
-    (inner,) = region.ops
-    return inner.definition if set(inner.operands) == set(region.arguments) else None
+from numhlo.tracer.replay import replay_op, replay_region
 
 
 def _spread(x: Any, op: Op) -> Any:
@@ -44,47 +35,81 @@ def _spread(x: Any, op: Op) -> Any:
     return broadcast_to_shape(expand(x, *axes) if axes else x, op.operands[0].tensor.shape)
 
 
-@JVP.register(reduction.REDUCE)
-def _jvp_reduce(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
-    kind = body_op(op)
+@JOINT.register(reduction.REDUCE)
+def _joint_reduce(
+    walker: Walker, op: Op, primals: list[Any], tangents: list[Any], environment: Environment
+) -> tuple[Sequence[Any], Sequence[Any]]:
+    """Sums are linear, extremes what they choose; any other body is differentiated as a tree of its applications."""
+    with walker.in_primal():
+        outputs = replay_op(op, primals, {v: environment[v].primal for v in free_values(op)})
+    kind, (dx, *_) = body_op(op), tangents
     axes = op.attributes["dimensions"]
-    dx = tangents[0]
     if kind is ops.ADD:
-        return [sum_to(dx, axes) if tangents[1] is None else sum_to(dx, axes) + tangents[1]]
-    if kind in (ops.MAXIMUM, ops.MINIMUM):
-        chosen = convert(compare("EQ", primals[0], _spread(outputs[0], op)), dx.dtype)
-        count = sum_to(chosen, axes)
-        return [bind1(ops.DIVIDE, sum_to(mul(dx, chosen), axes), count)]
-    if kind is ops.MULTIPLY:
-        return [sum_to(mul(dx, _other_factors(as_traced(primals[0]), axes)), axes)]
-    if len(op.results) == 2 and not is_differentiable(op.results[1].tensor.dtype) and len(axes) == 1:
-        return _jvp_selected(op, dx, outputs)
-    raise UnsupportedError(
-        "the derivative of a reduction with this body",
-        where=op.location,
-        why="only sums, products, maxima, minima, argmax and argmin have one so far",
+        if dx is None:
+            return outputs, [broadcast_to_shape(tangents[1], shape_of(outputs[0]))]
+        return outputs, [sum_to(dx, axes) if tangents[1] is None else sum_to(dx, axes) + tangents[1]]
+    if kind in (ops.MAXIMUM, ops.MINIMUM) and tangents[1] is None:
+        return outputs, [_tangent_of_extreme(op, primals[0], dx, outputs[0])]
+    if dx is not None and _chooses_by_index(op) and not any(t is not None for t in tangents[1:]):
+        return outputs, _tangents_of_selected(op, dx, outputs)
+    return outputs, tangents_through(walker, op, primals, tangents, environment, lambda x, c: _as_tree(op, x, c))
+
+
+def _as_tree(op: Op, operands: Sequence[Any], combine: Combine) -> list[Any]:
+    count = len(op.results)
+    arrays, inits = operands[:count], operands[count:]
+    axes = op.attributes["dimensions"]
+    shape = op.results[0].tensor.shape
+    if any(shape_of(arrays[0])[axis] == 0 for axis in axes):
+        return [broadcast_to_shape(x, shape) for x in inits]
+    rows = list(arrays)
+    for axis in sorted(axes, reverse=True):
+        rows = reduce_axis(rows, axis, combine)
+    return with_initial(inits, [reshape_to(x, shape) for x in rows], combine)
+
+
+def _tangent_of_extreme(op: Op, x: Any, dx: Any, output: Any) -> Any:
+    """Return the mean of the tangents of all elements that are the extreme."""
+    axes = op.attributes["dimensions"]
+    chosen = convert(compare("EQ", x, _spread(output, op)), dx.dtype)
+    return bind1(ops.DIVIDE, sum_to(mul(dx, chosen), axes), sum_to(chosen, axes))
+
+
+def _chooses_by_index(op: Op) -> bool:
+    """Return whether a reduction of values and their indices along one axis returns one pair, as argmax does."""
+    axes = op.attributes["dimensions"]
+    if len(op.results) != 2 or len(axes) != 1:
+        return False
+    index = op.operands[1].owner
+    if not isinstance(index, Op) or index.definition is not creation.IOTA:
+        return False
+    (region,) = op.regions
+    x, i, y, j = region.arguments
+    return (
+        index.attributes["iota_dimension"] == axes[0]
+        and _is_one_of(region.returns[0], {x, y})
+        and _is_one_of(region.returns[1], {i, j})
     )
 
 
-def _jvp_selected(op: Op, dx: Any, outputs: list[Any]) -> Sequence[Any]:
-    """Tangent of a (value, index) reduction such as argmax: the element that was chosen."""
+def _is_one_of(value: Value, candidates: set[Value]) -> bool:
+    """Return whether a value is made by choosing between candidates alone."""
+    owner = value.owner
+    if value in candidates:
+        return True
+    if not isinstance(owner, Op) or owner.definition not in (comparison.SELECT, ops.MAXIMUM, ops.MINIMUM):
+        return False
+    branches = owner.operands[1:] if owner.definition is comparison.SELECT else owner.operands
+    return all(_is_one_of(v, candidates) for v in branches)
+
+
+def _tangents_of_selected(op: Op, dx: Any, outputs: list[Any]) -> Sequence[Any]:
+    """Return the tangents of a (value, index) reduction such as argmax: of the element that was chosen."""
     (axis,) = op.attributes["dimensions"]
     shape = op.operands[0].tensor.shape
     index = expand(convert(outputs[1], np.int64), axis)
     picked = gather_points(as_traced(dx), along_axis_items(shape, index, axis))
     return [sum_to(picked, (axis,)), None]
-
-
-def _other_factors(x: Any, axes: tuple[int, ...]) -> Any:
-    """Return, for each element, the product of all others along the axes; right with zeros among them."""
-    zero, one = constant(0, x), constant(1, x)
-    is_zero = compare("EQ", x, zero)
-    safe = select(is_zero, one, x)
-    zeros = broadcast_to_shape(expand(sum_to(convert(is_zero, x.dtype), axes), *axes), x.shape)
-    product = broadcast_to_shape(expand(reductions.prod(safe, axes, x.dtype), *axes), x.shape)
-    without_zeros = select(compare("EQ", zeros, zero), bind1(ops.DIVIDE, product, safe), zero)
-    lone_zero = bind1(ops.AND, is_zero, compare("EQ", zeros, one))
-    return select(lone_zero, product, without_zeros)
 
 
 @TRANSPOSE.register(reduction.REDUCE)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op, TensorType, Value
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import comparison, creation, layout, windows
@@ -19,8 +20,15 @@ from numhlo.lowering.ops.windows import windows_from
 from numhlo.tracer.bind import bind, bind1, trace_region
 from numhlo.tracer.differentiation.convolution import transposed_padding
 from numhlo.tracer.differentiation.elementwise import sum_to
-from numhlo.tracer.differentiation.reduction import body_op
-from numhlo.tracer.differentiation.table import JVP, TRANSPOSE, instantiate
+from numhlo.tracer.differentiation.scalar_bodies import (
+    Combine,
+    body_op,
+    part,
+    slide_axis,
+    tangents_through,
+    with_initial,
+)
+from numhlo.tracer.differentiation.table import JOINT, JVP, TRANSPOSE, Environment, Walker, instantiate
 from numhlo.tracer.namespace.advanced_indexing import gather_points
 from numhlo.tracer.namespace.core import broadcast_to_shape, convert, full_of, reshape_to
 from numhlo.tracer.namespace.elementwise_rules import compare, constant, select
@@ -30,18 +38,40 @@ from numhlo.tracer.replay import replay_op, replay_region
 INDEX = np.dtype(np.int64)
 
 
-@JVP.register(windows.REDUCE_WINDOW)
-def _jvp_reduce_window(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
+@JOINT.register(windows.REDUCE_WINDOW)
+def _joint_reduce_window(
+    walker: Walker, op: Op, primals: list[Any], tangents: list[Any], environment: Environment
+) -> tuple[Sequence[Any], Sequence[Any]]:
+    with walker.in_primal():
+        outputs = replay_op(op, primals, {v: environment[v].primal for v in free_values(op)})
     kind = body_op(op)
     if kind is ops.ADD:
-        return replay_op(op, [instantiate(t, v) for t, v in zip(tangents, op.operands, strict=True)], {})
+        filled = [instantiate(t, v) for t, v in zip(tangents, op.operands, strict=True)]
+        return outputs, replay_op(op, filled, {})
     if kind in (ops.MAXIMUM, ops.MINIMUM):
-        return [_jvp_extreme(op, primals, tangents, outputs)]
-    raise UnsupportedError(
-        "the derivative of a reduction over windows with this body",
-        where=op.location,
-        why="only sums, maxima and minima have one so far",
-    )
+        return outputs, [_jvp_extreme(op, primals, tangents, outputs)]
+    return outputs, tangents_through(walker, op, primals, tangents, environment, lambda x, c: _by_sliding(op, x, c))
+
+
+def _by_sliding(op: Op, operands: Sequence[Any], combine: Combine) -> list[Any]:
+    """Combine windows dimension by dimension; the last one first, so that elements keep their order."""
+    count = len(op.results)
+    given = windows_from(op.attributes, op.operands[0].tensor.ndim)
+    widths = {
+        "edge_padding_low": tuple([low for low, _ in given.padding]),
+        "edge_padding_high": tuple([high for _, high in given.padding]),
+        "interior_padding": tuple([n - 1 for n in given.base_dilations]),
+    }
+    inits = operands[count:]
+    rows = [bind1(layout.PAD, x, i, attributes=widths) for x, i in zip(operands[:count], inits, strict=True)]
+    shape = op.results[0].tensor.shape
+    if 0 in shape:
+        return [broadcast_to_shape(i, shape) for i in inits]
+    for axis in reversed(range(len(shape))):
+        rows = slide_axis(rows, axis, given.sizes[axis], given.window_dilations[axis], combine)
+        stride = given.strides[axis]
+        rows = [part(x, axis, 0, (shape[axis] - 1) * stride + 1, stride) for x in rows]
+    return with_initial(inits, rows, combine)
 
 
 def _jvp_extreme(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Any:

@@ -1,0 +1,133 @@
+"""Every batching and derivative rule, on random shapes, axes and attributes.
+
+`vmap` is compared with a loop over examples, forward mode with central differences in float64 and with JAX, reverse
+mode with forward mode, and `vmap` of reverse mode with a loop again. ``--hypothesis-profile=many`` runs many examples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import hypothesis
+import jax
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+import numhlo
+from numhlo import lax
+from tests.tracer import rule_cases, rule_cases_structured
+from tests.tracer.rule_cases import Program
+
+CASES = {**rule_cases.CASES, **rule_cases_structured.CASES}
+LANES = 2
+hypothesis.settings.register_profile("many", deadline=None, max_examples=150, database=None)
+
+
+def outputs(result: Any) -> list[np.ndarray]:
+    return [np.asarray(x) for x in (result if isinstance(result, tuple) else (result,))]
+
+
+def is_float(x: Any) -> bool:
+    return np.asarray(x).dtype.kind in "fc"
+
+
+def inner(xs: Any, ys: Any) -> Any:
+    """Return the sum of products, without conjugation, as transposes have it."""
+    return sum(np.sum(np.asarray(x) * np.asarray(y)) for x, y in zip(xs, ys, strict=True))
+
+
+def close(ours: Any, expected: Any, tolerance: float, what: str) -> None:
+    for a, b in zip(ours, expected, strict=True):
+        scale = max(1.0, np.max(np.abs(b), initial=0.0, where=np.isfinite(b)))
+        np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance * scale, err_msg=what)
+
+
+def of_moving(program: Program, namespace: Any, arrays: list[Any]) -> Callable[..., tuple[Any, ...]]:
+    """Return the program as a function of its moving arguments, that returns its floats."""
+    fun = program.fun(namespace)
+
+    def moved(*given: Any) -> tuple[Any, ...]:
+        filled = list(arrays)
+        for k, x in zip(program.moving, given, strict=True):
+            filled[k] = x
+        result = fun(*filled)
+        return tuple(x for x in (result if isinstance(result, tuple) else (result,)) if x.dtype.kind in "fc")
+
+    return moved
+
+
+def check_lanes(program: Program, rng: np.random.Generator, mapped: list[bool]) -> None:
+    rows = [[s(rng) for s in program.samplers] for _ in range(LANES)]
+    chosen = [[row[j] if m else rows[0][j] for j, m in enumerate(mapped)] for row in rows]
+    given = [np.stack([row[j] for row in rows]) if m else rows[0][j] for j, m in enumerate(mapped)]
+    axes = tuple(0 if m else None for m in mapped)
+
+    def pulled(*arrays: Any) -> tuple[Any, ...]:
+        moved = of_moving(program, lax, list(arrays))
+        results, pull = numhlo.vjp(moved, *[arrays[k] for k in program.moving])
+        return pull(tuple(2 * y for y in results))
+
+    for fun in (program.fun(lax), *([pulled] if program.moving else [])):
+        loop = [outputs(fun(*row)) for row in chosen]
+        expected = [np.stack(column) for column in zip(*loop, strict=True)]
+        found = outputs(numhlo.vmap(fun, axes)(*given))
+        assert [x.dtype for x in found] == [x.dtype for x in expected]
+        close(found, expected, 1e-12, f"vmap of {fun.__name__}")
+
+
+def check_derivatives(program: Program, rng: np.random.Generator, against_jax: bool) -> None:
+    arrays = [s(rng) for s in program.samplers]
+    points = [arrays[k] for k in program.moving]
+    directions = [rule_cases.normal(x.shape, x.dtype)(rng) for x in points]
+    fun = of_moving(program, lax, arrays)
+    results, tangents = numhlo.jvp(fun, points, directions)
+    _, pull = numhlo.vjp(fun, *points)
+    cotangents = [rule_cases.normal(y.shape, y.dtype)(rng) for y in results]
+    gradients = pull(tuple(cotangents))
+    assert all(g.shape == x.shape and g.dtype == x.dtype for g, x in zip(gradients, points, strict=True))
+    forward, backward = np.real(inner(cotangents, tangents)), np.real(inner(gradients, directions))
+    close([backward], [forward], 1e-9, "reverse mode against forward mode")
+    if program.smooth:
+        check_differences(fun, points, directions, tangents, "forward mode")
+    if program.smooth and program.second:
+        gradient = lambda *x: numhlo.vjp(fun, *x)[1](tuple(cotangents))
+        second = numhlo.jvp(gradient, points, directions)[1]
+        check_differences(gradient, points, directions, second, "second derivatives")
+    if program.jax and (against_jax or not program.smooth):
+        theirs = of_moving(program, jax.lax, arrays)
+        expected, slopes = jax.jvp(theirs, tuple(points), tuple(directions))
+        close(results, expected, 1e-10, "values against JAX")
+        close(tangents, slopes, 1e-8, "forward mode against JAX")
+        close(gradients, jax.vjp(theirs, *points)[1](tuple(cotangents)), 1e-8, "reverse mode against JAX")
+
+
+def check_differences(fun: Any, points: Any, directions: Any, slopes: Any, what: str) -> None:
+    step = 1e-5
+    near = [outputs(fun(*[x + s * step * d for x, d in zip(points, directions, strict=True)])) for s in (1, -1)]
+    differences = [(a - b) / (2 * step) for a, b in zip(*near, strict=True)]
+    close(slopes, differences, 1e-5, f"{what} against differences")
+
+
+def check(name: str, data: Any, against_jax: bool) -> None:
+    program = CASES[name](data.draw)
+    rng = np.random.default_rng(data.draw(st.integers(0, 1 << 20), label="seed"))
+    mapped = [data.draw(st.booleans()) for _ in program.samplers]
+    if not any(mapped):
+        mapped[data.draw(st.integers(0, len(mapped) - 1))] = True
+    check_lanes(program, rng, mapped)
+    if program.moving:
+        check_derivatives(program, rng, against_jax)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_rules(name: str) -> None:
+    many = hypothesis.settings.get_current_profile_name() == "many"
+
+    @hypothesis.given(st.data())
+    @hypothesis.settings(max_examples=150 if many else 2)
+    def run(data: Any) -> None:
+        check(name, data, many)
+
+    run()
