@@ -7,6 +7,8 @@ This is the public face. Its names are loaded when they are first used, so `impo
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from numhlo.tracer.absent import NOT_OF_JAX, raise_absent
+
 if TYPE_CHECKING:
     from numhlo import (
         batch,
@@ -24,16 +26,20 @@ if TYPE_CHECKING:
         tree_util,
     )
     from numhlo.backend.runtime.pool import threads
-    from numhlo.compilation.jit import block_until_ready, disable_jit, eval_shape, jit
+    from numhlo.compilation.disabling import disable_jit
+    from numhlo.compilation.jit import eval_shape, jit
+    from numhlo.compilation.leaks import checking_leaks
+    from numhlo.compilation.looking import clear_caches, debug_infs, debug_nans, log_compiles
     from numhlo.exporting import Exported, export, load
     from numhlo.switches import debugging
-    from numhlo.tracer.arguments import ShapeDtypeStruct
+    from numhlo.tracer.arguments import ShapeDtypeStruct, typeof
     from numhlo.tracer.array import Array
     from numhlo.tracer.callbacks import io_callback, pure_callback
     from numhlo.tracer.checkpointing import checkpoint, checkpoint_policies, remat
     from numhlo.tracer.closures import closure_convert
     from numhlo.tracer.custom_backward import custom_gradient, custom_vjp
     from numhlo.tracer.custom_forward import custom_jvp
+    from numhlo.tracer.devices import block_until_ready, device_get, device_put
     from numhlo.tracer.differentiating import (
         grad,
         hessian,
@@ -45,6 +51,8 @@ if TYPE_CHECKING:
         value_and_grad,
         vjp,
     )
+    from numhlo.tracer.known_now import ensure_compile_time_eval
+    from numhlo.tracer.scopes import named_call, named_scope
     from numhlo.tracer.transposing import fwd_and_bwd, linear_transpose
     from numhlo.tracer.user_kernels import kernel
     from numhlo.tracer.vectorizing import vmap
@@ -55,15 +63,22 @@ _HOMES = {
     "Array": "numhlo.tracer.array",
     "Exported": "numhlo.exporting",
     "ShapeDtypeStruct": "numhlo.tracer.arguments",
-    "block_until_ready": "numhlo.compilation.jit",
+    "block_until_ready": "numhlo.tracer.devices",
+    "checking_leaks": "numhlo.compilation.leaks",
     "checkpoint": "numhlo.tracer.checkpointing",
     "checkpoint_policies": "numhlo.tracer.checkpointing",
+    "clear_caches": "numhlo.compilation.looking",
     "closure_convert": "numhlo.tracer.closures",
     "custom_gradient": "numhlo.tracer.custom_backward",
     "custom_jvp": "numhlo.tracer.custom_forward",
     "custom_vjp": "numhlo.tracer.custom_backward",
+    "debug_infs": "numhlo.compilation.looking",
+    "debug_nans": "numhlo.compilation.looking",
     "debugging": "numhlo.switches",
-    "disable_jit": "numhlo.compilation.jit",
+    "device_get": "numhlo.tracer.devices",
+    "device_put": "numhlo.tracer.devices",
+    "disable_jit": "numhlo.compilation.disabling",
+    "ensure_compile_time_eval": "numhlo.tracer.known_now",
     "eval_shape": "numhlo.compilation.jit",
     "export": "numhlo.exporting",
     "fwd_and_bwd": "numhlo.tracer.transposing",
@@ -79,9 +94,13 @@ _HOMES = {
     "linear_transpose": "numhlo.tracer.transposing",
     "linearize": "numhlo.tracer.differentiating",
     "load": "numhlo.exporting",
+    "log_compiles": "numhlo.compilation.looking",
+    "named_call": "numhlo.tracer.scopes",
+    "named_scope": "numhlo.tracer.scopes",
     "pure_callback": "numhlo.tracer.callbacks",
     "remat": "numhlo.tracer.checkpointing",
     "threads": "numhlo.backend.runtime.pool",
+    "typeof": "numhlo.tracer.arguments",
     "value_and_grad": "numhlo.tracer.differentiating",
     "vjp": "numhlo.tracer.differentiating",
     "vmap": "numhlo.tracer.vectorizing",
@@ -105,30 +124,29 @@ _MODULES = (
 )
 """Public modules."""
 
-_ABSENT = {
-    **dict.fromkeys(
-        ["pmap", "shard_map", "make_mesh", "sharding"], "use vmap: there is one machine, with threads in kernels"
-    ),
-    "enable_x64": "dtypes are 64 bits by default; ask for float32 by dtype=",
-}
-"""JAX's names that mean nothing here, and what to do instead."""
-
 __all__ = [
     "Array",
     "Exported",
     "ShapeDtypeStruct",
     "batch",
     "block_until_ready",
+    "checking_leaks",
     "checkpoint",
     "checkpoint_policies",
+    "clear_caches",
     "closure_convert",
     "compat",
     "custom_gradient",
     "custom_jvp",
     "custom_vjp",
     "debug",
+    "debug_infs",
+    "debug_nans",
     "debugging",
+    "device_get",
+    "device_put",
     "disable_jit",
+    "ensure_compile_time_eval",
     "eval_shape",
     "export",
     "flatten_util",
@@ -146,6 +164,9 @@ __all__ = [
     "linear_transpose",
     "linearize",
     "load",
+    "log_compiles",
+    "named_call",
+    "named_scope",
     "nn",
     "numpy",
     "ops",
@@ -157,6 +178,7 @@ __all__ = [
     "threads",
     "tree",
     "tree_util",
+    "typeof",
     "value_and_grad",
     "vjp",
     "vmap",
@@ -167,8 +189,7 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"numhlo.{name}")
     if name not in _HOMES:
-        advice = f"; {_ABSENT[name]}" if name in _ABSENT else ""
-        raise AttributeError(f"module 'numhlo' has no attribute {name!r}{advice}", name=name)
+        raise_absent(__name__, name, NOT_OF_JAX)
     import_module("numhlo.numpy")  # gives traced arrays NumPy's methods
     value = globals()[name] = getattr(import_module(_HOMES[name]), name)
     return value

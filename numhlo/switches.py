@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.tracer.trace import activity
 
 OFF_ON = ("0", "1")
 ALL = "all"
@@ -142,6 +143,12 @@ def _from_environment(name: str) -> Any:
     return switch.read(switch.values[0])
 
 
+def chosen(name: str) -> Any:
+    """Return what `using` set a switch to in this thread; None where that is nothing, or what the environment says."""
+    found = _chosen.values.get(name)
+    return None if found is None or found == _from_environment(name) else found
+
+
 def value_of(name: str) -> Any:
     """Return a switch's value: as `using` set it in this thread, as the environment says, or the default.
 
@@ -178,10 +185,11 @@ def using(**values: Any) -> Iterator[None]:
             raise ArgumentError(f"no switch {name!r}", fix=f"use one of {', '.join(SWITCHES)}")
     previous = dict(_chosen.values)
     _chosen.values.update({name: SWITCHES[name].read(value) for name, value in values.items()})
-    try:
-        yield
-    finally:
-        _chosen.values = previous
+    with activity if "check" in values else nullcontext():  # compiled calls ask for the checks again
+        try:
+            yield
+        finally:
+            _chosen.values = previous
 
 
 @contextmanager

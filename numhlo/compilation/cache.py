@@ -24,6 +24,9 @@ MOST_VARIANTS = 8
 """Entries that one signature keeps: for states of captured variables, and for layouts."""
 
 
+_all_caches: weakref.WeakSet[Cache] = weakref.WeakSet()
+
+
 class CacheInfo(NamedTuple):
     """Figures of a function's cache.
 
@@ -60,6 +63,7 @@ class Cache:
     """
 
     def __init__(self) -> None:
+        _all_caches.add(self)
         self.lock = threading.RLock()
         self.routes: tuple[Route, ...] = ()
         self._entries: OrderedDict[CallKey, list[Entry]] = OrderedDict()
@@ -146,6 +150,12 @@ class Cache:
         entries = self.entries()
         calls = sum(e.calls for e in entries) + self._past_calls
         return CacheInfo(max(calls - self._misses, 0), self._misses, MOST_KEYS, len(entries))
+
+
+def clear_all() -> None:
+    """Forget everything, in every cache."""
+    for cache in list(_all_caches):
+        cache.clear()
 
 
 def _is_dead(key: CallKey) -> bool:

@@ -7,9 +7,9 @@ What an entry of the cache does is in `entry`, the stages that a user can hold i
 from __future__ import annotations
 
 import functools
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from types import FunctionType
 from typing import Any
 
@@ -17,10 +17,12 @@ import numhlo.tracer.methods
 import numhlo.tracer.namespace.families  # noqa: F401 - NumPy's names get their traced meaning
 from numhlo.compilation.bound_function import BoundFunction
 from numhlo.compilation.cache import Cache, CacheInfo, cache_of
+from numhlo.compilation.disabling import is_disabled
 from numhlo.compilation.dispatch import MISS, Route
 from numhlo.compilation.entry import Entry, strides_of
 from numhlo.compilation.explain import explain
 from numhlo.compilation.keys import CallKey, InstanceKey, describe_key, leaf_keys
+from numhlo.compilation.leaks import refuse_leaks, watches_leaks
 from numhlo.compilation.observer import Observer
 from numhlo.compilation.programs import load_backend
 from numhlo.compilation.signature import (
@@ -35,7 +37,7 @@ from numhlo.compilation.signature import (
 )
 from numhlo.compilation.stages import Lowered, Traced
 from numhlo.lowering.ir.errors import ArgumentError
-from numhlo.switches import SWITCHES, using
+from numhlo.switches import SWITCHES, chosen, using
 from numhlo.tracer import views
 from numhlo.tracer.arguments import WEAK, LeafType, as_ndarray, leaf_type
 from numhlo.tracer.autograph.rewriting import rewritten
@@ -49,37 +51,6 @@ from numhlo.tracer.pytree_paths import tree_leaves_with_path
 from numhlo.tracer.pytrees import CONTAINERS, PyTreeDef, find_container, tree_flatten, tree_unflatten
 from numhlo.tracer.strides import Strides
 from numhlo.tracer.trace import Trace, Tracer, activity, current_trace
-
-
-class _Switch(threading.local):
-    disabled = False
-
-
-_switch = _Switch()
-
-
-@contextmanager
-def disable_jit(disable: bool = True) -> Iterator[None]:
-    """Run jitted functions as the plain Python functions that they are, in this thread, inside the ``with`` block.
-
-    Parameters
-    ----------
-    disable : bool, optional
-        False turns compilation on again inside an outer block.
-
-    Examples
-    --------
-    >>> with disable_jit():
-    ...     jit(lambda x: type(x).__name__)(1.0)
-    'float'
-    """
-    previous, _switch.disabled = _switch.disabled, disable
-    activity.enter()
-    try:
-        yield
-    finally:
-        activity.leave()
-        _switch.disabled = previous
 
 
 class JittedFunction:
@@ -110,6 +81,7 @@ class JittedFunction:
         self._is_method = False
         self._traced_before = False
         self._switches = switches or {}
+        self._variants: dict[frozenset[str], JittedFunction] = {}
         options = (static, donated, *self._switches.items())
         self._cache = cache_of(fun, options) if isinstance(fun, FunctionType) else Cache()
 
@@ -136,13 +108,16 @@ class JittedFunction:
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call through the cache."""
-        if _switch.disabled:
+        if is_disabled():
             return self.__wrapped__(*args, **kwargs)
         trace = current_trace()
         if trace is not None:
             if self._inline:
                 return self.__wrapped__(*args, **kwargs)
             return self._call_in_trace(trace, self._split(args, kwargs))
+        checks = chosen("check")
+        if checks is not None and "check" not in self._switches:
+            return self._checked(checks)._call(args, kwargs)
         call = self._split(args, kwargs)
         leaves, tree = tree_flatten((call.args, call.kwargs))
         key = self._key(call, leaves, tree)
@@ -151,6 +126,16 @@ class JittedFunction:
             entry = self._find_or_make(call, key, leaves)
         self._cache.promote(entry, lambda: Route(entry, call))
         return entry.run(leaves)
+
+    def _checked(self, checks: frozenset[str]) -> JittedFunction:
+        """Return this function with checks that hold for a block: it has entries of its own."""
+        found = self._variants.get(checks)
+        if found is None:
+            switches = {**self._switches, "check": checks}
+            found = JittedFunction(self.__wrapped__, self._static, self._donated, inline=False, switches=switches)
+            found._is_method = self._is_method
+            self._variants[checks] = found
+        return found
 
     def _split(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         static = self._static
@@ -251,6 +236,22 @@ class JittedFunction:
         names: Sequence[str] | None = None,
     ) -> tuple[TracedFunction, Guards]:
         """Trace the function for one signature, inside the current trace if there is one."""
+        if not watches_leaks() or current_trace() is not None:
+            return self._trace_now(call, tree, types, strides, names)
+        traces: list[weakref.ref[Trace]] = []
+        found = self._trace_now(call, tree, types, strides, names, lambda trace: traces.append(weakref.ref(trace)))
+        refuse_leaks(self._name, traces[0])
+        return found
+
+    def _trace_now(
+        self,
+        call: Call,
+        tree: PyTreeDef,
+        types: Sequence[LeafType],
+        strides: Sequence[Strides | None],
+        names: Sequence[str] | None,
+        tell: Callable[[Trace], object] = lambda trace: None,
+    ) -> tuple[TracedFunction, Guards]:
         outer = current_trace()
         root = None if outer is None else outer.root
         walk = CapturedWalk()
@@ -261,6 +262,7 @@ class JittedFunction:
                 trace.captured = walk
                 trace.by_reference = walk.arrays()
                 places.extend((trace.lifts, trace.copied))
+                tell(trace)
 
         def body(leaves: list[Tracer]) -> Any:
             args, kwargs = call.merge(*tree_unflatten(tree, leaves))
@@ -477,18 +479,3 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     ShapeDtypeStruct(shape=(3, 3), dtype=float32)
     """
     return JittedFunction(fun, Selection(), Selection(), inline=False).eval_shape(*args, **kwargs)
-
-
-def block_until_ready(x: Any) -> Any:
-    """Return ``x``: results are there when a call returns, so there is nothing to wait for.
-
-    Parameters
-    ----------
-    x : pytree
-
-    Examples
-    --------
-    >>> block_until_ready(jit(lambda x: x + 1)(1))
-    Array(2)
-    """
-    return x

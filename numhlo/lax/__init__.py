@@ -3,6 +3,7 @@
 from numhlo.lax import linalg as linalg
 from numhlo.tracer import collectives as _collectives
 from numhlo.tracer import lax_linear_algebra as _linear_algebra
+from numhlo.tracer.absent import raise_absent as _raise_absent
 from numhlo.tracer.collectives import *  # noqa: F403
 from numhlo.tracer.control_flow import cond as cond
 from numhlo.tracer.control_flow import select as select
@@ -19,6 +20,7 @@ from numhlo.tracer.namespace import lax_reductions as _reductions
 from numhlo.tracer.namespace import lax_slices as _slices
 from numhlo.tracer.namespace import lax_structure as _structure
 from numhlo.tracer.namespace import lax_windows as _windows
+from numhlo.tracer.namespace import local_convolution as _local
 from numhlo.tracer.namespace.lax_arguments import *  # noqa: F403
 from numhlo.tracer.namespace.lax_indexing import *  # noqa: F403
 from numhlo.tracer.namespace.lax_ops import *  # noqa: F403
@@ -26,6 +28,7 @@ from numhlo.tracer.namespace.lax_reductions import *  # noqa: F403
 from numhlo.tracer.namespace.lax_slices import *  # noqa: F403
 from numhlo.tracer.namespace.lax_structure import *  # noqa: F403
 from numhlo.tracer.namespace.lax_windows import *  # noqa: F403
+from numhlo.tracer.namespace.local_convolution import *  # noqa: F403
 from numhlo.tracer.scan import associative_scan as associative_scan
 from numhlo.tracer.scan import map as map
 from numhlo.tracer.scan import scan as scan
@@ -49,6 +52,7 @@ _MODULES = (
     _elementwise,
     _indexing,
     _linear_algebra,
+    _local,
     _reductions,
     _slices,
     _structure,
@@ -56,3 +60,19 @@ _MODULES = (
 )
 _PUBLIC = {*_CONTROL, *[name for module in _MODULES for name in module.__all__]}
 __all__ = [name for name in sorted(globals()) if name in _PUBLIC]
+_ADVICE = {
+    "custom_linear_solve": "use numhlo.custom_vjp around the solver, whose backward pass solves with the transpose",
+    "custom_root": "use numhlo.custom_vjp with the implicit function theorem",
+    "ragged_dot": "use a product under a mask, or numhlo.ops.segment_sum of products",
+    **dict.fromkeys(["pcast", "pvary", "axis_type"], "leave it out: there is one machine"),
+    "with_sharding_constraint": "leave it out: there is one machine",
+    "random_gamma_grad": "use numhlo.random.gamma; its samples have no derivative",
+    "approx_max_k": "use top_k",
+    "approx_min_k": "use top_k of the negative",
+    "rng_uniform": "use numhlo.random.uniform",
+}
+"""What to write instead of names that are not here."""
+
+
+def __getattr__(name: str) -> object:
+    _raise_absent(__name__, name, _ADVICE)

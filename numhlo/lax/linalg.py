@@ -1,5 +1,6 @@
 """`numhlo.lax.linalg`: strict linear algebra, under the names of `jax.lax.linalg`."""
 
+from numhlo.tracer.absent import raise_absent as _raise_absent
 from numhlo.tracer.lax_linear_algebra import cholesky as cholesky
 from numhlo.tracer.lax_linear_algebra import eig as eig
 from numhlo.tracer.lax_linear_algebra import eigh as eigh
@@ -9,15 +10,37 @@ from numhlo.tracer.lax_linear_algebra import qr as qr
 from numhlo.tracer.lax_linear_algebra import schur as schur
 from numhlo.tracer.lax_linear_algebra import svd as svd
 from numhlo.tracer.lax_linear_algebra import triangular_solve as triangular_solve
+from numhlo.tracer.lax_matrix_updates import cholesky_update as cholesky_update
+from numhlo.tracer.lax_matrix_updates import householder_product as householder_product
+from numhlo.tracer.lax_matrix_updates import ormqr as ormqr
+from numhlo.tracer.lax_matrix_updates import symmetric_product as symmetric_product
+from numhlo.tracer.lax_matrix_updates import tridiagonal_solve as tridiagonal_solve
 
 __all__ = [
     "cholesky",
+    "cholesky_update",
     "eig",
     "eigh",
+    "householder_product",
     "lu",
     "lu_pivots_to_permutation",
+    "ormqr",
     "qr",
     "schur",
     "svd",
+    "symmetric_product",
     "triangular_solve",
+    "tridiagonal_solve",
 ]
+_ADVICE = {
+    "hessenberg": "use schur, which goes on to the triangular form",
+    "qdwh": "use svd: u @ vh is the unitary factor, vh.mT.conj() * s @ vh the other",
+    "tridiagonal": "use eigh, which goes on to the diagonal form",
+    "lu_pivots": "use lu",
+    "geqrf": "use qr",
+}
+"""What to write instead of names that are not here."""
+
+
+def __getattr__(name: str) -> object:
+    _raise_absent(__name__, name, _ADVICE)

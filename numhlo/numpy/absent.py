@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+from numhlo.tracer import absent
+
 ADVICE: dict[str, str] = {
     **dict.fromkeys(["matrix", "bmat", "asmatrix", "mat"], "use two-dimensional arrays and @"),
     **dict.fromkeys(["recarray", "rec", "void", "record"], "use a dict or dataclass of arrays"),
@@ -28,13 +30,45 @@ ADVICE: dict[str, str] = {
     **dict.fromkeys(["object_", "str_", "bytes_"], "keep such data outside; traced arrays hold numbers"),
     **dict.fromkeys(["datetime64", "timedelta64"], "use integers"),
     **dict.fromkeys(["longdouble", "clongdouble"], "use float64"),
+    **dict.fromkeys(["byte", "short", "intc", "long", "longlong"], "use int8, int16, int32 or int64"),
+    **dict.fromkeys(["ubyte", "ushort", "uintc", "ulong", "ulonglong"], "use uint8, uint16, uint32 or uint64"),
+    **dict.fromkeys(["character", "flexible", "ScalarType", "sctypeDict"], "use dtype and isdtype"),
+    **dict.fromkeys(["typecodes", "typename", "mintypecode"], "use dtype and isdtype"),
+    **dict.fromkeys(["float_", "complex_"], "use float64 or complex128"),
+    **dict.fromkeys(["True_", "False_"], "use True or False"),
+    **dict.fromkeys(["int1", "uint1"], "use bool or int8"),
     **dict.fromkeys(
-        ["fromfile", "fromiter", "loadtxt", "genfromtxt", "load", "frombuffer", "fromstring"],
+        ["format_float_positional", "format_float_scientific", "base_repr", "binary_repr"],
+        "use NumPy's on the results; traced arrays hold numbers",
+    ),
+    **dict.fromkeys(
+        [
+            "busdaycalendar",
+            "busday_count",
+            "busday_offset",
+            "datetime_as_string",
+            "datetime_data",
+            "is_busday",
+            "isnat",
+        ],
+        "use NumPy's; traced dates are integers",
+    ),
+    **dict.fromkeys(["require", "isfortran", "little_endian"], "use NumPy's; memory layout belongs to the compiler"),
+    **dict.fromkeys(
+        ["getbufsize", "setbufsize", "get_include", "info", "show_config", "show_runtime", "test", "ComplexWarning"],
+        "it is about NumPy itself: use NumPy's",
+    ),
+    **dict.fromkeys(["exceptions", "ctypeslib", "core", "f2py", "typing", "version", "dtypes"], "use NumPy's"),
+    **dict.fromkeys(
+        ["fromfile", "fromiter", "fromregex", "loadtxt", "genfromtxt", "load", "frombuffer", "fromstring"],
         "use NumPy's, then asarray",
     ),
-    **dict.fromkeys(["savetxt", "save", "savez"], "use NumPy's on the results"),
+    **dict.fromkeys(["savetxt", "save", "savez", "savez_compressed"], "use NumPy's on the results"),
     "frompyfunc": "use vectorize, whose function is traced",
-    **dict.fromkeys(["errstate", "seterr", "geterr"], "use NumPy's; compiled code raises no floating-point warnings"),
+    **dict.fromkeys(
+        ["errstate", "seterr", "geterr", "seterrcall", "geterrcall"],
+        "use NumPy's; compiled code raises no floating-point warnings",
+    ),
     **dict.fromkeys(["shares_memory", "may_share_memory"], "use NumPy's; memory layout belongs to the compiler"),
 }
 """What to do instead, by name."""
@@ -45,6 +79,5 @@ NARROW_FLOATS = "use the dtype of that name in ml_dtypes; its arrays can be trac
 
 def raise_absent(name: str) -> NoReturn:
     """Raise the `AttributeError` for a name that `numhlo.numpy` lacks."""
-    found = NARROW_FLOATS if name.startswith(("float4_", "float8_")) else ADVICE.get(name, "")
-    advice = f"; {found}" if found else ""
-    raise AttributeError(f"module 'numhlo.numpy' has no attribute {name!r}{advice}", name=name)
+    advice = {name: NARROW_FLOATS} if name.startswith(("float4_", "float6_", "float8_")) else ADVICE
+    absent.raise_absent("numhlo.numpy", name, advice)

@@ -1,5 +1,23 @@
 """`numhlo.scipy`: the parts of SciPy that can be traced."""
 
 from numhlo.scipy import linalg, special
+from numhlo.tracer.absent import raise_absent as _raise_absent
 
 __all__ = ["linalg", "special"]
+_ADVICE = {
+    "signal": "use numhlo.numpy.convolve and correlate, lax.conv_general_dilated, or numhlo.numpy.fft",
+    "fft": "use numhlo.numpy.fft; a DCT is the real part of an FFT of the mirrored array",
+    "stats": "use numhlo.scipy.special, whose functions distributions are made of, and numhlo.random",
+    "ndimage": "use numhlo.numpy.interp, indexing, or lax.conv_general_dilated",
+    "integrate": "use numhlo.numpy.trapezoid, or lax.scan for differential equations",
+    "interpolate": "use numhlo.numpy.interp",
+    "optimize": "use numhlo.grad in a loop, or SciPy's with jac=numhlo.jit(numhlo.grad(f))",
+    "sparse": "use numhlo.ops.segment_sum over the entries, or dense arrays",
+    "cluster": "use lax.fori_loop over numhlo.numpy",
+    "spatial": "use broadcasting and numhlo.numpy.linalg.norm",
+}
+"""What to write instead of names that are not here."""
+
+
+def __getattr__(name: str) -> object:
+    _raise_absent(__name__, name, _ADVICE)

@@ -1,4 +1,49 @@
 """`numhlo.scipy.linalg`: SciPy's linear algebra, traced and outside tracing on the same definitions."""
 
+from numhlo.tracer import matrix_roots as _roots
+from numhlo.tracer import scipy_linear_algebra as _algebra
+from numhlo.tracer.absent import raise_absent as _raise_absent
+from numhlo.tracer.matrix_roots import *  # noqa: F403
 from numhlo.tracer.scipy_linear_algebra import *  # noqa: F403
-from numhlo.tracer.scipy_linear_algebra import __all__ as __all__
+
+_PUBLIC = {*_algebra.__all__, *_roots.__all__}
+__all__ = [name for name in sorted(globals()) if name in _PUBLIC]
+_ADVICE = {
+    **dict.fromkeys(["circulant", "convolution_matrix", "hankel"], "use toeplitz, and numpy.flip"),
+    **dict.fromkeys(
+        [
+            "companion",
+            "dft",
+            "fiedler",
+            "fiedler_companion",
+            "hadamard",
+            "helmert",
+            "hilbert",
+            "invhilbert",
+            "invpascal",
+            "leslie",
+            "pascal",
+        ],
+        "make it with SciPy outside, and pass it in",
+    ),
+    "expm_frechet": "use numhlo.jvp of expm",
+    "funm": "use eig, or eigh for symmetric matrices, and apply the function to the eigenvalues",
+    "logm": "use eig, or eigh for symmetric matrices, and take the logarithm of the eigenvalues",
+    "hessenberg": "use schur, which goes on to the triangular form",
+    "polar": "use svd: u @ vh is the unitary factor",
+    "qr_multiply": "use qr and @, or lax.linalg.ormqr",
+    "rsf2csf": 'use schur with output="complex"',
+    "solve_sylvester": "use solve with kron products, or the Schur forms",
+    "svdvals": "use numhlo.numpy.linalg.svdvals",
+    "eigvalsh": "use numhlo.numpy.linalg.eigvalsh",
+    "eigvals": "use numhlo.numpy.linalg.eigvals",
+    "eig": "use numhlo.numpy.linalg.eig",
+    "pinv": "use numhlo.numpy.linalg.pinv",
+    "lstsq": "use numhlo.numpy.linalg.lstsq",
+    "norm": "use numhlo.numpy.linalg.norm",
+}
+"""What to write instead of names that are not here."""
+
+
+def __getattr__(name: str) -> object:
+    _raise_absent(__name__, name, _ADVICE)

@@ -1,5 +1,6 @@
 """`numhlo.scipy.special`: SciPy's special functions, traced and outside tracing on the same definitions."""
 
+from numhlo.tracer.absent import raise_absent as _raise_absent
 from numhlo.tracer.namespace import special_functions as _functions
 from numhlo.tracer.namespace import special_gamma as _gamma
 from numhlo.tracer.namespace.special_functions import *  # noqa: F403
@@ -7,3 +8,37 @@ from numhlo.tracer.namespace.special_gamma import *  # noqa: F403
 
 _PUBLIC = {*_functions.__all__, *_gamma.__all__}
 __all__ = [name for name in sorted(globals()) if name in _PUBLIC]
+_ADVICE = {
+    **dict.fromkeys(
+        [
+            "bernoulli",
+            "bessel_jn",
+            "dawsn",
+            "exp1",
+            "expi",
+            "fresnel",
+            "hyp1f1",
+            "hyp2f1",
+            "owens_t",
+            "sici",
+            "sph_harm_y",
+            "wofz",
+            "jv",
+            "yv",
+            "iv",
+            "kv",
+            "j0",
+            "j1",
+            "y0",
+            "y1",
+        ],
+        "call SciPy's through numhlo.pure_callback",
+    ),
+    "sph_harm": "call SciPy's sph_harm_y through numhlo.pure_callback",
+    "lpmn": "call SciPy's assoc_legendre_p_all through numhlo.pure_callback",
+}
+"""What to write instead of names that are not here."""
+
+
+def __getattr__(name: str) -> object:
+    _raise_absent(__name__, name, _ADVICE)

@@ -129,6 +129,33 @@ def leaf_type(leaf: Any, path: str = "") -> LeafType:
     return LeafType(TensorType(leaf.shape, native_dtype(leaf.dtype, path)))
 
 
+def typeof(x: Any) -> ShapeDtypeStruct:
+    """Return the shape and dtype of a value, and whether it is *weak*, as a Python number is.
+
+    Parameters
+    ----------
+    x : array_like, traced or not
+
+    Raises
+    ------
+    DTypeError
+        If it is no array of numbers.
+
+    Notes
+    -----
+    Source: `jax.typeof`.
+
+    Examples
+    --------
+    >>> typeof(np.ones((2, 3), "float32"))
+    ShapeDtypeStruct(shape=(2, 3), dtype=float32)
+    >>> typeof(1.0)
+    ShapeDtypeStruct(shape=(), dtype=float64, weak_type=True)
+    """
+    found = leaf_type(x, "of typeof")
+    return ShapeDtypeStruct(found.tensor.shape, found.tensor.dtype, weak_type=found.weak)
+
+
 def as_ndarray(leaf: Any, path: str) -> np.ndarray:
     """Return a concrete leaf as an ndarray (not copied where it is one).
 

@@ -68,10 +68,7 @@ def _run_now(
     results: Sequence[Type] | None,
 ) -> list[Array]:
     scratch = Trace(None)
-    for x in operands:
-        if isinstance(x, Tracer):
-            scratch.read(x)  # raises: no trace is open
-    arrays = [np.asarray(x) for x in operands]
+    arrays = [x.value_now() if isinstance(x, Tracer) else np.asarray(x) for x in operands]
     values = [scratch.region.add_argument(tensor_type_of(x)) for x in arrays]
     op = make_op(definition, values, attributes, regions, results, capture_location())
     with np.errstate(all="ignore"):

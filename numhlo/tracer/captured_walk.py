@@ -24,6 +24,7 @@ import numpy as np
 
 from numhlo.tracer.captured_state import Content, Guards, Watch
 from numhlo.tracer.code_references import Reference, references_of
+from numhlo.tracer.trace import Tracer
 
 MOST_OBJECTS = 20_000
 """Objects that a walk takes apart."""
@@ -173,7 +174,7 @@ class CapturedWalk:
         if is_library(fun.__module__):
             self._visit_wrapper(fun, cells.values())
             return
-        if not root:
+        if not root and not _is_made_while_tracing(fun):
             self._functions.append(fun)
         for default in (*(fun.__defaults__ or ()), *(fun.__kwdefaults__ or {}).values()):
             self._visit(default, f"a default of {fun.__qualname__}")
@@ -200,7 +201,7 @@ class CapturedWalk:
         elif reference.kind == "cell" and name in cells and _is_full(cells[name]):
             cell = cells[name]
             value, name = cell.cell_contents, f"variable {reference.name} around {fun.__qualname__}"
-            if not _is_constant(value):
+            if not _is_constant(value) and not _is_made_while_tracing(value):
                 self._cells[id(cell)] = (cell, value, name)
         elif reference.kind == "local":
             value = bound.get(name, _MISSING)
@@ -382,6 +383,19 @@ def _is_full(cell: CellType) -> bool:
         return cell.cell_contents is not _MISSING
     except ValueError:
         return False
+
+
+def _is_made_while_tracing(value: Any) -> bool:
+    """Return whether a value is a traced array, or a function around one: each trace makes it anew."""
+    waiting, seen = [value], set()
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, Tracer):
+            return True
+        if isinstance(found, FunctionType) and id(found) not in seen:
+            seen.add(id(found))
+            waiting += [c.cell_contents for c in found.__closure__ or () if _is_full(c)]
+    return False
 
 
 def _is_consumed(use: _ArrayUse, lifts: Iterable[tuple[CodeType, int]]) -> bool:

@@ -33,9 +33,10 @@ from numhlo.tracer.namespace import (
 )
 from numhlo.tracer.namespace.at import At
 from numhlo.tracer.namespace.core import FUNCTIONS, as_dtype, convert
+from numhlo.tracer.pytrees import tree_map
 from numhlo.tracer.semantics import are_arrays_immutable, refuse_write
 from numhlo.tracer.special_views import Part, view_bits
-from numhlo.tracer.trace import Trace, Tracer, current_trace
+from numhlo.tracer.trace import Tracer, current_trace
 from numhlo.tracer.views import Reshape, strides_of, view_transpose
 
 BINARY: dict[str, Callable[..., Any]] = {
@@ -230,7 +231,8 @@ def _view(self: Tracer, dtype: Any = None, type: Any = None) -> Any:
 
 
 def _array_ufunc(self: Tracer, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-    _refuse_leaked(self)
+    if current_trace() is None:
+        return getattr(ufunc, method)(*_values_now(inputs), **_values_now(options))
     function = FUNCTIONS.get(ufunc)
     function = function if method == "__call__" else getattr(function, method, None)
     if function is None:
@@ -247,14 +249,14 @@ def _array_ufunc(self: Tracer, ufunc: np.ufunc, method: str, *inputs: Any, **opt
     return function(*inputs, **options)
 
 
-def _refuse_leaked(self: Tracer) -> None:
-    """Raise `LeakedTracerError` where nothing is being traced: NumPy would call us again and again."""
-    if current_trace() is None:
-        Trace(None).read(self)
+def _values_now(arguments: Any) -> Any:
+    """Return arguments with known values in the place of traced arrays, where nothing is being traced."""
+    return tree_map(lambda x: x.value_now() if isinstance(x, Tracer) else x, arguments)
 
 
 def _array_function(self: Tracer, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-    _refuse_leaked(self)
+    if current_trace() is None:
+        return func(*_values_now(args), **_values_now(kwargs))
     function = FUNCTIONS.get(func)
     if function is None:
         raise UnsupportedError(

@@ -222,6 +222,12 @@ class Tracer:
             )
         return known
 
+    def value_now(self) -> np.ndarray:
+        """Return the value for an operation outside tracing; raise where it is not known, or the trace has ended."""
+        if not self.home.open:
+            Trace(None).read(self)  # raises
+        return self.concretize("an operation at once", "move it out of the block that computes now")
+
 
 class Trace:
     """One function or region body under construction.
@@ -396,7 +402,9 @@ class Trace:
         owner = array.home
         if owner is self:
             return array.value()
-        if not owner.open or not self.is_inside(owner):
+        if owner.open and not self.is_inside(owner):
+            return self.constant(array.value_now())
+        if not owner.open:
             raise LeakedTracerError(
                 f"a traced array {array.aval.short()} was used after its trace had ended",
                 where=capture_location(),
@@ -455,9 +463,26 @@ class Activity:
         with self._lock:
             self.count -= 1
 
+    def __enter__(self) -> None:
+        self.enter()
+
+    def __exit__(self, *_: object) -> None:
+        self.leave()
+
 
 activity = Activity()
 """All threads' activity; while it counts none, `current_trace` is None everywhere."""
+
+
+@contextmanager
+def outside_traces() -> Iterator[None]:
+    """Run a block as if nothing were being traced in this thread."""
+    previous = _state.trace
+    _state.trace = None
+    try:
+        yield
+    finally:
+        _state.trace = previous
 
 
 def current_trace() -> Trace | None:

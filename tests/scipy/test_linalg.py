@@ -140,3 +140,18 @@ def test_refusals():
         ours.solve_triangular(A, B, trans=3)
     with pytest.raises(ValueError, match="incompatible"):
         ours.solve(A, B[:2])
+
+
+def test_square_roots():
+    singular = np.diag([2.0, 1.0, 0.0, 0.0])
+    stack = np.stack([A, hermitian(A)])
+    for x in (A, Z, A.astype("f4"), singular, stack, np.zeros((0, 0)), -np.eye(2)):
+        room = 1e-3 if x.dtype == "f4" else 1e-9
+        for root in (ours.sqrtm(x), numhlo.jit(ours.sqrtm)(x)):
+            np.testing.assert_allclose(root @ root, x, rtol=room, atol=room)
+            assert root.dtype == ("c8" if x.dtype == "f4" else "c16")
+    np.testing.assert_allclose(ours.sqrtm(A), theirs.sqrtm(A), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(ours.sqrtm(A), jsl.sqrtm(A), rtol=1e-9, atol=1e-9)
+    assert np.isnan(ours.sqrtm([[0.0, 1.0], [0.0, 0.0]])).any()  # it has none
+    with pytest.raises(UnsupportedError, match="blocksize"):
+        ours.sqrtm(A, 64)

@@ -6,6 +6,7 @@ import ml_dtypes
 import mpmath
 import numpy as np
 import pytest
+from scipy import stats
 
 import numhlo
 import numhlo.random as hr
@@ -208,3 +209,36 @@ def test_rejection_compiled_and_in_lanes():
         numhlo.grad(lambda a: hr.gamma(KEY, a, (3,)).sum())(2.0)
     with pytest.raises(ValueError, match=r"alpha\.ndim"):
         hr.dirichlet(KEY, 1.0)
+
+
+@pytest.mark.parametrize(("n", "p"), [(10, 0.3), (1, 0.5), (100, 0.4), (1000, 0.9), (50, 0.02), (1e6, 0.3)])
+def test_binomial_numbers(n, p):
+    drawn = np.asarray(hr.binomial(KEY, n, p, (4000,)))
+    assert drawn.min() >= 0 and drawn.max() <= n and (drawn == np.floor(drawn)).all()
+    spread = drawn + np.random.default_rng(0).random(4000)  # uniform within each step: the exact distribution's density
+    law = stats.binom(n, p)
+    found = stats.kstest(spread, lambda x: law.cdf(np.floor(x) - 1) + (x - np.floor(x)) * law.pmf(np.floor(x)))
+    assert found.pvalue > 1e-3
+
+
+def test_counts_at_the_edges_and_in_lanes():
+    trials, chances = np.array([5.0, 5, 0, -1, np.inf, 5, np.nan]), np.array([0.0, 1, 0.5, 0.5, 0.5, 1.5, 0.5])
+    edges = np.array([0, 5, 0, np.nan, np.nan, np.nan, np.nan])
+    np.testing.assert_array_equal(hr.binomial(KEY, trials, chances), edges)
+    assert hr.binomial(KEY, np.ones((2, 0)), 0.5, dtype="f4").dtype == np.float32
+    keys = hr.split(KEY, 3)
+    lanes = numhlo.vmap(lambda k: hr.binomial(k, np.array([20, 300]), 0.5))(keys)
+    np.testing.assert_array_equal(lanes, [numhlo.jit(hr.binomial)(k, np.array([20, 300]), 0.5) for k in keys])
+    table = np.array([[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]])
+    counts = np.asarray(hr.multinomial(KEY, [10, 100], table, shape=(3000, 2)))
+    np.testing.assert_array_equal(counts.sum(-1), np.broadcast_to([10, 100], (3000, 2)))
+    np.testing.assert_allclose(counts.mean(0), table * [[10], [100]], rtol=0.05)
+    np.testing.assert_allclose(
+        np.cov(counts[:, 0].T), 10 * (np.diag(table[0]) - np.outer(table[0], table[0])), atol=0.2
+    )
+    assert numhlo.jit(lambda k: hr.multinomial(k, 7, [0.0, 1, 0]))(KEY).tolist() == [0, 7, 0]
+    assert hr.multinomial(KEY, 3, np.ones((2, 1))).tolist() == [[3], [3]]
+    with pytest.raises(ValueError, match=r"p.ndim >= 1"):
+        hr.multinomial(KEY, 3, 0.5)
+    with pytest.raises(ShapeError, match="cannot broadcast"):
+        hr.binomial(KEY, np.ones(3), 0.5, (2,))

@@ -64,4 +64,5 @@ def _place(op: Op) -> str:
     location = op.location
     if not location.filename or location.filename == "unknown":
         return ""
-    return f"({location.filename.rpartition('/')[2]}:{location.line})"
+    scope = f", {location.scope}" if location.scope else ""
+    return f"({location.filename.rpartition('/')[2]}:{location.line}{scope})"

@@ -11,12 +11,25 @@ from numhlo.compat.jax.arrays import Array
 from numhlo.compat.jax.callbacks import pure_callback
 from numhlo.compat.jax.configuration import config
 from numhlo.compat.jax.custom_rules import custom_gradient, custom_jvp, custom_vjp
-from numhlo.compat.jax.devices import block_until_ready, default_backend, device_count, device_get, device_put, devices
+from numhlo.compat.jax.devices import (
+    block_until_ready,
+    default_backend,
+    device_count,
+    device_get,
+    device_put,
+    devices,
+    effects_barrier,
+    local_device_count,
+    local_devices,
+    process_count,
+    process_index,
+)
 from numhlo.compat.jax.transformations import (
     checkpoint,
     closure_convert,
     disable_jit,
     eval_shape,
+    fwd_and_bwd,
     grad,
     hessian,
     jacfwd,
@@ -26,35 +39,49 @@ from numhlo.compat.jax.transformations import (
     jvp,
     linear_transpose,
     linearize,
+    named_call,
     remat,
     value_and_grad,
     vjp,
     vmap,
 )
-from numhlo.tracer.arguments import ShapeDtypeStruct
+from numhlo.compilation.leaks import checking_leaks
+from numhlo.compilation.looking import clear_caches, debug_infs, debug_nans, log_compiles
+from numhlo.tracer.absent import NOT_OF_JAX as _ADVICE
+from numhlo.tracer.absent import raise_absent as _raise_absent
+from numhlo.tracer.arguments import ShapeDtypeStruct, typeof
 from numhlo.tracer.checkpointing import checkpoint_policies
+from numhlo.tracer.known_now import ensure_compile_time_eval
+from numhlo.tracer.scopes import named_scope
 
 __all__ = [
     "Array",
     "ShapeDtypeStruct",
     "block_until_ready",
+    "checking_leaks",
     "checkpoint",
     "checkpoint_policies",
+    "clear_caches",
     "closure_convert",
     "config",
     "custom_gradient",
     "custom_jvp",
     "custom_vjp",
     "debug",
+    "debug_infs",
+    "debug_nans",
     "default_backend",
     "device_count",
     "device_get",
     "device_put",
     "devices",
     "disable_jit",
+    "effects_barrier",
+    "ensure_compile_time_eval",
     "eval_shape",
     "experimental",
     "flatten_util",
+    "fwd_and_bwd",
     "grad",
     "hessian",
     "jacfwd",
@@ -65,16 +92,28 @@ __all__ = [
     "lax",
     "linear_transpose",
     "linearize",
+    "local_device_count",
+    "local_devices",
+    "log_compiles",
+    "named_call",
+    "named_scope",
     "nn",
     "numpy",
     "ops",
+    "process_count",
+    "process_index",
     "pure_callback",
     "random",
     "remat",
     "scipy",
     "tree",
     "tree_util",
+    "typeof",
     "value_and_grad",
     "vjp",
     "vmap",
 ]
+
+
+def __getattr__(name: str) -> object:
+    _raise_absent(__name__, name, _ADVICE)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from numhlo.compat.jax.arrays import frozen
-from numhlo.lowering.ir.errors import ArgumentError
-from numhlo.tracer.pytrees import tree_map
-from numhlo.tracer.trace import Tracer
+from numhlo.compat.jax.arrays import immutably
+from numhlo.tracer import devices as _values
+from numhlo.tracer.devices import require_cpu
 
 
 def devices(backend: str | None = None) -> list[str]:
     """Return all devices."""
-    _require_cpu(backend)
+    require_cpu(backend)
     return ["cpu"]
 
 
@@ -28,24 +23,22 @@ def default_backend() -> str:
     return "cpu"
 
 
-def device_put(x: Any, device: Any = None) -> Any:
-    """Return a pytree of immutable arrays."""
-    _require_cpu(device)
-    return tree_map(lambda leaf: leaf if isinstance(leaf, Tracer) else frozen(np.array(leaf)), x)
+def process_count(backend: str | None = None) -> int:
+    """Return how many processes work on one program."""
+    return len(devices(backend))
 
 
-def device_get(x: Any) -> Any:
-    """Return a pytree of NumPy arrays."""
-    return tree_map(np.asarray, x)
+def process_index(backend: str | None = None) -> int:
+    """Return this process's number."""
+    return process_count(backend) - 1
 
 
-def block_until_ready(x: Any) -> Any:
-    """Return a pytree unchanged: execution is synchronous."""
-    return x
+def effects_barrier() -> None:
+    """Return at once: calls return when their effects have happened."""
 
 
-def _require_cpu(device: Any) -> None:
-    if device not in (None, "cpu"):
-        raise ArgumentError(
-            f"device {device!r}", why="numhlo runs on this machine's processor", fix='use "cpu" or None'
-        )
+local_devices = devices
+local_device_count = device_count
+device_put = immutably(_values.device_put)
+device_get = _values.device_get
+block_until_ready = _values.block_until_ready

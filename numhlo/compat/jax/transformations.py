@@ -8,8 +8,8 @@ from typing import Any
 
 from numhlo.compat.jax.arrays import immutably
 from numhlo.compilation import jit as compilation
-from numhlo.compilation.jit import disable_jit as disable_jit
-from numhlo.tracer import checkpointing, closures, differentiating, transposing, vectorizing
+from numhlo.compilation.disabling import disable_jit as disable_jit
+from numhlo.tracer import checkpointing, closures, differentiating, scopes, transposing, vectorizing
 from numhlo.tracer.semantics import immutable_arrays
 
 
@@ -104,4 +104,6 @@ eval_shape = _applied(compilation.eval_shape, "Return the shapes and dtypes of a
 checkpoint = _adapted(checkpointing.checkpoint, "Make a function whose values inside are computed again backwards")
 remat = checkpoint
 linear_transpose = _adapted(transposing.linear_transpose, "Make the transpose of a linear function")
+named_call = _adapted(scopes.named_call, "Make a function whose operations are named")
+fwd_and_bwd = _applied(transposing.fwd_and_bwd, "Return a function that evaluates, and one that goes backwards")
 closure_convert = _applied(closures.closure_convert, "Return a function with the arrays around it as arguments")

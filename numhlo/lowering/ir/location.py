@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import linecache
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -33,12 +36,15 @@ class Location:
         File name where ``code`` is None.
     column : int
         1-based column where known, else 0.
+    scope : str
+        Names that the user gave to this part of the program, outer ones first: ``encoder/attention``.
     """
 
     code: CodeType | None
     offset: int
     name: str = ""
     column: int = 0
+    scope: str = ""
 
     @property
     def filename(self) -> str:
@@ -67,11 +73,30 @@ class Location:
         return linecache.getline(self.filename, self.line).strip()
 
     def describe(self) -> str:
-        """Return ``file:line in function:  source``."""
+        """Return ``file:line in function, scope:  source``."""
         text = f"{Path(self.filename).name}:{self.line}"
         if self.function:
             text += f" in {self.function}"
+        if self.scope:
+            text += f", {self.scope}"
         return f"{text}:  {self.source}" if self.source else text
+
+
+class _Scope(threading.local):
+    name = ""
+
+
+_scope = _Scope()
+
+
+@contextmanager
+def inside_scope(name: str) -> Iterator[None]:
+    """Give a name to all locations that are captured in a block, behind those of the blocks around it."""
+    outer, _scope.name = _scope.name, f"{_scope.name}/{name}" if _scope.name else name
+    try:
+        yield
+    finally:
+        _scope.name = outer
 
 
 UNKNOWN = Location(None, 0, "unknown")
@@ -84,7 +109,7 @@ def capture_location() -> Location:
         if frame.f_back is None:
             break
         frame = frame.f_back
-    return Location(frame.f_code, frame.f_lasti)
+    return Location(frame.f_code, frame.f_lasti, scope=_scope.name)
 
 
 @lru_cache(maxsize=4096)

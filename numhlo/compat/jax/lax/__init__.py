@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numhlo.lax as _wrapped
+from numhlo.compat.jax.lax import linalg as linalg
 from numhlo.compat.jax.wrapping import seen_as_jax as _seen_as_jax
 
 __all__ = [name for name in _wrapped.__all__ if name != "Array"]

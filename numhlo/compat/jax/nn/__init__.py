@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numhlo.nn as _wrapped
-from numhlo.compat.jax import initializers as initializers
+from numhlo.compat.jax.nn import initializers as initializers
 from numhlo.compat.jax.wrapping import seen_as_jax as _seen_as_jax
 
 __all__ = [name for name in _wrapped.__all__ if name != "Array"]

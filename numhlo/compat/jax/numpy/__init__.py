@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numhlo.numpy as _wrapped
-from numhlo.compat.jax import fft as fft
-from numhlo.compat.jax import linalg as linalg
 from numhlo.compat.jax.arrays import Array
+from numhlo.compat.jax.numpy import fft as fft
+from numhlo.compat.jax.numpy import linalg as linalg
 from numhlo.compat.jax.wrapping import seen_as_jax as _seen_as_jax
 
 __all__ = [name for name in _wrapped.__all__ if name != "Array"]

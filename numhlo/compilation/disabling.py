@@ -1,0 +1,46 @@
+"""Running jitted functions as plain Python."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from numhlo.tracer.trace import activity
+
+
+class _Disabling(threading.local):
+    disabled = False
+
+
+_state = _Disabling()
+
+
+@contextmanager
+def disable_jit(disable: bool = True) -> Iterator[None]:
+    """Run jitted functions as the plain Python functions that they are, in this thread, inside the ``with`` block.
+
+    Parameters
+    ----------
+    disable : bool, optional
+        False turns compilation on again inside an outer block.
+
+    Examples
+    --------
+    >>> import numhlo
+    >>> with disable_jit():
+    ...     numhlo.jit(lambda x: type(x).__name__)(1.0)
+    'float'
+    """
+    previous, _state.disabled = _state.disabled, disable
+    activity.enter()
+    try:
+        yield
+    finally:
+        activity.leave()
+        _state.disabled = previous
+
+
+def is_disabled() -> bool:
+    """Return whether jitted functions run as plain Python in this thread."""
+    return _state.disabled

@@ -1,0 +1,60 @@
+"""Names that a module lacks: an error that says what to write instead, so that `hasattr` stays honest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NoReturn
+
+FIXED_DTYPES = "dtypes are 64 bits by default, and NumPy's rules hold; ask for float32 by dtype="
+
+NOT_OF_JAX: Mapping[str, str] = {
+    **dict.fromkeys(
+        ["pmap", "shard_map", "smap", "make_mesh", "set_mesh", "sharding", "NamedSharding", "P", "reshard"],
+        "use vmap: there is one machine, with threads in kernels",
+    ),
+    **dict.fromkeys(
+        [
+            "Device",
+            "devices",
+            "local_devices",
+            "device_count",
+            "local_device_count",
+            "default_backend",
+            "default_device",
+            "process_count",
+            "process_index",
+        ],
+        "leave it out, there is one device; numhlo.compat.jax has what programs ask for",
+    ),
+    **dict.fromkeys(["Ref", "new_ref", "empty_ref", "free_ref", "freeze"], "assign into arrays, or use x.at[]"),
+    **dict.fromkeys(["enable_x64", "default_matmul_precision", "numpy_dtype_promotion"], FIXED_DTYPES),
+    **dict.fromkeys(["config", "check_tracer_leaks", "explain_cache_misses"], "use numhlo.debugging and its kin"),
+    "numpy_rank_promotion": "reshape before you combine arrays",
+    "make_jaxpr": "use jit(f).trace(...).as_text()",
+    "effects_barrier": "leave it out: calls return when they are done",
+    "transfer_guard": "leave it out: there is one memory",
+    "float0": "integers have no tangents; zeros stand for them",
+    "image": "use numhlo.numpy.interp along each axis, or lax.gather",
+    "profiler": "use debugging(time=True), or a profiler of Python's",
+}
+"""JAX's names that mean nothing here, and what to do instead."""
+
+
+def raise_absent(module: str, name: str, advice: Mapping[str, str]) -> NoReturn:
+    """Raise the `AttributeError` for a name that a module lacks.
+
+    Parameters
+    ----------
+    module, name : str
+    advice : mapping
+        What to write instead, by name.
+
+    Examples
+    --------
+    >>> raise_absent("numhlo", "pmap", {"pmap": "use vmap"})
+    Traceback (most recent call last):
+    ...
+    AttributeError: module 'numhlo' has no attribute 'pmap'; use vmap
+    """
+    found = f"; {advice[name]}" if name in advice else ""
+    raise AttributeError(f"module {module!r} has no attribute {name!r}{found}", name=name)
