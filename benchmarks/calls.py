@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from importlib import import_module
@@ -17,6 +18,7 @@ SERIAL = "numba_serial"
 """Stands for Numba without threads, which is the better choice where there is little work."""
 
 
+@functools.lru_cache
 def module_of(library: str) -> ModuleType:
     """Import a library; for `SERIAL` a stand-in for Numba that compiles without threads."""
     module = import_module("numba" if library == SERIAL else library)

@@ -51,6 +51,7 @@ def vmap(
     out_axes: Any = 0,
     axis_name: Hashable = None,
     axis_size: int | None = None,
+    chunk: int | None = None,
 ) -> Callable[..., Any]:
     """Make a function of one example a function of a batch of them.
 
@@ -67,6 +68,8 @@ def vmap(
         What `lax.psum` and other functions of a named axis call it.
     axis_size : int, optional
         The number of examples, where no argument tells.
+    chunk : int, optional
+        Work on so many examples at a time, so that intermediate results take the memory of one chunk.
 
     Returns
     -------
@@ -76,10 +79,14 @@ def vmap(
     ------
     ShapeError
         If the mapped axes have different extents, or an argument has no such axis.
+    ArgumentError
+        If ``chunk`` is not positive, or the axis has a name, too: chunks can't meet.
 
     Notes
     -----
-    Loops and branches that go the same way for all examples run once on wider arrays; others run example by example.
+    Loops and branches that go the same way for all examples run once on wider arrays. Elsewhere each example runs its
+    own branch only, and leaves a loop when it has done, whatever the others do: many examples side by side as SIMD code
+    where they compute with numbers alone, else example by example.
 
     Examples
     --------
@@ -87,6 +94,13 @@ def vmap(
     >>> vmap(lambda row, k: row.sum() * k, in_axes=(0, None))(np.ones((2, 3)), 2.0)
     Array([6., 6.])
     """
+    if chunk is not None and (chunk < 1 or axis_name is not None):
+        raise ArgumentError(
+            f"vmap: chunk={chunk}" if chunk < 1 else f"vmap: chunk={chunk} with axis_name={axis_name!r}",
+            where=capture_location(),
+            why="" if chunk < 1 else "functions of a named axis need all examples at once",
+            fix="use a positive number" if chunk < 1 else "leave one of the two out",
+        )
 
     @functools.wraps(fun)
     def batched(*args: Any, **kwargs: Any) -> Any:
@@ -98,7 +112,7 @@ def vmap(
             lanes = [
                 Lanes(x if a is None else _to_front(x, a), a is not None) for x, a in zip(arrays, axes, strict=True)
             ]
-            results, out_tree = _run(fun, lanes, size, in_tree, leaves, axis_name)
+            results, out_tree = _run(fun, lanes, size, in_tree, leaves, axis_name, chunk)
             placed = _place(results, out_axes, out_tree, size)
             return finish(tree_unflatten(out_tree, placed))
 
@@ -112,6 +126,7 @@ def _run(
     in_tree: PyTreeDef,
     leaves: Sequence[Any],
     axis_name: Hashable,
+    chunk: int | None,
 ) -> tuple[list[Lanes], PyTreeDef]:
     types = [TensorType(shape_of(x.array)[x.mapped :], x.array.dtype) for x in lanes]
     known = [None if x.mapped else known_value(x.array) for x in lanes]
@@ -125,6 +140,8 @@ def _run(
         staged = stage(getattr(fun, "__name__", "function"), body, types, known, weak)
     inputs = [*lanes, *[Lanes(c, False) for c in staged.captures]]
     with batching_axis(axis_name):
+        if chunk is not None:
+            return control_flow.batch_in_chunks(staged.function, inputs, size, chunk), staged.out_tree
         return batch_function(staged.function, inputs, size), staged.out_tree
 
 

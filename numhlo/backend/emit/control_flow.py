@@ -37,7 +37,7 @@ def write_while(writer: ScalarWriter, op: Op) -> None:
     body = op.regions[1]
     unchanged = [v is w for v, w in zip(body.returns, body.arguments, strict=True)]
     state = [
-        writer.content(v) if same else _variables(writer, _initial(writer, v, result))
+        writer.content(v) if same else variables(writer, _initial(writer, v, result))
         for v, result, same in zip(op.operands, op.results, unchanged, strict=True)
     ]
     polls = unpolled_rounds(op) == 0
@@ -60,7 +60,7 @@ def _write_rounds(writer: ScalarWriter, op: Op, state: Sequence[Content], polls:
         with text.block(f"if not {_only_name(test)}:"):
             text.line("break")
         writer.contents.update(zip(body.arguments, state, strict=True))
-        _assign(writer, state, writer.region(body))
+        assign(writer, state, writer.region(body))
         if polls:
             write_poll(text, POLL_ROUNDS // rounds_inside(body))
 
@@ -79,7 +79,7 @@ def _write_strips(writer: ScalarWriter, op: Op, state: Sequence[Content], counte
             with text.block(f"if {counter} >= {stop}:"):
                 text.line("break")
             writer.contents.update(zip(body.arguments, state, strict=True))
-            _assign(writer, state, writer.region(body))
+            assign(writer, state, writer.region(body))
         with text.block(f"if {counter} >= {end}:"):
             text.line("break")
         with text.block("if interrupted(ctx):"):
@@ -176,7 +176,7 @@ def _initial(writer: ScalarWriter, operand: Value, result: Value) -> Content:
     return writer.content(operand) if found is None else found
 
 
-def _variables(writer: ScalarWriter, content: Content) -> Content:
+def variables(writer: ScalarWriter, content: Content) -> Content:
     """Return fresh variables with a content's values; arrays in memory stay where they are."""
     if isinstance(content, InMemory):
         content.check()
@@ -201,7 +201,7 @@ def _only_name(content: Content) -> str:
     return str(content.reshape(-1)[0])
 
 
-def _assign(writer: ScalarWriter, state: Sequence[Content], results: Sequence[Content]) -> None:
+def assign(writer: ScalarWriter, state: Sequence[Content], results: Sequence[Content]) -> None:
     """Write the assignments of a round's results to the state, those that need the old state first."""
     pairs: list[tuple[str, str]] = []
     for old, new in zip(state, results, strict=True):

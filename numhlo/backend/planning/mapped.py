@@ -15,6 +15,8 @@ from numhlo.backend.emit.cost import grain_of
 from numhlo.backend.emit.draft import Draft
 from numhlo.backend.emit.indexed_values import indexed_values
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText
+from numhlo.backend.emit.lane_blocks import BLOCK, LaneBlockWriter
+from numhlo.backend.emit.lane_values import check_vectorizable, cost
 from numhlo.backend.emit.registers import REGISTERS
 from numhlo.backend.emit.scalar_code import MOST_ELEMENTS, Content, InMemory, NotScalarError, ScalarWriter, whole
 from numhlo.backend.emit.special import COMPOSITE_KERNELS
@@ -25,6 +27,9 @@ from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops.control_flow import WHILE
 from numhlo.lowering.ops.loops import loop_body
 
+MANY = 64
+"""Lanes that are worth blocks; NumPy, which answers first, does so many at once, too."""
+
 LOOP_COST = 100
 """Operations that a statement stands for where a lane has loops: nobody knows how often they go round."""
 
@@ -33,7 +38,7 @@ LOOP_COST = 100
 def _refuse(op: Op) -> str:
     numbers: dict[Value, int] = {}
     try:
-        _MapWriter(op, lambda value: numbers.setdefault(value, len(numbers))).write()
+        _write(op, lambda value: numbers.setdefault(value, len(numbers)))
     except NotScalarError as error:
         return str(error)
     return ""
@@ -44,7 +49,17 @@ def emit_map(op: Op, planner: RegionPlanner) -> None:
     for result in op.results:
         planner.output(result)
     if op.attributes["composite_attributes"]["lanes"] and any(v.tensor.size for v in op.results):
-        planner.launch_op(op, _MapWriter(op, planner.buffer).write(), op.results)
+        planner.launch_op(op, _write(op, planner.buffer), op.results)
+
+
+def _write(op: Op, buffer_of: BufferOf) -> Draft:
+    """Return the kernel: of blocks of lanes where these go different ways and there are many, else of single lanes."""
+    if op.attributes["composite_attributes"]["lanes"] >= MANY:
+        try:
+            return _MapWriter(op, buffer_of).write_blocks()
+        except NotScalarError:
+            pass  # one lane after the other serves everything that is scalar code
+    return _MapWriter(op, buffer_of).write()
 
 
 class _MapWriter:
@@ -82,11 +97,54 @@ class _MapWriter:
             loops = any(op.definition is WHILE for op in self.body.walk())
             if loops:
                 write_poll(text, POLL_ROUNDS // rounds_inside(self.body))
-        flops = self.lanes * self.writer.statements * (LOOP_COST if loops else 1)
+        return self._draft("map_lanes", self.lanes)
+
+    def write_blocks(self) -> Draft:
+        """Return the kernel whose units are blocks of lanes; the last one is filled up with copies of its first lane.
+
+        Raises
+        ------
+        NotScalarError
+            If a lane's code is no SIMD code, or all lanes go the same way.
+        """
+        text, arguments = self.text, self.body.arguments
+        check_vectorizable(self.body)
+        lanes = arguments[self.consts :]
+        blocks = LaneBlockWriter(text, self.writer, self.body, lanes)
+        for argument, operand in zip(arguments[: self.consts], self.op.operands, strict=False):
+            self.writer.contents[argument] = self._constant(argument, operand)
+        for result in self.op.results:
+            text.pointer(result, "out")
+        count = text.number("lanes", self.lanes, "lanes")
+        with text.block("for block in range(lo, hi):"):
+            text.line(f"first = block * {BLOCK}")
+            text.line(f"width = min({BLOCK}, {count} - first)")
+            for header, lane in (
+                ("for k in range(width):", "first + k"),
+                (f"for k in range(width, {BLOCK}):", "first"),
+            ):
+                with text.block(header):
+                    text.line(f"lane = {lane}")
+                    for argument, operand in zip(lanes, self.op.operands[self.consts :], strict=True):
+                        content = self._slice(argument, operand)
+                        assert isinstance(content, np.ndarray)
+                        blocks.store(argument, content)
+            blocks.write()
+            with text.block("for k in range(width):"):
+                text.line("lane = first + k")
+                for result, returned in zip(self.op.results, self.body.returns, strict=True):
+                    self._store(result, blocks.load(returned))
+        return self._draft("map_lane_blocks", -(-self.lanes // BLOCK))
+
+    def _draft(self, name: str, extent: int) -> Draft:
+        """Return the finished kernel."""
+        loops = any(op.definition is WHILE for op in self.body.walk())
+        flops = int(self.lanes * max(self.writer.statements, cost(self.body.ops)) * (LOOP_COST if loops else 1))
         traffic = sum(v.tensor.nbytes for v in (*self.op.operands, *self.op.results))
-        grain = grain_of(self.lanes, flops, traffic)
-        kernel = text.finish("map_lanes")
-        return Draft(kernel, tuple(text.buffers), tuple(text.dims), self.lanes, grain, flops, traffic, scalar=loops)
+        grain = grain_of(extent, flops, traffic)
+        text, scalar = self.text, loops and extent == self.lanes
+        kernel = text.finish(name)
+        return Draft(kernel, tuple(text.buffers), tuple(text.dims), extent, grain, flops, traffic, scalar=scalar)
 
     def _constant(self, argument: Value, operand: Value) -> Content:
         pointer, type = self.text.pointer(operand), argument.tensor

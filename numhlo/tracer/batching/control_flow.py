@@ -1,4 +1,4 @@
-"""Batching of control flow: batched bodies where all lanes go the same way, else one ``map`` over the lanes.
+"""Batching of control flow: batched bodies where all lanes go the same way, else one ``map`` over the lanes or chunks.
 
 A loop whose condition is the same for all lanes runs once with batched carries. A branch or a loop that differs by lane
 becomes the ``numhlo.map`` composite: each lane runs the op by itself, so an untaken branch never runs and a finished
@@ -35,6 +35,9 @@ from numhlo.tracer.bind import bind, trace_function, trace_region
 from numhlo.tracer.callbacks import call_with_lanes
 from numhlo.tracer.collectives import collective_of, uses_batched_axis
 from numhlo.tracer.custom_rules import CustomRule, bind_with_rule, custom_rule
+from numhlo.tracer.namespace.core import reshape_to, shape_of
+from numhlo.tracer.namespace.joining import concatenate_arrays
+from numhlo.tracer.namespace.lax_structure import slice_in_dim
 from numhlo.tracer.namespace.manipulation import moveaxis
 from numhlo.tracer.replay import replay_op
 
@@ -60,15 +63,62 @@ def map_lanes(op: Op, operands: Sequence[Lanes], size: int, environment: Environ
         return replay_op(op, given[:count], dict(zip(outer, given[count:], strict=True)))
 
     lane, _ = trace_function(f"{op.definition.name}_lane", body, [types[k] for k in order])
+    return all_mapped(_bind_map(lane, [inputs[k] for k in order], size))
+
+
+def _bind_map(lane: Function, inputs: Sequence[Lanes], size: int) -> Sequence[Any]:
+    """Bind the map of a lane's function; its inputs that differ by lane come last."""
     num_consts = sum(not x.mapped for x in inputs)
-    results = [v.tensor.with_shape((size, *v.tensor.shape)) for v in op.results]
     attributes = {
         "name": "numhlo.map",
         "composite_attributes": {"lanes": size, "num_consts": num_consts},
         "decomposition": make_map(lane, size, num_consts),
     }
-    arrays = [inputs[k].array for k in order]
-    return all_mapped(bind(control_flow.COMPOSITE, *arrays, attributes=attributes, results=results))
+    results = [v.tensor.with_shape((size, *v.tensor.shape)) for v in lane.body.returns]
+    return bind(control_flow.COMPOSITE, *[x.array for x in inputs], attributes=attributes, results=results)
+
+
+def batch_in_chunks(function: Function, inputs: Sequence[Lanes], size: int, chunk: int) -> list[Lanes]:
+    """Run a function on so many lanes at a time, one chunk after the other: a ``numhlo.map`` of batched lanes.
+
+    What is left over is a chunk of its own.
+    """
+    whole = size // chunk * chunk
+    if whole in (0, chunk):
+        return batch_function(function, inputs, size)
+    order = sorted(range(len(inputs)), key=lambda k: inputs[k].mapped)
+    found: list[bool] = []
+
+    def body(*arrays: Any) -> list[Any]:
+        given = dict(zip(order, arrays, strict=True))
+        outputs = batch_function(function, [Lanes(given[k], x.mapped) for k, x in enumerate(inputs)], chunk)
+        found.extend(x.mapped for x in outputs)
+        return [x.array for x in outputs]
+
+    def part(x: Lanes, start: int, end: int) -> Lanes:
+        return Lanes(slice_in_dim(x.array, start, end), True) if x.mapped else x
+
+    def chunks(x: Lanes) -> Lanes:
+        rest = shape_of(x.array)[1:]
+        return Lanes(reshape_to(part(x, 0, whole).array, (whole // chunk, chunk, *rest)), True) if x.mapped else x
+
+    parameters = [v.tensor for v in function.body.arguments]
+    types = [
+        parameters[k].with_shape((chunk, *parameters[k].shape)) if inputs[k].mapped else parameters[k] for k in order
+    ]
+    wide, _ = trace_function(f"chunk_{function.name}", body, types)
+    stacked = _bind_map(wide, [chunks(inputs[k]) for k in order], whole // chunk)
+    rest = batch_function(function, [part(x, whole, size) for x in inputs], size - whole) if whole < size else None
+    results = []
+    for number, (array, mapped) in enumerate(zip(stacked, found, strict=True)):
+        if not mapped:
+            results.append(Lanes(reshape_to(slice_in_dim(array, 0, 1), shape_of(array)[1:]), False))
+            continue
+        joined = reshape_to(array, (whole, *shape_of(array)[2:]))
+        if rest is not None:
+            joined = concatenate_arrays([joined, spread(rest[number], size - whole)], 0)
+        results.append(Lanes(joined, True))
+    return results
 
 
 @BATCHING.register(control_flow.CUSTOM_CALL)

@@ -1,0 +1,146 @@
+"""Lanes that go different ways, in blocks: the interpreter's bits, whatever share of them takes what."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from numhlo.backend.executable import Executable
+from numhlo.backend.planning import plan
+from numhlo.lowering.interpreter import interpret
+from tests.backend.plain_engine import assert_same_bits, run_plain
+from tests.backend.planning.test_mapped import mapped
+from tests.backend.programs import from_jax
+
+lax = jax.lax
+
+
+def stops_alone(x, n):
+    """A loop whose state changes places, is partly never changed, and of several types."""
+
+    def step(s):
+        k, a, b, up, _ = s
+        return k + 1, b, a * 0.5 + x / (1.0 + b * b), ~up, s[4]
+
+    return lax.while_loop(lambda s: (s[0] < n) & (s[1] < 1e6), step, (0, x, x + 1.0, True, x * 3.0))
+
+
+def dear_branch(x, n):
+    """A loop that counts, in a branch; the other one would never end."""
+
+    def counts(x):
+        return lax.fori_loop(0, 20, lambda i, y: y * 0.5 + x / (1.0 + y * y) + i, x), jnp.int64(1)
+
+    def hangs(x):
+        return lax.while_loop(lambda y: y > -1.0, lambda y: y * 0.5, jnp.abs(x)), jnp.int64(2)
+
+    inner = lax.cond(n > 10, counts, lambda x: (x + 1.0, n), x)
+    return (*inner, lax.cond(n > 1000, hangs, lambda x: (x, n), x)[0])
+
+
+def many_branches(x, n):
+    """Four branches, indices outside among them, two of which are dear, one of these with a choice inside."""
+
+    def chain(y):
+        for _ in range(3):
+            y = jnp.sin(y) * x + jnp.exp(-y * y)
+        return lax.cond(y > 0.5, lambda: y - 1.0, lambda: y)
+
+    def waits(y):
+        return lax.while_loop(lambda s: s < 50.0, lambda s: s * 1.5 + 1.0, jnp.abs(y))
+
+    return lax.switch((n & 7) - 1, [lambda y: y, chain, waits, lambda y: -y], x), n
+
+
+def loops_in_loops(x, n):
+    """A loop in a loop in a branch; the counter of the inner one is the same for all lanes."""
+
+    def outer(s):
+        k, y = s
+        y = lax.fori_loop(0, 3, lambda i, y: y * 0.9 + 0.01 * i, y)
+        y = lax.while_loop(lambda z: z > 1.0, lambda z: z * 0.5 - k, y)
+        return k + 1, lax.cond(y > 0.3, lambda y: jnp.tanh(y) * jnp.log(y) + jnp.sqrt(y) * x, lambda y: y + 0.1, y)
+
+    return lax.while_loop(lambda s: s[0] < n & 15, outer, (0, x * 4.0))[1]
+
+
+def complex_numbers(x, n):
+    c = lax.complex(x * 3.0 - 2.0, x - 0.2)
+
+    def step(s):
+        z, k = s
+        return z * z + c, k + 1
+
+    return lax.while_loop(lambda s: (s[0].real ** 2 + s[0].imag ** 2 <= 4.0) & (s[1] < n), step, (c * 0.0, 0))
+
+
+def few_elements(x, n):
+    """A small vector for each lane, with sums over it, and a narrow counter."""
+
+    def step(s):
+        v, k = s
+        return v * 0.7 + jnp.flip(v) * 0.1, k + jnp.int32(1)
+
+    start = jnp.stack([x, x * x, x + 1.0]), jnp.int32(0)
+    v, k = lax.while_loop(lambda s: (s[0].sum() > 0.01) & (s[1] < n.astype(jnp.int32)), step, start)
+    return v, k, jnp.float32(2.0) * v.astype(jnp.float32).max()
+
+
+CALCULUS = (many_branches, loops_in_loops)
+BODIES = (stops_alone, dear_branch, complex_numbers, few_elements, *CALCULUS)
+
+LANES = 100
+"""A block, and part of another."""
+
+
+def trips(kind, lanes, rng):
+    counts = {
+        "none": np.zeros(lanes),
+        "one": np.where(np.arange(lanes) == lanes - 1, 40, 0),
+        "few": np.where(np.arange(lanes) % 16 == 3, 40, 2),
+        "spread": rng.integers(0, 30, lanes),
+        "all": np.full(lanes, 15),
+    }
+    return counts[kind].astype(np.int64)
+
+
+def compiled(function):
+    program = plan(function)
+    executable = Executable(program)
+    assert executable.wait(60)
+    return program, executable
+
+
+def halves(lane):
+    """Return a function that runs half as many lanes twice: too few for blocks."""
+    program, executable = compiled(mapped(lane, 0, LANES // 2))
+    assert [k.name for k in program.kernels] == ["map_lanes"]
+
+    def call(arrays):
+        parts = [executable([a[start : start + LANES // 2] for a in arrays]) for start in (0, LANES // 2)]
+        return [np.concatenate(pair) for pair in zip(*parts, strict=True)]
+
+    return call
+
+
+@pytest.mark.parametrize("body", BODIES, ids=lambda f: f.__name__)
+def test_blocks_have_the_bits_of_lanes_alone(body, rng):
+    lane = from_jax(body, np.float64(1), np.int64(1))
+    function = mapped(lane, 0, LANES)
+    program, executable = compiled(function)
+    assert [k.name for k in program.kernels] == ["map_lane_blocks"]
+    # functions of calculus are NumPy's in the interpreter
+    expect = halves(lane) if body in CALCULUS else lambda arrays: interpret(function, arrays)
+    for kind in ("none", "one", "few", "spread", "all"):
+        arrays = [rng.random(LANES), trips(kind, LANES, rng)]
+        expected = expect(arrays)
+        for left, right in zip(executable(arrays), expected, strict=True):
+            assert_same_bits(left, np.asarray(right))
+    for left, right in zip(run_plain(program, arrays), interpret(function, arrays), strict=True):
+        np.testing.assert_allclose(left, np.asarray(right), rtol=1e-12)
+
+
+def test_what_is_no_simd_code_runs_lane_by_lane():
+    lane = from_jax(lambda x, n: lax.while_loop(lambda s: s > 3, lambda s: s // 3, n) + x, np.int64(1), np.int64(1))
+    (kernel,) = plan(mapped(lane, 0, LANES)).kernels
+    assert kernel.name == "map_lanes"
