@@ -35,6 +35,7 @@ MOST_COUNT = (1 << 31) - 1
 def write_while(writer: ScalarWriter, op: Op) -> None:
     """Write a loop; its state's variables are assigned at the end of each round."""
     body = op.regions[1]
+    writer.intervals.enter(op)
     unchanged = [v is w for v, w in zip(body.returns, body.arguments, strict=True)]
     state = [
         writer.content(v) if same else variables(writer, _initial(writer, v, result))

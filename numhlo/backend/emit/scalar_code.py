@@ -16,6 +16,7 @@ import numpy as np
 
 from numhlo.backend.emit.access import Access, NonlinearViewError, contiguous
 from numhlo.backend.emit.expressions import Apply
+from numhlo.backend.emit.intervals import Intervals
 from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.emit.nest import element_text, hint_of, position_text
 from numhlo.backend.emit.reduction import combiner_of, emits_reduction
@@ -116,6 +117,8 @@ class ScalarWriter:
         Arrays with run-time positions, which stay in memory.
     initial : dict from Value to Content
         Where the state of a loop begins whose result is the key, if not in the operand's own place.
+    intervals : Intervals
+        What integers can be, in the loops around too.
     """
 
     text: KernelText
@@ -123,6 +126,7 @@ class ScalarWriter:
     indexed: set[Value] = field(default_factory=set)
     contents: dict[Value, Content] = field(default_factory=dict)
     initial: dict[Value, Content] = field(default_factory=dict)
+    intervals: Intervals = field(default_factory=Intervals)
     statements: int = 0
 
     def content(self, value: Value) -> Content:
@@ -201,8 +205,8 @@ class ScalarWriter:
             raise NotScalarError("too many statements")
 
     def region(self, region: Region) -> list[Content]:
-        """Write a region's ops and return where its results are."""
-        for op in region.ops:
+        """Write the ops that a region's results need and return where these are."""
+        for op in self.intervals.needed_ops(region):
             self.op(op)
         return [self.content(v) for v in region.returns]
 
@@ -253,12 +257,25 @@ class ScalarWriter:
         shape = op.result.tensor.shape
         if op.result.tensor.size > MOST_ELEMENTS:
             raise NotScalarError(f"{op.definition.name} makes a large array")
-        operands = [np.broadcast_to(self.names(v), shape) for v in op.operands]
         node = Apply(op, (), REGISTERS[op.result.tensor.dtype])
+        known = self._known(op, node.register)
+        if known is not None:
+            self.contents[op.result] = np.broadcast_to(known, shape)
+            return
+        operands = [np.broadcast_to(self.names(v), shape) for v in op.operands]
         names = np.empty(shape, object)
         for index in np.ndindex(shape):
             names[index] = self.let(element_text(node, [str(o[index]) for o in operands]), hint_of(node))
         self.contents[op.result] = names
+
+    def _known(self, op: Op, register: Register) -> np.ndarray | None:
+        """Return the texts of a result that is always the same number, or the names of the operand that it equals."""
+        if register.kind in "biu":
+            interval = self.intervals.of(op.result)
+            if interval is not None and interval.only is not None:
+                return np.array(literal(register.dtype.type(interval.only), register), object)
+        chosen = self.intervals.chosen(op)
+        return None if chosen is None else self.names(chosen)
 
     def _reduce(self, op: Op) -> None:
         count = len(op.results)

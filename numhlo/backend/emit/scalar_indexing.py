@@ -20,19 +20,25 @@ MOST_CANDIDATES = 16
 """Start positions among local variables that are told apart by comparisons."""
 
 
-def _clamped(writer: ScalarWriter, source: Content, name: str, dtype: np.dtype, limit: int) -> str:
-    """Return the text of a start index in ``[0, limit]``."""
+def _clamped(writer: ScalarWriter, source: Content, name: str, index: Value, limit: int) -> str:
+    """Return the text of element ``name`` of ``index`` as a start in ``[0, limit]``."""
     if limit <= 0:
         return "0"
+    interval, dtype = writer.intervals.of(index), index.tensor.dtype
+    assert interval is not None, index
+    plain = name if dtype == np.int64 else f"to_i64({name})"
+    if interval.within(0, limit):
+        return plain if plain.isidentifier() else writer.let(plain, "start")
     most = writer.number(limit, "limit", source.memory) if isinstance(source, InMemory) else str(limit)
     if dtype == np.uint64:
-        name = f"minimum({name}, to_u64({most}))"
-    return writer.let(f"min(max(to_i64({name}), 0), {most})", "start")
+        plain = f"to_i64(minimum({name}, to_u64({most})))"
+    plain = plain if interval.low >= 0 else f"max({plain}, 0)"
+    return writer.let(plain if interval.high <= limit else f"min({plain}, {most})", "start")
 
 
 def _starts(writer: ScalarWriter, source: Content, indices: Sequence[Value], limits: Sequence[int]) -> list[str]:
     return [
-        _clamped(writer, source, str(writer.names(v).reshape(-1)[0]), v.tensor.dtype, limit)
+        _clamped(writer, source, str(writer.names(v).reshape(-1)[0]), v, limit)
         for v, limit in zip(indices, limits, strict=True)
     ]
 
@@ -43,7 +49,9 @@ def _moved(writer: ScalarWriter, array: InMemory, starts: Sequence[str], shape: 
     for start, stride in zip(starts, array.access.strides, strict=True):
         if start != "0" and stride:
             terms.append(start if stride == 1 else f"{start} * {writer.number(stride, 'stride', array.memory)}")
-    offset = writer.let(" + ".join(terms), "at") if terms else ""
+    offset = " + ".join(terms)
+    if offset and not offset.isidentifier():
+        offset = writer.let(offset, "at")
     access = Access(array.access.offset, array.access.strides)
     return InMemory(array.memory, shape, access, offset, array.version)
 
@@ -166,7 +174,7 @@ def _gathered_place(
         fixed[own] = batch[paired - (paired > numbers.index_vector_dim)]
     for number, own in enumerate(numbers.start_index_map):
         limit = operand.tensor.shape[own] - sizes[own]
-        starts[own] = _clamped(writer, source, str(vectors[(*batch, number)]), indices.tensor.dtype, limit)
+        starts[own] = _clamped(writer, source, str(vectors[(*batch, number)]), indices, limit)
     return starts, fixed
 
 

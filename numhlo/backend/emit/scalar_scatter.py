@@ -51,10 +51,12 @@ def _write_window(
     sizes = dict.fromkeys(range(len(shape)), 1)
     sizes |= {own: updates[0].shape[d] for d, own in zip(numbers.update_window_dims, windows, strict=True)}
     starts, tests = ["0"] * len(shape), []
+    interval = writer.intervals.of(op.operands[len(op.results)])
     for own, name in zip(numbers.scatter_dims_to_operand_dims, vector, strict=True):
         starts[own] = writer.let(f"to_i64({name})", "start")
-        limit = writer.number(shape[own] - sizes[own], "limit", arrays[0].memory)
-        tests.append(f"(0 <= {starts[own]}) & ({starts[own]} <= {limit})")
+        if interval is None or not interval.within(0, shape[own] - sizes[own]):
+            limit = writer.number(shape[own] - sizes[own], "limit", arrays[0].memory)
+            tests.append(f"(0 <= {starts[own]}) & ({starts[own]} <= {limit})")
     fixed = [0] * len(shape)
     for own, paired in zip(numbers.input_batching_dims, numbers.scatter_indices_batching_dims, strict=True):
         fixed[own] = batch[paired - (paired > numbers.index_vector_dim)]

@@ -43,7 +43,7 @@ class _Attempt:
         self.op, self.planner = op, planner
         self.numbers: dict[Value, int] = {}
         self.text = KernelText(self._buffer_of)
-        self.scalars = ScalarWriter(self.text, self._outer)
+        self.scalars = ScalarWriter(self.text, self._outer, intervals=planner.context.intervals)
         self.stored: list[Value] = []
 
     def _buffer_of(self, value: Value) -> int:

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from numhlo.backend.emit.access import Access, contiguous
 from numhlo.backend.emit.expressions import Graph, Load
+from numhlo.backend.emit.intervals import Intervals
 from numhlo.backend.planning.chains import join_rows
 from numhlo.backend.planning.fusion import Unit
 from numhlo.backend.planning.memory import Memory
@@ -52,6 +53,8 @@ class Context:
     """Of the state of these loops."""
     exchanged: set[int] = field(default_factory=set)
     """Buffers whose addresses change while the program runs."""
+    intervals: Intervals = field(default_factory=Intervals)
+    """What integers can be, in all loops that are planned so far."""
 
 
 UPDATES = (indexing.DYNAMIC_UPDATE_SLICE, indexing.SCATTER)

@@ -83,6 +83,7 @@ def emit_while(op: Op, planner: RegionPlanner) -> None:
     if not obstacle:
         return
     context = planner.context
+    context.intervals.enter(op)
     context.notes.append(f"a loop takes several steps: {reason}; {obstacle}")
     condition, body = op.regions
     planner.share_views(op)

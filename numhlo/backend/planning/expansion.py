@@ -13,6 +13,7 @@ from numhlo.backend.emit.support import emits_element
 from numhlo.backend.planning.complex_sums import expand_complex_sums, is_complex_sum
 from numhlo.backend.planning.sliding import expand_sliding, is_sliding
 from numhlo.backend.planning.small_products import expand_product, is_small
+from numhlo.backend.planning.unwritten import filled_by, unwritten
 from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops.contraction import DOT_GENERAL
 from numhlo.lowering.ops.control_flow import CALL, COMPOSITE, OPTIMIZATION_BARRIER
@@ -33,7 +34,7 @@ def expand(region: Region) -> Region:
     >>> expand(region) is region
     True
     """
-    if not any(_is_expanded(op) for op in region.walk()):
+    if not any(_is_expanded(op) or filled_by(op) for op in region.walk()):
         return region
     return _Copy({}).region(region)
 
@@ -75,20 +76,18 @@ class _Copy:
         """Append copies of a region's ops to another region."""
         for op in source.ops:
             operands = [self.values.get(v, v) for v in op.operands]
+            for number in filled_by(op):
+                operands[number] = unwritten(operands[number].type, target.ops.append)
             if _is_expanded(op):
                 results = self._expanded(op, operands, target)
             else:
-                copy = Op(
-                    op.definition,
-                    operands,
-                    op.attributes,
-                    [self.region(inner) for inner in op.regions],
-                    [v.type for v in op.results],
-                    op.location,
-                )
-                target.ops.append(copy)
-                results = copy.results
+                target.ops.append(self._copied(op, operands))
+                results = target.ops[-1].results
             self.values.update(zip(op.results, results, strict=True))
+
+    def _copied(self, op: Op, operands: list[Value]) -> Op:
+        regions, types = [self.region(inner) for inner in op.regions], [v.type for v in op.results]
+        return Op(op.definition, operands, op.attributes, regions, types, op.location)
 
     def _expanded(self, op: Op, operands: list[Value], target: Region) -> list[Value]:
         if op.definition is OPTIMIZATION_BARRIER:

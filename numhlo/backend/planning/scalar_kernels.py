@@ -80,7 +80,7 @@ class _Attempt:
         self.numbers: dict[Value, int] = {}
         self.text = KernelText(self._buffer_of)
         self.indexed = indexed_values(op)
-        self.writer = ScalarWriter(self.text, self._outer, self.indexed)
+        self.writer = ScalarWriter(self.text, self._outer, self.indexed, intervals=planner.context.intervals)
         self.updated: list[tuple[Value, Value]] = []
         self.stored: list[Value] = []
 

@@ -95,6 +95,81 @@ def test_a_scan_over_many_carries_is_one_kernel():
     assert is_one_kernel(planned(many, tuple(np.float64(k) for k in range(60)), np.linspace(0, 0.01, 9)))
 
 
+def triangle(x):
+    def row(i, total):
+        return jax.lax.fori_loop(i + 1, 20, lambda j, t: t + x[j] * x[19 - j], total)
+
+    return jax.lax.fori_loop(0, 19, row, np.float32(0))
+
+
+def downwards(x):
+    def step(c):
+        k, y = c
+        return k - 2, y.at[k].set(y[k - 1] + x[k + 1])
+
+    return jax.lax.while_loop(lambda c: (c[0] >= 1) & (c[1][0] < 5), step, (18, x))[1]
+
+
+def strides(x):
+    return jax.lax.while_loop(lambda c: c[0] < 20, lambda c: (c[0] + 3, c[1].at[c[0]].add(1)), (2, x))[1]
+
+
+def beyond(x):
+    """Read and write outside: x[-1], x[20] (clamped), and what is dropped."""
+    return jax.lax.fori_loop(0, 22, lambda i, y: y.at[i - 1].set(y[i - 1] * x[i], mode="drop"), x)
+
+
+def narrow_counter(x):
+    limit = np.int8(120)
+    return jax.lax.while_loop(
+        lambda c: c[0] < limit, lambda c: (c[0] + np.int8(7), c[1] + x[c[0] % 20]), (np.int8(0), np.float32(0))
+    )[1]
+
+
+@pytest.mark.parametrize("function", [triangle, downwards, strides, beyond, narrow_counter])
+def test_indices_that_counters_keep_within_bounds(function):
+    program = planned(function, LINE)
+    assert is_one_kernel(program)
+    (source,) = [k.source for k in program.kernels if "loop" in k.name]
+    clamps = source.count("limit") > 0
+    assert clamps == (function is beyond)
+
+
+def test_what_a_scan_fills_is_not_filled_with_zeros_before():
+    def forward(c, x):
+        return jax.lax.scan(lambda c, v: (c + v, (c * v, c)), c, x)
+
+    def backward(c, x):
+        return jax.lax.scan(lambda c, v: (c + v, c * v), c, x, reverse=True)
+
+    def half(_, x):
+        fill = lambda i, y: jax.lax.dynamic_update_slice(y, (x[i] * 2)[None], (i,))
+        return jax.lax.fori_loop(0, x.shape[0] // 2, fill, jnp.zeros_like(x))
+
+    def read_before(_, x):
+        fill = lambda i, y: jax.lax.dynamic_update_slice(y, (x[i] + y[19 - i])[None], (i,))
+        return jax.lax.fori_loop(0, x.shape[0], fill, jnp.zeros_like(x))
+
+    def at_set(_, x):
+        return jax.lax.fori_loop(0, x.shape[0], lambda i, y: y.at[i].set(x[i] * 2), jnp.zeros_like(x))
+
+    def kept(_, x):
+        fill = lambda i, s: (jax.lax.dynamic_update_slice(s[0], x[i][None], (i,)), s[0])
+        return jax.lax.fori_loop(0, x.shape[0], fill, (jnp.zeros_like(x), jnp.zeros_like(x)))
+
+    def wrapping(_, x):
+        fill = lambda i, y: jax.lax.dynamic_update_slice(y, (x[i % 20] + i)[None], (i.astype(np.uint8),))
+        return jax.lax.fori_loop(0, 300, fill, jnp.zeros(300, x.dtype))
+
+    rows = np.linspace(-1, 1, 2000).reshape(10, 200)
+    for function, argument, launches in [
+        (forward, LINE, 1), (backward, LINE, 1), (forward, rows, 1), (half, LINE, 2), (read_before, LINE, 2),
+        (at_set, LINE, 2), (kept, LINE, None), (wrapping, LINE, 2),
+    ]:  # fmt: skip
+        program = planned(function, argument[0], argument)
+        assert launches in (None, len([s for s in all_steps(program) if isinstance(s, Launch)])), function
+
+
 def loop_of(program):
     (loop,) = [s for s in program.steps if isinstance(s, Loop)]
     return loop

@@ -1,0 +1,394 @@
+"""What integers and truth values can be, as far as their makers tell: counters of loops, above all.
+
+An index within its array needs no clamping, a comparison that always holds no instruction. Kernels serve many shapes,
+so LLVM doesn't know extents and can't find that out itself. Bounds are those of exact arithmetic: what could wrap
+around has its type's. `scalar_code`, `scalar_indexing` and `scalar_scatter` ask.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from numhlo.backend.emit.registers import REGISTERS
+from numhlo.lowering.interpreter import free_values
+from numhlo.lowering.ir import Op, Region, Value
+from numhlo.lowering.ops import comparison, conversion, creation, elementwise, indexing, layout
+from numhlo.lowering.ops.effects import op_has_effects
+from numhlo.lowering.ops.primitive import Primitive
+
+MOST_CONSTANTS = 64
+"""Elements of a constant that are looked at."""
+
+MOST_STEPS = 40
+"""From a value to its operands, to theirs, and so on: how far to look."""
+
+
+class Interval(NamedTuple):
+    """All integers from ``low`` to ``high``; False is 0, True is 1."""
+
+    low: int
+    high: int
+
+    def within(self, low: int, high: int) -> bool:
+        """Return whether all of it lies between two numbers."""
+        return low <= self.low and self.high <= high
+
+    @property
+    def only(self) -> int | None:
+        """Return the one number that it holds, None if it holds several."""
+        return self.low if self.low == self.high else None
+
+
+TRUTH = Interval(0, 1)
+
+
+class Intervals:
+    """Intervals of values. Loops must be entered before what is in them is asked for.
+
+    Examples
+    --------
+    >>> from numhlo.lowering.ops.primitive import make_op
+    >>> three = make_op(creation.CONSTANT, (), {"value": np.array([3, 5])}).result
+    >>> Intervals().of(make_op(elementwise.ADD, [three, three]).result)
+    Interval(low=6, high=10)
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[Value, Interval | None] = {}
+        self._steps = 0
+
+    def of(self, value: Value) -> Interval | None:
+        """Return the interval of a value's elements; None for what is neither integer nor truth value."""
+        if value not in self._known:
+            self._steps += 1
+            whole = whole_type(value.tensor.dtype)
+            self._known[value] = whole if whole is None or self._steps > MOST_STEPS else self._find(value, whole)
+            self._steps -= 1
+        return self._known[value]
+
+    def enter(self, loop: Op) -> None:
+        """Take what a while's condition says about the values that count, and what its body leaves unchanged."""
+        condition, body = loop.regions
+        for number, (argument, returned) in enumerate(zip(body.arguments, body.returns, strict=True)):
+            if returned is argument:
+                found = self.of(loop.operands[number])
+                self._known[argument] = self._known[condition.arguments[number]] = found
+        rounds = [self._enter_counter(loop, test) for test in _conjuncts(condition.returns[0])]
+        most = min([n for n in rounds if n is not None], default=None)
+        for number, argument in enumerate(body.arguments):
+            step = self._step(loop, number)
+            if most is not None and step is not None and argument not in self._known:
+                self._follow(loop, number, step, most)
+
+    def _enter_counter(self, loop: Op, test: Op) -> int | None:
+        """Note the interval of a counter that a comparison bounds; return the most rounds, None if it bounds none."""
+        direction = test.attributes["comparison_direction"]
+        if direction not in _MIRRORED:
+            return None
+        lhs, rhs = test.operands
+        rounds = None
+        for counter, limit, towards in ((lhs, rhs, direction), (rhs, lhs, _MIRRORED[direction])):
+            if counter in loop.regions[0].arguments:
+                number = loop.regions[0].arguments.index(counter)
+                end, step = self.of(limit), self._step(loop, number)
+                if end is not None and step is not None:
+                    rounds = self._count(loop, number, step, end, towards) or rounds
+        return rounds
+
+    def _count(self, loop: Op, number: int, step: Interval, end: Interval, direction: str) -> int | None:
+        """Note the interval of the state's value ``number``, which moves by ``step`` until it is past ``end``."""
+        first = self.of(loop.operands[number])
+        if first is None:
+            return None
+        gap = 0 if direction[1] == "E" else 1
+        if direction[0] == "L" and step.low >= 0:
+            inside, least = Interval(first.low, max(end.high - gap, first.low)), step.low
+        elif direction[0] == "G" and step.high <= 0:
+            inside, least = Interval(min(end.low + gap, first.high), first.high), -step.high
+        else:
+            return None
+        if not self._define(loop, number, inside, step) or least == 0:
+            return None
+        return (inside.high - inside.low) // least + 1
+
+    def _follow(self, loop: Op, number: int, step: Interval, rounds: int) -> None:
+        """Note the interval of a value of the state that every round moves by ``step``, ``rounds`` times at most."""
+        first = self.of(loop.operands[number])
+        if first is not None:
+            low, high = (min(0, (rounds - 1) * step.low), max(0, (rounds - 1) * step.high))
+            self._define(loop, number, Interval(first.low + low, first.high + high), step)
+
+    def _define(self, loop: Op, number: int, inside: Interval, step: Interval) -> bool:
+        """Note what a value of the state can be in the body; return False where a step further might wrap around."""
+        whole = whole_type(loop.operands[number].tensor.dtype)
+        first = self.of(loop.operands[number])
+        around = Interval(inside.low + min(0, step.low), inside.high + max(0, step.high))
+        if whole is None or first is None or not around.within(*whole):
+            return False
+        condition, body = loop.regions
+        self._known[body.arguments[number]] = inside
+        self._known[condition.arguments[number]] = self._known[loop.results[number]] = _union(around, first)
+        return True
+
+    def _step(self, loop: Op, number: int) -> Interval | None:
+        """Return what a round adds to the state's value ``number``."""
+        body = loop.regions[1]
+        advance, argument = body.returns[number].owner, body.arguments[number]
+        if not isinstance(advance, Op) or argument not in advance.operands:
+            return None
+        if advance.definition is elementwise.ADD:
+            lhs, rhs = advance.operands
+            return None if lhs is rhs else self.of(rhs if lhs is argument else lhs)
+        if advance.definition is elementwise.SUBTRACT and advance.operands[0] is argument:
+            taken = self.of(advance.operands[1])
+            return None if taken is None else Interval(-taken.high, -taken.low)
+        return None
+
+    def chosen(self, op: Op) -> Value | None:
+        """Return the operand that an op's result always equals, if there is one."""
+        if op.definition is comparison.SELECT:
+            predicate = self.of(op.operands[0])
+            number = None if predicate is None else predicate.only
+            return None if number is None else op.operands[1 if number else 2]
+        if op.definition in (elementwise.MINIMUM, elementwise.MAXIMUM):
+            lhs, rhs = op.operands
+            return self._smaller(lhs, rhs, least=op.definition is elementwise.MINIMUM)
+        if op.definition is comparison.CLAMP:
+            low, operand, high = map(self.of, op.operands)
+            if operand is None or low is None or high is None:
+                return None
+            return op.operands[1] if operand.within(low.high, high.low) else None
+        return None
+
+    def _smaller(self, lhs: Value, rhs: Value, *, least: bool) -> Value | None:
+        """Return the one of two values that is never greater than the other, or never less, if there is one."""
+        one, other = self.of(lhs), self.of(rhs)
+        if one is None or other is None:
+            return None
+        if one.high <= other.low:
+            return lhs if least else rhs
+        if other.high <= one.low:
+            return rhs if least else lhs
+        return None
+
+    def needed_ops(self, region: Region) -> list[Op]:
+        """Return the ops that a region's results depend on: without what is needed where an index is out of bounds."""
+        needed = set(region.returns)
+        found = []
+        for op in reversed(region.ops):
+            if not needed.isdisjoint(op.results) or op_has_effects(op):
+                found.append(op)
+                chosen = self.chosen(op)
+                needed.update([*op.operands, *free_values(op)] if chosen is None else [chosen])
+        return found[::-1]
+
+    def _find(self, value: Value, types: Interval) -> Interval:
+        op = value.owner
+        if not isinstance(op, Op):
+            return types
+        if op.definition is creation.CONSTANT:
+            array: np.ndarray = op.attributes["value"]
+            return Interval(int(array.min()), int(array.max())) if 0 < array.size <= MOST_CONSTANTS else types
+        if op.definition is comparison.COMPARE:
+            return self._compared(op)
+        if op.definition is comparison.SELECT:
+            return self._selected(op, types)
+        if op.definition is creation.IOTA:
+            found = Interval(0, max(0, value.tensor.shape[op.attributes["iota_dimension"]] - 1))
+            return found if found.within(*types) else types
+        rule = _RULES.get(op.definition)
+        if rule is None:
+            return types
+        operands = [self.of(v) for v in op.operands]
+        if None in operands:
+            return types
+        result = rule(*operands)
+        return result if result is not None and result.within(*types) else types
+
+    def _compared(self, op: Op) -> Interval:
+        lhs, rhs = map(self.of, op.operands)
+        if lhs is None or rhs is None:
+            return TRUTH
+        always, never = _COMPARISONS[op.attributes["comparison_direction"]](lhs, rhs)
+        return Interval(int(always), int(not never))
+
+    def _selected(self, op: Op, types: Interval) -> Interval:
+        """Return the union of both sides, each under what the predicate says about it."""
+        predicate, *sides = op.operands
+        known = self.of(predicate)
+        found = [self._under(side, predicate, holds) for side, holds in zip(sides, (True, False), strict=True)]
+        chosen = None if known is None else known.only
+        if chosen is not None:
+            found = [found[0 if chosen else 1]]
+        return types if None in found else _union(*[f for f in found if f is not None])
+
+    def _under(self, value: Value, predicate: Value, holds: bool) -> Interval | None:
+        """Return a value's interval where a comparison, with it or with what it is a fixed distance from, holds."""
+        plain, test = self.of(value), predicate.owner
+        if plain is None or not isinstance(test, Op) or test.definition is not comparison.COMPARE:
+            return plain
+        compared, bound = test.operands
+        limit, within = self.of(bound), self.of(compared)
+        direction = test.attributes["comparison_direction"]
+        if limit is None or within is None or direction not in ("LT", "GE"):
+            return plain
+        if (direction == "LT") is holds:
+            narrowed = Interval(within.low, min(within.high, limit.high - 1))
+        else:
+            narrowed = Interval(max(within.low, limit.low), within.high)
+        if narrowed.low > narrowed.high:
+            return plain
+        if value is compared:
+            return narrowed
+        op = value.owner
+        if not isinstance(op, Op) or op.definition is not elementwise.ADD or op.operands[0] is not compared:
+            return plain
+        moved = _RULES[elementwise.ADD](narrowed, self.of(op.operands[1]) or plain)
+        types = whole_type(value.tensor.dtype)
+        return moved if moved is not None and types is not None and moved.within(*types) else plain
+
+
+def whole_type(dtype: np.dtype) -> Interval | None:
+    """Return all that a type can hold, None where it is neither integer nor truth value.
+
+    Examples
+    --------
+    >>> whole_type(np.dtype("int8"))
+    Interval(low=-128, high=127)
+    """
+    register = REGISTERS[dtype]
+    if register.kind == "b":
+        return TRUTH
+    if register.kind == "u":
+        return Interval(0, (1 << register.bits) - 1)
+    return Interval(-(1 << (register.bits - 1)), (1 << (register.bits - 1)) - 1) if register.kind == "i" else None
+
+
+def _conjuncts(value: Value) -> Iterator[Op]:
+    """Yield the comparisons that all hold where a truth value is true."""
+    op = value.owner
+    if not isinstance(op, Op):
+        return
+    if op.definition is comparison.COMPARE:
+        if op.attributes["comparison_direction"] == "NE" and _is_false(op.operands[1]):
+            yield from _conjuncts(op.operands[0])
+        yield op
+    elif op.definition is elementwise.AND:
+        for operand in op.operands:
+            yield from _conjuncts(operand)
+
+
+def _is_false(value: Value) -> bool:
+    op = value.owner
+    return isinstance(op, Op) and op.definition is creation.CONSTANT and not np.any(op.attributes["value"])
+
+
+_MIRRORED = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE"}
+
+
+def _comparison(holds: Callable[[int, int], bool]) -> Callable[[Interval, Interval], tuple[bool, bool]]:
+    """Return a function that says whether an ordering always holds and whether it never does."""
+
+    def decide(lhs: Interval, rhs: Interval) -> tuple[bool, bool]:
+        corners = [holds(a, b) for a, b in ((lhs.low, rhs.high), (lhs.high, rhs.low))]
+        return all(corners), not any(corners)
+
+    return decide
+
+
+def _equal(lhs: Interval, rhs: Interval) -> tuple[bool, bool]:
+    return lhs.only is not None and lhs == rhs, lhs.high < rhs.low or rhs.high < lhs.low
+
+
+_COMPARISONS: dict[str, Callable[[Interval, Interval], tuple[bool, bool]]] = {
+    "LT": _comparison(operator.lt),
+    "LE": _comparison(operator.le),
+    "GT": _comparison(operator.gt),
+    "GE": _comparison(operator.ge),
+    "EQ": _equal,
+    "NE": lambda lhs, rhs: _equal(lhs, rhs)[::-1],
+}
+
+
+def _union(*parts: Interval) -> Interval:
+    return Interval(min(p.low for p in parts), max(p.high for p in parts))
+
+
+def _product(lhs: Interval, rhs: Interval) -> Interval:
+    corners = [a * b for a in lhs for b in rhs]
+    return Interval(min(corners), max(corners))
+
+
+def _quotient(lhs: Interval, rhs: Interval) -> Interval | None:
+    """Divide by positive numbers, truncating toward zero."""
+    if rhs.low <= 0:
+        return None
+    corners = [abs(a) // b * (1 if a >= 0 else -1) for a in lhs for b in rhs]
+    return Interval(min(corners), max(corners))
+
+
+def _rest(lhs: Interval, rhs: Interval) -> Interval | None:
+    """Return the remainder by positive numbers, which has the dividend's sign."""
+    if rhs.low <= 0:
+        return None
+    return Interval(max(min(lhs.low, 0), 1 - rhs.high), min(max(lhs.high, 0), rhs.high - 1))
+
+
+def _and(lhs: Interval, rhs: Interval) -> Interval | None:
+    bounds = [part.high for part in (lhs, rhs) if part.low >= 0]
+    low = 1 if lhs == rhs == Interval(1, 1) else 0
+    return Interval(low, min(bounds)) if bounds else None
+
+
+def _or(lhs: Interval, rhs: Interval) -> Interval | None:
+    if min(lhs.low, rhs.low) < 0:
+        return None
+    return Interval(max(lhs.low, rhs.low), (1 << max(lhs.high.bit_length(), rhs.high.bit_length())) - 1)
+
+
+def _xor(lhs: Interval, rhs: Interval) -> Interval | None:
+    if min(lhs.low, rhs.low) < 0:
+        return None
+    return Interval(0, (1 << max(lhs.high.bit_length(), rhs.high.bit_length())) - 1)
+
+
+def _absolute(operand: Interval) -> Interval:
+    corners = [abs(operand.low), abs(operand.high)]
+    return Interval(0 if operand.low <= 0 <= operand.high else min(corners), max(corners))
+
+
+def _same(operand: Interval, *_: Interval) -> Interval:
+    return operand
+
+
+_RULES: dict[Primitive, Callable[..., Interval | None]] = {
+    elementwise.ADD: lambda a, b: Interval(a.low + b.low, a.high + b.high),
+    elementwise.SUBTRACT: lambda a, b: Interval(a.low - b.high, a.high - b.low),
+    elementwise.MULTIPLY: _product,
+    elementwise.DIVIDE: _quotient,
+    elementwise.REMAINDER: _rest,
+    elementwise.MINIMUM: lambda a, b: Interval(min(a.low, b.low), min(a.high, b.high)),
+    elementwise.MAXIMUM: lambda a, b: Interval(max(a.low, b.low), max(a.high, b.high)),
+    elementwise.NEGATE: lambda a: Interval(-a.high, -a.low),
+    elementwise.ABS: _absolute,
+    elementwise.AND: _and,
+    elementwise.OR: _or,
+    elementwise.XOR: _xor,
+    comparison.CLAMP: lambda low, a, high: Interval(
+        min(max(a.low, low.low), high.low), min(max(a.high, low.high), high.high)
+    ),
+    conversion.CONVERT: _same,
+    layout.BROADCAST_IN_DIM: _same,
+    layout.RESHAPE: _same,
+    layout.TRANSPOSE: _same,
+    layout.SLICE: _same,
+    layout.REVERSE: _same,
+    layout.CONCATENATE: _union,
+    indexing.DYNAMIC_SLICE: _same,
+    indexing.GATHER: _same,
+}
+"""How the interval of a result follows from those of the operands; None where a type's own bounds are all there is."""
