@@ -13,6 +13,7 @@ from contextlib import nullcontext
 from types import FunctionType
 from typing import Any
 
+import numhlo.tracer.applying
 import numhlo.tracer.methods
 import numhlo.tracer.namespace.families  # noqa: F401 - NumPy's names get their traced meaning
 from numhlo.compilation.bound_function import BoundFunction

@@ -24,6 +24,7 @@ from numhlo.tracer.namespace.core import (
     shape_of,
 )
 from numhlo.tracer.namespace.manipulation import moveaxis
+from numhlo.tracer.stand_ins import stands_for
 from numhlo.tracer.trace import current_trace
 from numhlo.tracer.vectorizing import vmap
 
@@ -81,6 +82,7 @@ def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: Any) -> Any:
 FUNCTIONS.update({np.apply_along_axis: apply_along_axis, np.apply_over_axes: apply_over_axes})
 
 
+@stands_for(np.vectorize)
 class vectorize:  # noqa: N801 - NumPy's name
     """A function of scalars (or, with a signature, of small arrays) made one of arrays that broadcast.
 

@@ -197,6 +197,30 @@ def _copy(self: Tracer, order: str = "C") -> Tracer:
     return fresh
 
 
+def _item(self: Tracer, *index: Any) -> Any:
+    element = self if not index else _reshape(self, -1)[index] if len(index) == 1 else self[index]  # type: ignore[index]
+    known = element.known()
+    if known is not None:
+        return known.item()
+    if element.size != 1:
+        raise ValueError("can only convert an array of size 1 to a Python scalar")
+    kind = {"b": np.bool_, "i": np.int64, "u": np.int64, "f": np.float64, "c": np.complex128}[element.dtype.kind]
+    result = convert(_copy(_reshape(element, ())), kind)
+    result.cell.is_array, result.weak = False, True
+    return result
+
+
+def _round(self: Tracer, digits: int | None = None) -> Any:
+    if self.ndim:
+        raise TypeError("type numpy.ndarray doesn't define __round__ method")
+    if digits is not None:
+        result = rounding.round(self, digits)
+    else:
+        result = convert(rounding.round(self), np.int64)  # Python's round, too, rounds halves to even
+    result.weak = self.weak or digits is None
+    return result
+
+
 def _fill(self: Tracer, value: Any) -> None:
     _set_item(self, ..., value)
 
@@ -330,6 +354,7 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "__float__": python_values.number(float),
     "__complex__": python_values.number(complex),
     "__index__": python_values.index,
+    "__round__": _round,
     "__array__": python_values.as_ndarray,
     "__array_namespace__": _namespace,
     "__array_ufunc__": _array_ufunc,
@@ -346,7 +371,7 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "copy": _copy,
     "fill": _fill,
     "flatten": _flatten,
-    "item": python_values.item,
+    "item": _item,
     "partition": _partition,
     "reshape": _reshape,
     "sort": _sort,

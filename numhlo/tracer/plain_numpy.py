@@ -1,12 +1,11 @@
-"""Plain NumPy code under tracing: ``np.zeros(n)`` in a traced function makes a traced array, one to write into.
+"""Plain NumPy code under tracing: what a traced function calls is exchanged, where it must be, for what can be traced.
 
-Functions *of* arrays reach numhlo by NumPy's own protocols; functions that *make* arrays have no argument to go by. So
-a function that uses one runs as its twin while it is traced: the same code, over globals that are read through to the
-function's own, but for the module numpy, whose stand-in makes traced arrays, and for the user's functions and modules,
-which are twins and stand-ins in turn. NumPy, the user's modules and the function itself stay as they are, and other
-threads see nothing.
+Functions *of* arrays reach numhlo by NumPy's own protocols. Functions that *make* arrays, and Python's own numbers and
+iterators, do not: `stand_ins` says what is called in their place. So that a call finds it, wherever its callee came
+from, functions that may need it run with their calls marked (`marked_calls`) while they are traced, and so do those
+that they call. NumPy, the user's modules, classes and functions stay as they are, and other threads see nothing.
 
-What is called in other ways (methods of objects, functions out of containers, libraries) runs as it is.
+What Python calls by itself runs as it is: properties, operators of the user's classes, code of libraries.
 """
 
 from __future__ import annotations
@@ -14,216 +13,211 @@ from __future__ import annotations
 import builtins
 import functools
 import inspect
-from collections.abc import Callable
-from types import CellType, CodeType, FunctionType, MethodType, ModuleType
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from numhlo.lowering.ir.errors import DTypeError
+from numhlo.tracer import control_flow, loops, scan
 from numhlo.tracer.captured_walk import is_library
-from numhlo.tracer.code_references import outer_names, rebound_names
-from numhlo.tracer.namespace.core import FUNCTIONS, contains_tracer
+from numhlo.tracer.code_references import Reference, outer_names, references_of
+from numhlo.tracer.marked_calls import INDEXED, MarkedCodes
+from numhlo.tracer.named_calls import Twins
 from numhlo.tracer.semantics import are_arrays_immutable
+from numhlo.tracer.stand_ins import COPYING_METHODS, HIGHER_ORDER, STAND_INS, copying_method
 from numhlo.tracer.trace import Tracer, current_trace
 
-MAKERS = frozenset({
-    "arange", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "copy",
-    "empty", "empty_like", "eye", "full", "full_like", "geomspace", "identity",
-    "indices", "linspace", "logspace", "meshgrid", "ones", "ones_like", "repeat",
-    "tile", "tri", "zeros", "zeros_like",
-})  # fmt: skip
-"""NumPy's functions that make arrays for programs to write into, though no argument need be traced."""
+CONTROL_FLOW = (control_flow.cond, control_flow.switch, loops.while_loop, loops.fori_loop, scan.scan, scan.map)
+MODULES = frozenset({"numpy", "math"})
+"""Modules that have functions with stand-ins."""
 
-CONVERTERS = frozenset({"asanyarray", "asarray", "ascontiguousarray", "asfortranarray"})
-"""Those that return an array as it is: writing into a captured one is refused where it happens."""
+MOST_ITEMS = 1000
+"""Items of a container that are looked at for functions."""
 
-BYPASSES = frozenset({"eval", "exec"})
-"""What reads globals past a twin's; so does the body of a class."""
+_CALLERS = frozenset(map(id, (*HIGHER_ORDER, *CONTROL_FLOW)))
+_HARMLESS = (Tracer, np.ndarray, np.generic, bool, int, float, complex, str, bytes, type(None))
 
 
-class _ArrayClass(type):
-    def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, np.ndarray | Tracer)
+class _Running(threading.local):
+    twins: Twins | None = None
 
 
-class _AnyArray(np.ndarray, metaclass=_ArrayClass):
-    """What stands for `numpy.ndarray`: traced arrays are instances, too."""
+_running = _Running()
 
 
-@functools.cache
-def _maker(name: str) -> Callable[..., Any]:
-    """Return what stands for one of `MAKERS`."""
-    numpy_function = getattr(np, name)
+class _Exchange:
+    """``exchange[callee]`` is what is called in a callee's place: the constant that marked code holds."""
 
-    @functools.wraps(numpy_function)
-    def make(*args: Any, **kwargs: Any) -> Any:
-        if current_trace() is None or (name in CONVERTERS and args and isinstance(args[0], np.ndarray)):
-            return numpy_function(*args, **kwargs)
-        try:
-            return FUNCTIONS[numpy_function](*args, **kwargs)
-        except DTypeError:
-            if contains_tracer([*args, *kwargs.values()]):
-                raise
-            return numpy_function(*args, **kwargs)  # text or objects, which tracing has nothing to do with
+    def __getitem__(self, callee: Any) -> Any:
+        return callee if current_trace() is None or are_arrays_immutable() else _exchanged(callee)
 
-    return make
+    def __repr__(self) -> str:
+        return "<what is called while tracing>"
 
 
-class _StandIn(ModuleType):
-    """A module whose attributes are looked up in another one, and exchanged.
-
-    Parameters
-    ----------
-    module : ModuleType
-    exchange : callable
-        ``exchange(name, value)``.
-    """
-
-    def __init__(self, module: ModuleType, exchange: Callable[[str, Any], Any]) -> None:
-        super().__init__(module.__name__, module.__doc__)
-        vars(self).update(_module=module, _exchange=exchange)
-
-    def __getattr__(self, name: str) -> Any:
-        return self._exchange(name, getattr(self._module, name))
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        setattr(self._module, name, value)
-
-    def __dir__(self) -> list[str]:
-        return dir(self._module)
+MARKED = MarkedCodes(_Exchange())
 
 
-class _Globals(dict[str, Any]):
-    """A twin's globals: those of the function's module, exchanged as they are read.
-
-    Python reads a global from a subclass of dict by its ``__missing__`` where the dict has none of its own; it writes
-    one straight into the dict, from which `Twins.publish` takes it back.
-    """
-
-    def __init__(self, original: dict[str, Any], exchange: Callable[[str, Any], Any], importer: Any) -> None:
-        super().__init__(__builtins__={**vars(builtins), "__import__": importer})
-        self.original, self.exchange = original, exchange
-
-    def __missing__(self, name: str) -> Any:
-        return self.exchange(name, self.original[name])
-
-    def __contains__(self, name: object) -> bool:
-        return super().__contains__(name) or name in self.original
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """Return a global, or the default."""
-        try:
-            return self[name]
-        except KeyError:
-            return default
+def _exchanged(callee: Any) -> Any:
+    found = STAND_INS.get(id(callee))
+    if found is not None:
+        return found[1]
+    if id(callee) in _CALLERS:
+        return functools.partial(_call_with_exchanged, callee)
+    rule = _RULES.get(type(callee))
+    if rule is not None:
+        return rule(callee)
+    return _constructor(callee) if isinstance(callee, type) else _object(callee)
 
 
-class Twins:
-    """The twins of the functions that one trace runs."""
+def _method(method: MethodType) -> Any:
+    inner = _exchanged(method.__func__)
+    return method if inner is method.__func__ else MethodType(inner, method.__self__)
+
+
+def _builtin(method: BuiltinFunctionType) -> Any:
+    return copying_method(method) if isinstance(method.__self__, np.ndarray) else method
+
+
+def _partial(partial: functools.partial[Any]) -> Any:
+    inner = _exchanged(partial.func)
+    return partial if inner is partial.func else functools.partial(inner, *partial.args, **partial.keywords)
+
+
+def _vectorized(function: np.vectorize) -> Any:
+    stand_in: Any = STAND_INS.get(id(np.vectorize), (None, np.vectorize))[1]
+    return stand_in(_exchanged(function.pyfunc), excluded=function.excluded, signature=function.signature)
+
+
+def _object(callee: Any) -> Any:
+    """Return what stands for an object that is called."""
+    call = inspect.getattr_static(type(callee), "__call__", None)
+    return MethodType(_function(call), callee) if type(call) is FunctionType else callee
+
+
+def _call_with_exchanged(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call what calls functions, with these exchanged."""
+
+    def exchanged(x: Any) -> Any:
+        if isinstance(x, list | tuple) and type(x) in (list, tuple):
+            return type(x)([exchanged(item) for item in x]) if any(map(callable, x)) else x
+        return _exchanged(x) if callable(x) and not isinstance(x, Tracer | type) else x
+
+    return fun(*map(exchanged, args), **{k: exchanged(v) for k, v in kwargs.items()})
+
+
+def _constructor(cls: type) -> Any:
+    """Return what makes an object of a user's class by an exchanged ``__init__``."""
+    init = inspect.getattr_static(cls, "__init__")
+    if type(init) is not FunctionType or type(cls).__call__ is not type.__call__:
+        return cls
+    exchanged = _function(init)
+    if exchanged is init:
+        return cls
+
+    def construct(*args: Any, **kwargs: Any) -> Any:
+        made = cls.__new__(cls, *args, **kwargs)
+        if isinstance(made, cls):
+            exchanged(made, *args, **kwargs)
+        return made
+
+    return construct
+
+
+def _function(fun: FunctionType) -> FunctionType:
+    """Return a function with its calls marked; by other means exchanged where its source can't be had."""
+    if is_library(fun.__module__):
+        return fun
+    code = MARKED.of(fun.__code__, fun.__globals__)
+    if code is None:
+        return fun if _running.twins is None else _running.twins.of(fun)
+    if code is fun.__code__:
+        return fun
+    made = FunctionType(code, fun.__globals__, fun.__name__, fun.__defaults__, fun.__closure__)
+    made.__kwdefaults__ = fun.__kwdefaults__
+    made.__qualname__ = fun.__qualname__
+    return made
+
+
+_RULES: dict[type, Callable[[Any], Any]] = {
+    FunctionType: _function,
+    MethodType: _method,
+    BuiltinFunctionType: _builtin,
+    functools.partial: _partial,
+    np.vectorize: _vectorized,
+}
+
+
+class _Needs:
+    """Whether something that is called, or what it can reach, has to run exchanged; remembers what it has looked at."""
 
     def __init__(self) -> None:
-        self._functions: dict[int, tuple[FunctionType, FunctionType]] = {}
-        self._globals: dict[int, _Globals] = {}
-        self._modules: dict[int, ModuleType] = {}
-        self._needs: dict[int, bool] = {}
+        self._seen: dict[int, Any] = {}
 
-    def of(self, fun: Any) -> Any:
-        """Return a callable's twin where it makes arrays by plain NumPy; else the callable itself."""
-        if isinstance(fun, FunctionType):
-            return self._function(fun)
-        if isinstance(fun, MethodType) and isinstance(fun.__func__, FunctionType):
-            twin = self._function(fun.__func__)
-            return fun if twin is fun.__func__ else MethodType(twin, fun.__self__)
-        if type(fun) is functools.partial:
-            twin = self.of(fun.func)
-            return fun if twin is fun.func else functools.partial(twin, *fun.args, **fun.keywords)
-        call = inspect.getattr_static(type(fun), "__call__", None)
-        if isinstance(call, FunctionType) and self._is_concerned(call):
-            return MethodType(self._function(call), fun)
-        return fun
-
-    def publish(self) -> None:
-        """Take the globals that twins have written back to where they belong."""
-        for twin in self._globals.values():
-            for name in [n for n in twin if n != "__builtins__"]:
-                twin.original[name] = dict.pop(twin, name)
-
-    def _function(self, fun: FunctionType) -> FunctionType:
-        if not self._is_concerned(fun):
-            return fun
-        if id(fun) in self._functions:
-            return self._functions[id(fun)][1]
-        rebound = rebound_names(fun.__code__)
-        cells, renewed = [], []
-        for name, cell in zip(fun.__code__.co_freevars, fun.__closure__ or (), strict=True):
-            fresh = name not in rebound and _is_exchanged(_content(cell))
-            cells.append(CellType() if fresh else cell)
-            renewed += [(cells[-1], cell)] if fresh else []
-        twin = FunctionType(
-            fun.__code__, self._globals_of(fun.__globals__), fun.__name__, fun.__defaults__, tuple(cells)
-        )
-        vars(twin).update(vars(fun))
-        twin.__module__, twin.__qualname__ = fun.__module__, fun.__qualname__
-        twin.__kwdefaults__ = fun.__kwdefaults__
-        self._functions[id(fun)] = (fun, twin)
-        for new, old in renewed:  # last: the function may be a cell of its own
-            new.cell_contents = self._exchange("", old.cell_contents)
-        return twin
-
-    def _globals_of(self, original: dict[str, Any]) -> _Globals:
-        if id(original) not in self._globals:
-            self._globals[id(original)] = _Globals(original, self._exchange, self._import)
-        return self._globals[id(original)]
-
-    def _exchange(self, name: str, value: Any) -> Any:
+    def of(self, value: Any) -> bool:
+        """Return whether a value needs it."""
+        if isinstance(value, _HARMLESS) or id(value) in self._seen:
+            return False
+        self._seen[id(value)] = value
+        if id(value) in STAND_INS or isinstance(value, np.vectorize):
+            return True
+        if isinstance(value, ModuleType):
+            return value.__name__ in MODULES or not is_library(value.__name__)
         if isinstance(value, FunctionType):
             return self._function(value)
+        if isinstance(value, MethodType):
+            return self._any((value.__func__, value.__self__))
+        if isinstance(value, functools.partial):
+            return self._any((value.func, *value.args, *value.keywords.values()))
+        if isinstance(value, Mapping | list | tuple | set | frozenset):
+            return self._any(value.values() if isinstance(value, Mapping) else value)
+        return self._object(value)
+
+    def _any(self, values: Iterable[Any]) -> bool:
+        return any(self.of(v) for v, _ in zip(values, range(MOST_ITEMS), strict=False))
+
+    def _object(self, value: Any) -> bool:
+        cls = value if isinstance(value, type) else type(value)
+        if is_library(cls.__module__):
+            return callable(getattr(value, "__wrapped__", None)) and self.of(value.__wrapped__)
+        held = () if isinstance(value, type) else getattr(value, "__dict__", {}).values()
+        return (cls is not value and self.of(cls)) or self._any(held) or self._class(cls)
+
+    def _class(self, cls: type) -> bool:
+        mine = [c for c in cls.__mro__ if not is_library(c.__module__)]
+        return any(self.of(getattr(v, "__func__", v)) for c in mine for v in list(vars(c).values()) if _is_code(v))
+
+    def _function(self, fun: FunctionType) -> bool:
+        if is_library(fun.__module__):
+            return self._any(_contents(fun)) if fun.__closure__ else False
+        if not MODULES.isdisjoint(outer_names(fun.__code__)):  # it may import them
+            return True
+        cells = dict(zip(fun.__code__.co_freevars, fun.__closure__ or (), strict=True))
+        references = references_of(fun.__code__)
+        return any(self._reference(r, fun, cells) for r in references) or self._any(fun.__defaults__ or ())
+
+    def _reference(self, reference: Reference, fun: FunctionType, cells: Mapping[str, CellType]) -> bool:
+        name, value = reference.name, None
+        if reference.kind == "global":
+            value = fun.__globals__.get(name, getattr(builtins, name, None))
+        elif reference.kind == "cell" and name in cells:
+            value = _content(cells[name])
+        kind, attribute = reference.links[0] if reference.links else ("", "")
+        if kind != "attribute":
+            return self.of(value)
         if isinstance(value, ModuleType):
-            return self._module(value)
-        return _exchanged_by_numpy(value)
-
-    def _module(self, module: ModuleType) -> ModuleType:
-        if isinstance(module, _StandIn) or (module is not np and is_library(module.__name__)):
-            return module
-        if id(module) not in self._modules:
-            exchange = _of_numpy if module is np else self._exchange
-            self._modules[id(module)] = _StandIn(module, exchange)
-        return self._modules[id(module)]
-
-    def _import(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        return self._exchange(name, builtins.__import__(name, *args, **kwargs))
-
-    def _is_concerned(self, fun: FunctionType) -> bool:
-        """Return whether a function, or one that it calls by name, makes arrays by plain NumPy."""
-        if isinstance(fun.__globals__, _Globals) or is_library(fun.__module__):
-            return False
-        known = self._needs.get(id(fun))
-        if known is not None:
-            return known
-        self._needs[id(fun)] = False  # while its callees are looked at, one of which may be itself
-        names = outer_names(fun.__code__)
-        if not BYPASSES.isdisjoint(names) or _has_class(fun.__code__):
-            return False
-        found = not MAKERS.isdisjoint(names) or "ndarray" in names or any(map(self._leads_there, _used(fun, names)))
-        self._needs[id(fun)] = found
-        return found
-
-    def _leads_there(self, value: Any) -> bool:
-        if isinstance(value, FunctionType):
-            return self._is_concerned(value)
-        return isinstance(value, ModuleType) and not is_library(value.__name__)
+            return attribute in INDEXED or self.of(getattr(value, attribute, None))
+        return attribute in COPYING_METHODS if isinstance(value, np.ndarray) else self.of(value)
 
 
-def _used(fun: FunctionType, names: frozenset[str]) -> list[Any]:
-    """Return what a function's outer names stand for."""
-    found = [fun.__globals__[name] for name in names if name in fun.__globals__]
-    return found + [_content(cell) for cell in fun.__closure__ or ()]
+def _is_code(value: Any) -> bool:
+    return isinstance(value, FunctionType | staticmethod | classmethod)
 
 
-def _has_class(code: CodeType) -> bool:
-    inner = [c for c in code.co_consts if isinstance(c, CodeType)]
-    return any(not c.co_flags & inspect.CO_OPTIMIZED or _has_class(c) for c in inner)
+def _contents(fun: FunctionType) -> list[Any]:
+    return [_content(cell) for cell in fun.__closure__ or ()]
 
 
 def _content(cell: CellType) -> Any:
@@ -233,34 +227,16 @@ def _content(cell: CellType) -> Any:
         return None
 
 
-def _is_exchanged(value: Any) -> bool:
-    return isinstance(value, FunctionType | ModuleType) or _exchanged_by_numpy(value) is not value
-
-
-def _of_numpy(name: str, value: Any) -> Any:
-    """Return what stands for an attribute of the module numpy."""
-    if name in MAKERS:
-        return _maker(name)
-    return _AnyArray if value is np.ndarray else value
-
-
-def _exchanged_by_numpy(value: Any) -> Any:
-    """Return what stands for something that was imported from numpy by name."""
-    if value is np.ndarray:
-        return _AnyArray
-    name = getattr(value, "__name__", None) if callable(value) else None
-    return _maker(name) if name in MAKERS and getattr(np, name) is value else value
-
-
 def run_traced(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a function that is being traced, its twin where it has one.
+    """Call a function that is being traced, with what it calls exchanged where that is needed.
 
     Under JAX's rules arrays can't be written into, and plain NumPy's are constants: the function runs as it is.
     """
-    if are_arrays_immutable():
+    if are_arrays_immutable() or not _Needs().of((fun, args, kwargs)):
         return fun(*args, **kwargs)
-    twins = Twins()
+    outer, _running.twins = _running.twins, Twins()
     try:
-        return twins.of(fun)(*args, **kwargs)
+        return _exchanged(fun)(*args, **kwargs)
     finally:
-        twins.publish()
+        _running.twins.publish()
+        _running.twins = outer

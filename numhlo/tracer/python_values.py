@@ -15,12 +15,6 @@ from numhlo.lowering.ir.errors import ConcretizationError
 from numhlo.tracer.trace import Tracer
 
 
-def item(self: Tracer, *index: Any) -> Any:
-    """Return one element as a Python number."""
-    value = self.concretize("item()", "return the array, or use lax.cond / where instead of a Python branch")
-    return value.item(*index)
-
-
 def tolist(self: Tracer) -> Any:
     """Return nested lists of Python numbers."""
     return self.concretize("tolist()", "return the array and convert it outside the traced function").tolist()

@@ -41,6 +41,7 @@ from numhlo.lowering.ops import creation
 from numhlo.lowering.ops.effects import op_has_effects
 from numhlo.lowering.ops.primitive import Primitive, make_op
 from numhlo.tracer.known_values import LARGEST, KnownValues
+from numhlo.tracer.marked_calls import original_code
 from numhlo.tracer.strides import Strides, contiguous_strides
 from numhlo.tracer.view_step import ViewStep
 
@@ -378,7 +379,8 @@ class Trace:
         for key, known in self.by_reference.items():
             if array is known or (array.base is not None and np.may_share_memory(array, known)):
                 where = capture_location()
-                self.lifts.setdefault(key, set()).add((where.code, where.offset))
+                code = None if where.code is None else original_code(where.code)
+                self.lifts.setdefault(key, set()).add((code, where.offset))
                 return True
         return False
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 import operator
 import subprocess
@@ -39,20 +40,14 @@ def derived(x):
 CASES = [
     (branch, "the truth value of a traced array float64[3]", BRANCH, "argument"),
     (derived, "the truth value of a traced array float64[3]", BRANCH, "y = x * 2"),
-    (lambda x: float(x[0]), "float() of a traced array float64[]", f"use astype(float), {STATIC}", ""),
-    (lambda x: int(x[0]), "int() of a traced array float64[]", f"use astype(int), {STATIC}", ""),
-    (lambda x: complex(x[0]), "complex() of a traced array float64[]", f"use astype(complex), {STATIC}", ""),
-    (lambda x: math.sin(x[0]), "float() of a traced array float64[]", f"use astype(float), {STATIC}", ""),
+    (lambda x: x[0].__float__(), "float() of a traced array float64[]", f"use astype(float), {STATIC}", ""),
+    (lambda x: x[0].__int__(), "int() of a traced array float64[]", f"use astype(int), {STATIC}", ""),
+    (lambda x: cmath.sin(x[0]), "complex() of a traced array float64[]", f"use astype(complex), {STATIC}", ""),
+    (lambda x: math.fsum(x), "float() of a traced array float64[]", f"use astype(float), {STATIC}", ""),
     (
         lambda x: operator.index(x.astype(int)[0]),
         "the use as a Python index or length of a traced array int64[]",
         INDEX,
-        "",
-    ),
-    (
-        lambda x: x[0].item(),
-        "item() of a traced array float64[]",
-        "return the array, or use lax.cond / where instead of a Python branch",
         "",
     ),
     (

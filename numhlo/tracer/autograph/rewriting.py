@@ -23,6 +23,8 @@ from typing import Any
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.autograph import staging
 from numhlo.tracer.autograph.names import Names, always_returns, captured_names, contains_return, names_of
+from numhlo.tracer.marked_calls import Marker
+from numhlo.tracer.plain_numpy import MARKED
 
 RUNTIME = "_numhlo_"
 """What the module `staging` is called in rewritten code."""
@@ -64,9 +66,10 @@ def rewritten(fun: Callable[..., Any]) -> Callable[..., Any]:
         body=[definition, ast.Return(_load(definition.name))],
         decorator_list=[],
     )
-    module = ast.fix_missing_locations(ast.Module([factory], []))
+    module = Marker().visit(ast.fix_missing_locations(ast.Module([factory], [])))
     ast.increment_lineno(module, first - 1)
     code = _inner(_inner(compile(module, fun.__code__.co_filename, "exec"), "factory"), definition.name)
+    code = MARKED.finish(code)
     cells = dict(zip(fun.__code__.co_freevars, fun.__closure__ or (), strict=True))
     cells[RUNTIME] = CellType(staging)
     closure = tuple(cells[name] for name in code.co_freevars)

@@ -135,7 +135,7 @@ __all__ = [
 ]
 
 METHODS: dict[str, Callable[..., Any]] = {}
-"""Traced ``reduce``, ``accumulate``, ``outer`` and ``at``, called with the ufunc first; `ufunc_methods` fills it."""
+"""Traced ``reduce``, ``accumulate``, ``outer``, ..., called with the ufunc first; `ufunc_methods` fills it."""
 
 
 class Ufunc:
@@ -219,6 +219,10 @@ class Ufunc:
     def accumulate(self, array: Any, axis: int = 0, *args: Any, **options: Any) -> Any:
         """Return the running combination along an axis; see NumPy's ``ufunc.accumulate``."""
         return self._run("accumulate", array, axis, *args, **options)
+
+    def reduceat(self, array: Any, indices: Any, axis: int = 0, **options: Any) -> Any:
+        """Return the operand combined from each index to the next; see NumPy's ``ufunc.reduceat``."""
+        return self._run("reduceat", array, indices, axis, **options)
 
     def outer(self, A: Any, B: Any, /, **options: Any) -> Any:
         """Return the function of all pairs of elements; see NumPy's ``ufunc.outer``."""

@@ -32,6 +32,9 @@ def get_item(x: Tracer, index: Any) -> Any:
     if is_traced_mask(index) and index.known() is None:
         require_fitting_mask(x, index)
         return Selected.of(x, index, masked_values)
+    part = _masked_part(x, index)
+    if part is not None and part[2] == 0:
+        return get_item(part[0], part[1])
     items = normalize_index(index, x.shape)
     if any(isinstance(item, Points) for item in items):
         return advanced.gather_points(x, items)
@@ -50,6 +53,16 @@ def set_item(x: Tracer, index: Any, value: Any) -> None:
     if is_traced_mask(index):
         x.assign(value.write_into(x, index) if isinstance(value, Selected) else _masked(x, index, value))
         return
+    part = _masked_part(x, index)
+    if part is not None and part[2] == 0:
+        set_item(part[0], part[1], value)
+        return
+    if part is not None and not isinstance(value, Selected) and not shape_of(asarray(value)):
+        view, mask, axis = part
+        wide = reshape_to(mask, (1,) * axis + mask.shape + (1,) * (view.ndim - axis - mask.ndim))
+        new = broadcast_to_shape(convert(asarray(value), x.dtype), view.shape)
+        view.assign(as_traced(select(broadcast_to_shape(wide, view.shape), new, view)))
+        return
     items = normalize_index(index, x.shape)
     if any(isinstance(item, Points) for item in items):
         advanced.scatter_points(x, items, value, "set")
@@ -62,6 +75,28 @@ def set_item(x: Tracer, index: Any, value: Any) -> None:
 def is_traced_mask(index: Any) -> bool:
     """Return whether an index is a boolean array whose values are not known."""
     return isinstance(index, Tracer) and index.dtype.kind == "b" and index.concrete is None
+
+
+def _masked_part(x: Tracer, index: Any) -> tuple[Tracer, Tracer, int] | None:
+    """Return, for one traced mask among basic indices, the view that these give, the mask, and its first axis there."""
+    places = [k for k, entry in enumerate(index) if is_traced_mask(entry)] if isinstance(index, tuple) else []
+    if len(places) != 1:
+        return None
+    before, mask, after = index[: places[0]], index[places[0]], index[places[0] + 1 :]
+    items = normalize_index((*before, *[slice(None)] * mask.ndim, *after), x.shape)
+    if any(isinstance(item, Points) for item in items):
+        return None
+    view = basic_view(x, items)
+    is_counted_from_end = any(entry is Ellipsis for entry in before)
+    kept = sum(entry is None or isinstance(entry, slice) for entry in (after if is_counted_from_end else before))
+    axis = view.ndim - mask.ndim - kept if is_counted_from_end else kept
+    if view.shape[axis : axis + mask.ndim] != mask.shape:
+        raise AxisOutOfBoundsError(
+            f"boolean index of shape {mask.shape} does not match the indexed axes of shape "
+            f"{view.shape[axis : axis + mask.ndim]}",
+            where=capture_location(),
+        )
+    return view, mask, axis
 
 
 def _masked(x: Tracer, mask: Tracer, value: Any) -> Tracer:
