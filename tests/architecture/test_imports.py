@@ -15,7 +15,7 @@ LAZY_LOADERS: dict[str, str] = {
     "numhlo/backend/emit/user_kernels.py:_compiled": "Numba is loaded by the first user's kernel, for which it is needed",
     "numhlo/lowering/ops/lazy_scipy.py:_module": "SciPy is loaded by the first special function that is evaluated",
     "numhlo/lowering/text/bytecode.py:_official": "jaxlib is loaded where it is there, and only for bytecode",
-    "numhlo/backend/runtime/library.py:_load_blas_of_scipy": "SciPy is loaded by the first program that multiplies matrices",
+    "numhlo/backend/fortran.py:_shared_by_scipy": "SciPy is loaded by the first program that multiplies matrices",
     "benchmarks/calls.py:module_of": "a process that measures one library's start must not load the others",
 }
 """``file:function`` that may import while running, and why. Entries load something large that may never be needed."""

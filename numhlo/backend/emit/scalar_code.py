@@ -217,7 +217,12 @@ class ScalarWriter:
         writer = WRITERS.get(op.definition)
         if writer is not None:
             writer(self, op)
-        elif op.definition in MOVING:
+        else:
+            self.plain(op)
+
+    def plain(self, op: Op) -> None:
+        """Write an op that has no rule of its own."""
+        if op.definition in MOVING:
             self._move(op)
         elif emits_element(op):
             self._element(op)

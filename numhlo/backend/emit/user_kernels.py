@@ -1,4 +1,4 @@
-"""Custom calls of users' kernels: one launch of one small kernel that calls the user's machine code by its address.
+"""Custom calls: kernels of targets known by name, and users' kernels, called by one small kernel.
 
 The address and the extents of all arrays come in as run-time numbers, so nothing of the user's is part of object code.
 """
@@ -20,6 +20,10 @@ from numhlo.lowering.ops.user_kernels import UserKernel
 
 WORK = 1_000_000
 """What a call is taken to cost, as nobody knows: enough for other Python threads to run meanwhile."""
+
+
+CUSTOM_CALL_KERNELS: dict[str, RootRule] = {}
+"""Rules of targets that have kernels; `factorizations` fills it."""
 
 
 @lru_cache(maxsize=1024)
@@ -55,4 +59,11 @@ def emit_user_kernel(op: Op, planner: Any) -> None:
     planner.launch_op(op, draft, op.results)
 
 
-KERNELS.register(CUSTOM_CALL)(RootRule(emit_user_kernel, refuse=lambda op: _found(op)[1]))
+def _rule(op: Op) -> RootRule:
+    return CUSTOM_CALL_KERNELS.get(op.attributes["call_target_name"], USER_KERNEL)
+
+
+USER_KERNEL = RootRule(emit_user_kernel, refuse=lambda op: _found(op)[1])
+KERNELS.register(CUSTOM_CALL)(
+    RootRule(lambda op, planner: _rule(op)(op, planner), refuse=lambda op: _rule(op).refuse(op))
+)

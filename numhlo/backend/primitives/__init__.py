@@ -125,6 +125,7 @@ from numhlo.backend.primitives.memory import (
     store_u64,
 )
 from numhlo.backend.primitives.native import (
+    call_fortran,
     call_function,
     call_kernel,
     fail,
@@ -216,6 +217,7 @@ __all__ = [
     "bits_of_f16",
     "bits_of_f32",
     "bits_of_f64",
+    "call_fortran",
     "call_function",
     "call_kernel",
     "ceil",

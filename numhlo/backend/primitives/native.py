@@ -32,6 +32,11 @@ def call_function(function: int, *arguments: Any) -> int:
     return int(ctypes.CFUNCTYPE(ctypes.c_int64, *types)(int(function))(*values))
 
 
+def call_fortran(function: int, *arguments: Any) -> None:
+    """Call a subroutine of BLAS or LAPACK: pointers, then the length (one) of each that points to a letter."""
+    ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * len(arguments))(int(function))(*map(int, arguments))
+
+
 def library_function(ctx: int, index: int) -> int:
     """Return the address of library function ``index`` (see `layout`)."""
     table = int(INT64.view(ctx + 8 * LIBRARY)[0])

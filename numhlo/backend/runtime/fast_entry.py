@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.backend.fortran import capsule_address, function_address
 from numhlo.backend.primitives import layout
 from numhlo.backend.program import Buffer, Place, Program
 from numhlo.backend.runtime import library
 from numhlo.backend.runtime.immortal import immortal
-from numhlo.backend.runtime.library import capsule_address, function_address
 from numhlo.backend.runtime.native_functions import native_address
 from numhlo.backend.runtime.object_layout import ALIGNED, C_CONTIGUOUS, WRITEABLE, objects_are_as_expected
 

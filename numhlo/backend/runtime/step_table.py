@@ -15,7 +15,7 @@ import numpy as np
 from numhlo.backend.primitives import layout
 from numhlo.backend.program import Branch, Evaluate, Exchange, Kernel, Launch, Loop, Program, Step
 
-BLAS_WORD = "gemm_"
+BLAS_WORDS = ("gemm_", "call_fortran(")
 INTERRUPT_WORD = "interrupted("
 SPAN_WORK = 50_000_000
 """Flops plus bytes of some 20 ms: what may pass without a look at whether the user wants to stop."""
@@ -80,7 +80,7 @@ class StepTable:
     def __init__(self, program: Program, copies: Sequence[tuple[int, int]] = ()) -> None:
         self.instructions: list[Instruction] = []
         kernels = program.kernels
-        self.uses_blas = any(BLAS_WORD in kernel.source for kernel in kernels)
+        self.uses_blas = any(word in kernel.source for kernel in kernels for word in BLAS_WORDS)
         if self.uses_blas:
             self._add(layout.DO_HOLD_BLAS)
         self._add_steps(program.steps)

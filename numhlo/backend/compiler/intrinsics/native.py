@@ -76,6 +76,24 @@ def _call_function(typing_context: Any, function: types.Type, *arguments: types.
     return types.int64(function, types.StarArgTuple(arguments)), codegen
 
 
+@implement(native.call_fortran)
+def _call_fortran(typing_context: Any, function: types.Type, *arguments: types.Type) -> Any:
+    if len(arguments) == 1 and isinstance(arguments[0], types.BaseTuple):
+        arguments = tuple(arguments[0].types)
+    if not _all_integers(function) or not all(is_pointer(types.unliteral(t)) for t in arguments):
+        return None
+
+    def codegen(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> ir.Value:
+        words = []
+        for k, type in enumerate(arguments):
+            value = builder.extract_value(values[1], k)
+            words.append(as_int64(context, builder, value, type) if isinstance(type, types.Integer) else value)
+        _call(builder, values[0], VOID, words)
+        return context.get_dummy_value()
+
+    return types.void(function, types.StarArgTuple(arguments)), codegen
+
+
 @implement(native.library_function)
 def _library_function(typing_context: Any, ctx: types.Type, index: types.Type) -> Any:
     if not _all_integers(ctx, index):
