@@ -1,11 +1,11 @@
-"""A function's code with every call marked: ``f(x)`` becomes ``exchange[f](x)``, and nothing else changes.
+"""A function's code with every call marked: ``f(x)`` becomes ``(callees @ f)(x)``, ``a[i]`` ``(holders @ a)[i]``.
 
 So the code that is traced can call something else in a callee's place, however it came by it: a method, an item of a
-dict, a parameter. The marked code is compiled from the function's source, and only used where that source, unmarked,
-gives the very code that the function has: a file that was edited meanwhile does not count. Variables, names and
-positions stay the same, so errors show the user's lines.
+dict, a parameter; and a constant array can be asked for an element whose index is traced. The marked code is compiled
+from the function's source, and only used where that source, unmarked, gives the very code that the function has: a file
+that was edited meanwhile does not count. Variables, names and positions stay the same, so errors show the user's lines.
 
-What callees are exchanged for is decided in `plain_numpy`.
+What is put in their places is decided in `plain_numpy`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from collections.abc import Iterator, Mapping
 from types import CodeType
 from typing import Any
 
-MARK = "\0numhlo: a callee"
-"""The constant that stands for the exchange until the code is compiled."""
+CALLEE, HOLDER = "\0numhlo: a callee", "\0numhlo: what is indexed"
+"""The constants that stand for the exchanges until the code is compiled."""
 
 INDEXED = frozenset({"c_", "r_"})
 """NumPy's objects that are used by indexing: they are exchanged, too."""
@@ -29,46 +29,43 @@ FRAME_READERS = frozenset({"super", "locals", "globals", "vars", "dir", "eval", 
 """Builtins that look at their caller's variables."""
 
 _FUTURE = functools.reduce(int.__or__, [getattr(__future__, n).compiler_flag for n in __future__.all_feature_names])
-_LITERALS = (
-    ast.Constant, ast.JoinedStr, ast.Lambda, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.ListComp, ast.SetComp,
-    ast.DictComp, ast.GeneratorExp,
-)  # fmt: skip
+_CONSTANT = (ast.Constant, ast.Tuple, ast.Slice, ast.UnaryOp, ast.unaryop, ast.expr_context)
 
 
 class Marker(ast.NodeTransformer):
-    """Marks the callees of calls, and what is indexed under a name of `INDEXED`."""
+    """Marks the callees of calls, and what is read by an index that is no constant."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """Mark a callee."""
         self.generic_visit(node)
         is_reader = isinstance(node.func, ast.Name) and node.func.id in FRAME_READERS
-        if not is_reader and not isinstance(node.func, _LITERALS):
-            node.func = _marked(node.func)
+        if not is_reader:
+            node.func = _marked(CALLEE, node.func)
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        """Mark ``np.r_`` and its like."""
+        """Mark what is indexed: ``np.r_`` and its like as callees."""
         self.generic_visit(node)
         name = getattr(node.value, "attr", getattr(node.value, "id", None))
-        if name in INDEXED and isinstance(node.ctx, ast.Load):
-            node.value = _marked(node.value)
+        if not isinstance(node.ctx, ast.Load):
+            return node
+        if name in INDEXED:
+            node.value = _marked(CALLEE, node.value)
+        elif not all(isinstance(part, _CONSTANT) for part in ast.walk(node.slice)):
+            node.value = _marked(HOLDER, node.value)
         return node
 
 
-def _marked(callee: ast.expr) -> ast.expr:
-    made = ast.Subscript(ast.copy_location(ast.Constant(MARK), callee), callee, ast.Load())
-    return ast.copy_location(made, callee)
+def _marked(mark: str, value: ast.expr) -> ast.expr:
+    made = ast.BinOp(ast.copy_location(ast.Constant(mark), value), ast.MatMult(), value)
+    return ast.copy_location(made, value)
 
 
-def with_exchange(code: CodeType, exchange: Any) -> CodeType:
-    """Return marked code, and the code inside it, with ``exchange`` in the mark's place."""
-    constants = tuple(
-        [
-            with_exchange(c, exchange) if isinstance(c, CodeType) else exchange if c == MARK else c
-            for c in code.co_consts
-        ]
-    )
-    return code.replace(co_consts=constants)
+def with_exchanges(code: CodeType, exchanges: Mapping[str, Any]) -> CodeType:
+    """Return marked code, and the code inside it, with the exchanges in the marks' places."""
+    constants = [exchanges.get(c, c) if isinstance(c, str) else c for c in code.co_consts]
+    inside = [with_exchanges(c, exchanges) if isinstance(c, CodeType) else c for c in constants]
+    return code.replace(co_consts=tuple(inside))
 
 
 class MarkedCodes:
@@ -76,12 +73,12 @@ class MarkedCodes:
 
     Parameters
     ----------
-    exchange : object
-        ``exchange[callee]`` returns what is called.
+    callees, holders : object
+        ``callees @ f`` returns what is called in the place of ``f``, ``holders @ a`` what is indexed in that of ``a``.
     """
 
-    def __init__(self, exchange: Any) -> None:
-        self._exchange = exchange
+    def __init__(self, callees: Any, holders: Any) -> None:
+        self._exchanges = {CALLEE: callees, HOLDER: holders}
         self._found: dict[int, tuple[weakref.ref[CodeType], CodeType | None]] = {}
 
     def of(self, code: CodeType, scope: Mapping[str, Any]) -> CodeType | None:
@@ -110,8 +107,8 @@ class MarkedCodes:
         return self._found[key]
 
     def finish(self, code: CodeType) -> CodeType:
-        """Return code that was compiled from a marked tree with the exchange in the marks' place."""
-        marked = with_exchange(code, self._exchange)
+        """Return code that was compiled from a marked tree with the exchanges in the marks' places."""
+        marked = with_exchanges(code, self._exchanges)
         self._note(marked)
         return marked
 

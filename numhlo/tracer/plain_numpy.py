@@ -26,7 +26,7 @@ from numhlo.tracer.code_references import Reference, outer_names, references_of
 from numhlo.tracer.marked_calls import INDEXED, MarkedCodes
 from numhlo.tracer.named_calls import Twins
 from numhlo.tracer.semantics import are_arrays_immutable
-from numhlo.tracer.stand_ins import COPYING_METHODS, HIGHER_ORDER, STAND_INS, copying_method
+from numhlo.tracer.stand_ins import HIGHER_ORDER, STAND_INS, array_method, holder
 from numhlo.tracer.trace import Tracer, current_trace
 
 CONTROL_FLOW = (control_flow.cond, control_flow.switch, loops.while_loop, loops.fori_loop, scan.scan, scan.map)
@@ -37,7 +37,7 @@ MOST_ITEMS = 1000
 """Items of a container that are looked at for functions."""
 
 _CALLERS = frozenset(map(id, (*HIGHER_ORDER, *CONTROL_FLOW)))
-_HARMLESS = (Tracer, np.ndarray, np.generic, bool, int, float, complex, str, bytes, type(None))
+_HARMLESS = (Tracer, np.generic, bool, int, float, complex, str, bytes, type(None))
 
 
 class _Running(threading.local):
@@ -48,16 +48,16 @@ _running = _Running()
 
 
 class _Exchange:
-    """``exchange[callee]`` is what is called in a callee's place: the constant that marked code holds."""
+    """``exchange @ x`` is what stands for ``x`` while tracing: a constant of marked code."""
 
-    def __getitem__(self, callee: Any) -> Any:
-        return callee if current_trace() is None or are_arrays_immutable() else _exchanged(callee)
+    def __init__(self, find: Callable[[Any], Any]) -> None:
+        self._find = find
 
-    def __repr__(self) -> str:
-        return "<what is called while tracing>"
+    def __matmul__(self, x: Any) -> Any:
+        return x if current_trace() is None or are_arrays_immutable() else self._find(x)
 
 
-MARKED = MarkedCodes(_Exchange())
+MARKED = MarkedCodes(_Exchange(lambda callee: _exchanged(callee)), _Exchange(holder))  # noqa: PLW0108 - it comes below
 
 
 def _exchanged(callee: Any) -> Any:
@@ -78,7 +78,7 @@ def _method(method: MethodType) -> Any:
 
 
 def _builtin(method: BuiltinFunctionType) -> Any:
-    return copying_method(method) if isinstance(method.__self__, np.ndarray) else method
+    return array_method(method) if isinstance(method.__self__, np.ndarray) else method
 
 
 def _partial(partial: functools.partial[Any]) -> Any:
@@ -161,7 +161,7 @@ class _Needs:
         if isinstance(value, _HARMLESS) or id(value) in self._seen:
             return False
         self._seen[id(value)] = value
-        if id(value) in STAND_INS or isinstance(value, np.vectorize):
+        if id(value) in STAND_INS or isinstance(value, np.vectorize | np.ndarray):
             return True
         if isinstance(value, ModuleType):
             return value.__name__ in MODULES or not is_library(value.__name__)
@@ -205,11 +205,10 @@ class _Needs:
         elif reference.kind == "cell" and name in cells:
             value = _content(cells[name])
         kind, attribute = reference.links[0] if reference.links else ("", "")
-        if kind != "attribute":
-            return self.of(value)
-        if isinstance(value, ModuleType):
+        if kind == "attribute" and isinstance(value, ModuleType):
             return attribute in INDEXED or self.of(getattr(value, attribute, None))
-        return attribute in COPYING_METHODS if isinstance(value, np.ndarray) else self.of(value)
+        is_table = isinstance(value, list | tuple) and bool(value) and isinstance(value[0], int | float)
+        return is_table or self.of(value)
 
 
 def _is_code(value: Any) -> bool:

@@ -41,6 +41,9 @@ CONVERTERS = frozenset({"asanyarray", "asarray", "ascontiguousarray", "asfortran
 COPYING_METHODS = frozenset({"astype", "copy", "flatten"})
 """Methods by which an array that is no argument gives one to write into."""
 
+READING_METHODS = frozenset({"choose", "clip", "compress", "dot", "searchsorted", "take"})
+"""Methods of such an array that traced values are given to."""
+
 STAND_INS: dict[int, tuple[Any, Any]] = {}
 """By the id of what is called: that, and what stands for it."""
 
@@ -80,18 +83,66 @@ def _maker(name: str) -> Callable[..., Any]:
     return make
 
 
+def _routed(numpy_function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what stands for a function whose protocol looks at its first argument only."""
+
+    @functools.wraps(numpy_function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        traced = contains_tracer([*args, *kwargs.values()])
+        return (FUNCTIONS[numpy_function] if traced else numpy_function)(*args, **kwargs)
+
+    return call
+
+
 for _name in sorted(MAKERS):
     stands_for(getattr(np, _name))(_maker(_name))
+for _name in ("choose", "compress", "roll", "take"):
+    stands_for(getattr(np, _name))(_routed(getattr(np, _name)))
 stands_for(np.c_)(grids.c_)
 stands_for(np.r_)(grids.r_)
 
 
-def copying_method(method: BuiltinFunctionType) -> Any:
-    """Return what stands for a method of a captured array: its result is traced, so that it can be written into."""
+def array_method(method: BuiltinFunctionType) -> Any:
+    """Return what stands for a captured array's method: its result may be written into, or an argument be traced."""
     array: Any = method.__self__
-    if method.__name__ not in COPYING_METHODS or array.dtype not in TRACEABLE:
+    if array.dtype not in TRACEABLE:
         return method
-    return getattr(FUNCTIONS[np.array](array), method.__name__)
+    if method.__name__ in COPYING_METHODS:
+        return getattr(FUNCTIONS[np.array](array), method.__name__)
+    return functools.partial(_call_method, method) if method.__name__ in READING_METHODS else method
+
+
+def _call_method(method: BuiltinFunctionType, *args: Any, **kwargs: Any) -> Any:
+    if not contains_tracer([*args, *kwargs.values()]):
+        return method(*args, **kwargs)
+    return getattr(FUNCTIONS[np.array](method.__self__), method.__name__)(*args, **kwargs)
+
+
+class Holder:
+    """A captured array, or a list of numbers or of equal arrays, that may be indexed by a traced value."""
+
+    __slots__ = ("_held",)
+
+    def __init__(self, held: Any) -> None:
+        self._held = held
+
+    def __getitem__(self, index: Any) -> Any:
+        if not any(map(is_unknown, index if isinstance(index, tuple) else (index,))):
+            return self._held[index]
+        if isinstance(self._held, np.ndarray):
+            return FUNCTIONS[np.array](self._held)[index]
+        kinds = {type(x) if type(x) in WEAK else (np.shape(x), getattr(x, "dtype", None)) for x in self._held}
+        if len(kinds) != 1 or index.ndim or (None in kinds) or (kinds <= {((), None)}):
+            return self._held[index]  # raises: Python can't index by it
+        found = FUNCTIONS[np.array](self._held)[index]
+        return _weak(found) if kinds <= set(WEAK) else found
+
+
+def holder(held: Any) -> Any:
+    """Return what stands for something that is indexed."""
+    if isinstance(held, np.ndarray):
+        return Holder(held) if held.dtype in TRACEABLE else held
+    return Holder(held) if type(held) in (list, tuple) else held
 
 
 # ---------------------------------------------------------------------------------------------------- Python's builtins

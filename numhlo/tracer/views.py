@@ -197,5 +197,12 @@ def is_contiguous(x: Tracer) -> bool:
     return has_contiguous_strides(x.shape, strides_of(x), x.dtype.itemsize)
 
 
+def lies_in(x: Tracer, order: str | None) -> bool:
+    """Return whether NumPy's array in this place would have a memory order, ``"C"`` or ``"F"``, without a copy."""
+    if order not in ("C", "F"):
+        return True
+    return is_contiguous(x if order == "C" else view_transpose(x, tuple(reversed(range(x.ndim)))))
+
+
 def _only_unit_axes_differ(old: tuple[int, ...], new: tuple[int, ...]) -> bool:
     return [n for n in old if n != 1] == [n for n in new if n != 1]

@@ -1,5 +1,6 @@
 """Arrays that plain NumPy makes in a traced function: written into, known, made in helpers, and left alone elsewhere."""
 
+import copy
 import functools
 import importlib
 import math
@@ -14,6 +15,7 @@ from numpy import zeros
 
 import numhlo
 import numhlo.compat.jax
+from numhlo.lowering.ir.errors import ConcretizationError, ShapeError
 
 X = np.array([5.0, 6.0, 7.0])
 calls = 0
@@ -21,8 +23,8 @@ scale = 2.0
 
 
 def check(f, *arguments):
-    expected = f(*arguments)
-    found = numhlo.jit(f)(*arguments)
+    expected = f(*copy.deepcopy(arguments))
+    found = numhlo.jit(f)(*copy.deepcopy(arguments))
     assert numhlo.tree_util.tree_structure(found) == numhlo.tree_util.tree_structure(expected)
     for a, b in zip(numhlo.tree_util.tree_leaves(found), numhlo.tree_util.tree_leaves(expected), strict=True):
         np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
@@ -301,6 +303,50 @@ def test_numbers_and_iterators_of_python():
         )
 
     check(f, X, 3)
+
+
+WEIGHTS, NAMED = np.linspace(0, 1, 7), {"codes": np.arange(8) ** 2}
+POINTS = [(1.0, 2.0), (3.0, 4.0)]
+
+
+def test_constants_are_indexed_by_traced_values():
+    shifts = [3, 1, 2, 0]
+
+    def f(i, x):
+        k = i[1]
+        matrix = WEIGHTS.reshape(1, 7)
+        return (
+            [
+                WEIGHTS[i],
+                WEIGHTS[k],
+                WEIGHTS[k, None],
+                matrix[0, i],
+                WEIGHTS[i[:2]][::-1],
+                WEIGHTS[2],
+                WEIGHTS[1:3] + x,
+            ],
+            [np.take(WEIGHTS, i), WEIGHTS.take(i), WEIGHTS[:2].dot(x), WEIGHTS.searchsorted(x), NAMED["codes"][i] + k],
+            [shifts[k], shifts[k] * np.ones(2, np.float32), (5, 6, 7)[k], [x, x + 1][k], [shifts[j] for j in range(2)]],
+            [POINTS[j][0] for j in (0, 1)],
+        )
+
+    check(f, np.array([0, 1, 2]), X[:2] / 10)
+    with pytest.raises(ConcretizationError, match="use as a Python index"):
+        numhlo.jit(lambda i: POINTS[i])(1)
+
+
+def test_lists_and_layouts_as_numpy_has_them():
+    def f(a, n, y):
+        t = a.T
+        t[0] = 5
+        copied, viewed = np.ascontiguousarray(t), np.asfortranarray(t)
+        kept = np.asarray(t, order="C")
+        copied[0, 0], viewed[1, 1], kept[0, 1] = -1, -2, -3
+        return [np.array([a[0, 0], n, y]), np.array([n, True]), np.stack([a[0], [1, 2]]), copied, viewed, kept, a]
+
+    check(f, np.ones((2, 2), np.float32), 3, 2.5)
+    with pytest.raises(ShapeError, match="the items of a list have one shape"):
+        numhlo.jit(lambda x: np.array([x, 1.0]))(X)
 
 
 def test_isinstance_tells_what_numpy_would_have():

@@ -237,8 +237,16 @@ def asarray(x: Any, dtype: np.dtype | None = None) -> Any:
         return x if dtype is None else convert(x, dtype)
     if isinstance(x, list | tuple) and contains_tracer(x):
         parts = [asarray(item) for item in x]
-        common = result_dtype(*parts) if dtype is None else dtype
-        rows = [expand(convert(asarray(p), common), 0) for p in broadcast_all(*parts, name="asarray")]
+        shapes = {shape_of(p) for p in parts}
+        if len(shapes) > 1:
+            raise ShapeError(
+                f"an array of {' and '.join(sorted(map(spelling, parts)))}",
+                where=capture_location(),
+                why="the items of a list have one shape",
+                fix="use concatenate, or broadcast_to first",
+            )
+        common = common_dtype([p.dtype for p in parts]) if dtype is None else dtype  # in lists, no number is weak
+        rows = [expand(convert(p, common), 0) for p in parts]
         return bind1(layout.CONCATENATE, *rows, attributes={"dimension": 0})
     array = np.asarray(x, dtype)
     return array if array.dtype in TRACEABLE else array.astype(as_dtype(array.dtype))

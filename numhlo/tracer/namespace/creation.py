@@ -35,6 +35,7 @@ from numhlo.tracer.namespace.elementwise import log10, power
 from numhlo.tracer.namespace.index_items import as_traced, new_array
 from numhlo.tracer.namespace.manipulation import shape_tuple
 from numhlo.tracer.trace import Tracer
+from numhlo.tracer.views import lies_in
 
 __all__ = [
     "arange",
@@ -188,7 +189,7 @@ def asarray(
     Array([1., 2.], dtype=float32)
     """
     converted = to_array(a, None if dtype is None else as_dtype(dtype))
-    if converted is a and isinstance(a, Tracer) and not copy and not a.is_scalar:
+    if converted is a and isinstance(a, Tracer) and not copy and not a.is_scalar and lies_in(a, order):
         return a
     if copy is False:
         raise ValueError("Unable to avoid copy while creating an array as requested.")
@@ -203,14 +204,14 @@ def asanyarray(a: Any, dtype: Any = None, order: str | None = None, **options: A
 
 @implements(np.ascontiguousarray)
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
-    """Return an array of at least one dimension; memory layout means nothing while tracing."""
-    return manipulation.atleast_1d(asarray(a, dtype))
+    """Return an array of at least one dimension: a copy where NumPy's would not be contiguous already."""
+    return manipulation.atleast_1d(asarray(a, dtype, "C"))
 
 
 @implements(np.asfortranarray)
 def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
-    """Return an array of at least one dimension; memory layout means nothing while tracing."""
-    return manipulation.atleast_1d(asarray(a, dtype))
+    """Return an array of at least one dimension: a copy where NumPy's would not be in Fortran's order already."""
+    return manipulation.atleast_1d(asarray(a, dtype, "F"))
 
 
 @implements(np.array)
@@ -231,7 +232,7 @@ def array(
     >>> array([[1, 2], [3, 4]], "float32")
     Array([[1., 2.], [3., 4.]], dtype=float32)
     """
-    result = asarray(object, dtype, copy=copy)
+    result = asarray(object, dtype, order, copy=copy)
     missing = max(0, ndmin - result.ndim)
     return manipulation.reshape(result, (1,) * missing + result.shape) if missing else result
 
