@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from numhlo.tracer.checkpointing import checkpoint, checkpoint_policies, remat
     from numhlo.tracer.closures import closure_convert
     from numhlo.tracer.custom_backward import custom_gradient, custom_vjp
+    from numhlo.tracer.custom_batching import custom_vmap
     from numhlo.tracer.custom_forward import custom_jvp
     from numhlo.tracer.devices import block_until_ready, device_get, device_put
     from numhlo.tracer.differentiating import (
@@ -72,6 +73,7 @@ _HOMES = {
     "custom_gradient": "numhlo.tracer.custom_backward",
     "custom_jvp": "numhlo.tracer.custom_forward",
     "custom_vjp": "numhlo.tracer.custom_backward",
+    "custom_vmap": "numhlo.tracer.custom_batching",
     "debug_infs": "numhlo.compilation.looking",
     "debug_nans": "numhlo.compilation.looking",
     "debugging": "numhlo.switches",
@@ -139,6 +141,7 @@ __all__ = [
     "custom_gradient",
     "custom_jvp",
     "custom_vjp",
+    "custom_vmap",
     "debug",
     "debug_infs",
     "debug_nans",

@@ -1,6 +1,7 @@
 """`numhlo.debug`: looking into programs while they run."""
 
+from numhlo.tracer.callbacks import debug_breakpoint as breakpoint
 from numhlo.tracer.callbacks import debug_callback as callback
 from numhlo.tracer.callbacks import debug_print as print
 
-__all__ = ["callback", "print"]
+__all__ = ["breakpoint", "callback", "print"]

@@ -1,4 +1,4 @@
-"""`pure_callback`, `io_callback`, `debug_callback` and `debug_print`: Python functions called from a running program.
+"""`pure_callback`, `io_callback`, `debug_callback` and their kin: Python functions called from a running program.
 
 A callback is a ``custom_call`` of one target; which function it means stands in its ``backend_config``, a string that
 also holds the function. So the text of a program is legal, and the function lives as long as the programs that use it.
@@ -6,8 +6,11 @@ also holds the function. So the text of a program is legal, and the function liv
 
 from __future__ import annotations
 
+import code
+import contextlib
 import functools
 import itertools
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,7 +25,7 @@ from numhlo.tracer.array import Array
 from numhlo.tracer.bind import bind
 from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, expand, shape_of
 from numhlo.tracer.pytrees import PyTreeDef, tree_flatten, tree_map, tree_unflatten
-from numhlo.tracer.trace import current_trace
+from numhlo.tracer.trace import Tracer, current_trace
 
 TARGET = "numhlo.python_callback"
 WHOLE_BATCH = ("expand_dims", "broadcast_all")
@@ -272,6 +275,45 @@ def debug_print(fmt: str, *args: Any, ordered: bool = False, **kwargs: Any) -> N
 def _shown(value: Any) -> Any:
     """Return a value as it is formatted: numbers for arrays without dimensions."""
     return tree_map(lambda x: x[()] if isinstance(x, np.ndarray) and not x.ndim else x, value)
+
+
+def debug_breakpoint(*, ordered: bool = False) -> None:
+    """Stop when the program runs, at a Python prompt that has the caller's variables, arrays with their values.
+
+    Ctrl-D, ``exit()`` or ``quit()`` goes on. Under `vmap` it stops for each example.
+
+    Parameters
+    ----------
+    ordered : bool, optional
+        Taken for compatibility: stops are always in order.
+
+    Examples
+    --------
+    >>> import numhlo
+    >>> @numhlo.jit
+    ... def scaled(x):
+    ...     y = x * 2
+    ...     debug_breakpoint()
+    ...     return y
+    >>> scaled(1.0)  # doctest: +SKIP
+    breakpoint at example.py:4 in scaled; Ctrl-D goes on
+    >>> y  # doctest: +SKIP
+    Array(2.)
+    """
+    frame = sys._getframe(1)
+    place = f"breakpoint at {frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_name}; Ctrl-D goes on"
+    leaves, tree = tree_flatten(dict(frame.f_locals))
+    arrays = [k for k, x in enumerate(leaves) if isinstance(x, Tracer | np.ndarray)]
+    outer = frame.f_globals
+
+    def stop(*values: Any) -> None:
+        filled = list(leaves)
+        for k, value in zip(arrays, values, strict=True):
+            filled[k] = np.asarray(value).view(Array)
+        with contextlib.suppress(SystemExit):
+            code.InteractiveConsole({**outer, **tree_unflatten(tree, filled)}).interact(place, exitmsg="")
+
+    debug_callback(stop, *[leaves[k] for k in arrays])
 
 
 def call_with_lanes(op: Op, arrays: Sequence[tuple[Any, bool]], size: int) -> list[Any] | None:

@@ -1,8 +1,8 @@
 """Rules that a program brings along: how one composite, made by the user's function, is differentiated and batched.
 
 A rule is found by the identity of the composite's decomposition, the function as it was traced, so that redefining the
-user's function never mixes them up. This file knows the contract; `custom_forward`, `custom_backward` and
-`checkpointing` make the rules.
+user's function never mixes them up. This file knows the contract; `custom_forward`, `custom_backward`,
+`custom_batching` and `checkpointing` make the rules.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from numhlo.lowering.ops import control_flow
 from numhlo.tracer.bind import bind
 
 if TYPE_CHECKING:
+    from numhlo.tracer.batching.table import Lanes
     from numhlo.tracer.differentiation.table import Walker
 
 
@@ -31,6 +32,10 @@ class CustomRule:
     def batched(self, size: int) -> CustomRule | None:
         """Return the rule of the composite on lanes, all operands mapped; None: that of its ops will do."""
         raise NotImplementedError
+
+    def batch(self, op: Op, operands: Sequence[Lanes], size: int) -> list[Lanes] | None:
+        """Return the results on lanes; None where the ops are run on lanes, and `batched` is the rule of that."""
+        return None
 
 
 class LinearRule:

@@ -436,15 +436,21 @@ def _jacobian(
 
 
 def _columns(fun: Callable[..., Any], leaves: Sequence[Any], has_aux: bool) -> tuple[Any, Any, list[list[Any]]]:
+    """Push all unit vectors forward at once; what does not depend on them is computed once."""
     arrays = [asarray(x) for x in leaves]
-    result = fun(*arrays)
-    outputs, aux = result if has_aux else (result, None)
 
     def push(*tangents: Any) -> Any:
-        return jvp(lambda *v: tree_leaves(fun(*v)[0] if has_aux else fun(*v)), arrays, tangents)[1]
+        pushed = jvp(fun, arrays, tangents, has_aux)
+        return (pushed[0], pushed[2] if has_aux else None), tree_leaves(pushed[1])
 
-    columns = vmap(push, out_axes=-1)(*_basis(leaves))
-    return outputs, aux, [_split_columns(c, leaves, c.ndim - 1) for c in columns]
+    basis = _basis(leaves)
+    primals, columns = vmap(push, out_axes=(0, -1))(*basis)
+    if shape_of(basis[0])[0]:
+        value, aux = tree_map(lambda x: x[0], primals)
+    else:
+        result = fun(*arrays)
+        value, aux = result if has_aux else (result, None)
+    return value, aux, [_split_columns(c, leaves, c.ndim - 1) for c in columns]
 
 
 def _rows(fun: Callable[..., Any], leaves: Sequence[Any], has_aux: bool) -> tuple[Any, Any, list[list[Any]]]:

@@ -9,18 +9,7 @@ from typing import Any
 from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError
 from numhlo.tracer.arguments import WEAK
-from numhlo.tracer.batching import (
-    contraction,
-    control_flow,
-    elementwise,
-    fourier,
-    indexing,
-    layout,
-    linear_algebra,
-    random_bits,
-    reduction,
-    windows,
-)
+from numhlo.tracer.batching import control_flow, families
 from numhlo.tracer.batching.table import Lanes, batch_function, spread
 from numhlo.tracer.collectives import batching_axis, named_axis
 from numhlo.tracer.namespace.core import asarray, normalize_axis, shape_of
@@ -30,19 +19,8 @@ from numhlo.tracer.pytrees import PyTreeDef, tree_flatten, tree_leaves, tree_str
 from numhlo.tracer.staging import known_value, stage, transformation
 from numhlo.tracer.trace import Tracer
 
-FAMILIES = (
-    contraction,
-    control_flow,
-    elementwise,
-    fourier,
-    indexing,
-    layout,
-    linear_algebra,
-    random_bits,
-    reduction,
-    windows,
-)
-"""The modules whose batching rules `vmap` uses; importing them registers the rules."""
+FAMILIES = families.FAMILIES
+"""The modules whose rules are used here; importing them registers the rules."""
 
 
 def vmap(

@@ -20,7 +20,7 @@ FOREIGN = {
     "nn": "scaled products of 8-bit blocks",
     "nn.initializers": "a protocol for type checkers",
     "tree_util": "types for type checkers, JAX's registry",
-    "debug": "a debugger, and pictures of shardings",
+    "debug": "pictures of shardings",
 }
 """Modules with names that mean something to JAX alone, and what these are."""
 
@@ -42,8 +42,7 @@ OWN = {
     "nn": "get_scaled_dot_general_config scaled_dot_general scaled_matmul",
     "nn.initializers": "Initializer",
     "tree_util": "KeyEntry KeyPath default_registry",
-    "debug": """log DebugEffect OrderedDebugEffect visualize_array_sharding inspect_array_sharding visualize_sharding
-        breakpoint""",
+    "debug": """log DebugEffect OrderedDebugEffect visualize_array_sharding inspect_array_sharding visualize_sharding""",
 }
 
 MODULES = [

@@ -172,3 +172,26 @@ def test_a_program_read_from_text_has_lost_the_function():
     module = numhlo.stablehlo.parse(text)
     with pytest.raises(UnsupportedError, match="does not hold the function"):
         module.interpret("main", X)
+
+
+def test_breakpoints_have_the_values(monkeypatch, capsys):
+    seen = []
+
+    def interact(console, banner, exitmsg):
+        seen.append((banner, dict(console.locals)))
+        raise SystemExit
+
+    monkeypatch.setattr("code.InteractiveConsole.interact", interact)
+
+    @numhlo.jit
+    def fun(x):
+        pair = {"y": x * 2, "n": 3}
+        debug.breakpoint()
+        return pair["y"] + 1
+
+    assert float(fun(2.0)) == 5
+    banner, values = seen[0]
+    assert "test_callbacks.py" in banner and "in fun" in banner
+    assert float(values["pair"]["y"]) == 4 and values["pair"]["n"] == 3 and values["numhlo"] is numhlo
+    numhlo.vmap(fun)(np.arange(2.0))
+    assert [float(v["x"]) for _, v in seen[1:]] == [0, 1]

@@ -219,3 +219,16 @@ def test_results_that_are_not_real_scalars_are_errors() -> None:
         numhlo.grad(lambda x: x, argnums=2)(1.0)
     with pytest.raises(ShapeError, match="a primal of shape"):
         numhlo.jvp(lambda x: x, (X,), (X[0],))
+
+
+def test_forward_jacobians_run_the_function_once() -> None:
+    runs: list[Any] = []
+
+    def fun(x: Any) -> Any:
+        runs.append(x)
+        return lax.while_loop(lambda s: s.sum() < 9, lambda s: s * 2, x), {"aux": x[0]}
+
+    jacobian, aux = numhlo.jacfwd(fun, has_aux=True)(np.array([1.0, 2.0]))
+    np.testing.assert_array_equal(jacobian, 4 * np.eye(2))
+    assert len(runs) == 1 and float(aux["aux"]) == 1
+    assert numhlo.jacfwd(lambda x: x.sum() * np.ones(2))(np.zeros(0)).shape == (2, 0)

@@ -7,6 +7,7 @@ import pytest
 
 import numhlo
 import numhlo.numpy as hnp
+import numhlo.scipy.linalg as hsl
 from numhlo.lowering.ir.errors import UnsupportedError
 
 jax.config.update("jax_enable_x64", True)
@@ -95,9 +96,18 @@ def test_second_derivatives_and_lanes():
 
 
 def test_what_has_no_derivative_says_so():
-    with pytest.raises(UnsupportedError, match="use eigvals"):
-        numhlo.grad(lambda x: hnp.abs(hnp.linalg.eig(x)[1]).sum())(A)
+    with pytest.raises(UnsupportedError, match="use eigh"):
+        numhlo.grad(lambda x: hnp.abs(hsl.schur(x)[1]).sum())(A)
     with pytest.raises(UnsupportedError, match="full_matrices=False"):
         numhlo.grad(lambda x: hnp.linalg.svd(x)[0].sum())(TALL)
     with pytest.raises(UnsupportedError, match="reduced"):
         numhlo.grad(lambda x: hnp.linalg.qr(x)[0].sum())(TALL.T.copy())
+
+
+def test_eigenvectors_as_lapack_scales_them(rng):
+    for matrix in (A, A + 1j * rng.normal(size=A.shape)):
+        fun = lambda x: tuple(hnp.linalg.eig(x))
+        step = 1e-6 * rng.normal(size=matrix.shape)
+        found = numhlo.jvp(fun, (matrix,), (step * 1e6,))[1]
+        for slope, ahead, behind in zip(found, np.linalg.eig(matrix + step), np.linalg.eig(matrix - step), strict=True):
+            np.testing.assert_allclose(slope, (ahead - behind) / 2e-6, atol=1e-6)

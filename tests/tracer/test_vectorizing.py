@@ -238,3 +238,33 @@ def test_chunks_refused():
         vmap(lambda x: x, chunk=0)
     with pytest.raises(ArgumentError, match="chunk=4 with axis_name='i'"):
         vmap(lambda x: lax.psum(x, "i"), axis_name="i", chunk=4)
+
+
+def test_custom_batching_rules() -> None:
+    calls: list[Any] = []
+
+    @numhlo.custom_vmap
+    def scaled(x: Any, pair: Any) -> Any:
+        return {"z": x * pair[0] + pair[1]}
+
+    @scaled.def_vmap
+    def many(size: int, batched: Any, x: Any, pair: Any) -> Any:
+        calls.append((size, batched))
+        a, b = (p if flag else p[None] for p, flag in zip(pair, batched[1], strict=True))
+        return {"z": (x if batched[0] else x[None]) * a + b}, True
+
+    x, y = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+    np.testing.assert_array_equal(vmap(scaled, (0, (None, 0)))(x, (2.0, y))["z"], 2 * x + y)
+    assert calls == [(2, [True, (False, True)])]
+    np.testing.assert_array_equal(numhlo.jit(scaled)(x, (2.0, y))["z"], 2 * x + y)
+    slope = numhlo.vmap(numhlo.grad(lambda x: scaled(x, (x, 1.0))["z"]))
+    np.testing.assert_array_equal(slope(x), 2 * x)
+    bare = numhlo.custom_vmap(lambda x: x)
+    with pytest.raises(ArgumentError, match="without a rule"):
+        vmap(bare)(x)
+    bare.def_vmap(lambda size, batched, x: (x[0], True))
+    with pytest.raises(ShapeError, match=r"\[2\] is meant"):
+        vmap(bare)(x)
+    bare.def_vmap(lambda size, batched, x: x)
+    with pytest.raises(ArgumentError, match="a pair"):
+        vmap(bare)(x)

@@ -6,7 +6,20 @@ on. Arrays never change: ``y += 1`` binds the name again, assignment to elements
 less, so there is no ``jax_enable_x64`` to switch.
 """
 
-from numhlo.compat.jax import debug, experimental, flatten_util, lax, nn, numpy, ops, random, scipy, tree, tree_util
+from numhlo.compat.jax import (
+    custom_batching,
+    debug,
+    experimental,
+    flatten_util,
+    lax,
+    nn,
+    numpy,
+    ops,
+    random,
+    scipy,
+    tree,
+    tree_util,
+)
 from numhlo.compat.jax.arrays import Array
 from numhlo.compat.jax.callbacks import pure_callback
 from numhlo.compat.jax.configuration import config
@@ -64,6 +77,7 @@ __all__ = [
     "clear_caches",
     "closure_convert",
     "config",
+    "custom_batching",
     "custom_gradient",
     "custom_jvp",
     "custom_vjp",

@@ -201,7 +201,8 @@ def _batch_composite(op: Op, operands: list[Lanes], size: int, environment: Envi
     """Batch scan, map, cumulative, elementwise and matrix composites as such, any other through its decomposition."""
     name, rule = op.attributes["name"], custom_rule(op)
     if rule is not None:
-        return _batch_custom(op, operands, size, rule)
+        found = rule.batch(op, operands, size)
+        return _batch_custom(op, operands, size, rule) if found is None else found
     if name == "numhlo.scan":
         return _batch_scan(op, operands, size)
     if name == "numhlo.map":

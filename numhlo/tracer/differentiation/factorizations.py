@@ -17,8 +17,9 @@ from numhlo.tracer.differentiation.linear_algebra import hermitian_part
 from numhlo.tracer.differentiation.table import add_tangents, linear_operand
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import matrices as m
-from numhlo.tracer.namespace.core import convert, shape_of
+from numhlo.tracer.namespace.core import broadcast_to_shape, convert, expand, shape_of
 from numhlo.tracer.namespace.reductions import sum as sum_over
+from numhlo.tracer.namespace.searching import argmax
 
 
 def _jvp_lu(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
@@ -141,13 +142,35 @@ def _jvp_eigvals(op: Op, primals: list[Any], tangents: list[Any], outputs: list[
     return [m.diagonal(m.factor("solve", v, moved)[0])]
 
 
+def _jvp_eig(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
+    """As for eigh; then the part along each vector goes that keeps it as LAPACK scales it.
+
+    That is: of norm 1, with a real component where it is largest.
+    """
+    w, v = outputs
+    inner = m.factor("solve", v, m.product(convert(tangents[0], v.dtype), v))[0]
+    across, down = (m.widened(make(w), v) for make in (m.row_of, m.column_of))
+    dv = m.product(v, b.multiply(_inverse_gaps(b.subtract(across, down)), inner))
+    growth = b.real(_column_sums(b.multiply(m.conjugate(v), dv)))
+    sizes = b.absolute(v)
+    largest = broadcast_to_shape(expand(argmax(sizes, -2), -2), shape_of(v))
+    there = convert(b.equal(b.iota_along(shape_of(v), len(shape_of(v)) - 2), largest), sizes.dtype)
+    turning = b.divide(*(_column_sums(b.multiply(part(x), there)) for part, x in ((b.imag, dv), (b.real, v))))
+    along = m.widened(m.row_of(b.as_complex(growth, turning)), v)
+    return [m.diagonal(inner), b.subtract(dv, b.multiply(v, along))]
+
+
+def _column_sums(x: Any) -> Any:
+    return sum_over(x, -2, dtype=x.dtype)
+
+
 def _refuse_vectors(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
     name = op.attributes["name"].removeprefix("numhlo.")
     raise UnsupportedError(
         f"the derivative of {name}",
         where=op.location,
         why="its vectors are determined up to a factor only",
-        fix="use eigvals, or eigh of a Hermitian matrix" if name == "eig" else "use eigh, or another factorization",
+        fix="use eigh, or another factorization",
     )
 
 
@@ -190,7 +213,7 @@ FACTOR_DERIVATIVES: dict[str, Callable[[Op, list[Any], list[Any], list[Any]], Se
     "svdvals": _jvp_svdvals,
     "eigh": _jvp_eigh,
     "eigvalsh": _jvp_eigvalsh,
-    "eig": _refuse_vectors,
+    "eig": _jvp_eig,
     "eigvals": _jvp_eigvals,
     "solve": _jvp_solve,
     "slogdet": _jvp_slogdet,

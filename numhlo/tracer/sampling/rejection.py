@@ -2,7 +2,7 @@
 
 Algorithms and the use of keys are JAX's. Sources: Marsaglia and Tsang, "A simple method for generating gamma
 variables" (2000); Hörmann, "The transformed rejection method for generating Poisson random variables" (1993); Knuth,
-"The art of computer programming", volume 2, 3.4.1. Samples have no derivative by their parameters.
+"The art of computer programming", volume 2, 3.4.1. Gamma numbers have a derivative by their parameter, others none.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.tracer.custom_forward import custom_jvp
 from numhlo.tracer.loops import while_loop
 from numhlo.tracer.namespace import building as b
@@ -22,6 +20,7 @@ from numhlo.tracer.namespace.activations import softmax
 from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, expand, full_of, reshape_to, shape_of
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.manipulation import shape_tuple
+from numhlo.tracer.namespace.special import composite
 from numhlo.tracer.sampling.continuous import (
     draw_exponential,
     draw_normal,
@@ -44,6 +43,9 @@ SQUEEZE = 0.0331
 
 KNUTH_BELOW = 10.0
 """Poisson means below which Knuth's products of uniform numbers are used."""
+
+LOG_OF_SMALL = -40.0
+"""Logarithms of gamma numbers below which the distribution function's first term is exact in double precision."""
 
 F32 = np.dtype(np.float32)
 
@@ -116,13 +118,20 @@ def _draw_gamma(keys: Any, alpha: Any, log_space: bool) -> Any:
     return b.multiply(b.multiply(d, v), boost)
 
 
-def _refuse_derivative(*_: Any) -> Any:
-    raise UnsupportedError(
-        "the derivative of random gamma numbers by their shape parameter",
-        where=capture_location(),
-        why="samples by rejection do not depend smoothly on it",
-        fix="stop_gradient the parameter, or use a distribution with a location and a scale",
-    )
+def _slope(a: Any, log_x: Any) -> Any:
+    """Return the derivative of a gamma number's logarithm by its shape parameter, at a fixed quantile.
+
+    Notes
+    -----
+    ``-(dP/da) / (x dP/dx)`` with P the distribution function; for small x, P is ``x**a / gamma(a + 1)``. Source:
+    Figurnov, Mohamed, Mnih, "Implicit reparameterization gradients" (2018).
+    """
+    x = b.exp(log_x)
+    density = b.exp(b.subtract(b.subtract(b.multiply(a, log_x), x), composite("lgamma", a)))
+    small = b.less(log_x, LOG_OF_SMALL)
+    exact = b.divide(b.negate(composite("igamma_slope", a, x)), b.select(small, 1, density))
+    limit = b.divide(b.subtract(composite("digamma", b.add(a, 1.0)), log_x), a)
+    return b.select(small, limit, exact)
 
 
 def _gamma_array(key: Any, a: Any, shape: tuple[int, ...], dtype: np.dtype, log_space: bool) -> Any:
@@ -135,7 +144,14 @@ def _gamma_array(key: Any, a: Any, shape: tuple[int, ...], dtype: np.dtype, log_
     def draw(flat: Any) -> Any:
         return _draw_gamma(split_key(key, (count,)), flat, log_space)
 
-    draw.defjvp(_refuse_derivative)
+    def slope(tangent: Any, drawn: Any, flat: Any) -> Any:
+        exact = convert(drawn, np.float64)
+        log_x = exact if log_space else b.log(b.select(b.equal(exact, 0), 1, exact))  # times 0, where it underflowed
+        log_slope = _slope(convert(flat, np.float64), log_x)
+        factor = log_slope if log_space else b.multiply(exact, log_slope)
+        return b.multiply(tangent, convert(factor, dtype))
+
+    draw.defjvps(slope)
     return reshape_to(draw(reshape_to(alpha, (count,))), shape)
 
 
