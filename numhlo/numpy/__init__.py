@@ -20,7 +20,9 @@ from numhlo.tracer.namespace.calculus import *  # noqa: F403
 from numhlo.tracer.namespace.comparing import *  # noqa: F403
 from numhlo.tracer.namespace.creation import *  # noqa: F403
 from numhlo.tracer.namespace.cumulative import *  # noqa: F403
+from numhlo.tracer.namespace.diagonals import *  # noqa: F403
 from numhlo.tracer.namespace.editing import *  # noqa: F403
+from numhlo.tracer.namespace.einsum import *  # noqa: F403
 from numhlo.tracer.namespace.elementwise import *  # noqa: F403
 from numhlo.tracer.namespace.grids import *  # noqa: F403
 from numhlo.tracer.namespace.histograms import *  # noqa: F403
@@ -32,10 +34,12 @@ from numhlo.tracer.namespace.nan_reductions import *  # noqa: F403
 from numhlo.tracer.namespace.padding import *  # noqa: F403
 from numhlo.tracer.namespace.polynomial_fits import *  # noqa: F403
 from numhlo.tracer.namespace.polynomials import *  # noqa: F403
+from numhlo.tracer.namespace.rearranging import *  # noqa: F403
 from numhlo.tracer.namespace.reductions import *  # noqa: F403
 from numhlo.tracer.namespace.rounding import *  # noqa: F403
 from numhlo.tracer.namespace.searching import *  # noqa: F403
 from numhlo.tracer.namespace.selection import *  # noqa: F403
+from numhlo.tracer.namespace.sequences import *  # noqa: F403
 from numhlo.tracer.namespace.sets import *  # noqa: F403
 from numhlo.tracer.namespace.sorting import *  # noqa: F403
 from numhlo.tracer.namespace.statistics import *  # noqa: F403

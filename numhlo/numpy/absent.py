@@ -58,7 +58,7 @@ ADVICE: dict[str, str] = {
         ["getbufsize", "setbufsize", "get_include", "info", "show_config", "show_runtime", "test", "ComplexWarning"],
         "it is about NumPy itself: use NumPy's",
     ),
-    **dict.fromkeys(["exceptions", "ctypeslib", "core", "f2py", "typing", "version", "dtypes"], "use NumPy's"),
+    **dict.fromkeys(["ctypeslib", "core", "f2py", "typing", "version", "dtypes"], "use NumPy's"),
     **dict.fromkeys(
         ["fromfile", "fromiter", "fromregex", "loadtxt", "genfromtxt", "load", "frombuffer", "fromstring"],
         "use NumPy's, then asarray",

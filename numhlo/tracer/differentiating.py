@@ -20,7 +20,7 @@ from numhlo.tracer.bind import bind1
 from numhlo.tracer.differentiation import families
 from numhlo.tracer.differentiation.table import Dual, Walker, instantiate, is_differentiable, transpose_body
 from numhlo.tracer.namespace.core import asarray, convert, full_of, reshape_to, shape_of
-from numhlo.tracer.namespace.creation import eye
+from numhlo.tracer.namespace.diagonals import eye
 from numhlo.tracer.plain_numpy import run_traced
 from numhlo.tracer.pytrees import PyTreeDef, tree_flatten, tree_leaves, tree_map, tree_structure, tree_unflatten
 from numhlo.tracer.replay import replay_body

@@ -13,6 +13,7 @@ from numhlo.lowering.ops.random_bits import RNG_BIT_GENERATOR
 from numhlo.tracer.bind import bind
 from numhlo.tracer.differentiation.linear_algebra import hermitian_part
 from numhlo.tracer.namespace import building as b
+from numhlo.tracer.namespace import elementwise, norms
 from numhlo.tracer.namespace import matrices as m
 from numhlo.tracer.namespace.core import asarray, convert, reshape_to, shape_of
 from numhlo.tracer.namespace.eager import runs_anywhere
@@ -127,14 +128,39 @@ def eigh(x: Any, *, lower: bool = True, symmetrize_input: bool = True, sort_eige
 
 
 @runs_anywhere
-def eig(x: Any, *, compute_left_eigenvectors: bool = False, compute_right_eigenvectors: bool = True) -> Any:
-    """Return complex eigenvalues in a list, and right eigenvectors after them where asked for."""
-    if compute_left_eigenvectors:
-        raise ArgumentError(
-            "lax.linalg.eig(compute_left_eigenvectors=True)", where=capture_location(), fix="use eig(x.mT.conj())"
-        )
+def eig(x: Any, *, compute_left_eigenvectors: bool = True, compute_right_eigenvectors: bool = True) -> Any:
+    """Return complex eigenvalues in a list, then left and right eigenvectors as columns, where asked for.
+
+    Parameters
+    ----------
+    x : (..., n, n) array_like
+    compute_left_eigenvectors, compute_right_eigenvectors : bool, optional
+
+    Returns
+    -------
+    list of array
+        Eigenvalues ``w``; ``vl`` with ``vl^H x = w vl^H``; ``vr`` with ``x vr = vr w``; of length 1.
+
+    Notes
+    -----
+    Source: `jax.lax.linalg.eig`. Left eigenvectors are the rows of ``inv(vr)``; they are not finite where the matrix
+    has too few eigenvectors.
+
+    Examples
+    --------
+    >>> w, vl, vr = eig(np.array([[2.0, 0.0], [1.0, 3.0]]))
+    >>> np.allclose(np.conj(vl.T) @ [[2.0, 0.0], [1.0, 3.0]], np.diag(w) @ np.conj(vl.T))
+    True
+    """
     (array,) = as_matrices(x, square=True)
-    return list(m.factor("eig", array)) if compute_right_eigenvectors else m.factor("eigvals", array)
+    if not compute_left_eigenvectors and not compute_right_eigenvectors:
+        return m.factor("eigvals", array)
+    values, right = m.factor("eig", array)
+    found = [values]
+    if compute_left_eigenvectors:
+        (left,) = m.factor("solve", m.adjoint(right), m.identity_like(right))
+        found.append(elementwise.divide(left, norms.vector_norm(left, axis=-2, keepdims=True)))
+    return [*found, right] if compute_right_eigenvectors else found
 
 
 @runs_anywhere

@@ -323,7 +323,7 @@ def tree_all(tree: Any, *, is_leaf: IsLeaf = None) -> bool:
     return all(tree_leaves(tree, is_leaf))
 
 
-def tree_transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, tree: Any) -> Any:
+def tree_transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_to_transpose: Any) -> Any:
     """Turn an outer tree of inner trees into an inner tree of outer trees.
 
     Examples
@@ -331,7 +331,7 @@ def tree_transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, tr
     >>> tree_transpose(tree_structure([0, 0]), None, [{"a": 1}, {"a": 2}])
     {'a': [1, 2]}
     """
-    rows = outer_treedef.flatten_up_to(tree)
+    rows = outer_treedef.flatten_up_to(pytree_to_transpose)
     if inner_treedef is None:
         inner_treedef = tree_structure(rows[0])
     columns = zip(*[inner_treedef.flatten_up_to(r) for r in rows], strict=True)

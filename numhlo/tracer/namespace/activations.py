@@ -289,7 +289,7 @@ def soft_sign(x: Any) -> Any:
 
 
 @runs_anywhere
-def squareplus(x: Any, b_: Any = 4) -> Any:
+def squareplus(x: Any, b: Any = 4) -> Any:
     """Return ``(x + sqrt(x^2 + b)) / 2``.
 
     Examples
@@ -298,7 +298,8 @@ def squareplus(x: Any, b_: Any = 4) -> Any:
     Array([2., 4.])
     """
     (value,) = inexact(x)
-    return b.multiply(b.add(value, ufuncs.sqrt(ufuncs.add(b.multiply(value, value), b_))), 0.5)
+    root = ufuncs.sqrt(ufuncs.add(ufuncs.multiply(value, value), b))
+    return ufuncs.multiply(ufuncs.add(value, root), 0.5)
 
 
 @runs_anywhere

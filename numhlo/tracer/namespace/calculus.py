@@ -30,7 +30,8 @@ from numhlo.tracer.namespace.cumulative import cumsum
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.joining import concatenate, stack
 from numhlo.tracer.namespace.lax_windows import conv_general_dilated
-from numhlo.tracer.namespace.manipulation import flip, moveaxis
+from numhlo.tracer.namespace.manipulation import moveaxis
+from numhlo.tracer.namespace.rearranging import flip
 from numhlo.tracer.namespace.searching import searchsorted
 from numhlo.tracer.namespace.sorting import argsort
 from numhlo.tracer.trace import Tracer
@@ -339,7 +340,7 @@ def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
 
 
 @implements(np.cross)
-def cross(a: Any, b_: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
+def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
     """Return the cross product of vectors of three components.
 
     Examples
@@ -349,7 +350,7 @@ def cross(a: Any, b_: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, ax
     """
     if axis is not None:
         axisa = axisb = axisc = axis
-    x, y = moveaxis(as_traced(asarray(a)), axisa, -1), moveaxis(as_traced(asarray(b_)), axisb, -1)
+    x, y = moveaxis(as_traced(asarray(a)), axisa, -1), moveaxis(as_traced(asarray(b)), axisb, -1)
     if x.shape[-1] != 3 or y.shape[-1] != 3:
         raise ValueError(
             "Both input arrays must be (arrays of) 3-dimensional vectors, "

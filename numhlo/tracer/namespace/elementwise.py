@@ -175,8 +175,11 @@ class Ufunc:
         casting: str = "same_kind",
         order: str = "K",
         subok: bool = True,
+        signature: Any = None,
     ) -> Any:
         """Apply the function elementwise; see NumPy's function of the same name."""
+        if signature is not None and dtype is None:
+            dtype = _result_of(signature)
         if current_trace() is None:
             target = {} if out is None else {"out": out}  # NumPy refuses None where there are several results
             options = {"where": where, "dtype": dtype, "casting": casting, "order": order, **target}
@@ -238,15 +241,21 @@ class Ufunc:
         return METHODS[method](self, *args, **options)
 
 
+def _result_of(signature: Any) -> Any:
+    """Return the dtype that a ufunc's ``signature=`` asks the result to have: the last one it names."""
+    parts = signature.rpartition("->")[2] if isinstance(signature, str) else signature
+    return parts[-1]
+
+
 def _signature(ufunc: np.ufunc) -> inspect.Signature:
     kind = inspect.Parameter
     names = ["x"] if ufunc.nin == 1 else [f"x{k + 1}" for k in range(ufunc.nin)]
     operands = [kind(name, kind.POSITIONAL_ONLY) for name in names]
-    options = {"where": True, "dtype": None, "casting": "same_kind", "order": "K", "subok": True}
+    options = {"where": True, "casting": "same_kind", "order": "K", "dtype": None, "subok": True, "signature": None}
     return inspect.Signature(
         [
             *operands,
-            kind("out", kind.POSITIONAL_OR_KEYWORD, default=None),
+            kind("out", kind.POSITIONAL_OR_KEYWORD, default=None if ufunc.nout == 1 else (None,) * ufunc.nout),
             *[kind(name, kind.KEYWORD_ONLY, default=default) for name, default in options.items()],
         ]
     )

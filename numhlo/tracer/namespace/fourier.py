@@ -16,7 +16,7 @@ import numpy as np
 from numhlo.lowering.ops import layout
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import elementwise, manipulation
+from numhlo.tracer.namespace import elementwise, manipulation, rearranging
 from numhlo.tracer.namespace import matrices as m
 from numhlo.tracer.namespace.core import as_arrays, asarray, convert, implements, normalize_axis
 from numhlo.tracer.namespace.index_items import as_traced
@@ -309,4 +309,4 @@ def _shifted(x: Any, axes: Any, direction: int) -> Any:
     array = as_traced(asarray(x))
     chosen = range(array.ndim) if axes is None else [axes] if isinstance(axes, int) else axes
     places = [normalize_axis(axis, array.ndim) for axis in chosen]
-    return manipulation.roll(array, [direction * (array.shape[k] // 2) for k in places], places)
+    return rearranging.roll(array, [direction * (array.shape[k] // 2) for k in places], places)

@@ -23,10 +23,10 @@ from numhlo.tracer.namespace.core import (
     reshape_to,
     shape_of,
 )
-from numhlo.tracer.namespace.creation import arange, linspace
 from numhlo.tracer.namespace.index_items import as_traced, new_array
 from numhlo.tracer.namespace.joining import concatenate
 from numhlo.tracer.namespace.manipulation import shape_tuple
+from numhlo.tracer.namespace.sequences import arange, linspace
 from numhlo.tracer.trace import Tracer, current_trace
 
 __all__ = [

@@ -26,9 +26,9 @@ from numhlo.tracer.namespace.core import (
     result_dtype,
     shape_of,
 )
-from numhlo.tracer.namespace.creation import linspace
 from numhlo.tracer.namespace.index_items import Points, as_traced, new_array
 from numhlo.tracer.namespace.searching import searchsorted
+from numhlo.tracer.namespace.sequences import linspace
 from numhlo.tracer.trace import Tracer
 
 __all__ = ["bincount", "digitize", "histogram", "histogram2d", "histogram_bin_edges", "histogramdd"]

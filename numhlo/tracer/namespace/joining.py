@@ -51,7 +51,9 @@ def concatenate_arrays(arrays: Sequence[Any], axis: int) -> Any:
 
 
 @implements(np.concatenate)
-def concatenate(arrays: Any, /, axis: int | None = 0, out: Any = None, *, dtype: Any = None, **options: Any) -> Any:
+def concatenate(
+    arrays: Any, /, axis: int | None = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
+) -> Any:
     """Return arrays joined along an existing axis (flattened first for None).
 
     Examples

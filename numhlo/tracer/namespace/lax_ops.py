@@ -6,6 +6,7 @@ Structure is in `lax_structure`, slices in `lax_slices`, reductions and sorting 
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -31,6 +32,7 @@ from numhlo.tracer.namespace.core import (
     spelling,
 )
 from numhlo.tracer.namespace.eager import operand_of
+from numhlo.tracer.namespace.lax_arguments import RoundingMethod
 from numhlo.tracer.namespace.special import composite
 
 __all__ = [
@@ -86,7 +88,7 @@ def documented(rule: Callable[..., Any], name: str, documentation: str, *example
 def _unary(
     name: str, apply: Primitive | Callable[[Any], Any], documentation: str, *example: str
 ) -> Callable[[Any], Any]:
-    def rule(x: Any, /) -> Any:
+    def rule(x: Any) -> Any:
         (value,) = operands(name, x)
         return bind1(apply, value) if isinstance(apply, Primitive) else apply(value)
 
@@ -94,13 +96,26 @@ def _unary(
 
 
 def _binary(
-    name: str, apply: Primitive | Callable[[Any, Any], Any], documentation: str, *example: str
+    name: str, apply: Primitive | Callable[[Any, Any], Any], documentation: str, *example: str, names: str = "x y"
 ) -> Callable[[Any, Any], Any]:
-    def rule(x: Any, y: Any, /) -> Any:
+    def rule(x: Any, y: Any) -> Any:
         values = operands(name, x, y)
         return bind1(apply, *values) if isinstance(apply, Primitive) else apply(*values)
 
-    return documented(rule, name, documentation, *example)
+    return documented(rule if names == "x y" else _renamed(rule, names), name, documentation, *example)
+
+
+def _renamed(rule: Callable[[Any, Any], Any], names: str) -> Callable[..., Any]:
+    """Return a rule that has other names for its operands."""
+    signature = inspect.Signature(
+        [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in names.split()]
+    )
+
+    def renamed(*args: Any, **kwargs: Any) -> Any:
+        return rule(*signature.bind(*args, **kwargs).args)
+
+    vars(renamed)["__signature__"] = signature
+    return renamed
 
 
 def _comparison(name: str, documentation: str, *example: str) -> Callable[[Any, Any], Any]:
@@ -205,6 +220,7 @@ igamma = _binary(
     "Return the lower incomplete gamma function of a, x.",
     "1.0, np.array([0.5, 2.0])",
     "Array([0.39346934, 0.86466472])",
+    names="a x",
 )
 igammac = _binary(
     "igammac",
@@ -212,6 +228,7 @@ igammac = _binary(
     "Return ``1 - igamma(a, x)``, accurately.",
     "1.0, np.array([0.5, 50.0])",
     "Array([6.06530660e-01, 1.92874985e-22])",
+    names="a x",
 )
 imag = _unary("imag", ops.IMAG, "Return the imaginary part.", "1 + 2j", "Array(2.)")
 is_finite = _unary(
@@ -249,7 +266,12 @@ mul = _binary("mul", ops.MULTIPLY, "Return the product.", "np.array([1, 2]), 3",
 ne = _comparison("ne", "Return where operands differ.", "np.array([1, 2]), 2", "Array([ True, False])")
 neg = _unary("neg", ops.NEGATE, "Return the operand negated.", "np.array([1, -2])", "Array([-1,  2])")
 nextafter = _binary(
-    "nextafter", float_rules.nextafter, "Return the next float after the first operand.", "1.0, 2.0", "Array(1.)"
+    "nextafter",
+    float_rules.nextafter,
+    "Return the next float after the first operand.",
+    "1.0, 2.0",
+    "Array(1.)",
+    names="x1 x2",
 )
 polygamma = _binary(
     "polygamma",
@@ -257,6 +279,7 @@ polygamma = _binary(
     "Return digamma's m-th derivative at x.",
     "1.0, np.array([1.0, 2.0])",
     "Array([1.64493407, 0.64493407])",
+    names="m x",
 )
 population_count = _unary(
     "population_count", ops.POPCNT, "Return the number of one bits.", "np.array([7, 8])", "Array([3, 1])"
@@ -304,6 +327,7 @@ zeta = _binary(
     "Return Hurwitz's zeta function of order x at q.",
     "2.0, np.array([1.0, 2.0])",
     "Array([1.64493407, 0.64493407])",
+    names="x q",
 )
 
 
@@ -318,7 +342,7 @@ def betainc(a: Any, b: Any, x: Any) -> Any:
     return composite("betainc", *operands("betainc", a, b, x))
 
 
-def pow(x: Any, y: Any, /) -> Any:
+def pow(x: Any, y: Any) -> Any:
     """Return ``x`` to the power ``y``; integers are allowed as the power of floats.
 
     Examples
@@ -392,7 +416,7 @@ def integer_pow(x: Any, y: int) -> Any:
     return b.constant(1, base) if result is None else result
 
 
-def round(x: Any, rounding_method: Any = 0) -> Any:
+def round(x: Any, rounding_method: Any = RoundingMethod.AWAY_FROM_ZERO) -> Any:
     """Return the nearest integer; halves go away from zero (method 0), or to even (method 1).
 
     Examples

@@ -265,7 +265,6 @@ def dot_general(
     dimension_numbers: Any,
     precision: Any = None,
     preferred_element_type: Any = None,
-    **options: Any,
 ) -> Any:
     """Return products summed over contracting dimensions: batch dimensions first, then those of either side.
 
@@ -304,7 +303,7 @@ def dot_general(
     return bind1(contraction.DOT_GENERAL, x, y, attributes=attributes, results=[TensorType(tuple(shape), wanted)])
 
 
-def dot(lhs: Any, rhs: Any, precision: Any = None, preferred_element_type: Any = None) -> Any:
+def dot(lhs: Any, rhs: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
     """Return the product of vectors and matrices.
 
     Examples

@@ -16,9 +16,9 @@ from numhlo.lowering.ir.errors import ArgumentError, ShapeError
 from numhlo.lowering.ops import control_flow, layout
 from numhlo.tracer.bind import bind, bind1
 from numhlo.tracer.namespace import building as b
+from numhlo.tracer.namespace import core
 from numhlo.tracer.namespace.core import (
     as_dtype,
-    broadcast_shapes,
     broadcast_to_shape,
     convert,
     normalize_axes,
@@ -30,6 +30,7 @@ from numhlo.tracer.namespace.core import (
 from numhlo.tracer.namespace.eager import operand_of
 from numhlo.tracer.namespace.joining import concatenate_arrays
 from numhlo.tracer.namespace.manipulation import shape_tuple
+from numhlo.tracer.namespace.types import broadcast_shapes
 from numhlo.tracer.pytrees import tree_flatten, tree_unflatten
 
 __all__ = [
@@ -140,7 +141,7 @@ def broadcast_like(arr: Any, like_arr: Any) -> Any:
     """
     array, like = operand_of(arr), operand_of(like_arr)
     shape = shape_of(like)
-    if broadcast_shapes(shape_of(array), shape, name="lax.broadcast_like", operands=[array, like]) != shape:
+    if core.broadcast_shapes(shape_of(array), shape, name="lax.broadcast_like", operands=[array, like]) != shape:
         raise ShapeError(
             f"lax.broadcast_like: {spelling(array)} has a larger shape than {spelling(like)}", where=capture_location()
         )
@@ -263,7 +264,7 @@ def concatenate(operands: Sequence[Any], dimension: int) -> Any:
     return concatenate_arrays(arrays, normalize_axis(dimension, len(shape_of(arrays[0]))))
 
 
-def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
+def stack(operands: Sequence[Any], axis: int = 0) -> Any:
     """Return arrays of one shape and dtype joined along a new dimension.
 
     Examples
@@ -271,10 +272,10 @@ def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
     >>> stack([np.array([1, 2]), np.array([3, 4])], 1).tolist()
     [[1, 3], [2, 4]]
     """
-    return concatenate([expand_dims(x, (axis,)) for x in arrays], axis)
+    return concatenate([expand_dims(x, (axis,)) for x in operands], axis)
 
 
-def unstack(array: Any, axis: int = 0) -> tuple[Any, ...]:
+def unstack(x: Any, axis: int = 0) -> tuple[Any, ...]:
     """Return the slices along a dimension.
 
     Examples
@@ -282,7 +283,7 @@ def unstack(array: Any, axis: int = 0) -> tuple[Any, ...]:
     >>> unstack(np.array([[1, 2], [3, 4]]))
     (Array([1, 2]), Array([3, 4]))
     """
-    value = operand_of(array)
+    value = operand_of(x)
     return tuple(index_in_dim(value, k, axis, keepdims=False) for k in range(shape_of(value)[axis]))
 
 

@@ -246,7 +246,9 @@ def nanstd(
 
 
 @implements(np.nanmedian)
-def nanmedian(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
+def nanmedian(
+    a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = NO_VALUE
+) -> Any:
     """Return the median over axes of the elements that are not NaN.
 
     Examples
@@ -270,7 +272,7 @@ def nanquantile(
     out: Any = None,
     overwrite_input: bool = False,
     method: str = "linear",
-    keepdims: Any = False,
+    keepdims: Any = NO_VALUE,
     *,
     weights: Any = None,
 ) -> Any:
@@ -290,7 +292,17 @@ def nanquantile(
 
 
 @implements(np.nanpercentile)
-def nanpercentile(a: Any, q: Any, axis: Any = None, out: Any = None, *args: Any, **options: Any) -> Any:
+def nanpercentile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: Any = NO_VALUE,
+    *,
+    weights: Any = None,
+) -> Any:
     """Return percentiles over axes of the elements that are not NaN.
 
     Examples
@@ -298,4 +310,4 @@ def nanpercentile(a: Any, q: Any, axis: Any = None, out: Any = None, *args: Any,
     >>> nanpercentile([np.nan, 1.0, 3.0], 50)
     Array(2.)
     """
-    return nanquantile(a, statistics.fractions_of(q), axis, out, *args, **options)
+    return nanquantile(a, statistics.fractions_of(q), axis, out, overwrite_input, method, keepdims, weights=weights)

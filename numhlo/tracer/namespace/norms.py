@@ -22,7 +22,7 @@ from numhlo.tracer.namespace.core import (
     reshape_to,
     shape_of,
 )
-from numhlo.tracer.namespace.creation import eye
+from numhlo.tracer.namespace.diagonals import eye
 from numhlo.tracer.namespace.index_items import as_traced
 
 __all__ = [

@@ -15,9 +15,9 @@ from numhlo.tracer.namespace import advanced_indexing as advanced
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import reductions, statistics
 from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, full_of, implements
-from numhlo.tracer.namespace.creation import linspace
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.joining import concatenate_arrays
+from numhlo.tracer.namespace.sequences import linspace
 from numhlo.tracer.trace import Tracer
 
 __all__ = ["pad"]

@@ -195,11 +195,11 @@ class UniqueInverse(NamedTuple):
 
 
 def _variant(numpy_function: Callable[..., Any], kind: Any, **flags: bool) -> Callable[..., Any]:
-    def run(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
+    def run(x: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
         found = unique(x, equal_nan=False, size=size, fill_value=fill_value, **flags)
         return kind(*found) if kind is not None else found
 
-    def eager(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
+    def eager(x: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
         found = _eager_unique(x, equal_nan=False, size=size, fill_value=fill_value, **flags)
         return kind(*found) if kind is not None else found
 

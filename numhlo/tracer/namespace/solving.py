@@ -25,6 +25,7 @@ from numhlo.tracer.namespace.core import (
 )
 from numhlo.tracer.namespace.factoring import as_matrices, determinant_by_rows, inexact
 from numhlo.tracer.namespace.index_items import as_traced
+from numhlo.tracer.namespace.reductions import NO_VALUE
 from numhlo.tracer.namespace.searching import where
 
 __all__ = ["cond", "det", "inv", "lstsq", "matrix_rank", "pinv", "slogdet", "solve", "tensorinv", "tensorsolve"]
@@ -32,7 +33,6 @@ __all__ = ["cond", "det", "inv", "lstsq", "matrix_rank", "pinv", "slogdet", "sol
 BY_ROWS = 3
 """Rows up to which a determinant is a sum of products, which is quick on stacks and smooth where it is zero."""
 
-DEFAULT: Any = object()
 SlogdetResult: Any = type(np.linalg.slogdet(np.eye(1)))
 
 
@@ -143,14 +143,14 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
 
 
 @implements(np.linalg.pinv)
-def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = DEFAULT) -> Any:
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NO_VALUE) -> Any:
     """Return the Moore-Penrose inverse, from singular values above a part of the greatest one."""
     (array,) = as_matrices(a, square=hermitian)
     rows, columns = array.shape[-2:]
     if rcond is None:
-        part = 1e-15 if rtol is DEFAULT else rtol
+        part = 1e-15 if rtol is NO_VALUE else rtol
         rcond = max(rows, columns) * float(np.finfo(array.dtype).eps) if part is None else part
-    elif rtol is not DEFAULT:
+    elif rtol is not NO_VALUE:
         raise ValueError("`rtol` and `rcond` can't be both set.")
     if array.size == 0:
         return full_of(0, (*array.shape[:-2], columns, rows), array.dtype)

@@ -85,26 +85,34 @@ def gammasgn(x: Any) -> Any:
     return b.select(b.either(b.is_nan(value), b.equal(value, -np.inf)), np.nan, found)
 
 
+def _require_floats(name: str, exact: bool) -> None:
+    if exact:
+        raise ArgumentError(
+            f"special.{name}(exact=True)",
+            where=capture_location(),
+            why="its results are Python integers of any size",
+            fix=f"use math.{name} outside tracing",
+        )
+
+
 @runs_anywhere
-def factorial(n: Any, exact: bool = False) -> Any:
+def factorial(n: Any, exact: bool = False, extend: str = "zero") -> Any:
     """Return ``gamma(n + 1)``, 0 for negative ``n``.
 
     Raises
     ------
     ArgumentError
-        If ``exact`` is true: Python's integers can't be traced.
+        If ``exact`` is true: Python's integers can't be traced; if ``extend`` is another.
 
     Examples
     --------
     >>> factorial([0, 3, 10])
     Array([1.0000e+00, 6.0000e+00, 3.6288e+06])
     """
-    if exact:
+    _require_floats("factorial", exact)
+    if extend != "zero":
         raise ArgumentError(
-            "special.factorial(exact=True)",
-            where=capture_location(),
-            why="its results are Python integers of any size",
-            fix="use math.factorial outside tracing",
+            f"special.factorial({extend=})", where=capture_location(), fix="use gamma(n + 1) for negative n"
         )
     (value,) = _real("factorial", n)
     return b.select(b.less(value, 0), 0, composite("gamma", b.add(value, 1.0)))
@@ -129,12 +137,14 @@ def poch(z: Any, m: Any) -> Any:
 
 
 @runs_anywhere
-def comb(N: Any, k: Any, *, repetition: bool = False) -> Any:
+def comb(N: Any, k: Any, *, exact: bool = False, repetition: bool = False) -> Any:
     """Return how many ways there are to choose ``k`` of ``N``: 0 where ``k`` is greater, or one of them negative.
 
     Parameters
     ----------
     N, k : array_like
+    exact : bool, optional
+        Only False: Python's integers can't be traced.
     repetition : bool, optional
         Whether a thing may be chosen more than once.
 
@@ -143,6 +153,7 @@ def comb(N: Any, k: Any, *, repetition: bool = False) -> Any:
     >>> comb(10, [0, 3, 11])
     Array([  1., 120.,   0.])
     """
+    _require_floats("comb", exact)
     total, chosen = _real("comb", N, k)
     if repetition:
         total = b.select(b.equal(chosen, 0), total, b.subtract(b.add(total, chosen), 1.0))

@@ -231,7 +231,17 @@ def _pick_quantiles(rows: Tracer, q: Any, method: str) -> Any:
 
 
 @implements(np.percentile)
-def percentile(a: Any, q: Any, axis: Any = None, out: Any = None, *args: Any, **options: Any) -> Any:
+def percentile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: Any = None,
+) -> Any:
     """Return the values below which given percentages of the elements lie; see `quantile`.
 
     Examples
@@ -239,7 +249,7 @@ def percentile(a: Any, q: Any, axis: Any = None, out: Any = None, *args: Any, **
     >>> percentile([1.0, 2.0, 4.0], 50)
     Array(2.)
     """
-    return quantile(a, fractions_of(q), axis, out, *args, **options)
+    return quantile(a, fractions_of(q), axis, out, overwrite_input, method, keepdims, weights=weights)
 
 
 def fractions_of(percentages: Any) -> Any:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from numhlo.tracer.namespace import building as b
+from numhlo.tracer.namespace import core
 from numhlo.tracer.namespace.core import (
     FUNCTIONS,
     asarray,
-    broadcast_shapes,
     common_dtype,
     normalize_axes,
     promotion_key,
@@ -112,7 +112,31 @@ class FloatInfo:
         return f"finfo(min={self.min}, max={self.max}, eps={self.eps}, dtype={self.dtype})"
 
 
-def finfo(type: Any, /) -> FloatInfo:
+def broadcast_shapes(*args: Any) -> tuple[int, ...]:
+    """Return the shape that arrays of the given shapes broadcast to.
+
+    Parameters
+    ----------
+    *args : tuple of int
+
+    Raises
+    ------
+    ShapeError
+        If two extents differ and neither is 1.
+
+    Notes
+    -----
+    Source: `numpy.broadcast_shapes`.
+
+    Examples
+    --------
+    >>> broadcast_shapes((3, 1), (4,))
+    (3, 4)
+    """
+    return core.broadcast_shapes(*args)
+
+
+def finfo(dtype: Any) -> FloatInfo:
     """Return the limits of a floating-point dtype, or of an array's; of the parts of a complex one.
 
     Examples
@@ -120,13 +144,13 @@ def finfo(type: Any, /) -> FloatInfo:
     >>> finfo("float32").eps
     1.1920928955078125e-07
     """
-    dtype = np.dtype(getattr(type, "dtype", type))
-    return FloatInfo(np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype)
+    found = np.dtype(getattr(dtype, "dtype", dtype))
+    return FloatInfo(np.dtype(f"f{found.itemsize // 2}") if found.kind == "c" else found)
 
 
-def iinfo(type: Any, /) -> np.iinfo:
+def iinfo(int_type: Any) -> np.iinfo:
     """Return the limits of an integer dtype, or of an array's."""
-    return np.iinfo(getattr(type, "dtype", type))
+    return np.iinfo(getattr(int_type, "dtype", int_type))
 
 
 def ndim(a: Any) -> int:

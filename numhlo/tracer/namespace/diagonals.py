@@ -1,0 +1,154 @@
+"""Matrices by their diagonals: eye, diag, tri, tril, triu, and vander, of a vector's powers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ops import layout
+from numhlo.tracer.bind import bind1
+from numhlo.tracer.namespace import building as b
+from numhlo.tracer.namespace import manipulation
+from numhlo.tracer.namespace.core import (
+    as_dtype,
+    broadcast_to_shape,
+    convert,
+    expand,
+    full_of,
+    implements,
+    reshape_to,
+    result_dtype,
+    shape_of,
+)
+from numhlo.tracer.namespace.core import asarray as to_array
+from numhlo.tracer.namespace.index_items import new_array
+from numhlo.tracer.namespace.manipulation import shape_tuple
+
+__all__ = [
+    "diag",
+    "diagflat",
+    "eye",
+    "identity",
+    "tri",
+    "tril",
+    "triu",
+    "vander",
+]
+
+
+@implements(np.eye)
+def eye(
+    N: int,
+    M: int | None = None,
+    k: int = 0,
+    dtype: Any = float,
+    order: str = "C",
+    *,
+    device: Any = None,
+    like: Any = None,
+) -> Any:
+    """Return a 2-d array with ones on the k-th diagonal.
+
+    Examples
+    --------
+    >>> eye(2, 3, 1).tolist()
+    [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    rows, columns = shape_tuple((N, N if M is None else M))
+    return new_array(convert(_diagonal_mask(rows, columns, k, "EQ"), as_dtype(dtype)))
+
+
+@implements(np.identity)
+def identity(n: int, dtype: Any = None, *, like: Any = None) -> Any:
+    """Return the n by n identity matrix.
+
+    Examples
+    --------
+    >>> identity(2).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    return eye(n, dtype=float if dtype is None else dtype)
+
+
+def _diagonal_mask(rows: int, columns: int, k: Any, direction: str) -> Any:
+    """Return the mask ``column <direction> row + k``."""
+    shape = (rows, columns)
+    offset = broadcast_to_shape(convert(to_array(k), np.int64), shape)
+    return b.compare(direction, b.iota_along(shape, 1), b.add(b.iota_along(shape, 0), offset))
+
+
+@implements(np.tri)
+def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = float, *, like: Any = None) -> Any:
+    """Return ones at and below the k-th diagonal."""
+    rows, columns = shape_tuple((N, N if M is None else M))
+    return new_array(convert(_diagonal_mask(rows, columns, k, "LE"), as_dtype(dtype)))
+
+
+@implements(np.tril)
+def tril(m: Any, k: int = 0) -> Any:
+    """Return the lower triangle, zeros above the k-th diagonal."""
+    return _masked_triangle(to_array(m), k, "LE")
+
+
+@implements(np.triu)
+def triu(m: Any, k: int = 0) -> Any:
+    """Return the upper triangle, zeros below the k-th diagonal."""
+    return _masked_triangle(to_array(m), k, "GE")
+
+
+def _masked_triangle(m: Any, k: int, direction: str) -> Any:
+    shape = shape_of(m)
+    if len(shape) == 1:
+        m = broadcast_to_shape(m, (shape[0], shape[0]))
+        shape = shape_of(m)
+    mask = broadcast_to_shape(_diagonal_mask(shape[-2], shape[-1], k, direction), shape)
+    return b.select(mask, m, b.constant(0, m))
+
+
+@implements(np.diag)
+def diag(v: Any, k: int = 0) -> Any:
+    """Return a diagonal, or a matrix with ``v`` on its k-th diagonal.
+
+    Examples
+    --------
+    >>> diag([1, 2])
+    Array([[1, 0], [0, 2]])
+    """
+    array = to_array(v)
+    shape = shape_of(array)
+    if len(shape) == 2:
+        return manipulation.diagonal(array, k)
+    if len(shape) != 1:
+        raise ValueError("Input must be 1- or 2-d.")
+    size = shape[0] + abs(k)
+    low = max(-k, 0)
+    attributes = {"edge_padding_low": (max(k, 0),), "edge_padding_high": (low,), "interior_padding": (0,)}
+    padded = bind1(layout.PAD, array, np.zeros((), array.dtype), attributes=attributes)
+    row = broadcast_to_shape(padded, (size, size))
+    return b.select(_diagonal_mask(size, size, k, "EQ"), row, b.constant(0, row))
+
+
+@implements(np.diagflat)
+def diagflat(v: Any, k: int = 0) -> Any:
+    """Return a matrix with the flattened ``v`` on its k-th diagonal."""
+    array = to_array(v)
+    return diag(reshape_to(array, (math.prod(shape_of(array)),)), k)
+
+
+@implements(np.vander)
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
+    """Return the powers of a vector's elements as columns, falling unless ``increasing``."""
+    line = to_array(x)
+    if len(shape_of(line)) != 1:
+        raise ValueError("x must be a one-dimensional array or sequence.")
+    count = line.size if N is None else N
+    wanted = result_dtype(line, np.int64(0))
+    columns = [full_of(1, (line.size, 1), wanted)] if count else []
+    column = expand(convert(line, wanted), 1)
+    for _ in range(count - 1):
+        columns.append(b.multiply(columns[-1], column))
+    if not columns:
+        return new_array(np.empty((line.size, 0), wanted))
+    return bind1(layout.CONCATENATE, *(columns if increasing else columns[::-1]), attributes={"dimension": 1})
