@@ -14,6 +14,7 @@ from numhlo.tracer.loops import fori_loop as fori_loop
 from numhlo.tracer.loops import while_loop as while_loop
 from numhlo.tracer.named_operations import composite as composite
 from numhlo.tracer.namespace import lax_arguments as _arguments
+from numhlo.tracer.namespace import lax_conversions as _conversions
 from numhlo.tracer.namespace import lax_indexing as _indexing
 from numhlo.tracer.namespace import lax_ops as _elementwise
 from numhlo.tracer.namespace import lax_reductions as _reductions
@@ -22,6 +23,7 @@ from numhlo.tracer.namespace import lax_structure as _structure
 from numhlo.tracer.namespace import lax_windows as _windows
 from numhlo.tracer.namespace import local_convolution as _local
 from numhlo.tracer.namespace.lax_arguments import *  # noqa: F403
+from numhlo.tracer.namespace.lax_conversions import *  # noqa: F403
 from numhlo.tracer.namespace.lax_indexing import *  # noqa: F403
 from numhlo.tracer.namespace.lax_ops import *  # noqa: F403
 from numhlo.tracer.namespace.lax_reductions import *  # noqa: F403
@@ -49,6 +51,7 @@ _CONTROL = (
 _MODULES = (
     _arguments,
     _collectives,
+    _conversions,
     _elementwise,
     _indexing,
     _linear_algebra,

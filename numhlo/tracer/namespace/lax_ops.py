@@ -1,7 +1,8 @@
 """Strict elementwise operations under JAX's names: one StableHLO op each, no promotion, no broadcasting beyond scalars.
 
 Operands must have one dtype (Python numbers adapt) and one shape (0-d arrays are spread). They run outside tracing too.
-Structure is in `lax_structure`, slices in `lax_slices`, reductions and sorting in `lax_reductions`.
+Structure is in `lax_structure`, slices in `lax_slices`, reductions and sorting in `lax_reductions`,
+conversions in `lax_conversions`.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.lowering.ir import TensorType, capture_location
+from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError
-from numhlo.lowering.ops import comparison, conversion
+from numhlo.lowering.ops import comparison
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.lowering.ops.primitive import Primitive
 from numhlo.tracer.bind import bind1
@@ -22,7 +23,6 @@ from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import complex_rules, float_rules
 from numhlo.tracer.namespace.core import (
     SCALARS,
-    as_dtype,
     asarray,
     broadcast_to_shape,
     convert,
@@ -37,11 +37,11 @@ from numhlo.tracer.namespace.special import composite
 
 __all__ = [
     "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bessel_i0e", "bessel_i1e", "betainc",
-    "bitcast_convert_type", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "cbrt", "ceil", "clamp", "clz",
-    "complex", "conj", "convert_element_type", "cos", "cosh", "digamma", "div", "eq", "erf", "erf_inv", "erfc", "exp",
+    "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "cbrt", "ceil", "clamp", "clz",
+    "complex", "conj", "cos", "cosh", "digamma", "div", "eq", "erf", "erf_inv", "erfc", "exp",
     "exp2", "expm1", "floor", "ge", "gt", "igamma", "igammac", "imag", "integer_pow", "is_finite", "le", "lgamma",
     "log", "log1p", "logistic", "lt", "max", "min", "mul", "mulhi", "ne", "neg", "nextafter", "polygamma",
-    "population_count", "pow", "real", "reciprocal", "reduce_precision", "rem", "round", "rsqrt", "select_n",
+    "population_count", "pow", "real", "reciprocal", "rem", "round", "rsqrt", "select_n",
     "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sin", "sinh", "sqrt", "square", "sub",
     "tan", "tanh", "zeta",
 ]  # fmt: skip
@@ -461,53 +461,3 @@ def select_n(which: Any, *cases: Any) -> Any:
     for number in reversed(range(len(arrays) - 1)):
         result = b.select(b.at_most(selector, number), arrays[number], result)
     return result
-
-
-def convert_element_type(operand: Any, new_dtype: Any) -> Any:
-    """Return the operand in another dtype.
-
-    Examples
-    --------
-    >>> convert_element_type(np.array([1.5]), "int32")
-    Array([1], dtype=int32)
-    """
-    array = asarray(operand)
-    wanted = as_dtype(new_dtype)
-    return bind1(conversion.CONVERT, array, results=[TensorType(shape_of(array), wanted)])
-
-
-def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
-    """Return the operand's bits as another dtype; a narrower one adds a last axis, a wider one takes it away.
-
-    Examples
-    --------
-    >>> bitcast_convert_type(np.float32(1), "int32")
-    Array(1065353216, dtype=int32)
-    """
-    array = asarray(operand)
-    wanted = as_dtype(new_dtype)
-    old, new = array.dtype.itemsize, wanted.itemsize
-    shape = shape_of(array)
-    if old > new:
-        shape = (*shape, old // new)
-    elif old < new:
-        if not shape or shape[-1] != new // old:
-            raise ShapeError(
-                f"lax.bitcast_convert_type of {spelling(array)} to {wanted}",
-                where=capture_location(),
-                why=f"{new // old} elements of the last axis make one",
-            )
-        shape = shape[:-1]
-    return bind1(conversion.BITCAST_CONVERT, array, results=[TensorType(shape, wanted)])
-
-
-def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> Any:
-    """Return floats rounded to fewer bits, in the same dtype.
-
-    Examples
-    --------
-    >>> reduce_precision(np.float32(1.2345), 8, 7)
-    Array(1.234375, dtype=float32)
-    """
-    attributes = {"exponent_bits": exponent_bits, "mantissa_bits": mantissa_bits}
-    return bind1(conversion.REDUCE_PRECISION, *operands("reduce_precision", operand), attributes=attributes)
