@@ -26,6 +26,7 @@ from numhlo.backend.runtime.native_functions import native_address, native_calla
 from numhlo.backend.runtime.numpy_engine import NumpyEngine
 from numhlo.backend.runtime.object_layout import ALIGNED, C_CONTIGUOUS, array_address
 from numhlo.backend.runtime.result_copies import with_fresh_results
+from numhlo.backend.runtime.result_memory import LEAST_BYTES, result_memory
 from numhlo.backend.runtime.step_table import StepTable
 from numhlo.lowering.ir.errors import InternalError
 from numhlo.lowering.ops.back_edges import at_back_edges
@@ -201,9 +202,10 @@ class Executable:
         self.program.steps = []
 
     def _install_fast_entry(self) -> None:
-        """Make the fast entry where a call is one native run: every step has a kernel, every result is a new array."""
+        """Make the fast entry where a call is one native run: kernels for all steps, small new arrays as results."""
         fresh = self.program.results == self._results
-        if not self._is_one_run() or not fresh or self.program.arena_bytes > FAST_ARENA_BYTES:
+        large = any(self.program.buffers[number].type.nbytes >= LEAST_BYTES for number in self._results)
+        if not self._is_one_run() or not fresh or large or self.program.arena_bytes > FAST_ARENA_BYTES:
             return
         function = self._entry.function()
         if function is None or native_address("driver") == 0:
@@ -281,6 +283,8 @@ class Executable:
 
     def _new_array(self, number: int) -> np.ndarray:
         type = self.program.buffers[number].type
+        if type.nbytes >= LEAST_BYTES:
+            return result_memory.array(self.array_type, type.shape, type.dtype)
         return self.array_type(type.shape, type.dtype)
 
     def _check(self, number: int, array: object) -> None:

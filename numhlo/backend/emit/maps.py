@@ -24,8 +24,14 @@ from numhlo.lowering.ir import Value
 SHORT_ROW = 16
 """Inner loops shorter than this are joined with the next outer loop, so that a row is worth its index arithmetic."""
 
-TILE = 16
-"""Extent of a tile, either way, where operands lie in memory along different axes."""
+TILE = 64
+"""Extent of a tile, either way, where operands lie in memory along different axes.
+
+A tile's rows lie in different pages; larger tiles change pages less often.
+"""
+
+LEAST_TILED = 16
+"""Shorter axes are not cut into tiles."""
 
 LITERAL_EXTENT = 8
 """Inner extents up to this are part of the kernel's text, and unrolled."""
@@ -89,14 +95,14 @@ def _write_map(expressions: Graph, stores: Sequence[Store], buffer_of: BufferOf)
 def _other_direction(nest: Nest, stores: Sequence[Store]) -> int | None:
     """Return the axis along which an operand lies in memory while results lie along the last one, if both are long."""
     last = len(nest.axes) - 1
-    if last < 1 or nest.axes[last].extent < TILE or any(nest.strides(s.access)[last] != 1 for s in stores):
+    if last < 1 or nest.axes[last].extent < LEAST_TILED or any(nest.strides(s.access)[last] != 1 for s in stores):
         return None
     for node in nest.expressions.nodes:
         if isinstance(node, Load) and node.access.strides:
             strides = nest.strides(node.access)
-            if 1 in strides[:last] and abs(strides[last]) > TILE // 4:
+            if 1 in strides[:last] and abs(strides[last]) > LEAST_TILED // 4:
                 axis = strides.index(1)
-                return axis if nest.axes[axis].extent >= TILE else None
+                return axis if nest.axes[axis].extent >= LEAST_TILED else None
     return None
 
 
