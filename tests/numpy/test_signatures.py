@@ -82,7 +82,7 @@ DECLARED = {
     },
     "not of one machine, or of JAX's inside": {
         "lax": {"all_gather": "-to", "scan": "-_split_transpose"},
-        "": {"device_put": "-donate -may_alias -src", "vmap": "-sum_match"},
+        "": {"device_put": "-donate -may_alias -src"},
         "random": {"key": "-dtype", "wrap_key_data": "-dtype"},
         "debug": {"callback": "-partitioned ~callback", "print": "-_use_logging -partitioned -skip_format_check ~fmt"},
     },
@@ -101,7 +101,9 @@ DECLARED = {
             "checking_leaks": "+enabled",
             **dict.fromkeys(["debug_infs", "debug_nans", "log_compiles"], "+enabled -new_val"),
             "jit": "+autograph +check +tier0 ~fun",
+            "vmap": "+chunk -sum_match",
         },
+        "debug": {"breakpoint": "-** -filter_frames -num_frames -token"},
     },
 }
 """Differences by reason, module and function."""

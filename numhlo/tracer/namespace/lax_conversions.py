@@ -24,6 +24,7 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> convert_element_type(np.array([1.5]), "int32")
     Array([1], dtype=int32)
     """
@@ -37,6 +38,7 @@ def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> bitcast_convert_type(np.float32(1), "int32")
     Array(1065353216, dtype=int32)
     """
@@ -62,6 +64,7 @@ def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> An
 
     Examples
     --------
+    >>> import numpy as np
     >>> reduce_precision(np.float32(1.2345), 8, 7)
     Array(1.234375, dtype=float32)
     """
