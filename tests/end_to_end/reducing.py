@@ -38,7 +38,7 @@ class _Copier:
         self._ops(source.body, body)
         body.returns = [self.values[v] for v in returns]
         result = Function("main", body, visibility="public")
-        remove_dead_ops(result)
+        remove_dead_ops(result.body)
         used = {v for op in body.walk() for v in op.operands} | set(body.returns)
         used |= {v for op in body.walk() for inner in op.regions for v in inner.returns}
         kept = [k for k, v in enumerate(body.arguments) if v in used]

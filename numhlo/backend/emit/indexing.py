@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from numhlo.backend.emit.access import Access, Start, contiguous
 from numhlo.backend.emit.draft import Draft, Sizes, Unknowns, remembered
 from numhlo.backend.emit.expressions import IDENTITY, SCALAR, Expressions, Graph, Load, Position
@@ -23,7 +25,9 @@ from numhlo.backend.emit.support import emits_region
 from numhlo.backend.emit.tables import KERNELS, VIEW, RootRule
 from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops import indexing as ops
+from numhlo.lowering.ops.creation import CONSTANT
 from numhlo.lowering.ops.dimension_numbers import GatherDimensionNumbers, ScatterDimensionNumbers
+from numhlo.lowering.ops.indexing import clamped_start
 
 
 @VIEW.register(ops.DYNAMIC_SLICE)
@@ -95,39 +99,108 @@ def view_gather(op: Op, access: Access, expressions: Expressions, chain: int) ->
 
 
 def emit_dynamic_update_slice(op: Op, planner: Any) -> None:
-    """Append the launch that writes the window, after a copy of the operand if that is still needed.
-
-    A window that is computed from the operand's other elements is computed first and moved into its place then.
-    """
+    """Append the launch that writes the window; a start that is a constant is part of the place."""
     operand, update, *starts = op.operands
+    strides, offset, moving = contiguous(operand.tensor.shape), 0, []
+    for dim, index in enumerate(starts):
+        limit = operand.tensor.shape[dim] - update.tensor.shape[dim]
+        known = _known(index)
+        if known is None:
+            moving.append((index, strides[dim], limit))
+        else:
+            offset += clamped_start(known, limit) * strides[dim]
+    kept = [s if n > 1 else 0 for s, n in zip(strides, update.tensor.shape, strict=True)]
+    emit_update(op, planner, Access(offset, tuple(kept)), moving)
+
+
+def _known(index: Value) -> np.ndarray | None:
+    op = index.owner
+    is_constant = isinstance(op, Op) and op.definition is CONSTANT
+    value: np.ndarray | None = op.attributes["value"] if is_constant else None  # type: ignore[union-attr]
+    return value
+
+
+def emit_update(op: Op, planner: Any, place: Access, moving: Sequence[tuple[Value, int, int]] = ()) -> None:
+    """Append the launch that writes a part of an array, after a copy of the operand if that is still needed.
+
+    A part that is computed from the operand's other elements is computed first and moved into its place then.
+
+    Parameters
+    ----------
+    op : Op
+        Its first operand is the array, its second the update.
+    planner : RegionPlanner
+    place : Access
+        Where the update's elements go, as far as it is known.
+    moving : sequence of (Value, int, int)
+        The other start indices, with the strides and limits of their dimensions.
+    """
+    operand, update = op.operands[:2]
     whole = window = planner.expressions(update.tensor.shape)
     register = REGISTERS[update.tensor.dtype]
     node = whole.visit(update)
     if (
-        planner.reads_before_update(op.result, operand, whole.loaded)
+        planner.reads_before_update(op.result, operand, _read_elsewhere(whole, operand, place, moving))
         and 1 < update.tensor.size <= operand.tensor.size // 2
     ):
-        computed = planner.scratch(update.tensor)
-        first = Store(node, computed, Access(0, contiguous(update.tensor.shape)), register)
-        planner.append(write_map(whole, [first], planner.buffer))
+        computed = _computed(planner, whole, update, node)
         window = planner.expressions(update.tensor.shape)
         node = window.visit(computed)
-    places = []
-    strides = contiguous(operand.tensor.shape)
-    for dim, index in enumerate(starts):
-        limit = operand.tensor.shape[dim] - update.tensor.shape[dim]
-        start = window.visit(index, SCALAR)  # even without room to move: the NumPy engine takes all operands
-        if window is not whole:
-            whole.visit(index, SCALAR)
-        if limit and strides[dim]:
-            places.append(Start(start, strides[dim], limit))
-    planner.begin_update(op.result, operand, window.loaded if update.tensor.size > 1 else ())
-    store = Store(node, op.result, Access(0, strides, tuple(places)), register)
+    starts = []
+    for index in op.operands[2:]:
+        whole.visit(index, SCALAR)  # those that don't matter, too: the NumPy engine takes all operands
+    for index, stride, limit in moving:
+        start = window.visit(index, SCALAR)
+        if limit and stride:
+            starts.append(Start(start, stride, limit))
+    read = _read_elsewhere(window, operand, place, moving) if update.tensor.size > 1 else ()
+    planner.begin_update(op.result, operand, read)
+    store = Store(node, op.result, place._replace(starts=tuple(starts)), register)
     whole.used[op] = None
     if update.tensor.size:
         planner.launch(write_map(window, [store], planner.buffer), whole, [op.result], [operand])
     else:
         planner.copied_only(op, whole, [operand])
+
+
+def _computed(planner: Any, expressions: Expressions, update: Value, node: int) -> Value:
+    """Append the launch that computes an update into memory of its own."""
+    type = update.tensor
+    computed: Value = planner.scratch(type)
+    store = Store(node, computed, Access(0, contiguous(type.shape)), REGISTERS[type.dtype])
+    planner.append(write_map(expressions, [store], planner.buffer))
+    return computed
+
+
+def _read_elsewhere(
+    expressions: Expressions, operand: Value, place: Access, moving: Sequence[tuple[Value, int, int]]
+) -> list[Value]:
+    """Return what an update reads, but for the array where it is read just before it is written, or elsewhere only."""
+    nodes = [node for node in expressions.nodes if isinstance(node, Load)]
+    shape = expressions.shape
+    return [
+        node.value
+        for node in nodes
+        if moving or node.value is not operand or not (node.access == place or _are_apart(shape, node.access, place))
+    ]
+
+
+def _are_apart(shape: Sequence[int], read: Access, written: Access) -> bool:
+    """Return whether two accesses share no element: their ranges don't meet, or they step over each other."""
+    if read.starts or written.starts:
+        return False
+    step = math.gcd(*read.strides, *written.strides)
+    if step and (read.offset - written.offset) % step:
+        return True
+    (first, last), (begin, end) = (_range(shape, access) for access in (read, written))
+    return last < begin or end < first
+
+
+def _range(shape: Sequence[int], access: Access) -> tuple[int, int]:
+    """Return the first and the last element that an access touches."""
+    spans = [(n - 1) * stride for n, stride in zip(shape, access.strides, strict=True)]
+    low, high = sum(min(span, 0) for span in spans), sum(max(span, 0) for span in spans)
+    return access.offset + low, access.offset + high
 
 
 KERNELS.register(ops.DYNAMIC_UPDATE_SLICE)(
@@ -155,15 +228,24 @@ def emit_scatter(op: Op, planner: Any) -> None:
     inputs, indices, updates = op.operands[:count], op.operands[count], op.operands[count + 1 :]
     numbers: ScatterDimensionNumbers = op.attributes["scatter_dimension_numbers"]
     shape = updates[0].tensor.shape
-    expressions = planner.expressions(shape)
+    whole = expressions = planner.expressions(shape)
     values = [expressions.visit(update) for update in updates]
     places = _places(op, numbers, expressions, indices)
+    if any(
+        planner.reads_before_update(result, operand, expressions.loaded)
+        and updates[0].tensor.size <= operand.tensor.size // 2
+        for operand, result in zip(inputs, op.results, strict=True)
+    ):
+        computed = [_computed(planner, whole, *pair) for pair in zip(updates, values, strict=True)]
+        expressions = planner.expressions(shape)
+        values = [expressions.visit(update) for update in computed]
+        places = _places(op, numbers, expressions, indices)
     for operand, result in zip(inputs, op.results, strict=True):
         planner.begin_update(result, operand, expressions.loaded)
-    expressions.used[op] = None
+    whole.used[op] = None
     (body,) = op.regions
     if math.prod(shape) == 0 or any(p.limit < 0 for p in places.starts):
-        planner.copied_only(op, expressions, inputs)
+        planner.copied_only(op, whole, inputs)
         return
 
     def write(unknowns: Unknowns) -> list[Draft]:
@@ -177,7 +259,7 @@ def emit_scatter(op: Op, planner: Any) -> None:
         planner.buffer,
         write,
     )
-    planner.launch(draft, expressions, op.results, inputs)
+    planner.launch(draft, whole, op.results, inputs)
 
 
 class _Places(NamedTuple):

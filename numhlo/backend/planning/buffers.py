@@ -18,10 +18,12 @@ from numhlo.backend.emit.intervals import Intervals
 from numhlo.backend.planning.chains import join_rows
 from numhlo.backend.planning.fusion import Unit
 from numhlo.backend.planning.memory import Memory
+from numhlo.backend.planning.strided_updates import STRIDED_UPDATE
 from numhlo.backend.planning.units import Layout
 from numhlo.backend.program import Place
 from numhlo.lowering.ir import Op, Region, TensorType, Value
 from numhlo.lowering.ops import creation, indexing
+from numhlo.lowering.ops.control_flow import COMPOSITE
 
 
 @dataclass(slots=True)
@@ -90,9 +92,14 @@ def in_place_operands(layout: Layout, expressions: Graph) -> list[Value]:
     return [values[root] for root, same in roots.items() if same]
 
 
+def _is_update(op: Op) -> bool:
+    """Return whether an op changes a part of its first operands."""
+    return op.definition in UPDATES or (op.definition is COMPOSITE and op.attributes["name"] == STRIDED_UPDATE)
+
+
 def _may_be_placed(unit: Unit) -> bool:
     """Return whether a unit writes its results where they are wanted."""
-    return unit.is_fused or unit.ops[0].definition in UPDATES
+    return unit.is_fused or _is_update(unit.ops[0])
 
 
 class RegionBuffers:
@@ -154,7 +161,7 @@ class RegionBuffers:
         if unit.is_fused:
             return [] if unit.axes is not None else in_place_operands(self.layout, self.layout.expressions[unit])
         (op,) = unit.ops
-        return op.operands[: len(op.results)] if op.definition in UPDATES else []
+        return op.operands[: len(op.results)] if _is_update(op) else []
 
     # Life times
 

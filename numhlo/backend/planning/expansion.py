@@ -13,6 +13,7 @@ from numhlo.backend.emit.support import emits_element
 from numhlo.backend.planning.complex_sums import expand_complex_sums, is_complex_sum
 from numhlo.backend.planning.sliding import expand_sliding, is_sliding
 from numhlo.backend.planning.small_products import expand_product, is_small
+from numhlo.backend.planning.strided_updates import is_strided_update, strided_update
 from numhlo.backend.planning.unwritten import filled_by, unwritten
 from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops.contraction import DOT_GENERAL
@@ -20,6 +21,7 @@ from numhlo.lowering.ops.control_flow import CALL, COMPOSITE, OPTIMIZATION_BARRI
 from numhlo.lowering.ops.random_bits import RNG_BIT_GENERATOR
 from numhlo.lowering.ops.random_bits_decompositions import three_fry
 from numhlo.lowering.ops.reduction import REDUCE
+from numhlo.lowering.passes.dead_ops import remove_dead_ops
 
 WHOLE_BYTES = frozenset(map(np.dtype, ("u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8")))
 """Element types that random bits are made for in kernels."""
@@ -36,7 +38,9 @@ def expand(region: Region) -> Region:
     """
     if not any(_is_expanded(op) or filled_by(op) for op in region.walk()):
         return region
-    return _Copy({}).region(region)
+    copy = _Copy({}).region(region)
+    remove_dead_ops(copy)
+    return copy
 
 
 def _is_expanded(op: Op) -> bool:
@@ -46,7 +50,7 @@ def _is_expanded(op: Op) -> bool:
         return is_small(op)
     if op.definition is REDUCE:
         return is_complex_sum(op)
-    if is_sliding(op) or _is_three_fry(op):
+    if is_sliding(op) or is_strided_update(op) or _is_three_fry(op):
         return True
     return op.definition is CALL or op.definition is OPTIMIZATION_BARRIER
 
@@ -98,6 +102,9 @@ class _Copy:
             return expand_complex_sums(op, operands, target.ops.append)
         if is_sliding(op):
             return expand_sliding(op, operands, target.ops.append, self.region)
+        if is_strided_update(op):
+            update = op.operands[1].owner.operands[0]  # type: ignore[union-attr]
+            return [strided_update(op, [operands[2], self.values.get(update, update)], target.ops.append)]
         if op.definition is RNG_BIT_GENERATOR:
             return self._inlined(three_fry(op.results[1].tensor).body, operands, target)
         callee = op.attributes["callee" if op.definition is CALL else "decomposition"].body

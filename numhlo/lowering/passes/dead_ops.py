@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from numhlo.lowering.ir import Function, Region, Value
+from numhlo.lowering.ir import Region, Value
 from numhlo.lowering.ops.effects import op_has_effects
 
 
-def remove_dead_ops(function: Function) -> int:
-    """Remove dead ops from a function that nobody else holds, and return how many."""
-    return _remove(function.body, set())
+def remove_dead_ops(body: Region) -> int:
+    """Remove dead ops from the body of a function, which nobody else holds, and return how many."""
+    return _remove(body, set())
 
 
 def _remove(region: Region, used: set[Value]) -> int:

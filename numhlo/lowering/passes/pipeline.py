@@ -68,7 +68,7 @@ def optimize(function: Function, *, after_pass: Observer | None = None) -> Funct
     function = rewriter.function(function)
     if after_pass is not None:
         after_pass("rewrite", function)
-    remove_dead_ops(function)
+    remove_dead_ops(function.body)
     if after_pass is not None:
         after_pass("remove_dead_ops", function)
     return function

@@ -133,7 +133,7 @@ class Rewriter:
         found = self._functions.get(id(decomposition))
         if found is None:
             body = self.function(loop_body(op))
-            remove_dead_ops(body)
+            remove_dead_ops(body.body)
             p = op.attributes["composite_attributes"]
             if op.attributes["name"] == "numhlo.map":
                 made = make_map(body, p["lanes"], p["num_consts"])
