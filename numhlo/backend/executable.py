@@ -349,7 +349,7 @@ class Executable:
             if following != number:
                 self._check_status(frame)
                 return following
-        handles = self._awaited_by(number)
+        handles = self._awaited_by(engine, number)
         if not handles:
             return engine.run_step(frame, number)
 
@@ -360,7 +360,7 @@ class Executable:
             if seen == arrivals.latest:
                 return
             seen = arrivals.latest
-            there = all(handle.address for handle in handles) and (not self.table.uses_blas or native_address("driver"))
+            there = all(handle.address for handle in handles) and self._may_go_on(engine, number)
             if there and may_be_native():
                 raise MachineCodeArrived
 
@@ -370,17 +370,23 @@ class Executable:
         except MachineCodeArrived:
             return number
 
-    def _awaited_by(self, number: int) -> tuple[KernelHandle, ...]:
+    def _awaited_by(self, engine: NumpyEngine, number: int) -> tuple[KernelHandle, ...]:
         """Return the kernels of a step whose ops may loop for long in Python; none once they can't be waited for."""
         handles = self._awaited.get(number)
         if handles is None:
-            launches = self.table.launches_of(number)
-            loops = any(op.regions or op.definition in CALLING for launch in launches for op in launch.ops)
+            launches = engine.launches_of(number)
+            loops = engine.is_loop(number) or any(
+                op.regions or op.definition in CALLING for launch in launches for op in launch.ops
+            )
             handles = self._awaited[number] = tuple(self.handles[x.kernel] for x in launches) if loops else ()
         heard = not self.table.has_loops or request_native("attend").done
-        if all(handle.done for handle in handles) and heard and (not self.table.uses_blas or native_address("driver")):
+        if all(handle.done for handle in handles) and heard and self._may_go_on(engine, number):
             handles = self._awaited[number] = ()
         return handles
+
+    def _may_go_on(self, engine: NumpyEngine, number: int) -> bool:
+        """Return whether the driver is there, if a step goes on natively with it alone."""
+        return not (self.table.uses_blas or engine.is_loop(number)) or native_address("driver") != 0
 
     def _check_status(self, frame: Frame) -> None:
         """Go on after an interrupt whose handler did not raise; raise for anything else."""

@@ -108,6 +108,10 @@ class Loop:
     predicate: int
     body: list[Step]
     op: Op
+    state: Sequence[int] = ()
+    """The buffers of the op's operands while it goes round, and of its results then."""
+    inputs: Sequence[tuple[Value, int]] = ()
+    """Which buffer holds which value that the op uses from outside."""
 
 
 @dataclass(slots=True, eq=False)

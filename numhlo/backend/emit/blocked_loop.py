@@ -301,6 +301,8 @@ class BlockedLoopWriter:
         part = self._part_of.get(operand)
         if op.result.tensor.shape != (1, *self.shape) or (part is not None and part.kind not in ("same", "stack")):
             raise NotBlockedError("a window is not a row of a stack")
+        if part is None and operand.owner in self.op.regions[1].ops:
+            raise NotBlockedError("a row is read of an array that the same round makes")
         memory = self._same.get(operand, operand) if part is None or part.kind == "same" else part.result
         register = REGISTERS[operand.tensor.dtype]
         row = self._row(operand, indices)

@@ -19,6 +19,7 @@ from numhlo.backend.program import Branch, Exchange, Loop
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op, TensorType, Value
 from numhlo.lowering.ops import control_flow as ops
+from numhlo.lowering.ops import creation
 
 
 class _OwnBuffer:
@@ -94,6 +95,7 @@ def emit_while(op: Op, planner: RegionPlanner) -> None:
     test = NewTarget(context, condition.returns[0].tensor)
     test_planner = RegionPlanner(context, condition, [test])
     test_steps = test_planner.run()
+    inputs = [(value, planner.buffer(value)) for value in free_values(op) if not _is_made_anywhere(value)]
     carries = [CarryTarget(context, argument) for argument in body.arguments]
     body_planner = RegionPlanner(context, body, carries, state=True)
     steps = body_planner.run()
@@ -103,7 +105,7 @@ def emit_while(op: Op, planner: RegionPlanner) -> None:
     for pair in pairs:
         context.memory.tie(*pair)
     _copy_before(planner, hoist_window_copies(body, body_planner, state))
-    planner.steps.append(Loop(test_steps, test_planner.results[0], steps, op))
+    planner.steps.append(Loop(test_steps, test_planner.results[0], steps, op, state, inputs))
     context.loops -= 1
     if test.number is not None:
         context.memory.release(test.number)
@@ -115,6 +117,11 @@ def emit_while(op: Op, planner: RegionPlanner) -> None:
     context.exchanged.update(number for pair in pairs for number in pair)
     for result in op.results:
         planner.hand_over(result)
+
+
+def _is_made_anywhere(value: Value) -> bool:
+    """Return whether a value is a constant, or counts up: who needs it makes it."""
+    return isinstance(value.owner, Op) and value.owner.definition in (creation.CONSTANT, creation.IOTA)
 
 
 def _copy_before(planner: RegionPlanner, copies: Iterable[tuple[Value, int, int]]) -> None:

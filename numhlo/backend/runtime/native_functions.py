@@ -39,7 +39,7 @@ def native_kernel(name: str) -> Kernel:
 def request_native(name: str) -> KernelHandle:
     """Return the handle of a native function, asking for it if nobody has."""
     handle = _handles.get(name)
-    if handle is None or not handle.done:
+    if handle is None or handle.orphaned:
         handle = _handles[name] = kernel_cache().request(native_kernel(name))
     if name not in _pinned and handle.loaded is not None:
         handle.loaded.keep_forever()  # threads sleep in this code, and Python objects point to it

@@ -7,14 +7,17 @@ same buffers and walk the same table, so a call can change from one to the other
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
+from numhlo.backend.interim.rounds import Rounds
 from numhlo.backend.interim.searches import QuickPlans
 from numhlo.backend.primitives import layout
-from numhlo.backend.program import Evaluate, Program
+from numhlo.backend.program import Evaluate, Launch, Program
 from numhlo.backend.runtime.frame import Frame
 from numhlo.backend.runtime.native_functions import native_callable
 from numhlo.backend.runtime.step_plans import OpsPlan, StepPlan, make_plan
 from numhlo.backend.runtime.step_table import StepTable
+from numhlo.lowering.ops.back_edges import current_hook
 
 
 class NumpyEngine:
@@ -32,9 +35,24 @@ class NumpyEngine:
         self._words = table.words
         self._plans = QuickPlans()
         self._steps: dict[int, StepPlan] = {}
+        self._loops, self._launches_in = table.loops, table.launches_in
+        self._rounds: dict[int, Rounds] = {}
+
+    def launches_of(self, number: int) -> Sequence[Launch]:
+        """Return what step ``number`` does: a launch and those that go on with it, or all that a loop launches."""
+        if number in self._loops:
+            return self._launches_in(range(number, self._loops[number][1]))
+        return self.launches.get(number, ())
+
+    def is_loop(self, number: int) -> bool:
+        """Return whether step ``number`` is a whole loop."""
+        return number in self._loops
 
     def run_step(self, frame: Frame, number: int) -> int:
         """Do step ``number`` and return the next one's number, or `layout.DONE`."""
+        return self._run_rounds(frame, number) if number in self._loops else self._run_instruction(frame, number)
+
+    def _run_instruction(self, frame: Frame, number: int) -> int:
         instruction = self.instructions[number]
         numbers = instruction.numbers
         match instruction.opcode:
@@ -61,7 +79,19 @@ class NumpyEngine:
 
     def ways(self) -> dict[str, int]:
         """Return how steps have run in Python so far, and how many of them each way."""
-        return dict(Counter(plan.way for plan in list(self._steps.values())))
+        return dict(
+            Counter(
+                [plan.way for plan in [*self._steps.values()]] + [rounds.way for rounds in [*self._rounds.values()]]
+            )
+        )
+
+    def _run_rounds(self, frame: Frame, number: int) -> int:
+        loop, end = self._loops[number]
+        rounds = self._rounds.get(number)
+        if rounds is None:
+            rounds = self._rounds[number] = Rounds(loop)
+        rounds.run(lambda buffer: frame.view(buffer, self.buffers[buffer]), current_hook() or (lambda: None))
+        return end
 
     def run_kernels(self, frame: Frame, number: int) -> int:
         """Run the machine code of a launch without the driver, if it is there, and return the next step's number.

@@ -7,11 +7,12 @@ launch's word for the kernel's address is 0 until there is machine code.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from numhlo.backend.interim.rounds import suits_rounds
 from numhlo.backend.primitives import layout
 from numhlo.backend.program import Branch, Evaluate, Exchange, Kernel, Launch, Loop, Program, Step
 
@@ -49,6 +50,8 @@ class StepTable:
         Of ``words``.
     clean_up : int
         The step at which what a call holds is released.
+    loops : dict from int to (Loop, int)
+        Where loops that Python runs round by round begin, and the step after each.
     uses_blas, has_loops, takes_long, needs_python : bool
         Whether a kernel calls BLAS, whether there are loops, whether a call may take long and be broken off, whether a
         step has no kernel.
@@ -70,6 +73,7 @@ class StepTable:
         "has_loops",
         "instructions",
         "launches",
+        "loops",
         "needs_python",
         "takes_long",
         "uses_blas",
@@ -79,6 +83,7 @@ class StepTable:
 
     def __init__(self, program: Program, copies: Sequence[tuple[int, int]] = ()) -> None:
         self.instructions: list[Instruction] = []
+        self.loops: dict[int, tuple[Loop, int]] = {}
         kernels = program.kernels
         self.uses_blas = any(word in kernel.source for kernel in kernels for word in BLAS_WORDS)
         if self.uses_blas:
@@ -112,7 +117,7 @@ class StepTable:
 
     def forget_steps(self) -> None:
         """Drop the table for Python; all kernels are in their places."""
-        self.instructions, self.launches = [], {}
+        self.instructions, self.launches, self.loops = [], {}, {}
         self._groups_of, self._addresses = {}, {}
 
     def place_kernel(self, kernel: Kernel, address: int) -> None:
@@ -160,6 +165,9 @@ class StepTable:
         self._add(layout.DO_REPEAT, (start,), loop)
         end = len(self.instructions)
         self.instructions[leave] = Instruction(layout.DO_JUMP_UNLESS, (loop.predicate, end), loop)
+        needs_python = any(i.opcode == layout.DO_EVALUATE for i in self.instructions[start:end])
+        if not needs_python and suits_rounds(loop):
+            self.loops[start] = loop, end
 
     def _add_branch(self, branch: Branch) -> None:
         switch = self._add(layout.DO_SWITCH)
@@ -199,10 +207,20 @@ class StepTable:
                 group = [*group, row] if step.follows else [row]
                 following = self.instructions[row + 1].step
                 if not (isinstance(following, Launch) and following.follows):
-                    launches = [self.instructions[member].step for member in group]
-                    self.launches[group[0]] = [launch for launch in launches if isinstance(launch, Launch)]
-                    for kernel in {self._kernel(member) for member in group}:
-                        self._groups_of.setdefault(kernel, []).append(group)
+                    self.launches[group[0]] = self.launches_in(group)
+                    if not any(start <= row < end for start, (_, end) in self.loops.items()):
+                        self._place_together(group)
+        for start, (_, end) in self.loops.items():  # Python does all of a round, or nothing
+            self._place_together([row for row in range(start, end) if self.launches_in([row])])
+
+    def launches_in(self, rows: Iterable[int]) -> list[Launch]:
+        """Return what some rows launch."""
+        steps = [self.instructions[row].step for row in rows]
+        return [step for step in steps if isinstance(step, Launch)]
+
+    def _place_together(self, rows: list[int]) -> None:
+        for kernel in {self._kernel(row) for row in rows}:
+            self._groups_of.setdefault(kernel, []).append(rows)
 
     def _refer(self, row: int, word: int, numbers: Sequence[int]) -> None:
         """Let a word of the table be the address of some numbers."""

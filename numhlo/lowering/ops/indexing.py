@@ -57,7 +57,7 @@ def clamped_start(start: np.ndarray, limit: int) -> int:
     return max(0, min(int(start), limit))
 
 
-def _window(shape: Sequence[int], sizes: Sequence[int], starts: Arrays) -> tuple[Any, ...]:
+def window_of(shape: Sequence[int], sizes: Sequence[int], starts: Arrays) -> tuple[Any, ...]:
     """Return an index that reads a view, also of a 0-d array."""
     window: list[Any] = []
     for extent, size, start in zip(shape, sizes, starts, strict=True):
@@ -71,7 +71,7 @@ def evaluate_dynamic_slice(
 ) -> tuple[np.ndarray]:
     """Return the window as a view."""
     operand, *starts = arrays
-    return (operand[_window(operand.shape, attributes["slice_sizes"], starts)],)
+    return (operand[window_of(operand.shape, attributes["slice_sizes"], starts)],)
 
 
 def infer_dynamic_update_slice(signature: Signature) -> Sequence[Type]:
@@ -93,7 +93,7 @@ def evaluate_dynamic_update_slice(
     """Return a copy of the operand with the window overwritten."""
     operand, update, *starts = arrays
     result = operand.copy()
-    result[_window(operand.shape, update.shape, starts)] = update
+    result[window_of(operand.shape, update.shape, starts)] = update
     return (result,)
 
 
