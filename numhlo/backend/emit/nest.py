@@ -80,6 +80,11 @@ class Nest:
     axes : list of Axis
     scope : int
         Tells the run-time numbers of several nests in one text apart.
+
+    Attributes
+    ----------
+    extents : list of tuple of int
+        What tells the axes' extents apart in the text: dimensions of the domain that its nests share.
     """
 
     def __init__(self, text: KernelText, expressions: Graph, axes: list[Axis], scope: int = 0) -> None:
@@ -87,6 +92,7 @@ class Nest:
         self.text = text
         self.expressions = expressions
         self.axes = axes
+        self.extents = [axis.dims for axis in axes]
         self.variables: dict[int, tuple[str, int]] = {}
         self.literal_axes: set[int] = set()
         self._names: list[dict[int, str]] = [{}]
@@ -144,7 +150,7 @@ class Nest:
         extent = self.axes[axis].extent
         if axis in self.literal_axes:
             return str(extent)
-        return self.text.number(("extent", self.axes[axis].dims), extent, "n")
+        return self.text.number(("extent", self.extents[axis]), extent, "n")
 
     # Index arithmetic
 

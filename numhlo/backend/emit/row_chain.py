@@ -139,7 +139,9 @@ class _ChainWriter:
                 else [*kept, *_collapsed(shape, self.reduced_dims, _strides_of(one))]
             )
             nests.append(Nest(text, one.expressions, axes, scope))
-            if not one.once:
+            if one.once:
+                nests[-1].extents = [axis.dims for axis in kept]  # its own domain may lack dimensions of extent 1
+            else:
                 nests[-1].literal_axes = short_axes(axes, len(kept))
         named: dict[Value, str] = {}
         outer = list(range(len(kept)))

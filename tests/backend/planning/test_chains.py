@@ -83,15 +83,16 @@ def test_random_rows_as_machine_code():
 
 def test_rows_in_another_shape(rng):
     """Extents of 1 among the rows' dimensions may be gone where something is computed once a row."""
-    type = TensorType((2, 3, 1, 4, 20), np.dtype(np.float32))
-    b = FunctionBuilder("rows", [type])
-    zero = b.constant(np.zeros((), np.float32))
-    rows = b.ops(
-        reduction.REDUCE, b.arguments[0], zero, regions=[body_of(elementwise.ADD, type.dtype)], dimensions=(4,)
-    )
-    short = b.op(layout.RESHAPE, rows[0], result=TensorType((2, 3, 4), type.dtype))
-    function = b.finish([b.op(elementwise.SQRT, b.op(elementwise.ABS, short))])
-    program = plan(function)
-    assert [name[:5] for name in launched(program)] == ["rows_"]
-    x = random_array(rng, type)
-    assert_same_bits(run_plain(program, [x])[0], np.asarray(interpret(function, [x])[0]))
+    for shape in ((2, 3, 1, 4, 20), (2, 1, 7, 3, 20)):
+        type = TensorType(shape, np.dtype(np.float32))
+        b = FunctionBuilder("rows", [type, type.with_shape((shape[2], shape[4]))])
+        x, y = b.arguments
+        spread = b.op(layout.BROADCAST_IN_DIM, y, result=type, broadcast_dimensions=(2, 4))
+        body, zero = body_of(elementwise.ADD, type.dtype), b.constant(np.zeros((), np.float32))
+        (rows,) = b.ops(reduction.REDUCE, b.op(elementwise.ADD, x, spread), zero, regions=[body], dimensions=(4,))
+        short = b.op(layout.RESHAPE, rows, result=type.with_shape(tuple(n for n in shape[:4] if n > 1)))
+        function = b.finish([b.op(elementwise.SQRT, b.op(elementwise.ABS, short))])
+        program = plan(function)
+        assert [name[:5] for name in launched(program)] == ["rows_"]
+        arrays = [random_array(rng, v.tensor) for v in function.body.arguments]
+        assert_same_bits(run_plain(program, arrays)[0], np.asarray(interpret(function, arrays)[0]))
