@@ -33,11 +33,21 @@ def official_parse(text: str) -> str:
         return str(module)
 
 
+STRICT = {
+    "xla_allow_excess_precision": False,
+    "xla_backend_optimization_level": 0,
+    "xla_llvm_disable_expensive_passes": True,
+}
+"""Options with which XLA rounds after every op, and compiles as quickly as it can."""
+
+
 @lru_cache(maxsize=64)
-def _compile(text: str) -> Any:
+def _compile(text: str, strict: bool) -> Any:
     device = jax.devices("cpu")[0]
     client: Any = device.client
     options = xla_client.CompileOptions()
+    if strict:
+        options.env_option_overrides = list(STRICT.items())
     with jax_mlir.make_ir_context():
         module = ir.Module.parse(text)
         bytecode = jax_mlir.module_to_bytecode(module)
@@ -50,7 +60,7 @@ def _initialize_lapack() -> None:
     jax.jit(jax.numpy.linalg.qr).lower(np.eye(2))
 
 
-def run_on_xla(text: str, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+def run_on_xla(text: str, arrays: Sequence[np.ndarray], *, strict: bool = False) -> list[np.ndarray]:
     """Return the results of the text's ``@main`` on ``arrays``, compiled and run by XLA on the CPU.
 
     Parameters
@@ -59,6 +69,8 @@ def run_on_xla(text: str, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         A StableHLO module; its entry function must be called ``main``.
     arrays : sequence of numpy.ndarray
         One array an argument, of exactly the argument's shape and dtype.
+    strict : bool
+        Round after every op, as it is written, and compile as quickly as possible.
 
     Raises
     ------
@@ -74,7 +86,7 @@ def run_on_xla(text: str, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         _initialize_lapack()
     if "f6E" in text:
         raise NotImplementedError("XLA has no six-bit floats")
-    executable = _compile(text)
+    executable = _compile(text, strict)
     device = jax.devices("cpu")[0]
     buffers = [jax.device_put(np.asarray(array), device) for array in arrays]
     results = executable.execute_sharded(buffers).disassemble_into_single_device_arrays()

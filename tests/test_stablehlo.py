@@ -77,6 +77,7 @@ def program(request):
     return function, arrays, stablehlo.parse(jax.jit(function).lower(*arrays).as_text(), request.param)
 
 
+@pytest.mark.specifies("functions and calls")
 def test_runs_as_on_xla(program):
     _, arrays, module = program
     expected = run_on_xla(module.as_text(), arrays)
@@ -181,6 +182,7 @@ def test_arguments_are_checked_while_tracing():
     assert (x.dtype, n.dtype) == (np.float64, np.int8)
 
 
+@pytest.mark.specifies("memory layout")
 def test_layouts_and_byte_orders():
     module = stablehlo.parse(DOUBLE)
     x = np.arange(6, dtype=">f4")[::2]
@@ -196,6 +198,7 @@ def test_results_own_their_memory():
         assert x == 1.0
 
 
+@pytest.mark.specifies("compiling once")
 def test_compiles_once(monkeypatch):
     module = stablehlo.parse(DOUBLE)
     main = module.callable()
@@ -215,6 +218,7 @@ def unsupported(text, dtype=np.float64):
     return str(caught.value)
 
 
+@pytest.mark.specifies("index and shape")
 def test_what_cannot_run_is_named():
     body = "%0 = chlo.unheard_of %x, %x : tensor<3xf64>, tensor<3xf64> -> tensor<3xf64>\n return %0 : tensor<3xf64>"
     text = f"func.func @main(%x: tensor<3xf64>) -> tensor<3xf64> {{\n {body} }}"
@@ -240,6 +244,7 @@ def symbolic(x, y):
     )
 
 
+@pytest.mark.specifies("open extents")
 def test_unknown_extents_become_known_at_the_call(rng):
     n, m = jax.export.symbolic_shape("n, m", constraints=["m >= 2"])
     specs = jax.ShapeDtypeStruct((n, 4), np.float64), jax.ShapeDtypeStruct((m, 3), np.float64)

@@ -15,6 +15,7 @@ def run(builder, *arrays):
     return builder.build().interpret(builder.name, *arrays)
 
 
+@pytest.mark.specifies("building graphs, compiling once")
 def test_axpy_of_parameters():
     b = Builder("axpy")
     y = b.parameter(2, (4,), F32, "y")  # in any order
@@ -35,6 +36,7 @@ def test_axpy_of_parameters():
     assert slope == 6
 
 
+@pytest.mark.specifies("building graphs, compiling once")
 def test_axpy_of_constants():
     b = Builder("axpy")
     alpha, x, y = b.constant(2.0, F32), b.constant([1, 2], F32), b.full((2,), 3, F32)
@@ -50,6 +52,9 @@ def broadcast_sum(lhs, rhs, dimensions=None):
     return run(b, np.asarray(lhs), np.asarray(rhs))[0].tolist()
 
 
+@pytest.mark.specifies(
+    "broadcasting in dimensions, degenerate broadcasting, binary operations with broadcasting, BroadcastInDim"
+)
 def test_broadcasting():
     matrix, vector = np.zeros((2, 3)), np.array([7.0, 8, 9])
     assert broadcast_sum(matrix, 7.0) == [[7] * 3] * 2 and broadcast_sum(7.0, matrix) == [[7] * 3] * 2
@@ -77,11 +82,13 @@ def test_broadcasting():
         ((2, 3), (3,), (5,), "there must be one for each dimension"),
     ],
 )
+@pytest.mark.specifies("degenerate broadcasting")
 def test_what_cannot_be_broadcast(first, second, dimensions, message):
     with pytest.raises(ShapeError, match=message):
         broadcast_sum(np.zeros(first), np.zeros(second), dimensions)
 
 
+@pytest.mark.specifies("errors and inner builders, While, Reduce, Call, DotGeneral, Conditional")
 def test_regions():
     b = Builder("regions")
     x, n = b.parameter(0, (2, 3), F32), b.parameter(1, (), np.int32)
@@ -133,6 +140,7 @@ def test_operators():
         np.testing.assert_array_equal(left, right)
 
 
+@pytest.mark.specifies("errors and inner builders")
 def test_errors_are_noted():
     b = Builder("wrong")
     x = b.parameter(0, (3,), F32)
@@ -153,6 +161,7 @@ def test_errors_of_inner_builders():
         b.build()
 
 
+@pytest.mark.specifies("errors and inner builders")
 def test_errors_at_once():
     b = Builder("wrong", raise_at_once=True)
     x = b.parameter(0, (3,), F32)

@@ -27,6 +27,7 @@ def plain_bytecode():
     return data.getvalue()
 
 
+@pytest.mark.specifies("bytecode")
 def test_what_is_written_is_read(tmp_path):
     module = stablehlo.parse(TEXT)
     data = module.serialize()
@@ -57,6 +58,7 @@ def test_what_cannot_be_read_or_written(capfd):
             stablehlo.deserialize(wrong)
 
 
+@pytest.mark.specifies("bytecode")
 def test_without_jaxlib(monkeypatch, tmp_path):
     data = stablehlo.parse(TEXT).serialize()
     path = tmp_path / "model.mlir.bc"

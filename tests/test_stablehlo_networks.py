@@ -122,6 +122,7 @@ def normalized(x, s, o, epsilon=np.float32(0.001)):
     return s[:, None] * (x - mean) / jnp.sqrt(variance + epsilon) + o[:, None]
 
 
+@pytest.mark.specifies("normalization, BatchNorm")
 def test_batch_normalization(rng):
     x, g = rng.standard_normal((2, 4, 3, 2))
     s, o = rng.standard_normal((2, 3))
@@ -192,6 +193,7 @@ func.func @main(%x: tensor<2x3xf64>, %n: tensor<2x3xi32>, %k: tensor<f64>)
 }"""
 
 
+@pytest.mark.specifies("map, Map")
 def test_maps_of_any_computation(rng):
     x, n, k = rng.standard_normal((2, 3)), np.array([[1, -1, 0], [2, 5, -3]], np.int32), np.float64(1.5)
     module = stablehlo.parse(MAPS)
@@ -214,6 +216,7 @@ def test_maps_of_any_computation(rng):
     np.testing.assert_allclose(lanes[1][1], -expected[1])
 
 
+@pytest.mark.specifies("open extents")
 def test_any_number_of_images(rng):
     p = parameters(rng)
     (count,) = jax.export.symbolic_shape("count")

@@ -26,6 +26,7 @@ def quantized(shape, parameters, element="i8:f32"):
     ],
 )
 @pytest.mark.parametrize("generic", [False, True])
+@pytest.mark.specifies("quantized types")
 def test_types_are_printed_as_they_were(type, generic):
     text = f"module {{\n  func.func public @main(%arg0: {type}) -> {type} {{\n    return %arg0 : {type}\n  }}\n}}\n"
     printed = print_module(parse(text), generic=generic)
@@ -46,6 +47,7 @@ def test_types_are_printed_as_they_were(type, generic):
         (quantized("3x", "{0.1, 0.2}", "i8:f32:0"), "C13"),
     ],
 )
+@pytest.mark.specifies("quantized types")
 def test_constraints_of_types(type, rule):
     module = stablehlo.parse(f"func.func @main(%x: {type}) -> {type} {{ return %x : {type} }}")
     with pytest.raises(VerificationError, match=rule):
@@ -157,6 +159,7 @@ CASES = {
 }
 
 
+@pytest.mark.specifies("quantization, uniform_dequantize uniform_quantize, quantized arithmetic")
 def test_every_kind_of_op():
     arguments = {
         "x": "tensor<2x3xf32>",

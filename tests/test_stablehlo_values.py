@@ -7,6 +7,7 @@ import numhlo
 from numhlo import stablehlo
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError, UnsupportedError, VerificationError
 from tests.lowering.text.rare_programs import LINES, program
+from tests.oracle import official_parse
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
 
@@ -63,6 +64,7 @@ TUPLES = """module {
 }"""
 
 
+@pytest.mark.specifies("tuple get_tuple_element after_all, tuples, tokens and strings")
 def test_tuples_and_tokens():
     x = np.array([1, -2, 3], np.float32)
     (number, nothing, (found,)), token = both(TUPLES, (x, (np.int32(1), None)), True)
@@ -83,11 +85,13 @@ def test_tuples_and_tokens():
     ],
     ids=["array", "short", "token"],
 )
+@pytest.mark.specifies("tokens and strings")
 def test_wrong_tuples(argument, message):
     with pytest.raises(ArgumentError, match=message):
         stablehlo.parse(TUPLES).run("main", argument, True)
 
 
+@pytest.mark.specifies("order of effects, custom_call")
 def test_order_of_effects():
     seen = []
     numhlo.lowering.ops.register_custom_call("test.effect", lambda arrays, _: seen.append(int(arrays[0])) or [])
@@ -109,6 +113,7 @@ RESHAPE = """func.func public @main(%x: tensor<?x?xf32>, %shape: tensor<2xi64>, 
 }"""
 
 
+@pytest.mark.specifies("shapes that are data, size of a dimension, dynamic_reshape, GetDimensionSize")
 def test_shapes_may_be_data():
     for shape, n in (((4, 3), 2), ((2, 6), 6), ((12, 1), 0)):
         (found,) = both(RESHAPE, X, np.array(shape), n)
@@ -117,12 +122,14 @@ def test_shapes_may_be_data():
         stablehlo.parse(RESHAPE).run("main", X, np.array([3, 4]), 5)
 
 
+@pytest.mark.specifies("shapes that are data")
 def test_shapes_are_no_data_in_a_traced_function():
     called = stablehlo.parse(RESHAPE).callable()
     with pytest.raises(UnsupportedError, match="the result's shape depends on the values of an argument"):
         numhlo.jit(called)(X, np.array([4, 3]), np.int32(1))
 
 
+@pytest.mark.specifies("dynamic_iota dynamic_reshape")
 def test_shapes_that_are_constants_in_a_static_program():
     text = """func.func @main(%x: tensor<3x4xf32>) -> (tensor<2x6xf32>, tensor<2x3xi32>) {
       %s = stablehlo.constant dense<[2, 6]> : tensor<2xi32>
@@ -137,6 +144,7 @@ def test_shapes_that_are_constants_in_a_static_program():
     np.testing.assert_array_equal(numhlo.jit(stablehlo.parse(text).callable())(X)[0], reshaped)
 
 
+@pytest.mark.specifies("dynamic_conv")
 def test_padding_of_a_convolution_is_data(rng):
     text = """func.func @main(%x: tensor<1x6x3xi8>, %k: tensor<3x3x2xi8>, %p: tensor<1x2xi32>) -> tensor<1x?x2xi32> {
       %0 = "stablehlo.dynamic_conv"(%x, %k, %p) <{batch_group_count = 1 : i64,
@@ -152,6 +160,7 @@ def test_padding_of_a_convolution_is_data(rng):
         np.testing.assert_array_equal(found[0], wanted, strict=True)
 
 
+@pytest.mark.specifies("place in the grid, partition_id replica_id, ReplicaId")
 def test_ids():
     text = """func.func @main() -> (tensor<ui32>, tensor<ui32>) {
       %0 = stablehlo.replica_id : tensor<ui32>
@@ -199,6 +208,7 @@ DEPRECATED = """func.func @main(%x: tensor<2x3x4xf64>, %y: tensor<4x2x5xf64>, %i
 }"""
 
 
+@pytest.mark.specifies("deprecated ops")
 def test_deprecated_ops(rng):
     x, y, i = rng.normal(size=(2, 3, 4)), rng.normal(size=(4, 2, 5)), np.array([[0, 1, 1], [1, 0, 0]], np.int32)
     expected = [np.einsum("abc,cae->eba", x, y), np.einsum("abc->ca", x), x.sum(), x[i]]
@@ -213,3 +223,23 @@ def test_einsums_that_are_none(config):
         stablehlo.parse(DEPRECATED.replace("abc,cae->eba", config)).run(
             "main", np.ones((2, 3, 4)), np.ones((4, 2, 5)), np.zeros((2, 3), np.int32)
         )
+
+
+@pytest.mark.specifies("accuracy attributes")
+def test_accuracies_are_kept():
+    """Every function is at least as exact as any accuracy that can be asked for, so they change nothing."""
+    accuracies = [
+        "mode = #stablehlo.result_accuracy_mode<HIGHEST>",
+        "atol = 1.000000e-05, rtol = 0.000000e+00, ulps = 2, mode = #stablehlo.result_accuracy_mode<TOLERANCE>",
+    ]
+    for accuracy in accuracies:
+        text = f"""func.func public @main(%x: tensor<3xf32>) -> tensor<3xf32> {{
+          %0 = stablehlo.exponential %x {{result_accuracy = #stablehlo.result_accuracy<{accuracy}>}} : tensor<3xf32>
+          return %0 : tensor<3xf32>
+        }}"""
+        module = stablehlo.parse(text)
+        for generic in (False, True):
+            printed = module.as_text(generic=generic)
+            assert accuracy in printed and accuracy[-12:] in official_parse(printed)
+            (found,) = stablehlo.parse(printed).run("main", X[0, :3])
+            np.testing.assert_allclose(found, np.exp(X[0, :3]), rtol=3e-7)

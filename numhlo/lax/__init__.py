@@ -2,6 +2,7 @@
 
 from numhlo.lax import linalg as linalg
 from numhlo.tracer import collectives as _collectives
+from numhlo.tracer import lax_builder_operations as _builder
 from numhlo.tracer import lax_linear_algebra as _linear_algebra
 from numhlo.tracer.absent import raise_absent as _raise_absent
 from numhlo.tracer.collectives import *  # noqa: F403
@@ -9,6 +10,7 @@ from numhlo.tracer.control_flow import cond as cond
 from numhlo.tracer.control_flow import select as select
 from numhlo.tracer.control_flow import switch as switch
 from numhlo.tracer.differentiating import stop_gradient as stop_gradient
+from numhlo.tracer.lax_builder_operations import *  # noqa: F403
 from numhlo.tracer.lax_linear_algebra import *  # noqa: F403
 from numhlo.tracer.loops import fori_loop as fori_loop
 from numhlo.tracer.loops import while_loop as while_loop
@@ -50,6 +52,7 @@ _CONTROL = (
 )
 _MODULES = (
     _arguments,
+    _builder,
     _collectives,
     _conversions,
     _elementwise,

@@ -79,6 +79,7 @@ def test_exported_programs(rng):
 
 
 @pytest.mark.slow
+@pytest.mark.specifies("linear algebra")
 def test_exported_programs_on_stacks_and_compiled(rng):
     compare(jax.vmap(everything), matrices(rng, 2), "complex128", "interpret")
     compare(everything, matrices(rng), "float64", "run")

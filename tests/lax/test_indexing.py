@@ -37,6 +37,7 @@ def numbers(kind, parts):
 
 
 @pytest.mark.parametrize("name", GATHERS)
+@pytest.mark.specifies("Gather")
 def test_gather(name):
     parts, indices, sizes = GATHERS[name]
     ours, theirs = numbers("GatherDimensionNumbers", parts)
@@ -67,6 +68,7 @@ KINDS = ("scatter", "scatter_add", "scatter_mul", "scatter_min", "scatter_max", 
 
 
 @pytest.mark.parametrize("name", SCATTERS)
+@pytest.mark.specifies("Gather")
 def test_scatter(name):
     parts, indices, shape = SCATTERS[name]
     ours, theirs = numbers("ScatterDimensionNumbers", parts)

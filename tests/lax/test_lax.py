@@ -41,6 +41,7 @@ def both(ours, theirs, *arrays, ulps=64):
 
 
 @pytest.mark.parametrize("kind", UNARY)
+@pytest.mark.specifies("unary operations")
 def test_unary(kind):
     for name in UNARY[kind].split():
         both(getattr(lax, name), getattr(jax.lax, name), OPERANDS[kind], ulps=512)
@@ -90,6 +91,7 @@ def test_binary():
     both(lambda x: lax.pow(x, 3), lambda x: jax.lax.pow(x, 3), F)
 
 
+@pytest.mark.specifies("Clamp, ConvertElementType, ReducePrecision")
 def test_rounding_choice_conversion():
     both(lambda x: lax.round(x * 2), lambda x: jax.lax.round(x * 2), F)
     both(lambda x: lax.round(x * 2, 1), lambda x: jax.lax.round(x * 2, jax.lax.RoundingMethod.TO_NEAREST_EVEN), F)
@@ -153,6 +155,7 @@ def test_bitwise_reductions():
 
 
 @pytest.mark.parametrize("start", [0, 1, 4, -1, -2, 100])
+@pytest.mark.specifies("DynamicSlice, DynamicUpdateSlice")
 def test_dynamic_slices_clamp(start):
     x, s = np.arange(24.0).reshape(6, 4), np.int64(start)
 

@@ -72,6 +72,7 @@ def weighted(result, module):
 
 
 @pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.specifies("Conv")
 def test_convolution(name, rng):
     shape, kernel_shape, options = SHAPES[name]
     x, k = rng.standard_normal(shape), rng.standard_normal(kernel_shape)
@@ -148,6 +149,7 @@ WINDOWS = {
 
 
 @pytest.mark.parametrize("name", WINDOWS)
+@pytest.mark.specifies("ReduceWindow")
 def test_windows(name, rng):
     x = rng.standard_normal((2, 7, 6, 3))
     xs = rng.integers(-3, 3, (2, 2, 7, 6, 3)).astype(float)  # with elements that are equal
@@ -208,6 +210,7 @@ def test_windows_of_pairs_and_other_bodies(rng):
     close(run_traced(lambda: every(lax, nhp), [])[0], every(jax.lax, jnp), 1e-6)
 
 
+@pytest.mark.specifies("ReduceWindow")
 def test_pooling():
     x = np.arange(2 * 5 * 4 * 3.0).reshape(2, 5, 4, 3) % 7
     found = numhlo.jit(

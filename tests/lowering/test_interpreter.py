@@ -39,6 +39,7 @@ def test_results_are_arrays_of_the_exact_type():
     assert [float(a.sum()) for a in got] == [4, 3, 2, 3]
 
 
+@pytest.mark.specifies("floating-point exceptions")
 def test_no_warning_whatever_the_values():
     b = FunctionBuilder("f", [SCALAR])
     (x,) = b.arguments
@@ -177,6 +178,7 @@ def test_one_op_outside_any_function():
     assert type(got) is np.ndarray
 
 
+@pytest.mark.specifies("run-time errors")
 def test_errors_name_the_innermost_op_and_its_line():
     def fail(arrays, attributes):
         raise OSError("no such device")

@@ -174,6 +174,7 @@ def test_calls_fit_their_callees():
     assert "call(float32[3]): @inner returns nothing" in str(complain(main))
 
 
+@pytest.mark.specifies("functions and calls, Call")
 def test_functions_are_not_recursive():
     text = """
     func.func @main(%x: tensor<f32>) -> tensor<f32> {

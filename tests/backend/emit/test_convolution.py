@@ -5,6 +5,7 @@ from __future__ import annotations
 import jax
 import ml_dtypes
 import numpy as np
+import pytest
 from jax import lax
 
 import numhlo
@@ -48,6 +49,7 @@ def run(function, arrays):
     return program, executable(arrays)
 
 
+@pytest.mark.specifies("convolution")
 def test_layouts_and_tiles(rng):
     cases = {**CASES, **SUMS}
     for dtype in (np.float32, np.float64):
@@ -88,6 +90,7 @@ def test_element_types(rng):
             )
 
 
+@pytest.mark.specifies("windows")
 def test_windows_are_reduced_and_scattered_by_kernels(rng):
     x = rng.integers(-9, 9, (2, 9, 8, 3)).astype(np.float32)
 

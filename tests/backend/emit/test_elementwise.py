@@ -98,6 +98,7 @@ def test_binary(dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.specifies("compare select clamp")
 def test_compare_select_clamp(dtype):
     x, y = all_pairs(dtype)
     b = FunctionBuilder("compare", [TensorType(x.shape, dtype)] * 2)
@@ -116,6 +117,7 @@ def test_compare_select_clamp(dtype):
 
 
 @pytest.mark.parametrize("source", DTYPES, ids=str)
+@pytest.mark.specifies("convert")
 def test_convert_to_every_type(source):
     x = special_values(source)
     if REGISTERS[source].kind == "f":
@@ -151,6 +153,7 @@ def test_bitcast_convert(source):
 @pytest.mark.parametrize(
     "dtype", [np.dtype(t) for t in (np.float32, np.float64, np.int8, np.uint32, np.int64)], ids=str
 )
+@pytest.mark.specifies("arithmetic, logic, rounding")
 def test_exact_ops_as_machine_code(dtype):
     arrays = list(all_pairs(dtype))
     exact = [p for p in BINARY if p.name not in INEXACT and p is not elementwise.COMPLEX]

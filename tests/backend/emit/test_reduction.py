@@ -78,6 +78,7 @@ def test_layouts(name, rng):
 
 
 @pytest.mark.slow
+@pytest.mark.specifies("reduction, reduce")
 def test_layouts_as_machine_code(rng):
     for shape, dims in LAYOUTS.values():
         check(reduce_of(shape, dims, F32), [random_array(rng, TensorType(shape, F32))], run_native)
@@ -142,6 +143,7 @@ def test_bodies_that_choose(name, rng):
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 8, 9, 16, 21, 100])
+@pytest.mark.specifies("reduce")
 def test_bodies_of_any_order(count, rng):
     b = FunctionBuilder("average", [TensorType((2, count), F32)])
     init = b.constant(np.float32(0.5))

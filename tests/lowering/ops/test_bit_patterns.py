@@ -29,6 +29,7 @@ def test_pi_round_trips_through_16_bits():
     assert bitcast(halves, x.dtype, (2,)).tobytes() == x.tobytes()
 
 
+@pytest.mark.specifies("i1")
 def test_booleans_are_bits_lowest_first():
     bits = np.array([[1, 0, 0, 0, 0, 0, 0, 0], [0, 1, 1, 0, 0, 0, 0, 1]], bool)
     bytes_ = bitcast(bits, np.dtype(np.uint8), (2,))
@@ -63,6 +64,7 @@ def test_every_pair_of_types_round_trips():
         ("complex<f32>", "complex<f64>", (2, 2), (2,)),
     ],
 )
+@pytest.mark.specifies("bitcast_convert, conversion")
 def test_bits_equal_xla(source, target, before, after):
     x = random_bits(ELEMENT_TYPES[source], int(np.prod(before))).reshape(before)
     types = ["x".join(map(str, [*shape, name])) for shape, name in ((before, source), (after, target))]
@@ -97,6 +99,7 @@ FORMATS = [(5, 10), (8, 7), (5, 2), (4, 3), (2, 1), (1, 0), (8, 0), (5, 0), (3, 
 
 
 @pytest.mark.parametrize("name", ["f16", "bf16", "f32", "f64", "f8E5M2"])
+@pytest.mark.specifies("reduce_precision")
 def test_reduced_precision_equals_xla(name):
     dtype = ELEMENT_TYPES[name]
     ordinary = (RNG.standard_normal(200) * 10).astype(dtype)

@@ -49,6 +49,7 @@ def sample(dtype):
 
 
 @pytest.mark.parametrize("name", ON_XLA)
+@pytest.mark.specifies("convert, conversion")
 def test_conversions_equal_xla(name):
     x = sample(ELEMENT_TYPES[name])
     types = [f"tensor<{len(x)}x{target}>" for target in ON_XLA]
@@ -66,6 +67,7 @@ def test_conversions_equal_xla(name):
             assert (found == expected).all(), target
 
 
+@pytest.mark.specifies("convert")
 def test_every_pair_keeps_what_both_types_have():
     for source in ELEMENT_TYPES.values():
         for target in ELEMENT_TYPES.values():
@@ -96,6 +98,7 @@ def decode(name, code):
 
 
 @pytest.mark.parametrize("name", [n for n in ELEMENT_TYPES if n[2:3] == "E" and n != "f8E8M0FNU"])
+@pytest.mark.specifies("floats of 8 bits and less")
 def test_every_code_has_the_published_value(name):
     codes = all_codes(ELEMENT_TYPES[name])
     expected = np.array([decode(name, code) for code in range(len(codes))])
@@ -122,6 +125,7 @@ def test_every_code_survives_wider_types_and_back(dtype):
     "name", ["bf16", "f16", "f8E4M3FN", "f8E5M2", "f8E3M4", "f8E4M3B11FNUZ", "f6E2M3FN", "f4E2M1FN"]
 )
 @pytest.mark.parametrize("source", [np.float32, np.float64])
+@pytest.mark.specifies("bf16, floats of 8 bits and less, convert")
 def test_rounding_to_nearest_even_happens_once(name, source):
     dtype = ELEMENT_TYPES[name]
     codes = all_codes(dtype)
@@ -182,6 +186,7 @@ def test_floats_to_integers_truncate_and_saturate(dtype, source):
     assert [int(v) for v in cast(x, dtype)] == expected
 
 
+@pytest.mark.specifies("i1")
 def test_booleans_are_what_is_not_zero():
     x = np.array([0.0, -0.0, 5e-324, np.nan, -3.5])
     assert cast(x, BOOL).tolist() == [False, False, True, True, True]

@@ -25,6 +25,7 @@ def compare_on_xla(x, y, kind):
 
 @pytest.mark.parametrize("kind", ["FLOAT", "TOTALORDER"])
 @pytest.mark.parametrize("name", ["f32", "f64", "f16", "bf16", "f8E5M2", "f8E4M3FN", "f8E4M3", "f8E3M4", "f8E4M3FNUZ"])
+@pytest.mark.specifies("compare, choosing")
 def test_floats_compare_as_on_xla(name, kind):
     values = np.array([0.0, 1, 1.5, np.inf, np.nan, 0.25, 3.3]).astype(ELEMENT_TYPES[name])
     x, y = pairs(np.concatenate([values, -values]))
@@ -36,6 +37,7 @@ def test_floats_compare_as_on_xla(name, kind):
 @pytest.mark.parametrize(
     ("name", "kind"), [("i1", "UNSIGNED"), ("i8", "SIGNED"), ("ui8", "UNSIGNED"), ("i4", "SIGNED")]
 )
+@pytest.mark.specifies("compare")
 def test_integers_compare_as_numbers(name, kind):
     dtype = ELEMENT_TYPES[name]
     x, y = pairs(np.array([False, True]) if name == "i1" else all_codes(dtype))
@@ -91,6 +93,7 @@ def test_compare_c1_c2_c3():
 
 
 @pytest.mark.parametrize("name", ["i1", "i4", "i32", "bf16", "f64", "complex<f32>", "f8E4M3FN"])
+@pytest.mark.specifies("select")
 def test_select_takes_any_type(name):
     dtype = ELEMENT_TYPES[name]
     x, y = np.zeros(3, dtype), np.ones(3, dtype)
@@ -109,6 +112,7 @@ def test_select_c1_c2():
 
 
 @pytest.mark.parametrize("name", ["i8", "ui16", "f32", "bf16", "i4"])
+@pytest.mark.specifies("clamp")
 def test_clamp_with_full_and_scalar_bounds(name):
     dtype = ELEMENT_TYPES[name]
     x = np.array([0, 1, 2, 3, 4, 5, 6, 7], np.int64).astype(dtype)

@@ -62,6 +62,7 @@ def test_multiply_rounds_every_operation():
     assert set(evaluate(elementwise.MULTIPLY, x, y).tolist()) == {expected}
 
 
+@pytest.mark.specifies("complex numbers")
 def test_branch_cuts_follow_the_sign_of_zero():
     x = np.array([complex(-4, 0.0), complex(-4, -0.0)])
     assert evaluate(elementwise.SQRT, x).tolist() == [2j, -2j]
@@ -91,6 +92,7 @@ def test_sign_of_zero_and_nan():
     assert same(found, np.array([0j, complex(np.nan, np.nan), 0.6 - 0.8j])).all()
 
 
+@pytest.mark.specifies("complex numbers, maximum minimum")
 def test_maximum_and_minimum_are_lexicographic():
     x, y = np.array([1 + 5j, 2 + 1j, 3j]), np.array([2 + 0j, 2 + 3j, -1j])
     assert evaluate(elementwise.MAXIMUM, x, y).tolist() == [2, 2 + 3j, 3j]

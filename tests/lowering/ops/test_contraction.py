@@ -42,6 +42,7 @@ def random_case(rng):
     return lhs_shape, rhs_shape, DotDimensionNumbers(dims[0], dims[2], dims[1], dims[3])
 
 
+@pytest.mark.specifies("dot_general, products")
 def test_random_dimension_numbers(rng):
     for _ in range(200):
         lhs_shape, rhs_shape, numbers = random_case(rng)
@@ -71,6 +72,7 @@ MATRICES = DotDimensionNumbers((), (), (1,), (0,))
         (np.complex64, np.complex64),
     ],
 )
+@pytest.mark.specifies("dot_general")
 def test_element_types(operand, result, rng):
     lhs, rhs = rng.integers(-4, 4, (5, 30)).astype(operand), rng.integers(-4, 4, (30, 6)).astype(operand)
     types = [TensorType((5, 6), np.dtype(result))]

@@ -39,6 +39,7 @@ def branches(*numbers):
     return [((), lambda b, n=n: [b.constant(np.int64(n)), b.constant(np.int64(-n))]) for n in numbers]
 
 
+@pytest.mark.specifies("case if")
 def test_only_the_chosen_branch_runs():
     for index, expected in ((-1, 12), (0, 10), (1, 11), (2, 12), (3, 12), (2**31 - 1, 12)):
         assert run(control_flow.CASE, np.int32(index), regions=branches(10, 11, 12)) == [expected, -expected]
@@ -54,6 +55,7 @@ def test_only_the_chosen_branch_runs():
     assert run(control_flow.IF, np.bool_(True), regions=untaken) == [1]
 
 
+@pytest.mark.specifies("control flow")
 def test_control_flow_nests_four_deep():
     b = FunctionBuilder("f", [I64, BOOL])
     n, flag = b.arguments
@@ -91,6 +93,7 @@ def twice():
     return b.finish([b.op(elementwise.ADD, *b.arguments * 2)])
 
 
+@pytest.mark.specifies("composite")
 def test_call_and_composite():
     x = np.float32(3)
     assert run(control_flow.CALL, x, callee=twice()) == [6]
@@ -111,6 +114,7 @@ def test_forward_reference_is_believed_until_the_body_is_there():
         infer(control_flow.CALL, [F32], callee=twice(), results=[I32])
 
 
+@pytest.mark.specifies("optimization_barrier")
 def test_optimization_barrier_is_the_identity():
     got = run(control_flow.OPTIMIZATION_BARRIER, np.arange(3), np.float32(2))
     np.testing.assert_array_equal(got[0], [0, 1, 2])
@@ -121,6 +125,7 @@ def test_optimization_barrier_is_the_identity():
     ]
 
 
+@pytest.mark.specifies("custom_call")
 def test_custom_call_runs_what_is_registered():
     seen = []
 
@@ -145,6 +150,7 @@ def test_custom_call_must_return_what_is_declared():
     assert "the op declares (tensor<f32>)" in str(caught.value)
 
 
+@pytest.mark.specifies("custom calls, custom_call")
 def test_unknown_custom_call_is_named():
     with pytest.raises(UnsupportedError) as caught:
         run(control_flow.CUSTOM_CALL, results=[F32], call_target_name="test.unknown")

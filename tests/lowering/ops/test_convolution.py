@@ -65,6 +65,7 @@ def test_convolution_types():
     assert infer(CONVOLUTION, LHS, RHS, **GROUPS, **small).shape == (4, 5, 0, 6)
 
 
+@pytest.mark.specifies("convolution")
 def test_the_example_of_the_specification():
     x = np.array([[1, 2, 5, 6], [3, 4, 7, 8], [10, 11, 14, 15], [12, 13, 16, 17]]).reshape(1, 4, 4, 1)
     options = {"window_strides": (4, 4), "lhs_dilation": (2, 2), "padding": np.zeros((2, 2), np.int64)}

@@ -9,6 +9,7 @@ from tests.lowering.ops.evaluation import evaluate, infer, rejection, tensor
 
 
 @pytest.mark.parametrize("dtype", ELEMENT_TYPES.values(), ids=str)
+@pytest.mark.specifies("constant, creation")
 def test_constants_of_every_type(dtype):
     value = np.ones((2, 0, 3), dtype)
     assert evaluate(CONSTANT, value=value) is value
@@ -21,6 +22,7 @@ def test_constant_c1():
 
 @pytest.mark.parametrize("dimension", [0, 1, 2])
 @pytest.mark.parametrize("dtype", sorted(set(ELEMENT_TYPES.values()) - {BOOL}, key=str), ids=str)
+@pytest.mark.specifies("iota")
 def test_iota_counts_along_each_axis_in_every_type(dtype, dimension):
     shape = (2, 4, 3)
     found = evaluate(IOTA, result=tensor("2x4x3xi32").with_dtype(dtype), iota_dimension=dimension)

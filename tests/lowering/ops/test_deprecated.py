@@ -26,6 +26,7 @@ def test_map_constraints():
     assert "(C4)" in rejected([x, tensor("2x3xf32")], [ADD], dimensions=(0, 1))
 
 
+@pytest.mark.specifies("map")
 def test_map_of_arrays_and_of_elements():
     x, y = np.arange(6.0).reshape(2, 3), np.ones((2, 3))
     (found,) = run(deprecated.MAP, x, y, regions=[ADD], dimensions=(0, 1))
@@ -78,6 +79,7 @@ OPERAND = np.array([[[1.0, 2.0], [3.0, 4.0]], [[3.0, 4.0], [1.0, 2.0]]])
 ONES, MEAN = np.ones(2), np.array([2.0, 3.0])
 
 
+@pytest.mark.specifies("batch_norm_grad batch_norm_inference batch_norm_training, normalization")
 def test_batch_norm_of_the_specification():
     normal = [[[0.0, 0.0], [2.0, 2.0]], [[2.0, 2.0], [0.0, 0.0]]]
     found = evaluate(normalization.BATCH_NORM_INFERENCE, OPERAND, ONES, ONES, MEAN, ONES, **NORMAL)

@@ -79,6 +79,7 @@ def test_every_op_gives_the_inferred_type_on_every_element_type(shape):
 
 
 @pytest.mark.parametrize("name", ["i1", "i4", "ui4", "i8", "ui8", "i16", "i32", "ui32", "i64", "ui64"])
+@pytest.mark.specifies("logic, integers of 8 to 64 bits")
 def test_integers_equal_xla(name):
     dtype = ELEMENT_TYPES[name]
     ops = [op for op in OPS if takes(op, dtype) and name not in NO_ORACLE.get(op.name, set())]
@@ -91,6 +92,7 @@ def test_integers_equal_xla(name):
 
 
 @pytest.mark.parametrize("name", ["f32", "f64", "f16", "bf16", "f8E4M3FN", "f8E5M2"])
+@pytest.mark.specifies("arithmetic, transcendental, f16 to f64")
 def test_floats_equal_xla(name):
     dtype = ELEMENT_TYPES[name]
     ops = [op for op in OPS if takes(op, dtype)]
@@ -112,6 +114,7 @@ def test_floats_equal_xla(name):
 
 
 @pytest.mark.parametrize("name", ["complex<f32>", "complex<f64>"])
+@pytest.mark.specifies("complex numbers, complex types")
 def test_complex_numbers_equal_xla(name):
     dtype = ELEMENT_TYPES[name]
     skipped = {"cbrt", "remainder", "maximum", "minimum"}  # XLA has none, or orders by the real part alone
@@ -170,6 +173,7 @@ def test_atan2_has_signed_zeros_and_quadrants():
     assert same(evaluate(elementwise.ATAN2, x, y), expected).all()
 
 
+@pytest.mark.specifies("rounding ceil floor")
 def test_rounding_keeps_the_sign_of_zero_and_sees_subnormals():
     x = np.array([-0.9, 5e-324, -5e-324, 0.5, -0.5])
     assert same(evaluate(elementwise.CEIL, x), np.array([-0.0, 1.0, -0.0, 1.0, -0.0])).all()
@@ -177,6 +181,7 @@ def test_rounding_keeps_the_sign_of_zero_and_sees_subnormals():
     assert same(evaluate(elementwise.ROUND_NEAREST_EVEN, x), np.array([-1.0, 0.0, -0.0, 0.0, -0.0])).all()
 
 
+@pytest.mark.specifies("real imag")
 def test_real_and_imag_of_floats_and_complex_numbers():
     x = np.array([1 + 2j, 3 + 4j], np.complex64)
     assert evaluate(elementwise.REAL, x).tolist() == [1, 3]

@@ -38,6 +38,7 @@ def defining_sum(x, axis, sign):
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.specifies("fft, fourier transforms")
 def test_against_the_definition_and_xla(dtype, rng):
     shape = (2, 3, 4, 5)
     z = (rng.normal(size=shape) + 1j * rng.normal(size=shape)).astype(dtype)

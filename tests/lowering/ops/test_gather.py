@@ -74,6 +74,7 @@ def random_case(rng):
     return rng.integers(0, 100, shape), indices, numbers, tuple(sizes)
 
 
+@pytest.mark.specifies("gather")
 def test_random_dimension_numbers(rng):
     shapes = set()
     for _ in range(300):
@@ -99,6 +100,7 @@ def test_worked_example_of_the_specification():
     np.testing.assert_array_equal(got[1, 1], [[[43, 44], [45, 46]], [[33, 34], [35, 36]], [[27, 28], [29, 30]]])
 
 
+@pytest.mark.specifies("gather")
 def test_every_element_type_and_huge_unsigned_starts():
     numbers = GatherDimensionNumbers((), (0,), (), (), (0,), 1)
     for dtype in (np.bool_, ml_dtypes.bfloat16, ml_dtypes.int4, ml_dtypes.float8_e4m3fn, np.complex64):

@@ -11,6 +11,7 @@ F32 = np.dtype(np.float32)
 INTEGERS = [np.dtype(f"{kind}int{width}") for kind in ("", "u") for width in (8, 16, 32, 64)]
 
 
+@pytest.mark.specifies("dynamic slices, dynamic_slice")
 def test_dynamic_slice_clamps_starts_of_every_integer_type():
     x = np.arange(5 * 300).reshape(5, 300)
     for dtype in INTEGERS:
@@ -30,6 +31,7 @@ def test_dynamic_slice_edges():
     np.testing.assert_array_equal(run(indexing.DYNAMIC_SLICE, x, np.int8(-1), np.int8(1), slice_sizes=(2, 3))[0], x)
 
 
+@pytest.mark.specifies("dynamic_update_slice")
 def test_dynamic_update_slice_follows_the_specification_and_leaves_the_operand():
     operand = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [1, 1, 1, 1], [1, 1, 1, 1]], np.int32)
     before = operand.copy()

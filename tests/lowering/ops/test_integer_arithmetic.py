@@ -90,16 +90,19 @@ def check(name, values):
 
 
 @pytest.mark.parametrize("name", ["i2", "ui2", "i4", "ui4"])
+@pytest.mark.specifies("integers of 2 and 4 bits")
 def test_all_pairs_of_narrow_integers(name):
     check(name, all_codes(ELEMENT_TYPES[name]))
 
 
 @pytest.mark.parametrize("name", ["i8", "ui8"])
+@pytest.mark.specifies("integers of 8 to 64 bits")
 def test_all_pairs_of_8_bits(name):
     check(name, all_codes(ELEMENT_TYPES[name]))
 
 
 @pytest.mark.parametrize("name", ["i8", "ui8", "i16", "ui16", "i32", "ui32", "i64", "ui64"])
+@pytest.mark.specifies("integers of 8 to 64 bits")
 def test_extremes(name):
     dtype, bits = ELEMENT_TYPES[name], WIDTHS[name]
     info = ml_dtypes.iinfo(dtype)

@@ -75,6 +75,7 @@ def test_large_and_equal_broadcasts_copy_nothing():
 
 
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.specifies("pad")
 def test_pad(case):
     rng = rng_for(case)
     x = random_array(rng, case % 5)
@@ -128,6 +129,7 @@ def test_reshape_reads_in_row_major_order():
 
 
 @pytest.mark.parametrize("dtype", ELEMENT_TYPES.values(), ids=str)
+@pytest.mark.specifies("layout")
 def test_every_element_type_moves(dtype):
     x = np.arange(6).astype(np.int8).astype(dtype).reshape(2, 3)
     kind = TensorType((2, 3), dtype)

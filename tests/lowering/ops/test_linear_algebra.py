@@ -50,6 +50,7 @@ def test_triangular_solve_constraints():
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.specifies("cholesky, linear algebra")
 def test_cholesky_is_a_factor_and_reads_one_triangle(dtype, rng):
     a = positive_definite(rng, dtype, 2, 3)
     lower = evaluate(CHOLESKY, np.tril(a), lower=True)
@@ -84,6 +85,7 @@ def test_narrow_floats_are_rounded_once(rng):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.specifies("triangular_solve")
 def test_triangular_solve(dtype, rng):
     a = positive_definite(rng, dtype, 2, n=3)
     b = {True: random_matrices(rng, dtype, 2, 3, 2), False: random_matrices(rng, dtype, 2, 4, 3)}

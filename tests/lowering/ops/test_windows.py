@@ -52,6 +52,7 @@ def test_reduce_window_constraints_on_operands_and_body():
     assert infer(REDUCE_WINDOW, [X, INIT], [ADD], window_dimensions=(4, 1)) == [tensor("0x2xf32")]
 
 
+@pytest.mark.specifies("reduce_window")
 def test_reduce_window_of_the_specification():
     options = {
         "window_dimensions": (2, 1),
@@ -100,12 +101,14 @@ OPERAND, SOURCE = np.array([[1, 5], [2, 5], [3, 6], [4, 4]]), np.array([[5, 6], 
 OPTIONS = {"window_dimensions": (3, 1), "window_strides": (2, 1), "padding": np.array([[0, 1], [0, 0]])}
 
 
+@pytest.mark.specifies("select_and_scatter")
 def test_select_and_scatter_of_the_specification():
     regions = [comparing(), SCATTER]
     (found,) = run(SELECT_AND_SCATTER, OPERAND, SOURCE, np.int64(0), regions=regions, **OPTIONS)
     assert found.tolist() == [[0, 0], [0, 0], [5, 14], [7, 0]]
 
 
+@pytest.mark.specifies("windows")
 def test_any_selection_and_any_scatter():
     def branch(b, x, y):
         larger = b.op(comparison.COMPARE, x, y, comparison_direction="GE")

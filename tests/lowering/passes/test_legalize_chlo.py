@@ -42,6 +42,7 @@ def unary(name, type, result=None):
 
 
 @pytest.mark.parametrize("name", [*SPECIAL, "square", "tan"])
+@pytest.mark.specifies("chlo")
 def test_functions_of_one_argument(name):
     x = SPREAD + {"acosh": 2.0, "lgamma": 3.0, "digamma": 3.0}.get(name, 0.0)
     text = unary(name, "6xf64")
@@ -89,6 +90,7 @@ def test_next_after_needs_a_float():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int32])
+@pytest.mark.specifies("chlo")
 def test_top_k(dtype):
     x = np.array([[3, 1, 2, 3], [0, -1, 5, 5]], dtype)
     text = jax.jit(lambda x: lax.top_k(x, 3)).lower(x).as_text()

@@ -111,12 +111,16 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
+@pytest.mark.specifies(
+    "dynamic_broadcast_in_dim dynamic_gather dynamic_iota dynamic_pad dynamic_reshape get_dimension_size"
+)
 def test_ops(name):
     result, body, expected = CASES[name]
     (found,) = run(HEAD.format(result=result, body=body), X)
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.specifies("shapes that are data")
 def test_extents_that_do_not_fit_together():
     text = """func.func @main(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
       %0 = chlo.broadcast_add %x, %y : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
@@ -155,6 +159,7 @@ def windows(x):
     return x[:half] + x[x.shape[0] - half :], lax.fori_loop(0, half, lambda i, s: s * 2 + x[i], 1.0)
 
 
+@pytest.mark.specifies("open extents")
 def test_shapes_go_through_calls_and_loops(rng):
     source = polymorphic(windows, "2*n,")
     for extent in (4, 10):

@@ -55,6 +55,7 @@ def parsed_or_refused(text):
 
 
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.specifies("malformed text")
 def test_mutated_text_is_parsed_or_refused_with_a_parse_error(seed):
     generator = random.Random(seed)
     texts = [print_module(m, generic=g) for m in MODULES.values() for g in (False, True)]
@@ -90,6 +91,7 @@ def test_mutated_text_is_parsed_or_refused_with_a_parse_error(seed):
     ],
     ids=range(15),
 )
+@pytest.mark.specifies("malformed text")
 def test_no_deep_recursion_and_no_quadratic_scan(text):
     start = time.process_time()
     with pytest.raises(ParseError):

@@ -112,6 +112,7 @@ IN_A_BODY = {
 
 
 @pytest.mark.parametrize(("text", "expected"), IN_A_BODY.items())
+@pytest.mark.specifies("malformed text")
 def test_errors_in_a_body(text, expected):
     message, culprit = expected
     whole = f"{HEAD}{text}\nreturn\n}}"

@@ -34,6 +34,7 @@ def op(text):
 
 @pytest.mark.parametrize("generic", [False, True], ids=["pretty", "generic"])
 @pytest.mark.parametrize("name", MODULES)
+@pytest.mark.specifies("reading, printing")
 def test_parse_undoes_print(name, generic):
     module = MODULES[name]
     text = print_module(module, generic=generic)
@@ -345,6 +346,7 @@ ATTRIBUTES = {
 
 
 @pytest.mark.parametrize(("text", "expected"), ATTRIBUTES.items())
+@pytest.mark.specifies("reading")
 def test_attributes_are_read_and_printed_back(text, expected):
     value = op(f"%0 = stablehlo.abs %a {{x = {text}}} : tensor<4xf32>").attributes["x"]
     if expected is not None:
@@ -383,6 +385,7 @@ def test_unknown_ops_are_kept():
 # -- speed
 
 
+@pytest.mark.specifies("reading")
 def test_parsing_takes_work_in_proportion_to_the_text():
     def ops(count):
         b = FunctionBuilder("main", [TensorType((4,), np.dtype("float32"))])

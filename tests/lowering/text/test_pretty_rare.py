@@ -121,6 +121,11 @@ def test_forms_of_ops_without_definition(text):
 
 
 @pytest.mark.parametrize("text", [*PRETTY, *GENERIC])
+@pytest.mark.specifies(
+    "all_gather all_reduce all_to_all collective_broadcast collective_permute reduce_scatter infeed outfeed recv send, "
+    "collectives by replica groups, Send and Recv, Infeed",
+    state="parsed",
+)
 def test_text_is_printed_as_it_was(text):
     printed = print_module(parse(body(text)))
     names = re.findall(r"(%\w+):", VALUES)

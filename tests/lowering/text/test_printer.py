@@ -18,12 +18,14 @@ def test_every_op_has_a_program():
 
 
 @pytest.mark.parametrize("name", MODULES)
+@pytest.mark.specifies("printing")
 def test_official_parser_accepts_both_forms_as_one_program(name):
     pretty, generic = (print_module(MODULES[name], generic=generic) for generic in (False, True))
     assert official_parse(pretty) == official_parse(generic)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.specifies("printing")
 def test_xla_computes_what_the_interpreter_does(name):
     module, arrays = PROGRAMS[name]
     for ours, theirs in zip(interpret(module.main, arrays), run_on_xla(print_module(module), arrays), strict=True):
