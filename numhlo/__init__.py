@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from numhlo.tracer.arguments import ShapeDtypeStruct, typeof
     from numhlo.tracer.array import Array
     from numhlo.tracer.callbacks import io_callback, pure_callback
-    from numhlo.tracer.checkpointing import checkpoint, checkpoint_policies, remat
+    from numhlo.tracer.checkpoint_policies import checkpoint_name, checkpoint_policies
+    from numhlo.tracer.checkpointed_loops import checkpointed_scan, checkpointed_while_loop
+    from numhlo.tracer.checkpointing import checkpoint, remat
     from numhlo.tracer.closures import closure_convert
     from numhlo.tracer.custom_backward import custom_gradient, custom_vjp
     from numhlo.tracer.custom_batching import custom_vmap
@@ -67,7 +69,10 @@ _HOMES = {
     "block_until_ready": "numhlo.tracer.devices",
     "checking_leaks": "numhlo.compilation.leaks",
     "checkpoint": "numhlo.tracer.checkpointing",
-    "checkpoint_policies": "numhlo.tracer.checkpointing",
+    "checkpoint_name": "numhlo.tracer.checkpoint_policies",
+    "checkpoint_policies": "numhlo.tracer.checkpoint_policies",
+    "checkpointed_scan": "numhlo.tracer.checkpointed_loops",
+    "checkpointed_while_loop": "numhlo.tracer.checkpointed_loops",
     "clear_caches": "numhlo.compilation.looking",
     "closure_convert": "numhlo.tracer.closures",
     "custom_gradient": "numhlo.tracer.custom_backward",
@@ -134,7 +139,10 @@ __all__ = [
     "block_until_ready",
     "checking_leaks",
     "checkpoint",
+    "checkpoint_name",
     "checkpoint_policies",
+    "checkpointed_scan",
+    "checkpointed_while_loop",
     "clear_caches",
     "closure_convert",
     "compat",

@@ -10,43 +10,26 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from numhlo.lowering.ir import Function, Op, capture_location
-from numhlo.lowering.ir.errors import UnsupportedError
+from numhlo.lowering.ir import Function, Op, Region, Value
 from numhlo.lowering.ops import control_flow
 from numhlo.tracer.bind import bind, trace_function
+from numhlo.tracer.checkpoint_policies import Policy, checkpoint_policies, wanted_values
 from numhlo.tracer.custom_rules import CustomRule, LinearRule, bind_with_rule
 from numhlo.tracer.differentiating import apply_transposed, linearize_function
 from numhlo.tracer.differentiation.table import Dual, Walker
 from numhlo.tracer.namespace.core import asarray
 from numhlo.tracer.plain_numpy import run_traced
 from numhlo.tracer.pytrees import tree_flatten, tree_unflatten
-from numhlo.tracer.replay import replay_op
+from numhlo.tracer.replay import replay_body, replay_op
 from numhlo.tracer.staging import stage_leaves
 from numhlo.tracer.trace import current_trace
-
-
-class CheckpointPolicies:
-    """What a checkpointed function keeps for the way back."""
-
-    @staticmethod
-    def nothing_saveable(*_: Any, **__: Any) -> bool:
-        """Keep the arguments only; the default."""
-        return False
-
-    @staticmethod
-    def everything_saveable(*_: Any, **__: Any) -> bool:
-        """Keep all that the derivative needs, as without `checkpoint`."""
-        return True
-
-
-checkpoint_policies = CheckpointPolicies()
 
 
 def checkpoint(
     fun: Callable[..., Any],
     *,
     prevent_cse: bool = True,
-    policy: Callable[..., bool] | None = None,
+    policy: Policy | None = None,
     static_argnums: int | Sequence[int] = (),
 ) -> Callable[..., Any]:
     """Return ``fun`` with a derivative that computes intermediate values again instead of keeping them.
@@ -58,18 +41,14 @@ def checkpoint(
     prevent_cse : bool, optional
         Keep the optimizer from finding out that values are computed twice.
     policy : callable, optional
-        One of `checkpoint_policies`.
+        What is kept all the same: one of `checkpoint_policies`, or a function of an op as described there.
     static_argnums : int or sequence of int, optional
         Positional arguments that are no arrays.
 
-    Raises
-    ------
-    UnsupportedError
-        For any other policy.
-
     Notes
     -----
-    Source: Griewank and Walther, "Revolve", ACM TOMS 26(1), 2000; here with one level.
+    Policies see the ops of ``fun`` itself, not those in bodies of loops and branches. Source: Griewank and Walther,
+    "Revolve", ACM TOMS 26(1), 2000; here with one level.
 
     Examples
     --------
@@ -80,12 +59,6 @@ def checkpoint(
     """
     if policy is checkpoint_policies.everything_saveable:
         return fun
-    if policy not in (None, checkpoint_policies.nothing_saveable):
-        raise UnsupportedError(
-            f"checkpoint: policy {getattr(policy, '__name__', policy)!r}",
-            where=capture_location(),
-            fix="use checkpoint_policies.nothing_saveable or everything_saveable",
-        )
     fixed = {static_argnums} if isinstance(static_argnums, int) else set(static_argnums)
 
     @functools.wraps(fun)
@@ -102,7 +75,7 @@ def checkpoint(
 
         staged = stage_leaves(of_arrays, leaves, getattr(fun, "__name__", "function"))
         operands = [*map(asarray, leaves), *staged.captures]
-        results = bind_with_rule("numhlo.checkpoint", staged.function, operands, Checkpoint(prevent_cse))
+        results = bind_with_rule("numhlo.checkpoint", staged.function, operands, Checkpoint(prevent_cse, policy))
         return tree_unflatten(staged.out_tree, results)
 
     return checkpointed
@@ -114,33 +87,37 @@ remat = checkpoint
 class Checkpoint(CustomRule):
     """Differentiates a checkpointed function: its linear half starts from the arguments."""
 
-    def __init__(self, prevent_cse: bool) -> None:
-        self.prevent_cse = prevent_cse
+    def __init__(self, prevent_cse: bool, policy: Policy | None = None) -> None:
+        self.prevent_cse, self.policy = prevent_cse, policy
 
     def differentiate(
         self, walker: Walker, op: Op, primals: list[Any], tangents: list[Any]
     ) -> tuple[Sequence[Any], Sequence[Any]]:
-        """Run the function, and its derivative as a composite of arguments and tangents."""
+        """Run the function, and its derivative as a composite of arguments, saved values and tangents."""
         function: Function = op.attributes["decomposition"]
         if not walker.linearizes:
             results = walker.function(function, [Dual(*pair) for pair in zip(primals, tangents, strict=True)])
             return [d.primal for d in results], [d.tangent for d in results]
+        wanted = wanted_values(function, self.policy)
         with walker.in_primal():
-            outputs = replay_op(op, primals, {})
+            outputs, saved = _run_and_save(op, primals, wanted)
         active = [t is not None for t in tangents]
+        known = [*primals, *saved]
         kept: list[int] = []
 
         def derivative(*arrays: Any) -> list[Any]:
-            slopes = iter(arrays[len(primals) :])
+            slopes = iter(arrays[len(known) :])
             duals = [Dual(x, next(slopes) if a else None) for x, a in zip(arrays, active, strict=False)]
-            results = Walker().function(function, duals)
+            given = dict(zip(wanted, arrays[len(primals) :], strict=False))
+            results = Walker(saved=given).function(function, duals)
             kept.extend(k for k, d in enumerate(results) if d.tangent is not None)
             return [results[k].tangent for k in kept]
 
+        types = [v.type for v in (*op.operands, *wanted)]
         moving = [v.type for v, a in zip(op.operands, active, strict=True) if a]
-        linear, _ = trace_function(f"derivative_{function.name}", derivative, [*[v.type for v in op.operands], *moving])
-        rule = _Recompute(function, active, kept, self.prevent_cse)
-        operands = [*primals, *[t for t in tangents if t is not None]]
+        linear, _ = trace_function(f"derivative_{function.name}", derivative, [*types, *moving])
+        rule = _Recompute(function, active, kept, wanted, self.prevent_cse)
+        operands = [*known, *[t for t in tangents if t is not None]]
         found = dict(zip(kept, bind_with_rule("numhlo.checkpoint_derivative", linear, operands, rule), strict=True))
         return outputs, [found.get(k) for k in range(len(outputs))]
 
@@ -149,20 +126,35 @@ class Checkpoint(CustomRule):
         return self
 
 
+def _run_and_save(op: Op, primals: list[Any], wanted: list[Value]) -> tuple[list[Any], list[Any]]:
+    """Return the results of the function, and values of its body."""
+    if not wanted:
+        return replay_op(op, primals, {}), []
+    body = op.attributes["decomposition"].body
+    region = Region()
+    region.arguments, region.ops, region.returns = body.arguments, body.ops, [*body.returns, *wanted]
+    results = replay_body(region, primals, {})
+    return results[: len(body.returns)], results[len(body.returns) :]
+
+
 class _Recompute(LinearRule):
     """Linearizes the function on the way back, and transposes that."""
 
-    def __init__(self, function: Function, active: list[bool], kept: list[int], prevent_cse: bool) -> None:
-        self.function, self.active, self.kept, self.prevent_cse = function, active, kept, prevent_cse
+    def __init__(
+        self, function: Function, active: list[bool], kept: list[int], wanted: list[Value], prevent_cse: bool
+    ) -> None:
+        self.function, self.active, self.kept, self.wanted = function, active, kept, wanted
+        self.prevent_cse = prevent_cse
 
     def transpose(self, op: Op, operands: list[Any], cotangents: list[Any]) -> Sequence[Any]:
         """Return the cotangents of the tangents."""
         count = len(self.active)
-        given = operands[:count]
-        if self.prevent_cse:
-            given = bind(control_flow.OPTIMIZATION_BARRIER, *given)
-        _, linear = linearize_function(self.function, given, self.active)
+        known = operands[: count + len(self.wanted)]
+        if self.prevent_cse and known:
+            known = bind(control_flow.OPTIMIZATION_BARRIER, *known)
+        saved = dict(zip(self.wanted, known[count:], strict=True))
+        _, linear = linearize_function(self.function, known[:count], self.active, saved)
         pulled: list[Any] = [None] * len(self.function.result_types)
         for k, cotangent in zip(self.kept, cotangents, strict=True):
             pulled[k] = cotangent
-        return [None] * count + apply_transposed(linear, pulled, sum(self.active))
+        return [None] * len(known) + apply_transposed(linear, pulled, sum(self.active))

@@ -7,7 +7,7 @@ and transpose that graph. Source: Radul et al., "You Only Linearize Once", POPL 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,9 +50,12 @@ class LinearMap(NamedTuple):
 
 
 def linearize_function(
-    function: Function, inputs: Sequence[Any], active: Sequence[bool]
+    function: Function, inputs: Sequence[Any], active: Sequence[bool], saved: Mapping[Value, Any] | None = None
 ) -> tuple[list[Any], LinearMap]:
-    """Run a function in the current trace, and return its results and its derivative there as a linear map."""
+    """Run a function in the current trace, and return its results and its derivative there as a linear map.
+
+    ``saved`` has values of its body that are known, and are not computed again.
+    """
     here = current_trace()
     assert here is not None
     arguments = function.body.arguments
@@ -60,7 +63,7 @@ def linearize_function(
     with linear.resumed():
         tangents = iter([linear.argument(v.type) for v, a in zip(arguments, active, strict=True) if a])
         duals = [Dual(x, next(tangents) if a else None) for x, a in zip(inputs, active, strict=True)]
-        results = Walker(here, linear).function(function, duals)
+        results = Walker(here, linear, saved).function(function, duals)
         kept = [k for k, d in enumerate(results) if d.tangent is not None]
         linear.region.returns = [linear.read(results[k].tangent) for k in kept]
         linear.open = False

@@ -72,7 +72,7 @@ def scan(
     [1, 3, 6]
     """
     leaves, tree = tree_flatten(xs)
-    steps = _length("scan", xs, length)
+    steps = slice_count("scan", xs, length)
     if current_trace() is None or unroll is True or (unroll > 1 and unroll >= steps > 0):
         return _scan_in_python(f, init, leaves, tree, steps, reverse)
     slices = _slice_types("scan", xs, leaves)
@@ -122,7 +122,7 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
     if batch_size is not None and batch_size < 1:
         raise ArgumentError(f"map: batch_size is {batch_size}", fix="use a positive number, or None")
     leaves, tree = tree_flatten(xs)
-    lanes = _length("map", xs, None)
+    lanes = slice_count("map", xs, None)
     if current_trace() is None:
         return _scan_in_python(lambda _, x: (None, f(x)), None, leaves, tree, lanes, False)[1]
     slices = _slice_types("map", xs, leaves)
@@ -168,7 +168,7 @@ def _require_pair(result: Any) -> tuple[Any, Any]:
     return result
 
 
-def _length(what: str, xs: Any, length: int | None) -> int:
+def slice_count(what: str, xs: Any, length: int | None) -> int:
     """Return the number of slices that all arrays have."""
     leaves = tree_flatten(xs)[0]
     paths = leaf_paths(xs)
@@ -252,7 +252,7 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
     """
     leaves, tree = tree_flatten(elems)
     moved = [manipulation.moveaxis(asarray(x), normalize_axis(axis, len(shape_of(x))), 0) for x in leaves]
-    _length("associative_scan", tree_unflatten(tree, moved), None)
+    slice_count("associative_scan", tree_unflatten(tree, moved), None)
     if reverse:
         moved = [x[::-1] for x in moved]
 

@@ -214,25 +214,6 @@ def test_text_is_plain_stablehlo():
     assert "custom" not in numhlo.jit(numhlo.grad(f)).lower(1.0).as_text()
 
 
-def test_a_checkpoint_keeps_its_arguments_only():
-    def chain(x):
-        for _ in range(10):
-            x = np.sin(x)
-        return x
-
-    def residuals(f):
-        _, kept = numhlo.fwd_and_bwd(lambda x: f(x).sum(), 0)[0](np.ones(100))
-        return len(kept.arrays)
-
-    policies = numhlo.checkpoint_policies
-    assert residuals(chain) >= 9
-    assert residuals(numhlo.checkpoint(chain)) == 1
-    assert residuals(numhlo.checkpoint(chain, policy=policies.everything_saveable)) >= 9
-    assert "optimization_barrier" in numhlo.jit(numhlo.grad(numhlo.checkpoint(chain))).lower(1.0).as_text()
-    with pytest.raises(UnsupportedError, match="policy 'repr'"):
-        numhlo.checkpoint(chain, policy=repr)
-
-
 def test_linear_transpose():
     f = lambda x, y: {"a": x[:2] * 3.0 + y, "b": np.cumsum(x)}
     x, y = np.arange(3.0), np.ones(2)

@@ -7,6 +7,7 @@ less, so there is no ``jax_enable_x64`` to switch.
 """
 
 from numhlo.compat.jax import (
+    ad_checkpoint,
     custom_batching,
     debug,
     experimental,
@@ -63,13 +64,14 @@ from numhlo.compilation.looking import clear_caches, debug_infs, debug_nans, log
 from numhlo.tracer.absent import NOT_OF_JAX as _ADVICE
 from numhlo.tracer.absent import raise_absent as _raise_absent
 from numhlo.tracer.arguments import ShapeDtypeStruct, typeof
-from numhlo.tracer.checkpointing import checkpoint_policies
+from numhlo.tracer.checkpoint_policies import checkpoint_policies
 from numhlo.tracer.known_now import ensure_compile_time_eval
 from numhlo.tracer.scopes import named_scope
 
 __all__ = [
     "Array",
     "ShapeDtypeStruct",
+    "ad_checkpoint",
     "block_until_ready",
     "checking_leaks",
     "checkpoint",

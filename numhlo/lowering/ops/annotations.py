@@ -1,4 +1,4 @@
-"""Composites that say something about a value and do nothing to it: ``numhlo.stop_gradient``."""
+"""Composites that say something about a value and do nothing to it: `STOP_GRADIENT`, `CHECKPOINT_NAME`."""
 
 from __future__ import annotations
 
@@ -20,6 +20,12 @@ STOP_GRADIENT = register(
     CompositeDefinition("numhlo.stop_gradient", _evaluate, 1, 1, "The operand, which derivatives take for a constant.")
 )
 
+CHECKPOINT_NAME = register(
+    CompositeDefinition("numhlo.checkpoint_name", _evaluate, 1, 1, "The operand, with a name for checkpoint policies.")
+)
+ANNOTATIONS = {definition.name: definition for definition in (STOP_GRADIENT, CHECKPOINT_NAME)}
+"""All of them, by name."""
+
 
 @lru_cache(maxsize=256)
 def _identity(name: str, type: TensorType) -> Function:
@@ -27,7 +33,8 @@ def _identity(name: str, type: TensorType) -> Function:
     return b.finish(b.arguments)
 
 
-def make_annotation(definition: CompositeDefinition, type: TensorType) -> dict[str, Any]:
+def make_annotation(definition: CompositeDefinition, type: TensorType, **parameters: Any) -> dict[str, Any]:
     """Return the attributes of the composite op that annotates a value of ``type``."""
     short = definition.name.removeprefix("numhlo.")
-    return {"name": definition.name, "decomposition": _identity(short, type)}
+    attributes = {"name": definition.name, "decomposition": _identity(short, type)}
+    return {**attributes, "composite_attributes": parameters} if parameters else attributes

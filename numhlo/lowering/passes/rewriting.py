@@ -16,7 +16,7 @@ from numhlo.lowering.interpreter import evaluate_op
 from numhlo.lowering.ir import Function, Op, Region, TensorType, Type, Value
 from numhlo.lowering.ir.location import Location
 from numhlo.lowering.ops import control_flow, creation, layout
-from numhlo.lowering.ops.annotations import STOP_GRADIENT
+from numhlo.lowering.ops.annotations import ANNOTATIONS
 from numhlo.lowering.ops.composites import COMPOSITES
 from numhlo.lowering.ops.effects import op_has_effects
 from numhlo.lowering.ops.loops import loop_body, make_map, make_scan
@@ -119,7 +119,7 @@ class Rewriter:
 
     def _composite(self, op: Op, operands: list[Value]) -> Sequence[Value]:
         name = op.attributes["name"]
-        if name not in COMPOSITES or name == STOP_GRADIENT.name:
+        if name not in COMPOSITES or name in ANNOTATIONS:
             self.count("composites inlined")
             return self.inline(op.attributes["decomposition"].body, operands)
         attributes = op.attributes

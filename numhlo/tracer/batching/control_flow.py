@@ -14,7 +14,7 @@ from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Function, Op, Region, TensorType
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import control_flow
-from numhlo.lowering.ops.annotations import STOP_GRADIENT, make_annotation
+from numhlo.lowering.ops.annotations import ANNOTATIONS, make_annotation
 from numhlo.lowering.ops.cumulative import COMBINERS, make_cumulative
 from numhlo.lowering.ops.factorizations import MEANINGS
 from numhlo.lowering.ops.loops import loop_body, make_map, make_scan
@@ -214,11 +214,12 @@ def _batch_composite(op: Op, operands: list[Lanes], size: int, environment: Envi
         kind = name.removeprefix("numhlo.")
         attributes = make_cumulative(kind, wide, parameters["axis"] + 1, parameters["reverse"])
         return all_mapped(bind(op.definition, operands[0].array, attributes=attributes, results=[wide]))
-    if name == STOP_GRADIENT.name or name.removeprefix("numhlo.") in FUNCTIONS:
+    if name in ANNOTATIONS or name.removeprefix("numhlo.") in FUNCTIONS:
         types = [v.tensor.with_shape((size, *v.tensor.shape)) for v in op.operands]
         results = [v.tensor.with_shape((size, *v.tensor.shape)) for v in op.results]
-        stops = name == STOP_GRADIENT.name
-        attributes = make_annotation(STOP_GRADIENT, types[0]) if stops else make(name, types)
+        parameters = op.attributes.get("composite_attributes", {})
+        notes = ANNOTATIONS.get(name)
+        attributes = make(name, types) if notes is None else make_annotation(notes, types[0], **parameters)
         arrays = [spread(x, size) for x in operands]
         return all_mapped(bind(op.definition, *arrays, attributes=attributes, results=results))
     if name == "numhlo.threefry2x32":

@@ -7,7 +7,7 @@ from typing import Any
 
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ops import control_flow
-from numhlo.lowering.ops.annotations import STOP_GRADIENT
+from numhlo.lowering.ops.annotations import ANNOTATIONS, STOP_GRADIENT
 from numhlo.lowering.ops.cumulative import make_cumulative
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.custom_rules import linear_rule
@@ -22,7 +22,7 @@ def has_derivative(name: str) -> bool:
     """Return whether a composite is differentiated as a whole rather than through its decomposition."""
     short = name.removeprefix("numhlo.")
     tables = SPECIAL_DERIVATIVES, FACTOR_DERIVATIVES, PARTIALS
-    return name in (STOP_GRADIENT.name, "numhlo.cumsum") or any(short in table for table in tables)
+    return name in ANNOTATIONS or name == "numhlo.cumsum" or any(short in table for table in tables)
 
 
 def jvp_composite(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
@@ -30,6 +30,8 @@ def jvp_composite(op: Op, primals: list[Any], tangents: list[Any], outputs: list
     name = op.attributes["name"]
     if name == STOP_GRADIENT.name:
         return [None]
+    if name in ANNOTATIONS:
+        return list(tangents)
     if name == "numhlo.cumsum":
         return [bind1(op.definition, tangents[0], attributes=op.attributes, results=[op.results[0].type])]
     short = name.removeprefix("numhlo.")

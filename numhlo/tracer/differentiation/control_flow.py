@@ -180,7 +180,7 @@ def _joint_while(
     if walker.linearizes:
         return _linearize_while(walker, op, primals, tangents, environment)
     condition, body = op.regions
-    active = _active_carries(op, [t is not None for t in tangents], environment)
+    active = active_carries(op, [t is not None for t in tangents], environment)
     count = len(op.operands)
 
     def duals(arrays: Sequence[Any]) -> list[Dual]:
@@ -206,7 +206,8 @@ def _joint_while(
     return results[:count], [next(extra) if a else None for a in active]
 
 
-def _active_carries(op: Op, active: list[bool], environment: Environment) -> list[bool]:
+def active_carries(op: Op, active: list[bool], environment: Environment) -> list[bool]:
+    """Return which carries of a while loop have tangents, given which initial values do."""
     body = op.regions[1]
     while True:
         found: list[bool] = []
@@ -233,7 +234,7 @@ def _linearize_while(
             "reverse-mode differentiation of a while loop with an unknown number of steps",
             where=op.location,
             why="the values of every step are needed backwards, and their number is not known while tracing",
-            fix="use lax.scan or lax.fori_loop with a static number of steps, or jvp / jacfwd",
+            fix="use lax.scan or lax.fori_loop with a static number of steps, numhlo.checkpointed_while_loop, or jvp",
         )
     outer = counted.outer
     inputs = [Dual(environment[v].primal, environment[v].tangent) for v in outer]

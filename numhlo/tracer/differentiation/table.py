@@ -77,11 +77,19 @@ class Walker:
     ----------
     primal_trace, linear_trace : Trace, optional
         Where primal ops and tangent ops go; the current trace for both where left out (forward mode).
+    saved : mapping of Value to array, optional
+        What is known of the graph's values, and need not be computed.
     """
 
-    def __init__(self, primal_trace: Trace | None = None, linear_trace: Trace | None = None) -> None:
+    def __init__(
+        self,
+        primal_trace: Trace | None = None,
+        linear_trace: Trace | None = None,
+        saved: Mapping[Value, Any] | None = None,
+    ) -> None:
         self.primal_trace = primal_trace
         self.linear_trace = linear_trace
+        self.saved = saved or {}
 
     @property
     def linearizes(self) -> bool:
@@ -113,14 +121,19 @@ class Walker:
         joint = JOINT.find(op.definition)
         if active and joint is not None:
             outputs, results = joint(self, op, primals, tangents, environment)
+            outputs = [self.saved.get(v, x) for v, x in zip(op.results, outputs, strict=True)]
             return [Dual(*pair) for pair in zip(outputs, results, strict=True)]
-        with self.in_primal():
-            plain = {v: environment[v].primal for v in outer}
-            outputs = replay_op(op, primals, plain)
+        outputs = self._primals(op, primals, environment, outer)
         if not active or not any(is_differentiable(v.tensor.dtype) for v in op.results):
             return [Dual(x, None) for x in outputs]
         results = JVP[op.definition](op, primals, tangents, list(outputs))
         return [Dual(*pair) for pair in zip(outputs, results, strict=True)]
+
+    def _primals(self, op: Op, primals: list[Any], environment: Environment, outer: Sequence[Value]) -> Sequence[Any]:
+        if self.saved and all(v in self.saved for v in op.results):
+            return [self.saved[v] for v in op.results]
+        with self.in_primal():
+            return replay_op(op, primals, {v: environment[v].primal for v in outer})
 
 
 def transpose_body(region: Region, inputs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:

@@ -1,0 +1,135 @@
+"""`checkpoint`, its policies, and checkpointed loops: the same derivatives, and fewer arrays kept."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import numhlo
+from numhlo.lowering.ir.errors import ArgumentError
+
+RNG = np.random.default_rng(5)
+
+
+def test_a_checkpoint_keeps_its_arguments_only():
+    def chain(x):
+        for _ in range(10):
+            x = np.sin(x)
+        return x
+
+    def residuals(f):
+        _, kept = numhlo.fwd_and_bwd(lambda x: f(x).sum(), 0)[0](np.ones(100))
+        return len(kept.arrays)
+
+    policies = numhlo.checkpoint_policies
+    assert residuals(chain) >= 9
+    assert residuals(numhlo.checkpoint(chain)) == 1
+    assert residuals(numhlo.checkpoint(chain, policy=policies.everything_saveable)) >= 9
+    assert "optimization_barrier" in numhlo.jit(numhlo.grad(numhlo.checkpoint(chain))).lower(1.0).as_text()
+
+
+def test_checkpoint_policies_keep_what_jax_keeps():
+    def layer(lib, name, w, x):
+        hidden = name(lib.tanh(x @ w), "hidden")
+        return name(lib.sin(hidden @ w), "out") * lib.exp(hidden)
+
+    w, x = RNG.normal(size=(3, 3)), RNG.normal(size=(2, 3))
+    expected = jax.grad(lambda w: layer(jnp, lambda v, _: v, w, x).sum())(w)
+    ours = numhlo.checkpoint_policies
+    choices = {
+        "dots_saveable": lambda p: p.dots_saveable,
+        "checkpoint_dots": lambda p: p.checkpoint_dots,
+        "no batch": lambda p: p.dots_with_no_batch_dims_saveable,
+        "names": lambda p: p.save_only_these_names("hidden"),
+        "other names": lambda p: p.save_any_names_but_these("hidden"),
+        "both": lambda p: p.save_from_both_policies(p.dots_saveable, p.save_only_these_names("out")),
+        "except": lambda p: p.save_anything_except_these_names("hidden"),
+        "nothing": lambda p: p.nothing_saveable,
+        "everything": lambda p: p.everything_saveable,
+    }
+    saved = {}
+    for name, choose in choices.items():
+        kept = numhlo.checkpoint(lambda w, x: layer(np, numhlo.checkpoint_name, w, x), policy=choose(ours))
+        fun = lambda w: kept(w, x).sum()
+        for found in (numhlo.grad(fun)(w), numhlo.jit(numhlo.grad(fun))(w)):
+            np.testing.assert_allclose(found, expected, rtol=1e-12, err_msg=name)
+        lanes = numhlo.vmap(numhlo.grad(lambda w, x: kept(w, x).sum()), (None, 0))(w, np.stack([x, x]))
+        np.testing.assert_allclose(lanes[1], expected, rtol=1e-12)
+        np.testing.assert_allclose(numhlo.jvp(fun, (w,), (w,))[1], (expected * w).sum(), rtol=1e-12)
+        forward, _ = numhlo.fwd_and_bwd(fun, 0)
+        saved[name] = len(forward(w)[1].arrays)
+    assert saved["nothing"] == 1  # the weights
+    assert saved["names"] == saved["other names"] == 2
+    assert saved["dots_saveable"] == saved["checkpoint_dots"] == saved["no batch"] == 3
+    assert saved["both"] == 4
+    assert saved["everything"] > 3
+    assert "checkpoint_name" not in numhlo.jit(fun).lower(w).compile().as_text()
+    only_sines = numhlo.checkpoint(lambda x: np.cos(np.sin(x)), policy=lambda op, *_, **__: op.name == "sine")
+    assert numhlo.grad(only_sines)(0.5) == numhlo.grad(lambda x: np.cos(np.sin(x)))(0.5)
+    assert all(hasattr(jax.checkpoint_policies, name) for name in vars(type(ours)) if not name.startswith("_"))
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("segment", [None, 1, 3, 20])
+def test_scans_in_segments(segment, reverse):
+    xs = RNG.normal(size=(11, 2))
+
+    def run(scan, **options):
+        step = lambda c, x: ((np.sin(c[0]) * x, c[1] + 1), (c[0] * x).sum())
+
+        def total(xs):
+            (last, count), ys = scan(step, (xs[0], 0), xs, reverse=reverse, **options)
+            return (ys * np.arange(11.0)).sum() + last.sum() + 0 * count
+
+        return total
+
+    plain, kept = run(numhlo.lax.scan), run(numhlo.checkpointed_scan, segment=segment)
+    np.testing.assert_allclose(kept(xs), plain(xs), rtol=1e-12)
+    expected = numhlo.grad(plain)(xs)
+    for grad in (numhlo.grad(kept), numhlo.jit(numhlo.grad(kept))):
+        np.testing.assert_allclose(grad(xs), expected, rtol=1e-12)
+    count = numhlo.grad(lambda x: numhlo.checkpointed_scan(lambda c, _: (c * x, None), 1.0, None, 7)[0])
+    assert float(count(1.0)) == 7
+
+
+def test_segments_bound_what_is_kept():
+    def kept(scan, steps):
+        fun = lambda x: scan(lambda c, x: (np.sin(c) * x, None), 1.0, x)[0]
+        arrays = numhlo.fwd_and_bwd(fun, 0)[0](np.ones(steps))[1].arrays
+        return sum(a.size for a in arrays) - steps
+
+    assert kept(numhlo.lax.scan, 400) >= 400
+    assert kept(numhlo.checkpointed_scan, 400) < 100
+
+
+def test_reverse_mode_through_loops_of_unknown_length():
+    def fun(loop, a, x):
+        cond = lambda s: (s[1] ** 2).sum() < 50
+        body = lambda s: (s[0] + 1, s[1] * a + np.sin(s[1]) + s[0])
+        n, y = loop(cond, body, (0, x))
+        return (y * y).sum() + 0 * n
+
+    x = np.array([0.1, 0.2])
+    for a in (3.0, 1.01):  # few steps, and many
+        for states in (1, 2, 64):
+            loop = lambda c, f, s, k=states: numhlo.checkpointed_while_loop(c, f, s, states=k)
+            given = lambda a, x, loop=loop: fun(loop, a, x)
+            expected = [numhlo.jacfwd(lambda a, x: fun(numhlo.lax.while_loop, a, x), k)(a, x) for k in (0, 1)]
+            for grad in (numhlo.grad(given, (0, 1)), numhlo.jit(numhlo.grad(given, (0, 1)))):
+                for found, wanted in zip(grad(a, x), expected, strict=True):
+                    np.testing.assert_allclose(found, wanted, rtol=1e-9)
+    lanes = numhlo.jit(numhlo.vmap(numhlo.grad(given), (0, None)))(np.array([3.0, 1.01]), x)
+    np.testing.assert_allclose(lanes[1], expected[0], rtol=1e-9)
+    assert given(1.01, x) == fun(numhlo.lax.while_loop, 1.01, x)
+    step = 1e-5
+    second = numhlo.jvp(numhlo.grad(given), (3.0, x), (1.0, 0 * x))[1]
+    near = [numhlo.grad(given)(3.0 + d, x) for d in (step, -step)]
+    np.testing.assert_allclose(second, (near[0] - near[1]) / (2 * step), rtol=1e-6)
+    none = numhlo.grad(lambda x: numhlo.checkpointed_while_loop(lambda s: s < 0, lambda s: s * s, x))
+    assert float(none(2.0)) == 1
+    for mistake in (
+        lambda: numhlo.checkpointed_scan(None, 0, np.ones(2), segment=-1),
+        lambda: numhlo.checkpointed_while_loop(None, None, 0, states=0),
+    ):
+        with pytest.raises(ArgumentError, match="1 or more"):
+            mistake()
