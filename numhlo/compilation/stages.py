@@ -14,10 +14,11 @@ import numpy as np
 from numhlo.compilation.entry import Entry
 from numhlo.compilation.explain import explain_entry
 from numhlo.compilation.keys import describe_leaf, leaf_keys
+from numhlo.compilation.memory_plan import MemoryPlan, memory_plan
 from numhlo.compilation.reports import MemoryAnalysis, cost_analysis, kernel_sources, memory_analysis
 from numhlo.display import program_html
 from numhlo.lowering.ir import Function, Module
-from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
 from numhlo.lowering.ops import control_flow, creation
 from numhlo.lowering.ops.builder import FunctionBuilder
 from numhlo.lowering.text.printer import print_module
@@ -152,6 +153,22 @@ class Compiled:
     def memory_analysis(self) -> MemoryAnalysis:
         """Return the memory that one call takes, in bytes."""
         return memory_analysis(self._entry.program)
+
+    def memory(self) -> MemoryPlan:
+        """Return when each buffer of a call is needed; printed, a drawing with a line for each.
+
+        Raises
+        ------
+        UnsupportedError
+            If the function runs on the reference interpreter, which plans nothing.
+        """
+        executable = self._entry.program.executable
+        if executable is None:
+            raise UnsupportedError(
+                f"the memory of {self._entry.name}, which runs on the reference interpreter",
+                why="only compiled programs are planned",
+            )
+        return memory_plan(executable.program)
 
     @property
     def kernels(self) -> dict[str, str]:

@@ -5,6 +5,7 @@ What can't be written so is planned as the decomposition says: a loop over lanes
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -38,34 +39,36 @@ LOOP_COST = 100
 def _refuse(op: Op) -> str:
     numbers: dict[Value, int] = {}
     try:
-        _write(op, lambda value: numbers.setdefault(value, len(numbers)))
+        _write(op, lambda value: numbers.setdefault(value, len(numbers)), op.results)
     except NotScalarError as error:
         return str(error)
     return ""
 
 
 def emit_map(op: Op, planner: RegionPlanner) -> None:
-    """Append the launch of a kernel over lanes."""
-    for result in op.results:
+    """Append the launch of a kernel over lanes, which writes the results that are used."""
+    used = [result for result in op.results if planner.is_used(result)]
+    for result in used:
         planner.output(result)
-    if op.attributes["composite_attributes"]["lanes"] and any(v.tensor.size for v in op.results):
-        planner.launch_op(op, _write(op, planner.buffer), op.results)
+    if op.attributes["composite_attributes"]["lanes"] and any(v.tensor.size for v in used):
+        planner.launch_op(op, _write(op, planner.buffer, used), used)
 
 
-def _write(op: Op, buffer_of: BufferOf) -> Draft:
+def _write(op: Op, buffer_of: BufferOf, used: Sequence[Value]) -> Draft:
     """Return the kernel: of blocks of lanes where these go different ways and there are many, else of single lanes."""
     if op.attributes["composite_attributes"]["lanes"] >= MANY:
         try:
-            return _MapWriter(op, buffer_of).write_blocks()
+            return _MapWriter(op, buffer_of, used).write_blocks()
         except NotScalarError:
             pass  # one lane after the other serves everything that is scalar code
-    return _MapWriter(op, buffer_of).write()
+    return _MapWriter(op, buffer_of, used).write()
 
 
 class _MapWriter:
     """Writes the kernel of one map."""
 
-    def __init__(self, op: Op, buffer_of: BufferOf) -> None:
+    def __init__(self, op: Op, buffer_of: BufferOf, used: Sequence[Value]) -> None:
+        self.used = used
         parameters = op.attributes["composite_attributes"]
         self.op, self.lanes, self.consts = op, parameters["lanes"], parameters["num_consts"]
         self.body: Region = expand(loop_body(op).body)
@@ -93,7 +96,8 @@ class _MapWriter:
                 self.writer.contents[argument] = self._slice(argument, operand)
             contents = self.writer.region(self.body)
             for result, content in zip(self.op.results, contents, strict=True):
-                self._store(result, content)
+                if result in self.used:
+                    self._store(result, content)
             loops = any(op.definition is WHILE for op in self.body.walk())
             if loops:
                 write_poll(text, POLL_ROUNDS // rounds_inside(self.body))
@@ -113,7 +117,7 @@ class _MapWriter:
         blocks = LaneBlockWriter(text, self.writer, self.body, lanes)
         for argument, operand in zip(arguments[: self.consts], self.op.operands, strict=False):
             self.writer.contents[argument] = self._constant(argument, operand)
-        for result in self.op.results:
+        for result in self.used:
             text.pointer(result, "out")
         count = text.number("lanes", self.lanes, "lanes")
         with text.block("for block in range(lo, hi):"):
@@ -133,14 +137,15 @@ class _MapWriter:
             with text.block("for k in range(width):"):
                 text.line("lane = first + k")
                 for result, returned in zip(self.op.results, self.body.returns, strict=True):
-                    self._store(result, blocks.load(returned))
+                    if result in self.used:
+                        self._store(result, blocks.load(returned))
         return self._draft("map_lane_blocks", -(-self.lanes // BLOCK))
 
     def _draft(self, name: str, extent: int) -> Draft:
         """Return the finished kernel."""
         loops = any(op.definition is WHILE for op in self.body.walk())
         flops = int(self.lanes * max(self.writer.statements, cost(self.body.ops)) * (LOOP_COST if loops else 1))
-        traffic = sum(v.tensor.nbytes for v in (*self.op.operands, *self.op.results))
+        traffic = sum(v.tensor.nbytes for v in (*self.op.operands, *self.used))
         grain = grain_of(extent, flops, traffic)
         text, scalar = self.text, loops and extent == self.lanes
         kernel = text.finish(name)

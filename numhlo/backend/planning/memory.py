@@ -91,6 +91,12 @@ class Memory:
         self._tied: dict[int, set[int]] = {}
         self._dead: set[int] = set()
 
+    @property
+    def arena_bytes(self) -> int:
+        """Return the size of the arena that holds all buffers that are still in it: some became results."""
+        ends = [b.offset + _rounded(b.type.nbytes) for b in self.buffers if b.place is Place.ARENA]
+        return max(ends, default=0)
+
     def add(self, buffer: Buffer) -> int:
         """Append a buffer and return its number."""
         self.buffers.append(buffer)

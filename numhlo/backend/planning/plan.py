@@ -124,7 +124,7 @@ def plan(function: Function, *, donated: frozenset[int] = frozenset(), written: 
     return Program(
         memory.buffers,
         steps,
-        memory.arena.size,
+        memory.arena_bytes,
         planner.results[:count],
         context.notes,
         dict(zip(written, planner.results[count:], strict=True)),
