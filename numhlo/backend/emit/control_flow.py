@@ -7,13 +7,14 @@ tries this first, and falls back to a tree of steps.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from numhlo.backend.emit import scalar_indexing, scalar_scatter  # noqa: F401 - they fill the table of writers
 from numhlo.backend.emit.kernel_text import KernelText
+from numhlo.backend.emit.loop_state import LoopState, current, variables
 from numhlo.backend.emit.scalar_code import Content, InMemory, NotScalarError, ScalarWriter, writes
 from numhlo.backend.primitives.layout import CUT_SHORT
 from numhlo.lowering.ir import Op, Region, Value
@@ -37,39 +38,41 @@ def write_while(writer: ScalarWriter, op: Op) -> None:
     body = op.regions[1]
     writer.intervals.enter(op)
     unchanged = [v is w for v, w in zip(body.returns, body.arguments, strict=True)]
-    state = [
+    contents = [
         writer.content(v) if same else variables(writer, _initial(writer, v, result))
         for v, result, same in zip(op.operands, op.results, unchanged, strict=True)
     ]
+    changing = [None if same else v.tensor for v, same in zip(op.operands, unchanged, strict=True)]
+    state = LoopState(writer, contents, changing)
     polls = unpolled_rounds(op) == 0
     counted = count_of(op) if polls else None
     if counted is None:
         _write_rounds(writer, op, state, polls)
     else:
         _write_strips(writer, op, state, counted)
-    for result, content in zip(op.results, state, strict=True):
-        writer.contents[result] = _current(content)
+    for result, content in zip(op.results, state.read(), strict=True):
+        writer.contents[result] = current(content)
 
 
-def _write_rounds(writer: ScalarWriter, op: Op, state: Sequence[Content], polls: bool) -> None:
+def _write_rounds(writer: ScalarWriter, op: Op, state: LoopState, polls: bool) -> None:
     """Write a loop that goes round while its condition holds."""
     condition, body = op.regions
     text = writer.text
     with text.block("while True:"):
-        writer.contents.update(zip(condition.arguments, state, strict=True))
+        writer.contents.update(zip(condition.arguments, state.read(), strict=True))
         (test,) = writer.region(condition)
         with text.block(f"if not {_only_name(test)}:"):
             text.line("break")
-        writer.contents.update(zip(body.arguments, state, strict=True))
-        assign(writer, state, writer.region(body))
+        writer.contents.update(zip(body.arguments, state.contents, strict=True))
+        state.assign(writer.region(body))
         if polls:
             write_poll(text, POLL_ROUNDS // rounds_inside(body))
 
 
-def _write_strips(writer: ScalarWriter, op: Op, state: Sequence[Content], counted: Count) -> None:
+def _write_strips(writer: ScalarWriter, op: Op, state: LoopState, counted: Count) -> None:
     """Write a loop that counts as one of strips, so that nothing in the inner one keeps the compiler from its best."""
     condition, body = op.regions
-    text, counter = writer.text, _only_name(state[counted.position])
+    text, counter = writer.text, _only_name(state.contents[counted.position])
     for constant in condition.ops[:-1]:
         writer.op(constant)
     end = _only_name(writer.names(counted.limit))
@@ -79,8 +82,8 @@ def _write_strips(writer: ScalarWriter, op: Op, state: Sequence[Content], counte
         with text.block("while True:"):
             with text.block(f"if {counter} >= {stop}:"):
                 text.line("break")
-            writer.contents.update(zip(body.arguments, state, strict=True))
-            assign(writer, state, writer.region(body))
+            writer.contents.update(zip(body.arguments, state.read(), strict=True))
+            state.assign(writer.region(body))
         with text.block(f"if {counter} >= {end}:"):
             text.line("break")
         with text.block("if interrupted(ctx):"):
@@ -177,52 +180,9 @@ def _initial(writer: ScalarWriter, operand: Value, result: Value) -> Content:
     return writer.content(operand) if found is None else found
 
 
-def variables(writer: ScalarWriter, content: Content) -> Content:
-    """Return fresh variables with a content's values; arrays in memory stay where they are."""
-    if isinstance(content, InMemory):
-        content.check()
-        if not content.memory.writable:
-            raise NotScalarError("an array from outside becomes part of a loop's state")
-        return content
-    names = np.empty(content.shape, object)
-    for index in np.ndindex(content.shape):
-        names[index] = writer.fresh(str(content[index]), "state")
-    return names
-
-
-def _current(content: Content) -> Content:
-    """Return a content as it is after its memory was written."""
-    if isinstance(content, InMemory):
-        return InMemory(content.memory, content.shape, content.access, content.offset, content.memory.version)
-    return content
-
-
 def _only_name(content: Content) -> str:
     assert isinstance(content, np.ndarray)
     return str(content.reshape(-1)[0])
-
-
-def assign(writer: ScalarWriter, state: Sequence[Content], results: Sequence[Content]) -> None:
-    """Write the assignments of a round's results to the state, those that need the old state first."""
-    pairs: list[tuple[str, str]] = []
-    for old, new in zip(state, results, strict=True):
-        if isinstance(old, InMemory) or isinstance(new, InMemory):
-            _check_same_memory(old, new)
-            continue
-        pairs += [(str(a), str(b)) for a, b in zip(old.reshape(-1), new.reshape(-1), strict=True) if a != b]
-    targets = {target for target, _ in pairs}
-    saved = {source: writer.fresh(source, "old") for _, source in pairs if source in targets}
-    for target, source in pairs:
-        writer.count()
-        writer.text.line(f"{target} = {saved.get(source, source)}")
-
-
-def _check_same_memory(old: Content, new: Content) -> None:
-    if not isinstance(old, InMemory) or not isinstance(new, InMemory):
-        raise NotScalarError("a loop's state changes between memory and variables")
-    new.check()
-    if (old.memory, old.access, old.offset) != (new.memory, new.access, new.offset):
-        raise NotScalarError("arrays of a loop's state change places")
 
 
 @writes(ops.IF, ops.CASE)
@@ -251,7 +211,7 @@ def write_branches(writer: ScalarWriter, op: Op) -> None:
         array.memory.version = version + 1
     for result, content in zip(op.results, names, strict=True):
         assert content is not None
-        writer.contents[result] = _current(content)
+        writer.contents[result] = current(content)
 
 
 def _versions(writer: ScalarWriter) -> dict[int, tuple[InMemory, int]]:

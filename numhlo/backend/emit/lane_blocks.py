@@ -14,9 +14,10 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from numhlo.backend.emit.control_flow import POLL_ROUNDS, assign, rounds_inside, variables, write_poll
+from numhlo.backend.emit.control_flow import POLL_ROUNDS, rounds_inside, write_poll
 from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.emit.lane_values import branching, differing_values, is_divergent, kept_values
+from numhlo.backend.emit.loop_state import assign, variables
 from numhlo.backend.emit.registers import REGISTERS, Register
 from numhlo.backend.emit.scalar_code import Content, NotScalarError, ScalarWriter
 from numhlo.backend.primitives import STORAGES

@@ -40,7 +40,7 @@ from numhlo.lowering.ops.reduction_order import LANES
 MOST_ELEMENTS = 64
 """Elements of a value that is kept in local variables."""
 
-MOST_STATEMENTS = 800
+MOST_STATEMENTS = 1200
 """Statements of a kernel; compiling takes about two milliseconds for each."""
 
 

@@ -37,6 +37,8 @@ COMPARISONS: dict[type[ast.cmpop], str] = {
 BITWISE = frozenset({"&", "|", "^"})
 INDENT = " "
 POINTER = "pointer"
+ON_STACK = -1
+"""Stands for the buffer's number where a pointer is to an array on the stack: a list of registers."""
 READ_AS_THEY_ARE = frozenset({"f32", "f64", "c64", "bool", *WIDTHS})
 """Storages whose elements are registers as soon as they are read, in the containers that `loops` makes."""
 
@@ -139,8 +141,8 @@ class Translation:
         if value.type == POINTER:
             if target.id in self._buffers:
                 raise NotPlainError("a pointer that moves")
-            self._buffers[target.id] = value.value
-            self._line(f"{target.id} = arrays[{value.value}]")
+            self._buffers[target.id] = ON_STACK if value.value is None else value.value
+            self._line(f"{target.id} = {value.text}")
             return
         self._line(f"{target.id} = {value.text}")
 
@@ -192,7 +194,8 @@ class Translation:
             raise NotPlainError("a statement of another kind")
         pointer, place, value = call.args
         name, storage = self._pointer(pointer), _called(call).removeprefix("store_")
-        self.stored.add(self._buffers[name])
+        if self._buffers[name] != ON_STACK:
+            self.stored.add(self._buffers[name])
         index, element = self._expression(place).text, self._expression(value).text
         if storage not in READ_AS_THEY_ARE and storage != "c128":
             element = f"{self.constant(_narrowing(storage), '').text}({element})"
@@ -276,7 +279,10 @@ class Translation:
         word = _called(node)
         if word == "address":
             (_, number) = node.args
-            return Typed("", POINTER, ast.literal_eval(number))
+            buffer = ast.literal_eval(number)
+            return Typed(f"arrays[{buffer}]", POINTER, buffer)
+        if word == "stack_array":
+            return Typed(f"[0] * {ast.literal_eval(node.args[0])}", POINTER)
         if word == "number":
             (_, number) = node.args
             return Typed(f"dims[{ast.literal_eval(number)}]", "index")

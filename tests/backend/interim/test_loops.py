@@ -62,6 +62,20 @@ def test_arrays_are_updated_in_place():
     assert arguments[1].tolist() == list(range(9))
 
 
+def many_carries(carries, xs):
+    def step(c, x):
+        new = (*(c[k] * 0.9 + c[(k + 14) % 80] * x for k in range(79)), c[3])
+        return new, new[0]
+
+    return jax.lax.scan(step, carries, xs)
+
+
+def test_carries_in_arrays_on_the_stack():
+    carries = tuple(np.dtype("f8" if k % 2 else "f4").type(k / 7) for k in range(80))
+    xs = np.linspace(0, 0.01, 9, dtype=np.float32)
+    check(from_jax(many_carries, carries, xs), [*carries, xs])
+
+
 def check(function, arguments):
     arrays = [np.asarray(a) for a in arguments]
     found = InPython(function)

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from numhlo.backend.emit.loop_state import MOST_IN_REGISTERS
 from numhlo.backend.planning import plan
 from numhlo.backend.program import Branch, Exchange, Launch, Loop
 from numhlo.lowering.interpreter import interpret
@@ -84,15 +85,18 @@ def test_loops_on_scalars_are_one_kernel(function, argument):
     assert is_one_kernel(planned(function, argument))
 
 
-def test_a_scan_over_many_carries_is_one_kernel():
+@pytest.mark.parametrize("count", [32, 33, 60])
+def test_a_scan_over_many_carries_is_one_kernel(count):
     def many(carries, xs):
         def step(c, x):
-            new = tuple(c[k] * 0.9 + c[(k + 1) % 60] * x for k in range(60))
+            new = (*(c[k] * 0.9 + c[(k + 1) % count] * x for k in range(count - 2)), c[5], c[count - 2])
             return new, new[0]
 
         return jax.lax.scan(step, carries, xs)
 
-    assert is_one_kernel(planned(many, tuple(np.float64(k) for k in range(60)), np.linspace(0, 0.01, 9)))
+    program = planned(many, tuple(np.float64(k) for k in range(count)), np.linspace(0, 0.01, 9))
+    assert is_one_kernel(program)
+    assert any("stack_array" in kernel.source for kernel in program.kernels) == (count > MOST_IN_REGISTERS)
 
 
 def triangle(x):
