@@ -1,8 +1,9 @@
-"""The command line, ``python -m numhlo``: looks after the compiled kernels that are kept on disk."""
+"""The command line, ``python -m numhlo``: runs, prints and checks programs, and looks after the kernels on disk."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from pathlib import Path
 from numhlo.backend.cache_archive import export_kernels, import_kernels
 from numhlo.backend.disk_cache import DiskCache, default_folder
 from numhlo.lowering.ir.errors import NumhloError
+from numhlo.program_commands import add_commands, perform
 
 UNTRUSTED = (
     "kernels are machine code, which numhlo runs without asking again: "
@@ -23,7 +25,7 @@ class RefusedError(Exception):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command, and return the exit status: 0 if it was done, 1 if it could not be.
+    """Run a command, and return the exit status: 0 if it was done, 1 if not; a wrong command line exits with 2.
 
     Parameters
     ----------
@@ -39,18 +41,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     given = parser().parse_args(arguments)
     try:
-        text = _run(given)
+        text = perform(given) if hasattr(given, "perform") else _run(given)
+        sys.stdout.write(f"{text}\n" if text else "")
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except (NumhloError, OSError, RefusedError) as error:
         sys.stderr.write(f"numhlo: {error}\n")
         return 1
-    sys.stdout.write(f"{text}\n")
     return 0
 
 
 def parser() -> argparse.ArgumentParser:
     """Return what reads the command line."""
-    top = argparse.ArgumentParser(prog="python -m numhlo", description="Look after what numhlo keeps.")
+    top = argparse.ArgumentParser(
+        prog="python -m numhlo", description="Run StableHLO programs, and look after kernels."
+    )
     commands = top.add_subparsers(required=True, metavar="command")
+    add_commands(commands)
     cache = commands.add_parser("cache", help="compiled kernels on disk")
     actions = cache.add_subparsers(dest="action", required=True, metavar="action")
     helps = {

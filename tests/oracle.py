@@ -33,6 +33,12 @@ def official_parse(text: str) -> str:
         return str(module)
 
 
+def official_generic(text: str) -> str:
+    """Return ``text`` as the official printer writes it in the generic form."""
+    with jax_mlir.make_ir_context():
+        return str(ir.Module.parse(text).operation.get_asm(print_generic_op_form=True))
+
+
 STRICT = {
     "xla_allow_excess_precision": False,
     "xla_backend_optimization_level": 0,

@@ -6,7 +6,7 @@ import numpy as np
 
 from numhlo.lowering.ir import TensorType, Value
 from numhlo.lowering.ir.types import BOOL, COMPLEX, FLOATS, INTEGERS, NARROW_FLOATS, SIGNED
-from tests.sweep.program import DTYPES, Program
+from tests.sweep.program import DTYPES, Program, sample
 
 NUMBERS = INTEGERS | FLOATS | COMPLEX
 ARITHMETIC = {
@@ -112,10 +112,14 @@ def complex_functions(p: Program) -> None:
 def compare(p: Program) -> None:
     """Compare, in every direction and order."""
     x = p.like(set(DTYPES))
-    dtype = x.tensor.dtype
-    direction = p.pick(DIRECTIONS[:2] if dtype in COMPLEX else DIRECTIONS)
-    kind = p.pick(["FLOAT", "TOTALORDER"]) if dtype in FLOATS else None
-    p.add("compare", x, p.operand(x.tensor), comparison_direction=direction, compare_type=kind)
+    type, kind = x.tensor, None
+    if type.dtype in FLOATS and p.chance():
+        kind = "FLOAT"
+    elif type.dtype in FLOATS:  # results may be NaN of either sign
+        x, kind = p.argument(sample(p.rng, type)), "TOTALORDER"
+    y = p.argument(sample(p.rng, type)) if kind == "TOTALORDER" else p.operand(type)
+    direction = p.pick(DIRECTIONS[:2] if type.dtype in COMPLEX else DIRECTIONS)
+    p.add("compare", x, y, comparison_direction=direction, compare_type=kind)
 
 
 def choose(p: Program) -> None:

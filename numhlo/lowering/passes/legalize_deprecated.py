@@ -8,13 +8,14 @@ import numpy as np
 
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Function, Op, Region, Value
+from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import contraction, control_flow, creation, indexing, layout
 from numhlo.lowering.ops.builder import FunctionBuilder
 from numhlo.lowering.ops.dimension_numbers import GatherDimensionNumbers
 from numhlo.lowering.ops.loops import make_map
 from numhlo.lowering.ops.primitive import make_op
 from numhlo.lowering.ops.region_function import SCALAR_IDENTITIES, takes_arrays
-from numhlo.lowering.passes.legalizer import Builder, legalization
+from numhlo.lowering.passes.legalizer import Builder, Legalizer, legalization
 from numhlo.lowering.passes.simplify_contraction import as_dot_general
 
 
@@ -44,6 +45,21 @@ def legalize_id(b: Builder, op: Op, operands: Sequence[Value]) -> Sequence[Value
 def legalize_sharding_constraint(b: Builder, op: Op, operands: Sequence[Value]) -> Sequence[Value]:
     """On one device all data is in one place."""
     return operands
+
+
+@legalization("sdy.manual_computation")
+def legalize_manual_computation(b: Builder, op: Op, operands: Sequence[Value]) -> Sequence[Value]:
+    """On one device each shard is the whole array: a call of the body."""
+    inside = [([v.type for v in r.arguments], [v.type for v in r.returns]) for r in op.regions]
+    if inside != [([v.type for v in operands], [v.type for v in op.results])] or free_values(op.regions[0]):
+        raise UnsupportedError(
+            "sdy.manual_computation can't be run: its body is not one of whole arrays",
+            where=op.location,
+            why="numhlo runs on one device",
+            fix="export the program for one device",
+        )
+    callee = Legalizer().function(Function("manual_computation", op.regions[0]))
+    return b.ops(control_flow.CALL, *operands, callee=callee, results=callee.result_types)
 
 
 @legalization("stablehlo.torch_index_select")

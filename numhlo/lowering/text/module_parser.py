@@ -7,6 +7,7 @@ from typing import Any
 
 from numhlo.lowering.ir import Function, Module, Type
 from numhlo.lowering.ir.errors import ParseError
+from numhlo.lowering.text.attribute_printer import print_dictionary, print_name
 from numhlo.lowering.text.foreign import ForeignAttribute, Signature
 from numhlo.lowering.text.parser import FUNCTION_RETURNS, Parser
 from numhlo.lowering.text.printer import PREAMBLE
@@ -83,7 +84,7 @@ class ModuleParser(Parser):
             self._skip_alias()
         elif token == "{-#":
             self.index = len(self.tokens) - 1
-        elif token == "sdy.mesh":
+        elif token in {"sdy.mesh", '"sdy.mesh"'}:
             self._keep_mesh()
         else:
             raise self.error("a module, a function or an alias")
@@ -101,17 +102,34 @@ class ModuleParser(Parser):
     def _keep_mesh(self) -> None:
         """Keep a device mesh as text: shardings refer to it, numbers don't depend on it."""
         first = self.index
-        self.advance()
-        self.parse_symbol()
-        self.expect("=")
-        self.skip_balanced()
-        if self.at("{"):
+        if self.advance()[0] == '"':
+            text = self._parse_generic_mesh()
+        else:
+            self.parse_symbol()
+            self.expect("=")
             self.skip_balanced()
-        last = self.index - 1
-        text = self.text[self.starts[first] : self.starts[last] + len(self.tokens[last])]
+            if self.at("{"):
+                self.skip_balanced()
+            last = self.index - 1
+            text = self.text[self.starts[first] : self.starts[last] + len(self.tokens[last])]
         self._skip_location()
         self.module.attributes.setdefault(PREAMBLE, ())
         self.module.attributes[PREAMBLE] += (ForeignAttribute(text),)
+
+    def _parse_generic_mesh(self) -> str:
+        """Read ``"sdy.mesh"() <{mesh = #sdy.mesh<...>, sym_name = "mesh"}> : () -> ()``; return its other form."""
+        self.expect("(", ")")
+        attributes = self._parse_properties() | (self.parse_dictionary() if self.at("{") else {})
+        self.parse_signature(())
+        name, mesh = attributes.pop("sym_name", None), str(attributes.pop("mesh", ""))
+        if not isinstance(name, str) or not mesh.startswith("#sdy.mesh<"):
+            raise self.complaint("sdy.mesh needs the attributes sym_name and mesh")
+        rest = (
+            f" {print_dictionary(attributes.items(), lambda function: f'@{print_name(function.name)}')}"
+            if attributes
+            else ""
+        )
+        return f"sdy.mesh @{print_name(name)} = {mesh.removeprefix('#sdy.mesh')}{rest}"
 
     def _skip_location(self) -> None:
         if self.at("loc"):

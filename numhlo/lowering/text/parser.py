@@ -19,7 +19,7 @@ from numhlo.lowering.text.parse_locations import LocationParser
 from numhlo.lowering.text.unregistered import unregistered
 
 FUNCTION_RETURNS = frozenset({"return", "func.return", '"func.return"', '"return"'})
-REGION_RETURNS = frozenset({"stablehlo.return", '"stablehlo.return"', "mhlo.return", '"mhlo.return"'})
+REGION_RETURNS = frozenset(f"{q}{dialect}.return{q}" for dialect in ("stablehlo", "mhlo", "sdy") for q in ("", '"'))
 _LONGEST_NAME = 80
 _SPELLED_SHORT = {"call": "func.call"}
 

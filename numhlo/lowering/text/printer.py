@@ -163,7 +163,7 @@ class Printer:
             self.write(f" <{{{', '.join(properties)}}}>")
         for index, region in enumerate(op.regions):
             self.write(", " if index else " (")
-            self.print_region(region)
+            self.print_region(region, op.definition.dialect)
         if op.regions:
             self.write(")")
         self.write(f"{self.dictionary(op, declared)} : {self.function_type(op)}")
@@ -196,12 +196,13 @@ class Printer:
                 parts.extend([] if text is None else [text])
         return f" {{{', '.join(parts)}}}" if parts else ""
 
-    def print_region(self, region: Region) -> None:
+    def print_region(self, region: Region, dialect: str = "stablehlo") -> None:
         """Write a region as the generic form has it: ``{``, a label with the arguments, the body, ``}``."""
+        terminator = "sdy.return" if dialect == "sdy" else "stablehlo.return"
         with self.scope():
             self.name_arguments(region.arguments)
             arguments = self.list_arguments(region.arguments)
-            self.print_block(region, f"{self.margin}^bb0({arguments}):\n" if arguments else "")
+            self.print_block(region, f"{self.margin}^bb0({arguments}):\n" if arguments else "", terminator)
 
     @contextmanager
     def scope(self) -> Iterator[None]:

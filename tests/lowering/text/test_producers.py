@@ -7,8 +7,9 @@ import pytest
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from numhlo import stablehlo
+from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ir.structure import structurally_equal
-from tests.oracle import official_parse
+from tests.oracle import official_generic, official_parse
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 W = np.arange(12, dtype=np.float32).reshape(4, 3) / 8
@@ -114,3 +115,42 @@ def test_shardings_on_one_device():
     for generic in (False, True):
         assert official_parse(module.as_text(generic=generic)) == official_parse(text)
     np.testing.assert_allclose(module.run("main", BIAS)[0], 2 * np.sin(BIAS), rtol=1e-6)
+
+
+def test_manual_computations():
+    """On one device the body of a ``shard_map`` is computed as it is; for several it is kept, and refused when run."""
+    text = """module @jit_f {
+      sdy.mesh @mesh = <["i"=1]>
+      func.func public @main(%arg0: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"i"}]>}) -> tensor<4xf32> {
+        %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"i"}]>] out_shardings=[<@mesh, [{"i"}]>]
+            manual_axes={"i"} (%arg1: tensor<4xf32>) {
+          %1 = stablehlo.sine %arg1 : tensor<4xf32>
+          %2 = stablehlo.add %1, %1 : tensor<4xf32>
+          sdy.return %2 : tensor<4xf32>
+        } : (tensor<4xf32>) -> tensor<4xf32>
+        return %0 : tensor<4xf32>
+      }
+    }"""
+    module = stablehlo.parse(text)
+    for generic in (False, True):
+        printed = module.as_text(generic=generic)
+        assert official_parse(printed) == official_parse(text)
+        assert structurally_equal(stablehlo.parse(printed).graph, module.graph)
+        assert structurally_equal(stablehlo.parse(official_generic(printed)).graph, module.graph)
+    np.testing.assert_allclose(module.run("main", BIAS)[0], 2 * np.sin(BIAS), rtol=1e-6)
+    parted = """func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+      %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"i"}]>] out_shardings=[<@mesh, [{"i"}]>]
+          manual_axes={"i"} (%y: tensor<2xf32>) {
+        sdy.return %y : tensor<2xf32>
+      } : (tensor<8xf32>) -> tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }"""
+    with pytest.raises(UnsupportedError, match="its body is not one of whole arrays"):
+        stablehlo.parse(parted).run("main", np.zeros(8, np.float32))
+    bare = """func.func @main(%x: tensor<8xf32>) {
+      %0 = "sdy.sharding_constraint"(%x) : (tensor<8xf32>) -> tensor<8xf32>
+      "sdy.manual_computation"() : () -> ()
+      return
+    }"""
+    printed = stablehlo.parse(bare).as_text()
+    assert '"sdy.sharding_constraint"(%arg0) :' in printed and '"sdy.manual_computation"() :' in printed
