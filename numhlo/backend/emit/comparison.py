@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from numhlo.backend.emit.elementwise import register_of
+from numhlo.backend.emit.registers import Register
 from numhlo.backend.emit.tables import ELEMENT, UNEMITTED
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ops import comparison as ops
@@ -23,8 +24,9 @@ _BOOLEAN = {
 _SIGNED = {"f32": ("bits_of_f32", "to_i32(2147483647)"), "f64": ("bits_of_f64", "to_i64(9223372036854775807)")}
 
 
-def _order_key(value: str, name: str) -> str:
+def total_order(value: str, register: Register) -> str:
     """Return an integer ordered as totalOrder orders the float: negative floats' bits descend, so they are flipped."""
+    name = register.name
     bits_of, mask = _SIGNED[name]
     bits = f"{bits_of}({value})"
     return f"select({bits} < to_i{name[1:]}(0), to_i{name[1:]}({bits} ^ {mask}), {bits})"
@@ -45,7 +47,7 @@ def emit_compare(op: Op, operands: Sequence[str]) -> str:
         return f"({lhs} {operator} {rhs})"
     if register.dtype.itemsize * 8 != register.bits or register.storage == "f8e8m0fnu":
         return UNEMITTED
-    return f"({_order_key(lhs, register.name)} {operator} {_order_key(rhs, register.name)})"
+    return f"({total_order(lhs, register)} {operator} {total_order(rhs, register)})"
 
 
 @ELEMENT.register(ops.SELECT)

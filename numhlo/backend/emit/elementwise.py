@@ -126,10 +126,8 @@ def emit_abs(op: Op, operands: Sequence[str]) -> str:
     """Return an absolute value; of unsigned integers themselves."""
     register = register_of(op)
     kind = register.kind
-    if register.name == "c64":
-        return f"to_f32(abs_c128(to_c128({operands[0]})))"
     if kind == "c":
-        return f"abs_c128({operands[0]})"
+        return f"abs_{register.name}({operands[0]})"
     if kind == "b":
         return UNEMITTED
     return operands[0] if kind == "u" else f"absolute({operands[0]})"

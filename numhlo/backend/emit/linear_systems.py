@@ -128,7 +128,7 @@ def _negated(k: LinearSystem) -> str:
 def _size_of(k: LinearSystem) -> str:
     if k.register.kind != "c":
         return "absolute(pivot)"
-    return "abs_c128(pivot)" if k.register.name == "c128" else "to_f32(abs_c128(to_c128(pivot)))"
+    return f"abs_{k.register.name}(pivot)"
 
 
 def _direction(k: LinearSystem, one: str) -> str:

@@ -7,6 +7,7 @@ Importing this needs no Numba; `numhlo.backend.compiler.intrinsics.vector_math` 
 """
 
 from numhlo.backend.vector_math.complex_numbers import (
+    abs_c64,
     abs_c128,
     cos_c128,
     exp_c128,
@@ -90,6 +91,7 @@ from numhlo.backend.vector_math.trigonometric import (
 )
 
 __all__ = [
+    "abs_c64",
     "abs_c128",
     "acos_f32",
     "acos_f64",

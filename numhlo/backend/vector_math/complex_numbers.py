@@ -19,6 +19,7 @@ from numhlo.backend.primitives import (
     minimum,
     select,
     square_root,
+    to_f32,
     to_f64,
 )
 from numhlo.backend.vector_math.exponential import exp_f64
@@ -41,6 +42,14 @@ def abs_c128(z: Any) -> Any:
     size = select(large == to_f64(0.0), large, size)
     infinite = (re == to_f64(INFINITY)) | (im == to_f64(INFINITY))
     return select(infinite, to_f64(INFINITY), size)
+
+
+@jitable
+def abs_c64(z: Any) -> Any:
+    """Return the absolute value of a complex64, whose square no float64 overflows at, rounded to float32."""
+    re, im = to_f64(z.real), to_f64(z.imag)
+    infinite = (absolute(re) == to_f64(INFINITY)) | (absolute(im) == to_f64(INFINITY))
+    return to_f32(select(infinite, to_f64(INFINITY), square_root(re * re + im * im)))
 
 
 @jitable

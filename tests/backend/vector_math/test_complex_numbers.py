@@ -44,3 +44,12 @@ def test_sizes_that_overflow():
     assert vector_math.abs_c128(np.complex128(3e300 + 4e300j)) == 5e300
     assert vector_math.abs_c128(np.complex128(3e-310 + 4e-310j)) == pytest.approx(5e-310, rel=1e-6)
     assert vector_math.abs_c128(np.complex128(complex(np.inf, np.nan))) == np.inf
+
+
+def test_sizes_of_complex64(rng):
+    parts = np.concatenate([rng.normal(size=200) * 10.0 ** rng.uniform(-44, 38, 200), LIMITS, [np.nan, 3.4e38]])
+    values = np.stack([parts, rng.permutation(parts)], -1).astype(np.float32).view(np.complex64)[:, 0]
+    for z in values:
+        with np.errstate(all="ignore"):
+            expected = np.float32(np.hypot(np.float64(z.real), np.float64(z.imag)))
+        np.testing.assert_array_max_ulp(np.float32(vector_math.abs_c64(z)), expected, 1)
