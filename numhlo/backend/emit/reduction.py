@@ -70,6 +70,11 @@ class Combiner:
         return self.name in IDENTITIES and self.registers[0].kind == "f"
 
     @property
+    def is_ordered(self) -> bool:
+        """Return whether bits depend on the order of lanes: those of sums and products of floats do."""
+        return self.in_lanes and self.op is not None and self.op.definition not in CHOOSING
+
+    @property
     def identity(self) -> str | None:
         """Return the text of a value that changes no other one, where there is one."""
         if self.op is None:

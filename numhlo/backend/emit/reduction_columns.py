@@ -136,7 +136,7 @@ class ColumnWriter(ReductionWriter):
     def _block(self, start: str, stop: str, width: str, totals: list[list[str]]) -> None:
         """Write the reduction of elements ``start`` to ``stop`` of each column."""
         lanes = [
-            self._clear_lanes(reduced.combiner) if reduced.combiner.in_lanes else ""
+            self._clear_lanes(reduced.combiner) if reduced.combiner.is_ordered else ""
             for reduced in self.reduction.reduced
         ]
         with self._row_loop(start, stop) as row:

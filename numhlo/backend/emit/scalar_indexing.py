@@ -76,8 +76,9 @@ def write_dynamic_slice(writer: ScalarWriter, op: Op) -> None:
     starts = _starts(writer, source, indices, limits)
     if isinstance(source, InMemory):
         window = _moved(writer, source, starts, tuple(sizes))
-        small = op.result.tensor.size <= MOST_ELEMENTS
-        writer.contents[op.result] = writer.load(window) if small else window
+        stays = op.result in writer.indexed and op.result.tensor.size > 1 and not source.memory.writable
+        kept = stays or op.result.tensor.size > MOST_ELEMENTS
+        writer.contents[op.result] = window if kept else writer.load(window)
         return
     chosen: np.ndarray | None = None
     for position, test in _candidates(starts, limits):

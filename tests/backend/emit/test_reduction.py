@@ -167,6 +167,13 @@ def test_what_few_columns_share_is_computed_once(rng):
     assert source.count("add_lanes_f32(") == 3
 
 
+def test_only_sums_and_products_of_columns_keep_lanes_apart(rng):
+    x = random_array(rng, TensorType((70, 40), F32))
+    for function, lanes in [(jnp.max, False), (jnp.min, False), (jnp.sum, True), (jnp.prod, True)]:
+        (source,) = sources(check(from_jax(lambda x, f=function: f(x, 0), x), [x]))
+        assert ("lane" in source) == lanes
+
+
 def test_two_launches_for_few_long_results(rng):
     x = random_array(rng, TensorType((9000,), F32))
     program = check(reduce_of((9000,), (0,), F32, OPS[:1]), [x])

@@ -174,6 +174,27 @@ def test_what_a_scan_fills_is_not_filled_with_zeros_before():
         assert launches in (None, len([s for s in all_steps(program) if isinstance(s, Launch)])), function
 
 
+def test_an_element_of_a_row_is_loaded_alone():
+    def path(state, came_from):
+        return jax.lax.scan(lambda s, row: (row[s], s), state, came_from, reverse=True)
+
+    came_from = np.random.default_rng(5).integers(0, 16, (12, 16))
+    program = planned(path, 3, came_from)
+    assert is_one_kernel(program)
+    (source,) = [k.source for k in program.kernels if "loop" in k.name]
+    assert source.count("load_i64(") <= 3
+
+    def rotated(table):  # the table changes, so that its row is what it was before
+        def step(i, t):
+            row = jax.lax.dynamic_slice(t, (i, 0), (1, 8))
+            t = t.at[i, 0].set(row[0, i] + 1)
+            return t.at[0, i].add(row[0, t[0, 0] % 8])
+
+        return jax.lax.fori_loop(0, 8, step, table)
+
+    planned(rotated, np.arange(64).reshape(8, 8))
+
+
 def loop_of(program):
     (loop,) = [s for s in program.steps if isinstance(s, Loop)]
     return loop
