@@ -16,6 +16,7 @@ import numpy as np
 from numhlo.compilation.entry import Entry
 from numhlo.compilation.keys import InstanceKey, weak_class
 from numhlo.compilation.signature import Call
+from numhlo.tracer.arguments import has_own_arithmetic
 from numhlo.tracer.pytrees import PyTreeDef, find_container
 
 MISS: Any = object()
@@ -121,6 +122,8 @@ class Route:
         for number, (array, type) in enumerate(zip(arrays, self._types, strict=True)):
             if not isinstance(array, np.ndarray) or array.dtype != type.dtype or array.shape != type.shape:
                 return None
+            if has_own_arithmetic(array.__class__):
+                return None  # refused where it is looked up
             laid_out = np.asarray(array, type.dtype, order="C")
             arrays[number] = laid_out if laid_out.flags.aligned else laid_out.copy()
         return arrays

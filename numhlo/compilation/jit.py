@@ -275,7 +275,12 @@ class JittedFunction:
             root.by_reference.update(root.captured.arrays())
         with nullcontext() if self._traced_before else refusing_draws(self._name):  # it looks twice, 34 µs each
             called = self._leaf_names(call) if names is None else names
-            traced = trace_pytree_function(self._name, body, types, strides, called, prepare)
+            try:
+                traced = trace_pytree_function(self._name, body, types, strides, called, prepare)
+            except BaseException:
+                walk.put_back()
+                raise
+            walk.refuse(walk.put_back())
         self._traced_before = True
         lifts, copied = places if root is None else (root.lifts, ())
         return traced, walk.guards(lifts, copied)

@@ -82,5 +82,9 @@ def refuse_leaks(name: str, watched: weakref.ref[Trace]) -> None:
 
 
 def _holders(found: Tracer) -> str:
-    kinds = {type(x).__name__ for x in gc.get_referrers(found)} - {"frame", "list_iterator"}
+    kinds = set()
+    for holder in gc.get_referrers(found):
+        owners = [x for x in gc.get_referrers(holder) if getattr(x, "__dict__", None) is holder]
+        kinds |= {type(x).__name__ for x in owners or [holder]}
+    kinds -= {"frame", "list_iterator"}
     return "a " + " or ".join(sorted(kinds)) if kinds else "an object"

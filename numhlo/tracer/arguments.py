@@ -126,6 +126,13 @@ def leaf_type(leaf: Any, path: str = "") -> LeafType:
         return LeafType(TensorType(leaf.shape, native_dtype(leaf.dtype, path)), leaf.weak_type)
     if not isinstance(leaf, np.ndarray | np.generic):
         leaf = as_ndarray(leaf, path)
+    kind: type = type(leaf)
+    if has_own_arithmetic(kind):
+        raise DTypeError(
+            f"argument {path} is of class {kind.__qualname__}, whose arithmetic is not that of arrays",
+            why="it would be traced as an array of its elements, which means something else",
+            fix="pass its data, numpy.asarray(x) or x.data, and a mask as another argument",
+        )
     return LeafType(TensorType(leaf.shape, native_dtype(leaf.dtype, path)))
 
 
@@ -154,6 +161,19 @@ def typeof(x: Any) -> ShapeDtypeStruct:
     """
     found = leaf_type(x, "of typeof")
     return ShapeDtypeStruct(found.tensor.shape, found.tensor.dtype, weak_type=found.weak)
+
+
+_known_arithmetic: dict[type, bool] = {}
+
+
+def has_own_arithmetic(kind: type) -> bool:
+    """Return whether a class of arrays redefines what operators mean: matrices, masked arrays, quantities."""
+    found = _known_arithmetic.get(kind)
+    if found is None:
+        names = ("__mul__", "__array_ufunc__", "__array_function__")
+        found = issubclass(kind, np.ndarray) and any(getattr(kind, n) is not getattr(np.ndarray, n) for n in names)
+        _known_arithmetic[kind] = found
+    return found
 
 
 def as_ndarray(leaf: Any, path: str) -> np.ndarray:

@@ -14,7 +14,7 @@ import functools
 import sys
 import sysconfig
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter, itemgetter
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.lowering.ir.errors import MutationError
 from numhlo.tracer.captured_state import Content, Guards, Watch
 from numhlo.tracer.code_references import Reference, references_of
 from numhlo.tracer.trace import Tracer
@@ -77,6 +78,25 @@ class _Items:
             tuple(self.values[k][1] for k in dict.fromkeys(keys)),
         )
 
+    def put_back(self) -> list[tuple[str, Any]]:
+        """Restore items that hold traced arrays now; return their names and what they held."""
+        lost = []
+        for key, (old, name) in self.values.items():
+            try:
+                found = self.getter(key)(self.source)
+            except (LookupError, AttributeError):
+                continue
+            if not _is_lost(found, old):
+                continue
+            if self.getter is attrgetter:
+                setattr(self.source, key, old)
+            elif isinstance(self.source, dict | list):
+                self.source[key] = old
+            else:
+                continue
+            lost.append((name, found))
+        return lost
+
 
 @dataclass(slots=True)
 class _ArrayUse:
@@ -122,6 +142,28 @@ class CapturedWalk:
         alive = [ref() for ref in copied]
         saved += [Content(a, "a captured array", weak=True) for a in alive if a is not None]
         return Guards(watches, saved)
+
+    def put_back(self) -> list[tuple[str, Any]]:
+        """Put back what traced code has rebound to a traced array; return the names, and what they were bound to."""
+        lost = []
+        for cell, old, name in self._cells.values():
+            if _is_lost(cell.cell_contents, old):
+                lost.append((name, cell.cell_contents))
+                cell.cell_contents = old
+        for items in self._items.values():
+            lost += items.put_back()
+        return lost
+
+    def refuse(self, lost: Sequence[tuple[str, Any]]) -> None:
+        """Raise `MutationError` for names that were rebound: only the call that traces would have done it."""
+        for name, found in lost:
+            array = found if isinstance(found, Tracer) else next(x for x in _parts(found) if isinstance(x, Tracer))
+            raise MutationError(
+                f"{name} was rebound to a traced array",
+                where=array.cell.location,
+                why="the function is traced once, and its later calls would not rebind it",
+                fix="return the new value and assign it outside, or pass the old one in as an argument",
+            )
 
     def add_callable(self, fun: Any, bound: Mapping[str, Any] | None = None) -> None:
         """Follow the function that is about to be traced; ``bound`` has its static arguments by name."""
@@ -376,6 +418,17 @@ def _function_of(stored: Any) -> Any:
 def _first_parameter(fun: FunctionType) -> str:
     names = fun.__code__.co_varnames
     return names[0] if names else ""
+
+
+def _is_lost(found: Any, old: Any) -> bool:
+    """Return whether a traced array, or a container of some, has taken something's place."""
+    return found is not old and any(isinstance(x, Tracer) for x in (found, *_parts(found)))
+
+
+def _parts(x: Any) -> Iterable[Any]:
+    if type(x) is dict:
+        return x.values()
+    return x if type(x) in (list, tuple) else ()
 
 
 def _is_full(cell: CellType) -> bool:

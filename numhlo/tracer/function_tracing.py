@@ -86,7 +86,7 @@ def trace_pytree_function(
         cells = [a.cell for a in arguments]
         with _explaining_numpy():
             leaves, out_tree = tree_flatten(fun(list(arguments)))
-        returns = [_read_result(trace, leaf, k, out_tree) for k, leaf in enumerate(leaves)]
+        returns = [_read_result(trace, leaf, name, k, out_tree) for k, leaf in enumerate(leaves)]
         written = tuple(k for k, cell in enumerate(cells) if cell.version)
         trace.region.returns = [*returns, *[cells[k].value for k in written]]
     weak = tuple(_is_weak(leaf) for leaf in leaves)
@@ -96,13 +96,18 @@ def trace_pytree_function(
 
 @contextmanager
 def _explaining_numpy() -> Iterator[None]:
-    """Add our own error as a note where NumPy replaced it by one that says less."""
+    """Say what our own error does where NumPy replaced it by one that says less."""
     try:
         yield
     except Exception as error:
         cause = error.__cause__
-        if isinstance(cause, NumhloError) and not isinstance(error, NumhloError):
-            error.add_note(f"{type(cause).__name__}: {cause}")
+        if isinstance(cause, NumhloError) and str(error).startswith("setting an array element with a sequence"):
+            raise MutationError(
+                "a traced value is written into an array that does not belong to the traced program",
+                where=cause.where,
+                why="it was made outside the traced function, or by code that is not traced",
+                fix="pass it in as an argument, which is updated for the caller; or write into a copy of it",
+            ) from error
         raise
 
 
@@ -116,14 +121,14 @@ def _is_weak(leaf: Any) -> bool:
     return leaf.weak if isinstance(leaf, Tracer) else type(leaf) in WEAK
 
 
-def _read_result(trace: Trace, leaf: Any, number: int, out_tree: PyTreeDef) -> Value:
+def _read_result(trace: Trace, leaf: Any, name: str, number: int, out_tree: PyTreeDef) -> Value:
     if isinstance(leaf, Tracer):
         return trace.read(leaf)
     if isinstance(leaf, Unsized):
         leaf.refuse(leaf.location)
     if not isinstance(leaf, np.ndarray | np.generic | bool | int | float | complex):
         raise DTypeError(
-            f"result {structure_paths(out_tree)[number]} is of class {type(leaf).__qualname__}",
+            f"the result{structure_paths(out_tree)[number]} of {name} is of class {type(leaf).__qualname__}",
             where=capture_location(),
             why="a traced function returns arrays, numbers, None, and containers of them",
             fix="return the object from an untraced function around it",

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import DTypeError, UnsupportedError
+from numhlo.lowering.ir.errors import ConcretizationError, DTypeError, UnsupportedError
 from numhlo.tracer import python_values
 from numhlo.tracer.namespace import (
     core,
@@ -166,6 +166,12 @@ def _contains(self: Tracer, element: Any) -> bool:
 def _set_item(self: Tracer, index: Any, value: Any) -> None:
     if are_arrays_immutable():
         refuse_write("x[index] = value")
+    if isinstance(value, complex) and self.dtype.kind != "c":  # as NumPy: complex arrays lose their imaginary part
+        raise DTypeError(
+            f"a complex number is written into {self.aval.short()}",
+            where=capture_location(),
+            fix="write its real part, or make the array complex",
+        )
     indexing.set_item(self, index, value)
 
 
@@ -333,6 +339,30 @@ def _namespace(self: Tracer, *, api_version: str | None = None) -> Any:
     return sys.modules[__name__.partition(".")[0]].numpy  # the face loads it; this room can't import it
 
 
+ABSENT = {
+    **dict.fromkeys(["strides", "flags", "data", "ctypes", "base"], "a traced array has no memory yet"),
+    **dict.fromkeys(["resize", "setflags", "byteswap"], "a traced array's memory can't be changed; make a new array"),
+    **dict.fromkeys(
+        ["tofile", "dump", "dumps"], "its value is not known while tracing; return it, and save it outside"
+    ),
+}
+"""Attributes of ndarrays that traced arrays lack, and why."""
+
+
+def _absent(self: Tracer, name: str) -> Any:
+    why = f": {ABSENT[name]}" if name in ABSENT else ""
+    raise AttributeError(f"traced array {self.aval.short()} has no attribute {name!r}{why}", name=name, obj=self)
+
+
+def _hash(self: Tracer) -> int:
+    raise ConcretizationError(
+        f"hash of a traced array {self.aval.short()}",
+        where=capture_location(),
+        why="its value is not known while tracing, so it can't be a key of a dict or an element of a set",
+        fix="index an array by it, or mark the argument static (static_argnums, static_argnames)",
+    )
+
+
 ATTRIBUTES = {
     "T": property(lambda self: view_transpose(self, tuple(reversed(range(self.ndim))))),
     "mT": property(_swap),
@@ -358,6 +388,8 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "__round__": _round,
     "__array__": python_values.as_ndarray,
     "__array_namespace__": _namespace,
+    "__getattr__": _absent,
+    "__hash__": _hash,
     "__array_ufunc__": _array_ufunc,
     "__array_function__": _array_function,
     "__dlpack__": python_values.refuse_dlpack,

@@ -59,7 +59,7 @@ def test_calls_that_are_another_signature():
         (X, True),
         (X, np.float32(1)),
         (X, X.astype(complex)),
-        (X.view(np.matrix), X),
+        (X.view(np.recarray), X),
         (1, 2),
         (X, np.zeros((0, 1, 3))),
     ]

@@ -62,7 +62,7 @@ def test_python_scalars_are_weak_and_keyed_by_class():
         lambda x: x.astype(">f8"),
         lambda x: np.frombuffer(b"0" + x.tobytes(), np.uint8)[1:].view(np.float64).reshape(x.shape),
         lambda x: np.broadcast_to(x, x.shape),
-        lambda x: x.view(np.matrix),
+        lambda x: x.view(np.recarray),
         lambda x: np.ma.array(x).data,
         lambda x: x.view(numhlo.Array),
     ],
@@ -233,7 +233,7 @@ def test_arguments_that_can_not_be_traced():
         "  arguments are arrays, numbers, and containers of them; "
         "make it a static argument (static_argnums, static_argnames), or register its class as a pytree"
     )
-    with pytest.raises(DTypeError, match=r"result \[1\] is of class str"):
+    with pytest.raises(DTypeError, match=r"the result\[1\] of lambda is of class str"):
         numhlo.jit(lambda x: (x, "a"))(1)
 
 

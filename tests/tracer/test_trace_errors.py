@@ -12,7 +12,13 @@ import numpy as np
 import pytest
 
 import numhlo
-from numhlo.lowering.ir.errors import ConcretizationError, DataDependentShapeError, DTypeError
+from numhlo.lowering.ir.errors import (
+    ConcretizationError,
+    DataDependentShapeError,
+    DTypeError,
+    MutationError,
+    ShapeError,
+)
 
 BRANCH = "use numpy.where or lax.cond instead of if, lax.while_loop instead of while, logical_and instead of and; or jit(autograph=True)"
 STATIC = (
@@ -62,7 +68,12 @@ CASES = [
         CONVERT,
         "argument",
     ),
-    (lambda x: OUTER[x.astype(int)], "conversion to a NumPy array of a traced array int64[3]", CONVERT, ""),
+    (
+        lambda x: [*map(OUTER.__getitem__, [x.astype(int)])],
+        "conversion to a NumPy array of a traced array i",
+        CONVERT,
+        "",
+    ),
     (
         lambda x: f"{x[0]:.2f}",
         "formatting of a traced array float64[]",
@@ -78,7 +89,7 @@ def test_values_that_are_not_known(case):
     with pytest.raises(ConcretizationError) as caught:
         numhlo.jit(fun)(np.ones(3))
     first, where, why = str(caught.value).splitlines()
-    assert first == what
+    assert first.startswith(what)
     assert where.startswith("  at test_trace_errors.py:")
     assert why.endswith("; " + fix) and why.startswith("  its value is not known while tracing")
     name = fun.__name__.strip("<>")
@@ -88,6 +99,77 @@ def test_values_that_are_not_known(case):
         assert "(it comes from test_trace_errors.py:" in why and f"in derived:  {origin})" in why
     else:
         assert "(it comes" not in why  # the same line
+
+
+class Counter:
+    def __init__(self):
+        self.total, self.log = np.zeros(3), []
+
+    def rebind(self, x):
+        self.total = self.total + x
+        return self.total
+
+    def write(self, x):
+        self.total[0] = x[0]
+        return x
+
+    def rebind_and_fail(self, x):
+        self.total = self.total + x
+        return x.reshape(4)
+
+
+def test_values_do_not_leave_in_objects_and_globals():
+    counter, outside, count = Counter(), OUTER, np.zeros(3)
+
+    def rebind_global(x):
+        global OUTER  # noqa: PLW0603
+        OUTER = OUTER[:3] + x
+        return x
+
+    def rebind_variable(x):
+        nonlocal count
+        count = count + x
+        return x
+
+    for fun, name in ((counter.rebind, "self.total"), (rebind_global, "global OUTER"), (rebind_variable, "variable")):
+        with pytest.raises(MutationError, match=f"^{name}.* was rebound to a traced array\n  at test_trace_errors.py"):
+            numhlo.jit(fun)(np.ones(3))
+    with pytest.raises(ShapeError, match="cannot reshape"):
+        numhlo.jit(counter.rebind_and_fail)(np.ones(3))
+    with pytest.raises(MutationError, match="an array that does not belong to the traced program\n  at test_trace_err"):
+        numhlo.jit(counter.write)(np.ones(3))
+    assert counter.total.tolist() == count.tolist() == [0, 0, 0] and OUTER is outside
+
+
+def test_what_arrays_of_other_classes_would_lose():
+    masked, matrix = np.ma.array([1.0, 2.0], mask=[0, 1]), np.array([[1.0, 2.0], [3.0, 4.0]]).view(np.matrix)
+    double = numhlo.jit(lambda x: x * x)
+    for x in (masked, matrix):
+        double(np.asarray(x))
+        with pytest.raises(DTypeError, match=r"argument x is of class \w+, whose arithmetic is not that of"):
+            double(x)
+
+
+@pytest.mark.parametrize(
+    ("fun", "kind", "text"),
+    [
+        (lambda x: {x[0]: 1}, ConcretizationError, "hash of a traced array float64[]"),
+        (lambda x: x.strides, AttributeError, "traced array float64[3] has no attribute 'strides': a traced array has"),
+        (lambda x: x.nonsense, AttributeError, "traced array float64[3] has no attribute 'nonsense'"),
+        (lambda x: x.__setitem__(0, 1j), DTypeError, "a complex number is written into float64[3]"),
+        (
+            lambda x: x.__setitem__(slice(2), x),
+            ShapeError,
+            "could not broadcast input array from shape (3,) into shape",
+        ),
+        (lambda x: "text", DTypeError, "the result of <lambda> is of class str"),
+        (lambda x: {"a": {1, 2}}, DTypeError, "the result['a'] of <lambda> is of class set"),
+    ],
+)
+def test_other_mistakes(fun, kind, text):
+    with pytest.raises(kind) as caught:
+        numhlo.jit(fun)(np.ones(3))
+    assert str(caught.value).startswith(text.replace("<lambda>", "lambda"))
 
 
 def test_the_full_text():
@@ -101,16 +183,6 @@ def test_the_full_text():
     )
 
 
-def test_what_numpy_says_less_about_gets_a_note():
-    def write(x):
-        OUTER[0] = x[0]
-        return x
-
-    with pytest.raises((TypeError, ValueError)) as caught:
-        numhlo.jit(write)(np.ones(3))
-    assert "float() of a traced array float64[]" in "".join(caught.value.__notes__)
-
-
 def test_iteration_and_length():
     f = numhlo.jit(lambda x: [row * 2 for row in x])
     assert [r.tolist() for r in f(np.ones((2, 2)))] == [[2, 2], [2, 2]]
@@ -119,8 +191,6 @@ def test_iteration_and_length():
         numhlo.jit(lambda x: list(x.sum()))(np.ones(3))
     with pytest.raises(TypeError, match=r"len\(\) of unsized object"):
         numhlo.jit(lambda x: len(x[0]))(np.ones(3))
-    with pytest.raises(TypeError, match="unhashable type"):
-        numhlo.jit(lambda x: {x: 1})(np.ones(3))
 
 
 def test_shapes_that_depend_on_values():

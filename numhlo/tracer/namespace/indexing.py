@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import AxisOutOfBoundsError
+from numhlo.lowering.ir.errors import AxisOutOfBoundsError, ShapeError
 from numhlo.tracer.namespace import advanced_indexing as advanced
 from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, implements, reshape_to, shape_of
 from numhlo.tracer.namespace.cumulative import cumsum
@@ -69,7 +69,19 @@ def set_item(x: Tracer, index: Any, value: Any) -> None:
         return
     target = basic_view(x, items)
     new = strip_leading(convert(asarray(value), x.dtype), target.ndim)
+    require_assignable(shape_of(new), target.shape)
     target.assign(as_traced(broadcast_to_shape(new, target.shape)))
+
+
+def require_assignable(shape: tuple[int, ...], target: tuple[int, ...]) -> None:
+    """Raise `ShapeError` unless a value of one shape can be written into another."""
+    fits = len(shape) <= len(target) and all(
+        n in (1, m) for n, m in zip(reversed(shape), reversed(target), strict=False)
+    )
+    if not fits:
+        raise ShapeError(
+            f"could not broadcast input array from shape {shape} into shape {target}", where=capture_location()
+        )
 
 
 def is_traced_mask(index: Any) -> bool:
