@@ -114,14 +114,26 @@ def _stacked(x: Any, y: Any) -> Any:
 
 @runs_anywhere
 def cholesky(x: Any, *, symmetrize_input: bool = True) -> Any:
-    """Return the lower Cholesky factor, of ``(x + x^H) / 2`` unless told otherwise."""
+    """Return the lower Cholesky factor, of ``(x + x^H) / 2`` unless told otherwise.
+
+    Examples
+    --------
+    >>> cholesky(np.array([[4.0, 2.0], [2.0, 5.0]])).tolist()
+    [[2.0, 0.0], [1.0, 2.0]]
+    """
     (array,) = as_matrices(x, square=True)
     return m.cholesky(hermitian_part(array) if symmetrize_input else array)
 
 
 @runs_anywhere
 def eigh(x: Any, *, lower: bool = True, symmetrize_input: bool = True, sort_eigenvalues: bool = True) -> Any:
-    """Return eigenvectors, then eigenvalues, of Hermitian matrices."""
+    """Return eigenvectors, then eigenvalues, of Hermitian matrices.
+
+    Examples
+    --------
+    >>> eigh(np.array([[0.0, 2.0], [2.0, 0.0]]))[1]
+    Array([-2.,  2.])
+    """
     (array,) = as_matrices(x, square=True)
     w, v = m.factor("eigh", hermitian_part(array) if symmetrize_input else array, lower=lower)
     return v, w
@@ -165,27 +177,51 @@ def eig(x: Any, *, compute_left_eigenvectors: bool = True, compute_right_eigenve
 
 @runs_anywhere
 def lu(x: Any) -> Any:
-    """Return packed LU factors, pivots and the permutation of rows."""
+    """Return packed LU factors, pivots and the permutation of rows.
+
+    Examples
+    --------
+    >>> lu(np.array([[0.0, 1.0], [2.0, 3.0]]))[2]
+    Array([1, 0], dtype=int32)
+    """
     (array,) = as_matrices(x)
     return tuple(m.factor("lu", array))
 
 
 @runs_anywhere
 def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Any:
-    """Return the permutation that comes of rows exchanged one after the other."""
+    """Return the permutation that comes of rows exchanged one after the other.
+
+    Examples
+    --------
+    >>> lu_pivots_to_permutation(np.array([1, 2, 2]), 3)
+    Array([1, 2, 0], dtype=int32)
+    """
     return permutation_of(convert(asarray(pivots), np.int32), permutation_size)
 
 
 @runs_anywhere
 def qr(x: Any, *, full_matrices: bool = True) -> Any:
-    """Return an orthonormal basis and the triangular factor."""
+    """Return an orthonormal basis and the triangular factor.
+
+    Examples
+    --------
+    >>> abs(qr(np.array([[3.0], [4.0]]), full_matrices=False)[1])
+    Array([[5.]])
+    """
     (array,) = as_matrices(x)
     return tuple(m.factor("qr", array, full=full_matrices))
 
 
 @runs_anywhere
 def schur(x: Any, *, compute_schur_vectors: bool = True) -> Any:
-    """Return the Schur form, and its basis where asked for."""
+    """Return the Schur form, and its basis where asked for.
+
+    Examples
+    --------
+    >>> schur(np.array([[2.0, 1.0], [0.0, 3.0]]))[0].tolist()
+    [[2.0, 1.0], [0.0, 3.0]]
+    """
     (array,) = as_matrices(x, square=True)
     form, vectors = m.factor("schur", array)
     return (form, vectors) if compute_schur_vectors else (form,)
@@ -193,7 +229,13 @@ def schur(x: Any, *, compute_schur_vectors: bool = True) -> Any:
 
 @runs_anywhere
 def svd(x: Any, *, full_matrices: bool = True, compute_uv: bool = True) -> Any:
-    """Return left singular vectors, singular values, right ones; or the values alone."""
+    """Return left singular vectors, singular values, right ones; or the values alone.
+
+    Examples
+    --------
+    >>> svd(np.diag([3.0, 4.0]), compute_uv=False)
+    Array([4., 3.])
+    """
     (array,) = as_matrices(x)
     return tuple(m.factor("svd", array, full=full_matrices)) if compute_uv else m.factor("svdvals", array)[0]
 
@@ -209,7 +251,13 @@ def triangular_solve(
     conjugate_a: bool = False,
     unit_diagonal: bool = False,
 ) -> Any:
-    """Return x with ``x op(a) = b``, or ``op(a) x = b`` on the left side; b may be a vector there."""
+    """Return x with ``x op(a) = b``, or ``op(a) x = b`` on the left side; b may be a vector there.
+
+    Examples
+    --------
+    >>> triangular_solve(np.array([[2.0, 0.0], [1.0, 1.0]]), np.array([[4.0, 1.0]]), lower=True)
+    Array([[1.5, 1. ]])
+    """
     left, right = asarray(a), asarray(b)
     is_vector = len(shape_of(right)) == len(shape_of(left)) - 1
     if is_vector:

@@ -1,4 +1,4 @@
-"""Every module says what it knows; every public name says what it does, most with an example that runs."""
+"""Every module says what it knows; every public name says what it does, with an example that runs."""
 
 import ast
 import importlib
@@ -8,11 +8,14 @@ import pytest
 
 from tests.architecture.source_tree import ROOMS, ROOT, python_files, syntax_tree
 
-LACK_EXAMPLES = {"numhlo": 1, "numhlo.numpy": 64}
-"""How many public names of a module have no example yet. Numbers may only fall; a module that isn't here has none."""
+NOT_OURS = ("numpy", "ml_dtypes")
+"""Packages whose dtypes and classes are passed on as they are, with their own documentation."""
 
 WIRING = {"compilation", "display", "switches"}
 """Modules of the face that users don't import."""
+
+NAMESPACES = ("numpy", "lax", "nn", "scipy")
+"""Packages whose inner modules users import too."""
 
 
 def public_modules():
@@ -21,14 +24,19 @@ def public_modules():
         path.parent.name for path in (ROOT / "numhlo").glob("*/__init__.py")
     }
     names = sorted(name for name in children - WIRING - set(ROOMS) if not name.startswith("_"))
-    return ["numhlo", *(f"numhlo.{name}" for name in names)]
+    inner = sorted(f"{folder}.{path.stem}" for folder in NAMESPACES for path in (ROOT / "numhlo" / folder).glob("*.py"))
+    return ["numhlo", *(f"numhlo.{name}" for name in [*names, *inner] if not name.endswith("__init__"))]
 
 
 def docstrings(module):
     """Return the docstring of every public function and class of a module, by name."""
     namespace = importlib.import_module(module)
-    values = {name: getattr(namespace, name) for name in namespace.__all__}
-    return {name: inspect.getdoc(v) or "" for name, v in values.items() if callable(v) and inspect.getmodule(v)}
+    values = {name: getattr(namespace, name) for name in getattr(namespace, "__all__", ())}
+    return {
+        name: inspect.getdoc(v) or ""
+        for name, v in values.items()
+        if callable(v) and not (isinstance(v, type) and v.__module__.startswith(NOT_OURS)) and inspect.getmodule(v)
+    }
 
 
 def test_every_module_has_a_docstring():
@@ -55,5 +63,4 @@ def test_package_files_only_reexport():
 def test_public_names_are_documented(module):
     found = docstrings(module)
     assert not [name for name, text in found.items() if not text], "no docstring"
-    lacking = [name for name, text in found.items() if ">>>" not in text]
-    assert len(lacking) <= LACK_EXAMPLES.get(module, 0), f"no example: {lacking}"
+    assert not [name for name, text in found.items() if ">>>" not in text], "no example"

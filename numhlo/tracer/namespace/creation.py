@@ -72,7 +72,13 @@ def ones(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None,
 
 @implements(np.empty)
 def empty(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
-    """Return an array of unspecified values; zeros while tracing."""
+    """Return an array of unspecified values; zeros while tracing.
+
+    Examples
+    --------
+    >>> empty((2, 3)).shape
+    (2, 3)
+    """
     return new_array(full_of(0, shape_tuple(shape), as_dtype(dtype)))
 
 
@@ -114,7 +120,13 @@ def zeros_like(
 def ones_like(
     a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
 ) -> Any:
-    """Return ones of another array's shape and dtype."""
+    """Return ones of another array's shape and dtype.
+
+    Examples
+    --------
+    >>> ones_like([1.5, 2.5])
+    Array([1., 1.])
+    """
     return ones(*_like(a, dtype, shape))
 
 
@@ -122,7 +134,13 @@ def ones_like(
 def empty_like(
     prototype: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
 ) -> Any:
-    """Return unspecified values of another array's shape and dtype."""
+    """Return unspecified values of another array's shape and dtype.
+
+    Examples
+    --------
+    >>> empty_like([1, 2]).dtype
+    dtype('int64')
+    """
     return zeros(*_like(prototype, dtype, shape))
 
 
@@ -183,19 +201,37 @@ def asanyarray(
     copy: bool | None = None,
     like: Any = None,
 ) -> Any:
-    """Return an array of ``a``; ``a`` itself where it is one."""
+    """Return an array of ``a``; ``a`` itself where it is one.
+
+    Examples
+    --------
+    >>> asanyarray([1, 2])
+    Array([1, 2])
+    """
     return asarray(a, dtype, device=device, copy=copy)
 
 
 @implements(np.ascontiguousarray)
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
-    """Return an array of at least one dimension: a copy where NumPy's would not be contiguous already."""
+    """Return an array of at least one dimension: a copy where NumPy's would not be contiguous already.
+
+    Examples
+    --------
+    >>> ascontiguousarray(3.0)
+    Array([3.])
+    """
     return manipulation.atleast_1d(asarray(a, dtype, "C"))
 
 
 @implements(np.asfortranarray)
 def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
-    """Return an array of at least one dimension: a copy where NumPy's would not be in Fortran's order already."""
+    """Return an array of at least one dimension: a copy where NumPy's would not be in Fortran's order already.
+
+    Examples
+    --------
+    >>> asfortranarray([[1, 2], [3, 4]]).shape
+    (2, 2)
+    """
     return manipulation.atleast_1d(asarray(a, dtype, "F"))
 
 
@@ -224,12 +260,27 @@ def array(
 
 @implements(np.copy)
 def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
-    """Return a copy of an array."""
+    """Return a copy of an array.
+
+    Examples
+    --------
+    >>> x = np.array([1, 2])
+    >>> y = copy(x)
+    >>> y[0] = 9
+    >>> x
+    array([1, 2])
+    """
     return new_array(to_array(a))
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
-    """Return an array that shares memory with another library's, which is never a traced one."""
+    """Return an array that shares memory with another library's, which is never a traced one.
+
+    Examples
+    --------
+    >>> from_dlpack(np.array([1, 2]))
+    Array([1, 2])
+    """
     return asarray(np.from_dlpack(x, device=device, copy=copy))
 
 
@@ -237,6 +288,12 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 def fromfunction(
     function: Callable[..., Any], shape: Any, *, dtype: Any = float, like: Any = None, **kwargs: Any
 ) -> Any:
-    """Return a function of the index arrays of a shape."""
+    """Return a function of the index arrays of a shape.
+
+    Examples
+    --------
+    >>> fromfunction(lambda row, column: row + 10 * column, (2, 2), dtype=int).tolist()
+    [[0, 10], [1, 11]]
+    """
     extents = shape_tuple(shape)
     return function(*[b.iota_along(extents, k, dtype) for k in range(len(extents))], **kwargs)

@@ -81,20 +81,38 @@ def _diagonal_mask(rows: int, columns: int, k: Any, direction: str) -> Any:
 
 @implements(np.tri)
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = float, *, like: Any = None) -> Any:
-    """Return ones at and below the k-th diagonal."""
+    """Return ones at and below the k-th diagonal.
+
+    Examples
+    --------
+    >>> tri(2, 3).tolist()
+    [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]]
+    """
     rows, columns = shape_tuple((N, N if M is None else M))
     return new_array(convert(_diagonal_mask(rows, columns, k, "LE"), as_dtype(dtype)))
 
 
 @implements(np.tril)
 def tril(m: Any, k: int = 0) -> Any:
-    """Return the lower triangle, zeros above the k-th diagonal."""
+    """Return the lower triangle, zeros above the k-th diagonal.
+
+    Examples
+    --------
+    >>> tril([[1, 2], [3, 4]]).tolist()
+    [[1, 0], [3, 4]]
+    """
     return _masked_triangle(to_array(m), k, "LE")
 
 
 @implements(np.triu)
 def triu(m: Any, k: int = 0) -> Any:
-    """Return the upper triangle, zeros below the k-th diagonal."""
+    """Return the upper triangle, zeros below the k-th diagonal.
+
+    Examples
+    --------
+    >>> triu([[1, 2], [3, 4]]).tolist()
+    [[1, 2], [0, 4]]
+    """
     return _masked_triangle(to_array(m), k, "GE")
 
 
@@ -132,14 +150,26 @@ def diag(v: Any, k: int = 0) -> Any:
 
 @implements(np.diagflat)
 def diagflat(v: Any, k: int = 0) -> Any:
-    """Return a matrix with the flattened ``v`` on its k-th diagonal."""
+    """Return a matrix with the flattened ``v`` on its k-th diagonal.
+
+    Examples
+    --------
+    >>> diagflat([[1, 2]]).tolist()
+    [[1, 0], [0, 2]]
+    """
     array = to_array(v)
     return diag(reshape_to(array, (math.prod(shape_of(array)),)), k)
 
 
 @implements(np.vander)
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
-    """Return the powers of a vector's elements as columns, falling unless ``increasing``."""
+    """Return the powers of a vector's elements as columns, falling unless ``increasing``.
+
+    Examples
+    --------
+    >>> vander([2, 3], 3).tolist()
+    [[4, 2, 1], [9, 3, 1]]
+    """
     line = to_array(x)
     if len(shape_of(line)) != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")

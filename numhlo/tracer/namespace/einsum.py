@@ -58,7 +58,13 @@ def einsum(
 
 
 def einsum_path(subscripts: Any, *operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> Any:
-    """Return the order in which `einsum` contracts its operands, and a description; only their shapes matter."""
+    """Return the order in which `einsum` contracts its operands, and a description; only their shapes matter.
+
+    Examples
+    --------
+    >>> einsum_path("ij,jk,k->i", np.ones((2, 3)), np.ones((3, 4)), np.ones(4))[0]
+    ['einsum_path', (1, 2), (0, 1)]
+    """
     shapes = [np.broadcast_to(np.empty(()), shape_of(asarray(x))) for x in operands]
     return np.einsum_path(subscripts, *shapes, optimize=optimize, einsum_call=einsum_call)  # type: ignore[arg-type]
 

@@ -152,6 +152,12 @@ class Ufunc:
         Number of operands and of results.
     identity : object
         The value that changes nothing, or None.
+
+    Examples
+    --------
+    >>> add = Ufunc(np.add)
+    >>> add([1, 2], 3), add.reduce([1, 2, 3]), add.nin
+    (Array([4, 5]), Array(6), 2)
     """
 
     def __init__(self, ufunc: np.ufunc) -> None:

@@ -92,6 +92,12 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     ----------
     a : (..., m, n) array_like
     mode : {"reduced", "complete", "r"}, optional
+
+    Examples
+    --------
+    >>> q, r = qr(np.array([[3.0, 1.0], [4.0, 2.0]]))
+    >>> np.allclose(q @ r, [[3.0, 1.0], [4.0, 2.0]])
+    True
     """
     if mode not in ("reduced", "complete", "r"):
         if mode == "raw":
@@ -114,6 +120,11 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
     full_matrices, compute_uv : bool, optional
     hermitian : bool, optional
         Accepted: the result is the same, found from eigenvalues by NumPy.
+
+    Examples
+    --------
+    >>> svd(np.array([[3.0, 0.0], [0.0, 4.0]])).S
+    Array([4., 3.])
     """
     (array,) = as_matrices(a, square=hermitian)
     if not compute_uv:
@@ -143,6 +154,11 @@ def eigh(a: Any, UPLO: str = "L") -> Any:
     a : (..., n, n) array_like
     UPLO : {"L", "U"}, optional
         The triangle that is read.
+
+    Examples
+    --------
+    >>> eigh(np.array([[0.0, 2.0], [2.0, 0.0]])).eigenvalues
+    Array([-2.,  2.])
     """
     lower = _is_lower(UPLO)
     (array,) = as_matrices(a, square=True)
@@ -165,14 +181,26 @@ def eigvalsh(a: Any, UPLO: str = "L") -> Any:
 
 @implements(np.linalg.eig)
 def eig(a: Any) -> Any:
-    """Return ``(w, v)``: eigenvalues and right eigenvectors, complex where traced."""
+    """Return ``(w, v)``: eigenvalues and right eigenvectors, complex where traced.
+
+    Examples
+    --------
+    >>> np.sort(eig(np.array([[2.0, 1.0], [0.0, 3.0]])).eigenvalues)
+    Array([2., 3.])
+    """
     (array,) = as_matrices(a, square=True)
     return EigResult(*m.factor("eig", array))
 
 
 @implements(np.linalg.eigvals)
 def eigvals(a: Any) -> Any:
-    """Return eigenvalues, complex where traced."""
+    """Return eigenvalues, complex where traced.
+
+    Examples
+    --------
+    >>> np.sort(eigvals(np.array([[2.0, 1.0], [0.0, 3.0]])))
+    Array([2., 3.])
+    """
     (array,) = as_matrices(a, square=True)
     return m.factor("eigvals", array)[0]
 

@@ -157,7 +157,13 @@ def fft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: Any
 
 @implements(np.fft.ifft)
 def ifft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
-    """Return the inverse of `fft`."""
+    """Return the inverse of `fft`.
+
+    Examples
+    --------
+    >>> ifft([4.0, 0.0])
+    Array([2.+0.j, 2.+0.j])
+    """
     return elementwise.store("ifft", _one(a, "IFFT", n, axis, norm), out)
 
 
@@ -175,20 +181,38 @@ def rfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: An
 
 @implements(np.fft.irfft)
 def irfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
-    """Return the inverse of `rfft`; ``n`` is the number of results, even unless it is given."""
+    """Return the inverse of `rfft`; ``n`` is the number of results, even unless it is given.
+
+    Examples
+    --------
+    >>> irfft([4.0, 0.0])
+    Array([2., 2.])
+    """
     return elementwise.store("irfft", _one(a, "IRFFT", n, axis, norm), out)
 
 
 @implements(np.fft.hfft)
 def hfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
-    """Return the real transform of a signal that is Hermitian-symmetric, given by its first half."""
+    """Return the real transform of a signal that is Hermitian-symmetric, given by its first half.
+
+    Examples
+    --------
+    >>> hfft([1.0, 2.0, 3.0])
+    Array([ 8., -2.,  0., -2.])
+    """
     result = _one(m.conjugate(as_traced(asarray(a))), "IRFFT", n, axis, OPPOSITE[_norm(norm)])
     return elementwise.store("hfft", result, out)
 
 
 @implements(np.fft.ihfft)
 def ihfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
-    """Return the inverse of `hfft`."""
+    """Return the inverse of `hfft`.
+
+    Examples
+    --------
+    >>> ihfft([4.0, 0.0])
+    Array([2.-0.j, 2.-0.j])
+    """
     result = m.conjugate(_one(a, "RFFT", n, axis, OPPOSITE[_norm(norm)]))
     return elementwise.store("ihfft", result, out)
 
@@ -208,43 +232,85 @@ def fftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: 
 
 @implements(np.fft.ifftn)
 def ifftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: Any = None) -> Any:
-    """Return the inverse of `fftn`."""
+    """Return the inverse of `fftn`.
+
+    Examples
+    --------
+    >>> ifftn(np.full((2, 2), 4.0)).tolist()
+    [[(4+0j), 0j], [0j, 0j]]
+    """
     return elementwise.store("ifftn", _run(a, "IFFT", s, axes, norm), out)
 
 
 @implements(np.fft.rfftn)
 def rfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: Any = None) -> Any:
-    """Return the transform of real numbers along several axes; the last one keeps its first half."""
+    """Return the transform of real numbers along several axes; the last one keeps its first half.
+
+    Examples
+    --------
+    >>> rfftn(np.ones((2, 2))).tolist()
+    [[(4+0j), 0j], [0j, 0j]]
+    """
     return elementwise.store("rfftn", _run(a, "RFFT", s, axes, norm), out)
 
 
 @implements(np.fft.irfftn)
 def irfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: Any = None) -> Any:
-    """Return the inverse of `rfftn`."""
+    """Return the inverse of `rfftn`.
+
+    Examples
+    --------
+    >>> irfftn(np.full((2, 2), 4.0)).tolist()
+    [[4.0, 0.0], [0.0, 0.0]]
+    """
     return elementwise.store("irfftn", _run(a, "IRFFT", s, axes, norm), out)
 
 
 @implements(np.fft.fft2)
 def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: Any = None) -> Any:
-    """Return the transform along two axes."""
+    """Return the transform along two axes.
+
+    Examples
+    --------
+    >>> fft2(np.ones((2, 2))).tolist()
+    [[(4+0j), 0j], [0j, 0j]]
+    """
     return elementwise.store("fft2", _run(a, "FFT", s, axes, norm), out)
 
 
 @implements(np.fft.ifft2)
 def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: Any = None) -> Any:
-    """Return the inverse of `fft2`."""
+    """Return the inverse of `fft2`.
+
+    Examples
+    --------
+    >>> ifft2(np.full((2, 2), 4.0)).tolist()
+    [[(4+0j), 0j], [0j, 0j]]
+    """
     return elementwise.store("ifft2", _run(a, "IFFT", s, axes, norm), out)
 
 
 @implements(np.fft.rfft2)
 def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: Any = None) -> Any:
-    """Return the transform of real numbers along two axes."""
+    """Return the transform of real numbers along two axes.
+
+    Examples
+    --------
+    >>> rfft2(np.ones((2, 2))).tolist()
+    [[(4+0j), 0j], [0j, 0j]]
+    """
     return elementwise.store("rfft2", _run(a, "RFFT", s, axes, norm), out)
 
 
 @implements(np.fft.irfft2)
 def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: Any = None) -> Any:
-    """Return the inverse of `rfft2`."""
+    """Return the inverse of `rfft2`.
+
+    Examples
+    --------
+    >>> irfft2(np.full((2, 2), 4.0)).tolist()
+    [[4.0, 0.0], [0.0, 0.0]]
+    """
     return elementwise.store("irfft2", _run(a, "IRFFT", s, axes, norm), out)
 
 
@@ -301,7 +367,13 @@ def fftshift(x: Any, axes: Any = None) -> Any:
 
 @implements(np.fft.ifftshift)
 def ifftshift(x: Any, axes: Any = None) -> Any:
-    """Return the zero frequency moved back to the start."""
+    """Return the zero frequency moved back to the start.
+
+    Examples
+    --------
+    >>> ifftshift([-1, 0, 1])
+    Array([ 0,  1, -1])
+    """
     return _shifted(x, axes, -1)
 
 

@@ -160,7 +160,13 @@ permute_dims = transpose
 
 @implements(np.matrix_transpose)
 def matrix_transpose(x: Any, /) -> Any:
-    """Return the last two axes swapped."""
+    """Return the last two axes swapped.
+
+    Examples
+    --------
+    >>> matrix_transpose(np.ones((4, 2, 3))).shape
+    (4, 3, 2)
+    """
     array = _traced(x)
     if array.ndim < 2:
         raise ValueError(f"Input array must be at least 2-dimensional, but it is {array.ndim}")
@@ -204,7 +210,13 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
 
 @implements(np.rollaxis)
 def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
-    """Return an axis moved back until it stands before another; `moveaxis` is easier to read."""
+    """Return an axis moved back until it stands before another; `moveaxis` is easier to read.
+
+    Examples
+    --------
+    >>> rollaxis(np.ones((2, 3, 4)), 2).shape
+    (4, 2, 3)
+    """
     array = _traced(a)
     place = normalize_axis(axis, array.ndim)
     target = start + array.ndim if start < 0 else start
@@ -269,7 +281,13 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
 
 @implements(np.broadcast_arrays)
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
-    """Return arrays broadcast against each other."""
+    """Return arrays broadcast against each other.
+
+    Examples
+    --------
+    >>> [x.shape for x in broadcast_arrays([[1], [2]], [1, 2, 3])]
+    [(2, 3), (2, 3)]
+    """
     arrays = [asarray(a) for a in args]
     shape = broadcast_shapes(*[shape_of(a) for a in arrays], name="broadcast_arrays", operands=arrays)
     return tuple(_traced(a) if shape_of(a) == shape else broadcast_to(a, shape) for a in arrays)
@@ -301,7 +319,13 @@ def _at_least(x: Any, ndim: int) -> Any:
 
 @implements(np.atleast_1d)
 def atleast_1d(*arys: Any) -> Any:
-    """Return arrays of at least one dimension."""
+    """Return arrays of at least one dimension.
+
+    Examples
+    --------
+    >>> atleast_1d(3)
+    Array([3])
+    """
     return _at_least(arys[0], 1) if len(arys) == 1 else tuple(_at_least(a, 1) for a in arys)
 
 
@@ -319,7 +343,13 @@ def atleast_2d(*arys: Any) -> Any:
 
 @implements(np.atleast_3d)
 def atleast_3d(*arys: Any) -> Any:
-    """Return arrays of at least three dimensions."""
+    """Return arrays of at least three dimensions.
+
+    Examples
+    --------
+    >>> atleast_3d([1, 2]).shape
+    (1, 2, 1)
+    """
     return _at_least(arys[0], 3) if len(arys) == 1 else tuple(_at_least(a, 3) for a in arys)
 
 

@@ -126,7 +126,13 @@ def _spectral_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> A
 
 @implements(np.linalg.vector_norm)
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
-    """Return the norm of vectors along axes, of all elements for None."""
+    """Return the norm of vectors along axes, of all elements for None.
+
+    Examples
+    --------
+    >>> vector_norm([3.0, 4.0])
+    Array(5.)
+    """
     array = _inexact(x)
     axes = normalize_axes(axis, array.ndim)
     return _vector_norm(array, ord, axes, keepdims)
@@ -134,14 +140,26 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
 
 @implements(np.linalg.matrix_norm)
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
-    """Return the norm of the matrices in the last two axes."""
+    """Return the norm of the matrices in the last two axes.
+
+    Examples
+    --------
+    >>> matrix_norm(np.array([[3.0, 0.0], [0.0, 4.0]]))
+    Array(5.)
+    """
     array = _inexact(x)
     return _matrix_norm(array, ord, (array.ndim - 2, array.ndim - 1), keepdims)
 
 
 @implements(np.linalg.matrix_power)
 def matrix_power(a: Any, n: int) -> Any:
-    """Return a square matrix to an integer power, by squaring; negative powers are those of the inverse."""
+    """Return a square matrix to an integer power, by squaring; negative powers are those of the inverse.
+
+    Examples
+    --------
+    >>> matrix_power(np.array([[1, 1], [1, 0]]), 10).tolist()
+    [[89, 55], [55, 34]]
+    """
     array = as_traced(asarray(a))
     _require_square("matrix_power", array)
     if n < 0:
@@ -166,7 +184,13 @@ def _require_square(name: str, array: Any) -> None:
 
 @implements(np.linalg.multi_dot)
 def multi_dot(arrays: Any, *, out: Any = None) -> Any:
-    """Return the product of several matrices, in the order that takes the fewest multiplications."""
+    """Return the product of several matrices, in the order that takes the fewest multiplications.
+
+    Examples
+    --------
+    >>> multi_dot([np.ones((2, 3)), np.ones((3, 4)), np.ones((4, 1))]).tolist()
+    [[12.0], [12.0]]
+    """
     parts = [as_traced(asarray(a)) for a in arrays]
     if len(parts) < 2:
         raise ValueError("Expecting at least two arrays.")
@@ -203,31 +227,61 @@ def _multiply_chain(parts: list[Any], splits: dict[tuple[int, int], int], i: int
 
 @implements(np.linalg.cross)
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    """Return the cross product of vectors of three components along an axis."""
+    """Return the cross product of vectors of three components along an axis.
+
+    Examples
+    --------
+    >>> cross([1, 0, 0], [0, 1, 0])
+    Array([0, 0, 1])
+    """
     return calculus.cross(x1, x2, axis=axis)
 
 
 @implements(np.linalg.diagonal)
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
-    """Return the diagonals of the matrices in the last two axes."""
+    """Return the diagonals of the matrices in the last two axes.
+
+    Examples
+    --------
+    >>> diagonal(np.arange(8).reshape(2, 2, 2)).tolist()
+    [[0, 3], [4, 7]]
+    """
     return manipulation.diagonal(x, offset, -2, -1)
 
 
 @implements(np.linalg.matmul)
 def matmul(x1: Any, x2: Any, /) -> Any:
-    """Return the matrix product."""
+    """Return the matrix product.
+
+    Examples
+    --------
+    >>> matmul([[1, 2], [3, 4]], [1, 1])
+    Array([3, 7])
+    """
     return linear_algebra.matmul(x1, x2)
 
 
 @implements(np.linalg.matrix_transpose)
 def matrix_transpose(x: Any, /) -> Any:
-    """Return the last two axes swapped."""
+    """Return the last two axes swapped.
+
+    Examples
+    --------
+    >>> matrix_transpose(np.ones((4, 2, 3))).shape
+    (4, 3, 2)
+    """
     return manipulation.matrix_transpose(x)
 
 
 @implements(np.linalg.outer)
 def outer(x1: Any, x2: Any, /) -> Any:
-    """Return the outer product of two vectors."""
+    """Return the outer product of two vectors.
+
+    Examples
+    --------
+    >>> outer([1, 2], [3, 4]).tolist()
+    [[3, 4], [6, 8]]
+    """
     first, second = as_traced(asarray(x1)), as_traced(asarray(x2))
     if first.ndim != 1 or second.ndim != 1:
         raise ValueError(
@@ -238,17 +292,35 @@ def outer(x1: Any, x2: Any, /) -> Any:
 
 @implements(np.linalg.tensordot)
 def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
-    """Return the product summed over the given axes."""
+    """Return the product summed over the given axes.
+
+    Examples
+    --------
+    >>> tensordot(np.ones((2, 3, 4)), np.ones((3, 4)), axes=2)
+    Array([12., 12.])
+    """
     return linear_algebra.tensordot(x1, x2, axes)
 
 
 @implements(np.linalg.trace)
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
-    """Return the sums along the diagonals of the matrices in the last two axes."""
+    """Return the sums along the diagonals of the matrices in the last two axes.
+
+    Examples
+    --------
+    >>> trace([[1, 2], [3, 4]])
+    Array(5)
+    """
     return linear_algebra.trace(x, offset, -2, -1, dtype)
 
 
 @implements(np.linalg.vecdot)
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    """Return dot products of vectors along an axis, the first one conjugated."""
+    """Return dot products of vectors along an axis, the first one conjugated.
+
+    Examples
+    --------
+    >>> vecdot([[1, 2], [3, 4]], [1, 1])
+    Array([3, 7])
+    """
     return linear_algebra.vecdot(x1, x2, axis=axis)

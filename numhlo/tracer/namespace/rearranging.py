@@ -55,13 +55,25 @@ def flip(m: Any, axis: Any = None) -> Any:
 
 @implements(np.fliplr)
 def fliplr(m: Any) -> Any:
-    """Return columns in reverse order."""
+    """Return columns in reverse order.
+
+    Examples
+    --------
+    >>> fliplr([[1, 2], [3, 4]]).tolist()
+    [[2, 1], [4, 3]]
+    """
     return flip(m, 1)
 
 
 @implements(np.flipud)
 def flipud(m: Any) -> Any:
-    """Return rows in reverse order."""
+    """Return rows in reverse order.
+
+    Examples
+    --------
+    >>> flipud([[1, 2], [3, 4]]).tolist()
+    [[3, 4], [1, 2]]
+    """
     return flip(m, 0)
 
 

@@ -143,7 +143,13 @@ def logspace(
 
 @implements(np.geomspace)
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
-    """Return numbers in geometric progression, from ``start`` to ``stop``; both of one sign."""
+    """Return numbers in geometric progression, from ``start`` to ``stop``; both of one sign.
+
+    Examples
+    --------
+    >>> geomspace(1, 100, 3)
+    Array([  1.,  10., 100.])
+    """
     wanted = result_dtype(start, stop, float(num), np.zeros((), dtype))
     low, high = broadcast_all(convert(to_array(start), wanted), convert(to_array(stop), wanted))
     low, high = as_traced(low), as_traced(high)

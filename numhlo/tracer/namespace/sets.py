@@ -17,6 +17,7 @@ from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise as ufuncs
 from numhlo.tracer.namespace import reductions, sorting
 from numhlo.tracer.namespace.core import (
+    as_arrays,
     asarray,
     broadcast_to_shape,
     convert,
@@ -194,6 +195,30 @@ class UniqueInverse(NamedTuple):
     inverse_indices: Any
 
 
+VARIANT = """Return the distinct elements as `unique` does, NaN distinct from NaN.
+
+    Parameters
+    ----------
+    x : array_like
+    size, fill_value : int, scalar, optional
+        While tracing, how many distinct elements to return, and what fills their places where there are fewer.
+
+    Raises
+    ------
+    DataDependentShapeError
+        While tracing, without ``size``.
+
+    Notes
+    -----
+    Source: the Array API standard, {name}.
+
+    Examples
+    --------
+    >>> {name}(np.array([3, 1, 3]))
+    {found!r}
+    """
+
+
 def _variant(numpy_function: Callable[..., Any], kind: Any, **flags: bool) -> Callable[..., Any]:
     def run(x: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
         found = unique(x, equal_nan=False, size=size, fill_value=fill_value, **flags)
@@ -203,10 +228,9 @@ def _variant(numpy_function: Callable[..., Any], kind: Any, **flags: bool) -> Ca
         found = _eager_unique(x, equal_nan=False, size=size, fill_value=fill_value, **flags)
         return kind(*found) if kind is not None else found
 
-    run.__name__ = run.__qualname__ = numpy_function.__name__
-    run.__doc__ = (
-        f"Return the distinct elements as `unique` does, NaN distinct from NaN; see NumPy's ``{run.__name__}``."
-    )
+    name = numpy_function.__name__
+    run.__name__ = run.__qualname__ = name
+    run.__doc__ = VARIANT.format(name=name, found=as_arrays(eager(np.array([3, 1, 3]))))
     return implements(numpy_function, eager=eager)(run)
 
 

@@ -94,7 +94,13 @@ def det(a: Any) -> Any:
 
 @implements(np.linalg.slogdet)
 def slogdet(a: Any) -> Any:
-    """Return the determinant's sign (or phase) and the logarithm of its absolute value."""
+    """Return the determinant's sign (or phase) and the logarithm of its absolute value.
+
+    Examples
+    --------
+    >>> slogdet(np.diag([2.0, -3.0])).sign
+    Array(-1.)
+    """
     (array,) = as_matrices(a, square=True)
     return SlogdetResult(*m.factor("slogdet", array))
 
@@ -119,6 +125,11 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     Notes
     -----
     Whether NumPy returns residuals depends on the rank; traced, they are there whenever ``m > n``.
+
+    Examples
+    --------
+    >>> lstsq(np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]), np.array([1.0, 3.0, 5.0]))[0].round(6)
+    array([1., 2.])
     """
     left, right = inexact(a, b)
     if left.ndim != 2:
@@ -144,7 +155,13 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
 
 @implements(np.linalg.pinv)
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NO_VALUE) -> Any:
-    """Return the Moore-Penrose inverse, from singular values above a part of the greatest one."""
+    """Return the Moore-Penrose inverse, from singular values above a part of the greatest one.
+
+    Examples
+    --------
+    >>> pinv(np.array([[2.0], [0.0]]))
+    Array([[0.5, 0. ]])
+    """
     (array,) = as_matrices(a, square=hermitian)
     rows, columns = array.shape[-2:]
     if rcond is None:
@@ -192,7 +209,13 @@ def _last(x: Any) -> Any:
 
 @implements(np.linalg.cond)
 def cond(x: Any, p: Any = None) -> Any:
-    """Return the condition number in a norm, the ratio of singular values by default."""
+    """Return the condition number in a norm, the ratio of singular values by default.
+
+    Examples
+    --------
+    >>> cond(np.diag([4.0, 2.0]))
+    Array(2.)
+    """
     (array,) = as_matrices(x)
     if array.size == 0:
         raise np.linalg.LinAlgError("cond is not defined on empty arrays")
@@ -210,7 +233,13 @@ def cond(x: Any, p: Any = None) -> Any:
 
 @implements(np.linalg.tensorsolve)
 def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
-    """Return x with ``tensordot(a, x, x.ndim) = b``."""
+    """Return x with ``tensordot(a, x, x.ndim) = b``.
+
+    Examples
+    --------
+    >>> tensorsolve(np.eye(6).reshape(2, 3, 6) * 2, np.ones((2, 3)))
+    Array([0.5, 0.5, 0.5, 0.5, 0.5, 0.5])
+    """
     left, right = inexact(a, b)
     if axes is not None:
         order = [k for k in range(left.ndim) if k not in axes]
@@ -227,7 +256,13 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
 
 @implements(np.linalg.tensorinv)
 def tensorinv(a: Any, ind: int = 2) -> Any:
-    """Return the inverse of ``tensordot(a, ., ind)``."""
+    """Return the inverse of ``tensordot(a, ., ind)``.
+
+    Examples
+    --------
+    >>> tensorinv(np.eye(6).reshape(6, 2, 3), 1).shape
+    (2, 3, 6)
+    """
     (array,) = inexact(a)
     if ind <= 0:
         raise ValueError("Invalid ind argument.")

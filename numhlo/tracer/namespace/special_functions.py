@@ -57,13 +57,25 @@ def erf(z: Any) -> Any:
 
 @runs_anywhere
 def erfc(x: Any) -> Any:
-    """Return ``1 - erf(x)``, accurate where that is small."""
+    """Return ``1 - erf(x)``, accurate where that is small.
+
+    Examples
+    --------
+    >>> erfc([0.0, 2.0])
+    Array([1.        , 0.00467773])
+    """
     return composite("erfc", *inexact(x))
 
 
 @runs_anywhere
 def erfinv(y: Any) -> Any:
-    """Return the inverse of the error function; NaN outside [-1, 1]."""
+    """Return the inverse of the error function; NaN outside [-1, 1].
+
+    Examples
+    --------
+    >>> erfinv([0.0, 0.5])
+    Array([0.        , 0.47693628])
+    """
     return composite("erf_inv", *inexact(y))
 
 
@@ -81,7 +93,13 @@ def gammaln(x: Any) -> Any:
 
 @runs_anywhere
 def digamma(z: Any) -> Any:
-    """Return the logarithmic derivative of the gamma function."""
+    """Return the logarithmic derivative of the gamma function.
+
+    Examples
+    --------
+    >>> digamma([1.0, 2.0])
+    Array([-0.57721566,  0.42278434])
+    """
     return composite("digamma", *inexact(z))
 
 
@@ -99,7 +117,13 @@ def expit(x: Any) -> Any:
 
 @runs_anywhere
 def logit(x: Any) -> Any:
-    """Return ``log(x / (1 - x))``, the inverse of `expit`."""
+    """Return ``log(x / (1 - x))``, the inverse of `expit`.
+
+    Examples
+    --------
+    >>> logit([0.5, 0.75])
+    Array([0.        , 1.09861229])
+    """
     (value,) = inexact(x)
     return b.subtract(b.log(value), b.log1p(b.negate(value)))
 
@@ -120,7 +144,13 @@ def xlogy(x: Any, y: Any) -> Any:
 
 @runs_anywhere
 def xlog1py(x: Any, y: Any) -> Any:
-    """Return ``x log(1 + y)``, 0 where ``x`` is 0."""
+    """Return ``x log(1 + y)``, 0 where ``x`` is 0.
+
+    Examples
+    --------
+    >>> xlog1py([0.0, 2.0], [-1.0, 1.0])
+    Array([0.        , 1.38629436])
+    """
     factor, value = inexact(x, y)
     zero = b.both(b.equal(factor, 0), b.invert(b.is_nan(value)))
     return b.select(zero, 0, b.multiply(factor, b.log1p(b.select(zero, 0, value))))
@@ -128,7 +158,13 @@ def xlog1py(x: Any, y: Any) -> Any:
 
 @runs_anywhere
 def entr(x: Any) -> Any:
-    """Return ``-x log(x)``, 0 at 0 and minus infinity below."""
+    """Return ``-x log(x)``, 0 at 0 and minus infinity below.
+
+    Examples
+    --------
+    >>> entr([0.0, 1.0, 0.5])
+    Array([ 0.        , -0.        ,  0.34657359])
+    """
     (value,) = inexact(x)
     safe = b.select(b.at_most(value, 0), 1, value)
     result = b.select(b.equal(value, 0), 0, b.negate(b.multiply(value, b.log(safe))))
@@ -137,7 +173,13 @@ def entr(x: Any) -> Any:
 
 @runs_anywhere
 def ndtr(x: Any) -> Any:
-    """Return the standard normal distribution function."""
+    """Return the standard normal distribution function.
+
+    Examples
+    --------
+    >>> ndtr([0.0, 1.96])
+    Array([0.5      , 0.9750021])
+    """
     (value,) = inexact(x)
     scaled = b.multiply(value, math.sqrt(0.5))
     size = b.absolute(scaled)
@@ -155,6 +197,11 @@ def log_ndtr(x: Any) -> Any:
     -----
     Above -5 from `ndtr`; below, from the asymptotic series of the tail, in which ten terms suffice for float64 only
     beyond -20, so that the range between loses a few digits.
+
+    Examples
+    --------
+    >>> log_ndtr([0.0, -40.0])
+    Array([-6.93147181e-01, -8.04608442e+02])
     """
     (value,) = inexact(x)
     scaled = b.multiply(value, -math.sqrt(0.5))
@@ -232,7 +279,13 @@ def peak(values: Any, axes: tuple[int, ...]) -> Any:
 
 @runs_anywhere
 def softmax(x: Any, axis: Any = None) -> Any:
-    """Return exponentials that sum to 1 over axes."""
+    """Return exponentials that sum to 1 over axes.
+
+    Examples
+    --------
+    >>> softmax([0.0, 0.0])
+    Array([0.5, 0.5])
+    """
     (values,) = inexact(x)
     axes = normalize_axes(axis, values.ndim)
     terms = b.exp(b.subtract(values, broadcast_to_shape(peak(values, axes), values.shape)))
@@ -241,7 +294,13 @@ def softmax(x: Any, axis: Any = None) -> Any:
 
 @runs_anywhere
 def log_softmax(x: Any, axis: Any = None) -> Any:
-    """Return the logarithm of `softmax`."""
+    """Return the logarithm of `softmax`.
+
+    Examples
+    --------
+    >>> log_softmax([0.0, 0.0])
+    Array([-0.69314718, -0.69314718])
+    """
     (values,) = inexact(x)
     axes = normalize_axes(axis, values.ndim)
     shifted = b.subtract(values, broadcast_to_shape(peak(values, axes), values.shape))

@@ -149,7 +149,13 @@ def finfo(dtype: Any) -> FloatInfo:
 
 
 def iinfo(int_type: Any) -> np.iinfo:
-    """Return the limits of an integer dtype, or of an array's."""
+    """Return the limits of an integer dtype, or of an array's.
+
+    Examples
+    --------
+    >>> iinfo("int8").max
+    127
+    """
     return np.iinfo(getattr(int_type, "dtype", int_type))
 
 

@@ -67,7 +67,13 @@ def _chebyshev(coefficients: np.ndarray, t: Any) -> Any:
 
 @implements(np.i0)
 def i0(x: Any) -> Any:
-    """Return the modified Bessel function of the first kind, order 0."""
+    """Return the modified Bessel function of the first kind, order 0.
+
+    Examples
+    --------
+    >>> i0([0.0, 1.0])
+    Array([1.        , 1.26606588])
+    """
     array = as_traced(asarray(x))
     if array.dtype.kind == "c":
         raise TypeError("i0 not supported for complex values")
