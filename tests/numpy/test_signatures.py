@@ -38,7 +38,7 @@ DECLARED = {
         },
     },
     "the Array API standard asks for it": {
-        "numpy": {"argsort": "+descending", "sort": "+descending"},
+        "numpy": {"argsort": "+descending", "sort": "+descending", "expand_dims": "~axis"},
         "numpy.fft": {"fftfreq": "+dtype", "rfftfreq": "+dtype"},
     },
     "NumPy writes down what it takes in another way": {

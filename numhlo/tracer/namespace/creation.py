@@ -274,13 +274,15 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
-    """Return an array that shares memory with another library's, which is never a traced one.
+    """Return an array that shares memory with another library's; a traced one as it is.
 
     Examples
     --------
     >>> from_dlpack(np.array([1, 2]))
     Array([1, 2])
     """
+    if isinstance(x, Tracer):
+        return asarray(x, copy=copy)
     return asarray(np.from_dlpack(x, device=device, copy=copy))
 
 

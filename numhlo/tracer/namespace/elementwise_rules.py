@@ -90,7 +90,10 @@ def _ignoring_nan(op: Primitive) -> Rule:
 
 
 def _sign(x: Any) -> Any:
-    return convert(b.unequal(x, 0), x.dtype) if x.dtype.kind == "u" else bind1(ops.SIGN, x)
+    if x.dtype.kind == "u":
+        return convert(b.unequal(x, 0), x.dtype)
+    sign = bind1(ops.SIGN, x)
+    return b.select(b.equal(x, 0), 0, sign) if x.dtype.kind in "fV" else sign  # NumPy's of -0.0 is 0.0
 
 
 def _sign_bit(x: Any) -> Any:

@@ -226,7 +226,7 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
 
 
 @implements(np.expand_dims)
-def expand_dims(a: Any, axis: Any) -> Any:
+def expand_dims(a: Any, axis: Any = 0) -> Any:
     """Return axes of extent 1 inserted at the given places of the result.
 
     Examples

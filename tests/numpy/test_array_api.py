@@ -1,0 +1,534 @@
+"""The Array API standard 2024.12, from its text: special cases, promotion, signatures, indexing, DLPack, at once and jitted."""
+
+from __future__ import annotations
+
+import cmath
+import inspect
+import itertools
+import math
+import re
+
+import numpy as np
+import pytest
+
+import numhlo
+import numhlo.numpy as n
+
+NAN, INF, PI = math.nan, math.inf, math.pi
+
+# -------------------------------------------------------------------------------------------------- special cases
+
+UNARY = {
+    "abs": [(NAN, NAN), (-0.0, 0.0), (INF, INF), (-INF, INF)],
+    "acos": [(NAN, NAN), (1.5, NAN), (-1.5, NAN), (1.0, 0.0)],
+    "acosh": [(NAN, NAN), (0.5, NAN), (1.0, 0.0), (INF, INF)],
+    "asin": [(NAN, NAN), (1.5, NAN), (-1.5, NAN), (0.0, 0.0), (-0.0, -0.0)],
+    "asinh": [(NAN, NAN), (0.0, 0.0), (-0.0, -0.0), (INF, INF), (-INF, -INF)],
+    "atan": [(NAN, NAN), (0.0, 0.0), (-0.0, -0.0), (INF, PI / 2), (-INF, -PI / 2)],
+    "atanh": [(NAN, NAN), (-1.5, NAN), (1.5, NAN), (-1.0, -INF), (1.0, INF), (0.0, 0.0), (-0.0, -0.0)],
+    "ceil": [(3.0, 3.0), (INF, INF), (-INF, -INF), (0.0, 0.0), (-0.0, -0.0), (NAN, NAN)],
+    "cos": [(NAN, NAN), (0.0, 1.0), (-0.0, 1.0), (INF, NAN), (-INF, NAN)],
+    "cosh": [(NAN, NAN), (0.0, 1.0), (-0.0, 1.0), (INF, INF), (-INF, INF)],
+    "exp": [(NAN, NAN), (0.0, 1.0), (-0.0, 1.0), (INF, INF), (-INF, 0.0)],
+    "expm1": [(NAN, NAN), (0.0, 0.0), (-0.0, -0.0), (INF, INF), (-INF, -1.0)],
+    "floor": [(3.0, 3.0), (INF, INF), (-INF, -INF), (0.0, 0.0), (-0.0, -0.0), (NAN, NAN)],
+    "isfinite": [(NAN, False), (INF, False), (-INF, False), (1.0, True)],
+    "isinf": [(NAN, False), (INF, True), (-INF, True), (1.0, False)],
+    "isnan": [(NAN, True), (INF, False), (1.0, False)],
+    "log": [(NAN, NAN), (-1.0, NAN), (0.0, -INF), (-0.0, -INF), (1.0, 0.0), (INF, INF)],
+    "log1p": [(NAN, NAN), (-1.5, NAN), (-1.0, -INF), (-0.0, -0.0), (0.0, 0.0), (INF, INF)],
+    "log2": [(NAN, NAN), (-1.0, NAN), (0.0, -INF), (-0.0, -INF), (1.0, 0.0), (INF, INF)],
+    "log10": [(NAN, NAN), (-1.0, NAN), (0.0, -INF), (-0.0, -INF), (1.0, 0.0), (INF, INF)],
+    "round": [(3.0, 3.0), (INF, INF), (-INF, -INF), (0.0, 0.0), (-0.0, -0.0), (NAN, NAN), (2.5, 2.0), (-1.5, -2.0)],
+    "sign": [(-0.0, 0.0), (0.0, 0.0), (2.5, 1.0), (-2.5, -1.0), (NAN, NAN), (INF, 1.0), (-INF, -1.0)],
+    "signbit": [(0.0, False), (-0.0, True), (INF, False), (-INF, True), (2.0, False), (-2.0, True), (NAN, False)],
+    "sin": [(NAN, NAN), (0.0, 0.0), (-0.0, -0.0), (INF, NAN), (-INF, NAN)],
+    "sinh": [(NAN, NAN), (0.0, 0.0), (-0.0, -0.0), (INF, INF), (-INF, -INF)],
+    "sqrt": [(NAN, NAN), (-1.0, NAN), (0.0, 0.0), (-0.0, -0.0), (INF, INF)],
+    "tan": [(NAN, NAN), (0.0, 0.0), (-0.0, -0.0), (INF, NAN), (-INF, NAN)],
+    "tanh": [(NAN, NAN), (0.0, 0.0), (-0.0, -0.0), (INF, 1.0), (-INF, -1.0)],
+    "trunc": [(3.0, 3.0), (INF, INF), (-INF, -INF), (0.0, 0.0), (-0.0, -0.0), (NAN, NAN)],
+}
+"""Function, then operand and result of each case that the standard lists for real floating-point numbers."""
+
+SIGNS = [(a, b, math.copysign(1.0, a) * math.copysign(1.0, b)) for a, b in itertools.product((1.0, -1.0), repeat=2)]
+ADD = [
+    (INF, -INF, NAN), (-INF, INF, NAN), (INF, INF, INF), (-INF, -INF, -INF), (INF, 2.0, INF), (-INF, 2.0, -INF),
+    (2.0, INF, INF), (2.0, -INF, -INF), (-0.0, -0.0, -0.0), (-0.0, 0.0, 0.0), (0.0, -0.0, 0.0), (0.0, 0.0, 0.0),
+    (0.0, 3.0, 3.0), (-0.0, 3.0, 3.0), (3.0, 0.0, 3.0), (3.0, -0.0, 3.0), (3.0, -3.0, 0.0),
+]  # fmt: skip
+NANS = [(NAN, 1.0, NAN), (1.0, NAN, NAN), (NAN, NAN, NAN)]
+DIVIDE = [
+    *[(s * INF, t * INF, NAN) for s, t, _ in SIGNS], *[(s * 0.0, t * 0.0, NAN) for s, t, _ in SIGNS],
+    *[(s * 0.0, t * 2.0, st * 0.0) for s, t, st in SIGNS], *[(s * 2.0, t * 0.0, st * INF) for s, t, st in SIGNS],
+    *[(s * INF, t * 2.0, st * INF) for s, t, st in SIGNS], *[(s * 2.0, t * INF, st * 0.0) for s, t, st in SIGNS],
+]  # fmt: skip
+BINARY = {
+    "add": [*NANS, *ADD],
+    "subtract": [*NANS, *[(a, -b, c) for a, b, c in ADD]],
+    "atan2": [
+        *NANS, (1.0, 0.0, PI / 2), (1.0, -0.0, PI / 2), (0.0, 1.0, 0.0), (0.0, 0.0, 0.0), (0.0, -0.0, PI),
+        (0.0, -1.0, PI), (-0.0, 1.0, -0.0), (-0.0, 0.0, -0.0), (-0.0, -0.0, -PI), (-0.0, -1.0, -PI),
+        (-1.0, 0.0, -PI / 2), (-1.0, -0.0, -PI / 2), (1.0, INF, 0.0), (1.0, -INF, PI), (-1.0, INF, -0.0),
+        (-1.0, -INF, -PI), (INF, 1.0, PI / 2), (-INF, 1.0, -PI / 2), (INF, INF, PI / 4), (INF, -INF, 3 * PI / 4),
+        (-INF, INF, -PI / 4), (-INF, -INF, -3 * PI / 4),
+    ],
+    "copysign": [(s * a, t * b, t * a) for s, t, _ in SIGNS for a, b in ((2.0, 3.0), (0.0, 0.0), (INF, 0.0), (2.0, INF))],
+    "divide": [*NANS, *DIVIDE],
+    "floor_divide": [
+        *NANS, *[(s * INF, t * INF, NAN) for s, t, _ in SIGNS], *[(s * 0.0, t * 0.0, NAN) for s, t, _ in SIGNS],
+        *[(s * 0.0, t * 2.0, st * 0.0) for s, t, st in SIGNS], *[(s * 2.0, t * 0.0, st * INF) for s, t, st in SIGNS],
+        (2.0, INF, 0.0), (-2.0, -INF, 0.0), (-2.0, INF, -1.0), (2.0, -INF, -1.0),
+        *[(s * INF, t * 2.0, NAN) for s, t, _ in SIGNS],
+    ],
+    "hypot": [(INF, NAN, INF), (NAN, -INF, INF), (-INF, 1.0, INF), (1.0, INF, INF), (NAN, 1.0, NAN), (1.0, NAN, NAN), (0.0, -3.0, 3.0), (3.0, -0.0, 3.0)],
+    "maximum": [*NANS, (1.0, INF, INF), (-INF, 1.0, 1.0)],
+    "minimum": [*NANS, (1.0, INF, 1.0), (-INF, 1.0, -INF)],
+    "multiply": [
+        *NANS, *[(s * INF, t * 0.0, NAN) for s, t, _ in SIGNS], *[(s * 0.0, t * INF, NAN) for s, t, _ in SIGNS],
+        *[(s * INF, t * INF, st * INF) for s, t, st in SIGNS], *[(s * INF, t * 2.0, st * INF) for s, t, st in SIGNS],
+        *[(s * 2.0, t * INF, st * INF) for s, t, st in SIGNS], *[(s * 2.0, t * 0.0, st * 0.0) for s, t, st in SIGNS],
+    ],
+    "nextafter": [*NANS, (0.0, -0.0, -0.0), (2.0, 2.0, 2.0)],
+    "pow": [
+        (2.0, NAN, NAN), (NAN, 0.0, 1.0), (NAN, -0.0, 1.0), (0.0, 0.0, 1.0), (INF, -0.0, 1.0), (NAN, 2.0, NAN),
+        (1.0, 5.0, 1.0), (1.0, INF, 1.0), (2.0, INF, INF), (-2.0, INF, INF), (2.0, -INF, 0.0), (1.0, -INF, 1.0),
+        (-1.0, INF, 1.0), (-1.0, -INF, 1.0), (0.5, INF, 0.0), (-0.5, INF, 0.0), (0.5, -INF, INF), (INF, 2.0, INF),
+        (INF, -2.0, 0.0), (-INF, 3.0, -INF), (-INF, 2.0, INF), (-INF, 2.5, INF), (-INF, -3.0, -0.0), (-INF, -2.0, 0.0),
+        (-INF, -2.5, 0.0), (0.0, 2.0, 0.0), (0.0, -2.0, INF), (-0.0, 3.0, -0.0), (-0.0, 2.0, 0.0), (-0.0, 2.5, 0.0),
+        (-0.0, -3.0, -INF), (-0.0, -2.0, INF), (-0.0, -2.5, INF), (-8.0, 1 / 3, NAN), (-2.0, -0.5, NAN),
+    ],
+    "remainder": [
+        *NANS, *[(s * INF, b, NAN) for s in (1, -1) for b in (2.0, -2.0, INF, -INF, 0.0)],
+        *[(s * 0.0, t * 0.0, NAN) for s, t, _ in SIGNS], (0.0, 2.0, 0.0), (-0.0, 2.0, 0.0), (0.0, -2.0, -0.0),
+        (-0.0, -2.0, -0.0), *[(s * 2.0, t * 0.0, NAN) for s, t, _ in SIGNS], (2.0, INF, 2.0), (2.0, -INF, -INF),
+        (-2.0, INF, INF), (-2.0, -INF, -2.0),
+    ],
+    "equal": [(NAN, NAN, False), (NAN, 1.0, False), (INF, INF, True), (-INF, -INF, True), (-0.0, 0.0, True)],
+    "not_equal": [(NAN, NAN, True), (INF, INF, False), (-0.0, 0.0, False)],
+    "less": [(NAN, 1.0, False), (1.0, NAN, False), (-INF, INF, True), (-0.0, 0.0, False)],
+    "less_equal": [(NAN, 1.0, False), (1.0, NAN, False), (-0.0, 0.0, True)],
+    "greater": [(NAN, 1.0, False), (1.0, NAN, False), (INF, -INF, True)],
+    "greater_equal": [(NAN, 1.0, False), (1.0, NAN, False), (-0.0, 0.0, True)],
+}  # fmt: skip
+"""As `UNARY`. `floor_divide` with infinities is NumPy's: NaN and -1 where the standard has infinities and -0."""
+
+
+def run_each_way(function, *arrays):
+    """Return what a function gives at once, and jitted."""
+    with np.errstate(all="ignore"):
+        return function(*arrays), numhlo.jit(function, tier0=False)(*arrays)
+
+
+def assert_special(name, found, wanted, operands):
+    """Compare with signs of zeros, to three units in the last place."""
+    assert found.dtype == wanted.dtype, name
+    if wanted.dtype.kind == "f":
+        same = np.isclose(found, wanted, rtol=3 * np.finfo(wanted.dtype).eps, atol=0, equal_nan=True)
+        same &= (np.signbit(found) == np.signbit(wanted)) | np.isnan(wanted)
+    else:
+        same = found == wanted
+    assert same.all(), (name, [(*[x[k] for x in operands], found[k], wanted[k]) for k in np.flatnonzero(~same)])
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("table", [UNARY, BINARY], ids=["unary", "binary"])
+def test_special_cases(table, dtype):
+    columns = {name: [np.array(c) for c in zip(*rows, strict=True)] for name, rows in table.items()}
+    operands = {name: [c.astype(dtype) for c in cs[:-1]] for name, cs in columns.items()}
+    every = lambda given: {name: getattr(n, name)(*given[name]) for name in table}
+    for results in run_each_way(every, operands):
+        for name, cs in columns.items():
+            wanted = cs[-1].astype(dtype) if cs[-1].dtype.kind == "f" else cs[-1]
+            assert_special(name, np.asarray(results[name]), wanted, operands[name])
+
+
+COMPLEX = [
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atanh",
+    "cos",
+    "cosh",
+    "exp",
+    "log",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+]
+PARTS = (0.0, -0.0, 1.0, -1.0, INF, -INF, NAN)
+
+
+def by_the_c_standard(name, z):
+    """Return Python's value, which has the special cases of C99's annex G, as the standard does; None where it raises."""
+    try:
+        return getattr(cmath, name)(z)
+    except (ValueError, OverflowError):
+        return None
+
+
+def complex_fault(operand, found, wanted):
+    """Return whether a result is not what the standard lists.
+
+    Signs of zeros are unspecified where both parts of the operand are infinite. C's editions differ on operands with a
+    NaN; here the result must not be a finite number that they don't know.
+    """
+    if cmath.isnan(operand):
+        return cmath.isfinite(found) and not cmath.isfinite(wanted)
+    unsigned = cmath.isnan(wanted) or (math.isinf(operand.real) and math.isinf(operand.imag))
+    pairs = [(found.real, wanted.real), (found.imag, wanted.imag)]
+    if unsigned:
+        pairs = [(abs(a), abs(b)) for a, b in pairs]
+    same = [math.isnan(a) if math.isnan(b) else math.isclose(a, b, rel_tol=1e-14) for a, b in pairs]
+    return not all(same) or not (unsigned or all(math.copysign(1, a) == math.copysign(1, b) for a, b in pairs))
+
+
+@pytest.mark.slow
+def test_special_cases_of_complex_numbers():
+    z = np.array([complex(a, b) for a, b in itertools.product(PARTS, repeat=2)])
+    every = lambda x: {name: getattr(n, name)(x) for name in COMPLEX}
+    wrong = []
+    for results in run_each_way(every, z):
+        for name in COMPLEX:
+            for operand, found in zip(z.tolist(), np.asarray(results[name]).tolist(), strict=True):
+                wanted = by_the_c_standard(name, operand)
+                if wanted is not None and complex_fault(operand, found, wanted):
+                    wrong.append((name, operand, found, wanted))
+    assert wrong == []
+
+
+# ------------------------------------------------------------------------------------------------------ promotion
+
+SIGNED, UNSIGNED = ("int8", "int16", "int32", "int64"), ("uint8", "uint16", "uint32", "uint64")
+FLOATS, COMPLEXES = ("float32", "float64"), ("complex64", "complex128")
+NUMERIC = (*SIGNED, *UNSIGNED, *FLOATS, *COMPLEXES)
+
+
+def promoted(a, b):
+    """Return the standard's table: within a kind the wider; signed and unsigned the signed that holds both."""
+    if a == b:
+        return a
+    kinds = [next(k for k in (SIGNED, UNSIGNED, FLOATS, COMPLEXES, ("bool",)) if x in k) for x in (a, b)]
+    if kinds[0] is kinds[1]:
+        return max(a, b, key=kinds[0].index)
+    if set(kinds) == {SIGNED, UNSIGNED}:
+        signed, unsigned = (a, b) if kinds[0] is SIGNED else (b, a)
+        place = max(SIGNED.index(signed), UNSIGNED.index(unsigned) + 1)
+        return SIGNED[place] if place < 4 else None
+    if set(kinds) == {FLOATS, COMPLEXES}:
+        place = max(k.index(x) for k, x in zip(kinds, (a, b), strict=True))
+        return COMPLEXES[place]
+    return None  # mixed kinds are left to the library
+
+
+def test_promotion():
+    pairs = [(a, b, promoted(a, b)) for a in ("bool", *NUMERIC) for b in ("bool", *NUMERIC)]
+    pairs = [pair for pair in pairs if pair[2] is not None]
+    assert len(pairs) == 1 + 16 + 16 + 24 + 4 + 4 + 8  # bools; signed, unsigned, mixed; floats, complex, mixed
+    arrays = {name: np.ones(2, name) for name in ("bool", *NUMERIC)}
+    add = lambda given: [
+        n.maximum(given[a], given[b]) if "complex" in a + b else n.add(given[a], given[b]) for a, b, _ in pairs
+    ]
+    for results in run_each_way(add, arrays):
+        assert [x.dtype.name for x in results] == [c for _, _, c in pairs]
+    assert [n.result_type(a, b).name for a, b, _ in pairs] == [c for _, _, c in pairs]
+
+    def with_scalars(given):
+        return [[given[d] * 2 for d in NUMERIC], [given[d] * 2.0 for d in FLOATS], [given[d] + 1j for d in (*FLOATS, *COMPLEXES)],
+                [given["bool"] & True], [n.where(given["bool"], given[d], 1) for d in NUMERIC]]  # fmt: skip
+
+    for results in run_each_way(with_scalars, arrays):
+        names = [[x.dtype.name for x in row] for row in results]
+        assert names == [list(NUMERIC), list(FLOATS), [*COMPLEXES, *COMPLEXES], ["bool"], list(NUMERIC)]
+
+
+def test_sums_are_wide_enough():
+    x = {name: np.ones(3, name) for name in ("bool", *NUMERIC)}
+    for function in (n.sum, n.prod, n.cumulative_sum, n.cumulative_prod):
+        for results in run_each_way(lambda given, f=function: {k: f(v) for k, v in given.items() if k != "bool"}, x):
+            for name, result in results.items():
+                wanted = "int64" if name in SIGNED else "uint64" if name in UNSIGNED else name
+                assert result.dtype.name == wanted
+    assert n.argmax(x["int8"]).dtype == n.searchsorted(x["float32"], 1.0).dtype == np.int64
+    assert n.mean(x["float32"]).dtype == n.std(x["float32"], correction=1).dtype == np.float32
+
+
+# ----------------------------------------------------------------------------------------------------- signatures
+
+SIGNATURES = """
+arange(start, /, stop=None, step=1, *, dtype=None, device=None)
+asarray(obj, /, *, dtype=None, device=None, copy=None)
+empty(shape, *, dtype=None, device=None)
+empty_like(x, /, *, dtype=None, device=None)
+eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None)
+from_dlpack(x, /, *, device=None, copy=None)
+full(shape, fill_value, *, dtype=None, device=None)
+full_like(x, /, fill_value, *, dtype=None, device=None)
+linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True)
+meshgrid(*arrays, indexing="xy")
+ones(shape, *, dtype=None, device=None)
+ones_like(x, /, *, dtype=None, device=None)
+tril(x, /, *, k=0)
+triu(x, /, *, k=0)
+zeros(shape, *, dtype=None, device=None)
+zeros_like(x, /, *, dtype=None, device=None)
+astype(x, dtype, /, *, copy=True, device=None)
+can_cast(from_, to, /)
+finfo(type, /)
+iinfo(type, /)
+isdtype(dtype, kind)
+result_type(*arrays_and_dtypes)
+clip(x, /, min=None, max=None)
+round(x, /)
+take(x, indices, /, *, axis)
+take_along_axis(x, indices, /, *, axis=-1)
+matmul(x1, x2, /)
+matrix_transpose(x, /)
+tensordot(x1, x2, /, *, axes=2)
+vecdot(x1, x2, /, *, axis=-1)
+broadcast_arrays(*arrays)
+broadcast_to(x, /, shape)
+concat(arrays, /, *, axis=0)
+expand_dims(x, /, *, axis=0)
+flip(x, /, *, axis=None)
+moveaxis(x, source, destination, /)
+permute_dims(x, /, axes)
+repeat(x, repeats, /, *, axis=None)
+reshape(x, /, shape, *, copy=None)
+roll(x, /, shift, *, axis=None)
+squeeze(x, /, axis)
+stack(arrays, /, *, axis=0)
+tile(x, repetitions, /)
+unstack(x, /, *, axis=0)
+argmax(x, /, *, axis=None, keepdims=False)
+argmin(x, /, *, axis=None, keepdims=False)
+count_nonzero(x, /, *, axis=None, keepdims=False)
+nonzero(x, /)
+searchsorted(x1, x2, /, *, side="left", sorter=None)
+where(condition, x1, x2, /)
+unique_all(x, /)
+unique_counts(x, /)
+unique_inverse(x, /)
+unique_values(x, /)
+argsort(x, /, *, axis=-1, descending=False, stable=True)
+sort(x, /, *, axis=-1, descending=False, stable=True)
+cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False)
+cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False)
+max(x, /, *, axis=None, keepdims=False)
+mean(x, /, *, axis=None, keepdims=False)
+min(x, /, *, axis=None, keepdims=False)
+prod(x, /, *, axis=None, dtype=None, keepdims=False)
+std(x, /, *, axis=None, correction=0.0, keepdims=False)
+sum(x, /, *, axis=None, dtype=None, keepdims=False)
+var(x, /, *, axis=None, correction=0.0, keepdims=False)
+all(x, /, *, axis=None, keepdims=False)
+any(x, /, *, axis=None, keepdims=False)
+diff(x, /, *, axis=-1, n=1, prepend=None, append=None)
+linalg.cholesky(x, /, *, upper=False)
+linalg.cross(x1, x2, /, *, axis=-1)
+linalg.det(x, /)
+linalg.diagonal(x, /, *, offset=0)
+linalg.eigh(x, /)
+linalg.eigvalsh(x, /)
+linalg.inv(x, /)
+linalg.matmul(x1, x2, /)
+linalg.matrix_norm(x, /, *, keepdims=False, ord="fro")
+linalg.matrix_power(x, n, /)
+linalg.matrix_rank(x, /, *, rtol=None)
+linalg.matrix_transpose(x, /)
+linalg.outer(x1, x2, /)
+linalg.pinv(x, /, *, rtol=None)
+linalg.qr(x, /, *, mode="reduced")
+linalg.slogdet(x, /)
+linalg.solve(x1, x2, /)
+linalg.svd(x, /, *, full_matrices=True)
+linalg.svdvals(x, /)
+linalg.tensordot(x1, x2, /, *, axes=2)
+linalg.trace(x, /, *, offset=0, dtype=None)
+linalg.vecdot(x1, x2, /, *, axis=-1)
+linalg.vector_norm(x, /, *, axis=None, keepdims=False, ord=2)
+fft.fft(x, /, *, n=None, axis=-1, norm="backward")
+fft.ifft(x, /, *, n=None, axis=-1, norm="backward")
+fft.fftn(x, /, *, s=None, axes=None, norm="backward")
+fft.ifftn(x, /, *, s=None, axes=None, norm="backward")
+fft.rfft(x, /, *, n=None, axis=-1, norm="backward")
+fft.irfft(x, /, *, n=None, axis=-1, norm="backward")
+fft.rfftn(x, /, *, s=None, axes=None, norm="backward")
+fft.irfftn(x, /, *, s=None, axes=None, norm="backward")
+fft.hfft(x, /, *, n=None, axis=-1, norm="backward")
+fft.ihfft(x, /, *, n=None, axis=-1, norm="backward")
+fft.fftfreq(n, /, *, d=1.0, dtype=None, device=None)
+fft.rfftfreq(n, /, *, d=1.0, dtype=None, device=None)
+fft.fftshift(x, /, *, axes=None)
+fft.ifftshift(x, /, *, axes=None)
+"""
+OF_ONE = "abs acos acosh asin asinh atan atanh bitwise_invert ceil conj cos cosh exp expm1 floor imag isfinite isinf isnan log log1p log2 log10 logical_not negative positive real reciprocal round sign signbit sin sinh square sqrt tan tanh trunc"  # fmt: skip
+OF_TWO = "add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor copysign divide equal floor_divide greater greater_equal hypot less less_equal logaddexp logical_and logical_or logical_xor maximum minimum multiply nextafter not_equal pow remainder subtract"  # fmt: skip
+
+
+def standard_parameters(text):
+    """Return a signature's parameters by position, and those by keyword with their defaults."""
+    inside = text[text.index("(") + 1 : -1]
+    made = eval(f"lambda {inside}: None", {})
+    return list(inspect.signature(made).parameters.values())
+
+
+def test_signatures():
+    lines = [
+        *SIGNATURES.split("\n"),
+        *[f"{f}(x, /)" for f in OF_ONE.split()],
+        *[f"{f}(x1, x2, /)" for f in OF_TWO.split()],
+    ]
+    wrong = []
+    for line in filter(None, lines):
+        function = n
+        for name in line[: line.index("(")].split("."):
+            function = getattr(function, name)
+        wanted = standard_parameters(line)
+        positional = [0 for p in wanted if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        by_name = {p.name: 0 for p in wanted if p.kind is p.KEYWORD_ONLY}
+        names = [p.name for p in wanted if p.kind is p.POSITIONAL_OR_KEYWORD]
+        signature = inspect.signature(function)
+        try:
+            signature.bind(*positional, **by_name)
+            signature.bind(*positional[len(names) :], **by_name, **dict.fromkeys(names, 0))
+        except TypeError as error:
+            wrong.append(f"{line}: {error}")
+        wrong += [
+            f"{line}: {p.name} is required" for p in wanted
+            if p.default is not p.empty and p.name in signature.parameters
+            and signature.parameters[p.name].default is inspect.Parameter.empty
+        ]  # fmt: skip
+    assert wrong == []
+    assert len(lines) > 150
+
+
+# -------------------------------------------------------------------------------- the array object, indexing, exchange
+
+METHODS = "__abs__ __add__ __and__ __array_namespace__ __bool__ __complex__ __dlpack__ __dlpack_device__ __eq__ __float__ __floordiv__ __ge__ __getitem__ __gt__ __index__ __int__ __invert__ __le__ __lshift__ __lt__ __matmul__ __mod__ __mul__ __ne__ __neg__ __or__ __pos__ __pow__ __rshift__ __setitem__ __sub__ __truediv__ __xor__ to_device"  # fmt: skip
+
+
+def test_array_objects():
+    x = n.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+
+    def look(y):
+        missing = [m for m in METHODS.split() if not hasattr(y, m)]
+        missing += [
+            f"__{w}{o}__"
+            for o in [
+                "add",
+                "sub",
+                "mul",
+                "truediv",
+                "floordiv",
+                "pow",
+                "mod",
+                "matmul",
+                "and",
+                "or",
+                "xor",
+                "lshift",
+                "rshift",
+            ]
+            for w in "ri"
+            if not hasattr(y, f"__{w}{o}__")
+        ]
+        assert missing == [] and (y.shape, y.ndim, y.size, y.device) == ((2, 3), 2, 6, "cpu")
+        assert (
+            y.dtype == n.float64
+            and y.to_device("cpu").shape == (2, 3)
+            and y.__array_namespace__(api_version="2024.12") is n
+        )
+        with pytest.raises(ValueError, match="gpu"):
+            y.to_device("gpu")
+        return y.mT, y.T, +y, -y, abs(y), y @ y.mT, y // 2, y % 2, y**2, 2 - y, y == 2.0, y.__pow__(2)
+
+    for results in run_each_way(look, x):
+        for found, wanted in zip(results, look(np.asarray(x).view(numhlo.Array)), strict=True):
+            np.testing.assert_array_equal(found, wanted)
+    one = n.asarray(3)
+    assert (bool(one), int(one), float(one), complex(one), one.__index__()) == (True, 3, 3.0, 3 + 0j, 3)
+
+
+INDICES = [
+    0, -1, (1, 2), (1, -1), slice(None), slice(0, 1), slice(None, None, -1), slice(5, 0, -2), slice(-2, 10), ...,
+    (..., 0), (0, ...), (None, 0), (0, None), (..., None, 1), (slice(None), None, slice(1, 3)), (slice(2, 1),), (),
+]  # fmt: skip
+
+
+def test_indexing():
+    x = np.arange(12.0).reshape(3, 4)
+    rows, columns = np.array([2, 0]), np.array([[1], [3]])
+
+    def read(y, r, c):
+        return [
+            *[y[index] for index in INDICES],
+            y[r, c],
+            y[r, 1],
+            n.take(y, r, axis=1),
+            n.take_along_axis(y, n.argsort(-y), axis=1),
+        ]
+
+    for results in run_each_way(read, x, rows, columns):
+        for found, wanted in zip(results, read(x, rows, columns), strict=True):
+            np.testing.assert_array_equal(found, wanted)
+    assert n.asarray(x)[n.asarray(x) > 5].shape == (6,) and n.asarray(5.0)[n.asarray(True)].shape == (1,)
+
+    def write(y, m):
+        for k, index in enumerate(INDICES):
+            y[index] = k
+        y[m] = -1.0
+        y[0, 1:] = y[1, :3]
+        return y
+
+    mask = x % 3 == 0
+    for found in run_each_way(write, x.copy(), mask):
+        np.testing.assert_array_equal(found, write(x.copy(), mask))
+    for wrong in (3, -4, (0, 4), (0, 0, 0)):
+        for way in (lambda i: n.asarray(x)[i], lambda i: numhlo.jit(lambda y: y[i])(x)):
+            with pytest.raises(IndexError):
+                way(wrong)
+    with pytest.raises(IndexError):
+        n.expand_dims(x, axis=4)
+    with pytest.raises(ValueError, match="squeeze"):
+        n.squeeze(x, axis=0)
+
+
+def test_exchange_by_dlpack():
+    x = n.asarray(np.arange(6.0).reshape(2, 3))
+    assert x.__dlpack_device__() == (1, 0)
+    for library in (np, n):
+        shared = library.from_dlpack(x)
+        shared[0, 0] = 7.0
+        assert x[0, 0] == 7.0
+        own = library.from_dlpack(x, copy=True)
+        own[0, 0] = 0.0
+        assert x[0, 0] == 7.0
+    capsule = x.__dlpack__(stream=None, max_version=(1, 0), dl_device=(1, 0), copy=False)
+    assert re.search("dltensor", repr(capsule))
+    assert type(n.from_dlpack(np.ones(2), device="cpu")) is numhlo.Array
+    np.testing.assert_array_equal(numhlo.jit(lambda y: n.from_dlpack(np.ones(2)) + y)(2.0), [3.0, 3.0])
+
+
+def test_inspection():
+    info = n.__array_namespace_info__()
+    assert n.__array_api_version__ == "2024.12"
+    assert set(info.capabilities()) >= {"boolean indexing", "data-dependent shapes", "max dimensions"}
+    assert info.default_dtypes(device="cpu") == {
+        "real floating": n.float64, "complex floating": n.complex128, "integral": n.int64, "indexing": n.int64,
+    }  # fmt: skip
+    kinds = {"bool": ("bool",), "signed integer": SIGNED, "unsigned integer": UNSIGNED, "real floating": FLOATS,
+             "complex floating": COMPLEXES, "integral": SIGNED + UNSIGNED, "numeric": NUMERIC}  # fmt: skip
+    for kind, names in kinds.items():
+        assert set(info.dtypes(kind=kind)) == set(names)
+        assert all(n.isdtype(n.dtype(name), kind) for name in names)
+        assert not any(n.isdtype(n.dtype(name), kind) for name in {"bool", *NUMERIC} - set(names))
+    for name, bits in (("float32", 32), ("float64", 64)):
+        limits = n.finfo(name)
+        assert limits.bits == bits and limits.dtype == np.dtype(name)
+        assert {type(v) for v in (limits.eps, limits.max, limits.min, limits.smallest_normal)} == {float}
+    assert isinstance(n.meshgrid(np.ones(2), np.ones(3)), list | tuple) and n.pi == math.pi and n.newaxis is None
