@@ -223,6 +223,9 @@ class Expressions(Graph):
         if VIEW.find(op.definition) is not None:
             through = SCALAR if op.operands[0].tensor.ndim == 0 else self.push(op, chain)
             node = self.visit(op.operands[0], through)
+            for operand in op.operands[1:]:
+                if operand.tensor.ndim == 0:  # a start; a constant needs none, but the NumPy engine takes all operands
+                    self.visit(operand, SCALAR)
             self.used[op] = None
             return node
         shape = op.result.tensor.shape
