@@ -139,7 +139,7 @@ def report_costs() -> None:
                     step.kernel = Kernel(step.kernel.name, change(step.kernel.source))
             executable = Executable(program)
             executable.wait(60)
-            calls[label] = lambda executable=executable, x=np.asarray(x): executable([x])
+            calls[label] = lambda executable=executable, x=x: executable([np.asarray(x)])
         timings = interleave(calls, 4.0)
         rows.append([name, f"{timings['with'].best / timings['without'].best:.3f}"])
     print(grid(["time with looks, relative to none", "ratio"], rows))
