@@ -45,7 +45,7 @@ def _refuse(op: Op) -> str:
 
 def emit_cumulative(op: Op, planner: Any) -> None:
     """Append the launch of a running reduction."""
-    expressions = planner.expressions(op.result.tensor.shape)
+    expressions = planner.operand_expressions(op, 0)
     node = expressions.visit(op.operands[0])
     planner.output(op.result)
     if op.result.tensor.size == 0:

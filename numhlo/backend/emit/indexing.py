@@ -136,7 +136,7 @@ def emit_update(op: Op, planner: Any, place: Access, moving: Sequence[tuple[Valu
         The other start indices, with the strides and limits of their dimensions.
     """
     operand, update = op.operands[:2]
-    whole = window = planner.expressions(update.tensor.shape)
+    whole = window = planner.operand_expressions(op, 1)
     register = REGISTERS[update.tensor.dtype]
     node = whole.visit(update)
     if (
@@ -148,7 +148,8 @@ def emit_update(op: Op, planner: Any, place: Access, moving: Sequence[tuple[Valu
         node = window.visit(computed)
     starts = []
     for index in op.operands[2:]:
-        whole.visit(index, SCALAR)  # those that don't matter, too: the NumPy engine takes all operands
+        if _known(index) is None:
+            whole.visit(index, SCALAR)  # those that don't matter, too: the NumPy engine takes all operands
     for index, stride, limit in moving:
         start = window.visit(index, SCALAR)
         if limit and stride:

@@ -93,8 +93,8 @@ def emit_concatenate(op: Op, planner: Any) -> None:
         planner.launch(write_map(expressions, stores, planner.buffer), expressions, [result])
         return
     parts = []
-    for operand, at in zip(op.operands, places, strict=True):
-        expressions = planner.expressions(operand.tensor.shape)
+    for number, (operand, at) in enumerate(zip(op.operands, places, strict=True)):
+        expressions = planner.operand_expressions(op, number)
         parts.append((expressions, Store(expressions.visit(operand), result, at, register)))
     planner.launch_parts(op, parts)
 

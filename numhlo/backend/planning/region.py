@@ -19,6 +19,7 @@ from numhlo.backend.emit.reduction_kernels import write_reduction
 from numhlo.backend.emit.reduction_writer import Reduced, Reduction
 from numhlo.backend.emit.registers import REGISTERS, Register
 from numhlo.backend.emit.row_chain import Pass, write_chain
+from numhlo.backend.emit.support import is_scalar_constant
 from numhlo.backend.emit.tables import KERNELS
 from numhlo.backend.planning.buffers import Context, RegionBuffers, Target, in_place_operands
 from numhlo.backend.planning.chains import is_once
@@ -244,6 +245,12 @@ class RegionPlanner(RegionBuffers):
     def expressions(self, shape: tuple[int, ...]) -> Expressions:
         """Return an empty expression graph for the current unit."""
         return self.layout.expressions_over(shape, self.stage)
+
+    def operand_expressions(self, op: Op, number: int) -> Expressions:
+        """Return the graph of an operand that an op's kernels compute themselves, in the operand's shape; once."""
+        if is_scalar_constant(op.operands[number]):
+            return self.expressions(op.operands[number].tensor.shape)
+        return self.layout.fused(op, number)
 
     def reads_before_update(self, result: Value, operand: Value, loaded: Iterable[Value]) -> bool:
         """Return whether what a kernel reads is all that keeps a result from the memory of the operand it updates."""

@@ -14,6 +14,7 @@ from numhlo.backend.emit.reduction import combiner_of
 from numhlo.backend.emit.reduction_writer import Reduced
 from numhlo.backend.emit.registers import REGISTERS
 from numhlo.backend.emit.row_chain import Pass
+from numhlo.backend.emit.support import is_scalar_constant
 from numhlo.backend.planning.fusion import Fusion, FusionPass, Unit
 from numhlo.backend.planning.operations import Kind, Operations
 from numhlo.lowering.ir import Op, Region, Value
@@ -73,6 +74,7 @@ class Layout:
         self.fusion: Fusion = FusionPass(self.region, self.operations).run()
         self.loads: dict[Unit, list[Value]] = {}
         self.expressions: dict[Unit, Expressions] = {}
+        self._fused: dict[tuple[Op, int], Expressions] = {}
         self._passes: dict[Unit, Pass] = {}
         units = [unit for unit in self.fusion.units if self._prepare(unit)]
         self.order = self._ordered(units)
@@ -172,15 +174,20 @@ class Layout:
         found: dict[Value, None] = {}
         for number, value in enumerate(self.operations.inputs[op]):
             if number in fusible:
-                expressions = self.expressions_over(value.tensor.shape, unit.stage)
-                expressions.visit(value)
-                found.update(expressions.loaded)
+                if not is_scalar_constant(value):
+                    expressions = self._fused[op, number] = self.expressions_over(value.tensor.shape, unit.stage)
+                    expressions.visit(value)
+                    found.update(expressions.loaded)
             else:
                 view = self.operations.strided.get((op, number))
                 source = value if view is None else view.base
                 if self._has_buffer(source):
                     found[source] = None
         return list(found)
+
+    def fused(self, op: Op, number: int) -> Expressions:
+        """Return the graph of an operand that the op's kernels compute themselves, to be added to, once."""
+        return self._fused.pop((op, number))
 
     def _has_buffer(self, value: Value) -> bool:
         """Return whether an op that needs a buffer finds one, or whether the value is made up where it is needed."""
