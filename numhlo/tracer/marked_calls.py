@@ -147,8 +147,17 @@ def _tables(code: CodeType, scope: Mapping[str, Any]) -> Iterator[Mapping[CodeTy
     if not 0 < code.co_firstlineno <= len(lines):
         return
     first, last = _statement(lines, code.co_firstlineno - 1)
-    yield _table("".join(lines[first:last]), first, code.co_filename, flags)
-    yield _table("".join(lines), 0, code.co_filename, flags)
+    yield _table("\n" * first + "".join(lines[first:last]), code.co_filename, flags, _imports(lines))
+    yield _table("".join(lines), code.co_filename, flags)
+
+
+def _imports(lines: list[str]) -> str:
+    """Return a file's import statements, as far as lines begin with them.
+
+    What a module imports decides the code of functions: CPython calls ``np.exp`` otherwise where ``np`` is imported.
+    """
+    found = [_statement(lines, k) for k, line in enumerate(lines) if line.startswith(("import ", "from "))]
+    return "".join(line for first, last in found for line in lines[first:last])
 
 
 def _statement(lines: list[str], at: int) -> tuple[int, int]:
@@ -166,11 +175,11 @@ def _statement(lines: list[str], at: int) -> tuple[int, int]:
 
 
 @functools.lru_cache(maxsize=256)
-def _table(source: str, first: int, filename: str, flags: int) -> Mapping[CodeType, CodeType]:
+def _table(source: str, filename: str, flags: int, imports: str = "") -> Mapping[CodeType, CodeType]:
     """Return the marked code of every function in a piece of source, by the code that it has unmarked."""
     try:
         tree = ast.parse(source, filename)
-        ast.increment_lineno(tree, first)
+        tree.body[:0] = [node for node in ast.parse(imports).body if getattr(node, "module", "") != "__future__"]
         plain = compile(tree, filename, "exec", flags, dont_inherit=True)
         marked = compile(Marker().visit(tree), filename, "exec", flags, dont_inherit=True)
     except (SyntaxError, ValueError):

@@ -16,6 +16,7 @@ from numpy import zeros
 import numhlo
 import numhlo.compat.jax
 from numhlo.lowering.ir.errors import ConcretizationError, MutationError, ShapeError
+from numhlo.tracer import marked_calls
 
 X = np.array([5.0, 6.0, 7.0])
 calls = 0
@@ -432,3 +433,11 @@ def test_numpy_is_untouched_in_other_threads():
     leave.set()
     thread.join()
     assert seen[0].tolist() == X.tolist()
+
+
+def test_a_statement_of_a_file_is_enough_to_mark_its_functions():
+    def inner(x):
+        return np.sum(x) + np.linalg.norm(x)
+
+    statement, *_ = marked_calls._tables(inner.__code__, globals())
+    assert inner.__code__ in statement
