@@ -39,7 +39,7 @@ BOUNDS = {
     "sin": (0.6, 0.8),
     "sinh": (0.8, 1.6),
     "tan": (0.6, 2.3),
-    "tanh": (1.5, 1.5),
+    "tanh": (2.5, 2.6),
 }
 TWO_ARGUMENTS = ("atan2", "pow")
 
