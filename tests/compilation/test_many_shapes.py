@@ -11,6 +11,7 @@ import pytest
 import numhlo
 from numhlo import switches
 from numhlo.backend.emit import draft
+from numhlo.backend.executable import Executable
 from numhlo.backend.runtime.arenas import native_arenas
 from numhlo.compilation import cache as cache_module
 from numhlo.lowering.ir import Op
@@ -83,6 +84,27 @@ def test_programs_share_their_arenas():
             np.testing.assert_allclose(function(x), 2 * x.sum(), rtol=1e-9)
     needed = function.lower(np.ones((300, 500))).compile().memory_analysis().arena_bytes
     assert needed > 1_000_000 and held() - before <= 4 * needed
+
+
+@pytest.mark.slow
+def test_five_hundred_graphs_are_bounded():
+    """Shapes of one function by the cache's bound, functions by their own lives."""
+
+    def alive():
+        gc.collect()
+        return sum(type(thing) is Executable for thing in gc.get_objects())
+
+    before, bound = alive(), cache_module.MOST_KEYS
+    function = numhlo.jit(lambda x: x + 1)
+    for n in range(1, bound + 20):
+        assert function(np.ones(n))[-1] == 2
+    assert function.cache_info().currsize == bound
+    assert alive() - before <= bound
+    for n in range(500):
+        assert numhlo.jit(lambda x, n=n: x * 2 + n)(1.0) == 2 + n
+    assert alive() - before <= bound + 2
+    del function
+    assert alive() - before <= 2
 
 
 def test_shapes_that_were_not_called_for_longest_go_first(monkeypatch):

@@ -94,6 +94,8 @@ class CompilerProcess:
     """
 
     def __init__(self) -> None:
+        if not can_start_processes():
+            raise OSError("this Python can't be started again")
         self.errors = error_file()
         self.owner = os.getpid()
         self.memory = 0

@@ -19,7 +19,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 from numhlo.backend.compiler.messages import Message
-from numhlo.backend.compiler.process import MOST_MEMORY, CompilerDiedError, CompilerProcess, can_start_processes
+from numhlo.backend.compiler.process import MOST_MEMORY, CompilerDiedError, CompilerProcess
 from numhlo.backend.processors import available_processors
 from numhlo.backend.program import Kernel
 from numhlo.lowering.ir.errors import InternalError
@@ -58,7 +58,7 @@ class CompilerService:
         self.lock = threading.Lock()
         self.drivers: list[Driver] = []
         self.waiting = 0
-        self.in_process = "" if can_start_processes() else "this Python can't be started again"
+        self.in_process = ""
         self.compiled = 0
 
     def submit(self, kernel: Kernel) -> Future[bytes]:

@@ -243,8 +243,12 @@ def test_without_any_compiler_programs_run_on_numpy():
     assert "def " in "".join(lines) and "this is a bug of numhlo, please report it with this message" in "".join(lines)
 
 
-def test_where_no_process_starts_kernels_are_compiled_here(monkeypatch):
-    monkeypatch.setattr(sys, "executable", "/nonexistent/python")
+@pytest.mark.parametrize(("name", "value"), [("executable", "/nonexistent/python"), ("frozen", True)])
+def test_where_no_process_starts_kernels_are_compiled_here(monkeypatch, name, value):
+    """Such as in a frozen application, whose executable is no Python: started again, it would be the application."""
+    monkeypatch.setattr(sys, name, value, raising=False)
+    if name == "frozen":
+        monkeypatch.setattr(subprocess, "Popen", None)
     service = CompilerService(processes=1)
     with pytest.warns(RuntimeWarning, match="numhlo compiles in this process"):
         code = service.submit(kernel(4)).result(60)
