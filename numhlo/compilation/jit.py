@@ -98,6 +98,13 @@ class JittedFunction:
     def __repr__(self) -> str:
         return f"<jitted {self.__wrapped__!r}>"
 
+    def __reduce__(self) -> str:
+        """Return the name: like a function, it is pickled as the one that is found under it."""
+        return str(getattr(self, "__qualname__", self._name))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> JittedFunction:
+        return self
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function: compiled, or as part of the function that is being traced."""
         if not activity.count:
@@ -413,8 +420,8 @@ def jit(  # noqa: PLR0913 - options by keyword
         outside an array, or leaves the range of a signed integer. The error names the op, the line, the round of a
         loop and the lane of a map; arguments are left as they were. Inside another jitted function its `check` holds.
     autograph : bool, optional
-        Rewrite the function's `if`, `while` and ``for i in range(n)`` so that they work on traced values. Functions
-        that it calls stay as they are.
+        Rewrite the function's `if`, `while` and ``for i in range(n)``, and those of your functions that it calls, so
+        that they work on traced values.
 
     Returns
     -------

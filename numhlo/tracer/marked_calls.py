@@ -106,9 +106,9 @@ class MarkedCodes:
         self._found[key] = weakref.ref(code, lambda _: self._found.pop(key, None)), marked
         return self._found[key]
 
-    def finish(self, code: CodeType) -> CodeType:
-        """Return code that was compiled from a marked tree with the exchanges in the marks' places."""
-        marked = with_exchanges(code, self._exchanges)
+    def finish(self, code: CodeType, callees: Any = None) -> CodeType:
+        """Return code that was compiled from a marked tree with the exchanges, or another one, in the marks' places."""
+        marked = with_exchanges(code, self._exchanges if callees is None else {**self._exchanges, CALLEE: callees})
         self._note(marked)
         return marked
 

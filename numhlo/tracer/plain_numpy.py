@@ -47,7 +47,7 @@ class _Running(threading.local):
 _running = _Running()
 
 
-class _Exchange:
+class Exchange:
     """``exchange @ x`` is what stands for ``x`` while tracing: a constant of marked code."""
 
     def __init__(self, find: Callable[[Any], Any]) -> None:
@@ -57,10 +57,11 @@ class _Exchange:
         return x if current_trace() is None or are_arrays_immutable() else self._find(x)
 
 
-MARKED = MarkedCodes(_Exchange(lambda callee: _exchanged(callee)), _Exchange(holder))  # noqa: PLW0108 - it comes below
+MARKED = MarkedCodes(Exchange(lambda callee: exchanged_callee(callee)), Exchange(holder))  # noqa: PLW0108 - it comes below
 
 
-def _exchanged(callee: Any) -> Any:
+def exchanged_callee(callee: Any) -> Any:
+    """Return what is called in a callee's place while tracing."""
     found = STAND_INS.get(id(callee))
     if found is not None:
         return found[1]
@@ -73,7 +74,7 @@ def _exchanged(callee: Any) -> Any:
 
 
 def _method(method: MethodType) -> Any:
-    inner = _exchanged(method.__func__)
+    inner = exchanged_callee(method.__func__)
     return method if inner is method.__func__ else MethodType(inner, method.__self__)
 
 
@@ -82,13 +83,13 @@ def _builtin(method: BuiltinFunctionType) -> Any:
 
 
 def _partial(partial: functools.partial[Any]) -> Any:
-    inner = _exchanged(partial.func)
+    inner = exchanged_callee(partial.func)
     return partial if inner is partial.func else functools.partial(inner, *partial.args, **partial.keywords)
 
 
 def _vectorized(function: np.vectorize) -> Any:
     stand_in: Any = STAND_INS.get(id(np.vectorize), (None, np.vectorize))[1]
-    return stand_in(_exchanged(function.pyfunc), excluded=function.excluded, signature=function.signature)
+    return stand_in(exchanged_callee(function.pyfunc), excluded=function.excluded, signature=function.signature)
 
 
 def _object(callee: Any) -> Any:
@@ -103,7 +104,7 @@ def _call_with_exchanged(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> 
     def exchanged(x: Any) -> Any:
         if isinstance(x, list | tuple) and type(x) in (list, tuple):
             return type(x)([exchanged(item) for item in x]) if any(map(callable, x)) else x
-        return _exchanged(x) if callable(x) and not isinstance(x, Tracer | type) else x
+        return exchanged_callee(x) if callable(x) and not isinstance(x, Tracer | type) else x
 
     return fun(*map(exchanged, args), **{k: exchanged(v) for k, v in kwargs.items()})
 
@@ -235,7 +236,7 @@ def run_traced(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return fun(*args, **kwargs)
     outer, _running.twins = _running.twins, Twins()
     try:
-        return _exchanged(fun)(*args, **kwargs)
+        return exchanged_callee(fun)(*args, **kwargs)
     finally:
         _running.twins.publish()
         _running.twins = outer

@@ -1,6 +1,8 @@
 """`jit` on compiled kernels: memory, threads, reentrancy, failures, large programs, many shapes."""
 
+import copy
 import gc
+import pickle
 import sys
 import threading
 import time
@@ -286,3 +288,14 @@ def test_new_shapes_need_no_new_kernels():
     call(shapes[-1])
     assert cache.compiles + cache.disk_hits == before
     assert len(shapes) == 50 and f.cache_info().misses == 53
+
+
+@numhlo.jit
+def module_level(x):
+    return x * 2
+
+
+def test_jitted_functions_are_pickled_by_name():
+    assert pickle.loads(pickle.dumps(module_level)) is module_level is copy.deepcopy(module_level)
+    with pytest.raises((pickle.PicklingError, AttributeError)):
+        pickle.dumps(numhlo.jit(lambda x: x))

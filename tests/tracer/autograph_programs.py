@@ -188,3 +188,78 @@ def backwards(x, n):
     for i in range(3):
         out[i] += i
     return out, last, i
+
+
+def leaves_early(x, limit):
+    total, seen = 0.0, 0
+    for i in range(len(x)):
+        if x[i] < 0:
+            continue
+        total += x[i]
+        if total > limit:
+            seen = i
+            break
+        seen = -1
+    return total, seen, i
+
+
+def doubles(x):
+    rounds = 0
+    while True and rounds < 30:
+        rounds += 1
+        if x > 100:
+            break
+        if x < 0:
+            x = -x
+            continue
+        x = x * 2
+    return x, rounds
+
+
+def skips(x):
+    total = 0.0
+    for v in x:
+        if v < 0:
+            if v < -5:
+                total -= 1
+            continue
+        for j in range(3):
+            if j == 1:
+                continue
+            if v > 4:
+                break
+            total += v * j
+        total += 1
+    return total
+
+
+def known_exits(x):
+    for i in range(10**9):
+        if i > 3:
+            break
+        x = x + i
+    return x, i
+
+
+def chooses(x, y):
+    return (x > 0 and y > 0) or not x < 5, x or y, 0 < x < y < 9, not y
+
+
+def magnitude(v):
+    if v < 0:
+        return -v
+    return v
+
+
+class Bounds:
+    def __init__(self, low):
+        self.low = low
+
+    def above(self, x):
+        while x < self.low:
+            x = x + 1
+        return x
+
+
+def calls_others(x):
+    return magnitude(x) + Bounds(3.0).above(x)

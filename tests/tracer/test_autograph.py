@@ -25,6 +25,12 @@ CALLS = [
     ("bubble", [3.0, 1.0, 2.0, 5.0, 4.0]),
     ("unconverted", [3.0, -1.0, 2.0, 5.0]),
     *[("containers", v) for v in (0, 3, 4)],
+    *[("leaves_early", [1.0, -2.0, 3.0, 4.0], limit) for limit in (0.5, 3.5, 99.0)],
+    *[("doubles", v) for v in (3.0, -3.0, 500.0)],
+    ("skips", [1.0, -2.0, 5.0, -9.0, 2.0]),
+    ("known_exits", 1.0),
+    *[("chooses", x, y) for x, y in ((1.0, 2.0), (-1.0, 2.0), (0.0, 3.0), (9.0, 0.0))],
+    *[("calls_others", v) for v in (5.0, -2.5)],
     *[("backwards", np.arange(6.0), n) for n in (1, 5, 6)],
 ]
 
@@ -123,14 +129,14 @@ def test_what_can_not_be_traced():
 
 
 def test_what_loops_can_not_do():
-    def breaks(x):
+    def returns(x):
         while x < 10:
             x = x * 2
             if x > 5:
-                break
+                return x + 1
         return x
 
-    assert "the truth value" in fails(breaks, 1.0, kind=ConcretizationError)
+    assert "the truth value" in fails(returns, 1.0, kind=ConcretizationError)
 
     def changes_shape(x):
         while x.sum() < 10:

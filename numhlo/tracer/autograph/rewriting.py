@@ -6,7 +6,7 @@
         x = 0
 
 The new function has the old one's globals, closure, name and line numbers, so errors show the user's lines. What can't
-be a function of its variables (a loop with break, a branch that sets a global) stays as it is.
+be a function of its variables (a loop with a return, a branch that sets a global) stays as it is.
 """
 
 from __future__ import annotations
@@ -22,9 +22,11 @@ from typing import Any
 
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.autograph import staging
+from numhlo.tracer.autograph.exits import without_exits
 from numhlo.tracer.autograph.names import Names, always_returns, captured_names, contains_return, names_of
+from numhlo.tracer.captured_walk import is_library
 from numhlo.tracer.marked_calls import Marker
-from numhlo.tracer.plain_numpy import MARKED
+from numhlo.tracer.plain_numpy import MARKED, Exchange, exchanged_callee
 
 RUNTIME = "_numhlo_"
 """What the module `staging` is called in rewritten code."""
@@ -58,6 +60,7 @@ def rewritten(fun: Callable[..., Any]) -> Callable[..., Any]:
     tree = ast.parse(textwrap.dedent("".join(lines)))
     definition = next(n for n in tree.body if isinstance(n, ast.FunctionDef))
     definition.decorator_list = []
+    definition.body = without_exits(definition.body)
     definition.body = _Rewriter(captured_names(definition.body)).function_body(definition.body)
     free = [RUNTIME, *fun.__code__.co_freevars]
     factory = ast.FunctionDef(
@@ -69,7 +72,7 @@ def rewritten(fun: Callable[..., Any]) -> Callable[..., Any]:
     module = Marker().visit(ast.fix_missing_locations(ast.Module([factory], [])))
     ast.increment_lineno(module, first - 1)
     code = _inner(_inner(compile(module, fun.__code__.co_filename, "exec"), "factory"), definition.name)
-    code = MARKED.finish(code)
+    code = MARKED.finish(code, CALLEES)
     cells = dict(zip(fun.__code__.co_freevars, fun.__closure__ or (), strict=True))
     cells[RUNTIME] = CellType(staging)
     closure = tuple(cells[name] for name in code.co_freevars)
@@ -77,6 +80,34 @@ def rewritten(fun: Callable[..., Any]) -> Callable[..., Any]:
     functools.update_wrapper(made, fun)
     made.__kwdefaults__ = fun.__kwdefaults__
     return made
+
+
+def _called(callee: Any) -> Any:
+    """Return what rewritten code calls: the user's own functions rewritten, too, where that can be done."""
+    if isinstance(callee, MethodType) and isinstance(callee.__func__, FunctionType):
+        made = _called(callee.__func__)
+        return exchanged_callee(callee) if made is None else MethodType(made, callee.__self__)
+    if not isinstance(callee, FunctionType) or callee.__name__ == "<lambda>" or is_library(callee.__module__):
+        return exchanged_callee(callee)
+    return _rewritten_if_possible(callee) or exchanged_callee(callee)
+
+
+@functools.lru_cache(maxsize=512)
+def _rewritten_if_possible(fun: FunctionType) -> Callable[..., Any] | None:
+    if inspect.isgeneratorfunction(fun) or hasattr(fun, "__wrapped__") or _is_own(fun.__code__):
+        return None
+    try:
+        return rewritten(fun)
+    except (ArgumentError, StopIteration, SyntaxError):
+        return None
+
+
+def _is_own(code: CodeType) -> bool:
+    """Return whether code is a piece of rewritten code: a branch, a body, or a function inside."""
+    return code.co_qualname.startswith("factory.<locals>")
+
+
+CALLEES = Exchange(_called)
 
 
 def _inner(code: CodeType, name: str) -> CodeType:
@@ -151,6 +182,15 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
         return node
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> Any:
+        return self.generic_visit(node) if _assigns(node) else self._condition(node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        return self._condition(node) if isinstance(node.op, ast.Not) else self.generic_visit(node)
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        return self._condition(node) if len(node.ops) > 1 and not _assigns(node) else self.generic_visit(node)
 
     def visit_IfExp(self, node: ast.IfExp) -> Any:
         test = self._condition(node.test)
@@ -279,6 +319,8 @@ class _Rewriter(ast.NodeTransformer):
                     for a, op, b in zip(sides, test.ops, sides[1:], strict=False)
                 ]
                 return self._condition(ast.copy_location(ast.BoolOp(ast.And(), parts), test))
+        if isinstance(test, ast.Compare | ast.UnaryOp):
+            return self.generic_visit(test)  # type: ignore[return-value]
         visited: ast.expr = self.visit(test)
         return visited
 

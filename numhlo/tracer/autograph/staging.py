@@ -14,12 +14,14 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
+from numhlo.tracer.autograph.exits import stop_flag
 from numhlo.tracer.bind import new_trace
 from numhlo.tracer.bodies import is_known, own_arrays
 from numhlo.tracer.control_flow import cond
 from numhlo.tracer.loops import fori_loop, while_loop
 from numhlo.tracer.namespace import elementwise
-from numhlo.tracer.namespace.core import TRACEABLE
+from numhlo.tracer.namespace.core import TRACEABLE, result_dtype
+from numhlo.tracer.namespace.searching import where
 from numhlo.tracer.pytrees import tree_leaves
 from numhlo.tracer.trace import Tracer
 
@@ -250,9 +252,13 @@ def for_range(
     variables : Variables
     """
     if maker is not builtins.range or not any(map(is_unknown, bounds)):
-        values = variables.values
+        values, flag = variables.values, stop_flag(target)
         for index in maker(*bounds):
             values = body(index, *values)
+            if flag in variables.names:
+                stop = values[variables.names.index(flag)]
+                if not is_unknown(stop) and stop:
+                    break
         return values
     start, stop, step = {1: (0, *bounds, 1), 2: (*bounds, 1), 3: bounds}[len(bounds)]
     if is_unknown(step):
@@ -276,12 +282,22 @@ def for_range(
 
 def both(first: Any, second: Callable[[], Any]) -> Any:
     """Return ``first and second()``."""
-    return elementwise.logical_and(first, second()) if is_unknown(first) else first and second()
+    if not is_unknown(first):
+        return first and second()
+    other = second()
+    return elementwise.logical_and(first, other) if _are_bools(first, other) else where(first, other, first)
 
 
 def either(first: Any, second: Callable[[], Any]) -> Any:
     """Return ``first or second()``."""
-    return elementwise.logical_or(first, second()) if is_unknown(first) else first or second()
+    if not is_unknown(first):
+        return first or second()
+    other = second()
+    return elementwise.logical_or(first, other) if _are_bools(first, other) else where(first, first, other)
+
+
+def _are_bools(*operands: Any) -> bool:
+    return all(result_dtype(x).kind == "b" for x in operands)
 
 
 def negation(x: Any) -> Any:
