@@ -23,6 +23,9 @@ COLUMNS = 64
 
 FEWEST_COLUMNS = 4
 
+FEW_COLUMNS, FEW_WITH_LANES = 16, 8
+"""Up to so many, accumulators may stay in registers: the code is there twice, for full units with a known width."""
+
 
 class ColumnWriter(ReductionWriter):
     """Up to 64 results a unit, side by side along the last kept axis."""
@@ -31,16 +34,27 @@ class ColumnWriter(ReductionWriter):
         """Return the kernel."""
         with self.nest.block("for unit in range(lo, hi):"):
             width = self._open_columns("unit")
-            totals = self._start_columns(width)
-            if self.blocks == 1:
-                self._block("0", self.count_text(), width, totals)
+            lanes = any(reduced.combiner.is_ordered for reduced in self.reduction.reduced)
+            if self.columns > (FEW_WITH_LANES if lanes else FEW_COLUMNS):
+                self._write_unit(width)
             else:
-                count = self.count_text()
-                with self.nest.block(f"for start in range(0, {count}, {BLOCK}):"):
-                    self.text.line(f"stop = min(start + {BLOCK}, {count})")
-                    self._block("start", "stop", width, totals)
-            self._finish_columns(width, totals)
+                with self.nest.block(f"if {width} == {self.columns}:"):
+                    self._write_unit(str(self.columns))
+                with self.nest.block("else:"):
+                    self._write_unit(width)
         return self.draft(self._units)
+
+    def _write_unit(self, width: str) -> None:
+        """Write the reduction of so many columns."""
+        totals = self._start_columns(width)
+        if self.blocks == 1:
+            self._block("0", self.count_text(), width, totals)
+        else:
+            count = self.count_text()
+            with self.nest.block(f"for start in range(0, {count}, {BLOCK}):"):
+                self.text.line(f"stop = min(start + {BLOCK}, {count})")
+                self._block("start", "stop", width, totals)
+        self._finish_columns(width, totals)
 
     def write_in_parts(self, parts: Sequence[Value]) -> list[Draft]:
         """Return the kernel whose units are blocks of columns, and the one that combines their results."""

@@ -174,6 +174,15 @@ def test_only_sums_and_products_of_columns_keep_lanes_apart(rng):
         assert ("lane" in source) == lanes
 
 
+def test_full_and_other_units_of_columns_are_one_kernel(rng):
+    for function, widths in [(lambda x: (jnp.max(x, 0), jnp.argmax(x, 0)), (16, 13)), (lambda x: x.sum(0), (8, 7))]:
+        texts = set()
+        for width in widths:
+            x = random_array(rng, TensorType((70, width), F32))
+            texts.update(sources(check(from_jax(function, x), [x])))
+        assert len(texts) == 1
+
+
 def test_two_launches_for_few_long_results(rng):
     x = random_array(rng, TensorType((9000,), F32))
     program = check(reduce_of((9000,), (0,), F32, OPS[:1]), [x])
