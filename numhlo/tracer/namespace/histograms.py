@@ -157,7 +157,8 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: bool | None = 
     flat = as_traced(reshape_to(array, (array.size,)))
     edges = as_traced(histogram_bin_edges(flat, bins, range))
     count = edges.shape[0] - 1
-    place = _bin_of(flat, edges)
+    are_equal = isinstance(bins, int | np.integer) and edges.dtype.kind == "f"
+    place = _equal_bin_of(flat, edges) if are_equal else _bin_of(flat, edges)
     if weights is None:
         values = full_of(1, flat.shape, np.int64)
     else:
@@ -175,7 +176,24 @@ def _bin_of(x: Tracer, edges: Tracer) -> Any:
     count = edges.shape[0] - 1
     place = b.subtract(searchsorted(edges, x, "right"), 1)
     last = ufuncs.equal(x, edges[-1])  # type: ignore[index]
-    place = b.select(last, count - 1, place)
+    return _or_outside(b.select(last, count - 1, place), x, edges)
+
+
+def _equal_bin_of(x: Tracer, edges: Tracer) -> Any:
+    """Return the same where bins are equally wide: by a quotient, put right by one where that was rounded."""
+    count = edges.shape[0] - 1
+    first, last = (convert(edges[k], np.float64) for k in (0, -1))  # type: ignore[index]
+    distance = ufuncs.subtract(convert(x, np.float64), first)
+    guess = convert(ufuncs.multiply(distance, ufuncs.divide(count, ufuncs.subtract(last, first))), np.int64)
+    place = ufuncs.minimum(ufuncs.maximum(guess, 0), count - 1)
+    below = ufuncs.less(x, advanced.take(edges, place, None, "clip"))
+    place = ufuncs.subtract(place, convert(below, np.int64))
+    above = ufuncs.greater_equal(x, advanced.take(edges, ufuncs.add(place, 1), None, "clip"))
+    return _or_outside(ufuncs.minimum(ufuncs.add(place, convert(above, np.int64)), count - 1), x, edges)
+
+
+def _or_outside(place: Any, x: Tracer, edges: Tracer) -> Any:
+    """Return bins, -1 for what is in none."""
     outside = b.either(ufuncs.less(x, edges[0]), ufuncs.logical_not(ufuncs.less_equal(x, edges[-1])))  # type: ignore[index]
     return b.select(outside, -1, place)
 

@@ -248,3 +248,16 @@ def test_python_may_ask_for_what_follows_from_constants():
 
     found, _ = run_traced(f, [X])
     assert_same(found, X.ravel())
+
+
+def test_equal_bins_have_the_edges_that_numpy_gives_them(rng):
+    for bins, limits in ((7, (-1.0, 2.5)), (1000, (0.1, 0.7)), (1, (0.0, 1.0))):
+        edges = numpy.histogram_bin_edges(numpy.zeros(1), bins, limits)
+        close = [edges, numpy.nextafter(edges, -9), numpy.nextafter(edges, 9), [numpy.nan, -50.0, 50.0]]
+        values = numpy.concatenate([*close, rng.normal(size=500)])
+        kept = values[numpy.isfinite(values)]
+        for given in (values, kept.astype(numpy.float32), (10 * kept).astype(numpy.int32)):
+            found, found_edges = numhlo.jit(lambda x, b=bins, r=limits: numpy.histogram(x, b, r))(given)
+            expected, expected_edges = numpy.histogram(given[~numpy.isnan(given)], bins, limits)
+            numpy.testing.assert_array_equal(found, expected)
+            numpy.testing.assert_allclose(found_edges, expected_edges, rtol=1e-6)
