@@ -1,7 +1,8 @@
 """Differentiation of scan and map: tangents ride along forward, and a linear scan runs backwards.
 
 To linearize, the body's primal half becomes a scan that also returns the residuals of each step, stacked; residuals
-that don't change from step to step are passed as constants instead. The tangent half becomes a linear scan over them.
+that follow from the loop's constants alone are computed once, outside, and none is stacked that is an input or an
+output of the loop. The tangent half becomes a linear scan over them.
 A map is a scan without carries. Source: Griewank and Walther, "Evaluating Derivatives", chapters 3 and 4.
 """
 
@@ -10,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from numhlo.lowering.ir import Function, Op, TensorType, Value
+from numhlo.lowering.interpreter import free_values
+from numhlo.lowering.ir import Function, Op, Region, TensorType, Value
 from numhlo.lowering.ops import control_flow
+from numhlo.lowering.ops.effects import op_has_effects
 from numhlo.lowering.ops.loops import loop_body, make_scan
 from numhlo.tracer.bind import bind, trace_function
 from numhlo.tracer.differentiation.table import (
@@ -22,7 +25,8 @@ from numhlo.tracer.differentiation.table import (
     transpose_body,
 )
 from numhlo.tracer.namespace.core import full_of
-from numhlo.tracer.trace import Trace, Tracer, current_trace
+from numhlo.tracer.replay import replay_function
+from numhlo.tracer.trace import Trace, current_trace
 
 
 class Loop(NamedTuple):
@@ -148,12 +152,25 @@ def _forward(
 
 
 class Halves(NamedTuple):
-    """A loop body cut in two: the primal half and the linear half."""
+    """A loop body cut in two.
+
+    Attributes
+    ----------
+    primal : Function
+        Also returns the residuals that change from step to step.
+    linear : Function
+    hoisted : Function
+        Takes the loop's constants, returns the residuals that follow from these alone.
+    sources : list of (str, int)
+        Where each residual is found: ``"once"``, a result of `hoisted`; ``"input"``, an input of the loop;
+        ``"output"``, a result of the primal loop, which may be one that it has anyway.
+    out_active : list of bool
+    """
 
     primal: Function
     linear: Function
-    stacked: int
-    invariant: list[int]
+    hoisted: Function
+    sources: list[tuple[str, int]]
     out_active: list[bool]
 
 
@@ -175,17 +192,42 @@ def _split(loop: Loop, active: list[bool]) -> Halves:
             results = [instantiate(d.tangent, v) for d, v, f in zip(outputs, values, flags, strict=True) if f]
             inner.region.returns = [inner.read(x) for x in results]
             inner.open = False
-        fixed = {id(trace.read(x)): k for k, x in enumerate(arrays[: loop.num_consts])}
-        residuals = [x if isinstance(x, Tracer) else trace.wrap(trace.read(x)) for x in inner.captures]
-        invariant = [fixed.get(id(trace.read(x)), -1) for x in residuals]
-        box.extend((Function(f"linear_{loop.body.name}", inner.region), flags, invariant))
-        kept = [x for x, k in zip(residuals, invariant, strict=True) if k < 0]
-        return [d.primal for d in outputs] + kept
+        box.extend((Function(f"linear_{loop.body.name}", inner.region), flags))
+        return [*[d.primal for d in outputs], *inner.captures]
 
     primal, captures = trace_function(f"primal_{loop.body.name}", run, [v.type for v in arguments])
     assert not captures
-    linear, flags, invariant = box
-    return Halves(primal, linear, len(primal.body.returns) - len(values), invariant, flags)
+    linear, flags = box
+    region = primal.body
+    residuals, region.returns = region.returns[len(values) :], region.returns[: len(values)]
+    outside = Region()
+    outside.arguments, outside.ops = region.arguments[: loop.num_consts], _invariant_ops(region, loop.num_consts)
+    sources = [_source(v, loop, region, outside) for v in residuals]
+    return Halves(primal, linear, Function(f"hoisted_{loop.body.name}", outside), sources, flags)
+
+
+def _source(residual: Value, loop: Loop, body: Region, outside: Region) -> tuple[str, int]:
+    """Return where a residual is found, and see to it that it is there."""
+    if residual in body.arguments[loop.first_x :]:
+        return "input", body.arguments.index(residual)
+    if residual in outside.arguments or residual.owner in outside.ops:
+        outside.returns.append(residual)
+        return "once", len(outside.returns) - 1
+    if residual not in body.returns[loop.num_carries :]:
+        body.returns.append(residual)
+    return "output", body.returns.index(residual, loop.num_carries)
+
+
+def _invariant_ops(region: Region, num_consts: int) -> list[Op]:
+    """Return the ops of a loop body that compute the same in every step: they follow from its constants."""
+    known = set(region.arguments[:num_consts])
+    found = []
+    for op in region.ops:
+        used = [*op.operands, *free_values(op)] if op.regions else op.operands
+        if all(v in known for v in used) and not op_has_effects(op):
+            known.update(op.results)
+            found.append(op)
+    return found
 
 
 def _linearize(
@@ -195,14 +237,15 @@ def _linearize(
     count = len(loop.body.body.returns)
     with walker.in_primal():
         outputs = bind_scan(loop._replace(body=halves.primal), primals)
-    residuals = iter(outputs[count:])
-    captured = [primals[k] if k >= 0 else next(residuals) for k in halves.invariant]
+        once = replay_function(halves.hoisted, primals[: loop.num_consts])
+    found = {"once": once, "input": primals, "output": outputs}
+    captured = [found[kind][k] for kind, k in halves.sources]
     places = [k for k, a in enumerate(active) if a]
     consts = [k for k in places if k < loop.num_consts]
     carries = [k for k in places if loop.num_consts <= k < loop.first_x]
     xs = [k for k in places if k >= loop.first_x]
-    fixed = [j for j, k in enumerate(halves.invariant) if k >= 0]
-    stepped = [j for j, k in enumerate(halves.invariant) if k < 0]
+    fixed = [j for j, (kind, _) in enumerate(halves.sources) if kind == "once"]
+    stepped = [j for j, (kind, _) in enumerate(halves.sources) if kind != "once"]
     order = [("t", k) for k in consts] + [("r", j) for j in fixed] + [("t", k) for k in carries]
     order += [("t", k) for k in xs] + [("r", j) for j in stepped]
     body = _reordered(halves.linear, places, order)

@@ -1,0 +1,91 @@
+"""What derivatives cost, counted: ops, calls while tracing, numbers kept."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import numhlo
+from numhlo import lax
+from tests.work import count_calls
+
+
+def chain(count: int) -> Callable[[Any], Any]:
+    """Return a program of so many rounds of ops of several families."""
+
+    def run(x: Any) -> Any:
+        for k in range(count):
+            y = np.sin(x) @ np.eye(4) + x.T
+            x = np.concatenate([y[1:], y[:1] * x[0]]).at[k % 4].add(y.max(axis=0))
+        return x.sum()
+
+    return run
+
+
+def ops_of(fun: Callable[..., Any], *args: Any) -> Counter[str]:
+    """Return how often each op stands in the text of a traced program."""
+    return Counter(re.findall(r"stablehlo\.\w+(?=[ (\"])", numhlo.jit(fun).lower(*args).as_text()))
+
+
+def kept(fun: Callable[..., Any], *args: Any) -> int:
+    """Return how many numbers reverse mode keeps between forward and backward."""
+    return sum(a.size for a in numhlo.fwd_and_bwd(fun, 0)[0](*args)[1].arrays)
+
+
+@pytest.mark.parametrize(
+    ("derivative", "shape"),
+    [
+        (numhlo.grad, (4, 4)),
+        (numhlo.jacfwd, (4, 4)),
+        (lambda f: numhlo.vmap(numhlo.grad(f)), (2, 4, 4)),
+        (lambda f: numhlo.grad(numhlo.checkpoint(f)), (4, 4)),
+    ],
+)
+def test_ops_and_tracing_grow_linearly(derivative: Any, shape: tuple[int, ...]) -> None:
+    x = np.ones(shape)
+    counts = [ops_of(derivative(chain(n)), x).total() for n in (4, 8, 16)]
+    assert counts[2] - counts[1] == pytest.approx(2 * (counts[1] - counts[0]), rel=0.05)
+    plain = ops_of(chain(16), np.ones((4, 4))).total()
+    assert counts[2] < 14 * plain
+    calls = [count_calls(numhlo.jit(derivative(chain(n))).lower, x) for n in (4, 16, 32)]
+    assert calls[2] - calls[1] < 1.5 * 16 / 12 * (calls[1] - calls[0])
+
+
+def rnn(w: Any, xs: Any) -> Any:
+    last, ys = lax.scan(lambda h, x: (np.tanh(h @ np.exp(w) + x), h * x), xs[0], xs)
+    return (last**2).sum() + ys.sum()
+
+
+def test_the_gradient_of_a_scan_is_two_loops_of_any_length() -> None:
+    w = np.zeros((3, 3))
+    short, long = (ops_of(numhlo.grad(rnn), w, np.ones((n, 3))) for n in (4, 400))
+    assert short == long
+    assert long["stablehlo.while"] == 2
+    steps = [count_calls(numhlo.jit(numhlo.grad(rnn)).lower, w, np.ones((n, 3))) for n in (4, 400)]
+    assert steps[1] < 1.1 * steps[0]
+
+
+def test_residuals_of_a_scan_are_kept_once() -> None:
+    w = np.zeros((3, 3))
+    each = [kept(rnn, w, np.ones((n, 3))) for n in (10, 20)]
+    # a step keeps its carry and the result of tanh; products of constants, inputs and outputs are there already
+    assert (each[1] - each[0]) / 10 <= 9
+    fixed = lambda x: lax.scan(lambda c, _: (c * np.exp(x), None), 1.0 + x, None, length=50)[0].sum()
+    assert kept(fixed, np.zeros(2)) < 50 * 3 + 10
+    given = lambda c: lax.scan(lambda c, x: (c * x, None), c, np.ones(1000))[0]
+    assert kept(given, 1.0) == 1000  # the inputs themselves
+    seen = lambda x: lax.scan(lambda c, row: (c, row * np.exp(x[0])), 0.0, np.ones((30, 5)))[1].sum()
+    assert kept(seen, np.ones(2)) <= 30 * 5 + 5
+
+
+def test_indexing_in_a_loop_copies_no_whole_arrays() -> None:
+    def fill(x: Any) -> Any:
+        return (lax.fori_loop(0, x.shape[0], lambda i, y: y.at[i].set(y[i - 1] * x[i]), x) ** 2).sum()
+
+    sizes = [kept(fill, np.ones(n)) for n in (50, 100)]
+    assert sizes[1] <= 2.2 * sizes[0]
