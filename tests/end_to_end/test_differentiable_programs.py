@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import numhlo
-from tests.end_to_end.differentiable_programs import PROGRAMS
+from tests.end_to_end.differentiable_programs import PROGRAMS, X
 
 BACKWARDS_ONLY = ("implicit solve", "neural ode")
 """Programs with a custom_vjp function, which has no forward mode."""
@@ -56,10 +56,17 @@ def test_values_and_gradients(name: str) -> None:
         assert_same(slope, sum(jax.tree.leaves(rates)), "jit of jvp")
 
 
-@pytest.mark.parametrize("name", ["mlp", "convolution", "lstm", "embedding"])
+def _eigenvectors(lib: Any, x: Any) -> Any:
+    w, v = lib.numpy.linalg.eigh(x + x.T)
+    return (abs(v) * w).sum()
+
+
+@pytest.mark.parametrize(
+    "name", ["mlp", "convolution", "lstm", "embedding", "kalman", "gaussian process", "eigenvectors"]
+)
 def test_imported_programs(name: str) -> None:
     """What JAX exports is differentiated and batched here, its counted loops included."""
-    program, (parameters, *data) = PROGRAMS[name]
+    program, (parameters, *data) = PROGRAMS.get(name, (_eigenvectors, (X[:3, :3],)))
     leaves, tree = jax.tree.flatten(parameters)
     fun = lambda *leaves: program(jax, jax.tree.unflatten(tree, leaves), *data)
     text = jax.export.export(jax.jit(fun))(*leaves).mlir_module()

@@ -28,9 +28,15 @@ CONFIGURATIONS = ("mhlo.backend_config", "backend_config")
 INFO = np.dtype(np.int32)
 
 
-def _flag(config: Config, name: str, letter: str) -> bool:
+def flag(config: Config, name: str, letter: str) -> bool:
     """Return whether an option that LAPACK spells as a letter is ``letter``."""
     return chr(int(config[name])) == letter
+
+
+def configuration(attributes: Mapping[str, Any]) -> Config:
+    """Return the options of a call."""
+    found = [attributes.get(name) for name in CONFIGURATIONS]
+    return next((x for x in found if isinstance(x, Mapping)), {})
 
 
 def getrf(config: Config, kind: str, arrays: Sequence[np.ndarray]) -> Sequence[Any]:
@@ -41,7 +47,7 @@ def getrf(config: Config, kind: str, arrays: Sequence[np.ndarray]) -> Sequence[A
 
 def potrf(config: Config, kind: str, arrays: Sequence[np.ndarray]) -> Sequence[Any]:
     """Return the factor in its triangle (the other one as it was), info."""
-    lower = _flag(config, "uplo", "L")
+    lower = flag(config, "uplo", "L")
     factor, info = lapack_function(f"{kind}potrf")(arrays[0], lower=lower, clean=False)
     return factor, info
 
@@ -79,9 +85,9 @@ def geqp3(config: Config, kind: str, arrays: Sequence[np.ndarray]) -> Sequence[A
 def gesdd(config: Config, kind: str, arrays: Sequence[np.ndarray], name: str = "gesdd") -> Sequence[Any]:
     """Return (the destroyed operand,) singular values, left vectors, right vectors, info."""
     (a,) = arrays
-    vectors = not _flag(config, "mode", "N")
+    vectors = not flag(config, "mode", "N")
     left, values, right, info = lapack_function(kind + name)(
-        a, compute_uv=vectors, full_matrices=_flag(config, "mode", "A")
+        a, compute_uv=vectors, full_matrices=flag(config, "mode", "A")
     )
     return np.zeros_like(a), values, left if vectors else 0, right if vectors else 0, info
 
@@ -89,14 +95,14 @@ def gesdd(config: Config, kind: str, arrays: Sequence[np.ndarray], name: str = "
 def syevd(config: Config, kind: str, arrays: Sequence[np.ndarray]) -> Sequence[Any]:
     """Return eigenvectors, eigenvalues, info."""
     name = f"{kind}{'syevd' if kind in 'sd' else 'heevd'}"
-    vectors = _flag(config, "mode", "V")
-    values, v, info = lapack_function(name)(arrays[0], compute_v=vectors, lower=_flag(config, "uplo", "L"))
+    vectors = flag(config, "mode", "V")
+    values, v, info = lapack_function(name)(arrays[0], compute_v=vectors, lower=flag(config, "uplo", "L"))
     return v if vectors else np.zeros_like(arrays[0]), values, info
 
 
 def geev(config: Config, kind: str, arrays: Sequence[np.ndarray]) -> Sequence[Any]:
     """Return eigenvalues (of real matrices as real and imaginary parts), left vectors, right vectors, info."""
-    sides = [_flag(config, f"compute_{side}", "V") for side in ("left", "right")]
+    sides = [flag(config, f"compute_{side}", "V") for side in ("left", "right")]
     *values, left, right, info = lapack_function(f"{kind}geev")(arrays[0], *sides)
     if kind in "sd":
         left, right = (_complex_vectors(v, values[1]) for v in (left, right))
@@ -116,7 +122,7 @@ def _complex_vectors(packed: np.ndarray, imaginary: np.ndarray) -> np.ndarray:
 
 def gees(config: Config, kind: str, arrays: Sequence[np.ndarray]) -> Sequence[Any]:
     """Return the Schur form, vectors, eigenvalues (real matrices: two parts), how many were selected, info."""
-    vectors = _flag(config, "mode", "V")
+    vectors = flag(config, "mode", "V")
     form, selected, *values, v, _, info = lapack_function(f"{kind}gees")(
         lambda *_: None, arrays[0], compute_v=vectors, sort_t=0
     )
@@ -132,7 +138,7 @@ def gehrd(config: Config, kind: str, arrays: Sequence[np.ndarray]) -> Sequence[A
 def sytrd(config: Config, kind: str, arrays: Sequence[np.ndarray]) -> Sequence[Any]:
     """Return reflectors, diagonal, off-diagonal, the reflectors' scales, info."""
     name = f"{kind}{'sytrd' if kind in 'sd' else 'hetrd'}"
-    return list(lapack_function(name)(arrays[0], lower=_flag(config, "uplo", "L")))
+    return list(lapack_function(name)(arrays[0], lower=flag(config, "uplo", "L")))
 
 
 def gtsv(config: Config, kind: str, arrays: Sequence[np.ndarray]) -> Sequence[Any]:
@@ -147,10 +153,10 @@ def trsm(config: Config, kind: str, arrays: Sequence[np.ndarray]) -> Sequence[An
     a, b = arrays
     solve = blas_function("trsm", a.dtype)
     options = {
-        "side": int(_flag(config, "side", "R")),
-        "lower": int(_flag(config, "uplo", "L")),
+        "side": int(flag(config, "side", "R")),
+        "lower": int(flag(config, "uplo", "L")),
         "trans_a": "NTC".index(chr(int(config["trans_x"]))),
-        "diag": int(_flag(config, "diag", "U")),
+        "diag": int(flag(config, "diag", "U")),
     }
     return (solve(1, a, b, **options),)
 
@@ -183,8 +189,7 @@ def _run(
     routine: Routine, ranks: Sequence[int], kind: str, arrays: Sequence[np.ndarray], attributes: Mapping[str, Any]
 ) -> Sequence[np.ndarray]:
     """Run a routine on every matrix of a stack."""
-    found = [attributes.get(name) for name in CONFIGURATIONS]
-    config = next((x for x in found if isinstance(x, Mapping)), {})
+    config = configuration(attributes)
     batch = arrays[0].shape[: arrays[0].ndim - ranks[0]]
     types: Sequence[TensorType] = attributes[RESULT_TYPES]
     results = [np.zeros(type.shape, type.dtype) for type in types]

@@ -1,4 +1,4 @@
-"""Differentiation of custom calls: those of a named axis are linear; what others compute is not known."""
+"""Differentiation of custom calls: those of a named axis are linear, some are LAPACK's; others are not known."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numhlo.lowering.ir import Op
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import control_flow
 from numhlo.tracer.collectives import Collective, all_to_all, bind_collective, collective_of, psum_scatter
+from numhlo.tracer.differentiation.lapack import lapack_rule
 from numhlo.tracer.differentiation.table import JVP, TRANSPOSE
 
 LINEAR = ("psum", "all_gather", "all_to_all", "ppermute")
@@ -30,6 +31,9 @@ def _linear_collective(op: Op) -> Collective:
 
 @JVP.register(control_flow.CUSTOM_CALL)
 def _jvp_custom_call(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
+    rule = lapack_rule(op)
+    if rule is not None:
+        return rule(op, primals, tangents, outputs)
     return [bind_collective(_linear_collective(op), tangents[0], op.results[0].tensor)]
 
 

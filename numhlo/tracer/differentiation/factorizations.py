@@ -22,7 +22,7 @@ from numhlo.tracer.namespace.reductions import sum as sum_over
 from numhlo.tracer.namespace.searching import argmax
 
 
-def _jvp_lu(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
+def jvp_lu(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
     """``dL = L low(L^-1 P dA U^-1)``, ``dU = up(...) U``, with L and U made square by ones."""
     packed, _, permutation = outputs
     rows, columns = shape_of(packed)[-2:]
@@ -73,7 +73,8 @@ def _inverse_gaps(gaps: Any) -> Any:
     return b.subtract(b.divide(b.constant(1, gaps), b.add(gaps, identity)), identity)
 
 
-def _jvp_eigh(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
+def jvp_eigh(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
+    """``dw = diag(v^H da v)``; ``dv = v (F * (v^H da v))`` with ``F`` the inverse gaps between eigenvalues."""
     w, v = outputs
     inner = m.product(m.adjoint(v), hermitian_part(tangents[0]), v)
     across, down = (m.widened(make(w), v) for make in (m.row_of, m.column_of))
@@ -207,11 +208,11 @@ def _jvp_det(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]
 
 
 FACTOR_DERIVATIVES: dict[str, Callable[[Op, list[Any], list[Any], list[Any]], Sequence[Any]]] = {
-    "lu": _jvp_lu,
+    "lu": jvp_lu,
     "qr": _jvp_qr,
     "svd": _jvp_svd,
     "svdvals": _jvp_svdvals,
-    "eigh": _jvp_eigh,
+    "eigh": jvp_eigh,
     "eigvalsh": _jvp_eigvalsh,
     "eig": _jvp_eig,
     "eigvals": _jvp_eigvals,

@@ -7,7 +7,7 @@ Hermitian: half of each triangle counts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from numhlo.lowering.ir import Op
@@ -26,28 +26,35 @@ def hermitian_part(x: Any) -> Any:
 @JVP.register(linear_algebra.CHOLESKY)
 def _jvp_cholesky(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
     """``dL = L phi(L^-1 dA L^-H)``, phi being the lower triangle with half the diagonal."""
-    lower = op.attributes["lower"]
-    factor = m.triangle(outputs[0], "GE" if lower else "LE")
+    return [tangent_of_cholesky(op.attributes["lower"], tangents[0], outputs[0])]
+
+
+def tangent_of_cholesky(lower: bool, da: Any, output: Any) -> Any:
+    """Return the tangent of the factor in its triangle, from the matrix's."""
+    factor = m.triangle(output, "GE" if lower else "LE")
     factor = factor if lower else m.adjoint(factor)
-    inner = m.substitute(factor, hermitian_part(tangents[0]), left_side=True)
+    inner = m.substitute(factor, hermitian_part(da), left_side=True)
     inner = m.substitute(factor, inner, left_side=False, transpose_a="ADJOINT")
     tangent = m.product(factor, m.lower_half(inner))
-    return [tangent if lower else m.adjoint(tangent)]
+    return tangent if lower else m.adjoint(tangent)
 
 
 @JVP.register(linear_algebra.TRIANGULAR_SOLVE)
 def _jvp_triangular_solve(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
     """``dx = op(a)^-1 (db - op(da) x)``, with ``da`` of a's triangle alone."""
-    (a, _), (da, db), (x,) = primals, tangents, outputs
-    options = op.attributes
+    return [tangent_of_solution(op.attributes, primals[0], tangents, outputs[0])]
+
+
+def tangent_of_solution(options: Mapping[str, Any], a: Any, tangents: list[Any], x: Any) -> Any:
+    """Return the tangent of the solution of a triangular system; ``options`` are `triangular_solve`'s."""
+    da, db = tangents
     moved = None
     if da is not None:
         direction = {(True, False): "GE", (True, True): "GT", (False, False): "LE", (False, True): "LT"}
         da = m.triangle(da, direction[bool(options["lower"]), bool(options["unit_diagonal"])])
         turn = {"NO_TRANSPOSE": lambda y: y, "TRANSPOSE": m.transpose, "ADJOINT": m.adjoint}[options["transpose_a"]]
         moved = b.negate(m.product(turn(da), x) if options["left_side"] else m.product(x, turn(da)))
-    right = add_tangents(db, moved)
-    return [bind1(op.definition, a, right, attributes=options)]
+    return bind1(linear_algebra.TRIANGULAR_SOLVE, a, add_tangents(db, moved), attributes=options)
 
 
 @TRANSPOSE.register(linear_algebra.TRIANGULAR_SOLVE)

@@ -1,0 +1,63 @@
+"""Differentiation of calls of LAPACK in programs that JAX exports: those of its `cholesky`, `solve` and `eigh`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from numhlo.lowering.ir import Op
+from numhlo.lowering.ops.lapack import configuration, flag
+from numhlo.tracer.differentiation.factorizations import jvp_eigh, jvp_lu
+from numhlo.tracer.differentiation.linear_algebra import tangent_of_cholesky, tangent_of_solution
+from numhlo.tracer.differentiation.table import add_tangents
+from numhlo.tracer.namespace import matrices as m
+
+Rule = Callable[[Op, list[Any], list[Any], list[Any]], Sequence[Any]]
+TARGET = re.compile(r"lapack_[sdcz](\w+)_ffi")
+
+
+def _jvp_getrf(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
+    factors = m.factor("lu", primals[0])
+    return [*jvp_lu(op, primals, tangents, factors)[:1], None, None]
+
+
+def _jvp_potrf(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
+    """The other triangle is the matrix's."""
+    lower = flag(configuration(op.attributes), "uplo", "L")
+    tangent = tangent_of_cholesky(lower, tangents[0], outputs[0])
+    return [add_tangents(tangent, m.triangle(tangents[0], "LT" if lower else "GT")), None]
+
+
+def _jvp_trsm(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
+    config = configuration(op.attributes)
+    turns = {"N": "NO_TRANSPOSE", "T": "TRANSPOSE", "C": "ADJOINT"}
+    options = {
+        "left_side": flag(config, "side", "L"),
+        "lower": flag(config, "uplo", "L"),
+        "unit_diagonal": flag(config, "diag", "U"),
+        "transpose_a": turns[chr(int(config["trans_x"]))],
+    }
+    return [tangent_of_solution(options, primals[0], tangents, outputs[0])]
+
+
+def _jvp_syevd(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
+    vectors, values, _ = outputs
+    dw, dv = jvp_eigh(op, primals, tangents, [values, vectors])
+    return [dv, dw, None]
+
+
+RULES: dict[str, Rule] = {
+    "getrf": _jvp_getrf,
+    "potrf": _jvp_potrf,
+    "trsm": _jvp_trsm,
+    "syevd": _jvp_syevd,
+    "heevd": _jvp_syevd,
+}
+"""By routine, without the letter of its type."""
+
+
+def lapack_rule(op: Op) -> Rule | None:
+    """Return the rule for a custom call, or None."""
+    found = TARGET.fullmatch(op.attributes["call_target_name"])
+    return RULES.get(found[1]) if found else None
