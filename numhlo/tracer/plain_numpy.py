@@ -13,6 +13,7 @@ from __future__ import annotations
 import builtins
 import functools
 import inspect
+import itertools
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
@@ -23,7 +24,7 @@ import numpy as np
 from numhlo.tracer import control_flow, loops, scan
 from numhlo.tracer.captured_walk import is_library
 from numhlo.tracer.code_references import Reference, outer_names, references_of
-from numhlo.tracer.marked_calls import INDEXED, MarkedCodes
+from numhlo.tracer.marked_calls import MarkedCodes
 from numhlo.tracer.named_calls import Twins
 from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.stand_ins import HIGHER_ORDER, STAND_INS, array_method, holder
@@ -33,8 +34,8 @@ CONTROL_FLOW = (control_flow.cond, control_flow.switch, loops.while_loop, loops.
 MODULES = frozenset({"numpy", "math"})
 """Modules that have functions with stand-ins."""
 
-MOST_ITEMS = 1000
-"""Items of a container that are looked at for functions."""
+MOST_ITEMS, MOST_OBJECTS = 1000, 20_000
+"""How many items of a container, and how many objects in all, are looked at for functions."""
 
 _CALLERS = frozenset(map(id, (*HIGHER_ORDER, *CONTROL_FLOW)))
 _HARMLESS = (Tracer, np.generic, bool, int, float, complex, str, bytes, type(None))
@@ -151,73 +152,81 @@ _RULES: dict[type, Callable[[Any], Any]] = {
 }
 
 
-class _Needs:
-    """Whether something that is called, or what it can reach, has to run exchanged; remembers what it has looked at."""
+def needs_exchange(value: Any) -> bool:
+    """Return whether something that is called, or what it can reach, has a use for exchanged callees.
 
-    def __init__(self) -> None:
-        self._seen: dict[int, Any] = {}
-
-    def of(self, value: Any) -> bool:
-        """Return whether a value needs it."""
-        if isinstance(value, _HARMLESS) or id(value) in self._seen:
-            return False
-        self._seen[id(value)] = value
-        if id(value) in STAND_INS or isinstance(value, np.vectorize | np.ndarray):
+    Where there is too much to look at it is taken to have one.
+    """
+    seen: dict[int, Any] = {}
+    waiting = [value]
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, _HARMLESS) or id(found) in seen:
+            continue
+        parts = _reached(found) if len(seen) < MOST_OBJECTS else None
+        if parts is None:
             return True
-        if isinstance(value, ModuleType):
-            return value.__name__ in MODULES or not is_library(value.__name__)
-        if isinstance(value, FunctionType):
-            return self._function(value)
-        if isinstance(value, MethodType):
-            return self._any((value.__func__, value.__self__))
-        if isinstance(value, functools.partial):
-            return self._any((value.func, *value.args, *value.keywords.values()))
-        if isinstance(value, Mapping | list | tuple | set | frozenset):
-            return self._any(value.values() if isinstance(value, Mapping) else value)
-        return self._object(value)
+        seen[id(found)] = found
+        waiting.extend(itertools.islice(parts, MOST_ITEMS))
+    return False
 
-    def _any(self, values: Iterable[Any]) -> bool:
-        return any(self.of(v) for v, _ in zip(values, range(MOST_ITEMS), strict=False))
 
-    def _object(self, value: Any) -> bool:
-        cls = value if isinstance(value, type) else type(value)
-        if is_library(cls.__module__):
-            return callable(getattr(value, "__wrapped__", None)) and self.of(value.__wrapped__)
-        held = () if isinstance(value, type) else getattr(value, "__dict__", {}).values()
-        return (cls is not value and self.of(cls)) or self._any(held) or self._class(cls)
+def _reached(value: Any) -> Iterable[Any] | None:
+    """Return what a value may lead to; None where it has a use for exchanged callees itself."""
+    if id(value) in STAND_INS or isinstance(value, np.vectorize | np.ndarray):
+        return None
+    if isinstance(value, ModuleType):
+        return () if is_library(value.__name__) and value.__name__ not in MODULES else None
+    if isinstance(value, FunctionType):
+        return _reached_by_function(value)
+    if isinstance(value, MethodType):
+        return value.__func__, value.__self__
+    if isinstance(value, functools.partial):
+        return value.func, *value.args, *value.keywords.values()
+    if isinstance(value, Mapping | list | tuple | set | frozenset):
+        return value.values() if isinstance(value, Mapping) else value
+    return _reached_by_object(value)
 
-    def _class(self, cls: type) -> bool:
-        mine = [c for c in cls.__mro__ if not is_library(c.__module__)]
-        return any(self.of(getattr(v, "__func__", v)) for c in mine for v in list(vars(c).values()) if _is_code(v))
 
-    def _function(self, fun: FunctionType) -> bool:
-        if is_library(fun.__module__):
-            return self._any(_contents(fun)) if fun.__closure__ else False
-        if not MODULES.isdisjoint(outer_names(fun.__code__)):  # it may import them
-            return True
-        cells = dict(zip(fun.__code__.co_freevars, fun.__closure__ or (), strict=True))
-        references = references_of(fun.__code__)
-        return any(self._reference(r, fun, cells) for r in references) or self._any(fun.__defaults__ or ())
+def _reached_by_object(value: Any) -> Iterable[Any]:
+    if isinstance(value, type):
+        mine = [c for c in value.__mro__ if not is_library(c.__module__)]
+        return [getattr(v, "__func__", v) for c in mine for v in list(vars(c).values()) if _is_code(v)]
+    if is_library(type(value).__module__):
+        return [getattr(value, "__wrapped__", None)]
+    return [type(value), *getattr(value, "__dict__", {}).values()]
 
-    def _reference(self, reference: Reference, fun: FunctionType, cells: Mapping[str, CellType]) -> bool:
-        name, value = reference.name, None
-        if reference.kind == "global":
-            value = fun.__globals__.get(name, getattr(builtins, name, None))
-        elif reference.kind == "cell" and name in cells:
-            value = _content(cells[name])
-        kind, attribute = reference.links[0] if reference.links else ("", "")
-        if kind == "attribute" and isinstance(value, ModuleType):
-            return attribute in INDEXED or self.of(getattr(value, attribute, None))
-        is_table = isinstance(value, list | tuple) and bool(value) and isinstance(value[0], int | float)
-        return is_table or self.of(value)
+
+def _reached_by_function(fun: FunctionType) -> Iterable[Any] | None:
+    contents = [_content(cell) for cell in fun.__closure__ or ()]
+    if is_library(fun.__module__):
+        return contents
+    if not MODULES.isdisjoint(outer_names(fun.__code__)):  # it may import them
+        return None
+    cells = dict(zip(fun.__code__.co_freevars, contents, strict=True))
+    found = list(fun.__defaults__ or ())
+    for reference in references_of(fun.__code__):
+        value = _referred(reference, fun, cells)
+        if isinstance(value, list | tuple) and value and isinstance(value[0], int | float):
+            return None  # a table: it may be indexed by a traced value
+        found.append(value)
+    return found
+
+
+def _referred(reference: Reference, fun: FunctionType, cells: Mapping[str, Any]) -> Any:
+    """Return what a load of an outer name gives, an attribute of a module's included."""
+    name = reference.name
+    if reference.kind != "global":
+        return cells.get(name)
+    value = fun.__globals__.get(name, getattr(builtins, name, None))
+    kind, attribute = reference.links[0] if reference.links else ("", "")
+    if kind != "attribute" or not isinstance(value, ModuleType):
+        return value
+    return getattr(value, attribute, None)
 
 
 def _is_code(value: Any) -> bool:
     return isinstance(value, FunctionType | staticmethod | classmethod)
-
-
-def _contents(fun: FunctionType) -> list[Any]:
-    return [_content(cell) for cell in fun.__closure__ or ()]
 
 
 def _content(cell: CellType) -> Any:
@@ -232,7 +241,7 @@ def run_traced(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
     Under JAX's rules arrays can't be written into, and plain NumPy's are constants: the function runs as it is.
     """
-    if are_arrays_immutable() or not _Needs().of((fun, args, kwargs)):
+    if are_arrays_immutable() or not needs_exchange((fun, args, kwargs)):
         return fun(*args, **kwargs)
     outer, _running.twins = _running.twins, Twins()
     try:

@@ -250,6 +250,22 @@ def test_callees_from_anywhere():
     assert numhlo.jit(lambda model, x: model.run(x), static_argnums=0)(Model(2), X).tolist() == [5, 0]
 
 
+class Node:
+    def __init__(self, rest):
+        self.rest = rest
+
+    def head(self, x):
+        return x + 1
+
+
+def test_long_chains_of_objects():
+    node = None
+    for _ in range(3000):
+        node = Node(node)
+    check(node.head, X)
+    check(lambda x: node.head(x) * len([[0] * 50] * 50), X)
+
+
 def test_without_source():
     scope = {"__name__": "typed_in"}
     exec(  # noqa: S102 - what is tested
