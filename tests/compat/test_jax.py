@@ -160,6 +160,8 @@ def test_arrays_are_immutable():
         ):
             with pytest.raises((ImmutableArrayError, ValueError)):
                 target(x if target is not compat.vmap else x[None])
+    for reduced in (jnp.mean(x), x.mean(0), x.std(), jnp.var(x, axis=0), jnp.cov(x), jnp.average(x), x.round(1)):
+        assert type(reduced) is compat.Array and not reduced.flags.writeable
     assert isinstance(x, jnp.ndarray)
     assert compat.jit(lambda v: isinstance(v, jnp.ndarray) * v)(x).tolist() == [0, 1, 2]
 

@@ -63,6 +63,28 @@ class Array(mutable.Array, metaclass=_Instances):
         return frozen(np.partition(np.asarray(self), kth, axis, **options))
 
 
+def thawed(x: Any) -> Any:
+    """Return an immutable array as a read-only one of numhlo's own class, whose results can be written.
+
+    NumPy's functions write into what they have just made.
+    """
+    return x.view(mutable.Array) if type(x) is Array else x
+
+
+def _thawing(name: str) -> Callable[..., Any]:
+    method = getattr(mutable.Array, name)
+
+    @functools.wraps(method)
+    def public(self: Any, *args: Any, **options: Any) -> Any:
+        return tree_map(frozen, method(thawed(self), *args, **options))
+
+    return public
+
+
+for _name in ("mean", "nonzero", "round", "std", "var"):
+    setattr(Array, _name, _thawing(_name))
+
+
 def _rebinding(name: str) -> Callable[[Any, Any], Any]:
     binary, reflected = f"__{name}__", f"__r{name}__"
 

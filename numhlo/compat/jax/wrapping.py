@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from numhlo.compat.jax.arrays import immutably
+from numhlo.compat.jax.arrays import immutably, thawed
 from numhlo.tracer.namespace.elementwise import Ufunc
+from numhlo.tracer.pytrees import tree_map
+
+
+def _on_thawed(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of thawed arrays; the user's own functions among its arguments see immutable ones."""
+
+    @functools.wraps(function)
+    def public(*args: Any, **kwargs: Any) -> Any:
+        if any(callable(x) for x in (*args, *kwargs.values())):
+            return function(*args, **kwargs)
+        args, kwargs = tree_map(thawed, (args, kwargs))
+        return function(*args, **kwargs)
+
+    return public
+
 
 METHODS = ("reduce", "accumulate", "outer")
 
@@ -24,7 +41,7 @@ def seen_as_jax(module: ModuleType, name: str) -> Any:
     value = getattr(module, name)
     if isinstance(value, type | ModuleType) or not callable(value):
         return value
-    wrapped: Any = immutably(value)
+    wrapped: Any = immutably(_on_thawed(value))
     if isinstance(value, Ufunc):
         for method in METHODS:
             setattr(wrapped, method, immutably(getattr(value, method)))
