@@ -16,8 +16,10 @@ from numhlo.backend.planning.constants import with_constants
 from numhlo.backend.planning.plan import has_loops
 from numhlo.backend.program import Loop
 from numhlo.lowering.interpreter import Plan, free_values
-from numhlo.lowering.ir import Op, Region, Value
+from numhlo.lowering.ir import Function, Op, Region, Value
 from numhlo.lowering.ops.comparison import COMPARE
+from numhlo.lowering.ops.composites import COMPOSITES
+from numhlo.lowering.ops.control_flow import COMPOSITE, WHILE
 from numhlo.lowering.ops.effects import op_has_effects
 from numhlo.lowering.ops.elementwise import ADD, DIVIDE, MAXIMUM, MINIMUM, MULTIPLY, SUBTRACT
 from numhlo.lowering.ops.indexing import DYNAMIC_UPDATE_SLICE, window_of
@@ -29,9 +31,16 @@ FRESH = frozenset({ADD, SUBTRACT, MULTIPLY, DIVIDE, MAXIMUM, MINIMUM, COMPARE})
 
 def suits_rounds(loop: Loop) -> bool:
     """Return whether a loop can be run round by round: none inside it, and nothing that must not be done twice."""
-    if len(loop.state) != len(loop.op.operands) or any(map(has_loops, loop.op.regions)):
+    if len(loop.state) != len(loop.op.operands) or op_has_effects(loop.op):
         return False
-    return not op_has_effects(loop.op)
+    return not any(_goes_round(op) for region in loop.op.regions for op in region.walk())
+
+
+def _goes_round(op: Op) -> bool:
+    """Return whether NumPy runs an op in rounds; of a composite that it knows it does not look at the decomposition."""
+    if op.definition is COMPOSITE and op.attributes["name"] in COMPOSITES:
+        return op.attributes["name"] in ("numhlo.map", "numhlo.scan")
+    return op.definition is WHILE or any(has_loops(a.body) for a in op.attributes.values() if isinstance(a, Function))
 
 
 class _Plans(QuickPlans):

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from jax import lax
 
+import numhlo
 from numhlo.backend.interim.rounds import Rounds
 from numhlo.backend.primitives import layout
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.ops.back_edges import at_back_edges
+from numhlo.lowering.passes.pipeline import optimize
 from tests.backend.interim.in_python import InPython
 from tests.backend.plain_engine import assert_same_bits
 from tests.backend.programs import from_jax
@@ -188,7 +190,7 @@ def test_other_loops_run_step_by_step(kind):
     def step(k, x):
         if kind == "a loop inside":
             return jnp.sort(lax.fori_loop(0, 3, lambda j, y: jnp.sort(y * 0.5)[::-1], x)) + k
-        return jnp.linalg.eigvalsh(x[:, None] * x) + k
+        return jnp.fft.fft(x).real + k
 
     x = np.arange(4, dtype=np.float32)
     function = from_jax(lambda x: lax.fori_loop(0, 4, step, x), x)
@@ -196,3 +198,16 @@ def test_other_loops_run_step_by_step(kind):
     loops = [loop.op for loop, _ in found.table.loops.values()]
     assert len(loops) == (kind == "a loop inside") and not set(loops) & set(function.body.ops)
     check(found([x]), interpret(function, [x]))
+
+
+def test_composites_that_numpy_knows_are_no_loops():
+    def step(k, state):
+        x, a = state
+        return np.sort(np.linalg.solve(a + k * np.eye(20), x)), np.cumsum(a, axis=1) * 0.5
+
+    x, a = np.arange(20.0), np.eye(20) + 0.1
+    traced = numhlo.jit(lambda x, a: numhlo.lax.fori_loop(1, 5, step, (x, a))).trace(x, a)
+    function = optimize(traced.module.main)
+    found = InPython(function)
+    check(found([x, a]), interpret(function, [x, a]))
+    assert len(found.engine._rounds) == 1
