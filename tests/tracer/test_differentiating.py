@@ -232,3 +232,35 @@ def test_forward_jacobians_run_the_function_once() -> None:
     np.testing.assert_array_equal(jacobian, 4 * np.eye(2))
     assert len(runs) == 1 and float(aux["aux"]) == 1
     assert numhlo.jacfwd(lambda x: x.sum() * np.ones(2))(np.zeros(0)).shape == (2, 0)
+
+
+def test_spots_without_a_derivative_as_documented() -> None:
+    """The table of `docs/derivatives.md`."""
+    root = lambda x: np.where(x > 0, np.sqrt(np.where(x > 0, x, 1.0)), 0.0)
+    bare = lambda x: np.where(x > 0, np.sqrt(x), 0.0)
+    spots: list[tuple[Callable[[Any], Any], Any, Any]] = [
+        (np.abs, 0.0, 0.0),
+        (np.sign, 0.0, 0.0),
+        (lambda x: np.maximum(x, 1.0), 1.0, 0.5),
+        (lambda x: np.clip(x, 0.0, 1.0), 0.0, 0.5),
+        (np.max, [1.0, 2.0, 2.0], [0, 0.5, 0.5]),
+        (lambda x: np.sort(x)[0], [1.0, 1.0], [1, 0]),
+        (np.round, 0.5, 0.0),
+        (lambda x: x**2.0, 0.0, 0.0),
+        (lambda x: x**0.0, 0.0, 0.0),
+        (lambda x: 0.0**x, 2.0, 0.0),
+        (np.prod, [0.0, 2.0, 3.0], [6, 0, 0]),
+        (np.prod, [0.0, 2.0, 0.0], [0, 0, 0]),
+        (np.sqrt, 0.0, np.inf),
+        (np.linalg.norm, [0.0, 0.0], [np.nan, np.nan]),
+        (root, 0.0, 0.0),
+        (bare, 0.0, np.nan),
+        (lambda x: lax.cond(x > 0, np.sqrt, lambda x: x * 0, x), 0.0, 0.0),
+        (lambda x: nnp.zeros(3).at[np.array([1, 1])].set(x)[1], [1.0, 2.0], [0, 1]),
+        (lambda x: nnp.zeros(3).at[np.array([1, 7])].add(x).sum(), [1.0, 2.0], [1, 0]),
+    ]
+    for number, (fun, point, slope) in enumerate(spots):
+        np.testing.assert_array_equal(numhlo.grad(fun)(np.array(point)), slope, err_msg=f"spot {number}")
+        np.testing.assert_array_equal(numhlo.jit(numhlo.grad(fun))(np.array(point)), slope, err_msg=f"spot {number}")
+    twice = numhlo.hessian(np.prod)(np.array([0.0, 2.0, 0.0]))
+    np.testing.assert_array_equal(twice, [[0, 0, 2], [0, 0, 0], [2, 0, 0]])
