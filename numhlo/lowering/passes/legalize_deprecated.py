@@ -87,8 +87,8 @@ def legalize_map(b: Builder, op: Op, operands: Sequence[Value]) -> Sequence[Valu
     (body,) = op.regions
     if takes_arrays(body):
         values = dict(zip(body.arguments, operands, strict=True))
-        _spread_body(b, body, values, operands[0].tensor.shape)
-        return [_spread(b, values.get(v, v), operands[0].tensor.shape) for v in body.returns]
+        spread_body(b, body, values, operands[0].tensor.shape)
+        return [spread(b, values.get(v, v), operands[0].tensor.shape) for v in body.returns]
     lanes = operands[0].tensor.size
     captured = free_values(op)
     function = _as_function(body, captured)
@@ -105,7 +105,7 @@ def legalize_map(b: Builder, op: Op, operands: Sequence[Value]) -> Sequence[Valu
     return [b.op(layout.RESHAPE, result, result=op.result.type)]
 
 
-def _spread_body(b: Builder, body: Region, values: dict[Value, Value], shape: tuple[int, ...]) -> None:
+def spread_body(b: Builder, body: Region, values: dict[Value, Value], shape: tuple[int, ...]) -> None:
     """Write the ops of a body of scalars for arrays of a shape."""
     for op in body.ops:
         name = op.definition.name
@@ -116,17 +116,18 @@ def _spread_body(b: Builder, body: Region, values: dict[Value, Value], shape: tu
         elif name in {"call", "composite"}:
             callee: Function = op.attributes["callee" if name == "call" else "decomposition"]
             inner = dict(zip(callee.body.arguments, [values.get(v, v) for v in op.operands], strict=True))
-            _spread_body(b, callee.body, inner, shape)
+            spread_body(b, callee.body, inner, shape)
             for result, value in zip(op.results, callee.body.returns, strict=True):
                 values[result] = inner[value]
         else:
-            operands = [_spread(b, values.get(v, v), shape) for v in op.operands]
+            operands = [spread(b, values.get(v, v), shape) for v in op.operands]
             types = [v.tensor.with_shape(shape) for v in op.results]
             made = make_op(op.definition, operands, op.attributes, (), types, b.location)
             values.update(zip(op.results, b.append(made), strict=True))
 
 
-def _spread(b: Builder, x: Value, shape: tuple[int, ...]) -> Value:
+def spread(b: Builder, x: Value, shape: tuple[int, ...]) -> Value:
+    """Return a value, which may be a scalar, in a shape."""
     if x.tensor.shape == shape:
         return x
     return b.op(layout.BROADCAST_IN_DIM, x, result=x.tensor.with_shape(shape), broadcast_dimensions=())

@@ -14,6 +14,7 @@ from numhlo.lowering.passes import (
     legalize_deprecated,
     legalize_einsum,
     legalize_normalization,
+    legalize_windows,
     simplify_arithmetic,
     simplify_contraction,
     simplify_control_flow,
@@ -32,6 +33,7 @@ LEGALIZATIONS = (
     legalize_deprecated,
     legalize_einsum,
     legalize_normalization,
+    legalize_windows,
 )
 """The modules whose rules the legalizer applies; importing them registers the rules."""
 
