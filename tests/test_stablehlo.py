@@ -12,6 +12,7 @@ import numhlo
 from numhlo import stablehlo
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError, VerificationError
 from tests.oracle import official_parse, run_on_xla
+from tests.work import count_calls
 
 X = np.linspace(-1.0, 1.0, 12).reshape(3, 4)
 DOUBLE = """module @doubling {
@@ -262,6 +263,40 @@ def test_unknown_extents_become_known_at_the_call(rng):
     np.testing.assert_allclose(slope, jax.grad(lambda x: symbolic(x, y)[0].sum())(x), rtol=1e-12)
     with pytest.raises(ShapeError, match="m"):
         main(x, y[:1])
+
+
+def test_extents_that_do_not_fit_are_reported_where_they_meet():
+    text = """func.func @main(%x: tensor<?x?xf32>, %y: tensor<?xf32>, %s: tensor<2xi32>) -> tensor<?x?xf32> {
+      %b = stablehlo.dynamic_broadcast_in_dim %y, %s, dims = [1] : (tensor<?xf32>, tensor<2xi32>) -> tensor<?x?xf32>
+      %r = stablehlo.add %x, %b : tensor<?x?xf32>
+      return %r : tensor<?x?xf32>
+    }"""
+    module = stablehlo.parse(text)
+    for shape in ((2, 3), (0, 3), (5, 1), (4, 0)):
+        x, y = np.ones(shape, np.float32), np.arange(shape[1], dtype=np.float32)
+        for (found,) in (module.run("main", x, y, np.int32(shape)), module.interpret("main", x, y, np.int32(shape))):
+            np.testing.assert_array_equal(found, x + y)
+    x, y = np.ones((2, 3), np.float32), np.ones(2, np.float32)
+    with pytest.raises(VerificationError, match=r"broadcast_in_dim\(float32\[2\]\): \(C5\)[^\n]*\n  at <string>:2"):
+        module.run("main", x, y, np.int32([2, 3]))
+    with pytest.raises(VerificationError, match=r"add\(float32\[2,3\], float32\[2,2\]\)[^\n]*\n  at <string>:3"):
+        module.run("main", x, y, np.int32([2, 2]))
+
+
+def test_work_on_a_long_program_is_linear():
+    """Parsing, verifying, optimizing, planning and a first answer, counted in calls."""
+    names = ("add", "multiply", "maximum", "subtract")
+
+    def work(count):
+        lines = [f"%{k + 1} = stablehlo.{names[k % 4]} %{k}, %y : tensor<8xf32>" for k in range(count)]
+        body = "\n".join(lines).replace("%0,", "%x,")
+        end = f"return %{count} : tensor<8xf32>"
+        text = f"func.func @main(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {{\n{body}\n{end} }}"
+        x = np.ones(8, np.float32)
+        return count_calls(lambda: stablehlo.parse(text).run("main", x, x))
+
+    few, many = work(200), work(800)
+    assert many < 4.2 * few
 
 
 def test_verifies_before_it_runs():

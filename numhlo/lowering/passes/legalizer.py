@@ -10,14 +10,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from numhlo.lowering.ir import UNKNOWN, Function, Location, Op, Region, Value, functions_in
+from numhlo.lowering.ir import UNKNOWN, Function, Location, Op, Region, Type, Value, functions_in
 from numhlo.lowering.ops.builder import FunctionBuilder
+from numhlo.lowering.ops.primitive import Primitive, make_op
 
 
 class Builder(FunctionBuilder):
     """A builder whose ops have the location of the op that they replace."""
 
     location: Location = UNKNOWN
+
+    def ops(
+        self,
+        definition: Primitive,
+        *operands: Value,
+        regions: Sequence[Region] = (),
+        results: Sequence[Type] | None = None,
+        **attributes: Any,
+    ) -> list[Value]:
+        """Append an op and return its results; what is wrong with it is wrong where the location says."""
+        return self.append(make_op(definition, operands, attributes, regions, results, self.location))
 
     def append(self, op: Op) -> list[Value]:
         """Append an op and return its results."""
