@@ -90,6 +90,21 @@ def counted(n: Names, i: Any) -> Any:
     return n.np.bincount(i % 256, minlength=256, **more)
 
 
+def kalman(n: Names, ys: Any) -> Any:
+    """Return the filtered means of four states, of which two are measured: a solution inside a scan."""
+    transition, noise = np.eye(4) + 0.1 * np.eye(4, k=2), 0.01 * np.eye(4)
+
+    def step(carry: Any, y: Any) -> Any:
+        mean, covariance = carry
+        mean, covariance = transition @ mean, transition @ covariance @ transition.T + noise
+        spread = covariance[:2, :2] + 0.1 * np.eye(2)
+        gain = n.np.linalg.solve(spread, covariance[:2]).T
+        mean = mean + gain @ (y - mean[:2])
+        return (mean, covariance - gain @ spread @ gain.T), mean
+
+    return n.lax.scan(step, (n.np.zeros(4), n.np.eye(4)), ys)[1]
+
+
 INDICES = (8192,)
 ROWS, SQUARE, LONG = ((4096, 256),), ((1000, 1000),), ((1_000_000,),)
 FUNCTIONS = [
@@ -164,6 +179,7 @@ FUNCTIONS = [
     Function("solve_8x8", lambda n, x, y: n.np.linalg.solve(x, y), ((1000, 8, 8), (1000, 8, 1)), "f8"),
     Function("cholesky", lambda n, x: n.np.linalg.cholesky(x @ x.T + 100 * n.np.eye(100)), ((100, 100),), "f8"),
     Function("eigh", lambda n, x: n.np.linalg.eigvalsh(x + x.T), ((100, 100),), "f8"),
+    Function("kalman_scan", kalman, ((1000, 2),), "f8", False),
 ]
 
 
