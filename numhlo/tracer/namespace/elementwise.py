@@ -449,3 +449,5 @@ subtract = Ufunc(np.subtract)
 tan = Ufunc(np.tan)
 tanh = Ufunc(np.tanh)
 trunc = Ufunc(np.trunc)
+
+FUNCTIONS[np.degrees], FUNCTIONS[np.radians] = rad2deg, deg2rad  # NumPy has two objects for each

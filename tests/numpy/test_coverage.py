@@ -1,0 +1,20 @@
+"""The coverage page says what a run finds."""
+
+import numpy as np
+import pytest
+
+from tests.numpy import coverage
+
+
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.4.0", reason="older ones have fewer functions")
+def test_the_page_is_up_to_date():
+    page = coverage.PAGE.read_text(encoding="utf-8")
+    assert page == "\n".join(coverage.page_lines()).rstrip() + "\n", "run python -m tests.numpy.coverage"
+
+
+def test_rows_can_fail():
+    arrays = coverage.operands("sin", "float64")
+    cosine = coverage.function("cos")(coverage.np, *arrays)
+    assert not coverage.agrees("sin", arrays, "traced", cosine, None)
+    assert not coverage.agrees("sin", arrays, "at once", None, ValueError("refused"))
+    assert coverage.agrees("sin", arrays, "at once", coverage.np.sin(*arrays), None)
