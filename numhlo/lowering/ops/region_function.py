@@ -14,7 +14,7 @@ import numpy as np
 
 from numhlo.lowering.ir import Function, Op, Region, TensorType
 from numhlo.lowering.ir.types import COMPLEX, FLOATS, SIGNED, UNSIGNED
-from numhlo.lowering.ops.primitive import RegionFunction, Signature
+from numhlo.lowering.ops.primitive import PRIMITIVES, RegionFunction, Signature
 
 ELEMENTWISE_FAMILIES = frozenset({"Elementwise", "Comparison", "Conversion"})
 WIDTH_CHANGING = frozenset({"bitcast_convert"})
@@ -83,6 +83,8 @@ def _takes_arrays(op: Op) -> bool:
     if any(not isinstance(value.type, TensorType) or value.type.shape for value in [*op.operands, *op.results]):
         return False
     name = op.definition.name
+    if PRIMITIVES.get(name) is not op.definition:
+        return False  # another dialect's, of a known name
     if name == "constant" or name in SCALAR_IDENTITIES:
         return True
     if name in {"call", "composite"}:

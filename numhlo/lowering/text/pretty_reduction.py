@@ -53,6 +53,7 @@ def _applied(op: Op) -> str:
     element = TensorType((), op.operands[0].tensor.dtype)
     fits = (
         inner.definition.name in APPLICABLE
+        and inner.definition.dialect == "stablehlo"
         and not inner.attributes
         and inner.operands == body.arguments
         and inner.results == body.returns

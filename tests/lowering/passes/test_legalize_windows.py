@@ -5,9 +5,11 @@ import pytest
 
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.ir import TensorType
+from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import comparison, elementwise
 from numhlo.lowering.ops.windows import REDUCE_WINDOW
 from numhlo.lowering.passes.pipeline import legalize
+from numhlo.stablehlo import parse
 from tests.lowering.ops.one_op import combining, one_op_function
 
 U32 = np.dtype(np.uint32)
@@ -64,3 +66,18 @@ def test_work_grows_with_the_logarithm_and_known_ops_stay():
         assert [op.definition.name for op in ops(100, dtype)] == ["reduce_window"]
     assert [op.definition.name for op in ops(31, np.float32, single=False)] == ["reduce_window"]
     assert len(ops(100, np.float32, single=False)) > 10
+
+
+def test_ops_of_other_dialects_are_refused():
+    """Whatever their names: in a body, they are not taken for those that numhlo knows."""
+    for name in ("other.reshape", "other.constant", "other.abs"):
+        text = f"""func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {{
+          %0 = "stablehlo.map"(%x) <{{dimensions = array<i64: 0>}}> ({{
+            ^bb0(%a: tensor<f32>):
+              %b = "{name}"(%a) : (tensor<f32>) -> tensor<f32>
+              "stablehlo.return"(%b) : (tensor<f32>) -> ()
+          }}) : (tensor<3xf32>) -> tensor<3xf32>
+          return %0 : tensor<3xf32>
+        }}"""
+        with pytest.raises(UnsupportedError, match=f"{name} can't be run"):
+            parse(text).run("main", np.ones(3, np.float32))

@@ -385,6 +385,18 @@ def test_unknown_ops_are_kept():
 # -- speed
 
 
+def test_ops_of_other_dialects_keep_their_names():
+    """Another dialect's op of a known name is another op, in the body of a reduction too."""
+    text = body("""%0 = "stablehlo.reduce"(%m, %s) <{dimensions = array<i64: 0>}> ({
+      ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+        %z = "other.add"(%x, %y) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+        "stablehlo.return"(%z) : (tensor<f32>) -> ()
+      }) : (tensor<2x3xf32>, tensor<f32>) -> tensor<3xf32>""")
+    printed = print_module(parse(text))
+    assert '"other.add"(' in printed
+    assert structurally_equal(parse(printed), parse(text))
+
+
 @pytest.mark.specifies("reading")
 def test_parsing_takes_work_in_proportion_to_the_text():
     def ops(count):
