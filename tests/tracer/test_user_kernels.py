@@ -145,3 +145,30 @@ def test_other_threads_run_meanwhile():
         ticks.append(thread.is_alive())
     thread.join()
     assert ticks[0]  # this thread was awake while that one computed
+
+
+def test_rules_of_its_own(rng):
+    """A kernel with a batching rule, that takes all lanes at once, and a gradient: its transpose runs backwards."""
+    calls = []
+
+    @numhlo.custom_vmap
+    def total(x):
+        return PAIR(x[:, None])[0]
+
+    @total.def_vmap
+    def totals(size, batched, x):
+        calls.append(size)
+        return x.sum(axis=1), True
+
+    @numhlo.custom_vjp
+    def smoothed(x):
+        return smooth(x, 0.5)
+
+    smoothed.defvjp(lambda x: (smoothed(x), None), lambda _, g: (smooth(g[::-1], 0.5)[::-1],))
+    x = rng.normal(size=(3, 5))
+    np.testing.assert_allclose(numhlo.jit(numhlo.vmap(total))(x), x.sum(axis=1))
+    assert calls == [3]
+    weights = rng.normal(size=5)
+    found = numhlo.jit(numhlo.vmap(numhlo.grad(lambda x: (smoothed(x) * weights).sum())))(x)
+    matrix = np.stack([smooth_by_hand(row, 0.5) for row in np.eye(5)])
+    np.testing.assert_allclose(found, np.stack([matrix @ weights] * 3), rtol=1e-12)
