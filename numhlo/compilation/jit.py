@@ -22,6 +22,7 @@ from numhlo.compilation.disabling import is_disabled
 from numhlo.compilation.dispatch import MISS, Route
 from numhlo.compilation.entry import Entry, strides_of
 from numhlo.compilation.explain import explain
+from numhlo.compilation.garbage import rare_collections
 from numhlo.compilation.keys import CallKey, InstanceKey, describe_key, leaf_keys
 from numhlo.compilation.leaks import refuse_leaks, watches_leaks
 from numhlo.compilation.observer import Observer
@@ -205,6 +206,7 @@ class JittedFunction:
         """Return a key for display: static arguments by name."""
         return key._replace(statics=tuple([(self._parameter_name(k), v) for k, v in key.statics]))
 
+    @rare_collections()
     def _make_entry(self, call: Call, key: CallKey, leaves: Sequence[Any], cause: str) -> Entry:
         types, names = self._leaf_types(call, leaves), self._leaf_names(call)
         strides = [strides_of(x) for x in leaves]
@@ -313,6 +315,7 @@ class JittedFunction:
             trace.root.memo.setdefault(key, []).append((traced, guards, layout))
         return call_traced(traced, leaves)
 
+    @rare_collections()
     def trace(self, *args: Any, **kwargs: Any) -> Traced:
         """Trace the function for arguments, or stand-ins of their shapes and dtypes, and return the graph.
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from numhlo.compilation.entry import Entry
 from numhlo.compilation.explain import explain_entry
+from numhlo.compilation.garbage import rare_collections
 from numhlo.compilation.keys import describe_leaf, leaf_keys
 from numhlo.compilation.memory_plan import MemoryPlan, memory_plan
 from numhlo.compilation.reports import MemoryAnalysis, cost_analysis, kernel_sources, memory_analysis
@@ -94,6 +95,7 @@ class Lowered:
     def _repr_html_(self) -> str:
         return program_html(f"{self.module.name}, as StableHLO", self.module)
 
+    @rare_collections()
     def compile(self) -> Compiled:
         """Return the compiled function, once all its kernels are there."""
         return Compiled(self._make_entry())

@@ -1,0 +1,52 @@
+"""The collector's threshold while graphs are built, and afterwards."""
+
+import gc
+import threading
+
+import numpy as np
+import pytest
+
+import numhlo
+from numhlo.compilation.garbage import THRESHOLD, rare_collections
+
+
+def test_collections_are_rare_while_tracing_and_as_before_afterwards():
+    usual, seen = gc.get_threshold(), []
+
+    def f(x):
+        seen.append(gc.get_threshold()[0])
+        return x + 1
+
+    numhlo.jit(f)(np.ones(2))
+    numhlo.jit(f).trace(np.ones(2))
+    with pytest.raises(ZeroDivisionError):
+        numhlo.jit(lambda x: x / (1 // 0))(1.0)
+    assert seen == [THRESHOLD] * 2 and gc.get_threshold() == usual
+
+
+def test_blocks_overlap_in_threads_and_respect_what_users_set():
+    usual = gc.get_threshold()
+    inside, leave = threading.Event(), threading.Event()
+
+    def hold():
+        with rare_collections():
+            inside.set()
+            leave.wait(10)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    inside.wait(10)
+    with rare_collections():
+        pass
+    assert gc.get_threshold()[0] == THRESHOLD
+    leave.set()
+    thread.join()
+    assert gc.get_threshold() == usual
+    try:
+        for mine in ((0, 5, 5), (THRESHOLD * 2, 5, 5)):
+            gc.set_threshold(*mine)
+            with rare_collections():
+                assert gc.get_threshold()[0] == mine[0]
+            assert gc.get_threshold()[0] == mine[0]
+    finally:
+        gc.set_threshold(*usual)
