@@ -121,7 +121,7 @@ def checkpointed_while_loop(
     --------
     >>> from numhlo.tracer.differentiating import grad
     >>> float(grad(lambda x: checkpointed_while_loop(lambda s: s < 100, lambda s: s * s, x))(3.0))
-    108.0
+    17496.0
     """
     if states < 1:
         raise ArgumentError(f"checkpointed_while_loop(states={states})", where=capture_location(), fix="use 1 or more")

@@ -370,7 +370,7 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * mat
     Examples
     --------
     >>> unwrap([0.0, 2 * np.pi]).round(6) + 0.0
-    array([0., 0.])
+    Array([0., 0.])
     """
     array = as_traced(asarray(p))
     place = normalize_axis(axis, array.ndim)

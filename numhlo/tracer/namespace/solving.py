@@ -129,7 +129,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     Examples
     --------
     >>> lstsq(np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]), np.array([1.0, 3.0, 5.0]))[0].round(6)
-    array([1., 2.])
+    Array([1., 2.])
     """
     left, right = inexact(a, b)
     if left.ndim != 2:

@@ -109,7 +109,7 @@ def blackman(M: int) -> Any:
     Examples
     --------
     >>> blackman(3).round(6) + 0.0
-    array([0., 1., 0.])
+    Array([0., 1., 0.])
     """
     return _known(np.blackman, M)
 
