@@ -198,7 +198,8 @@ class JittedFunction:
                 as_ndarray(leaf, "")  # raises: it was leaked
 
         def make(cause: str) -> Entry:
-            return self._make_entry(call, self._named(key), leaves, cause)
+            with rare_collections():
+                return self._make_entry(call, self._named(key), leaves, cause)
 
         return self._cache.find_or_make(key, leaves, make, lambda: self._leaf_names(call))
 
@@ -206,7 +207,6 @@ class JittedFunction:
         """Return a key for display: static arguments by name."""
         return key._replace(statics=tuple([(self._parameter_name(k), v) for k, v in key.statics]))
 
-    @rare_collections()
     def _make_entry(self, call: Call, key: CallKey, leaves: Sequence[Any], cause: str) -> Entry:
         types, names = self._leaf_types(call, leaves), self._leaf_names(call)
         strides = [strides_of(x) for x in leaves]
@@ -315,7 +315,6 @@ class JittedFunction:
             trace.root.memo.setdefault(key, []).append((traced, guards, layout))
         return call_traced(traced, leaves)
 
-    @rare_collections()
     def trace(self, *args: Any, **kwargs: Any) -> Traced:
         """Trace the function for arguments, or stand-ins of their shapes and dtypes, and return the graph.
 
@@ -328,7 +327,8 @@ class JittedFunction:
         leaves, tree = tree_flatten((call.args, call.kwargs))
         key = self._named(self._key(call, leaves, tree))
         types, names, donated = self._leaf_types(call, leaves), self._leaf_names(call), self._donated_leaves(call)
-        traced, _ = self._trace(call, tree, types, [strides_of(x) for x in leaves])
+        with rare_collections():
+            traced, _ = self._trace(call, tree, types, [strides_of(x) for x in leaves])
 
         def make_entry() -> Entry:
             cause, observer = "first: compiled on request", self._observer(key, names)

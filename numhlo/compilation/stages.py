@@ -95,10 +95,11 @@ class Lowered:
     def _repr_html_(self) -> str:
         return program_html(f"{self.module.name}, as StableHLO", self.module)
 
-    @rare_collections()
     def compile(self) -> Compiled:
         """Return the compiled function, once all its kernels are there."""
-        return Compiled(self._make_entry())
+        with rare_collections():
+            entry = self._make_entry()
+        return Compiled(entry)
 
 
 class Compiled:
