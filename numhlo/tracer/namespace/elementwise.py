@@ -155,7 +155,6 @@ class Ufunc:
 
     Examples
     --------
-    >>> add = Ufunc(np.add)
     >>> add([1, 2], 3), add.reduce([1, 2, 3]), add.nin
     (Array([4, 5]), Array(6), 2)
     """
