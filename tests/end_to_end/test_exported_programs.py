@@ -44,19 +44,11 @@ def test_there_are_enough():
 
 
 @pytest.mark.parametrize("name", [n if k % 4 == 0 else pytest.param(n, marks=SLOW) for k, n in enumerate(PROGRAMS)])
-def test_first_answers(name):
+def test_first_and_compiled_answers(name):
     text, arrays, expected = made(name)
     module = stablehlo.parse(text, name)
     agree(module.run("main", *arrays), expected, LOOSE.get(name))
-    official_parse(module.as_text())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_compiled_answers(name):
-    text, arrays, expected = made(name)
-    module = stablehlo.parse(text, name)
-    module.run("main", *arrays)
     for program in module.functions["main"].programs.values():
         program.wait()
     agree(module.run("main", *arrays), expected, LOOSE.get(name))
+    official_parse(module.as_text())

@@ -6,13 +6,13 @@ import pytest
 import numhlo
 from benchmarks import soak
 
-SECONDS = 20.0
+SECONDS = 8.0
 
 
 @pytest.mark.slow
 def test_mixed_use_stays_flat():
     warm, end, rounds = soak.soak(SECONDS * 0.6, SECONDS * 0.4)
-    assert rounds > 11
+    assert rounds > 3
     assert soak.troubles(warm, end) == []
 
 
