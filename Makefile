@@ -13,12 +13,12 @@ WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS)
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check bench format lint lint-format lint-rules lint-contracts lint-types unit quick clean
+.PHONY: demo test check bench format lint lint-format lint-rules lint-contracts lint-types unit slow quick clean
 
 demo: $(STAMP)-demo
 	$(BIN)/python -m notebooks.demo
 
-test: lint unit
+test: lint unit slow
 
 check: lint quick
 
@@ -44,8 +44,12 @@ lint-contracts: $(STAMP)-test
 lint-types: $(STAMP)-test
 	$(BIN)/mypy
 
+# Coverage makes tracing take twice as long, so slow tests run without it.
 unit: $(STAMP)-test
-	$(PYTEST) --cov --cov-report=term
+	$(PYTEST) -m "not slow" --cov --cov-report=term
+
+slow: $(STAMP)-test
+	$(PYTEST) -m slow
 
 quick: $(STAMP)-test
 	$(PYTEST) -m "not slow"
