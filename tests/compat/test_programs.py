@@ -11,6 +11,8 @@ import pytest
 
 from numhlo.compat.jax.arrays import Array
 
+pytestmark = pytest.mark.slow
+
 jax.config.update("jax_enable_x64", True)
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.py"))
 IMPORTS = (

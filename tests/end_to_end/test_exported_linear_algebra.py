@@ -9,6 +9,8 @@ from jax import lax
 
 import numhlo.stablehlo
 
+pytestmark = pytest.mark.slow
+
 jax.config.update("jax_enable_x64", True)
 
 

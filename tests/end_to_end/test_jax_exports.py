@@ -1,6 +1,6 @@
 """What JAX exports, in all its spellings, reads, prints and runs: results are those of JAX, exact where they can be.
 
-The functions are in `jax_functions`. Every program is interpreted; compiling all of them is slow.
+The functions are in `jax_functions`. All but one group of them are slow.
 """
 
 import functools
@@ -17,6 +17,7 @@ from numhlo.lowering.text import parse
 from tests.end_to_end.jax_functions import GROUPS
 from tests.oracle import official_parse
 
+QUICK_FIRST = [g if g == "control" else pytest.param(g, marks=pytest.mark.slow) for g in GROUPS]
 QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
 TOLERANCE = {
     "float16": 1e-3,
@@ -60,7 +61,7 @@ def agree(found, wanted, number):
     np.testing.assert_allclose(found.astype(wide), wanted.astype(wide), bound, bound, err_msg=f"result {number}")
 
 
-@pytest.mark.parametrize("name", GROUPS)
+@pytest.mark.parametrize("name", QUICK_FIRST)
 def test_text_and_interpreter(name):
     text = lowered(name).as_text()
     module = stablehlo.parse(text, name)
@@ -75,7 +76,7 @@ def test_text_and_interpreter(name):
         agree(*pair, number)
 
 
-@pytest.mark.parametrize("name", [g if g == "control" else pytest.param(g, marks=pytest.mark.slow) for g in GROUPS])
+@pytest.mark.parametrize("name", QUICK_FIRST)
 def test_compiled(name):
     module = stablehlo.parse(lowered(name).as_text(), name)
     arrays = flat(name)

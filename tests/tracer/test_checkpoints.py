@@ -8,6 +8,8 @@ import pytest
 import numhlo
 from numhlo.lowering.ir.errors import ArgumentError
 
+pytestmark = pytest.mark.slow
+
 RNG = np.random.default_rng(5)
 
 

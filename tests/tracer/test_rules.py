@@ -20,6 +20,8 @@ from numhlo import lax
 from tests.tracer import rule_cases, rule_cases_structured
 from tests.tracer.rule_cases import Program
 
+pytestmark = pytest.mark.slow
+
 CASES = {**rule_cases.CASES, **rule_cases_structured.CASES}
 LANES = 2
 hypothesis.settings.register_profile("many", deadline=None, max_examples=150, database=None)

@@ -14,6 +14,8 @@ from numhlo.backend.planning import plan
 from numhlo.lowering.interpreter import interpret
 from tests.backend.programs import evaluated, from_jax, launched
 
+pytestmark = pytest.mark.slow
+
 NHWC = ("NHWC", "HWIO", "NHWC")
 CASES = {
     "NHWC": ((3, 12, 13, 8), (3, 3, 8, 16), ((1, 1), "SAME", None, None, NHWC)),

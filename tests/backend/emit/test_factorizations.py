@@ -18,6 +18,8 @@ from numhlo.lowering.ops.linear_algebra import CHOLESKY, TRANSPOSITIONS, TRIANGU
 from tests.backend.plain_engine import run_plain
 from tests.backend.programs import evaluated, launched
 
+pytestmark = pytest.mark.slow
+
 DTYPES = ("float32", "float64", "complex64", "complex128")
 
 

@@ -12,6 +12,8 @@ from tests.backend.plain_engine import assert_same_bits, run_plain
 from tests.backend.planning.test_mapped import mapped
 from tests.backend.programs import from_jax
 
+pytestmark = pytest.mark.slow
+
 lax = jax.lax
 
 

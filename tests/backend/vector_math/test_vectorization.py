@@ -11,6 +11,8 @@ import numhlo.backend.compiler.intrinsics as machine_code
 from numhlo.backend import vector_math
 from tests.backend.vector_math.bounds import TWO_ARGUMENTS, compiled
 
+pytestmark = pytest.mark.slow
+
 # Complex numbers lie interleaved in memory; their functions are compositions of the real ones, called one by one.
 REAL = [name for name in vector_math.__all__ if name.endswith(("_f32", "_f64"))]
 
