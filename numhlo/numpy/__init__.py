@@ -30,6 +30,7 @@ from numhlo.tracer.namespace.indexing import *  # noqa: F403
 from numhlo.tracer.namespace.joining import *  # noqa: F403
 from numhlo.tracer.namespace.linear_algebra import *  # noqa: F403
 from numhlo.tracer.namespace.manipulation import *  # noqa: F403
+from numhlo.tracer.namespace.matrix_products import *  # noqa: F403
 from numhlo.tracer.namespace.nan_reductions import *  # noqa: F403
 from numhlo.tracer.namespace.padding import *  # noqa: F403
 from numhlo.tracer.namespace.polynomial_fits import *  # noqa: F403

@@ -24,6 +24,7 @@ from numhlo.tracer.namespace import (
     indexing,
     linear_algebra,
     manipulation,
+    matrix_products,
     rearranging,
     reductions,
     rounding,
@@ -54,7 +55,7 @@ BINARY: dict[str, Callable[..., Any]] = {
     "xor": elementwise.bitwise_xor,
     "lshift": elementwise.left_shift,
     "rshift": elementwise.right_shift,
-    "matmul": linear_algebra.matmul,
+    "matmul": matrix_products.matmul,
 }
 COMPARISONS = {
     "eq": elementwise.equal,

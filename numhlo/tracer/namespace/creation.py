@@ -208,7 +208,7 @@ def asanyarray(
     >>> asanyarray([1, 2])
     Array([1, 2])
     """
-    return asarray(a, dtype, device=device, copy=copy)
+    return asarray(a, dtype, order, device=device, copy=copy)
 
 
 @implements(np.ascontiguousarray)

@@ -184,7 +184,7 @@ class Ufunc:
     ) -> Any:
         """Apply the function elementwise; see NumPy's function of the same name."""
         if signature is not None and dtype is None:
-            dtype = _result_of(signature)
+            dtype = dtype_in_signature(signature)
         if current_trace() is None:
             target = {} if out is None else {"out": out}  # NumPy refuses None where there are several results
             options = {"where": where, "dtype": dtype, "casting": casting, "order": order, **target}
@@ -246,7 +246,7 @@ class Ufunc:
         return METHODS[method](self, *args, **options)
 
 
-def _result_of(signature: Any) -> Any:
+def dtype_in_signature(signature: Any) -> Any:
     """Return the dtype that a ufunc's ``signature=`` asks the result to have: the last one it names."""
     parts = signature.rpartition("->")[2] if isinstance(signature, str) else signature
     return parts[-1]

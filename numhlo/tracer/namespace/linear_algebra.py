@@ -1,4 +1,4 @@
-"""Products of arrays: matmul, dot, tensordot, einsum and their kin, over one dot_general."""
+"""Products of arrays: dot, tensordot and their kin, over one dot_general."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import TensorType, capture_location
-from numhlo.lowering.ir.errors import ShapeError, UnsupportedError
+from numhlo.lowering.ir.errors import ShapeError
 from numhlo.lowering.ops import contraction
 from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers
 from numhlo.tracer.bind import bind1
@@ -16,10 +16,7 @@ from numhlo.tracer.namespace import elementwise as ufuncs
 from numhlo.tracer.namespace import manipulation, reductions
 from numhlo.tracer.namespace.core import (
     asarray,
-    broadcast_shapes,
-    broadcast_to_shape,
     convert,
-    expand,
     implements,
     normalize_axis,
     reshape_to,
@@ -28,21 +25,16 @@ from numhlo.tracer.namespace.core import (
     spelling,
 )
 from numhlo.tracer.namespace.elementwise import store
-from numhlo.tracer.namespace.reductions import NO_VALUE
 from numhlo.tracer.namespace.source_names import operand_names
 
 __all__ = [
     "dot",
     "inner",
     "kron",
-    "matmul",
-    "matvec",
     "outer",
     "tensordot",
     "trace",
     "vdot",
-    "vecdot",
-    "vecmat",
 ]
 
 
@@ -83,7 +75,8 @@ def _promoted(a: Any, b: Any, dtype: Any = None) -> tuple[Any, Any]:
     return convert(x, wanted), convert(y, wanted)
 
 
-def _mismatch(name: str, x: Any, y: Any, left: int, right: int) -> ShapeError:
+def extents_differ(name: str, x: Any, y: Any, left: int, right: int) -> ShapeError:
+    """Return the error of two operands whose contracted extents are not one."""
     where = capture_location()
     names = operand_names(where, 2)
     sizes = [f"{size} ({names[k]})" if names else str(size) for k, size in enumerate((left, right))]
@@ -93,69 +86,6 @@ def _mismatch(name: str, x: Any, y: Any, left: int, right: int) -> ShapeError:
         why=f"the contracted extents differ: {' against '.join(sizes)}",
         fix="transpose one of them, or reshape it",
     )
-
-
-def _require_plain(name: str, axes: Any, axis: Any, signature: Any) -> None:
-    """Refuse the options of generalized ufuncs that have no traced meaning."""
-    if axes is not NO_VALUE or axis is not NO_VALUE or signature is not None:
-        raise UnsupportedError(
-            f"{name} with axes=, axis= or signature=",
-            where=capture_location(),
-            why="the vectors and matrices are the last axes",
-            fix="move the axes by moveaxis, and ask for a dtype by dtype=",
-        )
-
-
-@implements(np.matmul)
-def matmul(  # noqa: PLR0913 - NumPy's own
-    x1: Any,
-    x2: Any,
-    /,
-    out: Any = None,
-    *,
-    axes: Any = NO_VALUE,
-    axis: Any = NO_VALUE,
-    keepdims: bool = False,
-    casting: str = "same_kind",
-    order: str = "K",
-    dtype: Any = None,
-    subok: bool = True,
-    signature: Any = None,
-) -> Any:
-    """Return the matrix product; leading axes are batches and broadcast.
-
-    Examples
-    --------
-    >>> matmul(np.array([[1, 2], [3, 4]]), np.array([1, 1]))
-    Array([3, 7])
-    """
-    _require_plain("matmul", axes, axis, signature)
-    x, y = _promoted(x1, x2, dtype)
-    left, right = shape_of(x), shape_of(y)
-    if not left or not right:
-        raise ValueError("matmul: Input operand does not have enough dimensions (use multiply for scalars)")
-    row, column = len(left) == 1, len(right) == 1
-    inner = right[0] if column else right[-2]
-    if left[-1] != inner:
-        raise _mismatch("matmul", x, y, left[-1], inner)
-    if len(left) <= 2 and len(right) <= 2:
-        return store("matmul", contract(x, y, ((len(left) - 1,), (0,))), out, True)
-    if column:
-        return store("matmul", contract(x, y, ((len(left) - 1,), (0,))), out, True)
-    if row:
-        return store("matmul", contract(x, y, ((0,), (len(right) - 2,))), out, True)
-    return store("matmul", _batched(x, y), out, True)
-
-
-def _batched(x: Any, y: Any) -> Any:
-    left, right = shape_of(x), shape_of(y)
-    if len(right) == 2:
-        return contract(x, y, ((len(left) - 1,), (0,)))
-    batch = broadcast_shapes(left[:-2], right[:-2], name="matmul")
-    x = broadcast_to_shape(x, (*batch, *left[-2:]))
-    y = broadcast_to_shape(y, (*batch, *right[-2:]))
-    n = len(batch)
-    return contract(x, y, ((n + 1,), (n,)), (range(n), range(n)))
 
 
 @implements(np.dot)
@@ -172,7 +102,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
         return ufuncs.multiply(x, y, out=out)
     axis = max(len(shape_of(y)) - 2, 0)
     if shape_of(x)[-1] != shape_of(y)[axis]:
-        raise _mismatch("dot", x, y, shape_of(x)[-1], shape_of(y)[axis])
+        raise extents_differ("dot", x, y, shape_of(x)[-1], shape_of(y)[axis])
     return store("dot", contract(x, y, ((len(shape_of(x)) - 1,), (axis,))), out, True)
 
 
@@ -194,106 +124,6 @@ def vdot(a: Any, b: Any, /) -> Any:
     return dot(_conjugate(x), y)
 
 
-@implements(np.vecdot)
-def vecdot(  # noqa: PLR0913 - NumPy's own
-    x1: Any,
-    x2: Any,
-    /,
-    out: Any = None,
-    *,
-    axes: Any = NO_VALUE,
-    axis: Any = NO_VALUE,
-    keepdims: bool = False,
-    casting: str = "same_kind",
-    order: str = "K",
-    dtype: Any = None,
-    subok: bool = True,
-    signature: Any = None,
-) -> Any:
-    """Return dot products of vectors along an axis, the first one conjugated.
-
-    Examples
-    --------
-    >>> vecdot([[1, 2], [3, 4]], [1, 1])
-    Array([3, 7])
-    """
-    _require_plain("vecdot", axes, NO_VALUE, signature)
-    axis = -1 if axis is NO_VALUE else axis
-    x, y = _promoted(x1, x2, dtype)
-    x, y = manipulation.moveaxis(x, axis, -1), manipulation.moveaxis(y, axis, -1)
-    if x.shape[-1] != y.shape[-1]:
-        raise _mismatch("vecdot", x, y, x.shape[-1], y.shape[-1])
-    shape = broadcast_shapes(x.shape, y.shape, name="vecdot")
-    n = len(shape) - 1
-    x, y = broadcast_to_shape(_conjugate(x), shape), broadcast_to_shape(y, shape)
-    result = contract(x, y, ((n,), (n,)), (range(n), range(n)))
-    return store("vecdot", manipulation.expand_dims(result, axis) if keepdims else result, out, True)
-
-
-def _eager_matvec(x1: Any, x2: Any, /, **options: Any) -> Any:
-    return np.matmul(x1, np.asarray(x2)[..., None], **options)[..., 0]
-
-
-def _eager_vecmat(x1: Any, x2: Any, /, **options: Any) -> Any:
-    return np.matmul(np.conjugate(x1)[..., None, :], x2, **options)[..., 0, :]
-
-
-@implements(*[f for f in (getattr(np, "matvec", None),) if f], eager=_eager_matvec)
-def matvec(  # noqa: PLR0913 - NumPy's own
-    x1: Any,
-    x2: Any,
-    /,
-    out: Any = None,
-    *,
-    axes: Any = NO_VALUE,
-    axis: Any = NO_VALUE,
-    keepdims: bool = False,
-    casting: str = "same_kind",
-    order: str = "K",
-    dtype: Any = None,
-    subok: bool = True,
-    signature: Any = None,
-) -> Any:
-    """Return products of matrices and vectors in the last axes.
-
-    Examples
-    --------
-    >>> matvec([[1, 2], [3, 4]], [1, 1])
-    Array([3, 7])
-    """
-    _require_plain("matvec", axes, axis, signature)
-    product = matmul(x1, expand(asarray(x2), -1), dtype=dtype)
-    return store("matvec", manipulation.squeeze(product, -1), out, True)
-
-
-@implements(*[f for f in (getattr(np, "vecmat", None),) if f], eager=_eager_vecmat)
-def vecmat(  # noqa: PLR0913 - NumPy's own
-    x1: Any,
-    x2: Any,
-    /,
-    out: Any = None,
-    *,
-    axes: Any = NO_VALUE,
-    axis: Any = NO_VALUE,
-    keepdims: bool = False,
-    casting: str = "same_kind",
-    order: str = "K",
-    dtype: Any = None,
-    subok: bool = True,
-    signature: Any = None,
-) -> Any:
-    """Return products of vectors, conjugated, and matrices in the last axes.
-
-    Examples
-    --------
-    >>> vecmat([1, 1], [[1, 2], [3, 4]])
-    Array([4, 6])
-    """
-    _require_plain("vecmat", axes, axis, signature)
-    product = matmul(expand(_conjugate(asarray(x1)), -2), x2, dtype=dtype)
-    return store("vecmat", manipulation.squeeze(product, -2), out, True)
-
-
 @implements(np.inner)
 def inner(a: Any, b: Any, /) -> Any:
     """Return the product over the last axes.
@@ -307,7 +137,7 @@ def inner(a: Any, b: Any, /) -> Any:
     if not shape_of(x) or not shape_of(y):
         return ufuncs.multiply(x, y)
     if shape_of(x)[-1] != shape_of(y)[-1]:
-        raise _mismatch("inner", x, y, shape_of(x)[-1], shape_of(y)[-1])
+        raise extents_differ("inner", x, y, shape_of(x)[-1], shape_of(y)[-1])
     return contract(x, y, ((len(shape_of(x)) - 1,), (len(shape_of(y)) - 1,)))
 
 
@@ -348,7 +178,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
         )
     for k, m in zip(*pair, strict=True):
         if shape_of(x)[k] != shape_of(y)[m]:
-            raise _mismatch("tensordot", x, y, shape_of(x)[k], shape_of(y)[m])
+            raise extents_differ("tensordot", x, y, shape_of(x)[k], shape_of(y)[m])
     return contract(x, y, pair)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ShapeError
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import calculus, elementwise, linear_algebra, manipulation, reductions
+from numhlo.tracer.namespace import calculus, elementwise, linear_algebra, manipulation, matrix_products, reductions
 from numhlo.tracer.namespace import matrices as m
 from numhlo.tracer.namespace.core import (
     asarray,
@@ -171,9 +171,9 @@ def matrix_power(a: Any, n: int) -> Any:
     result, square = None, array
     while n:
         if n & 1:
-            result = square if result is None else linear_algebra.matmul(result, square)
+            result = square if result is None else matrix_products.matmul(result, square)
         n >>= 1
-        square = linear_algebra.matmul(square, square) if n else square
+        square = matrix_products.matmul(square, square) if n else square
     return as_traced(result).copy()  # type: ignore[attr-defined]
 
 
@@ -222,7 +222,7 @@ def _multiply_chain(parts: list[Any], splits: dict[tuple[int, int], int], i: int
     if i == j:
         return parts[i]
     k = splits[i, j]
-    return linear_algebra.matmul(_multiply_chain(parts, splits, i, k), _multiply_chain(parts, splits, k + 1, j))
+    return matrix_products.matmul(_multiply_chain(parts, splits, i, k), _multiply_chain(parts, splits, k + 1, j))
 
 
 @implements(np.linalg.cross)
@@ -258,7 +258,7 @@ def matmul(x1: Any, x2: Any, /) -> Any:
     >>> matmul([[1, 2], [3, 4]], [1, 1])
     Array([3, 7])
     """
-    return linear_algebra.matmul(x1, x2)
+    return matrix_products.matmul(x1, x2)
 
 
 @implements(np.linalg.matrix_transpose)
@@ -323,4 +323,4 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     >>> vecdot([[1, 2], [3, 4]], [1, 1])
     Array([3, 7])
     """
-    return linear_algebra.vecdot(x1, x2, axis=axis)
+    return matrix_products.vecdot(x1, x2, axis=axis)

@@ -18,8 +18,8 @@ from numhlo.tracer.namespace.factoring import eigvals
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.joining import concatenate
 from numhlo.tracer.namespace.lax_reductions import sort_key_val
-from numhlo.tracer.namespace.linear_algebra import matmul
 from numhlo.tracer.namespace.manipulation import matrix_transpose
+from numhlo.tracer.namespace.matrix_products import matmul
 from numhlo.tracer.namespace.polynomials import line_of
 from numhlo.tracer.namespace.rearranging import roll
 

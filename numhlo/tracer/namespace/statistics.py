@@ -11,7 +11,7 @@ from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
 from numhlo.tracer.namespace import advanced_indexing as advanced
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise as ufuncs
-from numhlo.tracer.namespace import indexing, linear_algebra, manipulation, reductions, sorting
+from numhlo.tracer.namespace import indexing, manipulation, matrix_products, reductions, sorting
 from numhlo.tracer.namespace.core import (
     asarray,
     broadcast_to_shape,
@@ -318,7 +318,7 @@ def cov(
     scale = _degrees(x.shape[1], total, bias, ddof, weights, aweights)
     centred = ufuncs.subtract(x, expand(mean, 1))
     weighted = centred if weights is None else ufuncs.multiply(centred, weights)
-    product = linear_algebra.matmul(centred, ufuncs.conjugate(manipulation.transpose(weighted)))
+    product = matrix_products.matmul(centred, ufuncs.conjugate(manipulation.transpose(weighted)))
     result = ufuncs.divide(product, scale)
     return reshape_to(result, ()) if result.shape == (1, 1) else result
 

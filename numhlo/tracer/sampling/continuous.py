@@ -14,7 +14,7 @@ import numpy as np
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ShapeError
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import elementwise, lax_ops, linear_algebra, norms
+from numhlo.tracer.namespace import elementwise, lax_ops, matrix_products, norms
 from numhlo.tracer.namespace import matrices as m
 from numhlo.tracer.namespace.core import (
     asarray,
@@ -291,7 +291,7 @@ def multivariate_normal(
         u, s, _ = svd(spread)
         factor = elementwise.multiply(u, elementwise.sqrt(m.row_of(s)))
     samples = draw_normal(own, (*size, *n), wanted)
-    return elementwise.add(center, linear_algebra.matvec(factor, samples))
+    return elementwise.add(center, matrix_products.matvec(factor, samples))
 
 
 @runs_anywhere

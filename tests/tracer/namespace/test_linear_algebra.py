@@ -88,6 +88,8 @@ def test_products():
         ("matrix_power", lambda np, s: [np.linalg.matrix_power(s, n) for n in (0, 1, 2, 3, 5)], S),
         ("standard", lambda np, a, b, v: (np.linalg.matmul(a, b), np.linalg.outer(v, v), np.linalg.trace(a), np.linalg.diagonal(a, offset=1)), A, B, V),
         ("standard more", lambda np, t, a: (np.linalg.matrix_transpose(t), np.linalg.tensordot(a, a, axes=2), np.linalg.vecdot(t, t)), T, A),
+        ("matmul dtype", lambda np, a, b: (np.matmul(a, b, dtype="f4"), np.matmul(a, b, dtype=int, casting="unsafe"), np.matmul(a, b, signature="ff->f")), A, B),
+        ("vecdot kept", lambda np, z, a: (np.vecdot(z, a, keepdims=True), np.vecdot(z, a, axis=0, keepdims=True)), Z, A),
         ("matmul out", lambda np, a, b, o: np.matmul(a, b, out=o), A, B, numpy.zeros((3, 5))),
     ]  # fmt: skip
     check_all(cases, ulps=256)
@@ -130,6 +132,9 @@ def test_norms():
     [
         lambda np, a: a @ a,
         lambda np, a: a @ 2.0,
+        lambda np, a: np.matmul(a, a.T, dtype=int),
+        lambda np, a: np.matmul(a, a.T, keepdims=True),
+        lambda np, a: np.matmul(a, a.T, axis=0),
         lambda np, a: np.dot(a, a),
         lambda np, a: np.inner(a, a.T),
         lambda np, a: np.tensordot(a, a, 1),
