@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import numhlo.tracer.differentiation.families  # noqa: F401 - ops get their rules
 from numhlo.lowering.ir import Function, TensorType, Value, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.annotations import STOP_GRADIENT, make_annotation
 from numhlo.tracer.bind import bind1
-from numhlo.tracer.differentiation import families
 from numhlo.tracer.differentiation.table import Dual, Walker, instantiate, is_differentiable, transpose_body
 from numhlo.tracer.namespace.core import asarray, convert, full_of, reshape_to, shape_of
 from numhlo.tracer.namespace.diagonals import eye
@@ -27,9 +27,6 @@ from numhlo.tracer.replay import replay_body
 from numhlo.tracer.staging import Staged, stage_leaves, transformation
 from numhlo.tracer.trace import Trace, Tracer, current_trace
 from numhlo.tracer.vectorizing import vmap
-
-FAMILIES = families.FAMILIES
-"""The modules whose rules are used here; importing them registers the rules."""
 
 
 class LinearMap(NamedTuple):

@@ -12,19 +12,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import numhlo.tracer.methods
+import numhlo.tracer.namespace.families  # noqa: F401 - NumPy's functions get their traced meaning
 from numhlo.lowering.ir import Function, TensorType, capture_location
 from numhlo.lowering.ir.errors import MutationError
-from numhlo.tracer import methods
 from numhlo.tracer.arguments import WEAK
 from numhlo.tracer.array import Array
 from numhlo.tracer.bind import new_trace
-from numhlo.tracer.namespace import families
 from numhlo.tracer.namespace.core import asarray, shape_of
 from numhlo.tracer.pytrees import PyTreeDef, tree_flatten, tree_map
 from numhlo.tracer.trace import Trace, Tracer, current_trace
-
-REGISTERED = (methods, families)
-"""What gives traced arrays NumPy's methods, and NumPy's functions their traced meaning, by being imported."""
 
 
 class Staged(NamedTuple):

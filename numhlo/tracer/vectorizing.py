@@ -6,10 +6,11 @@ import functools
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
+import numhlo.tracer.batching.families  # noqa: F401 - ops get their rules
 from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError
 from numhlo.tracer.arguments import WEAK
-from numhlo.tracer.batching import control_flow, families
+from numhlo.tracer.batching import control_flow
 from numhlo.tracer.batching.table import Lanes, batch_function, spread
 from numhlo.tracer.collectives import batching_axis, named_axis
 from numhlo.tracer.namespace.core import asarray, normalize_axis, shape_of
@@ -18,9 +19,6 @@ from numhlo.tracer.plain_numpy import run_traced
 from numhlo.tracer.pytrees import PyTreeDef, tree_flatten, tree_leaves, tree_structure, tree_unflatten
 from numhlo.tracer.staging import known_value, stage, transformation
 from numhlo.tracer.trace import Tracer
-
-FAMILIES = families.FAMILIES
-"""The modules whose rules are used here; importing them registers the rules."""
 
 
 def vmap(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numhlo.tracer.batching import (
+from numhlo.tracer.batching import (  # noqa: F401 - each registers its rules
     contraction,
     control_flow,
     elementwise,
@@ -14,17 +14,3 @@ from numhlo.tracer.batching import (
     reduction,
     windows,
 )
-
-FAMILIES = (
-    contraction,
-    control_flow,
-    elementwise,
-    fourier,
-    indexing,
-    layout,
-    linear_algebra,
-    random_bits,
-    reduction,
-    windows,
-)
-"""The modules that say how ops run on lanes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numhlo.tracer.differentiation import (
+from numhlo.tracer.differentiation import (  # noqa: F401 - each registers its rules
     collectives,
     composites,
     contraction,
@@ -18,21 +18,3 @@ from numhlo.tracer.differentiation import (
     scatter,
     windows,
 )
-
-FAMILIES = (
-    collectives,
-    composites,
-    contraction,
-    control_flow,
-    convolution,
-    elementwise,
-    fourier,
-    indexing,
-    layout,
-    linear_algebra,
-    random_bits,
-    reduction,
-    scatter,
-    windows,
-)
-"""The modules that say how tangents flow through ops."""

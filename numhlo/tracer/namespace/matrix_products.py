@@ -44,9 +44,7 @@ def generalized(core: str, *functions: Any, eager: Callable[..., Any] | None = N
     eager : callable, optional
         What runs outside tracing instead.
     """
-    operands = _core_ranks(core.partition("->")[0])
     promoting = functions[0] if functions else np.matmul
-    single = core == "(n),(n)->()"  # NumPy's condition of axis= and keepdims=
 
     def decorate(product: Product) -> Any:
         name = product.__name__
@@ -66,35 +64,19 @@ def generalized(core: str, *functions: Any, eager: Callable[..., Any] | None = N
             subok: bool = True,
             signature: Any = None,
         ) -> Any:
-            if axes is not NO_VALUE:
-                raise UnsupportedError(
-                    f"{name} with axes=",
-                    where=capture_location(),
-                    why="the product is that of the last axes",
-                    fix="move the axes by moveaxis before and after",
-                )
-            if not single and (keepdims or axis is not NO_VALUE):
-                option = "keepdims" if keepdims else "axis"
-                raise TypeError(
-                    f"{name} does not support {option}: its signature {core} has more than one core dimension"
-                )
+            _check_options(name, core, axes, axis, keepdims)
             if signature is not None and dtype is None:
                 dtype = dtype_in_signature(signature)
+            arrays = _operands(name, core, x1, x2)
             wanted = None if dtype is None else np.dtype(dtype)
-            arrays = asarray(x1), asarray(x2)
-            for k, (array, needed) in enumerate(zip(arrays, operands, strict=True)):
-                if array.ndim < needed:
-                    raise ValueError(
-                        f"{name}: Input operand {k} does not have enough dimensions "
-                        f"(has {array.ndim}, gufunc core with signature {core} requires {needed})"
-                    )
             loop = loop_dtypes(promoting, tuple(a.dtype for a in arrays), wanted, casting)
             x, y = (convert(a, d) for a, d in zip(arrays, loop, strict=False))
-            if not single:
-                return store(name, product(x, y), out, True, casting)
-            axis = -1 if axis is NO_VALUE else operator.index(axis)
-            value = product(manipulation.moveaxis(x, axis, -1), manipulation.moveaxis(y, axis, -1))
-            return store(name, manipulation.expand_dims(value, axis) if keepdims else value, out, True, casting)
+            if axis is not NO_VALUE:
+                x, y = (manipulation.moveaxis(a, operator.index(axis), -1) for a in (x, y))
+            result = product(x, y)
+            if keepdims:
+                result = manipulation.expand_dims(result, -1 if axis is NO_VALUE else axis)
+            return store(name, result, out, True, casting)
 
         functools.update_wrapper(public, product)
         del public.__wrapped__  # type: ignore[attr-defined]  # the signature is the public one
@@ -103,10 +85,31 @@ def generalized(core: str, *functions: Any, eager: Callable[..., Any] | None = N
     return decorate
 
 
-def _core_ranks(side: str) -> list[int]:
-    """Return how many axes each parenthesis of a core signature requires: ``(n?,k),(k,m?)`` has [1, 1]."""
-    parts = side.strip("()").split("),(")
-    return [sum(bool(name) and not name.endswith("?") for name in part.split(",")) for part in parts]
+def _check_options(name: str, core: str, axes: Any, axis: Any, keepdims: bool) -> None:
+    """Refuse the options that NumPy refuses for a core signature, and the one that has no traced meaning."""
+    if axes is not NO_VALUE:
+        raise UnsupportedError(
+            f"{name} with axes=",
+            where=capture_location(),
+            why="the product is that of the last axes",
+            fix="move the axes by moveaxis before and after",
+        )
+    if core != "(n),(n)->()" and (keepdims or axis is not NO_VALUE):
+        option = "keepdims" if keepdims else "axis"
+        raise TypeError(f"{name} does not support {option}: its signature {core} has more than one core dimension")
+
+
+def _operands(name: str, core: str, *operands: Any) -> list[Any]:
+    """Return operands as arrays that have all axes their part of the core signature, ``(n?,k)``, can't do without."""
+    arrays = [asarray(x) for x in operands]
+    for k, part in enumerate(core.partition("->")[0].strip("()").split("),(")):
+        needed = sum(not axis.endswith("?") for axis in part.split(","))
+        if arrays[k].ndim < needed:
+            raise ValueError(
+                f"{name}: Input operand {k} does not have enough dimensions "
+                f"(has {arrays[k].ndim}, gufunc core with signature {core} requires {needed})"
+            )
+    return arrays
 
 
 @generalized("(n?,k),(k,m?)->(n?,m?)", np.matmul)
