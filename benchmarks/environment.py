@@ -52,7 +52,8 @@ def child_environment(cache: str, **more: str) -> dict[str, str]:
         "OPENBLAS_NUM_THREADS": threads,
         "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
     }
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("JAX_", "NUMBA_", "NUMHLO_"))}
+    others = ("JAX_", "NUMBA_", "NUMHLO_", "PYTHONDONTWRITEBYTECODE")  # users' imports read bytecode
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(others)}
     return {**kept, **shared, **more}
 
 
