@@ -232,16 +232,19 @@ def _constant(value: Value) -> np.ndarray:
     return array
 
 
-def is_map(launch: Launch) -> bool:
-    """Return whether a launch is a ``numhlo.map``."""
+def lanes_of(launch: Launch) -> int:
+    """Return how many lanes a launch's ``numhlo.map`` has, 0 if it is none; its units may be blocks of lanes."""
     op = launch.ops[-1] if launch.ops else None
-    return op is not None and op.definition is COMPOSITE and op.attributes["name"] == "numhlo.map"
+    if op is None or op.definition is not COMPOSITE or op.attributes["name"] != "numhlo.map":
+        return 0
+    lanes: int = op.attributes["composite_attributes"]["lanes"]
+    return lanes
 
 
 def make_plan(launches: Sequence[Launch], plans: Plans) -> StepPlan:
     """Return the plan of launches that belong together: the way that is fastest in Python."""
     step = launches[0]
-    if is_map(step) and step.extent > FEW_LANES:
+    if lanes_of(step) > FEW_LANES:
         try:
             return MapPlan(step, plans)
         except NotStackedError:
