@@ -1,4 +1,4 @@
-"""A jitted function as a method of one object."""
+"""A jitted function as a method of one object, or of a class."""
 
 from __future__ import annotations
 
@@ -27,3 +27,15 @@ class BoundFunction:
         if name in {"trace", "lower", "eval_shape"}:
             return functools.partial(found, self.__self__)
         return found
+
+
+def is_class_method(function: Any, owner: type) -> bool:
+    """Return whether a class has a function as its class method.
+
+    From Python 3.13 on a class method calls what it wraps without asking for its ``__get__``: the class is an argument.
+    """
+    return any(
+        isinstance(attribute, classmethod) and attribute.__func__ is function
+        for ancestor in owner.__mro__
+        for attribute in vars(ancestor).values()
+    )

@@ -16,7 +16,7 @@ from typing import Any
 import numhlo.tracer.applying
 import numhlo.tracer.methods
 import numhlo.tracer.namespace.families  # noqa: F401 - NumPy's names get their traced meaning
-from numhlo.compilation.bound_function import BoundFunction
+from numhlo.compilation.bound_function import BoundFunction, is_class_method
 from numhlo.compilation.cache import Cache, CacheInfo, cache_of
 from numhlo.compilation.disabling import is_disabled
 from numhlo.compilation.dispatch import MISS, Route
@@ -148,6 +148,8 @@ class JittedFunction:
 
     def _split(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         static = self._static
+        if args and isinstance(args[0], type):
+            self._is_method = self._is_method or is_class_method(self, args[0])
         if self._is_method and args and _is_static_instance(args[0]):
             static = Selection(static.numbers | {0}, static.names)
         return split_call(static, args, kwargs)

@@ -1,6 +1,7 @@
 """`jit(autograph=True)`: Python's branches and loops on traced values do what Python does, or say why they can't."""
 
 import functools
+import linecache
 
 import numpy as np
 import pytest
@@ -176,8 +177,12 @@ def test_errors_show_the_users_line():
     assert any("np.ones(2) @ np.ones(3)" in str(entry.statement) for entry in lines)
 
 
-def test_source_that_is_not_there():
+@pytest.mark.parametrize("other", ["", "import sys\n", "def g(x):\n    return 2 * x\n", "def f(:\n"])
+def test_source_that_is_not_there(other, monkeypatch):
     namespace = {}
-    exec("def f(x):\n    return x", namespace)  # noqa: S102 - what is tested
+    exec(compile("def f(x):\n    return x", "<other>", "exec"), namespace)  # noqa: S102 - what is tested
+    if other:
+        lines = other.splitlines(keepends=True)
+        monkeypatch.setitem(linecache.cache, "<other>", (len(other), None, lines, "<other>"))
     with pytest.raises(ArgumentError, match="the source of f can't be read"):
         numhlo.jit(namespace["f"], autograph=True)

@@ -49,16 +49,7 @@ def rewritten(fun: Callable[..., Any]) -> Callable[..., Any]:
         return MethodType(rewritten(fun.__func__), fun.__self__)
     if not isinstance(fun, FunctionType) or fun.__name__ == "<lambda>":
         raise ArgumentError(f"autograph: {fun!r} is no function made by def", fix="write it with def")
-    try:
-        lines, first = inspect.getsourcelines(fun)
-    except (OSError, TypeError) as error:
-        raise ArgumentError(
-            f"autograph: the source of {fun.__qualname__} can't be read",
-            why=str(error),
-            fix="put the function into a file or a notebook cell",
-        ) from None
-    tree = ast.parse(textwrap.dedent("".join(lines)))
-    definition = next(n for n in tree.body if isinstance(n, ast.FunctionDef))
+    definition, first = _definition(fun)
     definition.decorator_list = []
     definition.body = without_exits(definition.body)
     definition.body = _Rewriter(captured_names(definition.body)).function_body(definition.body)
@@ -82,6 +73,25 @@ def rewritten(fun: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
+def _definition(fun: FunctionType) -> tuple[ast.FunctionDef, int]:
+    """Return a function's definition as a tree, and the number of its first line."""
+    try:
+        lines, first = inspect.getsourcelines(fun)
+        tree = ast.parse(textwrap.dedent("".join(lines)))
+        # Other source may go by the file's name: "<string>" is what both `exec` and `python -c` call it.
+        definition = next((n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == fun.__name__), None)
+        why = "what stands in its place is other code"
+    except (OSError, TypeError, SyntaxError) as error:
+        definition, why = None, str(error)
+    if definition is None:
+        raise ArgumentError(
+            f"autograph: the source of {fun.__qualname__} can't be read",
+            why=why,
+            fix="put the function into a file or a notebook cell",
+        )
+    return definition, first
+
+
 def _called(callee: Any) -> Any:
     """Return what rewritten code calls: the user's own functions rewritten, too, where that can be done."""
     if isinstance(callee, MethodType) and isinstance(callee.__func__, FunctionType):
@@ -98,7 +108,7 @@ def _rewritten_if_possible(fun: FunctionType) -> Callable[..., Any] | None:
         return None
     try:
         return rewritten(fun)
-    except (ArgumentError, StopIteration, SyntaxError):
+    except (ArgumentError, SyntaxError):
         return None
 
 
