@@ -16,18 +16,24 @@ from numhlo.tracer.loops import fori_loop as fori_loop
 from numhlo.tracer.loops import while_loop as while_loop
 from numhlo.tracer.named_operations import composite as composite
 from numhlo.tracer.namespace import lax_arguments as _arguments
+from numhlo.tracer.namespace import lax_arithmetic as _arithmetic
 from numhlo.tracer.namespace import lax_conversions as _conversions
 from numhlo.tracer.namespace import lax_indexing as _indexing
+from numhlo.tracer.namespace import lax_joining as _joining
 from numhlo.tracer.namespace import lax_ops as _elementwise
+from numhlo.tracer.namespace import lax_products as _products
 from numhlo.tracer.namespace import lax_reductions as _reductions
 from numhlo.tracer.namespace import lax_slices as _slices
 from numhlo.tracer.namespace import lax_structure as _structure
 from numhlo.tracer.namespace import lax_windows as _windows
 from numhlo.tracer.namespace import local_convolution as _local
 from numhlo.tracer.namespace.lax_arguments import *  # noqa: F403
+from numhlo.tracer.namespace.lax_arithmetic import *  # noqa: F403
 from numhlo.tracer.namespace.lax_conversions import *  # noqa: F403
 from numhlo.tracer.namespace.lax_indexing import *  # noqa: F403
+from numhlo.tracer.namespace.lax_joining import *  # noqa: F403
 from numhlo.tracer.namespace.lax_ops import *  # noqa: F403
+from numhlo.tracer.namespace.lax_products import *  # noqa: F403
 from numhlo.tracer.namespace.lax_reductions import *  # noqa: F403
 from numhlo.tracer.namespace.lax_slices import *  # noqa: F403
 from numhlo.tracer.namespace.lax_structure import *  # noqa: F403
@@ -52,13 +58,16 @@ _CONTROL = (
 )
 _MODULES = (
     _arguments,
+    _arithmetic,
     _builder,
     _collectives,
     _conversions,
     _elementwise,
     _indexing,
+    _joining,
     _linear_algebra,
     _local,
+    _products,
     _reductions,
     _slices,
     _structure,

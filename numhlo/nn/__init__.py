@@ -3,10 +3,15 @@
 from numhlo.nn import initializers as initializers
 from numhlo.tracer.namespace import activations as _activations
 from numhlo.tracer.namespace import attention as _attention
+from numhlo.tracer.namespace import normalizations as _normalizations
 from numhlo.tracer.namespace import pooling as _pooling
+from numhlo.tracer.namespace import rectifiers as _rectifiers
 from numhlo.tracer.namespace.activations import *  # noqa: F403
 from numhlo.tracer.namespace.attention import *  # noqa: F403
+from numhlo.tracer.namespace.normalizations import *  # noqa: F403
 from numhlo.tracer.namespace.pooling import *  # noqa: F403
+from numhlo.tracer.namespace.rectifiers import *  # noqa: F403
 
-_PUBLIC = {"initializers", *_activations.__all__, *_attention.__all__, *_pooling.__all__}
+_MODULES = (_activations, _attention, _normalizations, _pooling, _rectifiers)
+_PUBLIC = {"initializers", *[name for module in _MODULES for name in module.__all__]}
 __all__ = [name for name in sorted(globals()) if name in _PUBLIC]

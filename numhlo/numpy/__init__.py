@@ -1,7 +1,8 @@
 """`numhlo.numpy`: NumPy's names, traced under `numhlo.jit` and run by NumPy itself outside it.
 
 Signatures, values and dtypes are NumPy 2's; the namespace is one of the Array API standard. Each name is defined in the
-family file of `numhlo.tracer.namespace` that lists it in ``__all__``; aliases are one object under two names.
+family file of `numhlo.tracer.namespace` that lists it in ``__all__``; aliases are one object under two names. What a
+docstring does not say is as in NumPy's function of that name, which is the definition.
 """
 
 from numhlo.numpy import constants as _constants
@@ -15,6 +16,8 @@ from numhlo.tracer import applying as _applying
 from numhlo.tracer.applying import *  # noqa: F403
 from numhlo.tracer.array import Array as Array
 from numhlo.tracer.namespace import families as _families
+from numhlo.tracer.namespace import index_brackets as _brackets
+from numhlo.tracer.namespace.axis_order import *  # noqa: F403
 from numhlo.tracer.namespace.bits_and_windows import *  # noqa: F403
 from numhlo.tracer.namespace.calculus import *  # noqa: F403
 from numhlo.tracer.namespace.comparing import *  # noqa: F403
@@ -24,13 +27,16 @@ from numhlo.tracer.namespace.diagonals import *  # noqa: F403
 from numhlo.tracer.namespace.editing import *  # noqa: F403
 from numhlo.tracer.namespace.einsum import *  # noqa: F403
 from numhlo.tracer.namespace.elementwise import *  # noqa: F403
+from numhlo.tracer.namespace.from_objects import *  # noqa: F403
 from numhlo.tracer.namespace.grids import *  # noqa: F403
 from numhlo.tracer.namespace.histograms import *  # noqa: F403
+from numhlo.tracer.namespace.index_brackets import *  # noqa: F403
 from numhlo.tracer.namespace.indexing import *  # noqa: F403
 from numhlo.tracer.namespace.joining import *  # noqa: F403
 from numhlo.tracer.namespace.linear_algebra import *  # noqa: F403
 from numhlo.tracer.namespace.manipulation import *  # noqa: F403
 from numhlo.tracer.namespace.matrix_products import *  # noqa: F403
+from numhlo.tracer.namespace.moments import *  # noqa: F403
 from numhlo.tracer.namespace.nan_reductions import *  # noqa: F403
 from numhlo.tracer.namespace.padding import *  # noqa: F403
 from numhlo.tracer.namespace.polynomial_fits import *  # noqa: F403
@@ -43,12 +49,13 @@ from numhlo.tracer.namespace.selection import *  # noqa: F403
 from numhlo.tracer.namespace.sequences import *  # noqa: F403
 from numhlo.tracer.namespace.sets import *  # noqa: F403
 from numhlo.tracer.namespace.sorting import *  # noqa: F403
+from numhlo.tracer.namespace.splitting import *  # noqa: F403
 from numhlo.tracer.namespace.statistics import *  # noqa: F403
 from numhlo.tracer.namespace.types import *  # noqa: F403
 from numhlo.tracer.namespace.windows import *  # noqa: F403
 
 __array_api_version__ = "2024.12"
-_MODULES = (_applying, _constants, *_families.FAMILIES)
+_MODULES = (_applying, _brackets, _constants, *_families.FAMILIES)
 _PUBLIC = {"Array", "fft", "lib", "linalg", *[name for module in _MODULES for name in module.__all__]}
 __all__ = [name for name in sorted(globals()) if name in _PUBLIC]
 

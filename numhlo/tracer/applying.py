@@ -11,6 +11,7 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError
+from numhlo.tracer.namespace.axis_order import moveaxis
 from numhlo.tracer.namespace.core import (
     FUNCTIONS,
     as_arrays,
@@ -23,7 +24,6 @@ from numhlo.tracer.namespace.core import (
     reshape_to,
     shape_of,
 )
-from numhlo.tracer.namespace.manipulation import moveaxis
 from numhlo.tracer.stand_ins import stands_for
 from numhlo.tracer.trace import current_trace
 from numhlo.tracer.vectorizing import vmap

@@ -20,7 +20,8 @@ from numhlo.tracer.bind import bind1, trace_region
 from numhlo.tracer.callbacks import debug_print
 from numhlo.tracer.namespace.core import asarray, convert, shape_of
 from numhlo.tracer.namespace.eager import runs_anywhere
-from numhlo.tracer.namespace.lax_ops import div, integer_pow, lt, sqrt
+from numhlo.tracer.namespace.lax_arithmetic import integer_pow
+from numhlo.tracer.namespace.lax_ops import div, lt, sqrt
 from numhlo.tracer.namespace.lax_windows import padtype_to_pads
 from numhlo.tracer.namespace.manipulation import shape_tuple
 from numhlo.tracer.vectorizing import vmap

@@ -13,7 +13,7 @@ import numpy as np
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ShapeError, UnsupportedError
 from numhlo.tracer.loops import fori_loop
-from numhlo.tracer.namespace import building, elementwise, lax_slices, manipulation
+from numhlo.tracer.namespace import axis_order, building, elementwise, lax_slices
 from numhlo.tracer.namespace import matrices as m
 from numhlo.tracer.namespace.core import broadcast_to_shape, expand, shape_of
 from numhlo.tracer.namespace.eager import runs_anywhere
@@ -226,11 +226,11 @@ def tridiagonal_solve(dl: Any, d: Any, du: Any, b: Any, *, perturb_singular: boo
     if shape_of(right)[-2] == 0:
         return right
     low, centre, high = (_rows_first(expand(x, -1)) for x in (below, middle, above))
-    return manipulation.moveaxis(_eliminate(low, centre, high, _rows_first(right)), 0, -2)
+    return axis_order.moveaxis(_eliminate(low, centre, high, _rows_first(right)), 0, -2)
 
 
 def _rows_first(x: Any) -> Any:
-    return manipulation.moveaxis(x, -2, 0)
+    return axis_order.moveaxis(x, -2, 0)
 
 
 def _eliminate(below: Any, middle: Any, above: Any, right: Any) -> Any:

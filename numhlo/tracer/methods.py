@@ -17,6 +17,7 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ConcretizationError, DTypeError, UnsupportedError
 from numhlo.tracer import python_values
 from numhlo.tracer.namespace import (
+    axis_order,
     core,
     cumulative,
     editing,
@@ -25,6 +26,7 @@ from numhlo.tracer.namespace import (
     linear_algebra,
     manipulation,
     matrix_products,
+    moments,
     rearranging,
     reductions,
     rounding,
@@ -88,7 +90,7 @@ METHODS: dict[str, Callable[..., Any]] = {
     "diagonal": manipulation.diagonal,
     "dot": linear_algebra.dot,
     "max": reductions.max,
-    "mean": reductions.mean,
+    "mean": moments.mean,
     "min": reductions.min,
     "nonzero": searching.nonzero,
     "prod": reductions.prod,
@@ -99,12 +101,12 @@ METHODS: dict[str, Callable[..., Any]] = {
     "round": rounding.round,
     "searchsorted": searching.searchsorted,
     "squeeze": manipulation.squeeze,
-    "std": reductions.std,
+    "std": moments.std,
     "sum": reductions.sum,
-    "swapaxes": manipulation.swapaxes,
+    "swapaxes": axis_order.swapaxes,
     "take": indexing.take,
     "trace": linear_algebra.trace,
-    "var": reductions.var,
+    "var": moments.var,
 }
 SCALAR_TYPES = (bool, int, float, complex, np.ndarray, np.generic, Tracer, list, tuple)
 
@@ -179,7 +181,7 @@ def _set_item(self: Tracer, index: Any, value: Any) -> None:
 def _transpose(self: Tracer, *axes: Any) -> Any:
     if len(axes) == 1 and not isinstance(axes[0], int):
         axes = axes[0]
-    return manipulation.transpose(self, axes if axes or not self.ndim else None)
+    return axis_order.transpose(self, axes if axes or not self.ndim else None)
 
 
 def _reshape(self: Tracer, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:

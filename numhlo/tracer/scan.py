@@ -19,7 +19,7 @@ from numhlo.tracer.array import Array
 from numhlo.tracer.bind import bind
 from numhlo.tracer.bodies import Body, as_results, copy_arrays, describe, weak_argument
 from numhlo.tracer.loops import find_carry_types
-from numhlo.tracer.namespace import joining, manipulation
+from numhlo.tracer.namespace import axis_order, joining, manipulation
 from numhlo.tracer.namespace.core import asarray, convert, normalize_axis, shape_of
 from numhlo.tracer.pytree_paths import leaf_paths
 from numhlo.tracer.pytrees import PyTreeDef, tree_flatten, tree_map, tree_structure, tree_unflatten
@@ -251,7 +251,7 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
     [1, 3, 6, 10]
     """
     leaves, tree = tree_flatten(elems)
-    moved = [manipulation.moveaxis(asarray(x), normalize_axis(axis, len(shape_of(x))), 0) for x in leaves]
+    moved = [axis_order.moveaxis(asarray(x), normalize_axis(axis, len(shape_of(x))), 0) for x in leaves]
     slice_count("associative_scan", tree_unflatten(tree, moved), None)
     if reverse:
         moved = [x[::-1] for x in moved]
@@ -262,7 +262,7 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
     scanned = _prefixes(combine, moved)
     if reverse:
         scanned = [x[::-1] for x in scanned]
-    back = [manipulation.moveaxis(x, 0, normalize_axis(axis, len(shape_of(x)))) for x in scanned]
+    back = [axis_order.moveaxis(x, 0, normalize_axis(axis, len(shape_of(x)))) for x in scanned]
     return tree_unflatten(tree, back)
 
 

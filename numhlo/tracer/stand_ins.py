@@ -21,7 +21,7 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DTypeError, UnsupportedError
 from numhlo.tracer.arguments import WEAK
 from numhlo.tracer.array import Array
-from numhlo.tracer.namespace import grids, special_functions
+from numhlo.tracer.namespace import index_brackets, special_functions
 from numhlo.tracer.namespace.core import FUNCTIONS, TRACEABLE, contains_tracer, convert, is_weak
 from numhlo.tracer.namespace.searching import where
 from numhlo.tracer.trace import Tracer, current_trace
@@ -98,8 +98,8 @@ for _name in sorted(MAKERS):
     stands_for(getattr(np, _name))(_maker(_name))
 for _name in ("choose", "compress", "roll", "take"):
     stands_for(getattr(np, _name))(_routed(getattr(np, _name)))
-stands_for(np.c_)(grids.c_)
-stands_for(np.r_)(grids.r_)
+stands_for(np.c_)(index_brackets.c_)
+stands_for(np.r_)(index_brackets.r_)
 
 
 def array_method(method: BuiltinFunctionType) -> Any:

@@ -13,8 +13,8 @@ from numhlo.tracer.arguments import WEAK
 from numhlo.tracer.batching import control_flow
 from numhlo.tracer.batching.table import Lanes, batch_function, spread
 from numhlo.tracer.collectives import batching_axis, named_axis
+from numhlo.tracer.namespace.axis_order import moveaxis
 from numhlo.tracer.namespace.core import asarray, normalize_axis, shape_of
-from numhlo.tracer.namespace.manipulation import moveaxis
 from numhlo.tracer.plain_numpy import run_traced
 from numhlo.tracer.pytrees import PyTreeDef, tree_flatten, tree_leaves, tree_structure, tree_unflatten
 from numhlo.tracer.staging import known_value, stage, transformation

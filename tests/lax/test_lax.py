@@ -199,6 +199,9 @@ def test_messages():
         "lax.mul: operands float64[2,3], float64[3] differ in shape\n  at test_lax.py\n"
         "  functions of lax broadcast scalars only; use lax.broadcast_in_dim, or numhlo.numpy"
     )
+    assert refusal(lambda np, x: lax.nextafter(x, x), I, kind=DTypeError) == (
+        "lax.nextafter of int64[2,3]\n  at test_lax.py\n  it takes floats; convert it with lax.convert_element_type"
+    )
     assert refusal(lambda np, x: lax.reshape(x, (4, 2)), F, kind=ShapeError) == (
         "lax.reshape: float64[2,3] can't have shape [4, 2]\n  at test_lax.py"
     )
@@ -217,5 +220,7 @@ def test_messages():
         lambda np, x: lax.bitcast_convert_type(x.astype("i4"), "i8"),
         lambda np, x: lax.top_k(x * 1j, 1),
         lambda np, x: lax.concatenate([], 0),
+        lambda np, x: lax.reciprocal(x.astype("i4")),
+        lambda np, x: lax.bitwise_not(x),
     ):
         assert "test_lax.py" in refusal(bad, F, kind=numhlo.lowering.ir.errors.NumhloError)

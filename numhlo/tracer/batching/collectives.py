@@ -13,9 +13,9 @@ from numhlo.tracer.batching.table import Lanes, spread
 from numhlo.tracer.collectives import Collective, bind_collective, is_batched_axis
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import reductions
+from numhlo.tracer.namespace.axis_order import moveaxis
 from numhlo.tracer.namespace.core import expand, full_of, shape_of
 from numhlo.tracer.namespace.indexing import take
-from numhlo.tracer.namespace.manipulation import moveaxis
 from numhlo.tracer.namespace.searching import where
 
 

@@ -15,8 +15,8 @@ from numhlo.lowering.ops.window_geometry import Pairs, Windows, as_array, dilate
 from numhlo.tracer.batching.windows import merge_axes, split_axis
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.differentiation.table import JVP, TRANSPOSE, add_tangents, linear_operand
+from numhlo.tracer.namespace.axis_order import moveaxis
 from numhlo.tracer.namespace.core import convert
-from numhlo.tracer.namespace.manipulation import moveaxis
 from numhlo.tracer.replay import replay_op
 
 

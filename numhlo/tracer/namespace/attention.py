@@ -22,7 +22,7 @@ from numhlo.tracer.namespace.core import (
     spelling,
 )
 from numhlo.tracer.namespace.eager import runs_anywhere
-from numhlo.tracer.namespace.lax_reductions import dot_general
+from numhlo.tracer.namespace.lax_products import dot_general
 from numhlo.tracer.namespace.lax_structure import transpose
 
 __all__ = ["dot_product_attention"]

@@ -12,6 +12,7 @@ from numhlo.lowering.ir.errors import ArgumentError, DTypeError
 from numhlo.tracer.namespace import advanced_indexing as advanced
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import reductions
+from numhlo.tracer.namespace.axis_order import moveaxis
 from numhlo.tracer.namespace.core import (
     asarray,
     broadcast_to_shape,
@@ -24,7 +25,6 @@ from numhlo.tracer.namespace.core import (
 )
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.joining import concatenate
-from numhlo.tracer.namespace.manipulation import moveaxis
 from numhlo.tracer.trace import Tracer
 
 __all__ = ["packbits", "sliding_window_view", "unpackbits"]
@@ -48,6 +48,27 @@ def _weights(bitorder: str) -> np.ndarray:
 def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> Any:
     """Return bits packed into bytes along an axis, zeros at the end where they don't fill the last one.
 
+    Parameters
+    ----------
+    a : array_like
+        Of booleans or integers, where nonzero is 1.
+    axis : int, optional
+        Along which bits are packed; without it, the flattened array.
+    bitorder : "big" or "little", optional
+        Whether the first element is the highest bit of a byte.
+
+    Returns
+    -------
+    Array
+        Of uint8, with an eighth of the extent, rounded up.
+
+    Raises
+    ------
+    DTypeError
+        If the array holds neither booleans nor integers.
+    ArgumentError
+        If ``bitorder`` is another.
+
     Examples
     --------
     >>> packbits([1, 0, 1])
@@ -68,6 +89,29 @@ def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> Any:
 @implements(np.unpackbits)
 def unpackbits(a: Any, /, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> Any:
     """Return the bits of bytes along an axis; ``count`` of them, or all but ``-count``.
+
+    Parameters
+    ----------
+    a : array_like
+        Of uint8.
+    axis : int, optional
+        Along which bytes are unpacked; without it, the flattened array.
+    count : int, optional
+        The number of bits, padded with zeros; a negative one takes so many away.
+    bitorder : "big" or "little", optional
+        Whether the highest bit of a byte comes first.
+
+    Returns
+    -------
+    Array
+        Of uint8, each 0 or 1.
+
+    Raises
+    ------
+    DTypeError
+        If the array is not of uint8.
+    ArgumentError
+        If ``bitorder`` is another.
 
     Examples
     --------
@@ -94,6 +138,26 @@ def sliding_window_view(
     x: Any, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: bool = False
 ) -> Any:
     """Return all windows of an array, in new last axes; while tracing they are a copy.
+
+    Parameters
+    ----------
+    x : array_like
+    window_shape : int or sequence of int
+        The extent of a window along each of the axes.
+    axis : int or sequence of int, optional
+        All axes by default, and then ``window_shape`` has an entry for each.
+    subok, writeable : bool, optional
+        NumPy's; while tracing there is nothing to write to but the copy.
+
+    Returns
+    -------
+    Array
+        With ``extent - window + 1`` along each axis, and the windows' axes last.
+
+    Raises
+    ------
+    ValueError
+        If a window is larger than the array, or the two lengths differ.
 
     Examples
     --------

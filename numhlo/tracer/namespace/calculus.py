@@ -13,6 +13,7 @@ from numhlo.tracer.namespace import advanced_indexing as advanced
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise as ufuncs
 from numhlo.tracer.namespace import reductions
+from numhlo.tracer.namespace.axis_order import moveaxis
 from numhlo.tracer.namespace.core import (
     SCALARS,
     asarray,
@@ -30,7 +31,6 @@ from numhlo.tracer.namespace.cumulative import cumsum
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.joining import concatenate, stack
 from numhlo.tracer.namespace.lax_windows import conv_general_dilated
-from numhlo.tracer.namespace.manipulation import moveaxis
 from numhlo.tracer.namespace.rearranging import flip
 from numhlo.tracer.namespace.searching import searchsorted
 from numhlo.tracer.namespace.sorting import argsort

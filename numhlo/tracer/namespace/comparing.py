@@ -37,6 +37,20 @@ __all__ = [
 def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Any:
     """Return where two arrays are equal within a tolerance: ``|a - b| <= atol + rtol * |b|``.
 
+    Parameters
+    ----------
+    a, b : array_like
+        That broadcast; ``b`` is the reference.
+    rtol, atol : array_like, optional
+        Relative and absolute tolerance.
+    equal_nan : bool, optional
+        Whether NaN is close to NaN. Infinities are close to themselves.
+
+    Returns
+    -------
+    Array
+        Of booleans, of the broadcast shape.
+
     Examples
     --------
     >>> isclose([1.0, 1e-9], [1.0, 0.0], rtol=0)
@@ -57,6 +71,18 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool 
 def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Any:
     """Return whether all elements are equal within a tolerance.
 
+    Parameters
+    ----------
+    a, b : array_like
+        That broadcast.
+    rtol, atol, equal_nan : optional
+        As those of `isclose`.
+
+    Returns
+    -------
+    bool or Array
+        A traced boolean scalar while tracing, true for empty arrays.
+
     Examples
     --------
     >>> allclose([1.0, 1e-9], [1.0, 0.0])
@@ -68,6 +94,17 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool
 @implements(np.array_equal)
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     """Return whether two arrays have one shape and equal elements.
+
+    Parameters
+    ----------
+    a1, a2 : array_like
+    equal_nan : bool, optional
+        Whether NaN equals NaN.
+
+    Returns
+    -------
+    bool or Array
+        A traced boolean scalar while tracing; shapes that differ give False, no error.
 
     Examples
     --------
@@ -87,6 +124,15 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
 def array_equiv(a1: Any, a2: Any) -> Any:
     """Return whether two arrays are equal after broadcasting.
 
+    Parameters
+    ----------
+    a1, a2 : array_like
+
+    Returns
+    -------
+    bool or Array
+        A traced boolean scalar while tracing; shapes that do not broadcast give False, no error.
+
     Examples
     --------
     >>> array_equiv([1, 2], [[1, 2], [1, 2]])
@@ -104,6 +150,15 @@ def array_equiv(a1: Any, a2: Any) -> Any:
 def real(val: Any) -> Any:
     """Return the real part: a view of a complex array, the array itself where it is real.
 
+    Parameters
+    ----------
+    val : array_like
+
+    Returns
+    -------
+    Array
+        Of the complex dtype's float; writing into the view of a traced array writes into the array.
+
     Examples
     --------
     >>> real([1 + 2j, 3.0])
@@ -116,6 +171,15 @@ def real(val: Any) -> Any:
 def imag(val: Any) -> Any:
     """Return the imaginary part: a view of a complex array, zeros where it is real.
 
+    Parameters
+    ----------
+    val : array_like
+
+    Returns
+    -------
+    Array
+        Of the complex dtype's float; writing into the view of a traced array writes into the array.
+
     Examples
     --------
     >>> imag([1 + 2j, 3.0])
@@ -127,6 +191,18 @@ def imag(val: Any) -> Any:
 @implements(np.angle)
 def angle(z: Any, deg: bool = False) -> Any:
     """Return the argument of complex numbers, in radians or degrees.
+
+    Parameters
+    ----------
+    z : array_like
+        Of numbers; the argument of a negative real number is pi.
+    deg : bool, optional
+        In degrees.
+
+    Returns
+    -------
+    Array
+        Of floats in ``(-pi, pi]``; NaN for NaN.
 
     Examples
     --------
@@ -145,6 +221,16 @@ def angle(z: Any, deg: bool = False) -> Any:
 def isreal(x: Any) -> Any:
     """Return where the imaginary part is zero.
 
+    Parameters
+    ----------
+    x : array_like
+        Of any dtype: what counts is the value.
+
+    Returns
+    -------
+    Array
+        Of booleans. An imaginary part of NaN is not zero.
+
     Examples
     --------
     >>> isreal([1 + 0j, 2j])
@@ -157,6 +243,16 @@ def isreal(x: Any) -> Any:
 @implements(np.iscomplex)
 def iscomplex(x: Any) -> Any:
     """Return where the imaginary part is not zero.
+
+    Parameters
+    ----------
+    x : array_like
+        Of any dtype: what counts is the value.
+
+    Returns
+    -------
+    Array
+        Of booleans. An imaginary part of NaN is not zero.
 
     Examples
     --------
@@ -180,6 +276,23 @@ def _is_infinity(name: str, value: float, x: Any, out: Any) -> Any:
 def isposinf(x: Any, out: Any = None) -> Any:
     """Return where the value is positive infinity.
 
+    Parameters
+    ----------
+    x : array_like
+        Of real numbers.
+    out : Array, optional
+        Where the result is written.
+
+    Returns
+    -------
+    Array
+        Of booleans.
+
+    Raises
+    ------
+    DTypeError
+        If ``x`` is complex.
+
     Examples
     --------
     >>> isposinf([-np.inf, np.inf])
@@ -192,6 +305,23 @@ def isposinf(x: Any, out: Any = None) -> Any:
 def isneginf(x: Any, out: Any = None) -> Any:
     """Return where the value is negative infinity.
 
+    Parameters
+    ----------
+    x : array_like
+        Of real numbers.
+    out : Array, optional
+        Where the result is written.
+
+    Returns
+    -------
+    Array
+        Of booleans.
+
+    Raises
+    ------
+    DTypeError
+        If ``x`` is complex.
+
     Examples
     --------
     >>> isneginf([-np.inf, np.inf])
@@ -203,6 +333,22 @@ def isneginf(x: Any, out: Any = None) -> Any:
 @implements(np.real_if_close)
 def real_if_close(a: Any, tol: float = 100) -> Any:
     """Return the array itself where it is real; whether a traced complex one is close to real can't be known.
+
+    Parameters
+    ----------
+    a : array_like
+    tol : float, optional
+        In units of the dtype's epsilon; above 1, else absolute.
+
+    Returns
+    -------
+    Array
+        Real where all imaginary parts are within the tolerance.
+
+    Raises
+    ------
+    ConcretizationError
+        If ``a`` is traced and complex: the dtype of the result would depend on its values.
 
     Examples
     --------
@@ -223,6 +369,15 @@ def real_if_close(a: Any, tol: float = 100) -> Any:
 @implements(np.sinc)
 def sinc(x: Any) -> Any:
     """Return ``sin(pi x) / (pi x)``, 1 at zero.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    Array
+        Of float64 for integers and booleans, else of the dtype of ``x``.
 
     Examples
     --------

@@ -1,17 +1,15 @@
-"""Arrays made from nothing or from Python objects: zeros, full, eye, asarray, and the ranges arange and linspace.
+"""Arrays made from a shape: zeros, ones, empty, full, and those like another array.
 
-While tracing, large arrays are made by iota and broadcast in the graph, never stored in it.
+While tracing, large arrays are made by iota and broadcast in the graph, never stored in it. Ranges are in
+`sequences`, matrices by their diagonals in `diagonals`, arrays made of objects in `from_objects`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import manipulation
 from numhlo.tracer.namespace.core import (
     as_dtype,
     broadcast_to_shape,
@@ -23,20 +21,10 @@ from numhlo.tracer.namespace.core import (
 from numhlo.tracer.namespace.core import asarray as to_array
 from numhlo.tracer.namespace.index_items import new_array
 from numhlo.tracer.namespace.manipulation import shape_tuple
-from numhlo.tracer.trace import Tracer
-from numhlo.tracer.views import lies_in
 
 __all__ = [
-    "array",
-    "asanyarray",
-    "asarray",
-    "ascontiguousarray",
-    "asfortranarray",
-    "copy",
     "empty",
     "empty_like",
-    "from_dlpack",
-    "fromfunction",
     "full",
     "full_like",
     "ones",
@@ -50,6 +38,26 @@ __all__ = [
 def zeros(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
     """Return an array of zeros.
 
+    Parameters
+    ----------
+    shape : int or sequence of int
+        Known while tracing.
+    dtype : dtype, optional
+        float64 by default.
+    order, device, like : optional
+        NumPy's; without a meaning while tracing, where arrays are row-major.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    DataDependentShapeError
+        If an extent is traced.
+    DTypeError
+        If StableHLO has no such element type.
+
     Examples
     --------
     >>> zeros(2)
@@ -62,6 +70,26 @@ def zeros(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None
 def ones(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
     """Return an array of ones.
 
+    Parameters
+    ----------
+    shape : int or sequence of int
+        Known while tracing.
+    dtype : dtype, optional
+        float64 by default.
+    order, device, like : optional
+        NumPy's; without a meaning while tracing, where arrays are row-major.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    DataDependentShapeError
+        If an extent is traced.
+    DTypeError
+        If StableHLO has no such element type.
+
     Examples
     --------
     >>> ones(2, int)
@@ -73,6 +101,26 @@ def ones(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None,
 @implements(np.empty)
 def empty(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
     """Return an array of unspecified values; zeros while tracing.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        Known while tracing.
+    dtype : dtype, optional
+        float64 by default.
+    order, device, like : optional
+        NumPy's; without a meaning while tracing, where arrays are row-major.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    DataDependentShapeError
+        If an extent is traced.
+    DTypeError
+        If StableHLO has no such element type.
 
     Examples
     --------
@@ -87,6 +135,26 @@ def full(
     shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
 ) -> Any:
     """Return an array filled with a value.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        Known while tracing.
+    fill_value : array_like
+        Broadcast to the shape; may be traced.
+    dtype : dtype, optional
+        That of ``fill_value`` by default.
+    order, device, like : optional
+        As those of `zeros`.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    DataDependentShapeError
+        If an extent is traced.
 
     Examples
     --------
@@ -108,6 +176,19 @@ def zeros_like(
 ) -> Any:
     """Return zeros of another array's shape and dtype.
 
+    Parameters
+    ----------
+    a : array_like
+        Its shape and dtype are the defaults; its values do not count, and it may be traced.
+    dtype : dtype, optional
+    order, subok, device : optional
+        NumPy's; without a meaning while tracing, where arrays are row-major.
+    shape : int or sequence of int, optional
+
+    Returns
+    -------
+    Array
+
     Examples
     --------
     >>> zeros_like([1, 2])
@@ -122,6 +203,19 @@ def ones_like(
 ) -> Any:
     """Return ones of another array's shape and dtype.
 
+    Parameters
+    ----------
+    a : array_like
+        Its shape and dtype are the defaults; its values do not count, and it may be traced.
+    dtype : dtype, optional
+    order, subok, device : optional
+        NumPy's; without a meaning while tracing, where arrays are row-major.
+    shape : int or sequence of int, optional
+
+    Returns
+    -------
+    Array
+
     Examples
     --------
     >>> ones_like([1.5, 2.5])
@@ -135,6 +229,18 @@ def empty_like(
     prototype: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
 ) -> Any:
     """Return unspecified values of another array's shape and dtype.
+
+    Parameters
+    ----------
+    prototype : array_like
+        Its shape and dtype are the defaults.
+    dtype, order, subok, shape, device : optional
+        As those of `zeros_like`.
+
+    Returns
+    -------
+    Array
+        Of zeros while tracing.
 
     Examples
     --------
@@ -157,6 +263,19 @@ def full_like(
 ) -> Any:
     """Return an array filled with a value, of another array's shape and dtype.
 
+    Parameters
+    ----------
+    a : array_like
+        Its shape and dtype are the defaults: a float fills an integer array truncated.
+    fill_value : array_like
+        Broadcast to the shape; may be traced.
+    dtype, order, subok, shape, device : optional
+        As those of `zeros_like`.
+
+    Returns
+    -------
+    Array
+
     Examples
     --------
     >>> full_like([1, 2], 7)
@@ -164,138 +283,3 @@ def full_like(
     """
     extents, wanted = _like(a, dtype, shape)
     return full(extents, fill_value, wanted)
-
-
-@implements(np.asarray)
-def asarray(
-    a: Any,
-    dtype: Any = None,
-    order: str | None = None,
-    *,
-    device: Any = None,
-    copy: bool | None = None,
-    like: Any = None,
-) -> Any:
-    """Return an array of ``a``, which may be a nested list that holds traced arrays; ``a`` itself where it is one.
-
-    Examples
-    --------
-    >>> asarray([1, 2], dtype="float32")
-    Array([1., 2.], dtype=float32)
-    """
-    converted = to_array(a, None if dtype is None else as_dtype(dtype))
-    if converted is a and isinstance(a, Tracer) and not copy and not a.is_scalar and lies_in(a, order):
-        return a
-    if copy is False:
-        raise ValueError("Unable to avoid copy while creating an array as requested.")
-    return new_array(converted)
-
-
-@implements(np.asanyarray)
-def asanyarray(
-    a: Any,
-    dtype: Any = None,
-    order: str | None = None,
-    *,
-    device: Any = None,
-    copy: bool | None = None,
-    like: Any = None,
-) -> Any:
-    """Return an array of ``a``; ``a`` itself where it is one.
-
-    Examples
-    --------
-    >>> asanyarray([1, 2])
-    Array([1, 2])
-    """
-    return asarray(a, dtype, order, device=device, copy=copy)
-
-
-@implements(np.ascontiguousarray)
-def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
-    """Return an array of at least one dimension: a copy where NumPy's would not be contiguous already.
-
-    Examples
-    --------
-    >>> ascontiguousarray(3.0)
-    Array([3.])
-    """
-    return manipulation.atleast_1d(asarray(a, dtype, "C"))
-
-
-@implements(np.asfortranarray)
-def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
-    """Return an array of at least one dimension: a copy where NumPy's would not be in Fortran's order already.
-
-    Examples
-    --------
-    >>> asfortranarray([[1, 2], [3, 4]]).shape
-    (2, 2)
-    """
-    return manipulation.atleast_1d(asarray(a, dtype, "F"))
-
-
-@implements(np.array)
-def array(
-    object: Any,
-    dtype: Any = None,
-    *,
-    copy: bool | None = True,
-    order: str = "K",
-    subok: bool = False,
-    ndmin: int = 0,
-    like: Any = None,
-) -> Any:
-    """Return a fresh array of ``object``.
-
-    Examples
-    --------
-    >>> array([[1, 2], [3, 4]], "float32")
-    Array([[1., 2.], [3., 4.]], dtype=float32)
-    """
-    result = asarray(object, dtype, order, copy=copy)
-    missing = max(0, ndmin - result.ndim)
-    return manipulation.reshape(result, (1,) * missing + result.shape) if missing else result
-
-
-@implements(np.copy)
-def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
-    """Return a copy of an array.
-
-    Examples
-    --------
-    >>> x = np.array([1, 2])
-    >>> y = copy(x)
-    >>> y[0] = 9
-    >>> x
-    array([1, 2])
-    """
-    return new_array(to_array(a))
-
-
-def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
-    """Return an array that shares memory with another library's; a traced one as it is.
-
-    Examples
-    --------
-    >>> from_dlpack(np.array([1, 2]))
-    Array([1, 2])
-    """
-    if isinstance(x, Tracer):
-        return asarray(x, copy=copy)
-    return asarray(np.from_dlpack(x, device=device, copy=copy))
-
-
-@implements(np.fromfunction)
-def fromfunction(
-    function: Callable[..., Any], shape: Any, *, dtype: Any = float, like: Any = None, **kwargs: Any
-) -> Any:
-    """Return a function of the index arrays of a shape.
-
-    Examples
-    --------
-    >>> fromfunction(lambda row, column: row + 10 * column, (2, 2), dtype=int).tolist()
-    [[0, 10], [1, 11]]
-    """
-    extents = shape_tuple(shape)
-    return function(*[b.iota_along(extents, k, dtype) for k in range(len(extents))], **kwargs)

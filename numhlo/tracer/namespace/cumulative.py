@@ -52,6 +52,26 @@ def running(kind: str, a: Any, axis: int | None, dtype: Any, out: Any) -> Any:
 def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     """Return the running sum along an axis, of the flattened array for None.
 
+    Parameters
+    ----------
+    a : array_like
+    axis : int, optional
+        Without it, the flattened array.
+    dtype : dtype, optional
+        In which is added up; int64 or uint64 by default for narrower integers and booleans.
+    out : Array, optional
+        Where the result is written; its dtype is then the default.
+
+    Returns
+    -------
+    Array
+        Of the shape of ``a``, or one-dimensional. NaN stays from its place on, and integers wrap around.
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        If there is no such axis.
+
     Examples
     --------
     >>> cumsum(np.array([1, 2, 3]))
@@ -63,6 +83,26 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) 
 @implements(np.cumprod)
 def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     """Return the running product along an axis, of the flattened array for None.
+
+    Parameters
+    ----------
+    a : array_like
+    axis : int, optional
+        Without it, the flattened array.
+    dtype : dtype, optional
+        In which is added up; int64 or uint64 by default for narrower integers and booleans.
+    out : Array, optional
+        Where the result is written; its dtype is then the default.
+
+    Returns
+    -------
+    Array
+        Of the shape of ``a``, or one-dimensional. NaN stays from its place on, and integers wrap around.
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        If there is no such axis.
 
     Examples
     --------
@@ -78,6 +118,25 @@ def cumulative_sum(
 ) -> Any:
     """Return the running sum, with a leading zero on request (the Array API standard's spelling).
 
+    Parameters
+    ----------
+    x : array_like
+    axis : int, optional
+        Needed where ``x`` has more than one.
+    dtype, out : optional
+        As those of `cumsum`.
+    include_initial : bool, optional
+        Begin with the sum or product of nothing, so that the axis is longer by one.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is missing.
+
     Examples
     --------
     >>> cumulative_sum(np.array([1, 2]), include_initial=True)
@@ -91,6 +150,25 @@ def cumulative_prod(
     x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False
 ) -> Any:
     """Return the running product, with a leading one on request (the Array API standard's spelling).
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int, optional
+        Needed where ``x`` has more than one.
+    dtype, out : optional
+        As those of `cumsum`.
+    include_initial : bool, optional
+        Begin with the sum or product of nothing, so that the axis is longer by one.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is missing.
 
     Examples
     --------

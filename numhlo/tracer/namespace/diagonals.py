@@ -51,6 +51,21 @@ def eye(
 ) -> Any:
     """Return a 2-d array with ones on the k-th diagonal.
 
+    Parameters
+    ----------
+    N, M : int
+        Rows and columns, as many columns as rows by default.
+    k : int, optional
+        Positive above the main diagonal, negative below.
+    dtype : dtype, optional
+    order, device, like : optional
+        NumPy's; without a meaning while tracing.
+
+    Returns
+    -------
+    Array
+        Of shape ``(N, M)``.
+
     Examples
     --------
     >>> eye(2, 3, 1).tolist()
@@ -63,6 +78,19 @@ def eye(
 @implements(np.identity)
 def identity(n: int, dtype: Any = None, *, like: Any = None) -> Any:
     """Return the n by n identity matrix.
+
+    Parameters
+    ----------
+    n : int
+    dtype : dtype, optional
+        float64 by default.
+    like : optional
+        NumPy's; without a meaning while tracing.
+
+    Returns
+    -------
+    Array
+        Of shape ``(n, n)``.
 
     Examples
     --------
@@ -83,6 +111,21 @@ def _diagonal_mask(rows: int, columns: int, k: Any, direction: str) -> Any:
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = float, *, like: Any = None) -> Any:
     """Return ones at and below the k-th diagonal.
 
+    Parameters
+    ----------
+    N, M : int
+        Rows and columns, as many columns as rows by default.
+    k : int, optional
+        Positive above the main diagonal, negative below.
+    dtype : dtype, optional
+    like : optional
+        NumPy's; without a meaning while tracing.
+
+    Returns
+    -------
+    Array
+        Of shape ``(N, M)``.
+
     Examples
     --------
     >>> tri(2, 3).tolist()
@@ -96,6 +139,18 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = float, *, like: A
 def tril(m: Any, k: int = 0) -> Any:
     """Return the lower triangle, zeros above the k-th diagonal.
 
+    Parameters
+    ----------
+    m : array_like
+        Of shape ``(..., rows, columns)``; a vector stands for a matrix with that row repeated.
+    k : int, optional
+        Positive above the main diagonal, negative below.
+
+    Returns
+    -------
+    Array
+        Of the dtype of ``m``; what is left out is 0 even where ``m`` holds NaN.
+
     Examples
     --------
     >>> tril([[1, 2], [3, 4]]).tolist()
@@ -107,6 +162,18 @@ def tril(m: Any, k: int = 0) -> Any:
 @implements(np.triu)
 def triu(m: Any, k: int = 0) -> Any:
     """Return the upper triangle, zeros below the k-th diagonal.
+
+    Parameters
+    ----------
+    m : array_like
+        Of shape ``(..., rows, columns)``; a vector stands for a matrix with that row repeated.
+    k : int, optional
+        Positive above the main diagonal, negative below.
+
+    Returns
+    -------
+    Array
+        Of the dtype of ``m``; what is left out is 0 even where ``m`` holds NaN.
 
     Examples
     --------
@@ -128,6 +195,23 @@ def _masked_triangle(m: Any, k: int, direction: str) -> Any:
 @implements(np.diag)
 def diag(v: Any, k: int = 0) -> Any:
     """Return a diagonal, or a matrix with ``v`` on its k-th diagonal.
+
+    Parameters
+    ----------
+    v : array_like
+        A vector to put on a diagonal, or a matrix to take one from.
+    k : int, optional
+        Positive above the main diagonal, negative below.
+
+    Returns
+    -------
+    Array
+        A view of a matrix's diagonal, or a new matrix of extent ``n + abs(k)``.
+
+    Raises
+    ------
+    ValueError
+        If ``v`` has neither one nor two dimensions.
 
     Examples
     --------
@@ -152,6 +236,18 @@ def diag(v: Any, k: int = 0) -> Any:
 def diagflat(v: Any, k: int = 0) -> Any:
     """Return a matrix with the flattened ``v`` on its k-th diagonal.
 
+    Parameters
+    ----------
+    v : array_like
+        Of any shape.
+    k : int, optional
+        Positive above the main diagonal, negative below.
+
+    Returns
+    -------
+    Array
+        Square, of extent ``v.size + abs(k)``.
+
     Examples
     --------
     >>> diagflat([[1, 2]]).tolist()
@@ -164,6 +260,25 @@ def diagflat(v: Any, k: int = 0) -> Any:
 @implements(np.vander)
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     """Return the powers of a vector's elements as columns, falling unless ``increasing``.
+
+    Parameters
+    ----------
+    x : array_like
+        One-dimensional.
+    N : int, optional
+        The number of columns, as many as elements by default.
+    increasing : bool, optional
+        Begin with the power 0.
+
+    Returns
+    -------
+    Array
+        Of shape ``(x.size, N)``, and at least int64.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` is not one-dimensional.
 
     Examples
     --------

@@ -16,6 +16,7 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DataDependentShapeError, DTypeError
 from numhlo.tracer.namespace import advanced_indexing as advanced
 from numhlo.tracer.namespace import building as b
+from numhlo.tracer.namespace.axis_order import moveaxis
 from numhlo.tracer.namespace.core import (
     FUNCTIONS,
     as_arrays,
@@ -31,7 +32,7 @@ from numhlo.tracer.namespace.cumulative import cumsum
 from numhlo.tracer.namespace.elementwise import store
 from numhlo.tracer.namespace.index_items import as_traced, new_array
 from numhlo.tracer.namespace.joining import concatenate_arrays
-from numhlo.tracer.namespace.manipulation import moveaxis, shape_tuple
+from numhlo.tracer.namespace.manipulation import shape_tuple
 from numhlo.tracer.trace import Tracer, current_trace
 
 __all__ = [

@@ -10,7 +10,7 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ShapeError
-from numhlo.tracer.namespace import manipulation, reductions
+from numhlo.tracer.namespace import axis_order, manipulation, reductions
 from numhlo.tracer.namespace.core import (
     FUNCTIONS,
     asarray,
@@ -54,7 +54,7 @@ def einsum(
         kept = set(output) | {label for _, labels in terms for label in labels}
         terms.append(_contract_pair(left, right, kept))
     array, labels = _sum_out(*terms[0], set(output))
-    return store("einsum", manipulation.transpose(array, [labels.index(k) for k in output]), out, True)
+    return store("einsum", axis_order.transpose(array, [labels.index(k) for k in output]), out, True)
 
 
 def einsum_path(subscripts: Any, *operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> Any:

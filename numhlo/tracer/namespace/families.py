@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numhlo.tracer.namespace import (
+    axis_order,
     bits_and_windows,
     calculus,
     comparing,
@@ -14,6 +15,7 @@ from numhlo.tracer.namespace import (
     elementwise,
     factoring,
     fourier,
+    from_objects,
     grids,
     histograms,
     indexing,
@@ -21,6 +23,7 @@ from numhlo.tracer.namespace import (
     linear_algebra,
     manipulation,
     matrix_products,
+    moments,
     nan_reductions,
     norms,
     padding,
@@ -35,12 +38,14 @@ from numhlo.tracer.namespace import (
     sets,
     solving,
     sorting,
+    splitting,
     statistics,
     types,
     windows,
 )
 
 FAMILIES = (
+    axis_order,
     bits_and_windows,
     calculus,
     comparing,
@@ -52,6 +57,7 @@ FAMILIES = (
     elementwise,
     factoring,
     fourier,
+    from_objects,
     grids,
     histograms,
     indexing,
@@ -59,6 +65,7 @@ FAMILIES = (
     linear_algebra,
     manipulation,
     matrix_products,
+    moments,
     nan_reductions,
     norms,
     padding,
@@ -73,6 +80,7 @@ FAMILIES = (
     sets,
     solving,
     sorting,
+    splitting,
     statistics,
     types,
     windows,

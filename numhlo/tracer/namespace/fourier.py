@@ -15,8 +15,8 @@ import numpy as np
 
 from numhlo.lowering.ops import layout
 from numhlo.tracer.bind import bind1
+from numhlo.tracer.namespace import axis_order, elementwise, rearranging
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import elementwise, manipulation, rearranging
 from numhlo.tracer.namespace import matrices as m
 from numhlo.tracer.namespace.core import as_arrays, asarray, convert, implements, normalize_axis
 from numhlo.tracer.namespace.index_items import as_traced
@@ -91,8 +91,8 @@ def _transformed(x: Any, kind: str, lengths: Sequence[int], axes: Sequence[int])
         x = _transformed(x, kind, lengths[-1:], axes[-1:])
         return x if kind == "IRFFT" else _transformed(x, whole, lengths[:-1], axes[:-1])
     for length, axis in zip(reversed(lengths), reversed(axes), strict=True):
-        moved = as_traced(manipulation.moveaxis(x, axis, -1))
-        x = as_traced(manipulation.moveaxis(m.fourier_transform(moved, kind, (length,)), -1, axis))
+        moved = as_traced(axis_order.moveaxis(x, axis, -1))
+        x = as_traced(axis_order.moveaxis(m.fourier_transform(moved, kind, (length,)), -1, axis))
     return x
 
 

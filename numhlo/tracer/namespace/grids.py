@@ -1,6 +1,7 @@
-"""Index grids: meshgrid, indices, ix_, triangles and diagonals of indices, and the bracket helpers r_, c_, s_, mgrid.
+"""Index grids: meshgrid, indices, ix_, triangles and diagonals of indices.
 
-What depends on shapes alone is computed by NumPy while tracing; only `meshgrid`, `ix_`, `r_` and `c_` take arrays.
+What depends on shapes alone is computed by NumPy while tracing; only `meshgrid` and `ix_` take arrays.
+`r_`, `mgrid` and what else is made by indexing is in `index_brackets`.
 """
 
 from __future__ import annotations
@@ -13,10 +14,8 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DataDependentShapeError
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.core import (
-    as_arrays,
     asarray,
     broadcast_all,
-    contains_tracer,
     convert,
     expand,
     implements,
@@ -26,32 +25,22 @@ from numhlo.tracer.namespace.core import (
 from numhlo.tracer.namespace.index_items import as_traced, new_array
 from numhlo.tracer.namespace.joining import concatenate
 from numhlo.tracer.namespace.manipulation import shape_tuple
-from numhlo.tracer.namespace.sequences import arange, linspace
-from numhlo.tracer.trace import Tracer, current_trace
+from numhlo.tracer.trace import Tracer
 
 __all__ = [
-    "c_",
     "diag_indices",
     "diag_indices_from",
-    "index_exp",
     "indices",
     "ix_",
     "mask_indices",
     "meshgrid",
-    "mgrid",
-    "ogrid",
-    "r_",
     "ravel_multi_index",
-    "s_",
     "tril_indices",
     "tril_indices_from",
     "triu_indices",
     "triu_indices_from",
     "unravel_index",
 ]
-
-index_exp = np.index_exp
-s_ = np.s_
 
 
 def _eager_meshgrid(*xi: Any, **options: Any) -> list[Any]:
@@ -61,6 +50,26 @@ def _eager_meshgrid(*xi: Any, **options: Any) -> list[Any]:
 @implements(np.meshgrid, eager=_eager_meshgrid)
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> list[Any]:
     """Return coordinate arrays from coordinate vectors.
+
+    Parameters
+    ----------
+    *xi : array_like
+        Vectors; other shapes are flattened.
+    copy : bool, optional
+        NumPy's; while tracing results are copies.
+    sparse : bool, optional
+        Leave extents at 1 along the other axes, for broadcasting.
+    indexing : "xy" or "ij", optional
+        Whether the first vector runs along the second axis or the first.
+
+    Returns
+    -------
+    list of Array
+
+    Raises
+    ------
+    ValueError
+        If ``indexing`` is another.
 
     Examples
     --------
@@ -84,6 +93,19 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
 def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
     """Return the index of every element along each axis, stacked.
 
+    Parameters
+    ----------
+    dimensions : sequence of int
+        Known while tracing.
+    dtype : dtype, optional
+    sparse : bool, optional
+        A tuple of arrays that broadcast to the shape, instead of one.
+
+    Returns
+    -------
+    Array or tuple of Array
+        Of shape ``(len(dimensions), *dimensions)``.
+
     Examples
     --------
     >>> indices((2, 2))[0].tolist()
@@ -101,6 +123,22 @@ def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
 @implements(np.ix_)
 def ix_(*args: Any) -> tuple[Any, ...]:
     """Return vectors shaped so that together they index every combination of their elements.
+
+    Parameters
+    ----------
+    *args : array_like
+        Vectors of integers, or masks.
+
+    Returns
+    -------
+    tuple of Array
+
+    Raises
+    ------
+    ValueError
+        If an argument is not one-dimensional.
+    DataDependentShapeError
+        If a mask is traced.
 
     Examples
     --------
@@ -135,6 +173,15 @@ def _known(x: Any, what: str) -> np.ndarray:
 def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
     """Return the indices of the main diagonal of an array of ``ndim`` axes of extent ``n``.
 
+    Parameters
+    ----------
+    n, ndim : int
+
+    Returns
+    -------
+    tuple of Array
+        One for each axis.
+
     Examples
     --------
     >>> diag_indices(2)
@@ -146,6 +193,21 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
 @implements(np.diag_indices_from)
 def diag_indices_from(arr: Any) -> tuple[Any, ...]:
     """Return the indices of an array's main diagonal.
+
+    Parameters
+    ----------
+    arr : array_like
+        Only its shape counts.
+
+    Returns
+    -------
+    tuple of Array
+        One for each axis.
+
+    Raises
+    ------
+    ValueError
+        If extents differ, or there is one axis only.
 
     Examples
     --------
@@ -162,6 +224,18 @@ def diag_indices_from(arr: Any) -> tuple[Any, ...]:
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, ...]:
     """Return the indices of the lower triangle of an n by m array.
 
+    Parameters
+    ----------
+    n, m : int
+        Rows and columns, as many columns as rows by default.
+    k : int, optional
+        The triangle's last diagonal: positive above the main one, negative below.
+
+    Returns
+    -------
+    tuple of two Arrays
+        Rows and columns, in row-major order.
+
     Examples
     --------
     >>> tril_indices(2)
@@ -173,6 +247,18 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, ...]:
 @implements(np.triu_indices)
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, ...]:
     """Return the indices of the upper triangle of an n by m array.
+
+    Parameters
+    ----------
+    n, m : int
+        Rows and columns, as many columns as rows by default.
+    k : int, optional
+        The triangle's last diagonal: positive above the main one, negative below.
+
+    Returns
+    -------
+    tuple of two Arrays
+        Rows and columns, in row-major order.
 
     Examples
     --------
@@ -186,6 +272,18 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, ...]:
 def tril_indices_from(arr: Any, k: int = 0) -> tuple[Any, ...]:
     """Return the indices of a matrix's lower triangle.
 
+    Parameters
+    ----------
+    arr : array_like
+        A matrix, of which only the shape counts.
+    k : int, optional
+        The triangle's last diagonal.
+
+    Returns
+    -------
+    tuple of two Arrays
+        Rows and columns, in row-major order.
+
     Examples
     --------
     >>> tril_indices_from(np.ones((2, 2)), -1)
@@ -197,6 +295,18 @@ def tril_indices_from(arr: Any, k: int = 0) -> tuple[Any, ...]:
 @implements(np.triu_indices_from)
 def triu_indices_from(arr: Any, k: int = 0) -> tuple[Any, ...]:
     """Return the indices of a matrix's upper triangle.
+
+    Parameters
+    ----------
+    arr : array_like
+        A matrix, of which only the shape counts.
+    k : int, optional
+        The triangle's last diagonal.
+
+    Returns
+    -------
+    tuple of two Arrays
+        Rows and columns, in row-major order.
 
     Examples
     --------
@@ -210,6 +320,24 @@ def triu_indices_from(arr: Any, k: int = 0) -> tuple[Any, ...]:
 def mask_indices(n: int, mask_func: Any, k: Any = 0) -> tuple[Any, ...]:
     """Return the indices that ``mask_func``, such as `triu`, keeps of an n by n array.
 
+    Parameters
+    ----------
+    n : int
+    mask_func : callable
+        Takes an array and ``k``, and returns an array.
+    k : object, optional
+        For ``mask_func``.
+
+    Returns
+    -------
+    tuple of two Arrays
+        Where what it returns for an array of ones is not zero.
+
+    Raises
+    ------
+    DataDependentShapeError
+        If that is not known while tracing.
+
     Examples
     --------
     >>> mask_indices(2, np.triu)
@@ -222,6 +350,25 @@ def mask_indices(n: int, mask_func: Any, k: Any = 0) -> tuple[Any, ...]:
 @implements(np.unravel_index)
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:
     """Return the coordinates of flat indices; traced ones out of bounds wrap along the first axis.
+
+    Parameters
+    ----------
+    indices : array_like
+        Of integers.
+    shape : int or sequence of int
+        Known while tracing.
+    order : "C" or "F", optional
+        Whether the last index runs fastest or the first.
+
+    Returns
+    -------
+    tuple of Array
+        One for each axis, of int64.
+
+    Raises
+    ------
+    ValueError
+        If an index is out of bounds, outside tracing.
 
     Examples
     --------
@@ -240,6 +387,29 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]
 @implements(np.ravel_multi_index)
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Any:
     """Return flat indices of coordinates; out of bounds by ``mode`` ``"clip"`` or ``"wrap"``.
+
+    Parameters
+    ----------
+    multi_index : sequence of array_like
+        One for each axis; they broadcast.
+    dims : sequence of int
+        Known while tracing.
+    mode : "raise", "clip" or "wrap", or a sequence of them, optional
+        "raise" is not checked while tracing: such an index gives what the sum of products gives.
+    order : "C" or "F", optional
+        Whether the last index runs fastest or the first.
+
+    Returns
+    -------
+    Array
+        Of int64.
+
+    Raises
+    ------
+    ArgumentError
+        If a mode is another.
+    ValueError
+        If an index is out of bounds under "raise", outside tracing.
 
     Examples
     --------
@@ -266,63 +436,3 @@ def _inside(index: Any, extent: int, mode: str) -> Any:
     if mode != "raise":
         raise ArgumentError(f"ravel_multi_index(mode={mode!r})", where=capture_location(), fix="use clip or wrap")
     return index
-
-
-class _Grid:
-    """``mgrid`` and ``ogrid``: index with slices ``start:stop:step``, a complex step counting points."""
-
-    def __init__(self, sparse: bool) -> None:
-        self._sparse = sparse
-        self._numpy = np.ogrid if sparse else np.mgrid
-
-    def __getitem__(self, key: Any) -> Any:
-        made = as_arrays(self._numpy[key])
-        if current_trace() is None:
-            return made
-        return tuple(new_array(x) for x in made) if isinstance(made, tuple) else new_array(made)
-
-
-mgrid = _Grid(False)
-ogrid = _Grid(True)
-
-
-class _Joiner:
-    """``r_`` and ``c_``: arrays, numbers and slices joined by indexing."""
-
-    def __init__(self, numpy_object: Any, axis: int, columns: bool) -> None:
-        self._numpy, self._axis, self._columns = numpy_object, axis, columns
-
-    def __getitem__(self, key: Any) -> Any:
-        if current_trace() is None:
-            return as_arrays(self._numpy[key])
-        entries = list(key) if isinstance(key, tuple) else [key]
-        if not contains_tracer(entries):
-            return new_array(self._numpy[key])
-        if isinstance(entries[0], str):
-            raise ArgumentError(
-                f"r_[{entries[0]!r}, ...] of traced arrays", where=capture_location(), fix="use concatenate or stack"
-            )
-        parts = [self._part(entry) for entry in entries]
-        return concatenate(parts, self._axis)
-
-    def _part(self, entry: Any) -> Any:
-        if isinstance(entry, slice):
-            entry = _points(entry)
-        array = asarray(entry)
-        if len(shape_of(array)) == 0:
-            array = reshape_to(array, (1,))
-        if self._columns and len(shape_of(array)) == 1:
-            array = reshape_to(array, (array.size, 1))
-        return array
-
-
-def _points(item: slice) -> Any:
-    start = 0 if item.start is None else item.start
-    step = 1 if item.step is None else item.step
-    if isinstance(step, complex):
-        return linspace(start, item.stop, int(abs(step)))
-    return arange(start, item.stop, step)
-
-
-r_ = _Joiner(np.r_, 0, columns=False)
-c_ = _Joiner(np.c_, -1, columns=True)

@@ -1,15 +1,14 @@
-"""Arrays joined and cut: concatenate, stack, split and their kin."""
+"""Arrays joined: concatenate, stack, block and their kin."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import ShapeError
+from numhlo.lowering.ir.errors import DTypeError, ShapeError
 from numhlo.lowering.ops import layout
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.namespace.core import (
@@ -22,23 +21,17 @@ from numhlo.tracer.namespace.core import (
     result_dtype,
     shape_of,
 )
-from numhlo.tracer.namespace.index_items import Range, as_traced, basic_view, whole
+from numhlo.tracer.namespace.index_items import as_traced
 
 __all__ = [
     "append",
-    "array_split",
     "block",
     "column_stack",
     "concat",
     "concatenate",
-    "dsplit",
     "dstack",
-    "hsplit",
     "hstack",
-    "split",
     "stack",
-    "unstack",
-    "vsplit",
     "vstack",
 ]
 
@@ -55,6 +48,32 @@ def concatenate(
     arrays: Any, /, axis: int | None = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
 ) -> Any:
     """Return arrays joined along an existing axis (flattened first for None).
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+        Of equal extents along all other axes.
+    axis : int or None, optional
+    out : Array, optional
+        Where the result is written.
+    dtype : dtype, optional
+        By default the common one of all.
+    casting : str, optional
+        NumPy's rule for the conversion to ``dtype``.
+
+    Returns
+    -------
+    Array
+        Never a view.
+
+    Raises
+    ------
+    ShapeError
+        If extents differ outside the axis.
+    DTypeError
+        If ``casting`` forbids the conversion.
+    ValueError
+        If there are no arrays, or they have no dimensions.
 
     Examples
     --------
@@ -80,6 +99,12 @@ def concatenate(
                 where=capture_location(),
             )
     wanted = result_dtype(*parts) if dtype is None else np.dtype(dtype)
+    for part in parts:
+        if not np.can_cast(part.dtype, wanted, casting):  # type: ignore[arg-type]
+            raise DTypeError(
+                f"Cannot cast array data from {part.dtype!r} to {wanted!r} according to the rule {casting!r}",
+                where=capture_location(),
+            )
     result = concatenate_arrays([convert(p, wanted) for p in parts], place)
     if out is None:
         return as_traced(result).copy() if len(parts) == 1 else result  # type: ignore[attr-defined]
@@ -94,6 +119,23 @@ concat = concatenate
 def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind") -> Any:
     """Return arrays of one shape joined along a new axis.
 
+    Parameters
+    ----------
+    arrays : sequence of array_like
+    axis : int, optional
+        Where the new axis stands in the result.
+    out, dtype, casting : optional
+        As those of `concatenate`.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ShapeError
+        If shapes differ, or there are no arrays.
+
     Examples
     --------
     >>> stack([np.array([1, 2]), np.array([3, 4])], axis=1)
@@ -107,22 +149,7 @@ def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, cas
             where=capture_location(),
         )
     place = normalize_axis(axis, parts[0].ndim + 1)
-    return concatenate([expand(p, place) for p in parts], place, out, dtype=dtype)
-
-
-@implements(np.unstack)
-def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
-    """Return the slices along an axis.
-
-    Examples
-    --------
-    >>> unstack(np.array([1, 2]))
-    (Array(1), Array(2))
-    """
-    array = as_traced(asarray(x))
-    place = normalize_axis(axis, array.ndim)
-    parts = [_part(array, place, k, k + 1) for k in range(array.shape[place])]
-    return tuple(reshape_to(p, tuple(n for k, n in enumerate(array.shape) if k != place)) for p in parts)
+    return concatenate([expand(p, place) for p in parts], place, out, dtype=dtype, casting=casting)
 
 
 def _raised(arrays: Any, ndim: int) -> list[Any]:
@@ -139,18 +166,48 @@ def _raised_shape(shape: tuple[int, ...], ndim: int) -> tuple[int, ...]:
 def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
     """Return arrays stacked as rows.
 
+    Parameters
+    ----------
+    tup : sequence of array_like
+    dtype, casting : optional
+        As those of `concatenate`.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ShapeError
+        If extents differ outside the axis.
+
     Examples
     --------
     >>> vstack(([1], [2]))
     Array([[1],
            [2]])
     """
-    return concatenate(_raised(tup, 2), 0, dtype=dtype)
+    return concatenate(_raised(tup, 2), 0, dtype=dtype, casting=casting)
 
 
 @implements(np.hstack)
 def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
     """Return arrays stacked side by side.
+
+    Parameters
+    ----------
+    tup : sequence of array_like
+    dtype, casting : optional
+        As those of `concatenate`.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ShapeError
+        If extents differ outside the axis.
 
     Examples
     --------
@@ -158,12 +215,26 @@ def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
     Array([1, 2])
     """
     parts = _raised(tup, 1)
-    return concatenate(parts, 0 if parts[0].ndim == 1 else 1, dtype=dtype)
+    return concatenate(parts, 0 if parts[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
 @implements(np.dstack)
 def dstack(tup: Any) -> Any:
     """Return arrays stacked along the third axis.
+
+    Parameters
+    ----------
+    tup : sequence of array_like
+        A vector stands for ``(1, n, 1)``, a matrix for ``(m, n, 1)``.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ShapeError
+        If extents differ outside the axis.
 
     Examples
     --------
@@ -176,6 +247,21 @@ def dstack(tup: Any) -> Any:
 @implements(np.column_stack)
 def column_stack(tup: Any) -> Any:
     """Return 1-d arrays stacked as columns.
+
+    Parameters
+    ----------
+    tup : sequence of array_like
+        Matrices are joined as they are.
+
+    Returns
+    -------
+    Array
+        Two-dimensional.
+
+    Raises
+    ------
+    ShapeError
+        If the numbers of rows differ.
 
     Examples
     --------
@@ -190,6 +276,22 @@ def column_stack(tup: Any) -> Any:
 def append(arr: Any, values: Any, axis: int | None = None) -> Any:
     """Return values appended at the end of an axis.
 
+    Parameters
+    ----------
+    arr, values : array_like
+    axis : int, optional
+        Without it, both are flattened.
+
+    Returns
+    -------
+    Array
+        A new one: arrays do not grow.
+
+    Raises
+    ------
+    ShapeError
+        If extents differ outside the axis.
+
     Examples
     --------
     >>> append(np.array([1]), 2)
@@ -198,95 +300,26 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Any:
     return concatenate((arr, values), axis)
 
 
-def _part(array: Any, axis: int, low: int, high: int) -> Any:
-    items: list[Any] = [whole(n) for n in array.shape]
-    items[axis] = Range(low, max(low, high), 1)
-    return basic_view(array, items)
-
-
-@implements(np.array_split)
-def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Return sub-arrays of nearly equal extent, or cut at given places.
-
-    Examples
-    --------
-    >>> array_split(np.array([1, 2, 3]), 2)
-    [Array([1, 2]), Array([3])]
-    """
-    array = as_traced(asarray(ary))
-    place = normalize_axis(axis, array.ndim)
-    extent = array.shape[place]
-    if isinstance(indices_or_sections, int | np.integer):
-        count = int(indices_or_sections)
-        if count <= 0:
-            raise ValueError("number sections must be larger than 0.")
-        small, extra = divmod(extent, count)
-        sizes = [small + 1] * extra + [small] * (count - extra)
-        cuts = [0, *np.cumsum(sizes).tolist()]
-    else:
-        given = [int(i) for i in indices_or_sections]
-        cuts = [0, *[min(max(i + extent if i < 0 else i, 0), extent) for i in given], extent]
-    return [_part(array, place, low, high) for low, high in pairwise(cuts)]
-
-
-@implements(np.split)
-def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Return sub-arrays of equal extent, or cut at given places.
-
-    Examples
-    --------
-    >>> split(np.array([1, 2, 3, 4]), 2)
-    [Array([1, 2]), Array([3, 4])]
-    """
-    array = asarray(ary)
-    if isinstance(indices_or_sections, int) and array.shape[normalize_axis(axis, array.ndim)] % indices_or_sections:
-        raise ValueError("array split does not result in an equal division")
-    return array_split(array, indices_or_sections, axis)
-
-
-@implements(np.vsplit)
-def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
-    """Return the array cut along the first axis.
-
-    Examples
-    --------
-    >>> [part.shape for part in vsplit(np.zeros((4, 2)), 2)]
-    [(2, 2), (2, 2)]
-    """
-    if asarray(ary).ndim < 2:
-        raise ValueError("vsplit only works on arrays of 2 or more dimensions")
-    return split(ary, indices_or_sections, 0)
-
-
-@implements(np.hsplit)
-def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
-    """Return the array cut along the second axis (the first where there is only one).
-
-    Examples
-    --------
-    >>> hsplit(np.array([1, 2, 3, 4]), 2)
-    [Array([1, 2]), Array([3, 4])]
-    """
-    return split(ary, indices_or_sections, 0 if asarray(ary).ndim == 1 else 1)
-
-
-@implements(np.dsplit)
-def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
-    """Return the array cut along the third axis.
-
-    Examples
-    --------
-    >>> [part.shape for part in dsplit(np.zeros((2, 2, 4)), 2)]
-    [(2, 2, 2), (2, 2, 2)]
-    """
-    if asarray(ary).ndim < 3:
-        raise ValueError("dsplit only works on arrays of 3 or more dimensions")
-    return split(ary, indices_or_sections, 2)
-
-
 @implements(np.block)
 def block(arrays: Any) -> Any:
     """Return an array assembled from nested lists of blocks; the innermost lists are joined along the last axis.
+
+    Parameters
+    ----------
+    arrays : array_like, or nested lists of them
+        All lists of one depth; outer ones join along earlier axes.
+
+    Returns
+    -------
+    Array
+        Never a view.
+
+    Raises
+    ------
+    ValueError
+        If a list is empty, or depths differ.
+    ShapeError
+        If extents do not fit.
 
     Examples
     --------

@@ -14,13 +14,33 @@ from numhlo.tracer.namespace.core import (
     shape_of,
     spelling,
 )
-from numhlo.tracer.namespace.lax_ops import operands
+from numhlo.tracer.namespace.lax_operands import operands
 
 __all__ = ["bitcast_convert_type", "convert_element_type", "reduce_precision"]
 
 
 def convert_element_type(operand: Any, new_dtype: Any) -> Any:
     """Return the operand in another dtype.
+
+    Parameters
+    ----------
+    operand : array_like
+    new_dtype : dtype
+        One that StableHLO has; complex numbers lose their imaginary part on the way to a real dtype.
+
+    Returns
+    -------
+    Array
+        Of the operand's shape. Floats become integers by truncation; what does not fit is unspecified.
+
+    Raises
+    ------
+    DTypeError
+        If StableHLO has no such element type.
+
+    Notes
+    -----
+    StableHLO specification, section ``convert``.
 
     Examples
     --------
@@ -35,6 +55,26 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
 
 def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
     """Return the operand's bits as another dtype; a narrower one adds a last axis, a wider one takes it away.
+
+    Parameters
+    ----------
+    operand : array_like
+    new_dtype : dtype
+        Of any width.
+
+    Returns
+    -------
+    Array
+        Of the operand's shape, but for the last axis where the widths differ; the first element holds the lowest bits.
+
+    Raises
+    ------
+    ShapeError
+        If the last axis does not hold just the elements that make one of a wider dtype.
+
+    Notes
+    -----
+    StableHLO specification, section ``bitcast_convert``.
 
     Examples
     --------
@@ -61,6 +101,22 @@ def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
 
 def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> Any:
     """Return floats rounded to fewer bits, in the same dtype.
+
+    Parameters
+    ----------
+    operand : array_like
+        Of floats.
+    exponent_bits, mantissa_bits : int
+        Of the narrower format: 8 and 7 are those of bfloat16. Values beyond its range become infinite.
+
+    Returns
+    -------
+    Array
+        Of the operand's shape and dtype.
+
+    Notes
+    -----
+    StableHLO specification, section ``reduce_precision``.
 
     Examples
     --------

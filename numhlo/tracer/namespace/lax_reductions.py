@@ -1,6 +1,6 @@
-"""Reductions, running combinations, sorting and products under JAX's names.
+"""Reductions, running combinations and sorting under JAX's names.
 
-They run outside tracing too. Elementwise operations are in `lax_ops`.
+They run outside tracing too. Products are in `lax_products`, elementwise operations in `lax_ops`.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import TensorType, capture_location
-from numhlo.lowering.ir.errors import DTypeError, ShapeError
-from numhlo.lowering.ops import contraction, reduction
+from numhlo.lowering.ir.errors import DTypeError
 from numhlo.lowering.ops import elementwise as ops
+from numhlo.lowering.ops import reduction
 from numhlo.lowering.ops import sorting as sorting_ops
 from numhlo.lowering.ops.control_flow import COMPOSITE
 from numhlo.lowering.ops.cumulative import initial_value
-from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers
 from numhlo.lowering.ops.primitive import Primitive
 from numhlo.lowering.ops.ranking import make_top_k
-from numhlo.tracer.bind import bind, bind1, trace_region
+from numhlo.tracer.bind import bind, trace_region
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import searching
+from numhlo.tracer.namespace.axis_order import moveaxis
 from numhlo.tracer.namespace.core import (
     as_dtype,
     asarray,
@@ -36,17 +36,34 @@ from numhlo.tracer.namespace.core import (
 )
 from numhlo.tracer.namespace.cumulative import accumulate
 from numhlo.tracer.namespace.eager import runs_anywhere
-from numhlo.tracer.namespace.lax_ops import documented
-from numhlo.tracer.namespace.manipulation import moveaxis
+from numhlo.tracer.namespace.lax_operands import document
 from numhlo.tracer.namespace.reductions import reduce_with
 from numhlo.tracer.namespace.sorting import order_keys, precedes
 from numhlo.tracer.pytrees import tree_flatten, tree_unflatten
 
 __all__ = [
-    "argmax", "argmin", "batch_matmul", "cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum", "dot", "dot_general",
+    "argmax", "argmin", "cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum",
     "reduce", "reduce_and", "reduce_max", "reduce_min", "reduce_or", "reduce_prod", "reduce_sum", "reduce_xor", "sort",
     "sort_key_val", "top_k",
 ]  # fmt: skip
+
+
+_RUNNING = {
+    "Parameters": "operand : array_like\naxis : int, optional\nreverse : bool, optional\n    Start at the end.",
+    "Returns": "Array\n    Of the operand's shape and dtype; NaN stays from its place on.",
+}
+
+
+def _reduced(kind: str) -> dict[str, str]:
+    """Return what all docstrings of reductions say; of nothing they give their neutral element."""
+    bits = kind in ("AND", "OR", "XOR")
+    takes = "integers or booleans" if bits else "numbers or booleans"
+    neutral = {"cumsum": "0", "cumprod": "1", "AND": "all ones"}.get(kind, "0" if bits else "the dtype's other extreme")
+    return {
+        "Parameters": f"operand : array_like\n    Of {takes}.\naxes : sequence of int",
+        "Returns": f"Array\n    Without the axes, of the operand's dtype; {neutral} for reductions over nothing.",
+        "Notes": "StableHLO specification, section ``reduce``.",
+    }
 
 
 def _reduction(name: str, op: Primitive, kind: str, documentation: str, *example: str) -> Callable[..., Any]:
@@ -60,7 +77,7 @@ def _reduction(name: str, op: Primitive, kind: str, documentation: str, *example
         initial = initial + initial.dtype.type(0) if kind == "cumsum" and array.dtype.kind != "b" else initial
         return reduce_with(op, array, initial, normalize_axes(tuple(axes), len(shape_of(array))))
 
-    return runs_anywhere(documented(rule, name, documentation, *example))
+    return runs_anywhere(document(rule, name, documentation, _reduced(kind), *example))
 
 
 reduce_sum = _reduction(
@@ -120,6 +137,26 @@ reduce_xor = _reduction(
 def reduce(operands: Any, init_values: Any, computation: Callable[[Any, Any], Any], dimensions: Sequence[int]) -> Any:
     """Return operands combined along dimensions by a function of two pytrees of scalars, in any order.
 
+    Parameters
+    ----------
+    operands : pytree of array_like
+        Of one shape.
+    init_values : pytree of scalars
+        One for each operand, and neutral: how often each is combined is unspecified.
+    computation : callable
+        Takes two pytrees of scalars and returns one; it must be associative.
+    dimensions : sequence of int
+        Negative ones count from the last.
+
+    Returns
+    -------
+    pytree of Array
+        Of the operands' dtypes, without the dimensions.
+
+    Notes
+    -----
+    StableHLO specification, section ``reduce``.
+
     Examples
     --------
     >>> reduce(np.array([3, 1, 2]), 0, lambda x, y: x + y, (0,))
@@ -146,6 +183,24 @@ def reduce(operands: Any, init_values: Any, computation: Callable[[Any, Any], An
 def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
     """Return the index of the greatest element along an axis, the first of equals.
 
+    Parameters
+    ----------
+    operand : array_like
+        Of real numbers or booleans; the first NaN wins.
+    axis : int
+    index_dtype : dtype
+        An integer one.
+
+    Returns
+    -------
+    Array
+        Of ``index_dtype``, without the axis.
+
+    Raises
+    ------
+    ValueError
+        If the axis has no elements.
+
     Examples
     --------
     >>> argmax(np.array([1.0, 9.0, 9.0]), 0, "int32")
@@ -157,6 +212,24 @@ def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
 @runs_anywhere
 def argmin(operand: Any, axis: int, index_dtype: Any) -> Any:
     """Return the index of the least element along an axis, the first of equals.
+
+    Parameters
+    ----------
+    operand : array_like
+        Of real numbers or booleans; the first NaN wins.
+    axis : int
+    index_dtype : dtype
+        An integer one.
+
+    Returns
+    -------
+    Array
+        Of ``index_dtype``, without the axis.
+
+    Raises
+    ------
+    ValueError
+        If the axis has no elements.
 
     Examples
     --------
@@ -171,7 +244,7 @@ def _running(name: str, documentation: str, *example: str) -> Callable[..., Any]
         array = asarray(operand)
         return accumulate(name, array, normalize_axis(axis, len(shape_of(array))), reverse)
 
-    return documented(rule, name, documentation, *example)
+    return document(rule, name, documentation, _RUNNING, *example)
 
 
 cumsum = _running(
@@ -193,6 +266,19 @@ cummin = _running("cummin", "Return the running minimum along an axis.", "np.arr
 def cumlogsumexp(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     """Return the running ``log(sum(exp(x)))`` along an axis, relative to the greatest element.
 
+    Parameters
+    ----------
+    operand : array_like
+        Of floats.
+    axis : int, optional
+    reverse : bool, optional
+        Start at the end.
+
+    Returns
+    -------
+    Array
+        Of the operand's shape and dtype.
+
     Examples
     --------
     >>> cumlogsumexp(np.array([1000.0, 1000.0]))
@@ -209,6 +295,26 @@ def cumlogsumexp(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
 @runs_anywhere
 def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
     """Return arrays sorted along a dimension by the first ``num_keys`` of them; NaN last.
+
+    Parameters
+    ----------
+    operand : array_like, or sequence of array_like
+        Of one shape.
+    dimension : int, optional
+        Along which is sorted, the last by default.
+    is_stable : bool, optional
+        Keep the order of equal elements.
+    num_keys : int, optional
+        How many of the arrays decide, the first before the second; the others are moved with them.
+
+    Returns
+    -------
+    Array, or tuple of Array
+        In rising order; -0.0 and 0.0 are equal, and complex numbers are ordered by real part, then imaginary part.
+
+    Notes
+    -----
+    StableHLO specification, section ``sort``.
 
     Examples
     --------
@@ -230,6 +336,19 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
 def sort_key_val(keys: Any, values: Any, dimension: int = -1, is_stable: bool = True) -> tuple[Any, Any]:
     """Return keys sorted along a dimension, and values moved with them.
 
+    Parameters
+    ----------
+    keys, values : array_like
+        Of one shape.
+    dimension : int, optional
+        The last by default.
+    is_stable : bool, optional
+        Keep the order of equal keys.
+
+    Returns
+    -------
+    tuple of two Arrays
+
     Examples
     --------
     >>> sort_key_val(np.array([2, 1]), np.array([20.0, 10.0]))
@@ -241,6 +360,25 @@ def sort_key_val(keys: Any, values: Any, dimension: int = -1, is_stable: bool = 
 
 def top_k(operand: Any, k: int, *, axis: int = -1) -> tuple[Any, Any]:
     """Return the ``k`` largest elements along an axis in falling order, and their indices (int32).
+
+    Parameters
+    ----------
+    operand : array_like
+        Of real numbers; NaN counts as greatest.
+    k : int
+        At most the extent of the axis.
+    axis : int, optional
+        The last by default.
+
+    Returns
+    -------
+    tuple of two Arrays
+        With extent ``k`` along the axis; of equal elements the one with the lower index comes first.
+
+    Raises
+    ------
+    DTypeError
+        If the operand is complex.
 
     Examples
     --------
@@ -257,78 +395,3 @@ def top_k(operand: Any, k: int, *, axis: int = -1) -> tuple[Any, Any]:
     found = bind(COMPOSITE, last, attributes=attributes, results=attributes["decomposition"].result_types)
     values, indices = found if last is array else [moveaxis(x, -1, place) for x in found]
     return values, indices
-
-
-def dot_general(
-    lhs: Any,
-    rhs: Any,
-    dimension_numbers: Any,
-    precision: Any = None,
-    preferred_element_type: Any = None,
-) -> Any:
-    """Return products summed over contracting dimensions: batch dimensions first, then those of either side.
-
-    Parameters
-    ----------
-    lhs, rhs : array
-        Of one dtype.
-    dimension_numbers : ((lhs_contract, rhs_contract), (lhs_batch, rhs_batch))
-    precision : optional
-        Accepted and ignored: products are computed in the operands' precision at least.
-    preferred_element_type : dtype, optional
-        Of the result.
-
-    Examples
-    --------
-    >>> dot_general(np.ones((2, 3)), np.ones((3, 4)), (((1,), (0,)), ((), ()))).shape
-    (2, 4)
-    """
-    x, y = asarray(lhs), asarray(rhs)
-    if x.dtype != y.dtype:
-        raise DTypeError(
-            f"lax.dot_general: operands {spelling(x)} and {spelling(y)} differ in dtype", where=capture_location()
-        )
-    (left, right), (left_batch, right_batch) = dimension_numbers
-    numbers = DotDimensionNumbers(
-        lhs_batching_dimensions=tuple(left_batch),
-        rhs_batching_dimensions=tuple(right_batch),
-        lhs_contracting_dimensions=tuple(left),
-        rhs_contracting_dimensions=tuple(right),
-    )
-    shape = [shape_of(x)[k] for k in left_batch]
-    shape += [n for k, n in enumerate(shape_of(x)) if k not in (*left, *left_batch)]
-    shape += [n for k, n in enumerate(shape_of(y)) if k not in (*right, *right_batch)]
-    wanted = as_dtype(preferred_element_type, x.dtype)
-    attributes = {"dot_dimension_numbers": numbers, "precision_config": ("DEFAULT", "DEFAULT")}
-    return bind1(contraction.DOT_GENERAL, x, y, attributes=attributes, results=[TensorType(tuple(shape), wanted)])
-
-
-def dot(lhs: Any, rhs: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
-    """Return the product of vectors and matrices.
-
-    Examples
-    --------
-    >>> dot(np.array([1, 2]), np.array([3, 4]))
-    Array(11)
-    """
-    x, y = asarray(lhs), asarray(rhs)
-    if not 1 <= len(shape_of(x)) <= 2 or not 1 <= len(shape_of(y)) <= 2:
-        raise ShapeError(
-            f"lax.dot: {spelling(x)} and {spelling(y)} are not vectors or matrices",
-            where=capture_location(),
-            fix="use lax.dot_general, or numhlo.numpy.matmul",
-        )
-    return dot_general(x, y, (((len(shape_of(x)) - 1,), (0,)), ((), ())), precision, preferred_element_type)
-
-
-def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Any:
-    """Return products of matrices; all leading dimensions are batches.
-
-    Examples
-    --------
-    >>> batch_matmul(np.ones((5, 2, 3)), np.ones((5, 3, 4))).shape
-    (5, 2, 4)
-    """
-    ndim = len(shape_of(asarray(lhs)))
-    batch = tuple(range(ndim - 2))
-    return dot_general(lhs, rhs, (((ndim - 1,), (ndim - 2,)), (batch, batch)), precision)

@@ -23,7 +23,8 @@ from numhlo.tracer.namespace.core import (
     spelling,
 )
 from numhlo.tracer.namespace.eager import operand_of, runs_anywhere
-from numhlo.tracer.namespace.lax_structure import expand_dims, squeeze, transpose, unstack
+from numhlo.tracer.namespace.lax_joining import unstack
+from numhlo.tracer.namespace.lax_structure import expand_dims, squeeze, transpose
 from numhlo.tracer.namespace.manipulation import shape_tuple
 
 __all__ = [

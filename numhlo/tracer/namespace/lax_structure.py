@@ -1,18 +1,18 @@
-"""Shapes and static slices under JAX's names: broadcasts, reshapes, pads, joins, splits.
+"""Arrays of a shape, and other shapes for the same elements, under JAX's names.
 
-They run outside tracing too. Slices whose start is traced are in `lax_slices`, elementwise operations in `lax_ops`.
+They run outside tracing too. What joins, pads and cuts is in `lax_joining`, slices whose start is traced in
+`lax_slices`, elementwise operations in `lax_ops`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from numhlo.lowering.ir import TensorType, capture_location
-from numhlo.lowering.ir.errors import ArgumentError, ShapeError
+from numhlo.lowering.ir.errors import ShapeError
 from numhlo.lowering.ops import control_flow, layout
 from numhlo.tracer.bind import bind, bind1
 from numhlo.tracer.namespace import building as b
@@ -28,20 +28,37 @@ from numhlo.tracer.namespace.core import (
     spelling,
 )
 from numhlo.tracer.namespace.eager import operand_of
-from numhlo.tracer.namespace.joining import concatenate_arrays
 from numhlo.tracer.namespace.manipulation import shape_tuple
 from numhlo.tracer.namespace.types import broadcast_shapes
 from numhlo.tracer.pytrees import tree_flatten, tree_unflatten
 
 __all__ = [
     "broadcast", "broadcast_in_dim", "broadcast_like", "broadcast_shapes", "broadcasted_iota", "collapse",
-    "concatenate", "empty", "expand_dims", "full", "full_like", "index_in_dim", "iota", "optimization_barrier", "pad",
-    "reshape", "rev", "slice", "slice_in_dim", "split", "squeeze", "stack", "tile", "transpose", "unstack",
+    "empty", "expand_dims", "full", "full_like", "iota", "optimization_barrier",
+    "reshape", "rev", "squeeze", "transpose",
 ]  # fmt: skip
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
     """Return an array filled with a scalar.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        Known while tracing.
+    fill_value : scalar
+        May be traced.
+    dtype : dtype, optional
+        That of ``fill_value`` by default.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    DataDependentShapeError
+        If an extent is traced.
 
     Examples
     --------
@@ -55,6 +72,19 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
 def full_like(x: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> Any:
     """Return an array filled with a scalar, of another array's shape and dtype.
 
+    Parameters
+    ----------
+    x : array_like
+        Its shape and dtype are the defaults.
+    fill_value : scalar
+        May be traced.
+    dtype : dtype, optional
+    shape : int or sequence of int, optional
+
+    Returns
+    -------
+    Array
+
     Examples
     --------
     >>> full_like(np.array([1, 2], np.int8), 7)
@@ -67,6 +97,16 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> 
 def empty(shape: Any, dtype: Any) -> Any:
     """Return an array of zeros.
 
+    Parameters
+    ----------
+    shape : int or sequence of int
+    dtype : dtype
+
+    Returns
+    -------
+    Array
+        Of zeros: nothing that was not computed is ever seen.
+
     Examples
     --------
     >>> empty((2,), "float32")
@@ -77,6 +117,22 @@ def empty(shape: Any, dtype: Any) -> Any:
 
 def iota(dtype: Any, size: int) -> Any:
     """Return 0, 1, ..., size - 1.
+
+    Parameters
+    ----------
+    dtype : dtype
+        Of numbers.
+    size : int
+        Known while tracing.
+
+    Returns
+    -------
+    Array
+        Of shape ``(size,)``.
+
+    Notes
+    -----
+    StableHLO specification, section ``iota``.
 
     Examples
     --------
@@ -90,6 +146,18 @@ def iota(dtype: Any, size: int) -> Any:
 def broadcasted_iota(dtype: Any, shape: Any, dimension: int) -> Any:
     """Return an array whose elements are their index along a dimension.
 
+    Parameters
+    ----------
+    dtype : dtype
+    shape : int or sequence of int
+    dimension : int
+        Along which the numbers rise.
+
+    Returns
+    -------
+    Array
+        Of the shape; narrow dtypes wrap around.
+
     Examples
     --------
     >>> broadcasted_iota("int32", (2, 3), 1).tolist()
@@ -102,6 +170,17 @@ def broadcasted_iota(dtype: Any, shape: Any, dimension: int) -> Any:
 def broadcast(operand: Any, sizes: Sequence[int]) -> Any:
     """Return the operand repeated along new leading dimensions.
 
+    Parameters
+    ----------
+    operand : array_like
+    sizes : sequence of int
+        Extents of the new dimensions.
+
+    Returns
+    -------
+    Array
+        Of shape ``(*sizes, *operand.shape)``.
+
     Examples
     --------
     >>> broadcast(np.array([1, 2]), (2,)).tolist()
@@ -113,6 +192,27 @@ def broadcast(operand: Any, sizes: Sequence[int]) -> Any:
 
 def broadcast_in_dim(operand: Any, shape: Any, broadcast_dimensions: Sequence[int]) -> Any:
     """Return the operand with its dimensions placed in a larger shape, and repeated along the others.
+
+    Parameters
+    ----------
+    operand : array_like
+    shape : sequence of int
+    broadcast_dimensions : sequence of int
+        For each dimension of the operand, the one of the result that it becomes; an extent of 1 is repeated.
+
+    Returns
+    -------
+    Array
+        Of the shape.
+
+    Raises
+    ------
+    VerificationError
+        If the dimensions do not fit.
+
+    Notes
+    -----
+    StableHLO specification, section ``broadcast_in_dim``.
 
     Examples
     --------
@@ -128,6 +228,16 @@ def broadcast_in_dim(operand: Any, shape: Any, broadcast_dimensions: Sequence[in
 
 def broadcast_like(arr: Any, like_arr: Any) -> Any:
     """Return an array broadcast to another one's shape, aligned at the last dimension; its dtype stays.
+
+    Parameters
+    ----------
+    arr, like_arr : array_like
+        Of ``like_arr`` only the shape counts.
+
+    Returns
+    -------
+    Array
+        Of the dtype of ``arr``.
 
     Raises
     ------
@@ -156,6 +266,27 @@ def array_type(array: Any, shape: tuple[int, ...]) -> Any:
 def reshape(operand: Any, new_sizes: Any, dimensions: Sequence[int] | None = None) -> Any:
     """Return the elements, read in the order of ``dimensions``, under another shape; one extent may be -1.
 
+    Parameters
+    ----------
+    operand : array_like
+    new_sizes : int or sequence of int
+    dimensions : sequence of int, optional
+        An order of all dimensions, the slowest first; by default as they are.
+
+    Returns
+    -------
+    Array
+        Row-major.
+
+    Raises
+    ------
+    ShapeError
+        If the number of elements differs, or more than one extent is -1.
+
+    Notes
+    -----
+    StableHLO specification, section ``reshape``.
+
     Examples
     --------
     >>> reshape(np.arange(6), (2, -1)).tolist()
@@ -177,6 +308,16 @@ def reshape(operand: Any, new_sizes: Any, dimensions: Sequence[int] | None = Non
 def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = None) -> Any:
     """Return neighbouring dimensions merged into one.
 
+    Parameters
+    ----------
+    operand : array_like
+    start_dimension, stop_dimension : int
+        As the bounds of a Python slice of dimensions; all to the last one for None.
+
+    Returns
+    -------
+    Array
+
     Examples
     --------
     >>> collapse(np.zeros((2, 3, 4)), 0, 2).shape
@@ -184,16 +325,28 @@ def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = No
     """
     array = operand_of(operand)
     shape = shape_of(array)
-    low, high, _ = builtin_slice(start_dimension, stop_dimension).indices(len(shape))
+    low, high, _ = slice(start_dimension, stop_dimension).indices(len(shape))
     merged = int(np.prod(shape[low:high], dtype=np.int64))
     return reshape_to(array, (*shape[:low], merged, *shape[high:]))
 
 
-builtin_slice = slice
-
-
 def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
     """Return dimensions of extent 1 inserted at places of the result.
+
+    Parameters
+    ----------
+    array : array_like
+    dimensions : sequence of int
+        Negative ones count from the result's last.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        If the result has no such dimension.
 
     Examples
     --------
@@ -209,6 +362,20 @@ def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
 
 def squeeze(array: Any, dimensions: Sequence[int]) -> Any:
     """Return dimensions of extent 1 removed.
+
+    Parameters
+    ----------
+    array : array_like
+    dimensions : sequence of int
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ShapeError
+        If an extent is not 1.
 
     Examples
     --------
@@ -229,6 +396,25 @@ def squeeze(array: Any, dimensions: Sequence[int]) -> Any:
 def transpose(operand: Any, permutation: Sequence[int]) -> Any:
     """Return dimensions in another order.
 
+    Parameters
+    ----------
+    operand : array_like
+    permutation : sequence of int
+        Dimension ``k`` of the result is dimension ``permutation[k]`` of the operand.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    VerificationError
+        If it is no permutation of all dimensions.
+
+    Notes
+    -----
+    StableHLO specification, section ``transpose``.
+
     Examples
     --------
     >>> transpose(np.array([[1, 2], [3, 4]]), (1, 0)).tolist()
@@ -240,6 +426,20 @@ def transpose(operand: Any, permutation: Sequence[int]) -> Any:
 def rev(operand: Any, dimensions: Sequence[int]) -> Any:
     """Return dimensions in reverse order.
 
+    Parameters
+    ----------
+    operand : array_like
+    dimensions : sequence of int
+
+    Returns
+    -------
+    Array
+        Of the operand's shape.
+
+    Notes
+    -----
+    StableHLO specification, section ``reverse``.
+
     Examples
     --------
     >>> rev(np.array([1, 2, 3]), (0,))
@@ -250,137 +450,21 @@ def rev(operand: Any, dimensions: Sequence[int]) -> Any:
     return bind1(layout.REVERSE, array, attributes={"dimensions": places})
 
 
-def concatenate(operands: Sequence[Any], dimension: int) -> Any:
-    """Return arrays of one dtype joined along a dimension.
-
-    Examples
-    --------
-    >>> concatenate([np.array([1, 2]), np.array([3])], 0)
-    Array([1, 2, 3])
-    """
-    arrays = [operand_of(x) for x in operands]
-    if not arrays:
-        raise ArgumentError("lax.concatenate: no operands", where=capture_location())
-    return concatenate_arrays(arrays, normalize_axis(dimension, len(shape_of(arrays[0]))))
-
-
-def stack(operands: Sequence[Any], axis: int = 0) -> Any:
-    """Return arrays of one shape and dtype joined along a new dimension.
-
-    Examples
-    --------
-    >>> stack([np.array([1, 2]), np.array([3, 4])], 1).tolist()
-    [[1, 3], [2, 4]]
-    """
-    return concatenate([expand_dims(x, (axis,)) for x in operands], axis)
-
-
-def unstack(x: Any, axis: int = 0) -> tuple[Any, ...]:
-    """Return the slices along a dimension.
-
-    Examples
-    --------
-    >>> unstack(np.array([[1, 2], [3, 4]]))
-    (Array([1, 2]), Array([3, 4]))
-    """
-    value = operand_of(x)
-    return tuple(index_in_dim(value, k, axis, keepdims=False) for k in range(shape_of(value)[axis]))
-
-
-def tile(operand: Any, reps: Sequence[int]) -> Any:
-    """Return the operand repeated along each dimension.
-
-    Examples
-    --------
-    >>> tile(np.array([1, 2]), (2,))
-    Array([1, 2, 1, 2])
-    """
-    array = operand_of(operand)
-    for axis, count in enumerate(reps):
-        array = concatenate_arrays([array] * count, axis) if count != 1 else array
-    return array
-
-
-def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Any]:
-    """Return pieces of given extents along a dimension.
-
-    Examples
-    --------
-    >>> split(np.arange(5), (2, 3))
-    [Array([0, 1]), Array([2, 3, 4])]
-    """
-    ends = np.cumsum([0, *sizes]).tolist()
-    return [slice_in_dim(operand, low, high, axis=axis) for low, high in pairwise(ends)]
-
-
-def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, int, int]]) -> Any:
-    """Return the operand with a value around and between its elements: (low, high, interior) for each dimension.
-
-    Examples
-    --------
-    >>> pad(np.array([1, 2]), 0, [(1, 0, 1)])
-    Array([0, 1, 0, 2])
-    """
-    array = operand_of(operand)
-    low, high, interior = (tuple(int(c[k]) for c in padding_config) for k in range(3))
-    attributes = {"edge_padding_low": low, "edge_padding_high": high, "interior_padding": interior}
-    return bind1(layout.PAD, array, convert(operand_of(padding_value), array.dtype), attributes=attributes)
-
-
-def slice(
-    operand: Any, start_indices: Sequence[int], limit_indices: Sequence[int], strides: Sequence[int] | None = None
-) -> Any:
-    """Return a rectangle known while tracing.
-
-    Examples
-    --------
-    >>> slice(np.arange(6), (1,), (6,), (2,))
-    Array([1, 3, 5])
-    """
-    array = operand_of(operand)
-    steps = (1,) * len(shape_of(array)) if strides is None else strides
-    attributes = {
-        "start_indices": shape_tuple(tuple(start_indices)),
-        "limit_indices": shape_tuple(tuple(limit_indices)),
-        "strides": shape_tuple(tuple(steps)),
-    }
-    return bind1(layout.SLICE, array, attributes=attributes)
-
-
-def slice_in_dim(operand: Any, start_index: int | None, limit_index: int | None, stride: int = 1, axis: int = 0) -> Any:
-    """Return a slice along one dimension; negative indices count from the end.
-
-    Examples
-    --------
-    >>> slice_in_dim(np.arange(6), 1, -1, 2)
-    Array([1, 3])
-    """
-    shape = shape_of(operand_of(operand))
-    place = normalize_axis(axis, len(shape))
-    low, high, _ = builtin_slice(start_index, limit_index).indices(shape[place])
-    starts, limits, strides = [0] * len(shape), list(shape), [1] * len(shape)
-    starts[place], limits[place], strides[place] = low, max(low, high), stride
-    return slice(operand, starts, limits, strides)
-
-
-def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True) -> Any:
-    """Return one slice along a dimension, at an index known while tracing.
-
-    Examples
-    --------
-    >>> index_in_dim(np.array([[1, 2], [3, 4]]), -1, keepdims=False)
-    Array([3, 4])
-    """
-    extent = shape_of(operand_of(operand))[axis]
-    if not -extent <= index < extent:
-        raise IndexError(f"index {index} is out of bounds for axis {axis} with size {extent}")
-    place = index % extent
-    found = slice_in_dim(operand, place, place + 1, axis=axis)
-    return found if keepdims else squeeze(found, (axis,))
-
-
 def optimization_barrier(operand: Any, /) -> Any:
     """Return a pytree unchanged; no optimization moves work across it.
+
+    Parameters
+    ----------
+    operand : pytree of array_like
+
+    Returns
+    -------
+    pytree of Array
+        Computed whole before anything that uses a part of it.
+
+    Notes
+    -----
+    StableHLO specification, section ``optimization_barrier``.
 
     Examples
     --------

@@ -8,7 +8,7 @@ from typing import Any
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ShapeError
-from numhlo.tracer.namespace import manipulation
+from numhlo.tracer.namespace import axis_order
 from numhlo.tracer.namespace.core import asarray, shape_of
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.lax_windows import conv_dimension_numbers, conv_general_dilated_patches
@@ -71,8 +71,8 @@ def conv_general_dilated_local(
     patches = conv_general_dilated_patches(
         x, sizes, window_strides, padding, lhs_dilation, rhs_dilation, spec, precision
     )
-    patches = manipulation.transpose(patches, spec.out_spec)
-    kernel = manipulation.transpose(kernel, spec.rhs_spec)
+    patches = axis_order.transpose(patches, spec.out_spec)
+    kernel = axis_order.transpose(kernel, spec.rhs_spec)
     places = shape_of(patches)[2:]
     wanted = (shape_of(x)[spec.lhs_spec[1]] * math.prod(sizes), *places)
     if shape_of(kernel)[1:] != wanted:
@@ -85,5 +85,5 @@ def conv_general_dilated_local(
     spatial = range(2, 2 + len(places))
     result = contract(kernel, patches, ((1,), (1,)), (spatial, spatial))  # places, output features, batch
     order = (len(places) + 1, len(places), *range(len(places)))
-    found = manipulation.transpose(result, order)
-    return manipulation.transpose(found, [spec.out_spec.index(k) for k in range(len(order))])
+    found = axis_order.transpose(result, order)
+    return axis_order.transpose(found, [spec.out_spec.index(k) for k in range(len(order))])

@@ -1,4 +1,7 @@
-"""Shapes: reshape, transpose, squeeze, broadcast, flip, roll, repeat, tile, pad. Views where NumPy gives views."""
+"""Shapes: reshape, ravel, squeeze, expand_dims, broadcasting, diagonals. Views where NumPy gives views.
+
+Axes in another order are in `axis_order`, elements in another order in `rearranging`, padding in `padding`.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,13 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DataDependentShapeError, ShapeError
+from numhlo.tracer.namespace.axis_order import moveaxis
 from numhlo.tracer.namespace.core import (
     asarray,
     broadcast_shapes,
     convert,
     implements,
     normalize_axes,
-    normalize_axis,
     shape_of,
 )
 from numhlo.tracer.namespace.index_items import as_traced
@@ -33,15 +36,9 @@ __all__ = [
     "broadcast_to",
     "diagonal",
     "expand_dims",
-    "matrix_transpose",
-    "moveaxis",
-    "permute_dims",
     "ravel",
     "reshape",
-    "rollaxis",
     "squeeze",
-    "swapaxes",
-    "transpose",
 ]
 
 
@@ -72,6 +69,27 @@ def shape_tuple(shape: Any) -> tuple[int, ...]:
 @implements(np.reshape)
 def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> Any:
     """Return the elements in row-major order under another shape; one extent may be -1.
+
+    Parameters
+    ----------
+    a : array_like
+    shape : int or sequence of int
+        Known while tracing.
+    order : "C", "F" or "A", optional
+        In which elements are read and placed.
+    copy : bool, optional
+        True for a copy; by default a view where NumPy gives one.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ShapeError
+        If the number of elements differs, or more than one extent is -1.
+    DataDependentShapeError
+        If an extent is traced.
 
     Examples
     --------
@@ -108,6 +126,22 @@ def _resolve_shape(shape: Any, array: Tracer) -> tuple[int, ...]:
 def ravel(a: Any, order: str = "C") -> Any:
     """Return the array flattened.
 
+    Parameters
+    ----------
+    a : array_like
+    order : "C", "F", "A" or "K", optional
+        In which elements are read; "K" as they lie in memory.
+
+    Returns
+    -------
+    Array
+        One-dimensional; a view where the elements lie in that order already.
+
+    Raises
+    ------
+    ArgumentError
+        If ``order`` is another.
+
     Examples
     --------
     >>> ravel(np.array([[1, 2]]))
@@ -138,96 +172,25 @@ def _resolve_order(x: Tracer, order: str) -> str:
     return order
 
 
-@implements(np.transpose, np.permute_dims)
-def transpose(a: Any, axes: Any = None) -> Any:
-    """Return the axes in another order, reversed for None.
-
-    Examples
-    --------
-    >>> transpose(np.array([[1, 2]]))
-    Array([[1],
-           [2]])
-    """
-    array = _traced(a)
-    order = tuple(reversed(range(array.ndim))) if axes is None else normalize_axes(axes, array.ndim)
-    if len(order) != array.ndim:
-        raise ValueError("axes don't match array")
-    return view_transpose(array, order)
-
-
-permute_dims = transpose
-
-
-@implements(np.matrix_transpose)
-def matrix_transpose(x: Any, /) -> Any:
-    """Return the last two axes swapped.
-
-    Examples
-    --------
-    >>> matrix_transpose(np.ones((4, 2, 3))).shape
-    (4, 3, 2)
-    """
-    array = _traced(x)
-    if array.ndim < 2:
-        raise ValueError(f"Input array must be at least 2-dimensional, but it is {array.ndim}")
-    return swapaxes(array, -1, -2)
-
-
-@implements(np.swapaxes)
-def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
-    """Return two axes interchanged.
-
-    Examples
-    --------
-    >>> swapaxes(np.zeros((2, 3)), 0, 1).shape
-    (3, 2)
-    """
-    array = _traced(a)
-    first, second = normalize_axis(axis1, array.ndim, "axis1"), normalize_axis(axis2, array.ndim, "axis2")
-    order = list(range(array.ndim))
-    order[first], order[second] = second, first
-    return view_transpose(array, tuple(order))
-
-
-@implements(np.moveaxis)
-def moveaxis(a: Any, source: Any, destination: Any) -> Any:
-    """Return axes moved to other places.
-
-    Examples
-    --------
-    >>> moveaxis(np.zeros((2, 3, 4)), 0, -1).shape
-    (3, 4, 2)
-    """
-    array = _traced(a)
-    origins, targets = normalize_axes(source, array.ndim), normalize_axes(destination, array.ndim)
-    if len(origins) != len(targets):
-        raise ValueError("`source` and `destination` arguments must have the same number of elements")
-    order = [k for k in range(array.ndim) if k not in origins]
-    for target, origin in sorted(zip(targets, origins, strict=True)):
-        order.insert(target, origin)
-    return view_transpose(array, tuple(order))
-
-
-@implements(np.rollaxis)
-def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
-    """Return an axis moved back until it stands before another; `moveaxis` is easier to read.
-
-    Examples
-    --------
-    >>> rollaxis(np.ones((2, 3, 4)), 2).shape
-    (4, 2, 3)
-    """
-    array = _traced(a)
-    place = normalize_axis(axis, array.ndim)
-    target = start + array.ndim if start < 0 else start
-    if not 0 <= target <= array.ndim:
-        raise np.exceptions.AxisError(f"'start' arg requires {-array.ndim} <= start < {array.ndim + 1}")
-    return moveaxis(array, place, target - (place < target))
-
-
 @implements(np.expand_dims)
 def expand_dims(a: Any, axis: Any = 0) -> Any:
     """Return axes of extent 1 inserted at the given places of the result.
+
+    Parameters
+    ----------
+    a : array_like
+    axis : int or sequence of int
+        Negative ones count from the result's last axis.
+
+    Returns
+    -------
+    Array
+        A view.
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        If the result has no such axis.
 
     Examples
     --------
@@ -245,6 +208,22 @@ def expand_dims(a: Any, axis: Any = 0) -> Any:
 def squeeze(a: Any, axis: Any = None) -> Any:
     """Return axes of extent 1 removed.
 
+    Parameters
+    ----------
+    a : array_like
+    axis : int or sequence of int, optional
+        All axes of extent 1 by default.
+
+    Returns
+    -------
+    Array
+        A view.
+
+    Raises
+    ------
+    ValueError
+        If an axis that is named has another extent.
+
     Examples
     --------
     >>> squeeze(np.array([[1, 2]]))
@@ -260,6 +239,23 @@ def squeeze(a: Any, axis: Any = None) -> Any:
 @implements(np.broadcast_to)
 def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
     """Return an array broadcast to a shape: a view that can't be written.
+
+    Parameters
+    ----------
+    array : array_like
+    shape : int or sequence of int
+        Known while tracing.
+    subok : bool, optional
+        NumPy's; while tracing there are no subclasses.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ShapeError
+        If the array has more dimensions, or an extent that is neither 1 nor equal.
 
     Examples
     --------
@@ -283,6 +279,22 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
     """Return arrays broadcast against each other.
 
+    Parameters
+    ----------
+    *args : array_like
+    subok : bool, optional
+        NumPy's; while tracing there are no subclasses.
+
+    Returns
+    -------
+    tuple of Array
+        Views that can't be written, where the shape changed.
+
+    Raises
+    ------
+    ShapeError
+        If two extents differ and neither is 1.
+
     Examples
     --------
     >>> [x.shape for x in broadcast_arrays([[1], [2]], [1, 2, 3])]
@@ -296,6 +308,24 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
 @implements(np.diagonal)
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """Return diagonals of the planes of two axes, as the last axis.
+
+    Parameters
+    ----------
+    a : array_like
+    offset : int, optional
+        Positive above the main diagonal, negative below; beyond the plane the diagonal is empty.
+    axis1, axis2 : int, optional
+        Rows and columns.
+
+    Returns
+    -------
+    Array
+        A view without the two axes.
+
+    Raises
+    ------
+    ValueError
+        If the two axes are one.
 
     Examples
     --------
@@ -321,6 +351,15 @@ def _at_least(x: Any, ndim: int) -> Any:
 def atleast_1d(*arys: Any) -> Any:
     """Return arrays of at least one dimension.
 
+    Parameters
+    ----------
+    *arys : array_like
+
+    Returns
+    -------
+    Array or tuple of Array
+        A tuple for more than one argument; views, with axes of extent 1 in front.
+
     Examples
     --------
     >>> atleast_1d(3)
@@ -332,6 +371,15 @@ def atleast_1d(*arys: Any) -> Any:
 @implements(np.atleast_2d)
 def atleast_2d(*arys: Any) -> Any:
     """Return arrays of at least two dimensions.
+
+    Parameters
+    ----------
+    *arys : array_like
+
+    Returns
+    -------
+    Array or tuple of Array
+        A tuple for more than one argument; views, with axes of extent 1 in front.
 
     Examples
     --------
@@ -345,6 +393,15 @@ def atleast_2d(*arys: Any) -> Any:
 def atleast_3d(*arys: Any) -> Any:
     """Return arrays of at least three dimensions.
 
+    Parameters
+    ----------
+    *arys : array_like
+
+    Returns
+    -------
+    Array or tuple of Array
+        A tuple for more than one argument; a vector becomes ``(1, n, 1)``, a matrix ``(m, n, 1)``.
+
     Examples
     --------
     >>> atleast_3d([1, 2]).shape
@@ -356,6 +413,25 @@ def atleast_3d(*arys: Any) -> Any:
 @implements(np.astype)
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
     """Return the array converted to a dtype.
+
+    Parameters
+    ----------
+    x : array_like
+    dtype : dtype
+        Floats become integers by truncation, complex numbers real ones by their real part.
+    copy : bool, optional
+        False to return ``x`` itself where it has the dtype.
+    device : optional
+        NumPy's; without a meaning while tracing.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    DTypeError
+        If StableHLO has no such element type.
 
     Examples
     --------

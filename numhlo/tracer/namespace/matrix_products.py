@@ -11,8 +11,8 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
+from numhlo.tracer.namespace import axis_order, manipulation
 from numhlo.tracer.namespace import elementwise as ufuncs
-from numhlo.tracer.namespace import manipulation
 from numhlo.tracer.namespace.core import (
     asarray,
     broadcast_shapes,
@@ -72,7 +72,7 @@ def generalized(core: str, *functions: Any, eager: Callable[..., Any] | None = N
             loop = loop_dtypes(promoting, tuple(a.dtype for a in arrays), wanted, casting)
             x, y = (convert(a, d) for a, d in zip(arrays, loop, strict=False))
             if axis is not NO_VALUE:
-                x, y = (manipulation.moveaxis(a, operator.index(axis), -1) for a in (x, y))
+                x, y = (axis_order.moveaxis(a, operator.index(axis), -1) for a in (x, y))
             result = product(x, y)
             if keepdims:
                 result = manipulation.expand_dims(result, -1 if axis is NO_VALUE else axis)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import cumulative, elementwise, reductions, searching, statistics
+from numhlo.tracer.namespace import cumulative, elementwise, moments, reductions, searching, statistics
 from numhlo.tracer.namespace.core import asarray, convert, full_of, implements
 from numhlo.tracer.namespace.elementwise import store
 from numhlo.tracer.namespace.index_items import as_traced
@@ -189,7 +189,7 @@ def nanmean(
     Array(1.5)
     """
     array = as_traced(asarray(a))
-    return reductions.mean(array, axis, dtype, out, keepdims, where=_both(_present(array), where))
+    return moments.mean(array, axis, dtype, out, keepdims, where=_both(_present(array), where))
 
 
 @implements(np.nanvar)
@@ -215,7 +215,7 @@ def nanvar(
     array = as_traced(asarray(a))
     mask = _both(_present(array), where)
     less = ddof if correction is NO_VALUE else correction
-    result = reductions.var(array, axis, dtype, None, less, keepdims, where=mask, mean=mean)
+    result = moments.var(array, axis, dtype, None, less, keepdims, where=mask, mean=mean)
     count = reductions.sum(mask, axis, np.int64, keepdims=keepdims)
     enough = elementwise.greater(count, less)
     return store("nanvar", b.select(enough, result, np.nan), out)

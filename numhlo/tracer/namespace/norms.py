@@ -9,8 +9,16 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ShapeError
+from numhlo.tracer.namespace import (
+    axis_order,
+    calculus,
+    elementwise,
+    linear_algebra,
+    manipulation,
+    matrix_products,
+    reductions,
+)
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import calculus, elementwise, linear_algebra, manipulation, matrix_products, reductions
 from numhlo.tracer.namespace import matrices as m
 from numhlo.tracer.namespace.core import (
     asarray,
@@ -117,7 +125,7 @@ def _matrix_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any
 
 def _spectral_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     """Return the greatest singular value, the least, or the sum of all."""
-    (values,) = m.factor("svdvals", asarray(manipulation.moveaxis(x, axes, (-2, -1))))
+    (values,) = m.factor("svdvals", asarray(axis_order.moveaxis(x, axes, (-2, -1))))
     reduce: Any = {2: reductions.max, -2: reductions.min, "nuc": reductions.sum}[ord]
     result = reduce(values, -1)
     kept = tuple(1 if k in axes else n for k, n in enumerate(shape_of(x)))
@@ -270,7 +278,7 @@ def matrix_transpose(x: Any, /) -> Any:
     >>> matrix_transpose(np.ones((4, 2, 3))).shape
     (4, 3, 2)
     """
-    return manipulation.matrix_transpose(x)
+    return axis_order.matrix_transpose(x)
 
 
 @implements(np.linalg.outer)

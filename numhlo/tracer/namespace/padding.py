@@ -13,7 +13,7 @@ from numhlo.lowering.ops import layout
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.namespace import advanced_indexing as advanced
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import reductions, statistics
+from numhlo.tracer.namespace import moments, reductions, statistics
 from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, full_of, implements
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.joining import concatenate_arrays
@@ -25,7 +25,7 @@ __all__ = ["pad"]
 STATISTICS: dict[str, Callable[..., Any]] = {
     "maximum": reductions.max,
     "minimum": reductions.min,
-    "mean": reductions.mean,
+    "mean": moments.mean,
     "median": statistics.median,
 }
 

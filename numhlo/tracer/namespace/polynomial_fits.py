@@ -11,6 +11,7 @@ from numhlo.lowering.ir.errors import DataDependentShapeError
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise as ufuncs
 from numhlo.tracer.namespace import reductions, solving
+from numhlo.tracer.namespace.axis_order import matrix_transpose
 from numhlo.tracer.namespace.core import asarray, convert, expand, full_of, implements, result_dtype, shape_of, spelling
 from numhlo.tracer.namespace.cumulative import cumprod
 from numhlo.tracer.namespace.eager import runs_anywhere
@@ -18,7 +19,6 @@ from numhlo.tracer.namespace.factoring import eigvals
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.joining import concatenate
 from numhlo.tracer.namespace.lax_reductions import sort_key_val
-from numhlo.tracer.namespace.manipulation import matrix_transpose
 from numhlo.tracer.namespace.matrix_products import matmul
 from numhlo.tracer.namespace.polynomials import line_of
 from numhlo.tracer.namespace.rearranging import roll

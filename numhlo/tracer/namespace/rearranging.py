@@ -12,6 +12,7 @@ from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.namespace import advanced_indexing as advanced
+from numhlo.tracer.namespace.axis_order import swapaxes
 from numhlo.tracer.namespace.core import (
     asarray,
     broadcast_to_shape,
@@ -22,9 +23,10 @@ from numhlo.tracer.namespace.core import (
     normalize_axis,
     reshape_to,
 )
+from numhlo.tracer.namespace.cumulative import cumsum
 from numhlo.tracer.namespace.index_items import Points, Range, as_traced, basic_view, whole
 from numhlo.tracer.namespace.joining import concatenate_arrays
-from numhlo.tracer.namespace.manipulation import swapaxes
+from numhlo.tracer.namespace.searching import searchsorted
 from numhlo.tracer.trace import Tracer
 
 __all__ = [
@@ -42,6 +44,22 @@ __all__ = [
 def flip(m: Any, axis: Any = None) -> Any:
     """Return the order of elements reversed along axes.
 
+    Parameters
+    ----------
+    m : array_like
+    axis : int or sequence of int, optional
+        All axes by default.
+
+    Returns
+    -------
+    Array
+        A view.
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        If there is no such axis.
+
     Examples
     --------
     >>> flip(np.array([1, 2]))
@@ -57,6 +75,20 @@ def flip(m: Any, axis: Any = None) -> Any:
 def fliplr(m: Any) -> Any:
     """Return columns in reverse order.
 
+    Parameters
+    ----------
+    m : array_like
+
+    Returns
+    -------
+    Array
+        A view.
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        If there is no such axis.
+
     Examples
     --------
     >>> fliplr([[1, 2], [3, 4]]).tolist()
@@ -69,6 +101,20 @@ def fliplr(m: Any) -> Any:
 def flipud(m: Any) -> Any:
     """Return rows in reverse order.
 
+    Parameters
+    ----------
+    m : array_like
+
+    Returns
+    -------
+    Array
+        A view.
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        If there is no such axis.
+
     Examples
     --------
     >>> flipud([[1, 2], [3, 4]]).tolist()
@@ -80,6 +126,24 @@ def flipud(m: Any) -> Any:
 @implements(np.rot90)
 def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
     """Return the array rotated by 90 degrees ``k`` times in a plane.
+
+    Parameters
+    ----------
+    m : array_like
+    k : int, optional
+        Known while tracing; negative ones turn the other way.
+    axes : (int, int), optional
+        From the first towards the second.
+
+    Returns
+    -------
+    Array
+        A view.
+
+    Raises
+    ------
+    ValueError
+        If the axes are one.
 
     Examples
     --------
@@ -98,6 +162,24 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """Return elements shifted cyclically; the shift may be traced.
 
+    Parameters
+    ----------
+    a : array_like
+    shift : int or sequence of int
+        Of any size; a sequence goes with ``axis`` one by one.
+    axis : int or sequence of int, optional
+        Without it, the flattened array is shifted.
+
+    Returns
+    -------
+    Array
+        Of the shape of ``a``.
+
+    Raises
+    ------
+    ValueError
+        If shifts and axes differ in number, and neither is one.
+
     Examples
     --------
     >>> roll(np.array([1, 2, 3]), 1)
@@ -113,6 +195,8 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
         shifts = shifts * len(axes)
     if len(axes) == 1:
         axes = axes * len(shifts)
+    if len(shifts) != len(axes):
+        raise ValueError(f"roll: {len(shifts)} shifts for {len(axes)} axes")
     for one, place in zip(shifts, axes, strict=True):
         array = _roll_axis(array, one, normalize_axis(place, array.ndim))
     return array
@@ -136,26 +220,64 @@ def _roll_axis(array: Tracer, shift: Any, axis: int) -> Tracer:
     return concatenate_arrays(parts, axis) if split else array
 
 
-@implements(np.repeat)
+def _eager_repeat(a: Any, repeats: Any, axis: int | None = None, *, total_repeat_length: int | None = None) -> Any:
+    found = np.repeat(a, repeats, axis)
+    if total_repeat_length is None:
+        return found
+    array, place = (np.ravel(a), 0) if axis is None else (np.asarray(a), axis)
+    ends = np.cumsum(np.broadcast_to(repeats, array.shape[place]))
+    index = np.searchsorted(ends, np.arange(total_repeat_length), "right")
+    return np.take(array, index, place, mode="clip")
+
+
+@implements(np.repeat, eager=_eager_repeat)
 def repeat(a: Any, repeats: Any, axis: int | None = None, *, total_repeat_length: int | None = None) -> Any:
-    """Return each element repeated; ``repeats`` is an int or a concrete array.
+    """Return each element repeated as often as ``repeats`` says.
+
+    Parameters
+    ----------
+    a : array_like
+    repeats : int or array_like of int
+        For all elements, or for each one.
+    axis : int, optional
+        Without it, the flattened array.
+    total_repeat_length : int, optional
+        Fixes the extent of the result, for counts that are traced: what is too much is dropped, what is missing is
+        the array's last element.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    UnsupportedError
+        If the counts are traced and ``total_repeat_length`` left out.
+    ValueError
+        If there is neither one count nor one for each element.
 
     Examples
     --------
     >>> repeat(np.array([1, 2]), 2)
     Array([1, 1, 2, 2])
+    >>> repeat(np.array([5, 7]), [2, 1], total_repeat_length=4)
+    Array([5, 5, 7, 7])
     """
     array = as_traced(asarray(a))
     if axis is None or (array.ndim == 0 and axis in (-1, 0)):
         array, axis = as_traced(asarray(reshape_to(array, (array.size,)))), 0
     axis = normalize_axis(axis, array.ndim)
+    if total_repeat_length is not None:
+        each = broadcast_to_shape(asarray(repeats), (array.shape[axis],))
+        index = searchsorted(cumsum(each), np.arange(total_repeat_length), "right")
+        return advanced.take(array, index, axis, "clip")
     counts = repeats.known() if isinstance(repeats, Tracer) else np.asarray(repeats)
     if counts is None:
         raise UnsupportedError(
             "repeat with traced counts",
             where=capture_location(),
             why="the extent of the result would depend on their values",
-            fix="use a Python integer or a concrete array of counts",
+            fix="use a Python integer or a concrete array of counts, or give total_repeat_length",
         )
     if counts.size == 1:
         wide = expand(array, axis + 1)
@@ -171,6 +293,16 @@ def repeat(a: Any, repeats: Any, axis: int | None = None, *, total_repeat_length
 @implements(np.tile)
 def tile(A: Any, reps: Any) -> Any:
     """Return the array repeated ``reps`` times along each axis.
+
+    Parameters
+    ----------
+    A : array_like
+    reps : int or sequence of int
+        Known while tracing; where there are fewer than axes, or more, ones come first.
+
+    Returns
+    -------
+    Array
 
     Examples
     --------

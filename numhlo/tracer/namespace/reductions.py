@@ -1,4 +1,7 @@
-"""Sums, products, extrema, means and variances, with axes, ``where``, ``initial``, ``dtype`` and ``out``."""
+"""Sums, products, extrema and questions about all elements, with ``where``, ``initial``, ``dtype`` and ``out``.
+
+Means and variances are in `moments`, extrema's places in `searching`, reductions without NaN in `nan_reductions`.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,6 @@ from numhlo.tracer.namespace.core import (
     full_of,
     implements,
     normalize_axes,
-    reshape_to,
     shape_of,
 )
 from numhlo.tracer.namespace.cumulative import accumulator_dtype
@@ -36,13 +38,10 @@ __all__ = [
     "any",
     "count_nonzero",
     "max",
-    "mean",
     "min",
     "prod",
     "ptp",
-    "std",
     "sum",
-    "var",
 ]
 
 NO_VALUE: Any = np._NoValue
@@ -64,7 +63,8 @@ def reduction_axes(axis: Any, ndim: int) -> tuple[int, ...]:
     return normalize_axes(axis, ndim)
 
 
-def _finish(name: str, result: Any, shape: tuple[int, ...], axes: tuple[int, ...], keepdims: Any, out: Any) -> Any:
+def finish(name: str, result: Any, shape: tuple[int, ...], axes: tuple[int, ...], keepdims: Any, out: Any) -> Any:
+    """Return what was reduced over axes of an array of ``shape``, with them kept or in ``out`` where asked for."""
     if keepdims is True or (keepdims is not NO_VALUE and keepdims):
         result = expand(result, *axes) if axes and len(shape_of(result)) < len(shape) else result
     return store(name, result, out, True)
@@ -91,7 +91,7 @@ def _reduce(
     if initial is not NO_VALUE and initial is not None:
         first = broadcast_to_shape(convert(asarray(initial), x.dtype), shape_of(result))
         result = bind1(op, result, first)
-    return _finish(name, result, x.shape, axes, keepdims, out)
+    return finish(name, result, x.shape, axes, keepdims, out)
 
 
 def _accumulator(array: Any, dtype: Any, out: Any) -> np.dtype:
@@ -112,6 +112,36 @@ def sum(
     where: Any = NO_VALUE,
 ) -> Any:
     """Return the sum of elements over axes; small integers accumulate in 64 bits.
+
+    Parameters
+    ----------
+    a : array_like
+    axis : int or sequence of int, optional
+        All axes by default.
+    dtype : dtype, optional
+        In which is added up. By default that of ``a``; int64 or uint64 for narrower integers and booleans.
+    out : Array, optional
+        Where the result is written; its dtype is then the default.
+    keepdims : bool, optional
+        Keep the axes, with extent 1.
+    initial : scalar, optional
+        Added to every sum.
+    where : array_like of bool, optional
+        Which elements count; it broadcasts to ``a``.
+
+    Returns
+    -------
+    Array
+        0 for sums over nothing; NaN where one counts.
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        If there is no such axis.
+
+    Notes
+    -----
+    Elements are added in an order that the shape alone decides, so the bits do not depend on the number of threads.
 
     Examples
     --------
@@ -134,6 +164,19 @@ def prod(
     where: Any = NO_VALUE,
 ) -> Any:
     """Return the product of elements over axes; small integers accumulate in 64 bits.
+
+    Parameters
+    ----------
+    a : array_like
+    axis, dtype, out, keepdims, where : optional
+        As those of `sum`.
+    initial : scalar, optional
+        A factor of every product.
+
+    Returns
+    -------
+    Array
+        1 for products over nothing; integers wrap around.
 
     Examples
     --------
@@ -167,6 +210,27 @@ def max(
 ) -> Any:
     """Return the greatest element over axes; NaN wins.
 
+    Parameters
+    ----------
+    a : array_like
+        Complex numbers are ordered by real part, then imaginary part.
+    axis, out, keepdims : optional
+        As those of `sum`.
+    initial : scalar, optional
+        Takes part; what an empty or masked reduction gives.
+    where : array_like of bool, optional
+        Which elements count; needs ``initial``.
+
+    Returns
+    -------
+    Array
+        Of the dtype of ``a``.
+
+    Raises
+    ------
+    ValueError
+        If a reduction is empty or may be masked away, and there is no ``initial``.
+
     Examples
     --------
     >>> max(np.array([3, 9, 5]))
@@ -180,6 +244,27 @@ def min(
     a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, initial: Any = NO_VALUE, where: Any = NO_VALUE
 ) -> Any:
     """Return the least element over axes; NaN wins.
+
+    Parameters
+    ----------
+    a : array_like
+        Complex numbers are ordered by real part, then imaginary part.
+    axis, out, keepdims : optional
+        As those of `sum`.
+    initial : scalar, optional
+        Takes part; what an empty or masked reduction gives.
+    where : array_like of bool, optional
+        Which elements count; needs ``initial``.
+
+    Returns
+    -------
+    Array
+        Of the dtype of ``a``.
+
+    Raises
+    ------
+    ValueError
+        If a reduction is empty or may be masked away, and there is no ``initial``.
 
     Examples
     --------
@@ -201,6 +286,18 @@ def _truth(a: Any) -> Any:
 def all(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE) -> Any:
     """Return whether all elements over axes are true.
 
+    Parameters
+    ----------
+    a : array_like
+        What is not zero is true, NaN too.
+    axis, out, keepdims, where : optional
+        As those of `sum`.
+
+    Returns
+    -------
+    Array
+        Of booleans; over nothing, true for `all` and false for `any`.
+
     Examples
     --------
     >>> all(np.array([True, False]))
@@ -212,6 +309,18 @@ def all(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, 
 @implements(np.any)
 def any(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE) -> Any:
     """Return whether any element over axes is true.
+
+    Parameters
+    ----------
+    a : array_like
+        What is not zero is true, NaN too.
+    axis, out, keepdims, where : optional
+        As those of `sum`.
+
+    Returns
+    -------
+    Array
+        Of booleans; over nothing, true for `all` and false for `any`.
 
     Examples
     --------
@@ -246,6 +355,18 @@ def _bits_reduce(name: str, op: Primitive, a: Any, dtype: Any = None, **options:
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Return the number of elements that are not zero.
 
+    Parameters
+    ----------
+    a : array_like
+        NaN counts.
+    axis, keepdims : optional
+        As those of `sum`.
+
+    Returns
+    -------
+    Array
+        Of int64.
+
     Examples
     --------
     >>> count_nonzero(np.array([0, 5, 7]))
@@ -254,125 +375,27 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     return sum(_truth(a), axis, np.int64, keepdims=keepdims)
 
 
-def _mean_dtype(dtype: np.dtype) -> np.dtype:
-    return np.dtype(np.float64) if dtype.kind in "bui" else dtype
-
-
-def _count(x: Any, axes: tuple[int, ...], where: Any) -> Any:
-    """Return how many elements each mean is over: a float scalar, or an array where masked."""
-    if where is NO_VALUE or where is True:
-        return float(np.prod([x.shape[k] for k in axes], dtype=np.float64))
-    mask = broadcast_to_shape(asarray(where, np.dtype(bool)), x.shape)
-    return sum(mask, axes, np.int64, keepdims=True)
-
-
-@implements(np.mean)
-def mean(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE
-) -> Any:
-    """Return the arithmetic mean over axes; integers are averaged in float64, float16 in float32.
-
-    Examples
-    --------
-    >>> mean(np.array([1.0, 2.0]))
-    Array(1.5)
-    """
-    array = as_traced(asarray(a))
-    accumulated = array.dtype if out is None or array.dtype.kind in "biu" or array.dtype.itemsize < 4 else out.dtype
-    final = _mean_dtype(accumulated) if dtype is None else np.dtype(dtype)
-    axes = reduction_axes(axis, array.ndim)
-    return _finish("mean", _drop(_mean(array, axes, final, where), axes, keepdims), array.shape, axes, NO_VALUE, out)
-
-
-def _mean(array: Any, axes: tuple[int, ...], final: np.dtype, where: Any) -> Any:
-    """Return the mean with axes kept."""
-    wide = np.dtype(np.float32) if final.itemsize < 4 else final
-    total = sum(convert(array, wide), axes, wide, keepdims=True, where=where)
-    count = convert(asarray(_count(array, axes, where)), wide)
-    return convert(bind1(ops.DIVIDE, total, broadcast_to_shape(count, total.shape)), final)
-
-
-def _drop(x: Any, axes: tuple[int, ...], keepdims: Any) -> Any:
-    if keepdims is not NO_VALUE and keepdims:
-        return x
-    return reshape_dropped(x, axes)
-
-
-def reshape_dropped(x: Any, axes: tuple[int, ...]) -> Any:
-    """Return ``x`` without the given axes of extent 1."""
-    return reshape_to(x, tuple(n for k, n in enumerate(x.shape) if k not in axes))
-
-
-@implements(np.var)
-def var(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: Any = 0,
-    keepdims: Any = NO_VALUE,
-    *,
-    where: Any = NO_VALUE,
-    mean: Any = NO_VALUE,
-    correction: Any = NO_VALUE,
-) -> Any:
-    """Return the variance over axes, divided by N - ddof (``correction`` is the Array API's name for it).
-
-    Examples
-    --------
-    >>> var(np.array([1.0, 3.0]))
-    Array(1.)
-    """
-    array = as_traced(asarray(a))
-    axes = reduction_axes(axis, array.ndim)
-    final = _mean_dtype(array.dtype) if dtype is None else np.dtype(dtype)
-    if final.kind in "biu":
-        raise DTypeError(f"var(dtype={final})", where=capture_location(), fix="use a float or complex dtype")
-    wide = np.dtype(np.float32) if final.itemsize < 4 else final
-    center = _mean(array, axes, wide, where) if mean is NO_VALUE else convert(asarray(mean), wide)
-    deviation = bind1(ops.SUBTRACT, convert(array, wide), broadcast_to_shape(center, array.shape))
-    if wide.kind == "c":
-        real, imag = bind1(ops.REAL, deviation), bind1(ops.IMAG, deviation)
-        square = bind1(ops.ADD, bind1(ops.MULTIPLY, real, real), bind1(ops.MULTIPLY, imag, imag))
-        final = square.dtype if array.dtype.kind == "c" else final
-    else:
-        square = bind1(ops.MULTIPLY, deviation, deviation)
-    total = sum(square, axes, square.dtype, keepdims=True, where=where)
-    less = ddof if correction is NO_VALUE else correction
-    count = convert(asarray(_count(array, axes, where)), square.dtype)
-    degrees = bind1(ops.SUBTRACT, count, full_of(less, shape_of(count), square.dtype))
-    degrees = bind1(ops.MAXIMUM, degrees, full_of(0, shape_of(count), square.dtype))
-    result = convert(bind1(ops.DIVIDE, total, broadcast_to_shape(degrees, total.shape)), final)
-    return _finish("var", _drop(result, axes, keepdims), array.shape, axes, NO_VALUE, out)
-
-
-@implements(np.std)
-def std(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: Any = 0,
-    keepdims: Any = NO_VALUE,
-    *,
-    where: Any = NO_VALUE,
-    mean: Any = NO_VALUE,
-    correction: Any = NO_VALUE,
-) -> Any:
-    """Return the standard deviation over axes.
-
-    Examples
-    --------
-    >>> std(np.array([1.0, 3.0]))
-    Array(1.)
-    """
-    spread = var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
-    return store("std", bind1(ops.SQRT, spread), out, True)
-
-
 @implements(np.ptp)
 def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE) -> Any:
     """Return the difference between the greatest and the least element.
+
+    Parameters
+    ----------
+    a : array_like
+    axis, out, keepdims : optional
+        As those of `sum`.
+
+    Returns
+    -------
+    Array
+        Of the dtype of ``a``, in which small integers may wrap around; NaN wins.
+
+    Raises
+    ------
+    DTypeError
+        If ``a`` is boolean.
+    ValueError
+        If a reduction is empty.
 
     Examples
     --------

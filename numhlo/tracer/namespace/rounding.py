@@ -27,6 +27,21 @@ def clip(
 ) -> Any:
     """Return values limited to ``[a_min, a_max]``; None leaves a side open.
 
+    Parameters
+    ----------
+    a : array_like
+    a_min, a_max : array_like or None, optional
+        They broadcast; where they cross, ``a_max`` wins.
+    out : Array, optional
+        Where the result is written.
+    min, max : optional
+        The Array API standard's names of the bounds.
+
+    Returns
+    -------
+    Array
+        Of the common dtype; NaN stays.
+
     Examples
     --------
     >>> clip(np.array([-3, 2, 9]), 0, 5)
@@ -45,6 +60,29 @@ def clip(
 @implements(np.round, np.around)
 def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     """Return values rounded to nearest, ties to even, at a number of decimals.
+
+    Parameters
+    ----------
+    a : array_like
+        Of complex numbers, both parts are rounded.
+    decimals : int, optional
+        Negative ones round to tens, hundreds and so on.
+    out : Array, optional
+        Where the result is written.
+
+    Returns
+    -------
+    Array
+        Of the dtype of ``a``, float16 for booleans.
+
+    Raises
+    ------
+    DTypeError
+        If ``a`` is boolean and ``decimals`` not 0.
+
+    Notes
+    -----
+    Decimals are found by scaling, as NumPy does: 5.015 may go either way, since it has no exact float.
 
     Examples
     --------
@@ -82,6 +120,21 @@ around = round
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     """Return finite numbers in place of NaN and infinities.
 
+    Parameters
+    ----------
+    x : array_like
+    copy : bool, optional
+        False to write into ``x``.
+    nan : array_like, optional
+        In place of NaN.
+    posinf, neginf : array_like, optional
+        In place of infinities: the greatest and the least finite number by default.
+
+    Returns
+    -------
+    Array
+        Of the dtype of ``x``; integers stay as they are.
+
     Examples
     --------
     >>> nan_to_num(np.array([np.nan, 1.0]))
@@ -112,6 +165,18 @@ def _finite(array: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
 @implements(np.fix)
 def fix(x: Any, out: Any = None) -> Any:
     """Return values rounded toward zero.
+
+    Parameters
+    ----------
+    x : array_like
+        Of real numbers.
+    out : Array, optional
+        Where the result is written.
+
+    Returns
+    -------
+    Array
+        Of the dtype of ``x``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""where, argmax and argmin, nonzero, searchsorted, clip, round, and comparisons of whole arrays."""
+"""Elements found: where, argmax and argmin, nonzero, searchsorted."""
 
 from __future__ import annotations
 
@@ -58,6 +58,27 @@ def where(
     condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE, /, *, size: int | None = None, fill_value: Any = None
 ) -> Any:
     """Return ``x`` where the condition holds, else ``y``; with one argument, the indices of true elements.
+
+    Parameters
+    ----------
+    condition : array_like
+        What is not zero is true.
+    x, y : array_like, optional
+        Both or none; all three broadcast.
+    size, fill_value : optional
+        As those of `nonzero`, for one argument.
+
+    Returns
+    -------
+    Array, or tuple of Array
+        Of the common dtype of ``x`` and ``y``. Both are computed in full, and only those elements taken.
+
+    Raises
+    ------
+    ShapeError
+        If the shapes do not broadcast.
+    DataDependentShapeError
+        If there is one argument, it is traced and ``size`` left out.
 
     Examples
     --------
@@ -142,6 +163,27 @@ def _better(direction: str, one: Sequence[Any], other: Sequence[Any]) -> list[An
 def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> Any:
     """Return the index of the greatest element along an axis, the first of equals; NaN counts as greatest.
 
+    Parameters
+    ----------
+    a : array_like
+        Complex numbers are ordered by real part, then imaginary part.
+    axis : int, optional
+        Without it, the flattened array.
+    out : Array, optional
+        Where the result is written.
+    keepdims : bool, optional
+        Keep the axis, with extent 1.
+
+    Returns
+    -------
+    Array
+        Of int64.
+
+    Raises
+    ------
+    ValueError
+        If there are no elements to choose from.
+
     Examples
     --------
     >>> argmax(np.array([3, 9, 5]))
@@ -153,6 +195,27 @@ def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any = 
 @implements(np.argmin)
 def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> Any:
     """Return the index of the least element along an axis, the first of equals; NaN counts as least.
+
+    Parameters
+    ----------
+    a : array_like
+        Complex numbers are ordered by real part, then imaginary part.
+    axis : int, optional
+        Without it, the flattened array.
+    out : Array, optional
+        Where the result is written.
+    keepdims : bool, optional
+        Keep the axis, with extent 1.
+
+    Returns
+    -------
+    Array
+        Of int64.
+
+    Raises
+    ------
+    ValueError
+        If there are no elements to choose from.
 
     Examples
     --------
@@ -175,6 +238,25 @@ def _eager_nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -
 @implements(np.nonzero, eager=_eager_nonzero)
 def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     """Return the indices of true elements, one array a dimension; ``size`` fixes their number while tracing.
+
+    Parameters
+    ----------
+    a : array_like
+        NaN is true.
+    size : int, optional
+        Further ones are dropped, missing ones filled in.
+    fill_value : int or tuple of int, optional
+        For all axes or each one; 0 by default.
+
+    Returns
+    -------
+    tuple of Array
+        Of int64, in row-major order.
+
+    Raises
+    ------
+    DataDependentShapeError
+        If ``a`` is traced and ``size`` left out.
 
     Examples
     --------
@@ -222,6 +304,22 @@ def _eager_flatnonzero(a: Any, **sized: Any) -> Any:
 def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     """Return the indices of true elements of the flattened array; ``size`` fixes their number while tracing.
 
+    Parameters
+    ----------
+    a : array_like
+    size, fill_value : optional
+        As those of `nonzero`.
+
+    Returns
+    -------
+    Array
+        Of int64, one-dimensional.
+
+    Raises
+    ------
+    DataDependentShapeError
+        If ``a`` is traced and ``size`` left out.
+
     Examples
     --------
     >>> flatnonzero(np.array([0, 7]))
@@ -234,6 +332,29 @@ def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> A
 @implements(np.searchsorted)
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     """Return where values would be inserted into a sorted array to keep it sorted (binary search).
+
+    Parameters
+    ----------
+    a : array_like
+        One-dimensional, sorted or with a ``sorter``; NaN last.
+    v : array_like
+        Of any shape.
+    side : "left" or "right", optional
+        Before or after equal elements.
+    sorter : array_like of int, optional
+        Indices that sort ``a``.
+
+    Returns
+    -------
+    Array
+        Of int64 and the shape of ``v``, each from 0 to ``a.size``. Unspecified where ``a`` is not sorted.
+
+    Raises
+    ------
+    ArgumentError
+        If ``side`` is another.
+    ValueError
+        If ``a`` is not one-dimensional.
 
     Examples
     --------

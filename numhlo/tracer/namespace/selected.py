@@ -16,13 +16,14 @@ from numhlo.lowering.ir import Location, Op, Value, capture_location
 from numhlo.lowering.ir.errors import DataDependentShapeError
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise as ufuncs
-from numhlo.tracer.namespace import reductions
+from numhlo.tracer.namespace import moments, reductions
 from numhlo.tracer.namespace.core import FUNCTIONS, Unsized, asarray, broadcast_to_shape, convert, reshape_to
 from numhlo.tracer.namespace.index_items import as_traced, new_array
 from numhlo.tracer.trace import Tracer
 
 REDUCTIONS: dict[str, Callable[..., Any]] = {
-    name: getattr(reductions, name) for name in ("sum", "prod", "max", "min", "mean", "var", "std", "any", "all")
+    **{name: getattr(reductions, name) for name in ("sum", "prod", "max", "min", "any", "all")},
+    **{name: getattr(moments, name) for name in ("mean", "var", "std")},
 }
 """What can be computed with a ``where=`` mask."""
 

@@ -37,6 +37,28 @@ __all__ = ["argpartition", "argwhere", "choose", "compress", "extract", "partiti
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     """Return ``choices[a[i]][i]`` element by element; traced indices out of bounds by ``mode`` clip or wrap.
 
+    Parameters
+    ----------
+    a : array_like of int
+    choices : sequence of array_like
+        All broadcast with ``a``, and are computed.
+    out : Array, optional
+        Where the result is written.
+    mode : "raise", "clip" or "wrap", optional
+        "raise" clips traced indices, whose values can't raise.
+
+    Returns
+    -------
+    Array
+        Of the choices' common dtype.
+
+    Raises
+    ------
+    ValueError
+        If an index that is known is out of bounds under "raise".
+    ArgumentError
+        If ``mode`` is another.
+
     Examples
     --------
     >>> choose([1, 0], [[1, 2], [3, 4]])
@@ -60,6 +82,25 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
 @implements(np.select)
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     """Return elements of the first choice whose condition holds, else ``default``.
+
+    Parameters
+    ----------
+    condlist : sequence of array_like of bool
+    choicelist : sequence of array_like
+        As many; all broadcast, and are computed.
+    default : array_like, optional
+
+    Returns
+    -------
+    Array
+        Of the common dtype of choices and default.
+
+    Raises
+    ------
+    ValueError
+        If the two have different lengths, or are empty.
+    TypeError
+        If a condition is not boolean.
 
     Examples
     --------
@@ -86,6 +127,25 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
 @implements(np.piecewise)
 def piecewise(x: Any, condlist: Any, funclist: list[Any], *args: Any, **kw: Any) -> Any:
     """Return a function defined by cases; every case is computed everywhere, and the last condition that holds wins.
+
+    Parameters
+    ----------
+    x : array_like
+    condlist : array_like of bool, or sequence of them
+    funclist : sequence of callable or scalar
+        One for each condition, and one more for where none holds (else 0).
+    *args, **kw
+        For the functions. Those see all of ``x`` while tracing, and only their elements outside.
+
+    Returns
+    -------
+    Array
+        Of the shape and dtype of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If there are too few or too many functions.
 
     Examples
     --------
@@ -126,6 +186,30 @@ def compress(
 ) -> Any:
     """Return the slices along an axis where a condition holds; ``size`` fixes their number while tracing.
 
+    Parameters
+    ----------
+    condition : array_like of bool
+        One-dimensional; slices beyond its end are left out.
+    a : array_like
+    axis : int, optional
+        Without it, the flattened array.
+    out : Array, optional
+        Where the result is written.
+    size : int, optional
+        Further slices are dropped, missing ones filled in.
+    fill_value : scalar, optional
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    DataDependentShapeError
+        If ``condition`` is traced and ``size`` left out.
+    IndexError
+        If it holds beyond the end of the axis.
+
     Examples
     --------
     >>> compress([False, True], [[1, 2], [3, 4]], axis=0).tolist()
@@ -137,6 +221,9 @@ def compress(
     place = normalize_axis(axis, array.ndim)
     mask = as_traced(asarray(condition, np.dtype(bool)))
     (index,) = nonzero(mask, size=size, fill_value=array.shape[place])
+    known = as_traced(index).known()
+    if size is None and known is not None and known.size and known[-1] >= array.shape[place]:
+        raise IndexError(f"index {known[-1]} is out of bounds for axis {place} with size {array.shape[place]}")
     taken = advanced.take(array, index, place, "clip")
     if size is not None:
         missing = b.equal(index, array.shape[place])
@@ -152,6 +239,23 @@ def _eager_extract(condition: Any, arr: Any, **sized: Any) -> Any:
 @implements(np.extract, eager=_eager_extract)
 def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: Any = 0) -> Any:
     """Return the elements where a condition holds; ``size`` fixes their number while tracing.
+
+    Parameters
+    ----------
+    condition, arr : array_like
+        Both are flattened.
+    size, fill_value : optional
+        As those of `compress`.
+
+    Returns
+    -------
+    Array
+        One-dimensional.
+
+    Raises
+    ------
+    DataDependentShapeError
+        If ``condition`` is traced and ``size`` left out.
 
     Examples
     --------
@@ -175,6 +279,22 @@ def _eager_argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) 
 def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     """Return the indices of true elements, one row each; ``size`` fixes their number while tracing.
 
+    Parameters
+    ----------
+    a : array_like
+    size, fill_value : optional
+        As those of `nonzero`.
+
+    Returns
+    -------
+    Array
+        Of int64 and shape ``(count, a.ndim)``.
+
+    Raises
+    ------
+    DataDependentShapeError
+        If ``a`` is traced and ``size`` left out.
+
     Examples
     --------
     >>> argwhere([[0, 1], [1, 0]]).tolist()
@@ -188,6 +308,26 @@ def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
 def partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
     """Return a copy in which the k-th element stands where sorting puts it; while tracing, all are sorted.
 
+    Parameters
+    ----------
+    a : array_like
+    kth : int or sequence of int
+        Known while tracing.
+    axis : int or None, optional
+        The last by default; None for the flattened array.
+    kind, order : optional
+        NumPy's; without a meaning while tracing.
+
+    Returns
+    -------
+    Array
+        Of the shape of ``a``.
+
+    Raises
+    ------
+    ValueError
+        If ``kth`` is out of bounds.
+
     Examples
     --------
     >>> int(partition([7, 1, 9], 0)[0])
@@ -200,6 +340,26 @@ def partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect"
 @implements(np.argpartition)
 def argpartition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
     """Return the indices that partition an array; while tracing, those that sort it.
+
+    Parameters
+    ----------
+    a : array_like
+    kth : int or sequence of int
+        Known while tracing.
+    axis : int or None, optional
+        The last by default; None for the flattened array.
+    kind, order : optional
+        NumPy's; without a meaning while tracing.
+
+    Returns
+    -------
+    Array
+        Of the shape of ``a``.
+
+    Raises
+    ------
+    ValueError
+        If ``kth`` is out of bounds.
 
     Examples
     --------

@@ -8,8 +8,8 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DataDependentShapeError
+from numhlo.tracer.namespace import axis_order
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import manipulation
 from numhlo.tracer.namespace.core import (
     as_dtype,
     broadcast_all,
@@ -41,6 +41,25 @@ def arange(
     start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Any = None, like: Any = None
 ) -> Any:
     """Return evenly spaced values in ``[start, stop)``; the bounds must be known while tracing.
+
+    Parameters
+    ----------
+    start, stop, step : scalar
+        A single bound is ``stop``, after 0.
+    dtype : dtype, optional
+        By default the common one of the bounds.
+    device, like : optional
+        NumPy's; without a meaning while tracing.
+
+    Returns
+    -------
+    Array
+        Of ``ceil((stop - start) / step)`` elements, none where that is negative; for floats, rounding may add one.
+
+    Raises
+    ------
+    DataDependentShapeError
+        If a bound is traced.
 
     Examples
     --------
@@ -87,6 +106,33 @@ def linspace(
 ) -> Any:
     """Return ``num`` evenly spaced values from ``start`` to ``stop``, which may be arrays.
 
+    Parameters
+    ----------
+    start, stop : array_like
+        They broadcast; may be traced.
+    num : int, optional
+        Known while tracing.
+    endpoint : bool, optional
+        Whether ``stop`` is the last value.
+    retstep : bool, optional
+        Return the distance, too.
+    dtype : dtype, optional
+        Integers are rounded down.
+    axis : int, optional
+        Where the new axis stands in the result.
+    device : optional
+        NumPy's; without a meaning while tracing.
+
+    Returns
+    -------
+    Array, or tuple of two Arrays
+        Of floats by default.
+
+    Raises
+    ------
+    ValueError
+        If ``num`` is negative.
+
     Examples
     --------
     >>> linspace(0, 1, 3)
@@ -103,7 +149,7 @@ def linspace(
     if final.kind in "iu" and wanted.kind == "f":
         values = b.floor(values)
     values = new_array(convert(values, final))
-    values = manipulation.moveaxis(values, 0, axis) if normalize_axis(axis, values.ndim) else values
+    values = axis_order.moveaxis(values, 0, axis) if normalize_axis(axis, values.ndim) else values
     return (values, step) if retstep else values
 
 
@@ -131,6 +177,19 @@ def logspace(
 ) -> Any:
     """Return numbers spaced evenly on a log scale, from ``base**start`` to ``base**stop``.
 
+    Parameters
+    ----------
+    start, stop : array_like
+        Exponents; they broadcast and may be traced.
+    num, endpoint, dtype, axis : optional
+        As those of `linspace`.
+    base : array_like, optional
+
+    Returns
+    -------
+    Array
+        Of floats by default.
+
     Examples
     --------
     >>> logspace(0, 2, 3)
@@ -144,6 +203,18 @@ def logspace(
 @implements(np.geomspace)
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
     """Return numbers in geometric progression, from ``start`` to ``stop``; both of one sign.
+
+    Parameters
+    ----------
+    start, stop : array_like
+        They broadcast and may be traced; 0 gives NaN while tracing, and an error outside.
+    num, endpoint, dtype, axis : optional
+        As those of `linspace`.
+
+    Returns
+    -------
+    Array
+        Of floats by default; both ends are exact.
 
     Examples
     --------
@@ -164,4 +235,4 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
         exact = broadcast_to_shape(b.multiply(end, sign), values.shape)
         values = b.select(b.equal(row, place), exact, values)
     values = convert(values, as_dtype(dtype, wanted))
-    return manipulation.moveaxis(values, 0, axis) if axis else values
+    return axis_order.moveaxis(values, 0, axis) if axis else values

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.tracer.namespace import axis_order, elementwise, norms, reductions
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import elementwise, manipulation, norms, reductions
 from numhlo.tracer.namespace import matrices as m
 from numhlo.tracer.namespace.core import (
     asarray,
@@ -243,7 +243,7 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
     left, right = inexact(a, b)
     if axes is not None:
         order = [k for k in range(left.ndim) if k not in axes]
-        left = as_traced(manipulation.transpose(left, (*order, *axes)))
+        left = as_traced(axis_order.transpose(left, (*order, *axes)))
     unknown = left.shape[right.ndim - left.ndim :] if left.ndim > right.ndim else ()
     count = math.prod(unknown)
     if left.size != count**2 or right.size != count:

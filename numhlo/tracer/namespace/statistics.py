@@ -9,9 +9,10 @@ import numpy as np
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
 from numhlo.tracer.namespace import advanced_indexing as advanced
+from numhlo.tracer.namespace import axis_order, indexing, manipulation, matrix_products, moments, reductions, sorting
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise as ufuncs
-from numhlo.tracer.namespace import indexing, manipulation, matrix_products, reductions, sorting
+from numhlo.tracer.namespace.axis_order import moveaxis
 from numhlo.tracer.namespace.core import (
     asarray,
     broadcast_to_shape,
@@ -28,7 +29,6 @@ from numhlo.tracer.namespace.core import (
 from numhlo.tracer.namespace.elementwise import store
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.joining import concatenate, stack
-from numhlo.tracer.namespace.manipulation import moveaxis
 from numhlo.tracer.namespace.reductions import NO_VALUE
 from numhlo.tracer.trace import Tracer
 
@@ -46,7 +46,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     """
     array = as_traced(asarray(a))
     if weights is None:
-        result = reductions.mean(array, axis, keepdims=keepdims)
+        result = moments.mean(array, axis, keepdims=keepdims)
         count = array.size / max(result.size, 1)
         total = full_of(count, result.shape, result.dtype)
     else:
@@ -72,7 +72,7 @@ def _aligned_weights(array: Tracer, weights: Any, axis: Any) -> Any:
     if own != tuple(array.shape[k] for k in axes):
         raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
     order = tuple(sorted(range(len(axes)), key=lambda k: axes[k]))
-    turned = manipulation.transpose(weights, order)
+    turned = axis_order.transpose(weights, order)
     shape = tuple(n if k in axes else 1 for k, n in enumerate(array.shape))
     return broadcast_to_shape(reshape_to(turned, shape), array.shape)
 
@@ -110,7 +110,7 @@ def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = Fa
         return store("median", _restored(result, array.shape, axes, keepdims), out)
     ordered = as_traced(sorting.sort(lines, -1))
     low, high = (ordered[..., k] for k in ((size - 1) // 2, size // 2))  # type: ignore[index]
-    middle = reductions.mean(stack([low, high], -1), -1) if size % 2 == 0 else convert(low, wanted)
+    middle = moments.mean(stack([low, high], -1), -1) if size % 2 == 0 else convert(low, wanted)
     if lines.dtype.kind in "fcV":
         last = ordered[..., -1]  # type: ignore[index]
         middle = b.select(b.is_nan(last), last, convert(middle, wanted))
@@ -318,7 +318,7 @@ def cov(
     scale = _degrees(x.shape[1], total, bias, ddof, weights, aweights)
     centred = ufuncs.subtract(x, expand(mean, 1))
     weighted = centred if weights is None else ufuncs.multiply(centred, weights)
-    product = matrix_products.matmul(centred, ufuncs.conjugate(manipulation.transpose(weighted)))
+    product = matrix_products.matmul(centred, ufuncs.conjugate(axis_order.transpose(weighted)))
     result = ufuncs.divide(product, scale)
     return reshape_to(result, ()) if result.shape == (1, 1) else result
 
@@ -330,7 +330,7 @@ def _rows(x: Any, rowvar: bool, dtype: np.dtype) -> Tracer:
     x = convert(x, dtype)
     if len(shape) < 2:
         return as_traced(reshape_to(x, (1, int(np.prod(shape, dtype=np.int64)))))
-    return as_traced(x if rowvar or shape[0] == 1 else manipulation.transpose(x))
+    return as_traced(x if rowvar or shape[0] == 1 else axis_order.transpose(x))
 
 
 def _weights(fweights: Any, aweights: Any, dtype: np.dtype) -> Any:

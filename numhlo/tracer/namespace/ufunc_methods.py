@@ -16,11 +16,11 @@ from numhlo.tracer.namespace import cumulative, reductions, segments
 from numhlo.tracer.namespace import elementwise as ufuncs
 from numhlo.tracer.namespace.advanced_indexing import COMBINERS
 from numhlo.tracer.namespace.at import update_in_place
+from numhlo.tracer.namespace.axis_order import moveaxis
 from numhlo.tracer.namespace.core import asarray, convert, reshape_to, result_dtype, shape_of
 from numhlo.tracer.namespace.elementwise import METHODS, Ufunc, store
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.indexing import take
-from numhlo.tracer.namespace.manipulation import moveaxis
 from numhlo.tracer.trace import Tracer
 
 REDUCTIONS: dict[Ufunc, Callable[..., Any]] = {

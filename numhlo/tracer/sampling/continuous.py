@@ -16,6 +16,7 @@ from numhlo.lowering.ir.errors import ShapeError
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise, lax_ops, matrix_products, norms
 from numhlo.tracer.namespace import matrices as m
+from numhlo.tracer.namespace.axis_order import matrix_transpose
 from numhlo.tracer.namespace.core import (
     asarray,
     broadcast_shapes,
@@ -27,7 +28,7 @@ from numhlo.tracer.namespace.core import (
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.factoring import cholesky, eigh, qr, svd
 from numhlo.tracer.namespace.index_items import as_traced
-from numhlo.tracer.namespace.manipulation import matrix_transpose, shape_tuple
+from numhlo.tracer.namespace.manipulation import shape_tuple
 from numhlo.tracer.sampling.keys import as_key, draw_bits, several_keys
 
 __all__ = [

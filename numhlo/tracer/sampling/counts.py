@@ -14,8 +14,8 @@ import numpy as np
 
 from numhlo.tracer.differentiating import stop_gradient
 from numhlo.tracer.loops import while_loop
+from numhlo.tracer.namespace import axis_order, lax_ops, reductions
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import lax_ops, manipulation, reductions
 from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, full_of, reshape_to, shape_of
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.joining import concatenate_arrays
@@ -197,7 +197,7 @@ def multinomial(key: Any, n: Any, p: Any, *, shape: Any = None, dtype: Any = Non
     if outcomes == 0 or math.prod(size) == 0:
         return full_of(0, (*size, outcomes), wanted)
     trials = stop_gradient(parameter(n, size, F64))
-    rows = manipulation.moveaxis(stop_gradient(broadcast_to_shape(chances, (*size, outcomes))), -1, 0)
+    rows = axis_order.moveaxis(stop_gradient(broadcast_to_shape(chances, (*size, outcomes))), -1, 0)
 
     def step(left: Any, row: Any) -> Any:
         trials, rest, own = left
@@ -209,4 +209,4 @@ def multinomial(key: Any, n: Any, p: Any, *, shape: Any = None, dtype: Any = Non
     start = trials, full_of(1, size, F64), own
     (last, _, _), counts = scan(step, start, rows[: outcomes - 1], unroll=unroll)
     whole = reshape_to(last, (1, *size))
-    return convert(manipulation.moveaxis(concatenate_arrays([counts, whole], 0), 0, -1), wanted)
+    return convert(axis_order.moveaxis(concatenate_arrays([counts, whole], 0), 0, -1), wanted)

@@ -12,8 +12,16 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ConcretizationError
+from numhlo.tracer.namespace import (
+    axis_order,
+    cumulative,
+    elementwise,
+    indexing,
+    lax_reductions,
+    rounding,
+    searching,
+)
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import cumulative, elementwise, indexing, lax_reductions, manipulation, rounding, searching
 from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, full_of, reshape_to, shape_of
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.index_items import as_traced
@@ -182,8 +190,8 @@ def _without_replacement(key: Any, scores: Any, place: int, lead: tuple[int, ...
             f"({scores.shape[place]})."
         )
     noisy = elementwise.add(scores, draw_gumbel(key, scores.shape, scores.dtype))
-    _, found = lax_reductions.top_k(manipulation.moveaxis(noisy, place, -1), count)
-    return reshape_to(asarray(manipulation.moveaxis(found, -1, 0)), size)
+    _, found = lax_reductions.top_k(axis_order.moveaxis(noisy, place, -1), count)
+    return reshape_to(asarray(axis_order.moveaxis(found, -1, 0)), size)
 
 
 def _shuffled(key: Any, x: Any, axis: int) -> Any:

@@ -16,10 +16,10 @@ from numhlo.tracer.custom_forward import custom_jvp
 from numhlo.tracer.loops import while_loop
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise, lax_ops, norms, reductions
-from numhlo.tracer.namespace.activations import softmax
 from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, expand, full_of, reshape_to, shape_of
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.manipulation import shape_tuple
+from numhlo.tracer.namespace.normalizations import softmax
 from numhlo.tracer.namespace.special import composite
 from numhlo.tracer.sampling.continuous import (
     draw_exponential,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy
 import pytest
 
+import numhlo.numpy
 from numhlo.lowering.ir.errors import DataDependentShapeError, ShapeError
-from tests.tracer.namespace.agreement import check_all, refusal, same_refusal
+from tests.tracer.namespace.agreement import assert_same, check_all, refusal, run_traced, same_refusal
 
 X = numpy.arange(24.0).reshape(2, 3, 4)
 Y = numpy.arange(12.0).reshape(3, 4) - 5
@@ -280,6 +283,10 @@ BAD = {
     "split axis": lambda np, x: np.split(x, 2, 5),
     "sum axis": lambda np, x: np.sum(x, 3),
     "flip axis": lambda np, x: np.flip(x, 4),
+    "concatenate casting": lambda np, x: np.concatenate([x, x], dtype=np.int32, casting="safe"),
+    "vstack casting": lambda np, x: np.vstack([x, x], dtype=np.int32, casting="safe"),
+    "roll": lambda np, x: np.roll(x, (1, 2, 3), (0, 1)),
+    "compress beyond": lambda np, x: np.compress(numpy.ones(5, bool), x, 2),
     "insert": lambda np, x: np.insert(x, 99, 1.0),
 }
 
@@ -301,3 +308,13 @@ def test_messages():
         "an array's shape with a traced extent\n  at test_manipulation.py\n  every shape must be known while tracing; "
         "mark the argument static (static_argnums, static_argnames), or work at full size under a mask"
     )
+
+
+@pytest.mark.parametrize("repeats", [[1, 0, 2], [2, 3, 1], 2])
+def test_repeat_to_a_fixed_length(repeats):
+    x = numpy.array([5, 6, 7])
+    for length in (2, 9):
+        wanted = numpy.append(numpy.repeat(x, repeats), [7] * length)[:length]
+        call = functools.partial(numhlo.numpy.repeat, total_repeat_length=length)
+        assert_same(call(x, repeats), wanted)
+        assert_same(run_traced(call, (x, numpy.array(repeats)))[0], wanted)

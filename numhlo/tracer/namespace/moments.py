@@ -1,0 +1,197 @@
+"""Means, variances and standard deviations over axes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import DTypeError
+from numhlo.lowering.ops import elementwise as ops
+from numhlo.tracer.bind import bind1
+from numhlo.tracer.namespace.core import (
+    asarray,
+    broadcast_to_shape,
+    convert,
+    full_of,
+    implements,
+    reshape_to,
+    shape_of,
+)
+from numhlo.tracer.namespace.elementwise import store
+from numhlo.tracer.namespace.index_items import as_traced
+from numhlo.tracer.namespace.reductions import NO_VALUE, finish, reduction_axes, sum
+
+__all__ = ["mean", "std", "var"]
+
+
+def _mean_dtype(dtype: np.dtype) -> np.dtype:
+    return np.dtype(np.float64) if dtype.kind in "bui" else dtype
+
+
+def _count(x: Any, axes: tuple[int, ...], where: Any) -> Any:
+    """Return how many elements each mean is over: a float scalar, or an array where masked."""
+    if where is NO_VALUE or where is True:
+        return float(np.prod([x.shape[k] for k in axes], dtype=np.float64))
+    mask = broadcast_to_shape(asarray(where, np.dtype(bool)), x.shape)
+    return sum(mask, axes, np.int64, keepdims=True)
+
+
+@implements(np.mean)
+def mean(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE
+) -> Any:
+    """Return the arithmetic mean over axes; integers are averaged in float64, float16 in float32.
+
+    Parameters
+    ----------
+    a : array_like
+    axis, out, keepdims, where : optional
+        As those of `sum`.
+    dtype : dtype, optional
+        In which is added up, and of the result.
+
+    Returns
+    -------
+    Array
+        NaN for means over nothing, without a warning while tracing.
+
+    Examples
+    --------
+    >>> mean(np.array([1.0, 2.0]))
+    Array(1.5)
+    """
+    array = as_traced(asarray(a))
+    accumulated = array.dtype if out is None or array.dtype.kind in "biu" or array.dtype.itemsize < 4 else out.dtype
+    final = _mean_dtype(accumulated) if dtype is None else np.dtype(dtype)
+    axes = reduction_axes(axis, array.ndim)
+    return finish("mean", _drop(_mean(array, axes, final, where), axes, keepdims), array.shape, axes, NO_VALUE, out)
+
+
+def _mean(array: Any, axes: tuple[int, ...], final: np.dtype, where: Any) -> Any:
+    """Return the mean with axes kept."""
+    wide = np.dtype(np.float32) if final.itemsize < 4 else final
+    total = sum(convert(array, wide), axes, wide, keepdims=True, where=where)
+    count = convert(asarray(_count(array, axes, where)), wide)
+    return convert(bind1(ops.DIVIDE, total, broadcast_to_shape(count, total.shape)), final)
+
+
+def _drop(x: Any, axes: tuple[int, ...], keepdims: Any) -> Any:
+    if keepdims is not NO_VALUE and keepdims:
+        return x
+    return reshape_dropped(x, axes)
+
+
+def reshape_dropped(x: Any, axes: tuple[int, ...]) -> Any:
+    """Return ``x`` without the given axes of extent 1."""
+    return reshape_to(x, tuple(n for k, n in enumerate(x.shape) if k not in axes))
+
+
+@implements(np.var)
+def var(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = NO_VALUE,
+    *,
+    where: Any = NO_VALUE,
+    mean: Any = NO_VALUE,
+    correction: Any = NO_VALUE,
+) -> Any:
+    """Return the variance over axes, divided by N - ddof (``correction`` is the Array API's name for it).
+
+    Parameters
+    ----------
+    a : array_like
+    axis, out, keepdims, where : optional
+        As those of `sum`.
+    dtype : dtype, optional
+        In which is computed; float64 by default for integers.
+    ddof, correction : scalar, optional
+        What N is lessened by.
+    mean : array_like, optional
+        Known already, with the axes kept.
+
+    Returns
+    -------
+    Array
+        Real, of ``abs(x - mean) ** 2`` for complex numbers; NaN where N - ddof is not positive.
+
+    Raises
+    ------
+    DTypeError
+        If ``dtype`` is an integer or boolean one.
+
+    Notes
+    -----
+    Computed in two passes, the mean first, as NumPy does.
+
+    Examples
+    --------
+    >>> var(np.array([1.0, 3.0]))
+    Array(1.)
+    """
+    array = as_traced(asarray(a))
+    axes = reduction_axes(axis, array.ndim)
+    final = _mean_dtype(array.dtype) if dtype is None else np.dtype(dtype)
+    if final.kind in "biu":
+        raise DTypeError(f"var(dtype={final})", where=capture_location(), fix="use a float or complex dtype")
+    wide = np.dtype(np.float32) if final.itemsize < 4 else final
+    center = _mean(array, axes, wide, where) if mean is NO_VALUE else convert(asarray(mean), wide)
+    deviation = bind1(ops.SUBTRACT, convert(array, wide), broadcast_to_shape(center, array.shape))
+    if wide.kind == "c":
+        real, imag = bind1(ops.REAL, deviation), bind1(ops.IMAG, deviation)
+        square = bind1(ops.ADD, bind1(ops.MULTIPLY, real, real), bind1(ops.MULTIPLY, imag, imag))
+        final = square.dtype if array.dtype.kind == "c" else final
+    else:
+        square = bind1(ops.MULTIPLY, deviation, deviation)
+    total = sum(square, axes, square.dtype, keepdims=True, where=where)
+    less = ddof if correction is NO_VALUE else correction
+    count = convert(asarray(_count(array, axes, where)), square.dtype)
+    degrees = bind1(ops.SUBTRACT, count, full_of(less, shape_of(count), square.dtype))
+    degrees = bind1(ops.MAXIMUM, degrees, full_of(0, shape_of(count), square.dtype))
+    result = convert(bind1(ops.DIVIDE, total, broadcast_to_shape(degrees, total.shape)), final)
+    return finish("var", _drop(result, axes, keepdims), array.shape, axes, NO_VALUE, out)
+
+
+@implements(np.std)
+def std(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = NO_VALUE,
+    *,
+    where: Any = NO_VALUE,
+    mean: Any = NO_VALUE,
+    correction: Any = NO_VALUE,
+) -> Any:
+    """Return the standard deviation over axes.
+
+    Parameters
+    ----------
+    a : array_like
+    axis, dtype, out, ddof, keepdims, where, mean, correction : optional
+        As those of `var`.
+
+    Returns
+    -------
+    Array
+        Real; NaN where N - ddof is not positive.
+
+    Raises
+    ------
+    DTypeError
+        If ``dtype`` is an integer or boolean one.
+
+    Examples
+    --------
+    >>> std(np.array([1.0, 3.0]))
+    Array(1.)
+    """
+    spread = var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
+    return store("std", bind1(ops.SQRT, spread), out, True)
