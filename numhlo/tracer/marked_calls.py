@@ -1,11 +1,13 @@
 """A function's code with every call marked: ``f(x)`` becomes ``(callees @ f)(x)``, ``a[i]`` ``(holders @ a)[i]``.
 
 So the code that is traced can call something else in a callee's place, however it came by it: a method, an item of a
-dict, a parameter; and a constant array can be asked for an element whose index is traced. The marked code is compiled
-from the function's source, and only used where that source, unmarked, gives the very code that the function has: a file
-that was edited meanwhile does not count. Variables, names and positions stay the same, so errors show the user's lines.
+dict, a parameter; and a constant array can be asked for an element whose index is traced. What Python calls by itself
+is marked, too: ``x + y`` becomes a call, ``x.a`` ``(owners @ x).a``, and what is iterated over or entered by `with` is
+exchanged likewise. The marked code is compiled from the function's source, and only used where that source, unmarked,
+gives the very code that the function has: a file that was edited meanwhile does not count. Variables, names and
+positions stay the same, so errors show the user's lines.
 
-What is put in their places is decided in `plain_numpy`.
+What is put in their places is decided in `plain_numpy` and `special_methods`.
 """
 
 from __future__ import annotations
@@ -19,11 +21,26 @@ from collections.abc import Iterator, Mapping
 from types import CodeType
 from typing import Any
 
-CALLEE, HOLDER = "\0numhlo: a callee", "\0numhlo: what is indexed"
+CALLEE, HOLDER, OWNER, UPDATED, ITERATED, MANAGER = (
+    f"\0numhlo: {what}"
+    for what in ("a callee", "what is indexed", "an owner", "an owner updated", "an iterable", "a manager")
+)
 """The constants that stand for the exchanges until the code is compiled."""
+
+SIGNS: dict[type[ast.AST], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
+    ast.MatMult: "@", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>",
+    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+    ast.UAdd: "+", ast.USub: "-", ast.Invert: "~",
+}  # fmt: skip
+OPERATION = "\0numhlo: "
+"""What stands before an operation, as ``x + y``, in the constant that stands for what has its function, ``apply``."""
 
 INDEXED = frozenset({"c_", "r_"})
 """NumPy's objects that are used by indexing: they are exchanged, too."""
+
+MODULES = frozenset({"np", "numpy", "math"})
+"""Names that stand for modules: their attributes need no mark."""
 
 FRAME_READERS = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "exec"})
 """Builtins that look at their caller's variables."""
@@ -33,7 +50,7 @@ _CONSTANT = (ast.Constant, ast.Tuple, ast.Slice, ast.UnaryOp, ast.unaryop, ast.e
 
 
 class Marker(ast.NodeTransformer):
-    """Marks the callees of calls, and what is read by an index that is no constant."""
+    """Marks what is called and indexed, and what Python calls by itself: operators, properties, iterators, managers."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """Mark a callee."""
@@ -47,18 +64,108 @@ class Marker(ast.NodeTransformer):
         """Mark what is indexed: ``np.r_`` and its like as callees."""
         self.generic_visit(node)
         name = getattr(node.value, "attr", getattr(node.value, "id", None))
-        if not isinstance(node.ctx, ast.Load):
-            return node
-        if name in INDEXED:
+        if isinstance(node.ctx, ast.Load) and name in INDEXED:
             node.value = _marked(CALLEE, node.value)
-        elif not all(isinstance(part, _CONSTANT) for part in ast.walk(node.slice)):
+        elif isinstance(node.ctx, ast.Load) and not all(isinstance(part, _CONSTANT) for part in ast.walk(node.slice)):
             node.value = _marked(HOLDER, node.value)
+        else:
+            node.value = _marked(OWNER, node.value)
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        """Mark whose attribute is read, written or deleted."""
+        self.generic_visit(node)
+        is_module = isinstance(node.value, ast.Name) and node.value.id in MODULES
+        if not is_module:
+            node.value = _marked(OWNER, node.value)
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        """Make an operation a call."""
+        self.generic_visit(node)
+        return _operation(node, f"x {SIGNS[type(node.op)]} y", node.left, node.right)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        """Make an operation a call."""
+        self.generic_visit(node)
+        return node if isinstance(node.op, ast.Not) else _operation(node, f"{SIGNS[type(node.op)]}x", node.operand)
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        """Make a comparison a call."""
+        self.generic_visit(node)
+        if len(node.ops) > 1 or type(node.ops[0]) not in SIGNS:
+            return node
+        return _operation(node, f"x {SIGNS[type(node.ops[0])]} y", node.left, *node.comparators)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        """Make the update of a variable a call; mark whose attribute or item is updated."""
+        target = node.target
+        if isinstance(target, ast.Name):
+            self.generic_visit(node)
+            old = ast.copy_location(ast.Name(target.id, ast.Load()), target)
+            new = _operation(node, f"x {SIGNS[type(node.op)]}= y", old, node.value)
+            return ast.copy_location(ast.Assign([target], new), node)
+        self.generic_visit(target)
+        target.value = _marked(UPDATED, target.value)
+        node.value = self.visit(node.value)
+        return node
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        """Mark what is unpacked."""
+        self.generic_visit(node)
+        if any(isinstance(target, ast.Tuple | ast.List) for target in node.targets):
+            node.value = _iterated(node.value)
+        return node
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        """Mark what is iterated over."""
+        self.generic_visit(node)
+        node.iter = _iterated(node.iter)
+        return node
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
+        """Mark what is iterated over."""
+        self.generic_visit(node)
+        node.iter = node.iter if node.is_async else _iterated(node.iter)
+        return node
+
+    def visit_Starred(self, node: ast.Starred) -> ast.AST:
+        """Mark what is unpacked."""
+        self.generic_visit(node)
+        node.value = _iterated(node.value) if isinstance(node.ctx, ast.Load) else node.value
+        return node
+
+    def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.AST:
+        """Mark what is iterated over."""
+        self.generic_visit(node)
+        node.value = _iterated(node.value)
+        return node
+
+    def visit_With(self, node: ast.With) -> ast.AST:
+        """Mark the context managers."""
+        self.generic_visit(node)
+        for item in node.items:
+            item.context_expr = _marked(MANAGER, item.context_expr)
         return node
 
 
 def _marked(mark: str, value: ast.expr) -> ast.expr:
     made = ast.BinOp(ast.copy_location(ast.Constant(mark), value), ast.MatMult(), value)
     return ast.copy_location(made, value)
+
+
+def _operation(node: ast.expr | ast.stmt, sign: str, *operands: ast.expr) -> ast.expr:
+    """Return an operation as a call of a constant; itself where Python folds it."""
+    if isinstance(node, ast.expr) and all(isinstance(x, ast.Constant) for x in operands):
+        return node
+    mark = ast.copy_location(ast.Constant(OPERATION + sign), node)
+    function = ast.copy_location(ast.Attribute(mark, "apply", ast.Load()), node)
+    return ast.copy_location(ast.Call(function, [*operands], []), node)
+
+
+def _iterated(value: ast.expr) -> ast.expr:
+    is_own = isinstance(value, ast.Tuple | ast.List)
+    return value if is_own else _marked(ITERATED, value)
 
 
 def with_exchanges(code: CodeType, exchanges: Mapping[str, Any]) -> CodeType:
@@ -73,12 +180,12 @@ class MarkedCodes:
 
     Parameters
     ----------
-    callees, holders : object
-        ``callees @ f`` returns what is called in the place of ``f``, ``holders @ a`` what is indexed in that of ``a``.
+    exchanges : mapping
+        What stands in the place of each mark: ``exchanges[CALLEE] @ f`` returns what is called in the place of ``f``.
     """
 
-    def __init__(self, callees: Any, holders: Any) -> None:
-        self._exchanges = {CALLEE: callees, HOLDER: holders}
+    def __init__(self, exchanges: Mapping[str, Any]) -> None:
+        self._exchanges = exchanges
         self._found: dict[int, tuple[weakref.ref[CodeType], CodeType | None]] = {}
 
     def of(self, code: CodeType, scope: Mapping[str, Any]) -> CodeType | None:

@@ -5,7 +5,8 @@ iterators, do not: `stand_ins` says what is called in their place. So that a cal
 from, functions that may need it run with their calls marked (`marked_calls`) while they are traced, and so do those
 that they call. NumPy, the user's modules, classes and functions stay as they are, and other threads see nothing.
 
-What Python calls by itself runs as it is: properties, operators of the user's classes, code of libraries.
+What Python calls by itself, such as properties and operators of the user's classes, is in `special_methods`; code of
+libraries runs as it is.
 """
 
 from __future__ import annotations
@@ -15,13 +16,15 @@ import functools
 import inspect
 import itertools
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import is_dataclass
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from numhlo.tracer import control_flow, loops, scan
+from numhlo.tracer import control_flow, loops, marked_calls, scan, special_methods
 from numhlo.tracer.captured_walk import is_library
 from numhlo.tracer.code_references import Reference, outer_names, references_of
 from numhlo.tracer.marked_calls import MarkedCodes
@@ -58,16 +61,51 @@ class Exchange:
         return x if current_trace() is None or are_arrays_immutable() else self._find(x)
 
 
-MARKED = MarkedCodes(Exchange(lambda callee: exchanged_callee(callee)), Exchange(holder))  # noqa: PLW0108 - it comes below
+class Mark:
+    """``mark @ x`` is a function of ``x``, which sees to it by itself that nothing changes outside tracing."""
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self._function = function
+
+    def __matmul__(self, x: Any) -> Any:
+        return self._function(x)
+
+
+class Operation:
+    """An operator as a function, where marked code finds it."""
+
+    __slots__ = ("apply",)
+
+    def __init__(self, apply: Callable[..., Any]) -> None:
+        self.apply = apply
+
+
+def _held(x: Any) -> Any:
+    found = holder(x)
+    return special_methods.owner(x) if found is x else found
+
+
+MARKED = MarkedCodes({
+    marked_calls.CALLEE: Exchange(lambda callee: exchanged_callee(callee)),  # noqa: PLW0108 - it comes below
+    marked_calls.HOLDER: Exchange(_held),
+    marked_calls.OWNER: Mark(special_methods.owner),
+    marked_calls.UPDATED: Mark(special_methods.updated),
+    marked_calls.ITERATED: Mark(special_methods.iterated),
+    marked_calls.MANAGER: Mark(special_methods.manager),
+    **{marked_calls.OPERATION + sign: Operation(function) for sign, function in special_methods.OPERATORS.items()},
+})  # fmt: skip
 
 
 def exchanged_callee(callee: Any) -> Any:
     """Return what is called in a callee's place while tracing."""
     found = STAND_INS.get(id(callee))
-    if found is not None:
-        return found[1]
-    if id(callee) in _CALLERS:
-        return functools.partial(_call_with_exchanged, callee)
+    stand_in = None if found is None else found[1]
+    if stand_in is None and id(callee) in _CALLERS:
+        stand_in = functools.partial(_call_with_exchanged, callee)
+    if id(callee) in special_methods.CONSUMERS:
+        return special_methods.consuming(callee if stand_in is None else stand_in)
+    if stand_in is not None:
+        return stand_in
     rule = _RULES.get(type(callee))
     if rule is not None:
         return rule(callee)
@@ -111,21 +149,39 @@ def _call_with_exchanged(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> 
 
 
 def _constructor(cls: type) -> Any:
-    """Return what makes an object of a user's class by an exchanged ``__init__``."""
-    init = inspect.getattr_static(cls, "__init__")
-    if type(init) is not FunctionType or type(cls).__call__ is not type.__call__:
+    """Return what makes an object of a user's class by an exchanged ``__new__`` and ``__init__``."""
+    new, init = (inspect.getattr_static(cls, name) for name in ("__new__", "__init__"))
+    new = getattr(new, "__func__", new)
+    if type(cls).__call__ is not type.__call__ or FunctionType not in (type(new), type(init)) or not callable(init):
         return cls
-    exchanged = _function(init)
-    if exchanged is init:
+    making = _function(new) if type(new) is FunctionType else cls.__new__
+    starting: Any = _function(init) if type(init) is FunctionType else init
+    if making is new and starting is init:
         return cls
 
     def construct(*args: Any, **kwargs: Any) -> Any:
-        made = cls.__new__(cls, *args, **kwargs)
+        made = making(cls, *args, **kwargs)
         if isinstance(made, cls):
-            exchanged(made, *args, **kwargs)
+            with _hook_exchanged(made):
+                starting(made, *args, **kwargs)
         return made
 
     return construct
+
+
+@contextmanager
+def _hook_exchanged(made: Any) -> Iterator[None]:
+    """Let the ``__init__`` of a dataclass, which has no source, find the exchanged ``__post_init__``."""
+    hook = special_methods.special(type(made), "__post_init__") if is_dataclass(made) else None
+    kept = getattr(made, "__dict__", None)
+    if hook is None or kept is None:
+        yield
+        return
+    kept["__post_init__"] = MethodType(_function(hook), made)
+    try:
+        yield
+    finally:
+        kept.pop("__post_init__", None)
 
 
 def _function(fun: FunctionType) -> FunctionType:
@@ -150,6 +206,9 @@ _RULES: dict[type, Callable[[Any], Any]] = {
     functools.partial: _partial,
     np.vectorize: _vectorized,
 }
+
+
+special_methods.exchange = _function
 
 
 def needs_exchange(value: Any) -> bool:
@@ -191,7 +250,7 @@ def _reached(value: Any) -> Iterable[Any] | None:
 def _reached_by_object(value: Any) -> Iterable[Any]:
     if isinstance(value, type):
         mine = [c for c in value.__mro__ if not is_library(c.__module__)]
-        return [getattr(v, "__func__", v) for c in mine for v in list(vars(c).values()) if _is_code(v)]
+        return [code for c in mine for v in list(vars(c).values()) for code in _code_of(v)]
     if is_library(type(value).__module__):
         return [getattr(value, "__wrapped__", None)]
     return [type(value), *getattr(value, "__dict__", {}).values()]
@@ -225,8 +284,15 @@ def _referred(reference: Reference, fun: FunctionType, cells: Mapping[str, Any])
     return getattr(value, attribute, None)
 
 
-def _is_code(value: Any) -> bool:
-    return isinstance(value, FunctionType | staticmethod | classmethod)
+def _code_of(attribute: Any) -> tuple[Any, ...]:
+    """Return what an attribute of a class can call."""
+    if isinstance(attribute, FunctionType | staticmethod | classmethod):
+        return (getattr(attribute, "__func__", attribute),)
+    if isinstance(attribute, property):
+        return attribute.fget, attribute.fset
+    if isinstance(attribute, functools.cached_property):
+        return (attribute.func,)
+    return () if special_methods.is_plain(type(attribute)) else (attribute,)
 
 
 def _content(cell: CellType) -> Any:
