@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib.util
 import os
 import re
 import stat
@@ -63,6 +64,18 @@ def default_folder() -> Path | None:
     return home / tail if home.is_absolute() else None
 
 
+def numba_version() -> bytes:
+    """Return what tells one Numba from another: the file with its version, else its metadata, which take 2 ms to read.
+
+    Numba itself is not imported.
+    """
+    found = importlib.util.find_spec("numba")
+    if found is not None and found.origin is not None:
+        with contextlib.suppress(OSError):
+            return Path(found.origin).with_name("_version.py").read_bytes()
+    return metadata.version("numba").encode()
+
+
 @lru_cache(maxsize=1)
 def fingerprint() -> bytes:
     """Return a hash of all that goes into object code besides the kernel's own source.
@@ -70,12 +83,16 @@ def fingerprint() -> bytes:
     The text of everything that a kernel may inline, the compiler's own text, versions, and the processor.
     """
     found = hashlib.sha256(f"{ABI} {sys.version_info[:3]} {sys.implementation.name} {sys.byteorder}".encode())
-    versions = (metadata.version("numba"), llvmlite.__version__, np.__version__, ml_dtypes.__version__)
-    found.update(f"{' '.join(versions)} {llvm.llvm_version_info}".encode())
+    versions = (llvmlite.__version__, np.__version__, ml_dtypes.__version__)
+    found.update(numba_version() + f"{' '.join(versions)} {llvm.llvm_version_info}".encode())
     found.update(repr((processor(), llvm.get_process_triple())).encode())
     for package in INLINED:
-        for path in sorted((FOLDER / package).rglob("*.py")):
-            found.update(path.relative_to(FOLDER).as_posix().encode() + b"\0" + path.read_bytes())
+        for folder, folders, names in os.walk(FOLDER / package):  # in half the time that `Path.rglob` takes
+            folders.sort()
+            for name in sorted(name for name in names if name.endswith(".py")):
+                path = os.path.join(folder, name)
+                with open(path, "rb", buffering=0) as stream:
+                    found.update(path[len(os.fspath(FOLDER)) :].encode() + b"\0" + stream.read())
     return found.digest()
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.backend.compiler.service import compiler_service
 from numhlo.backend.kernel_cache import KernelHandle, arrivals, kernel_cache
 from numhlo.backend.primitives import layout
 from numhlo.backend.program import Kernel, Launch, Place, Program
@@ -269,6 +270,8 @@ class Executable:
             return self._collect(arrays, made)
         finally:
             self._finish(frame)
+            if not self._native:
+                compiler_service().answered.set()
 
     def _with_own_copies(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Return the arguments, those as copies whose memory must not be written into: what else would break, may see.

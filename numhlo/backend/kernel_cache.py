@@ -74,6 +74,7 @@ class KernelHandle:
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until the kernel is loaded or failed; return whether it is."""
+        compiler_service().answered.set()
         return self._done.wait(seconds)
 
     def finish(self, code: bytes, origin: str) -> None:

@@ -56,7 +56,7 @@ def test_the_key_holds_everything_that_decides_the_code(monkeypatch):
         (disk_cache.llvm, "llvm_version_info", (1, 2, 3)),
         (disk_cache.llvmlite, "__version__", "0.0.0"),
         (disk_cache, "processor", lambda: ("another", "+features")),
-        (metadata, "version", lambda name: "0.0"),
+        (disk_cache, "numba_version", lambda: b"0.0"),
         (sys, "version_info", (3, 99, 0)),
         (disk_cache, "INLINED", ("primitives", "compiler")),
     ]
@@ -69,6 +69,13 @@ def test_the_key_holds_everything_that_decides_the_code(monkeypatch):
     disk_cache.fingerprint.cache_clear()
     assert len(seen) == len(changes) + 1
     assert cache_key(KERNEL) == key
+
+
+def test_the_version_of_numba_is_known_without_importing_it(monkeypatch):
+    version = metadata.version("numba").encode()
+    assert version in disk_cache.numba_version()
+    monkeypatch.setattr(disk_cache.importlib.util, "find_spec", lambda name: None)
+    assert disk_cache.numba_version() == version
 
 
 def test_an_edit_of_what_kernels_inline_is_noticed(tmp_path, monkeypatch):

@@ -4,6 +4,9 @@ Processes are started when there is work, one more for every `JOBS_PER_PROCESS` 
 most, and end after `IDLE_SECONDS` without any, or when they have grown too large. Each is driven by a thread of its
 own, which sleeps in a pipe. A process that dies is replaced and its kernel tried once more. Where none can be started,
 kernels are compiled in this process, which slows everything else in it down: a warning says so, and so does `explain`.
+
+A first answer goes before: to start a process takes the interpreter's lock for a few milliseconds (more where other
+processes keep the cores busy), and then a core.
 """
 
 from __future__ import annotations
@@ -27,6 +30,8 @@ from numhlo.lowering.ir.errors import InternalError
 JOBS_PER_PROCESS = 8
 IDLE_SECONDS = 300.0
 TRIES = 2
+HEAD_START = 0.05
+"""Seconds that a process starts later at most, for a first answer to be given meanwhile; it takes 500 ms to start."""
 BUG = "this is a bug of numhlo, please report it with this message"
 
 
@@ -47,6 +52,8 @@ class CompilerService:
 
     Attributes
     ----------
+    answered : threading.Event
+        Nobody is about to give a first answer: processes may start.
     in_process : str
         Why kernels are compiled in this process, or an empty string.
     compiled : int
@@ -56,6 +63,7 @@ class CompilerService:
         self.limit = processes or available_processors()
         self.jobs: queue.Queue[Job | None] = queue.Queue()
         self.lock = threading.Lock()
+        self.answered = threading.Event()
         self.drivers: list[Driver] = []
         self.waiting = 0
         self.in_process = ""
@@ -76,14 +84,10 @@ class CompilerService:
             self.jobs.put(job)
         return job.future
 
-    def start(self) -> None:
-        """Start one process ahead of need, so that the first kernel does not wait for it."""
-        with self.lock:
-            self._grow()
-
     def _grow(self) -> None:
         wanted = min(self.limit, 1 + self.waiting // JOBS_PER_PROCESS)
         if len(self.drivers) < wanted:
+            self.answered.clear()
             driver = Driver(self)
             driver.start()  # it waits for the lock before it looks at what the service has
             self.drivers.append(driver)
@@ -127,6 +131,7 @@ class Driver(threading.Thread):
 
     def run(self) -> None:
         """Take kernels until there are none for a while."""
+        self.service.answered.wait(HEAD_START)
         with contextlib.suppress(
             Warning
         ):  # where warnings are errors nobody could catch it here; `explain` says it too

@@ -7,36 +7,23 @@ interpreter's way is taken instead. Next: `words`.
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import re
+from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any
 
+from numhlo.backend.interim.reading import COMPARING, LEVELS, TOKEN, Reader
 from numhlo.backend.interim.typed import INTEGERS, WIDTHS, NotPlainError, Typed
 from numhlo.backend.interim.words import apply, literal, part, same, wrapping
 from numhlo.backend.primitives import STORAGES, register_name
 
 POLL_ROUNDS = 64
 ARGUMENTS = "arrays, dims, lo, hi, poll"
-OPERATORS: dict[type[ast.operator], str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.BitAnd: "&",
-    ast.BitOr: "|",
-    ast.BitXor: "^",
-}
-COMPARISONS: dict[type[ast.cmpop], str] = {
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-}
+DEFINITION = re.compile(r"^def .*:$", re.MULTILINE)
 BITWISE = frozenset({"&", "|", "^"})
 INDENT = " "
 POINTER = "pointer"
+DIMENSION = "dimension"
 ON_STACK = -1
 """Stands for the buffer's number where a pointer is to an array on the stack: a list of registers."""
 READ_AS_THEY_ARE = frozenset({"f32", "f64", "c64", "bool", *WIDTHS})
@@ -72,16 +59,27 @@ class Translation:
         self._kept: list[Any] = []
         self._types: dict[str, str] = {"lo": "index", "hi": "index"}
         self._buffers: dict[str, int] = {}
+        self._numbers: dict[str, int] = {}
         self._lines: list[str] = []
         self._indent = INDENT
         self._made = 0
         self._loops = 0
-        definitions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
+        definitions = list(DEFINITION.finditer(source))
         if len(definitions) != 1:
             raise NotPlainError("a kernel with helpers")
-        self._statements(definitions[0].body)
+        self._source = [line for line in source[definitions[0].end() :].split("\n") if line]
+        self._at = 0
+        self._statements()
         counters = [f"{INDENT}{' = '.join(f'round{k}' for k in range(self._loops))} = 0"] if self._loops else []
-        self.text = "\n".join([f"def plain({ARGUMENTS}):", *counters, *self._lines, ""])
+        first = [self._taken("arrays", self._buffers), self._taken("dims", self._numbers)]
+        self.text = "\n".join([f"def plain({ARGUMENTS}):", *first, *counters, *self._lines, ""])
+
+    @staticmethod
+    def _taken(sequence: str, places: dict[str, int]) -> str:
+        """Return the line that gives names to elements of a sequence: one for all of them is compiled in no time."""
+        names = {place: name for name, place in places.items() if place != ON_STACK}
+        targets = [names.get(place, "_") for place in range(max(names, default=-1) + 1)]
+        return f"{INDENT}[{', '.join([*targets, '*_'])}] = {sequence}"
 
     # What rules ask for
 
@@ -109,72 +107,76 @@ class Translation:
     def _line(self, text: str) -> None:
         self._lines.append(self._indent + text)
 
-    @contextmanager
-    def _block(self, header: str) -> Iterator[None]:
+    def _statements(self) -> None:
+        """Write the statements that are indented as deeply as the next one."""
+        if self._at == len(self._source):
+            return
+        depth = _depth(self._source[self._at])
+        while self._at < len(self._source) and _depth(self._source[self._at]) >= depth:
+            line = self._source[self._at]
+            self._at += 1
+            self._statement(line, TOKEN.findall(line))
+
+    def _statement(self, line: str, tokens: list[str]) -> None:
+        first = tokens[0]
+        if tokens[1:2] == ["="]:
+            self._assign(first, tokens)
+        elif first.startswith("store_"):
+            self._store(tokens)
+        elif tokens[-1] == ":":
+            self._compound(line, tokens[:-1])
+        elif line.strip() in ("break", "pass"):
+            self._line(first)
+        elif tokens != ["rounds", "+=", "1"]:
+            raise NotPlainError(f"a statement {line.strip()}")
+
+    def _compound(self, line: str, tokens: list[str]) -> None:
+        """Write a statement with a block."""
+        if tokens[0] == "if":
+            if "interrupted" in tokens:
+                self._skip_block(_depth(line))
+                return  # `_poll` does that
+            self._block(f"if {Reader(tokens, 1, self).whole().text}:")
+        elif tokens[0] == "elif":
+            self._else_if(line, tokens)
+        elif tokens == ["else"]:
+            self._block("else:")
+        elif tokens == ["while", "True"]:
+            self._block("while True:", polls=True)
+        elif tokens[0] == "for" and tokens[2:5] == ["in", "range", "("]:
+            reader = Reader(tokens, 5, self)
+            arguments = reader.arguments()
+            reader.skip("")
+            self._types[tokens[1]] = "index"
+            self._block(f"for {tokens[1]} in range({', '.join(x.text for x in arguments)}):", polls=True)
+        else:
+            raise NotPlainError(f"a statement {line.strip()}")
+
+    def _else_if(self, line: str, tokens: list[str]) -> None:
+        """Write an if inside an else, since what its condition needs has to stand before it."""
+        self._line("else:")
+        before, self._indent = self._indent, self._indent + INDENT
+        self._compound(line, ["if", *tokens[1:]])
+        chain = f"{' ' * _depth(line)}el"
+        while self._at < len(self._source) and self._source[self._at].startswith(chain):
+            line = self._source[self._at]
+            self._at += 1
+            self._statement(line, TOKEN.findall(line))
+        self._indent = before
+
+    def _block(self, header: str, *, polls: bool = False) -> None:
         self._line(header)
         before, self._indent = self._indent, self._indent + INDENT
         count = len(self._lines)
-        yield
+        if polls:
+            self._poll()
+        self._statements()
         if len(self._lines) == count:
             self._line("pass")
         self._indent = before
 
-    def _statements(self, statements: Sequence[ast.stmt]) -> None:
-        for statement in statements:
-            write = self._WRITERS.get(type(statement))
-            if write is None:
-                raise NotPlainError(f"a statement {type(statement).__name__}")
-            write(self, statement)
-
-    def _assign(self, node: ast.Assign) -> None:
-        (target,) = node.targets
-        if not isinstance(target, ast.Name):
-            raise NotPlainError("an assignment to no name")
-        if target.id == "rounds":
-            return  # the kernel's own count; `_loop` makes another
-        value = self._expression(node.value)
-        known = self._types.setdefault(target.id, value.type)
-        if known != value.type:
-            if {known, value.type} - INTEGERS:
-                raise NotPlainError(f"{target.id} is {known} and {value.type}")
-            self._types[target.id] = known if value.type == "index" else value.type
-        if value.type == POINTER:
-            if target.id in self._buffers:
-                raise NotPlainError("a pointer that moves")
-            self._buffers[target.id] = ON_STACK if value.value is None else value.value
-            self._line(f"{target.id} = {value.text}")
-            return
-        self._line(f"{target.id} = {value.text}")
-
-    def _augmented(self, node: ast.AugAssign) -> None:
-        if not isinstance(node.target, ast.Name) or node.target.id != "rounds":
-            raise NotPlainError("an assignment in place")
-
-    def _if(self, node: ast.If) -> None:
-        if any(isinstance(n, ast.Call) and _called(n) == "interrupted" for n in ast.walk(node.test)):
-            return  # `_loop` polls
-        with self._block(f"if {self._expression(node.test).text}:"):
-            self._statements(node.body)
-        if node.orelse:
-            with self._block("else:"):
-                self._statements(node.orelse)
-
-    def _while(self, node: ast.While) -> None:
-        if not isinstance(node.test, ast.Constant) or node.test.value is not True or node.orelse:
-            raise NotPlainError("a while with a condition")
-        with self._block("while True:"):
-            self._poll()
-            self._statements(node.body)
-
-    def _for(self, node: ast.For) -> None:
-        bounds = node.iter
-        if not isinstance(node.target, ast.Name) or not isinstance(bounds, ast.Call) or _called(bounds) != "range":
-            raise NotPlainError("a for over something else than a range")
-        arguments = [self._expression(x) for x in bounds.args]
-        self._types[node.target.id] = "index"
-        with self._block(f"for {node.target.id} in range({', '.join(x.text for x in arguments)}):"):
-            self._poll()
-            self._statements(node.body)
+    def _skip_block(self, depth: int) -> None:
+        self._at += sum(1 for _ in takewhile(lambda line: _depth(line) > depth, self._source[self._at :]))
 
     def _poll(self) -> None:
         counter = f"round{self._loops}"
@@ -182,120 +184,109 @@ class Translation:
         self._line(f"{counter} += 1")
         self._line(f"if not {counter} & {POLL_ROUNDS - 1}: poll()")
 
-    def _break(self, _: ast.Break) -> None:
-        self._line("break")
+    def _assign(self, name: str, tokens: list[str]) -> None:
+        if name == "rounds":
+            return  # the kernel's own count; `_poll` makes another
+        value = Reader(tokens, 2, self).whole()
+        known = self._types.setdefault(name, value.type)
+        if known != value.type:
+            if {known, value.type} - INTEGERS:
+                raise NotPlainError(f"{name} is {known} and {value.type}")
+            self._types[name] = known if value.type == "index" else value.type
+        if value.type == POINTER:
+            if name in self._buffers:
+                raise NotPlainError("a pointer that moves")
+            self._buffers[name] = ON_STACK if value.value is None else value.value
+            if value.value is not None:
+                return  # `_taken` writes them all
+        if value.type == DIMENSION:
+            self._numbers[name], self._types[name] = value.value, "index"
+            return
+        self._line(f"{name} = {value.text}")
 
-    def _pass(self, _: ast.Pass) -> None:
-        self._line("pass")
-
-    def _call_statement(self, node: ast.Expr) -> None:
-        call = node.value
-        if not isinstance(call, ast.Call) or not _called(call).startswith("store_"):
-            raise NotPlainError("a statement of another kind")
-        pointer, place, value = call.args
-        name, storage = self._pointer(pointer), _called(call).removeprefix("store_")
+    def _store(self, tokens: list[str]) -> None:
+        storage = tokens[0].removeprefix("store_")
+        reader = Reader(tokens, 2, self)
+        pointer, place, value = reader.arguments()
+        reader.skip("")
+        name, element = self._pointer(pointer), value.text
         if self._buffers[name] != ON_STACK:
             self.stored.add(self._buffers[name])
-        index, element = self._expression(place).text, self._expression(value).text
         if storage not in READ_AS_THEY_ARE and storage != "c128":
             element = f"{self.constant(_narrowing(storage), '').text}({element})"
-        self._line(f"{name}[{index}] = {element}")
-
-    _WRITERS: dict[type[ast.stmt], Callable[..., None]] = {  # noqa: RUF012 - a table
-        ast.Assign: _assign,
-        ast.AugAssign: _augmented,
-        ast.If: _if,
-        ast.While: _while,
-        ast.For: _for,
-        ast.Break: _break,
-        ast.Pass: _pass,
-        ast.Expr: _call_statement,
-    }
+        self._line(f"{name}[{place.text}] = {element}")
 
     # Expressions
 
-    def _expression(self, node: ast.expr) -> Typed:
-        read = self._READERS.get(type(node))
-        if read is None:
-            raise NotPlainError(f"an expression {type(node).__name__}")
-        found: Typed = read(self, node)
-        return found
-
-    def _name(self, node: ast.Name) -> Typed:
-        known = self._types.get(node.id)
+    def name(self, name: str) -> Typed:
+        """Return a variable, or what stands for a literal."""
+        if name in ("True", "False"):
+            return Typed(name, "bool", name == "True")
+        known = self._types.get(name)
         if known is None:
-            raise NotPlainError(f"an unknown name {node.id}")
-        return Typed(node.id, known)
+            if name in ("bufs", "dims"):
+                return Typed(name, "")
+            raise NotPlainError(f"an unknown name {name}")
+        return Typed(name, known)
 
-    def _constant(self, node: ast.Constant) -> Typed:
-        if isinstance(node.value, bool):
-            return Typed(str(node.value), "bool", node.value)
-        if isinstance(node.value, int):
-            return Typed(str(node.value), "index", node.value)
-        if isinstance(node.value, float):
-            return literal(self, node.value, "f64")
-        raise NotPlainError("a constant of another kind")
+    def number(self, text: str) -> Typed:
+        """Return a literal."""
+        return Typed(text, "index", int(text)) if text.isdigit() else literal(self, float(text), "f64")
 
-    def _unary(self, node: ast.UnaryOp) -> Typed:
-        operand = self._expression(node.operand)
-        if isinstance(node.op, ast.Not):
+    def unary(self, operator: str, operand: Typed) -> Typed:
+        """Return ``-``, ``~`` or ``not`` of an expression."""
+        if operator == "not":
             return Typed(f"(not {operand.text})", "bool")
-        if isinstance(node.op, ast.USub):
-            if operand.type == "index" and operand.value is not None:
-                return Typed(f"({-operand.value})", "index", -operand.value)
-            if operand.type == "f64" and operand.value is not None:
-                return literal(self, -operand.value, "f64")
-            if operand.type not in INTEGERS:
-                return Typed(f"(-{operand.text})", operand.type)
-        if isinstance(node.op, ast.Invert) and operand.type in WIDTHS:
+        if operator == "~":
+            if operand.type not in WIDTHS:
+                raise NotPlainError(f"~ of {operand.type}")
             return wrapping(self, f"(~{operand.text})", operand.type)
-        raise NotPlainError("another unary operator")
+        if operand.type == "index" and operand.value is not None:
+            return Typed(f"({-operand.value})", "index", -operand.value)
+        if operand.type == "f64" and operand.value is not None:
+            return literal(self, -operand.value, "f64")
+        if operand.type in INTEGERS:
+            raise NotPlainError("- of an integer")
+        return Typed(f"(-{operand.text})", operand.type)
 
-    def _binary(self, node: ast.BinOp) -> Typed:
-        lhs, rhs = self._expression(node.left), self._expression(node.right)
-        operator, type_ = OPERATORS.get(type(node.op)), same([lhs, rhs])
-        if operator is None:
-            raise NotPlainError("another operator")
+    def binary(self, operator: str, lhs: Typed, rhs: Typed) -> Typed:
+        """Return an operator of two expressions."""
         text = f"({lhs.text} {operator} {rhs.text})"
+        if LEVELS[operator] == COMPARING:
+            return Typed(text, "bool")
+        type_ = same([lhs, rhs])
+        if type_ == "index" and operator not in BITWISE:
+            return Typed(text, type_)
         if operator in BITWISE or type_ not in INTEGERS:
             if (operator in BITWISE) != (type_ in INTEGERS or type_ == "bool"):
                 raise NotPlainError(f"{operator} of {type_}")
             return Typed(text, type_)
         return wrapping(self, text, type_)
 
-    def _comparison(self, node: ast.Compare) -> Typed:
-        if len(node.ops) != 1:
-            raise NotPlainError("a chain of comparisons")
-        lhs, rhs = self._expression(node.left), self._expression(node.comparators[0])
-        return Typed(f"({lhs.text} {COMPARISONS[type(node.ops[0])]} {rhs.text})", "bool")
+    def attribute(self, operand: Typed, name: str) -> Typed:
+        """Return a part of a complex number."""
+        if name not in ("real", "imag") or operand.type not in ("c64", "c128"):
+            raise NotPlainError(f"an attribute {name}")
+        return part(self, operand, name)
 
-    def _attribute(self, node: ast.Attribute) -> Typed:
-        operand = self._expression(node.value)
-        if node.attr not in ("real", "imag") or operand.type not in ("c64", "c128"):
-            raise NotPlainError(f"an attribute {node.attr}")
-        return part(self, operand, node.attr)
-
-    def _call(self, node: ast.Call) -> Typed:
-        word = _called(node)
+    def call(self, word: str, operands: list[Typed]) -> Typed:
+        """Return a call of a word."""
         if word == "address":
-            (_, number) = node.args
-            buffer = ast.literal_eval(number)
-            return Typed(f"arrays[{buffer}]", POINTER, buffer)
+            number = operands[1].value
+            return Typed(f"arrays[{number}]", POINTER, number)
         if word == "stack_array":
-            return Typed(f"[0] * {ast.literal_eval(node.args[0])}", POINTER)
+            return Typed(f"[0] * {operands[0].text}", POINTER)
         if word == "number":
-            (_, number) = node.args
-            return Typed(f"dims[{ast.literal_eval(number)}]", "index")
+            number = operands[1].value
+            return Typed(f"dims[{number}]", DIMENSION, number)
         if word.startswith("load_"):
-            return self._load(word.removeprefix("load_"), node)
-        operands = [self._expression(x) for x in node.args]
+            return self._load(word.removeprefix("load_"), *operands)
         if any(x.type == POINTER for x in operands):
             raise NotPlainError(f"{word} of a pointer")
         return apply(word, self, operands)
 
-    def _load(self, storage: str, node: ast.Call) -> Typed:
-        pointer, place = node.args
-        text = f"{self._pointer(pointer)}[{self._expression(place).text}]"
+    def _load(self, storage: str, pointer: Typed, place: Typed) -> Typed:
+        text = f"{self._pointer(pointer)}[{place.text}]"
         register = register_name(STORAGES[storage].dtype)
         if storage in READ_AS_THEY_ARE:
             return Typed(text, register)
@@ -304,26 +295,14 @@ class Translation:
             convert = self.constant(STORAGES["f32"].dtype.type, "").text
         return Typed(f"{convert}({text})", register)
 
-    def _pointer(self, node: ast.expr) -> str:
-        if not isinstance(node, ast.Name) or node.id not in self._buffers:
+    def _pointer(self, pointer: Typed) -> str:
+        if pointer.text not in self._buffers:
             raise NotPlainError("a computed pointer")
-        return node.id
-
-    _READERS: dict[type[ast.expr], Callable[..., Typed]] = {  # noqa: RUF012 - a table
-        ast.Name: _name,
-        ast.Constant: _constant,
-        ast.UnaryOp: _unary,
-        ast.BinOp: _binary,
-        ast.Compare: _comparison,
-        ast.Attribute: _attribute,
-        ast.Call: _call,
-    }
+        return pointer.text
 
 
-def _called(node: ast.Call) -> str:
-    if not isinstance(node.func, ast.Name):
-        raise NotPlainError("a call of something computed")
-    return node.func.id
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
 
 
 def _narrowing(storage: str) -> Callable[[Any], Any]:

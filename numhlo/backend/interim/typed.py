@@ -8,8 +8,7 @@ something, which never overflows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 WIDTHS = {f"{sign}{bits}": bits for sign in "iu" for bits in (8, 16, 32, 64)}
 """Bits of the integer types."""
@@ -20,8 +19,7 @@ class NotPlainError(Exception):
     """Kernel text that there is no plain Python for; the text says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Typed:
+class Typed(NamedTuple):
     """An expression.
 
     Attributes

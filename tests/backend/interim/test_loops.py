@@ -5,8 +5,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from numhlo.backend.interim.loops import PlainLoop
 from numhlo.backend.interim.translation import Translation
 from numhlo.backend.interim.typed import NotPlainError
+from numhlo.backend.program import Kernel
 from numhlo.backend.runtime import step_plans
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.ir import TensorType
@@ -17,6 +19,7 @@ from tests.backend.interim.in_python import InPython
 from tests.backend.interim.random_loops import BINARY, BITS, INDEX, LOGIC, random_loop
 from tests.backend.plain_engine import assert_same_bits
 from tests.backend.programs import from_jax
+from tests.work import count_calls
 
 
 @pytest.mark.parametrize("first", range(0, 240, 20))
@@ -187,3 +190,65 @@ def every_pair(dtype):
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i1", "i4", "i8", "u1", "u4", "u8"])
 def test_every_pair_of_special_values(dtype):
     check(*every_pair(np.dtype(dtype)))
+
+
+def test_conditions_of_a_chain_may_need_statements_of_their_own():
+    """``a + 1`` wraps, so it has a name before it is compared."""
+    source = """
+from numhlo.backend.primitives import add, address, load_i64, store_i64, to_i64
+
+
+def chain(ctx, bufs, dims, lo, hi):
+    x = address(bufs, 0)
+    a = load_i64(x, 0)
+    if add(a, to_i64(1)) == 1:
+        store_i64(x, 1, to_i64(10))
+    elif add(a, to_i64(2)) == 3:
+        store_i64(x, 1, to_i64(20))
+    elif add(a, to_i64(3)) < 0:
+        store_i64(x, 1, to_i64(30))
+    else:
+        store_i64(x, 1, to_i64(40))
+    store_i64(x, 2, a)
+"""
+    loop = PlainLoop(Kernel("chain", source))
+    for first, second in [(0, 10), (1, 20), (2**63 - 1, 30), (7, 40)]:
+        x = np.array([first, 0, 0], np.int64)
+        loop.run([x], [], 1, lambda: None)
+        assert x.tolist() == [first, second, first]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("y = x / 2", "/ instead of the end"),
+        ("y = x < 2 < 3", "a chain of comparisons"),
+        ("y = (x + 2", r"the end of a line instead of \)"),
+        ("y = x +", "an expression with nothing"),
+        ("y = z", "an unknown name z"),
+        ("y = x.size", "an attribute size"),
+        ("x += 2", r"a statement x \+= 2"),
+        ("return x", "a statement return x"),
+        ("while x < 3:", "a statement while x < 3:"),
+        ("y = load_i64(x, 0)", "a computed pointer"),
+    ],
+)
+def test_what_is_no_scalar_code_is_refused(line, reason):
+    source = f"def kernel(ctx, bufs, dims, lo, hi):\n    x = hi\n    {line}\n"
+    with pytest.raises(NotPlainError, match=reason):
+        Translation(source)
+
+
+def test_expressions_bind_as_in_python():
+    text = "-1 + 2 * (3 - -4) * 5 - 6 == 63 & 127"
+    source = f"def kernel(ctx, bufs, dims, lo, hi):\n    x = {text}\n"
+    translation = Translation(source)
+    written = translation.text.splitlines()[-1].partition(" = ")[2]
+    assert eval(written) is eval(text) is True
+    assert Translation(source.replace(text, "not 1 < 2")).text.endswith(" x = (not (1 < 2))\n")
+
+
+def test_translating_takes_a_few_calls_a_line():
+    lines = "".join(f"    x{k + 1} = 0.5 * x{k} + 0.25\n" for k in range(1000))
+    source = f"def kernel(ctx, bufs, dims, lo, hi):\n    x0 = to_f64(hi)\n{lines}"
+    assert count_calls(Translation, source) < 1000 * 40
