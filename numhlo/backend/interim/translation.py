@@ -8,7 +8,7 @@ interpreter's way is taken instead. Next: `words`.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable
 from itertools import takewhile
 from typing import Any
 
