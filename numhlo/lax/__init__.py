@@ -25,6 +25,7 @@ from numhlo.tracer.namespace import lax_products as _products
 from numhlo.tracer.namespace import lax_reductions as _reductions
 from numhlo.tracer.namespace import lax_slices as _slices
 from numhlo.tracer.namespace import lax_structure as _structure
+from numhlo.tracer.namespace import lax_window_arguments as _window_arguments
 from numhlo.tracer.namespace import lax_windows as _windows
 from numhlo.tracer.namespace import local_convolution as _local
 from numhlo.tracer.namespace.lax_arguments import *  # noqa: F403
@@ -37,6 +38,7 @@ from numhlo.tracer.namespace.lax_products import *  # noqa: F403
 from numhlo.tracer.namespace.lax_reductions import *  # noqa: F403
 from numhlo.tracer.namespace.lax_slices import *  # noqa: F403
 from numhlo.tracer.namespace.lax_structure import *  # noqa: F403
+from numhlo.tracer.namespace.lax_window_arguments import *  # noqa: F403
 from numhlo.tracer.namespace.lax_windows import *  # noqa: F403
 from numhlo.tracer.namespace.local_convolution import *  # noqa: F403
 from numhlo.tracer.scan import associative_scan as associative_scan
@@ -71,6 +73,7 @@ _MODULES = (
     _reductions,
     _slices,
     _structure,
+    _window_arguments,
     _windows,
 )
 _PUBLIC = {*_CONTROL, *[name for module in _MODULES for name in module.__all__]}

@@ -48,6 +48,7 @@ from numhlo.tracer.namespace.searching import *  # noqa: F403
 from numhlo.tracer.namespace.selection import *  # noqa: F403
 from numhlo.tracer.namespace.sequences import *  # noqa: F403
 from numhlo.tracer.namespace.sets import *  # noqa: F403
+from numhlo.tracer.namespace.sliding_products import *  # noqa: F403
 from numhlo.tracer.namespace.sorting import *  # noqa: F403
 from numhlo.tracer.namespace.splitting import *  # noqa: F403
 from numhlo.tracer.namespace.statistics import *  # noqa: F403

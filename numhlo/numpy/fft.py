@@ -1,4 +1,9 @@
 """`numhlo.numpy.fft`: discrete Fourier transforms, as `numpy.fft` has them."""
 
+from numhlo.tracer.namespace import fourier as _fourier
+from numhlo.tracer.namespace import frequencies as _frequencies
 from numhlo.tracer.namespace.fourier import *  # noqa: F403
-from numhlo.tracer.namespace.fourier import __all__ as __all__
+from numhlo.tracer.namespace.frequencies import *  # noqa: F403
+
+_PUBLIC = {*_fourier.__all__, *_frequencies.__all__}
+__all__ = [name for name in sorted(globals()) if name in _PUBLIC]

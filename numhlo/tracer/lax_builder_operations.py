@@ -22,7 +22,7 @@ from numhlo.tracer.namespace.core import asarray, convert, shape_of
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.lax_arithmetic import integer_pow
 from numhlo.tracer.namespace.lax_ops import div, lt, sqrt
-from numhlo.tracer.namespace.lax_windows import padtype_to_pads
+from numhlo.tracer.namespace.lax_window_arguments import padtype_to_pads
 from numhlo.tracer.namespace.manipulation import shape_tuple
 from numhlo.tracer.vectorizing import vmap
 

@@ -1,4 +1,4 @@
-"""Differences and sums along a line: diff, gradient, trapezoid, interp, convolve, correlate, cross, unwrap."""
+"""Differences and sums along a line: diff, gradient, trapezoid, interp, unwrap; and cross."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import ArgumentError, DTypeError
+from numhlo.lowering.ir.errors import DTypeError
 from numhlo.tracer.namespace import advanced_indexing as advanced
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise as ufuncs
@@ -30,8 +30,6 @@ from numhlo.tracer.namespace.core import (
 from numhlo.tracer.namespace.cumulative import cumsum
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.joining import concatenate, stack
-from numhlo.tracer.namespace.lax_windows import conv_general_dilated
-from numhlo.tracer.namespace.rearranging import flip
 from numhlo.tracer.namespace.searching import searchsorted
 from numhlo.tracer.namespace.sorting import argsort
 from numhlo.tracer.trace import Tracer
@@ -39,8 +37,6 @@ from numhlo.tracer.trace import Tracer
 NO_VALUE: Any = np._NoValue
 
 __all__ = [
-    "convolve",
-    "correlate",
     "cross",
     "diff",
     "ediff1d",
@@ -59,6 +55,26 @@ def along(x: Any, axis: int, item: Any) -> Any:
 @implements(np.diff)
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = NO_VALUE, append: Any = NO_VALUE) -> Any:
     """Return the differences of neighbours along an axis, ``n`` times over.
+
+    Parameters
+    ----------
+    a : array_like
+        Of at least one dimension; booleans give where neighbours differ.
+    n : int, optional
+        Known while tracing; 0 gives the array itself.
+    axis : int, optional
+    prepend, append : array_like, optional
+        Joined to the array before; a scalar counts as one element.
+
+    Returns
+    -------
+    Array
+        With an extent less by ``n`` (none left for larger ``n``), of the dtype of ``a``: unsigned integers wrap around.
+
+    Raises
+    ------
+    ValueError
+        If ``n`` is negative, or ``a`` a scalar.
 
     Examples
     --------
@@ -93,6 +109,23 @@ def _border(x: Any, array: Tracer, axis: int) -> Any:
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     """Return the differences of neighbours of the flattened array, with more elements before and behind.
 
+    Parameters
+    ----------
+    ary : array_like
+        Of any shape.
+    to_end, to_begin : array_like, optional
+        Flattened, and converted to the dtype of ``ary``.
+
+    Returns
+    -------
+    Array
+        One-dimensional.
+
+    Raises
+    ------
+    DTypeError
+        If ``ary`` is boolean.
+
     Examples
     --------
     >>> ediff1d([1, 4, 9], to_end=99)
@@ -116,6 +149,28 @@ def _refuse_booleans(name: str, array: Any) -> None:
 @implements(np.gradient)
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     """Return the derivative along each axis by central differences, one-sided at the ends.
+
+    Parameters
+    ----------
+    f : array_like
+    *varargs : scalar or array_like
+        Distance of samples, one for all axes or one for each; or their coordinates along an axis, at any distances.
+    axis : int or sequence of int, optional
+        All axes by default.
+    edge_order : 1 or 2, optional
+        Of the one-sided differences.
+
+    Returns
+    -------
+    Array, or tuple of Array
+        One for each axis, float64 for integers.
+
+    Raises
+    ------
+    ValueError
+        If an axis has less than ``edge_order + 1`` elements, or coordinates do not match its extent.
+    TypeError
+        If there are neither one distance nor one for each axis.
 
     Examples
     --------
@@ -211,6 +266,20 @@ def _edge(f: Tracer, spacing: Any, steps: Any, axis: int, order: int, last: bool
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     """Return the integral along an axis by the trapezoidal rule.
 
+    Parameters
+    ----------
+    y : array_like
+    x : array_like, optional
+        Where the samples stand, along the axis or for all elements.
+    dx : scalar, optional
+        Their distance, without ``x``.
+    axis : int, optional
+
+    Returns
+    -------
+    Array
+        Without the axis; 0 for fewer than two samples.
+
     Examples
     --------
     >>> trapezoid([1.0, 2.0, 3.0])
@@ -231,6 +300,29 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
 @implements(np.interp)
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     """Return the piecewise linear function through the points ``(xp, fp)`` at ``x``; constant outside.
+
+    Parameters
+    ----------
+    x : array_like
+        NaN gives NaN.
+    xp : array_like
+        One-dimensional and rising, but with a ``period``; that is not checked.
+    fp : array_like
+        As many real or complex numbers.
+    left, right : scalar, optional
+        Below and above all of ``xp``; ``fp[0]`` and ``fp[-1]`` by default.
+    period : scalar, optional
+        Of ``x`` and ``xp``; ``left`` and ``right`` have no meaning then.
+
+    Returns
+    -------
+    Array
+        Of float64 or complex128, and the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If there are no points, or ``xp`` and ``fp`` differ in length.
 
     Examples
     --------
@@ -280,68 +372,30 @@ def _periodic(at: Any, nodes: Any, values: Any, period: Any) -> tuple[Any, Any, 
     return at, nodes, values
 
 
-MODES = {0: "valid", 1: "same", 2: "full"}
-
-
-def _slide(name: str, a: Any, v: Any, mode: Any) -> Any:
-    """Return the dot products of a vector with all runs of a longer, padded one."""
-    first, second = as_traced(asarray(a)), as_traced(asarray(v))
-    first, second = (as_traced(reshape_to(x, (1,))) if x.ndim == 0 else x for x in (first, second))
-    if first.ndim != 1 or second.ndim != 1:
-        raise ValueError("object too deep for desired array")
-    if 0 in (first.size, second.size):
-        raise ValueError(f"{'a' if first.size == 0 else 'v'} cannot be empty")
-    wanted = result_dtype(first, second)
-    kind = MODES.get(mode, mode)
-    m = second.size
-    if kind not in ("full", "same", "valid"):
-        raise ArgumentError(f"{name}(mode={mode!r})", where=capture_location(), fix="use full, same or valid")
-    low = {"full": m - 1, "same": m // 2, "valid": 0}[kind]
-    high = {"full": m - 1, "same": m - 1 - m // 2, "valid": 0}[kind]
-    # sums of truth values are counted first: more than 0 of them is true
-    summed = np.dtype(np.int64) if wanted.kind == "b" else wanted
-    lhs, rhs = (reshape_to(convert(x, summed), (1, 1, x.size)) for x in (first, second))
-    found = reshape_to(conv_general_dilated(lhs, rhs, (1,), ((low, high),)), (first.size + low + high - m + 1,))
-    return convert(found, wanted)
-
-
-@implements(np.convolve)
-def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
-    """Return the discrete convolution of two vectors.
-
-    Examples
-    --------
-    >>> convolve([1.0, 2.0], [1.0, 1.0])
-    Array([1., 3., 2.])
-    """
-    first, second = as_traced(asarray(a)), as_traced(asarray(v))
-    if second.size > first.size:
-        first, second = second, first
-    return _slide("convolve", first, flip(second) if second.ndim else second, mode)
-
-
-@implements(np.correlate)
-def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
-    """Return the cross-correlation of two vectors, the second one conjugated.
-
-    Examples
-    --------
-    >>> correlate([1, 2, 3], [0, 1], "full")
-    Array([1, 2, 3, 0])
-    """
-    first, second = as_traced(asarray(a)), as_traced(asarray(v))
-    if 0 in (first.ndim, second.ndim):
-        raise ValueError("object of too small depth for desired array")
-    second = ufuncs.conjugate(second) if second.dtype.kind == "c" else second
-    if second.size > first.size:
-        swapped = _slide("correlate", second, first, mode)
-        return flip(swapped)
-    return _slide("correlate", first, second, mode)
-
-
 @implements(np.cross)
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
     """Return the cross product of vectors of three components.
+
+    Parameters
+    ----------
+    a, b : array_like
+        The other axes broadcast.
+    axisa, axisb, axisc : int, optional
+        Where the vectors stand in the operands and the result.
+    axis : int, optional
+        For all three.
+
+    Returns
+    -------
+    Array
+        Of the common dtype.
+
+    Raises
+    ------
+    ValueError
+        If there are not three components.
+    ShapeError
+        If the other axes do not broadcast.
 
     Examples
     --------
@@ -366,6 +420,20 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
 @implements(np.unwrap)
 def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * math.pi) -> Any:
     """Return angles with jumps of more than half a period removed along an axis.
+
+    Parameters
+    ----------
+    p : array_like
+    discont : scalar, optional
+        Smaller jumps stay; half a period by default, and never less.
+    axis : int, optional
+    period : scalar, optional
+        In the units of ``p``.
+
+    Returns
+    -------
+    Array
+        Of the dtype of ``p`` and ``period``.
 
     Examples
     --------

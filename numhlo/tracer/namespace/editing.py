@@ -74,6 +74,25 @@ def _known_positions(obj: Any, extent: int, what: str) -> np.ndarray:
 def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     """Return the array without the elements at ``obj`` along an axis; one traced index works too.
 
+    Parameters
+    ----------
+    arr : array_like
+    obj : int, slice, or array_like of int or bool
+        Known while tracing, but for a single index; negative ones count from the end.
+    axis : int, optional
+        Without it, the flattened array.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    DataDependentShapeError
+        If several positions are traced.
+    IndexError
+        If one that is known is out of bounds; a traced one then removes nothing but the last element.
+
     Examples
     --------
     >>> delete([1, 2, 3], 1)
@@ -93,6 +112,27 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
 @implements(np.insert)
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     """Return the array with values put before positions along an axis; one traced position works too.
+
+    Parameters
+    ----------
+    arr : array_like
+    obj : int, slice, or array_like of int or bool
+        Known while tracing, but for a single index.
+    values : array_like
+        They broadcast, and are converted to the dtype of ``arr``.
+    axis : int, optional
+        Without it, the flattened array.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    DataDependentShapeError
+        If several positions are traced.
+    IndexError
+        If one that is known is out of bounds.
 
     Examples
     --------
@@ -140,6 +180,17 @@ def _insert_one(array: Tracer, position: Tracer, new: Any, place: int) -> Any:
 def resize(a: Any, new_shape: Any) -> Any:
     """Return the flattened elements, repeated as often as needed, under another shape.
 
+    Parameters
+    ----------
+    a : array_like
+    new_shape : int or sequence of int
+        Known while tracing.
+
+    Returns
+    -------
+    Array
+        Zeros where ``a`` is empty.
+
     Examples
     --------
     >>> resize([1, 2, 3], (2, 2)).tolist()
@@ -157,6 +208,22 @@ def resize(a: Any, new_shape: Any) -> Any:
 @implements(np.trim_zeros)
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     """Return the array without zeros at its ends: the values must be known while tracing.
+
+    Parameters
+    ----------
+    filt : array_like
+    trim : "fb", "f" or "b", optional
+        At the front, the back or both.
+    axis : int or sequence of int, optional
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    DataDependentShapeError
+        If ``filt`` is traced.
 
     Examples
     --------
@@ -194,6 +261,22 @@ def writes(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Calla
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
     """Write ``src`` into ``dst`` where a mask holds.
 
+    Parameters
+    ----------
+    dst : Array
+    src : array_like
+        It broadcasts to ``dst``.
+    casting : str, optional
+        NumPy's rule for the conversion.
+    where : array_like of bool, optional
+
+    Raises
+    ------
+    DTypeError
+        If ``casting`` forbids the conversion.
+    ShapeError
+        If ``src`` does not broadcast.
+
     Examples
     --------
     >>> array = np.zeros(2)
@@ -207,6 +290,14 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
 @writes(np.putmask)
 def putmask(a: Any, mask: Any, values: Any) -> None:
     """Write ``values``, repeated over the whole array, into ``a`` where a mask holds.
+
+    Parameters
+    ----------
+    a : Array
+    mask : array_like of bool
+        Of the shape of ``a``.
+    values : array_like
+        Element ``k`` of them goes to element ``k`` of ``a``, counted without regard of the mask.
 
     Examples
     --------
@@ -222,6 +313,19 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
 @writes(np.place)
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """Write the first values, in order, into the elements where a mask holds.
+
+    Parameters
+    ----------
+    arr : Array
+    mask : array_like of bool
+        Of the size of ``arr``.
+    vals : array_like
+        From the start again where there are too few.
+
+    Raises
+    ------
+    ValueError
+        If there are no values.
 
     Examples
     --------
@@ -241,6 +345,20 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """Write values at positions of the flattened array.
 
+    Parameters
+    ----------
+    a : Array
+    ind : array_like of int
+        Traced indices out of bounds are dropped under "raise".
+    v : array_like
+        From the start again where there are too few.
+    mode : "raise", "clip" or "wrap", optional
+
+    Raises
+    ------
+    IndexError
+        If an index that is known is out of bounds under "raise".
+
     Examples
     --------
     >>> put(np.array([1, 2, 3]), [0, 2], [7, 8], inplace=False)
@@ -259,6 +377,19 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
 @writes(np.fill_diagonal)
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     """Write a value, or several in turn, on the main diagonal.
+
+    Parameters
+    ----------
+    a : Array
+        Of at least two dimensions, and one extent if they are more.
+    val : array_like
+    wrap : bool, optional
+        In a tall matrix, go on in the rows below, leaving one out.
+
+    Raises
+    ------
+    ValueError
+        If ``a`` has fewer dimensions, or extents that differ.
 
     Examples
     --------
@@ -281,6 +412,21 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
 @writes(np.put_along_axis)
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None = -1) -> None:
     """Write values at ``indices`` along an axis, matched along the others.
+
+    Parameters
+    ----------
+    arr : Array
+    indices : array_like of int
+        They broadcast along the other axes.
+    values : array_like
+        They broadcast to the indices; where one repeats, the last value counts.
+    axis : int or None, optional
+        None for the flattened array.
+
+    Raises
+    ------
+    DTypeError
+        If the indices are no integers.
 
     Examples
     --------

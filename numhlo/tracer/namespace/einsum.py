@@ -36,6 +36,32 @@ def einsum(
 ) -> Any:
     """Return the Einstein sum that a subscripts string describes, contracted pair by pair.
 
+    Parameters
+    ----------
+    subscripts : str
+        Labels of all axes: ``"ij,jk->ik"``. An ellipsis stands for axes that broadcast; without the arrow, labels that
+        occur once are those of the result, in alphabetical order. Or operands and lists of integers in turn.
+    *operands : array_like
+    out : Array, optional
+        Where the result is written.
+    optimize : bool, str or path, optional
+        The order of contraction, as of `einsum_path`; pairs in the greedy order unless a path or method is given.
+    dtype : dtype, optional
+        In which is computed; by default the common one.
+    **options
+        NumPy's ``order`` and ``casting``, without a meaning while tracing.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ShapeError
+        If a label has two extents, neither of which is 1.
+    ValueError
+        If the subscripts do not fit the operands.
+
     Examples
     --------
     >>> einsum("ij->j", np.array([[1, 2], [3, 4]]))
@@ -59,6 +85,20 @@ def einsum(
 
 def einsum_path(subscripts: Any, *operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> Any:
     """Return the order in which `einsum` contracts its operands, and a description; only their shapes matter.
+
+    Parameters
+    ----------
+    subscripts : str
+        As those of `einsum`.
+    *operands : array_like
+        They may be traced.
+    optimize : bool, str or path, optional
+    einsum_call : bool, optional
+        NumPy's own.
+
+    Returns
+    -------
+    tuple of list and str
 
     Examples
     --------

@@ -74,6 +74,18 @@ def cholesky(a: Any, /, *, upper: bool = False) -> Any:
         Hermitian and positive definite; one triangle is read. Traced matrices that are not give NaN.
     upper : bool, optional
 
+    Returns
+    -------
+    Array
+        With zeros in the other triangle.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If ``a`` is not square; outside tracing also if it is not positive definite.
+    TypeError
+        If LAPACK has no such type: float16 and the like. So for all functions here.
+
     Examples
     --------
     >>> cholesky([[4.0, 2.0], [2.0, 5.0]])
@@ -92,6 +104,18 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     ----------
     a : (..., m, n) array_like
     mode : {"reduced", "complete", "r"}, optional
+
+    Returns
+    -------
+    QRResult, or Array
+        Of shapes ``(..., m, k)`` and ``(..., k, n)`` with ``k = min(m, n)``, or m where complete.
+
+    Raises
+    ------
+    UnsupportedError
+        If the mode is "raw", while tracing.
+    ValueError
+        If it is another.
 
     Examples
     --------
@@ -121,6 +145,17 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
     hermitian : bool, optional
         Accepted: the result is the same, found from eigenvalues by NumPy.
 
+    Returns
+    -------
+    SVDResult, or Array
+        Of shapes ``(..., m, m)``, ``(..., k)`` and ``(..., n, n)`` with ``k = min(m, n)``; ``k`` columns and rows only
+        without ``full_matrices``. Signs of vectors are LAPACK's.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If it is hermitian and not square; outside tracing also if the iteration does not converge.
+
     Examples
     --------
     >>> svd(np.array([[3.0, 0.0], [0.0, 4.0]])).S
@@ -135,6 +170,15 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
 @implements(np.linalg.svdvals)
 def svdvals(x: Any, /) -> Any:
     """Return singular values in descending order.
+
+    Parameters
+    ----------
+    x : (..., m, n) array_like
+
+    Returns
+    -------
+    Array
+        Of shape ``(..., min(m, n))``, and real.
 
     Examples
     --------
@@ -155,6 +199,18 @@ def eigh(a: Any, UPLO: str = "L") -> Any:
     UPLO : {"L", "U"}, optional
         The triangle that is read.
 
+    Returns
+    -------
+    EighResult
+        Of shapes ``(..., n)``, real, and ``(..., n, n)``.
+
+    Raises
+    ------
+    ValueError
+        If ``UPLO`` is another.
+    numpy.linalg.LinAlgError
+        If ``a`` is not square.
+
     Examples
     --------
     >>> eigh(np.array([[0.0, 2.0], [2.0, 0.0]])).eigenvalues
@@ -168,6 +224,24 @@ def eigh(a: Any, UPLO: str = "L") -> Any:
 @implements(np.linalg.eigvalsh)
 def eigvalsh(a: Any, UPLO: str = "L") -> Any:
     """Return eigenvalues of Hermitian matrices in ascending order.
+
+    Parameters
+    ----------
+    a : (..., n, n) array_like
+    UPLO : {"L", "U"}, optional
+        The triangle that is read.
+
+    Returns
+    -------
+    Array
+        Of shape ``(..., n)``, and real.
+
+    Raises
+    ------
+    ValueError
+        If ``UPLO`` is another.
+    numpy.linalg.LinAlgError
+        If ``a`` is not square.
 
     Examples
     --------
@@ -183,6 +257,20 @@ def eigvalsh(a: Any, UPLO: str = "L") -> Any:
 def eig(a: Any) -> Any:
     """Return ``(w, v)``: eigenvalues and right eigenvectors, complex where traced.
 
+    Parameters
+    ----------
+    a : (..., n, n) array_like
+
+    Returns
+    -------
+    EigResult
+        Of shapes ``(..., n)`` and ``(..., n, n)``, in no particular order. Outside tracing real where all are.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If ``a`` is not square.
+
     Examples
     --------
     >>> np.sort(eig(np.array([[2.0, 1.0], [0.0, 3.0]])).eigenvalues)
@@ -195,6 +283,20 @@ def eig(a: Any) -> Any:
 @implements(np.linalg.eigvals)
 def eigvals(a: Any) -> Any:
     """Return eigenvalues, complex where traced.
+
+    Parameters
+    ----------
+    a : (..., n, n) array_like
+
+    Returns
+    -------
+    Array
+        Of shape ``(..., n)``, in no particular order. Outside tracing real where all are.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If ``a`` is not square.
 
     Examples
     --------

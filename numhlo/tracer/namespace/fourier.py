@@ -1,4 +1,4 @@
-"""NumPy's discrete Fourier transforms: fft, rfft, hfft, their inverses, in one, two or all dimensions, and frequencies.
+"""NumPy's discrete Fourier transforms: fft, rfft, hfft, their inverses, in one, two or all dimensions.
 
 Precision follows the operand: float16 and float32 give complex64, all else complex128. As in NumPy, inverses that give
 real numbers give float16 for float16.
@@ -15,15 +15,15 @@ import numpy as np
 
 from numhlo.lowering.ops import layout
 from numhlo.tracer.bind import bind1
-from numhlo.tracer.namespace import axis_order, elementwise, rearranging
+from numhlo.tracer.namespace import axis_order, elementwise
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import matrices as m
-from numhlo.tracer.namespace.core import as_arrays, asarray, convert, implements, normalize_axis
+from numhlo.tracer.namespace.core import asarray, convert, implements, normalize_axis
 from numhlo.tracer.namespace.index_items import as_traced
 
 __all__ = [
-    "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "irfft",
-    "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
+    "fft", "fft2", "fftn", "hfft", "ifft", "ifft2", "ifftn", "ihfft", "irfft",
+    "irfft2", "irfftn", "rfft", "rfft2", "rfftn",
 ]  # fmt: skip
 
 SCALES: dict[tuple[str, bool], Callable[[int], float]] = {
@@ -147,6 +147,20 @@ def fft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: Any
         Where to divide by the number of points: in the inverse (the default), by its root in both, or here.
     out : array, optional
 
+    Returns
+    -------
+    Array
+        Complex, with extent ``n`` along the axis.
+
+    Raises
+    ------
+    ValueError
+        If ``n`` is not positive, or ``norm`` another.
+
+    Notes
+    -----
+    ``sum(a[k] exp(-2j pi k m / n) for k in range(n))``; StableHLO specification, section ``fft``.
+
     Examples
     --------
     >>> fft([1.0, 0.0, 0.0, 0.0])
@@ -158,6 +172,16 @@ def fft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: Any
 @implements(np.fft.ifft)
 def ifft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
     """Return the inverse of `fft`.
+
+    Parameters
+    ----------
+    a, n, axis, norm, out : optional
+        As those of `fft`.
+
+    Returns
+    -------
+    Array
+        Complex.
 
     Examples
     --------
@@ -171,6 +195,23 @@ def ifft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: An
 def rfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
     """Return the first half of the transform of real numbers, which determines the rest.
 
+    Parameters
+    ----------
+    a : array_like
+        Real.
+    n, axis, norm, out : optional
+        As those of `fft`.
+
+    Returns
+    -------
+    Array
+        Complex, with extent ``n // 2 + 1`` along the axis.
+
+    Raises
+    ------
+    TypeError
+        If ``a`` is complex.
+
     Examples
     --------
     >>> rfft([1.0, 2.0, 3.0, 4.0])
@@ -183,6 +224,19 @@ def rfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: An
 def irfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
     """Return the inverse of `rfft`; ``n`` is the number of results, even unless it is given.
 
+    Parameters
+    ----------
+    a : array_like
+    n : int, optional
+        ``2 (extent - 1)`` by default: give it where the signal was odd.
+    axis, norm, out : optional
+        As those of `fft`.
+
+    Returns
+    -------
+    Array
+        Real, with extent ``n`` along the axis; imaginary parts that symmetry forbids are ignored.
+
     Examples
     --------
     >>> irfft([4.0, 0.0])
@@ -194,6 +248,19 @@ def irfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: A
 @implements(np.fft.hfft)
 def hfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
     """Return the real transform of a signal that is Hermitian-symmetric, given by its first half.
+
+    Parameters
+    ----------
+    a : array_like
+    n : int, optional
+        ``2 (extent - 1)`` by default: give it where the signal was odd.
+    axis, norm, out : optional
+        As those of `fft`.
+
+    Returns
+    -------
+    Array
+        Real, with extent ``n`` along the axis; imaginary parts that symmetry forbids are ignored.
 
     Examples
     --------
@@ -208,6 +275,16 @@ def hfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: An
 def ihfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
     """Return the inverse of `hfft`.
 
+    Parameters
+    ----------
+    a, n, axis, norm, out : optional
+        As those of `fft`.
+
+    Returns
+    -------
+    Array
+        Complex.
+
     Examples
     --------
     >>> ihfft([4.0, 0.0])
@@ -220,6 +297,26 @@ def ihfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: A
 @implements(np.fft.fftn)
 def fftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: Any = None) -> Any:
     """Return the transform along several axes, all by default; ``s`` are the numbers of points.
+
+    Parameters
+    ----------
+    a : array_like
+    s : sequence of int, optional
+        Numbers of points: axes are cut or filled up with zeros; -1 for the extent as it is.
+    axes : sequence of int, optional
+        The last ``len(s)`` where ``s`` is given.
+    norm, out : optional
+        As those of `fft`.
+
+    Returns
+    -------
+    Array
+        Complex.
+
+    Raises
+    ------
+    ValueError
+        If ``s`` and ``axes`` differ in length.
 
     Examples
     --------
@@ -234,6 +331,16 @@ def fftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: 
 def ifftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: Any = None) -> Any:
     """Return the inverse of `fftn`.
 
+    Parameters
+    ----------
+    a, s, axes, norm, out : optional
+        As those of `fftn`.
+
+    Returns
+    -------
+    Array
+        Complex.
+
     Examples
     --------
     >>> ifftn(np.full((2, 2), 4.0)).tolist()
@@ -245,6 +352,23 @@ def ifftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out:
 @implements(np.fft.rfftn)
 def rfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: Any = None) -> Any:
     """Return the transform of real numbers along several axes; the last one keeps its first half.
+
+    Parameters
+    ----------
+    a : array_like
+        Real.
+    s, axes, norm, out : optional
+        As those of `fftn`.
+
+    Returns
+    -------
+    Array
+        Complex, with half the last axis: ``n // 2 + 1``.
+
+    Raises
+    ------
+    TypeError
+        If ``a`` is complex.
 
     Examples
     --------
@@ -258,6 +382,18 @@ def rfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out:
 def irfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: Any = None) -> Any:
     """Return the inverse of `rfftn`.
 
+    Parameters
+    ----------
+    a, axes, norm, out : optional
+        As those of `fftn`.
+    s : sequence of int, optional
+        Of the result; the last one is ``2 (extent - 1)`` by default.
+
+    Returns
+    -------
+    Array
+        Real.
+
     Examples
     --------
     >>> irfftn(np.full((2, 2), 4.0)).tolist()
@@ -269,6 +405,16 @@ def irfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out
 @implements(np.fft.fft2)
 def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: Any = None) -> Any:
     """Return the transform along two axes.
+
+    Parameters
+    ----------
+    a, s, axes, norm, out : optional
+        As those of `fftn`.
+
+    Returns
+    -------
+    Array
+        Complex.
 
     Examples
     --------
@@ -282,6 +428,16 @@ def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, o
 def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: Any = None) -> Any:
     """Return the inverse of `fft2`.
 
+    Parameters
+    ----------
+    a, s, axes, norm, out : optional
+        As those of `fftn`.
+
+    Returns
+    -------
+    Array
+        Complex.
+
     Examples
     --------
     >>> ifft2(np.full((2, 2), 4.0)).tolist()
@@ -293,6 +449,23 @@ def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, 
 @implements(np.fft.rfft2)
 def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: Any = None) -> Any:
     """Return the transform of real numbers along two axes.
+
+    Parameters
+    ----------
+    a : array_like
+        Real.
+    s, axes, norm, out : optional
+        As those of `fftn`.
+
+    Returns
+    -------
+    Array
+        Complex, with half the last axis: ``n // 2 + 1``.
+
+    Raises
+    ------
+    TypeError
+        If ``a`` is complex.
 
     Examples
     --------
@@ -306,79 +479,21 @@ def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, 
 def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: Any = None) -> Any:
     """Return the inverse of `rfft2`.
 
+    Parameters
+    ----------
+    a, axes, norm, out : optional
+        As those of `fftn`.
+    s : sequence of int, optional
+        Of the result; the last one is ``2 (extent - 1)`` by default.
+
+    Returns
+    -------
+    Array
+        Real.
+
     Examples
     --------
     >>> irfft2(np.full((2, 2), 4.0)).tolist()
     [[4.0, 0.0], [0.0, 0.0]]
     """
     return elementwise.store("irfft2", _run(a, "IRFFT", s, axes, norm), out)
-
-
-def fftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> Any:
-    """Return the frequencies of the results of `fft`: cycles per unit of the sample spacing.
-
-    Parameters
-    ----------
-    n : int
-        Number of points.
-    d : number, optional
-        Sample spacing; may be traced.
-    device : {None, "cpu"}, optional
-    dtype : dtype, optional
-        float64 by default.
-
-    Examples
-    --------
-    >>> fftfreq(4, 0.5)
-    Array([ 0. ,  0.5, -1. , -0.5])
-    """
-    return _frequencies(np.fft.fftfreq(n, 1.0 / n, device=device), n, d, dtype)
-
-
-def rfftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> Any:
-    """Return the frequencies of the results of `rfft`; parameters as of `fftfreq`.
-
-    Examples
-    --------
-    >>> rfftfreq(4, 0.5)
-    Array([0. , 0.5, 1. ])
-    """
-    return _frequencies(np.fft.rfftfreq(n, 1.0 / n, device=device), n, d, dtype)
-
-
-def _frequencies(numbers: np.ndarray, n: int, d: Any, dtype: Any) -> Any:
-    """Return whole numbers times ``1 / (n d)``, as NumPy computes it."""
-    exact = np.rint(numbers)
-    result = as_arrays(exact * (1.0 / (n * d))) if isinstance(d, int | float) else elementwise.divide(exact, n * d)
-    return result if dtype is None else result.astype(dtype)
-
-
-@implements(np.fft.fftshift)
-def fftshift(x: Any, axes: Any = None) -> Any:
-    """Return the zero frequency moved to the middle.
-
-    Examples
-    --------
-    >>> fftshift([0, 1, 2, -2, -1])
-    Array([-2, -1,  0,  1,  2])
-    """
-    return _shifted(x, axes, 1)
-
-
-@implements(np.fft.ifftshift)
-def ifftshift(x: Any, axes: Any = None) -> Any:
-    """Return the zero frequency moved back to the start.
-
-    Examples
-    --------
-    >>> ifftshift([-1, 0, 1])
-    Array([ 0,  1, -1])
-    """
-    return _shifted(x, axes, -1)
-
-
-def _shifted(x: Any, axes: Any, direction: int) -> Any:
-    array = as_traced(asarray(x))
-    chosen = range(array.ndim) if axes is None else [axes] if isinstance(axes, int) else axes
-    places = [normalize_axis(axis, array.ndim) for axis in chosen]
-    return rearranging.roll(array, [direction * (array.shape[k] // 2) for k in places], places)

@@ -55,6 +55,18 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0, *, length: int 
     length : int, optional
         The number of counts; required while tracing.
 
+    Returns
+    -------
+    Array
+        Of int64, or float64 with weights.
+
+    Raises
+    ------
+    DataDependentShapeError
+        If ``x`` is traced and ``length`` left out.
+    ValueError
+        If ``x`` is not one-dimensional; outside tracing also if an element is negative. A traced one is dropped.
+
     Examples
     --------
     >>> bincount(np.array([0, 1, 1]), length=3)
@@ -92,6 +104,19 @@ def _counted(places: Tracer, values: Any, length: int) -> Any:
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     """Return the number of the bin that each value falls into; ``bins`` must be monotonic.
 
+    Parameters
+    ----------
+    x : array_like
+    bins : array_like
+        Rising or falling edges, which may be traced; that they are monotonic is checked outside tracing only.
+    right : bool, optional
+        Whether bins contain their upper edge.
+
+    Returns
+    -------
+    Array
+        Of int64 and the shape of ``x``: 0 below the first edge, ``len(bins)`` above the last. NaN lies above.
+
     Examples
     --------
     >>> digitize([0.5, 2.5], [0, 1, 2])
@@ -111,6 +136,25 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
 @implements(np.histogram_bin_edges)
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
     """Return the edges of equal bins between the least and the greatest element, or the given edges.
+
+    Parameters
+    ----------
+    a : array_like
+    bins : int or array_like, optional
+        A number of bins, known while tracing, or all edges.
+    range : (scalar, scalar), optional
+        Instead of least and greatest element; 0.5 to either side of them where they are equal.
+    weights : optional
+        NumPy's, and ignored as by NumPy.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    DataDependentShapeError
+        If ``bins`` names one of NumPy's rules and ``a`` is traced.
 
     Examples
     --------
@@ -147,6 +191,27 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
 @implements(np.histogram)
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Any = None) -> Any:
     """Return how many elements fall into each bin, and the bins' edges; the last bin contains its upper edge.
+
+    Parameters
+    ----------
+    a : array_like
+        Flattened; NaN and what lies outside is not counted.
+    bins, range : optional
+        As those of `histogram_bin_edges`.
+    density : bool, optional
+        Divide by the total and the widths, so that the integral is 1.
+    weights : array_like, optional
+        One for each element, instead of 1.
+
+    Returns
+    -------
+    tuple of two Arrays
+        Of int64, or the dtype of the weights, and the edges.
+
+    Raises
+    ------
+    DataDependentShapeError
+        If ``bins`` names one of NumPy's rules and ``a`` is traced.
 
     Examples
     --------
@@ -204,6 +269,20 @@ def histogramdd(
 ) -> tuple[Any, list[Any]]:
     """Return a histogram of points in several dimensions, and the edges along each.
 
+    Parameters
+    ----------
+    sample : array_like, or sequence of array_like
+        Points in rows, or one vector for each dimension.
+    bins, range : optional
+        As those of `histogram_bin_edges`; or sequences of them, one for each dimension.
+    density, weights : optional
+        As those of `histogram`.
+
+    Returns
+    -------
+    tuple of Array and list of Array
+        The counts are of float64.
+
     Examples
     --------
     >>> histogramdd([[0.0, 0.0], [1.0, 1.0]], 2)[0].tolist()
@@ -249,6 +328,20 @@ def histogram2d(
     x: Any, y: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Any = None
 ) -> tuple[Any, Any, Any]:
     """Return a histogram of points in the plane, and the edges along x and y.
+
+    Parameters
+    ----------
+    x, y : array_like
+        Vectors of one length.
+    bins : int, array_like, or pair of them, optional
+    range : pair of (scalar, scalar), optional
+    density, weights : optional
+        As those of `histogram`.
+
+    Returns
+    -------
+    tuple of three Arrays
+        The counts are of float64.
 
     Examples
     --------

@@ -141,6 +141,27 @@ def masked_values(x: Tracer, mask: Tracer, value: Any) -> Any:
 def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
     """Return elements along an axis; ``mode`` is ``"clip"``, ``"wrap"`` or, for constant indices, ``"raise"``.
 
+    Parameters
+    ----------
+    a : array_like
+    indices : array_like of int
+        Of any shape, which stands for the axis in the result.
+    axis : int, optional
+        Without it, the flattened array.
+    out : Array, optional
+        Where the result is written.
+    mode : "raise", "clip" or "wrap", optional
+        "raise" clamps traced indices, whose values can't raise; negative ones count from the end, but under "clip".
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    IndexError
+        If an index that is known is out of bounds under "raise".
+
     Examples
     --------
     >>> take(np.array([5, 6, 7]), [2, 0])
@@ -152,6 +173,24 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
 @implements(np.take_along_axis)
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     """Return ``arr`` at ``indices``, matched along the other axes.
+
+    Parameters
+    ----------
+    arr : array_like
+    indices : array_like of int
+        Of as many dimensions, which broadcast with the other axes of ``arr``; traced ones are clamped.
+    axis : int or None, optional
+        None for the flattened array.
+
+    Returns
+    -------
+    Array
+        Of the shape of the indices.
+
+    Raises
+    ------
+    IndexError
+        If an index that is known is out of bounds, or the indices are no integers.
 
     Examples
     --------

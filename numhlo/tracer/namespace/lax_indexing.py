@@ -103,6 +103,11 @@ def gather(
     fill_value : scalar, optional
         By default NaN, the least signed or greatest unsigned integer, or True.
 
+    Returns
+    -------
+    Array
+        Of the operand's dtype: a window for each index vector.
+
     Raises
     ------
     VerificationError
@@ -269,6 +274,11 @@ def scatter_apply(
     indices_are_sorted, unique_indices : bool, optional
     mode : GatherScatterMode or str, optional
         As for `scatter`.
+
+    Returns
+    -------
+    Array
+        Of the operand's shape and dtype.
 
     Raises
     ------

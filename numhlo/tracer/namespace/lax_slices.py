@@ -57,6 +57,28 @@ def dynamic_slice(operand: Any, start_indices: Any, slice_sizes: Sequence[int]) 
 
     Negative starts count from the end.
 
+    Parameters
+    ----------
+    operand : array_like
+    start_indices : sequence of scalar int, or integer array
+        One for each dimension.
+    slice_sizes : sequence of int
+        Known while tracing, and no greater than the operand's extents.
+
+    Returns
+    -------
+    Array
+        Of shape ``slice_sizes``.
+
+    Raises
+    ------
+    ShapeError
+        If there is not a scalar start for each dimension.
+
+    Notes
+    -----
+    StableHLO specification, section ``dynamic_slice``.
+
     Examples
     --------
     >>> dynamic_slice(np.arange(6), (4,), (3,))
@@ -70,6 +92,30 @@ def dynamic_slice(operand: Any, start_indices: Any, slice_sizes: Sequence[int]) 
 
 def dynamic_update_slice(operand: Any, update: Any, start_indices: Any) -> Any:
     """Return the operand with a rectangle replaced; starts are clamped so that it fits.
+
+    Parameters
+    ----------
+    operand : array_like
+    update : array_like
+        Of as many dimensions and the operand's dtype, no larger in any.
+    start_indices : sequence of scalar int, or integer array
+        One for each dimension.
+
+    Returns
+    -------
+    Array
+        Of the operand's shape and dtype.
+
+    Raises
+    ------
+    ShapeError
+        If the update does not fit, or there is not a scalar start for each dimension.
+    DTypeError
+        If the update has another dtype.
+
+    Notes
+    -----
+    StableHLO specification, section ``dynamic_update_slice``.
 
     Examples
     --------
@@ -105,6 +151,19 @@ def _place(operand: Any, axis: int, index: Any) -> tuple[Any, int, list[Any]]:
 def dynamic_slice_in_dim(operand: Any, start_index: Any, slice_size: int, axis: int = 0) -> Any:
     """Return a slice of known extent along one dimension, whose start may be traced.
 
+    Parameters
+    ----------
+    operand : array_like
+    start_index : scalar int
+        Clamped so that the slice fits; negative ones count from the end.
+    slice_size : int
+        Known while tracing.
+    axis : int, optional
+
+    Returns
+    -------
+    Array
+
     Examples
     --------
     >>> dynamic_slice_in_dim(np.arange(6), 5, 3)
@@ -118,6 +177,19 @@ def dynamic_slice_in_dim(operand: Any, start_index: Any, slice_size: int, axis: 
 def dynamic_index_in_dim(operand: Any, index: Any, axis: int = 0, keepdims: bool = True) -> Any:
     """Return one slice along a dimension, at an index that may be traced.
 
+    Parameters
+    ----------
+    operand : array_like
+    index : scalar int
+        Clamped; negative ones count from the end.
+    axis : int, optional
+    keepdims : bool, optional
+        Keep the dimension, with extent 1.
+
+    Returns
+    -------
+    Array
+
     Examples
     --------
     >>> dynamic_index_in_dim(np.array([[1, 2], [3, 4]]), 1, keepdims=False)
@@ -130,6 +202,24 @@ def dynamic_index_in_dim(operand: Any, index: Any, axis: int = 0, keepdims: bool
 def dynamic_update_slice_in_dim(operand: Any, update: Any, start_index: Any, axis: int) -> Any:
     """Return the operand with a slice along one dimension replaced.
 
+    Parameters
+    ----------
+    operand, update : array_like
+        Of one dtype.
+    start_index : scalar int
+        Clamped so that the update fits; negative ones count from the end.
+    axis : int
+
+    Returns
+    -------
+    Array
+        Of the operand's shape and dtype.
+
+    Raises
+    ------
+    ShapeError, DTypeError
+        If the update does not fit.
+
     Examples
     --------
     >>> dynamic_update_slice_in_dim(np.arange(4), np.array([9, 9]), 3, 0)
@@ -141,6 +231,25 @@ def dynamic_update_slice_in_dim(operand: Any, update: Any, start_index: Any, axi
 
 def dynamic_update_index_in_dim(operand: Any, update: Any, index: Any, axis: int) -> Any:
     """Return the operand with one slice along a dimension replaced.
+
+    Parameters
+    ----------
+    operand : array_like
+    update : array_like
+        With or without the dimension, of the operand's dtype.
+    index : scalar int
+        Clamped; negative ones count from the end.
+    axis : int
+
+    Returns
+    -------
+    Array
+        Of the operand's shape and dtype.
+
+    Raises
+    ------
+    ShapeError, DTypeError
+        If the update does not fit.
 
     Examples
     --------
@@ -157,6 +266,19 @@ def dynamic_update_index_in_dim(operand: Any, update: Any, index: Any, axis: int
 @runs_anywhere
 def index_take(src: Any, idxs: Sequence[Any], axes: Sequence[int]) -> Any:
     """Return slices at integer index vectors along several dimensions; they come first in the result.
+
+    Parameters
+    ----------
+    src : array_like
+    idxs : sequence of array_like of int
+        Of one length; clamped, and negative ones count from the end.
+    axes : sequence of int
+        As many.
+
+    Returns
+    -------
+    Array
+        Of shape ``(length, *other dimensions)``.
 
     Examples
     --------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,117 +12,22 @@ from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError
 from numhlo.lowering.ops import convolution, layout, windows
 from numhlo.lowering.ops.dimension_numbers import ConvolutionDimensionNumbers
-from numhlo.lowering.ops.window_geometry import Pairs, as_array, dilated
+from numhlo.lowering.ops.window_geometry import as_array, dilated
 from numhlo.tracer.bind import bind, bind1, trace_region
 from numhlo.tracer.namespace.core import as_dtype, asarray, convert, shape_of, spelling
 from numhlo.tracer.namespace.eager import runs_anywhere
+from numhlo.tracer.namespace.lax_window_arguments import (
+    ConvDimensionNumbers,
+    conv_dimension_numbers,
+    numbers,
+    padding_pairs,
+)
 from numhlo.tracer.pytrees import tree_flatten, tree_unflatten
 
 __all__ = [
-    "ConvDimensionNumbers", "conv", "conv_dimension_numbers", "conv_general_dilated", "conv_general_dilated_patches",
-    "conv_transpose", "conv_with_general_padding", "padtype_to_pads", "reduce_window",
+    "conv", "conv_general_dilated", "conv_general_dilated_patches",
+    "conv_transpose", "conv_with_general_padding", "reduce_window",
 ]  # fmt: skip
-
-
-class ConvDimensionNumbers(NamedTuple):
-    """Which dimension of each array is what.
-
-    Attributes
-    ----------
-    lhs_spec, out_spec : tuple of int
-        Batch dimension, feature dimension, spatial dimensions.
-    rhs_spec : tuple of int
-        Output feature dimension, input feature dimension, spatial dimensions.
-
-    Examples
-    --------
-    >>> ConvDimensionNumbers((0, 1, 2), (0, 1, 2), (0, 1, 2)).out_spec
-    (0, 1, 2)
-    """
-
-    lhs_spec: tuple[int, ...]
-    rhs_spec: tuple[int, ...]
-    out_spec: tuple[int, ...]
-
-
-def conv_dimension_numbers(lhs_shape: Sequence[int], rhs_shape: Sequence[int], dimension_numbers: Any) -> Any:
-    """Return dimension numbers given as None, as three strings, or as a `ConvDimensionNumbers`.
-
-    Examples
-    --------
-    >>> conv_dimension_numbers((1, 8, 8, 3), (3, 3, 3, 4), ("NHWC", "HWIO", "NHWC"))
-    ConvDimensionNumbers(lhs_spec=(0, 3, 1, 2), rhs_spec=(3, 2, 0, 1), out_spec=(0, 3, 1, 2))
-    """
-    if isinstance(dimension_numbers, ConvDimensionNumbers):
-        return dimension_numbers
-    ndim = len(lhs_shape)
-    if len(rhs_shape) != ndim:
-        raise ShapeError(
-            f"convolution: operands of {ndim} and {len(rhs_shape)} dimensions",
-            where=capture_location(),
-            why="lhs and rhs have a dimension each for every spatial one, and two more",
-        )
-    if dimension_numbers is None:
-        axes = tuple(range(ndim))
-        return ConvDimensionNumbers(axes, axes, axes)
-    specs = tuple(dimension_numbers)
-    if len(specs) != 3 or not all(isinstance(spec, str) and len(spec) == ndim for spec in specs):
-        raise ArgumentError(
-            f"convolution: dimension_numbers={dimension_numbers!r}",
-            where=capture_location(),
-            fix=f"give three strings of {ndim} letters, such as ('NHWC', 'HWIO', 'NHWC')",
-        )
-    lhs, rhs, out = specs
-    spatial = [letter for letter in lhs if letter not in "NC"]
-    parts = []
-    for spec, first in ((lhs, "NC"), (rhs, "OI"), (out, "NC")):
-        order = [*first, *spatial]
-        if sorted(spec) != sorted(order):
-            raise ArgumentError(
-                f"convolution: dimension_numbers={dimension_numbers!r}: {spec} must have each of {''.join(order)} once",
-                where=capture_location(),
-            )
-        parts.append(tuple([spec.index(letter) for letter in order]))
-    return ConvDimensionNumbers(*parts)
-
-
-def padtype_to_pads(
-    in_shape: Sequence[int], window_shape: Sequence[int], window_strides: Sequence[int], padding: str
-) -> list[tuple[int, int]]:
-    """Return the widths that "SAME", "SAME_LOWER" or "VALID" stands for.
-
-    Examples
-    --------
-    >>> padtype_to_pads((5,), (3,), (2,), "SAME")
-    [(1, 1)]
-    """
-    kind = padding.upper()
-    if kind == "VALID":
-        return [(0, 0)] * len(in_shape)
-    if kind not in ("SAME", "SAME_LOWER"):
-        raise ArgumentError(
-            f"padding={padding!r}", where=capture_location(), fix="use SAME, SAME_LOWER, VALID or pairs of widths"
-        )
-    pads = []
-    for n, size, stride in zip(in_shape, window_shape, window_strides, strict=True):
-        total = max((-(-n // stride) - 1) * stride + size - n, 0)
-        small, large = total // 2, total - total // 2
-        pads.append((small, large) if kind == "SAME" else (large, small))
-    return pads
-
-
-def _pairs(padding: Any, shape: Sequence[int], sizes: Sequence[int], strides: Sequence[int]) -> Pairs:
-    if isinstance(padding, str):
-        return tuple(padtype_to_pads(shape, sizes, strides, padding))
-    return tuple([(int(low), int(high)) for low, high in padding])
-
-
-def _numbers(given: Any, count: int, name: str) -> tuple[int, ...]:
-    """Return strides or dilations, ones where they are left out."""
-    numbers = (1,) * count if given is None else tuple(map(int, given))
-    if len(numbers) != count:
-        raise ArgumentError(f"{name}={given!r}", where=capture_location(), why=f"there are {count} dimensions")
-    return numbers
 
 
 @runs_anywhere
@@ -159,6 +64,22 @@ def conv_general_dilated(  # noqa: PLR0913 - the signature is JAX's
     preferred_element_type : dtype, optional
         Of the result.
 
+    Returns
+    -------
+    Array
+        Of ``preferred_element_type``, or the operands' dtype.
+
+    Raises
+    ------
+    DTypeError
+        If the operands differ in dtype.
+    ShapeError, ArgumentError, VerificationError
+        If shapes, strides or dimension numbers do not fit.
+
+    Notes
+    -----
+    StableHLO specification, section ``convolution``.
+
     Examples
     --------
     >>> image, kernel = np.ones((1, 1, 4, 4)), np.ones((1, 1, 3, 3))
@@ -173,15 +94,15 @@ def conv_general_dilated(  # noqa: PLR0913 - the signature is JAX's
         )
     spec = conv_dimension_numbers(shape_of(x), shape_of(y), dimension_numbers)
     count = len(shape_of(x)) - 2
-    strides = _numbers(window_strides, count, "window_strides")
-    kernel_dilation = _numbers(rhs_dilation, count, "rhs_dilation")
+    strides = numbers(window_strides, count, "window_strides")
+    kernel_dilation = numbers(rhs_dilation, count, "rhs_dilation")
     inputs = [shape_of(x)[d] for d in spec.lhs_spec[2:]]
     reach = [dilated(shape_of(y)[d], n) for d, n in zip(spec.rhs_spec[2:], kernel_dilation, strict=True)]
     attributes = {
         "dimension_numbers": _record(spec),
         "window_strides": strides,
-        "padding": as_array(_pairs(padding, inputs, reach, strides)),
-        "lhs_dilation": _numbers(lhs_dilation, count, "lhs_dilation"),
+        "padding": as_array(padding_pairs(padding, inputs, reach, strides)),
+        "lhs_dilation": numbers(lhs_dilation, count, "lhs_dilation"),
         "rhs_dilation": kernel_dilation,
         "window_reversal": (False,) * count,
         "feature_group_count": int(feature_group_count),
@@ -213,6 +134,18 @@ def conv(
 ) -> Any:
     """Return the convolution of ``NCHW`` input with an ``OIHW`` kernel.
 
+    Parameters
+    ----------
+    lhs, rhs : array_like
+        Of shapes ``(N, C, ...)`` and ``(O, C, ...)``, and one dtype.
+    window_strides, padding, precision, preferred_element_type : optional
+        As those of `conv_general_dilated`.
+
+    Returns
+    -------
+    Array
+        Of shape ``(N, O, ...)``.
+
     Examples
     --------
     >>> conv(np.ones((1, 1, 3)), np.ones((1, 1, 2)), (1,), "VALID")
@@ -234,6 +167,18 @@ def conv_with_general_padding(
     preferred_element_type: Any = None,
 ) -> Any:
     """Return the convolution of ``NCHW`` input with an ``OIHW`` kernel, both perhaps dilated.
+
+    Parameters
+    ----------
+    lhs, rhs : array_like
+        Of shapes ``(N, C, ...)`` and ``(O, C, ...)``, and one dtype.
+    window_strides, padding, lhs_dilation, rhs_dilation, precision, preferred_element_type : optional
+        As those of `conv_general_dilated`.
+
+    Returns
+    -------
+    Array
+        Of shape ``(N, O, ...)``.
 
     Examples
     --------
@@ -276,6 +221,18 @@ def conv_transpose(
         Reverse the kernel and exchange its features: the gradient of a convolution with it.
     precision, preferred_element_type : optional
 
+    Returns
+    -------
+    Array
+        Its extents are those that the convolution's input had, with "SAME" ``extent * stride``.
+
+    Raises
+    ------
+    ShapeError
+        If ``dimension_numbers`` is needed and left out.
+    ArgumentError
+        If ``padding`` is another.
+
     Examples
     --------
     >>> conv_transpose(np.ones((1, 2, 1)), np.ones((2, 1, 1)), (2,), "SAME")[0, :, 0]
@@ -290,8 +247,8 @@ def conv_transpose(
             )
         dimension_numbers = LAYOUTS[ndim]
     spec = conv_dimension_numbers(shape_of(x), shape_of(y), dimension_numbers)
-    factors = _numbers(strides, ndim - 2, "strides")
-    dilation = _numbers(rhs_dilation, ndim - 2, "rhs_dilation")
+    factors = numbers(strides, ndim - 2, "strides")
+    dilation = numbers(rhs_dilation, ndim - 2, "rhs_dilation")
     pads = padding
     if isinstance(padding, str):
         reach = [dilated(shape_of(y)[d], n) for d, n in zip(spec.rhs_spec[2:], dilation, strict=True)]
@@ -333,6 +290,19 @@ def conv_general_dilated_patches(
     preferred_element_type: Any = None,
 ) -> Any:
     """Return the windows that a convolution would multiply, as features: channel by channel, row-major.
+
+    Parameters
+    ----------
+    lhs : array_like
+    filter_shape : sequence of int
+        The window's extents.
+    window_strides, padding, lhs_dilation, rhs_dilation, dimension_numbers, precision, preferred_element_type : optional
+        As those of `conv_general_dilated`.
+
+    Returns
+    -------
+    Array
+        With ``channels * prod(filter_shape)`` features.
 
     Examples
     --------
@@ -378,6 +348,20 @@ def reduce_window(
         ``"VALID"``, ``"SAME"``, ``"SAME_LOWER"``, or widths before and after each dimension.
     base_dilation, window_dilation : sequence of int, optional
 
+    Returns
+    -------
+    Array, or pytree of Array
+        One element for each window.
+
+    Raises
+    ------
+    VerificationError, ArgumentError
+        If windows, strides or padding do not fit.
+
+    Notes
+    -----
+    StableHLO specification, section ``reduce_window``.
+
     Examples
     --------
     >>> reduce_window(np.array([3, 1, 4, 1, 5]), 0, lambda x, y: x + y, (2,))
@@ -387,9 +371,9 @@ def reduce_window(
     arrays = [asarray(x) for x in leaves]
     initial = [convert(asarray(i), a.dtype) for i, a in zip(tree_flatten(init_value)[0], arrays, strict=True)]
     shape = shape_of(arrays[0])
-    sizes = _numbers(window_dimensions, len(shape), "window_dimensions")
-    strides = _numbers(window_strides, len(shape), "window_strides")
-    dilation = _numbers(window_dilation, len(shape), "window_dilation")
+    sizes = numbers(window_dimensions, len(shape), "window_dimensions")
+    strides = numbers(window_strides, len(shape), "window_strides")
+    dilation = numbers(window_dilation, len(shape), "window_dilation")
     reach = list(map(dilated, sizes, dilation))
 
     def body(*scalars: Any) -> list[Any]:
@@ -402,9 +386,9 @@ def reduce_window(
     attributes = {
         "window_dimensions": sizes,
         "window_strides": strides,
-        "base_dilations": _numbers(base_dilation, len(shape), "base_dilation"),
+        "base_dilations": numbers(base_dilation, len(shape), "base_dilation"),
         "window_dilations": dilation,
-        "padding": as_array(_pairs(padding, shape, reach, strides)),
+        "padding": as_array(padding_pairs(padding, shape, reach, strides)),
     }
     results = bind(windows.REDUCE_WINDOW, *arrays, *initial, attributes=attributes, regions=[region])
     return tree_unflatten(tree, results)

@@ -11,7 +11,8 @@ from numhlo.lowering.ir.errors import ShapeError
 from numhlo.tracer.namespace import axis_order
 from numhlo.tracer.namespace.core import asarray, shape_of
 from numhlo.tracer.namespace.eager import runs_anywhere
-from numhlo.tracer.namespace.lax_windows import conv_dimension_numbers, conv_general_dilated_patches
+from numhlo.tracer.namespace.lax_window_arguments import conv_dimension_numbers
+from numhlo.tracer.namespace.lax_windows import conv_general_dilated_patches
 from numhlo.tracer.namespace.linear_algebra import contract
 
 __all__ = ["conv_general_dilated_local"]

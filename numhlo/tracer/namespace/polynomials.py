@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.tracer.namespace import calculus
 from numhlo.tracer.namespace import elementwise as ufuncs
+from numhlo.tracer.namespace import sliding_products
 from numhlo.tracer.namespace.core import asarray, convert, full_of, implements, reshape_to, result_dtype, shape_of
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.joining import concatenate
@@ -86,7 +86,7 @@ def polymul(a1: Any, a2: Any) -> Any:
     lines = [line_of(p) for p in (a1, a2)]
     if any(x.ndim > 1 for x in lines):
         raise ValueError("Polynomial must be 1d only.")
-    return calculus.convolve(*[x if x.size else full_of(0, (1,), x.dtype) for x in lines])
+    return sliding_products.convolve(*[x if x.size else full_of(0, (1,), x.dtype) for x in lines])
 
 
 @implements(np.polyder)
@@ -176,5 +176,5 @@ def poly(seq_of_zeros: Any) -> Any:
     one = full_of(1, (1,), wanted)
     for k in range(zeros.size):
         factor = concatenate([one, reshape_to(ufuncs.negative(convert(zeros[k], wanted)), (1,))], 0)  # type: ignore[index]
-        line = calculus.convolve(line, factor)
+        line = sliding_products.convolve(line, factor)
     return line
