@@ -55,3 +55,38 @@ def test_carries_read_after_scratch_space_was_used(fun: Any) -> None:
         np.testing.assert_allclose(c, expected[0], rtol=1e-12, err_msg=answer)
         np.testing.assert_allclose(total, expected[1], rtol=1e-12, err_msg=answer)
         compiled.wait()
+
+
+def _mirrored(a: Any) -> Any:
+    """Add to each element but the first the one at the other end, as the array was before the inner loop."""
+    inner = lambda old: lambda j, new: new.at[j].set(old[j] + 0.5 * old[-1 - j])
+    return lax.fori_loop(0, 4, lambda _, a: lax.fori_loop(1, len(a), inner(a), a), a)
+
+
+def _mirrored_twice(a: Any) -> Any:
+    """Do so in two arrays that begin as the same one, reading each in the other's rounds."""
+
+    def swap(j: Any, s: Any) -> Any:
+        first, second = s
+        first = first.at[j].set(first[j] + second[-1 - j])
+        return first, second.at[j].add(first[-1 - j])
+
+    return lax.fori_loop(0, 3, lambda _, a: sum(lax.fori_loop(1, len(a), swap, (a, a))), a)
+
+
+def test_inner_loop_reads_the_array_that_it_began_with() -> None:
+    start = RNG.normal(size=70)
+    once, twice = start, start
+    for _ in range(4):
+        once = np.append(once[0], once[1:] + 0.5 * once[-2::-1])
+    for _ in range(3):
+        first, second = twice.copy(), twice.copy()
+        for j in range(1, 70):
+            first[j] += second[-1 - j]
+            second[j] += first[-1 - j]
+        twice = first + second
+    for fun, expected in ((_mirrored, once), (_mirrored_twice, twice)):
+        compiled = numhlo.jit(fun)
+        for answer in ("first", "native"):
+            np.testing.assert_allclose(compiled(start), expected, rtol=1e-12, err_msg=f"{fun.__name__} {answer}")
+            compiled.wait()

@@ -14,7 +14,7 @@ import numpy as np
 
 from numhlo.backend.emit import scalar_indexing, scalar_scatter  # noqa: F401 - they fill the table of writers
 from numhlo.backend.emit.kernel_text import KernelText
-from numhlo.backend.emit.loop_state import LoopState, current, variables
+from numhlo.backend.emit.loop_state import LoopState, begun, current, variables
 from numhlo.backend.emit.scalar_code import Content, InMemory, NotScalarError, ScalarWriter, writes
 from numhlo.backend.primitives.layout import CUT_SHORT
 from numhlo.lowering.ir import Op, Region, Value
@@ -42,6 +42,7 @@ def write_while(writer: ScalarWriter, op: Op) -> None:
         writer.content(v) if same else variables(writer, _initial(writer, v, result))
         for v, result, same in zip(op.operands, op.results, unchanged, strict=True)
     ]
+    contents = [c if same else begun(c) for c, same in zip(contents, unchanged, strict=True)]
     changing = [None if same else v.tensor for v, same in zip(op.operands, unchanged, strict=True)]
     state = LoopState(writer, contents, changing)
     polls = unpolled_rounds(op) == 0

@@ -113,6 +113,13 @@ def variables(writer: ScalarWriter, content: Content) -> Content:
     return names
 
 
+def begun(content: Content) -> Content:
+    """Return a content as a loop's state: from the second round on, its memory is no longer what it was outside."""
+    if isinstance(content, InMemory):
+        content.memory.version += 1
+    return current(content)
+
+
 def current(content: Content) -> Content:
     """Return a content as it is after its memory was written."""
     if isinstance(content, InMemory):
