@@ -13,13 +13,17 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from numhlo.backend.emit.support import emits_element
-from numhlo.lowering.interpreter import BoundRegion, Plan, Plans
+from numhlo.lowering.interpreter import BoundRegion, Plan, Plans, free_values
 from numhlo.lowering.ir import Op, TensorType
 from numhlo.lowering.ops import comparison, conversion, elementwise, indexing, layout
 from numhlo.lowering.ops.control_flow import COMPOSITE
+from numhlo.lowering.ops.cumulative import COMBINERS
+from numhlo.lowering.ops.factorizations import MEANINGS
+from numhlo.lowering.ops.linear_algebra import CHOLESKY
 from numhlo.lowering.ops.primitive import RESULT_TYPES, Primitive
 from numhlo.lowering.ops.reduction import REDUCE
 from numhlo.lowering.ops.region_function import ELEMENTWISE_FAMILIES
+from numhlo.lowering.ops.sorting import SORT
 
 Array: TypeAlias = np.ndarray
 Call: TypeAlias = Callable[[int, Sequence[Array]], Sequence[Array]]
@@ -27,11 +31,14 @@ Rule: TypeAlias = Callable[[Op, Sequence[bool], Plans], Call]
 
 
 class NotStackedError(Exception):
-    """An op that can't work on lanes, not even one by one; the text says why."""
+    """Something that can't work on lanes, not even one by one; the text says why."""
 
 
 RULES: dict[Primitive, Rule] = {}
 """Ops with a rule of their own."""
+
+COMPOSITE_RULES: dict[str, Rule] = {}
+"""Composites with a rule of their own."""
 
 BROADCASTING = frozenset(
     {
@@ -64,16 +71,23 @@ def find_rule(op: Op) -> Rule:
     Raises
     ------
     NotStackedError
-        If it has regions that nobody knows here.
+        If it is about something else than tensors.
     """
     rule = RULES.get(op.definition)
     if rule is not None:
         return rule
+    if op.definition is COMPOSITE and op.attributes["name"] in COMPOSITE_RULES:
+        return COMPOSITE_RULES[op.attributes["name"]]
     if type(op.definition).__name__ in ELEMENTWISE_FAMILIES or (op.definition is COMPOSITE and emits_element(op)):
         return _elementwise
-    if op.regions or not all(isinstance(v.type, TensorType) for v in (*op.operands, *op.results)):
-        raise NotStackedError(f"{op.definition.name} has regions, or is about something else than tensors")
+    if not can_be_stacked(op):
+        raise NotStackedError(f"{op.definition.name} is about something else than tensors")
     return _one_by_one
+
+
+def can_be_stacked(op: Op) -> bool:
+    """Return whether an op is about tensors: what has no rule takes one lane after the other then."""
+    return all(isinstance(v.type, TensorType) for v in (*op.operands, *op.results))
 
 
 def _stacked_types(op: Op, lanes: int) -> list[TensorType]:
@@ -190,25 +204,68 @@ def _reduce(op: Op, batched: Sequence[bool], plans: Plans) -> Call:
     count = len(op.results)
     plan = Plan(op.regions[0], plans)
     if plan.captured or any(batched[count:]):
-        raise NotStackedError("a reduction depends on the lane by more than its elements")
+        return _one_by_one(op, batched, plans)
     attributes = {**op.attributes, "dimensions": tuple(d + 1 for d in op.attributes["dimensions"])}
-    body = BoundRegion(plan, [])
+    body, evaluate = BoundRegion(plan, []), plans.rule(op)
 
     def call(lanes: int, arrays: Sequence[Array]) -> Sequence[Array]:
         inputs = [a if own else stacked(a, lanes) for a, own in zip(arrays[:count], batched, strict=False)]
-        return op.definition.evaluate([*inputs, *arrays[count:]], attributes, [body])
+        return evaluate([*inputs, *arrays[count:]], attributes, [body])
 
     return call
 
 
+def _sort(op: Op, batched: Sequence[bool], plans: Plans) -> Call:
+    plan = Plan(op.regions[0], plans)
+    if plan.captured:
+        return _one_by_one(op, batched, plans)
+    attributes = {**op.attributes, "dimension": op.attributes["dimension"] + 1}
+    body, evaluate = BoundRegion(plan, []), plans.rule(op)
+
+    def call(lanes: int, arrays: Sequence[Array]) -> Sequence[Array]:
+        inputs = [a if own else stacked(a, lanes) for a, own in zip(arrays, batched, strict=True)]
+        return evaluate(inputs, attributes, [body])
+
+    return call
+
+
+def _cumulative(op: Op, batched: Sequence[bool], plans: Plans) -> Call:
+    parameters = op.attributes["composite_attributes"]
+    attributes = {**op.attributes, "composite_attributes": {**parameters, "axis": parameters["axis"] + 1}}
+    evaluate = plans.rule(op)
+    return lambda lanes, arrays: evaluate(arrays, attributes, ())
+
+
+def _matrices(op: Op, batched: Sequence[bool], plans: Plans) -> Call:
+    """Return what factors a stack more of matrices: one after the other, as it always does."""
+    evaluate, attributes = plans.rule(op), plans.attributes(op)
+
+    def call(lanes: int, arrays: Sequence[Array]) -> Sequence[Array]:
+        return evaluate(
+            [a if own else stacked(a, lanes) for a, own in zip(arrays, batched, strict=True)], attributes, ()
+        )
+
+    return call
+
+
+def _reverse(op: Op, batched: Sequence[bool], plans: Plans) -> Call:
+    axes = tuple(d + 1 for d in op.attributes["dimensions"])
+    return lambda lanes, arrays: (np.flip(arrays[0], axes),)
+
+
 def _one_by_one(op: Op, batched: Sequence[bool], plans: Plans) -> Call:
-    attributes = plans.attributes(op)
+    """Return what does an op lane by lane; it takes what regions use from outside after the operands."""
+    evaluate, attributes, count = plans.rule(op), plans.attributes(op), len(op.operands)
+    free = free_values(op)
+    regions = [Plan(region, plans) for region in op.regions]
+    places = [[count + free.index(v) for v in plan.captured] for plan in regions]
 
     def call(lanes: int, arrays: Sequence[Array]) -> Sequence[Array]:
         results = [np.empty(t.shape, t.dtype) for t in _stacked_types(op, lanes)]
         for lane in range(lanes):
-            operands = [a[lane, ...] if own else a for a, own in zip(arrays, batched, strict=True)]
-            for result, part in zip(results, op.definition.evaluate(operands, attributes, ()), strict=True):
+            inputs = [a[lane, ...] if own else a for a, own in zip(arrays, batched, strict=True)]
+            bound = [BoundRegion(p, [inputs[k] for k in place]) for p, place in zip(regions, places, strict=True)]
+            for result, part in zip(results, evaluate(inputs[:count], attributes, bound), strict=True):
                 result[lane] = part
         return results
 
@@ -223,8 +280,13 @@ RULES.update(
         layout.TRANSPOSE: _transpose,
         layout.SLICE: _slice,
         layout.CONCATENATE: _concatenate,
+        layout.REVERSE: _reverse,
         indexing.DYNAMIC_SLICE: _dynamic_slice,
         indexing.DYNAMIC_UPDATE_SLICE: _dynamic_update_slice,
+        CHOLESKY: _matrices,
         REDUCE: _reduce,
+        SORT: _sort,
     }
 )
+COMPOSITE_RULES.update({f"numhlo.{name}": _cumulative for name in COMBINERS})
+COMPOSITE_RULES.update({f"numhlo.{name}": _matrices for name in MEANINGS})

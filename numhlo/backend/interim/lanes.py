@@ -85,7 +85,7 @@ class LaneRegion:
             return _Loop(op, batched, self._stacked, plans), inputs, True
         if op.definition in (IF, CASE):
             return _Branches(op, batched, self._stacked, plans), inputs, True
-        return find_rule(op)(op, batched, plans), list(op.operands), True
+        return find_rule(op)(op, batched, plans), inputs, True
 
     def run(self, lanes: int, inputs: Sequence[Array]) -> list[Array]:
         """Return the results for so many lanes, all stacked."""

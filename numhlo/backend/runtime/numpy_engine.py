@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from numhlo.backend.interim.lane_loops import LaneLoop, suits_lanes
 from numhlo.backend.interim.rounds import Rounds
 from numhlo.backend.interim.searches import QuickPlans
 from numhlo.backend.primitives import layout
@@ -36,7 +37,7 @@ class NumpyEngine:
         self._plans = QuickPlans()
         self._steps: dict[int, StepPlan] = {}
         self._loops, self._launches_in = table.loops, table.launches_in
-        self._rounds: dict[int, Rounds] = {}
+        self._rounds: dict[int, Rounds | LaneLoop] = {}
 
     def launches_of(self, number: int) -> Sequence[Launch]:
         """Return what step ``number`` does: a launch and those that go on with it, or all that a loop launches."""
@@ -89,7 +90,7 @@ class NumpyEngine:
         loop, end = self._loops[number]
         rounds = self._rounds.get(number)
         if rounds is None:
-            rounds = self._rounds[number] = Rounds(loop)
+            rounds = self._rounds[number] = LaneLoop(loop) if suits_lanes(loop) else Rounds(loop)
         rounds.run(lambda buffer: frame.view(buffer, self.buffers[buffer]), current_hook() or (lambda: None))
         return end
 

@@ -12,6 +12,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
+from numhlo.backend.interim.lane_loops import FEW_LANES
 from numhlo.backend.interim.lane_rules import NotStackedError
 from numhlo.backend.interim.lanes import StackedMap
 from numhlo.backend.interim.loops import PlainLoop
@@ -32,9 +33,6 @@ SECONDS_PER_LETTER = 0.15e-6
 
 MANY_ROUNDS = 64
 """Rounds of a counted loop from which on plain Python is faster, translating included."""
-
-FEW_LANES = 32
-"""Lanes of a map that are run one after the other: NumPy takes as long for that many numbers as for one."""
 
 Places: TypeAlias = Sequence[tuple[Value, int]]
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from numhlo.backend.interim.lane_loops import suits_lanes
 from numhlo.backend.interim.rounds import suits_rounds
 from numhlo.backend.primitives import layout
 from numhlo.backend.program import Branch, Evaluate, Exchange, Kernel, Launch, Loop, Program, Step
@@ -51,7 +52,7 @@ class StepTable:
     clean_up : int
         The step at which what a call holds is released.
     loops : dict from int to (Loop, int)
-        Where loops that Python runs round by round begin, and the step after each.
+        Where loops that Python runs as a whole begin, round by round or on many lanes, and the step after each.
     uses_blas, has_loops, takes_long, needs_python : bool
         Whether a kernel calls BLAS, whether there are loops, whether a call may take long and be broken off, whether a
         step has no kernel.
@@ -166,7 +167,8 @@ class StepTable:
         end = len(self.instructions)
         self.instructions[leave] = Instruction(layout.DO_JUMP_UNLESS, (loop.predicate, end), loop)
         needs_python = any(i.opcode == layout.DO_EVALUATE for i in self.instructions[start:end])
-        if not needs_python and suits_rounds(loop):
+        if not needs_python and (suits_rounds(loop) or suits_lanes(loop)):
+            self.loops = {first: found for first, found in self.loops.items() if first < start}
             self.loops[start] = loop, end
 
     def _add_branch(self, branch: Branch) -> None:

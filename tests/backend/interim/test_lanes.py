@@ -4,9 +4,9 @@ import jax
 import numpy as np
 import pytest
 
+from numhlo.backend.interim.lane_loops import FEW_LANES
 from numhlo.backend.interim.lanes import BLOCK
 from numhlo.backend.planning.mapped import MANY
-from numhlo.backend.runtime.step_plans import FEW_LANES
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.ir import Function
 from numhlo.lowering.ops.builder import FunctionBuilder

@@ -8,11 +8,9 @@ from jax import lax
 
 import numhlo
 from numhlo.backend.interim.rounds import Rounds
-from numhlo.backend.primitives import layout
 from numhlo.lowering.interpreter import interpret
-from numhlo.lowering.ops.back_edges import at_back_edges
 from numhlo.lowering.passes.pipeline import optimize
-from tests.backend.interim.in_python import InPython
+from tests.backend.interim.in_python import InPython, handed_over
 from tests.backend.plain_engine import assert_same_bits
 from tests.backend.programs import from_jax
 
@@ -148,32 +146,6 @@ def test_loops_have_the_interpreters_bits(name):
     check(found(arguments), expected)  # nothing of the first call is left
     for rounds_before in range(3):
         check(handed_over(traced, arguments, rounds_before), expected)
-
-
-class HandedOverError(Exception):
-    """Something else goes on with a loop."""
-
-
-def handed_over(function, arguments, rounds_before):
-    """Return the results where steps, as machine code has them, go on with loops after some rounds."""
-    found = InPython(function)
-    left = rounds_before
-
-    def hook():
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise HandedOverError
-
-    frame, places = found.frame(arguments)
-    step = 0
-    while step != layout.DONE:
-        try:
-            with at_back_edges(hook):
-                step = found.engine.run_step(frame, step)
-        except HandedOverError:
-            found.engine._loops = {}
-    return [places[number] for number in found.program.results]
 
 
 def test_what_does_not_change_is_computed_once():
