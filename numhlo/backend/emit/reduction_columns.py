@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 
 from numhlo.backend.emit.draft import Draft
-from numhlo.backend.emit.expressions import Position
-from numhlo.backend.emit.nest import position_text
+from numhlo.backend.emit.expressions import Apply, Load, Position
+from numhlo.backend.emit.nest import Axis, position_text
 from numhlo.backend.emit.reduction import Combiner
 from numhlo.backend.emit.reduction_extreme import worst
-from numhlo.backend.emit.reduction_writer import ReductionWriter, itemsize
+from numhlo.backend.emit.reduction_writer import Reduction, ReductionWriter, itemsize
 from numhlo.backend.emit.registers import Register
 from numhlo.lowering.ir import Value
 from numhlo.lowering.ops.reduction_order import BLOCK, LANES
@@ -21,10 +22,26 @@ from numhlo.lowering.ops.reduction_order import BLOCK, LANES
 COLUMNS = 64
 """Results side by side in one unit, at most."""
 
+MOST_COLUMNS, UNITS = 256, 8
+"""As many where so many units are left: memory is read in longer pieces."""
+
+TOGETHER = 16
+"""Rows that are taken between a load of accumulators and their store, halved for what is computed of each."""
+
 FEWEST_COLUMNS = 4
 
 FEW_COLUMNS, FEW_WITH_LANES = 16, 8
 """Up to so many, accumulators may stay in registers: the code is there twice, for full units with a known width."""
+
+
+def windows_overlap(reduction: Reduction, axes: Sequence[Axis], kept: int) -> bool:
+    """Return whether results read elements that others read too, a step further on."""
+    for node in reduction.expressions.nodes:
+        if isinstance(node, Load):
+            strides = [node.access.strides[axis.dims[-1]] for axis in axes]
+            if set(strides[:kept]) & set(strides[kept:]) - {0}:
+                return True
+    return False
 
 
 class ColumnWriter(ReductionWriter):
@@ -86,9 +103,12 @@ class ColumnWriter(ReductionWriter):
     @property
     def columns(self) -> int:
         """Return the number of results for which a unit has space, a power of two."""
+        extent = self.axes[self._last].extent
         columns = COLUMNS
-        while columns > FEWEST_COLUMNS and columns // 2 >= self.axes[self._last].extent:
+        while columns > FEWEST_COLUMNS and columns // 2 >= extent:
             columns //= 2
+        while columns >= COLUMNS and columns < MOST_COLUMNS and self.outputs // (2 * columns) >= UNITS:
+            columns *= 2
         return columns
 
     @property
@@ -148,34 +168,93 @@ class ColumnWriter(ReductionWriter):
         return [self.nest.name(node) if identity is None else identity for node in reduced.inits]
 
     def _block(self, start: str, stop: str, width: str, totals: list[list[str]]) -> None:
-        """Write the reduction of elements ``start`` to ``stop`` of each column."""
+        """Write the reduction of elements ``start`` to ``stop`` of each column.
+
+        Some rows of one lane are taken together, and the lanes one after the other; but places are compared in order.
+        """
         lanes = [
             self._clear_lanes(reduced.combiner) if reduced.combiner.is_ordered else ""
             for reduced in self.reduction.reduced
         ]
-        with self._row_loop(start, stop) as row:
-            lane = self.text.let(f"({row} & {LANES - 1}) * {self.columns}", "lane") if any(lanes) else ""
-            with self._column_loop(width) as column:
-                for number, values in enumerate(self.elements()):
-                    reduced = self.reduction.reduced[number]
-                    if lanes[number]:
-                        self._update(reduced.combiner, [lanes[number]], f"{lane} + {column}", values)
-                    else:
-                        self._update(reduced.combiner, totals[number], column, values, number)
+        arrays = [[name] if name else names for name, names in zip(lanes, totals, strict=True)]
+        together = 1 if self.extremes and self.columns > FEW_COLUMNS else self._together
+        row = self.text.fresh("row")
+        self.text.line(f"{row} = to_i64({start})")
+        if not any(lanes):
+            for count in dict.fromkeys((together, 1)):
+                with self._while_left(row, stop, count):
+                    self._take_rows(row, count, 1, width, arrays, [""] * len(lanes))
+            return
+        if together > 1:
+            with (
+                self._while_left(row, stop, together * LANES),
+                self.nest.block(f"for lane in range({LANES}):"),
+            ):
+                places = [f"lane * {self.columns} + " if name else "" for name in lanes]
+                self._take_rows(f"({row} + lane)", together, LANES, width, arrays, places)
+        with self._while_left(row, stop, 1):
+            place = self.text.let(f"({row} & {LANES - 1}) * {self.columns}", "place")
+            self._take_rows(row, 1, 1, width, arrays, [f"{place} + " if name else "" for name in lanes])
         for number, name in enumerate(lanes):
             if name:
                 self._fold_lanes(self.reduction.reduced[number].combiner, name, totals[number], width)
 
+    @cached_property
+    def _together(self) -> int:
+        """Return how many rows, a power of two, are taken between a load of accumulators and their store."""
+        lanes = LANES if any(reduced.combiner.is_ordered for reduced in self.reduction.reduced) else 1
+        size = sum(isinstance(node, Apply) for node in self.reduction.expressions.nodes)
+        together = TOGETHER >> size.bit_length() >> (len(self.reduction.reduced) - 1)
+        if windows_overlap(self.reduction, self.axes, len(self.kept)):  # else a kernel serves any number of rows
+            while together > 1 and together * lanes > self.count:
+                together //= 2
+        return max(1, together)
+
     @contextmanager
-    def _row_loop(self, start: str, stop: str) -> Iterator[str]:
-        bounds = stop if start == "0" else f"{start}, {stop}"
-        if len(self.inner) == 1:
-            with self.nest.loop(self.inner[0], bounds) as variable:
-                yield variable
-            return
-        with self.nest.block(f"for step in range({bounds}):"):
-            self.nest.decode("step", self.inner)
-            yield "step"
+    def _while_left(self, row: str, stop: str, count: int) -> Iterator[None]:
+        """Open the loop that takes ``count`` rows at a time while there are so many."""
+        with self.nest.block(f"while {row} < {stop}{f' - {count - 1}' if count > 1 else ''}:"):
+            yield
+            self.text.line(f"{row} = {row} + {count}")
+
+    def _take_rows(
+        self, row: str, count: int, step: int, width: str, arrays: list[list[str]], places: Sequence[str]
+    ) -> None:
+        """Write the loop over columns that takes ``count`` rows, ``step`` apart, into accumulators, in order."""
+        indices = [self._indices(f"({row} + {k * step})" if k else row) for k in range(count)]
+        with self._column_loop(width) as column:
+            states: list[list[str]] = []
+            for reduced, names, place in zip(self.reduction.reduced, arrays, places, strict=True):
+                registers = [r.name for r in reduced.combiner.registers]
+                loads = [f"load_{r}({name}, {place}{column})" for r, name in zip(registers, names, strict=True)]
+                states.append([self.text.let(load, "state") for load in loads])
+            rows = []
+            for fixed in indices:
+                with self.nest.fixed(fixed):
+                    rows.append(self.elements())
+            for number, reduced in enumerate(self.reduction.reduced):
+                values = [row[number] for row in rows]
+                while len(values) > 1 and not reduced.combiner.is_ordered:  # pairs: none waits for all before it
+                    values = [self._combined(number, *pair) for pair in zip(values[::2], values[1::2], strict=True)]
+                for value in values:
+                    states[number] = self._combined(number, states[number], value)
+            for number, (names, place) in enumerate(zip(arrays, places, strict=True)):
+                registers = [r.name for r in self.reduction.reduced[number].combiner.registers]
+                for register, name, state in zip(registers, names, states[number], strict=True):
+                    self.text.line(f"store_{register}({name}, {place}{column}, {state})")
+
+    def _combined(self, number: int, lhs: Sequence[str], rhs: Sequence[str]) -> list[str]:
+        return [self.text.let(value, "state") for value in self.combine(number, lhs, rhs)]
+
+    def _indices(self, row: str) -> dict[int, str]:
+        """Write the indices of the reduced axes at a row, and return them."""
+        indices: dict[int, str] = {}
+        for axis in reversed(self.inner[1:]):
+            extent = self.nest.extent(axis)
+            above = self.text.let(f"divide(to_i64({row}), to_i64({extent}))", "above")
+            indices[axis] = self.text.let(f"{row} - {above} * {extent}", "index")
+            row = above
+        return {**indices, self.inner[0]: row}
 
     def _clear_lanes(self, combiner: Combiner) -> str:
         register = combiner.registers[0]
@@ -184,27 +263,18 @@ class ColumnWriter(ReductionWriter):
             self.text.line(f"store_{register.name}({lanes}, k, {combiner.identity})")
         return lanes
 
-    def _update(
-        self, combiner: Combiner, arrays: Sequence[str], index: str, values: Sequence[str], number: int | None = None
-    ) -> None:
-        names = [r.name for r in combiner.registers]
-        state = [f"load_{name}({array}, {index})" for name, array in zip(names, arrays, strict=True)]
-        if len(state) > 1:
-            state = [self.text.let(value, "state") for value in state]
-        combined = combiner.write(self.text, state, values) if number is None else self.combine(number, state, values)
-        for name, array, value in zip(names, arrays, combined, strict=True):
-            self.text.line(f"store_{name}({array}, {index}, {value})")
-
     def _fold_lanes(self, combiner: Combiner, lanes: str, totals: Sequence[str], width: str) -> None:
         name = combiner.registers[0].name
         half = LANES // 2
         while half:
             with self.text.block(f"for k in range({half * self.columns}):"):
                 other = f"load_{name}({lanes}, k + {half * self.columns})"
-                self._update(combiner, [lanes], "k", [other])
+                (value,) = combiner.write(self.text, [f"load_{name}({lanes}, k)"], [other])
+                self.text.line(f"store_{name}({lanes}, k, {value})")
             half //= 2
         with self.text.block(f"for k in range({width}):"):
-            self._update(combiner, totals, "k", [f"load_{name}({lanes}, k)"])
+            (value,) = combiner.write(self.text, [f"load_{name}({totals[0]}, k)"], [f"load_{name}({lanes}, k)"])
+            self.text.line(f"store_{name}({totals[0]}, k, {value})")
 
     def _finish_columns(self, width: str, totals: list[list[str]]) -> None:
         with self._column_loop(width) as column:

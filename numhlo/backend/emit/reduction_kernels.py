@@ -10,10 +10,10 @@ import math
 from collections.abc import Sequence
 
 from numhlo.backend.emit.draft import Draft, Partial, remembered
-from numhlo.backend.emit.expressions import Load
+from numhlo.backend.emit.expressions import Apply, Load
 from numhlo.backend.emit.kernel_text import BufferOf
 from numhlo.backend.emit.nest import Axis
-from numhlo.backend.emit.reduction_columns import COLUMNS, ColumnWriter
+from numhlo.backend.emit.reduction_columns import COLUMNS, ColumnWriter, windows_overlap
 from numhlo.backend.emit.reduction_packed import PackedWriter, suits_packing
 from numhlo.backend.emit.reduction_rows import RowWriter
 from numhlo.backend.emit.reduction_unrolled import UnrolledWriter
@@ -22,6 +22,12 @@ from numhlo.lowering.ops.reduction_order import BLOCK
 
 UNROLLED = 8
 """Numbers of elements up to which a reduction is written out."""
+
+UNROLLED_WINDOW = 32
+"""Numbers of products up to which a sum of them is, where windows overlap along memory."""
+
+LONG_LINE = 16
+"""Results side by side from which on they are worth it."""
 
 FEW_UNITS = 16
 """Numbers of units below which the blocks of long reductions become units."""
@@ -48,7 +54,7 @@ def _write_reduction(reduction: Reduction, buffer_of: BufferOf, partial: Partial
         units = units // axes[kept - 1].extent * -(-axes[kept - 1].extent // COLUMNS)
     in_parts = blocks > 1 and units < FEW_UNITS and all(r.combiner.identity is not None for r in reduction.reduced)
     outputs = math.prod(axis.extent for axis in axes[:kept])
-    if count <= UNROLLED:
+    if count <= UNROLLED or (count <= UNROLLED_WINDOW and _is_window(reduction, axes, kept)):
         return [UnrolledWriter(reduction, axes, kept, buffer_of).write()]
     if columns and not in_parts and len(axes) == kept + 1 and suits_packing(reduction, axes[kept - 1].extent, count):
         return [PackedWriter(reduction, axes, kept, buffer_of).write()]
@@ -68,15 +74,31 @@ def prefers_rows(reduction: Reduction) -> bool:
     return count <= BLOCK or units >= FEW_UNITS
 
 
+def _is_window(reduction: Reduction, axes: Sequence[Axis], kept: int) -> bool:
+    """Return whether results that lie side by side are sums over windows that overlap, whose elements do so too.
+
+    Written out, they are SIMD code without memory in between: a small filter over a long line.
+    """
+    expressions = reduction.expressions
+    if not kept or axes[kept - 1].extent < LONG_LINE or reduction.stores or len(reduction.reduced) > 1:
+        return False
+    if not reduction.reduced[0].combiner.in_lanes or sum(isinstance(n, Apply) for n in expressions.nodes) > 1:
+        return False
+    last = axes[kept - 1].dims[-1]
+    loads = [node for node in expressions.nodes if isinstance(node, Load)]
+    return all(node.access.strides[last] in (0, 1) for node in loads) and windows_overlap(reduction, axes, kept)
+
+
 def _prefers_columns(reduction: Reduction, axes: Sequence[Axis], kept: int) -> bool:
     """Return whether memory runs along the last kept axis rather than the last reduced one."""
     if not kept or not all(r.combiner.is_choice for r in reduction.reduced):
         return False
     columns, rows = axes[kept - 1].dims[-1], axes[-1].dims[-1]
-    balance = 0
+    balance, slides = 0, False
     for node in reduction.expressions.nodes:
         if isinstance(node, Load):
             across, along = node.access.strides[columns], node.access.strides[rows]
             if across and along:  # else its elements serve many results, or many steps, wherever they lie
                 balance += (across == 1) - (along == 1)
-    return balance > 0
+                slides = slides or across == along == 1
+    return balance > 0 or (balance == 0 and slides and axes[kept - 1].extent >= LONG_LINE)

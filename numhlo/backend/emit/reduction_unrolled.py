@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import product
 
 from numhlo.backend.emit.draft import Draft
@@ -39,25 +40,42 @@ class UnrolledWriter(ReductionWriter):
             self._loops(inner[1:])
 
     def _body(self) -> None:
-        gathered: list[list[list[str]]] = [[] for _ in self.reduction.reduced]
-        for indices in product(*[range(self.axes[k].extent) for k in self.inner]):
-            with self.nest.fixed(dict(zip(self.inner, map(str, indices), strict=True))):
-                for values, element in zip(gathered, self.elements(), strict=True):
-                    values.append(element)
-        for number, values in enumerate(gathered):
-            reduced = self.reduction.reduced[number]
-            fold = self._in_lanes if reduced.combiner.in_lanes else self._neighbours
-            self.finish(reduced, fold(number, values))
+        elements: dict[int, list[list[str]]] = {}
+        totals = [
+            self._lane(number, 0, 1, elements) if reduced.combiner.in_lanes else self._neighbours(number, elements)
+            for number, reduced in enumerate(self.reduction.reduced)
+        ]
+        for reduced, names in zip(self.reduction.reduced, totals, strict=True):
+            self.finish(reduced, names)
 
-    def _in_lanes(self, number: int, values: list[list[str]]) -> list[str]:
-        half = LANES // 2
-        while half:
-            for k in range(half, len(values)):
-                values[k - half] = self._combined(number, values[k - half], values[k])
-            values, half = values[:half], half // 2
-        return values[0]
+    @cached_property
+    def _indices(self) -> list[dict[int, str]]:
+        """Return the indices of a result's elements, in order."""
+        places = product(*[range(self.axes[k].extent) for k in self.inner])
+        return [dict(zip(self.inner, map(str, place), strict=True)) for place in places]
 
-    def _neighbours(self, number: int, values: list[list[str]]) -> list[str]:
+    def _element(self, number: int, position: int, elements: dict[int, list[list[str]]]) -> list[str]:
+        """Return what a reduction combines at a position among the elements of a result, written when first used."""
+        if position not in elements:
+            with self.nest.fixed(self._indices[position]):
+                elements[position] = self.elements()
+        return elements[position][number]
+
+    def _lane(self, number: int, lane: int, step: int, elements: dict[int, list[list[str]]]) -> list[str]:
+        """Write the combination of every ``step``-th lane from one on; few values wait for their partner at a time."""
+        other = lane + step
+        if step == LANES:
+            total = self._element(number, lane, elements)
+            for position in range(other, self.count, step):
+                total = self._combined(number, total, self._element(number, position, elements))
+            return total
+        total = self._lane(number, lane, 2 * step, elements)
+        if other >= self.count:
+            return total
+        return self._combined(number, total, self._lane(number, other, 2 * step, elements))
+
+    def _neighbours(self, number: int, elements: dict[int, list[list[str]]]) -> list[str]:
+        values = [self._element(number, position, elements) for position in range(self.count)]
         while len(values) > 1:
             pairs = zip(values[::2], values[1::2], strict=False)
             rest = values[len(values) & ~1 :]

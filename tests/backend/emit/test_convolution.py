@@ -40,6 +40,15 @@ SUMS = {
     "few columns": ((2, 9, 8, 40), (3, 3, 40, 2), ((1, 1), "SAME", None, None, NHWC)),
     "depthwise": ((2, 9, 8, 40), (3, 3, 1, 40), ((2, 1), "SAME", None, None, NHWC, 40)),
     "small": ((1, 4, 5, 3), (3, 3, 3, 4), ((1, 1), "SAME", None, None, NHWC)),
+    "one channel, 3 x 3": ((2, 1, 9, 37), (1, 1, 3, 3), ((1, 1), "SAME")),
+    "one channel, 5 x 5, dilated": ((1, 1, 12, 41), (1, 1, 5, 5), ((1, 1), "VALID", None, (2, 3))),
+    "one channel, 7 x 7": ((1, 1, 20, 50), (1, 1, 7, 7), ((1, 1), "SAME")),
+    "one channel, strides": ((1, 1, 20, 70), (1, 1, 7, 5), ((2, 3), "SAME")),
+    "one channel, 20 x 15": ((1, 1, 40, 100), (1, 1, 20, 15), ((1, 1), "VALID")),
+    "few outputs": ((1, 1, 9, 12), (1, 1, 3, 7), ((1, 1), "VALID")),
+    "depthwise, NCHW": ((2, 5, 8, 21), (5, 1, 3, 3), ((1, 1), "SAME", None, None, None, 5)),
+    "line by 31": ((1, 1, 300), (1, 1, 31), ((1,), "SAME")),
+    "line by 129": ((1, 1, 300), (1, 1, 129), ((1,), "SAME")),
 }
 
 

@@ -26,6 +26,9 @@ LAYOUTS = {
     "columns": ((70, 9), (0,)),
     "many columns": ((20, 3, 70), (0, 1)),
     "columns of the middle": ((3, 20, 5), (1,)),
+    "columns in chunks": ((300, 9), (0,)),
+    "columns of two dims in chunks": ((7, 3, 50, 5), (0, 2)),
+    "wide columns": ((40, 2100), (0,)),
     "few columns": ((70, 3), (0,)),
     "coordinates": ((5, 70, 4), (1,)),
     "everything": ((3, 4, 6), (0, 1, 2)),
@@ -39,7 +42,7 @@ LAYOUTS = {
     "blocks of two dims": ((64, 3, 67), (0, 2)),
     "many rows in blocks": ((17, 4099), (1,)),
 }
-SLOW = {"blocks", "row blocks", "column blocks", "blocks of two dims", "many rows in blocks"}
+SLOW = {"wide columns", "blocks", "row blocks", "column blocks", "blocks of two dims", "many rows in blocks"}
 
 
 def reduce_of(shape, dims, dtype, ops=OPS):
