@@ -15,9 +15,11 @@ import numpy as np
 from numhlo.backend.emit.support import emits_element
 from numhlo.lowering.interpreter import BoundRegion, Plan, Plans, free_values
 from numhlo.lowering.ir import Op, TensorType
+from numhlo.lowering.ir.types import COMPLEX
 from numhlo.lowering.ops import comparison, conversion, elementwise, indexing, layout
 from numhlo.lowering.ops.control_flow import COMPOSITE
 from numhlo.lowering.ops.cumulative import COMBINERS
+from numhlo.lowering.ops.dtype_table import ufunc_of
 from numhlo.lowering.ops.factorizations import MEANINGS
 from numhlo.lowering.ops.linear_algebra import CHOLESKY
 from numhlo.lowering.ops.primitive import RESULT_TYPES, Primitive
@@ -83,6 +85,17 @@ def find_rule(op: Op) -> Rule:
     if not can_be_stacked(op):
         raise NotStackedError(f"{op.definition.name} is about something else than tensors")
     return _one_by_one
+
+
+def plain_ufunc(op: Op) -> np.ufunc | None:
+    """Return the ufunc that does an op, whichever of its operands are stacked; None where it takes more than that."""
+    shapes = {v.tensor.shape for v in op.operands if isinstance(v.type, TensorType)}
+    if len(shapes) != 1 or op.regions or len(op.results) != 1:
+        return None
+    if op.definition is comparison.COMPARE:
+        ordered = op.attributes["compare_type"] == "TOTALORDER" or op.operands[0].tensor.dtype in COMPLEX
+        return None if ordered else comparison.DIRECTIONS[op.attributes["comparison_direction"]]
+    return ufunc_of(op.definition.evaluate, op.operands[0].tensor.dtype)
 
 
 def can_be_stacked(op: Op) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from numhlo.backend.interim.lane_rules import Array, Call, NotStackedError, find_rule, stacked
+from numhlo.backend.interim.lane_rules import Array, Call, NotStackedError, find_rule, plain_ufunc, stacked
 from numhlo.backend.planning.expansion import expand
 from numhlo.lowering.interpreter import BoundRegion, Plan, Plans, free_values
 from numhlo.lowering.ir import Op, Region, Value
@@ -53,7 +53,7 @@ class LaneRegion:
         self._slots = {value: slot for slot, value in enumerate(inputs)}
         self._stacked = dict(zip(inputs, self.batched, strict=True))
         self._constants: list[Array] = []
-        self._calls: list[tuple[Call, list[int], list[tuple[int, np.dtype]]]] = []
+        self._calls: list[tuple[np.ufunc | None, Call | None, list[int], list[tuple[int, np.dtype]]]] = []
         constants = [op for op in region.ops if op.definition is creation.CONSTANT]
         for op in constants:
             self._slots[op.result] = len(self._slots)
@@ -68,29 +68,35 @@ class LaneRegion:
     def _add(self, op: Op, plans: Plans) -> None:
         if op_has_effects(op):
             raise NotStackedError(f"{op.definition.name} has effects")
-        call, inputs, batched = self._call(op, plans)
+        inputs = [*op.operands, *free_values(op)]
         slots = [self._slots[v] for v in inputs]
+        batched = any(self._stacked[v] for v in inputs)
+        ufunc = plain_ufunc(op) if batched else None
+        call = None if ufunc is not None else self._call(op, inputs, plans)
         for value in op.results:
             self._slots[value] = len(self._slots)
             self._stacked[value] = batched
-        self._calls.append((call, slots, [(self._slots[v], v.tensor.dtype) for v in op.results]))
+        self._calls.append((ufunc, call, slots, [(self._slots[v], v.tensor.dtype) for v in op.results]))
 
-    def _call(self, op: Op, plans: Plans) -> tuple[Call, list[Value], bool]:
-        """Return what does an op, the values that it takes, and whether its results are stacked."""
-        inputs = [*op.operands, *free_values(op)]
+    def _call(self, op: Op, inputs: Sequence[Value], plans: Plans) -> Call:
+        """Return what does an op with its inputs."""
         batched = [self._stacked[v] for v in inputs]
         if not any(batched):
-            return _same_for_all(op, plans), inputs, False
+            return _same_for_all(op, plans)
         if op.definition is WHILE:
-            return _Loop(op, batched, self._stacked, plans), inputs, True
+            return _Loop(op, batched, self._stacked, plans)
         if op.definition in (IF, CASE):
-            return _Branches(op, batched, self._stacked, plans), inputs, True
-        return find_rule(op)(op, batched, plans), inputs, True
+            return _Branches(op, batched, self._stacked, plans)
+        return find_rule(op)(op, batched, plans)
 
     def run(self, lanes: int, inputs: Sequence[Array]) -> list[Array]:
         """Return the results for so many lanes, all stacked."""
         frame = [*inputs, *self._constants, *[None] * (len(self._slots) - len(inputs) - len(self._constants))]
-        for call, slots, outputs in self._calls:
+        for ufunc, call, slots, outputs in self._calls:
+            if ufunc is not None:
+                frame[outputs[0][0]] = ufunc(*[frame[slot] for slot in slots])
+                continue
+            assert call is not None
             results = call(lanes, [frame[slot] for slot in slots])  # type: ignore[misc]
             for (slot, dtype), result in zip(outputs, results, strict=True):
                 frame[slot] = result if result.dtype == dtype else np.asarray(result, dtype)
@@ -150,8 +156,8 @@ class _Loop:
         places = results = None
         while True:
             goes_on = self.condition.region.predicate(lanes, self.condition.inputs(state, arrays))
-            left = np.flatnonzero(goes_on)
-            if len(left) < lanes:
+            if np.count_nonzero(goes_on) < lanes:
+                left = np.flatnonzero(goes_on)
                 if places is None:
                     if not len(left):
                         return state

@@ -48,6 +48,23 @@ def widened(dtype: np.dtype) -> np.dtype:
     return dtype
 
 
+_UFUNCS: dict[ArrayFunction, np.ufunc] = {}
+_TABLES: dict[EvaluateRule, Mapping[np.dtype, ArrayFunction]] = {}
+
+
+def ufunc_of(evaluate: EvaluateRule, dtype: np.dtype) -> np.ufunc | None:
+    """Return the ufunc that an evaluate rule is for operands of a dtype, None where it does more than calling one.
+
+    Examples
+    --------
+    >>> add = binary_evaluate(by_kind("add", integer=np.add))
+    >>> ufunc_of(add, np.dtype("i4")), ufunc_of(add, ELEMENT_TYPES["i4"])
+    (<ufunc 'add'>, None)
+    """
+    function = _TABLES.get(evaluate, {}).get(dtype)
+    return None if function is None else _UFUNCS.get(function)
+
+
 class DTypeTable(dict[np.dtype, ArrayFunction]):
     """Functions by dtype of the first operand; a dtype without one raises `UnsupportedError`."""
 
@@ -69,12 +86,14 @@ def _wrap_ufunc(ufunc: np.ufunc) -> ArrayFunction:
             result = ufunc(x)
             return result if type(result) is np.ndarray else np.asarray(result)
 
+        _UFUNCS[call_unary] = ufunc
         return call_unary
 
     def call_binary(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         result = ufunc(x, y)
         return result if type(result) is np.ndarray else np.asarray(result)
 
+    _UFUNCS[call_binary] = ufunc
     return call_binary
 
 
@@ -166,6 +185,7 @@ def unary_evaluate(table: Mapping[np.dtype, ArrayFunction]) -> EvaluateRule:
         x = arrays[0]
         return (table[x.dtype](x),)
 
+    _TABLES[evaluate] = table
     return evaluate
 
 
@@ -176,4 +196,5 @@ def binary_evaluate(table: Mapping[np.dtype, ArrayFunction]) -> EvaluateRule:
         x, y = arrays
         return (table[x.dtype](x, y),)
 
+    _TABLES[evaluate] = table
     return evaluate
