@@ -16,6 +16,7 @@ import copy
 import functools
 import inspect
 import textwrap
+import tokenize
 from collections.abc import Callable, Sequence
 from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any
@@ -81,7 +82,7 @@ def _definition(fun: FunctionType) -> tuple[ast.FunctionDef, int]:
         # Other source may go by the file's name: "<string>" is what both `exec` and `python -c` call it.
         definition = next((n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == fun.__name__), None)
         why = "what stands in its place is other code"
-    except (OSError, TypeError, SyntaxError) as error:
+    except (OSError, TypeError, SyntaxError, tokenize.TokenError) as error:
         definition, why = None, str(error)
     if definition is None:
         raise ArgumentError(
