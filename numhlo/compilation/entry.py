@@ -18,7 +18,7 @@ from numhlo.tracer.function_tracing import TracedFunction
 from numhlo.tracer.pytrees import LEAF, PyTreeDef, tree_unflatten
 from numhlo.tracer.strides import Strides
 
-OVERLAP_EFFORT = 10_000
+OVERLAP_EFFORT: Any = 10_000  # NumPy's stubs once asked for a Literal
 """Bound on the work of telling whether two strided arrays share memory; beyond it they are taken to."""
 
 
@@ -214,7 +214,7 @@ def overlap(first: np.ndarray, second: np.ndarray) -> bool:
     if not np.may_share_memory(first, second):
         return False
     try:
-        return np.shares_memory(first, second, max_work=OVERLAP_EFFORT)  # type: ignore[arg-type]
+        return np.shares_memory(first, second, max_work=OVERLAP_EFFORT)
     except np.exceptions.TooHardError:
         return True
 

@@ -51,5 +51,5 @@ class PlainLoop:
             arrays[number][...] = used[number].reshape(arrays[number].shape)
 
 
-def _container(array: np.ndarray) -> Any:
-    return memoryview(array) if array.dtype.char in VIEWED else array  # type: ignore[arg-type]
+def _container(array: Any) -> Any:
+    return memoryview(array) if array.dtype.char in VIEWED else array

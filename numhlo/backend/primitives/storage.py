@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -38,8 +39,8 @@ class Storage:
 
     def view(self, address: int, count: int = 1) -> np.ndarray:
         """Return ``count`` elements at an address as an array that shares the memory."""
-        memory = (ctypes.c_char * (count * self.dtype.itemsize)).from_address(int(address))
-        return np.frombuffer(memory, self.dtype)  # type: ignore[call-overload]
+        memory: Any = (ctypes.c_char * (count * self.dtype.itemsize)).from_address(int(address))
+        return np.frombuffer(memory, self.dtype)
 
 
 def _register_dtype(dtype: np.dtype) -> np.dtype:

@@ -41,9 +41,10 @@ class Frame:
 
     def __init__(self, program: Program, gathered: int) -> None:
         count = len(program.buffers)
-        self._block = np.zeros(layout.CONTEXT_WORDS + count + gathered + 1, np.int64)
+        block: Any = np.zeros(layout.CONTEXT_WORDS + count + gathered + 1, np.int64)
+        self._block: np.ndarray = block
         self._views: dict[int, tuple[int, np.ndarray]] = {}
-        self.words = memoryview(self._block)  # type: ignore[arg-type]
+        self.words = memoryview(block)
         self.address = int(self._block.ctypes.data)
         self.table = self.address + layout.CONTEXT_WORDS * layout.WORD
         self.words[layout.LIBRARY] = library.table_address

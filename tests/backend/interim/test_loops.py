@@ -45,7 +45,7 @@ def complex_newton(z, rounds):
         z, k = state
         return z - (z * z * z - 1) / (3 * z * z) + 0.1 * jnp.exp(-z.real) * z.imag, k + 1
 
-    return jax.lax.while_loop(lambda s: (s[1] < rounds) & (abs(s[0]) < 1e6), step, (z, 0))
+    return jax.lax.while_loop(lambda s: (s[1] < rounds) & ((s[0] * s[0].conj()).real < 1e12), step, (z, 0))
 
 
 def histogram(values, counts):
