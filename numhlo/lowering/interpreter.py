@@ -164,11 +164,19 @@ class Plan:
         The values from outside; `run` takes their arrays after those of the arguments.
     """
 
-    __slots__ = ("_returns", "_steps", "_tail", "captured", "region")
+    __slots__ = ("_plans", "_returns", "_steps", "_tail", "captured", "region")
 
     def __init__(self, region: Region, plans: Plans) -> None:
         self.region = region
         self.captured = free_values(region)
+        self._plans = plans
+        self._steps: list[Step] | None = None  # many are never run: what an op's body is can be seen without
+        self._tail: list[Any] = []
+        self._returns: list[int] = []
+
+    def _prepare(self) -> list[Step]:
+        """Give slots to values, and return the steps."""
+        region = self.region
         inputs = [*region.arguments, *self.captured]
         slots = {value: number for number, value in enumerate(inputs)}
         constants: list[Array] = []
@@ -182,19 +190,21 @@ class Plan:
         for op in ops:
             for value in op.results:
                 slots[value] = len(slots)
-        self._tail: list[Any] = [*constants, *[None] * (len(slots) - len(inputs) - len(constants))]
+        self._tail = [*constants, *[None] * (len(slots) - len(inputs) - len(constants))]
         self._returns = [slots[value] for value in region.returns]
         first_dead = len(inputs) + len(constants)
         kept = {*self._returns, *range(len(inputs), first_dead)}
-        self._steps = _plan_steps(ops, slots, kept, plans)
+        self._steps = _plan_steps(ops, slots, kept, self._plans)
+        return self._steps
 
     def run(self, frame: list[Any]) -> tuple[Array, ...]:
         """Return the region's results; ``frame`` (arguments, then captured arrays) is used up."""
+        steps = self._prepare() if self._steps is None else self._steps
         frame += self._tail
         ndarray = np.ndarray
         op = None
         try:
-            for op, evaluate, read, attributes, regions, outputs, dead in self._steps:  # noqa: B007 - the handler's
+            for op, evaluate, read, attributes, regions, outputs, dead in steps:  # noqa: B007 - the handler's
                 bound = (
                     [BoundRegion(p, [frame[slot] for slot in captured]) for p, captured in regions] if regions else ()
                 )

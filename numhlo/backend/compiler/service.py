@@ -30,7 +30,7 @@ from numhlo.lowering.ir.errors import InternalError
 JOBS_PER_PROCESS = 8
 IDLE_SECONDS = 300.0
 TRIES = 2
-HEAD_START = 0.05
+HEAD_START = 0.1
 """Seconds that a process starts later at most, for a first answer to be given meanwhile; it takes 500 ms to start."""
 BUG = "this is a bug of numhlo, please report it with this message"
 
