@@ -8,13 +8,15 @@ products of narrow floats are converted, and left to BLAS.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 
 from numhlo.backend.emit.contraction import BLAS_TYPES, operand_groups
 from numhlo.backend.emit.registers import REGISTERS
-from numhlo.lowering.ir import Op, Region, TensorType, Value
+from numhlo.lowering.ir import Location, Op, Region, TensorType, Type, Value
 from numhlo.lowering.ops import contraction, conversion, creation, elementwise, layout, reduction
+from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers
 from numhlo.lowering.ops.primitive import Primitive, make_op
 
 SMALL = 512
@@ -25,14 +27,28 @@ Emit = Callable[..., Value]
 
 def is_small(op: Op) -> bool:
     """Return whether a dot_general is expanded."""
-    if not all(isinstance(v.type, TensorType) and v.type.is_static for v in [*op.operands, *op.results]):
+    types = [v.type for v in (*op.operands, *op.results)]
+    return _is_small(*types, op.attributes["dot_dimension_numbers"])
+
+
+@lru_cache(maxsize=1024)
+def _is_small(lhs: Type, rhs: Type, result: Type, numbers: DotDimensionNumbers) -> bool:
+    types = (lhs, rhs, result)
+    if not all(isinstance(type, TensorType) and type.is_static for type in types):
         return False
+    op = _product(lhs, rhs, result, numbers)
     m, k, n = _extents(op)
     dtype = op.result.tensor.dtype
     plain = REGISTERS[dtype].storage in BLAS_TYPES and all(v.tensor.dtype == dtype for v in op.operands)
     if REGISTERS[dtype].kind == "c":
         return False
     return not plain or min(m, n) == 1 or m * n * k <= SMALL or op.result.tensor.size == 0
+
+
+def _product(lhs: Type, rhs: Type, result: Type, numbers: DotDimensionNumbers) -> Op:
+    """Return a product of the arguments of a region."""
+    region = Region([lhs, rhs])
+    return Op(contraction.DOT_GENERAL, region.arguments, {"dot_dimension_numbers": numbers}, (), [result])
 
 
 def _extents(op: Op) -> tuple[int, int, int]:
@@ -59,22 +75,49 @@ def expand_product(op: Op, operands: Sequence[Value], append: Callable[[Op], Non
         What takes the place of its operands.
     append : callable
     """
+    types = [v.type for v in (*op.operands, *op.results)]
+    pattern = _pattern(*types, op.attributes["dot_dimension_numbers"])
+    return _copy(pattern, operands, op.location, append)[0]
+
+
+def _copy(pattern: Region, operands: Sequence[Value], location: Location, append: Callable[[Op], None]) -> list[Value]:
+    """Append copies of a region's ops, and return what it returns."""
+    values = dict(zip(pattern.arguments, operands, strict=True))
+    for op in pattern.ops:
+        regions = []
+        for body in op.regions:
+            region = Region([v.type for v in body.arguments])
+            region.returns = _copy(body, region.arguments, location, region.ops.append)
+            regions.append(region)
+        types = [v.type for v in op.results]
+        copy = Op(op.definition, [values[v] for v in op.operands], op.attributes, regions, types, location)
+        append(copy)
+        values.update(zip(op.results, copy.results, strict=True))
+    return [values[v] for v in pattern.returns]
+
+
+@lru_cache(maxsize=1024)
+def _pattern(lhs: Type, rhs: Type, result: Type, numbers: DotDimensionNumbers) -> Region:
+    """Return the sum of products of a region's arguments: programs repeat few kinds of products many times."""
+    op = _product(lhs, rhs, result, numbers)
+    region = Region([lhs, rhs])
 
     def emit(definition: Primitive, *values: Value, result: TensorType | None = None, **attributes: object) -> Value:
-        made = make_op(definition, values, attributes, (), None if result is None else [result], op.location)
-        append(made)
+        made = make_op(definition, values, attributes, (), None if result is None else [result])
+        region.ops.append(made)
         return made.result
 
     dtype = op.result.tensor.dtype
     wide = _accumulator(dtype)
-    left, right = (_converted(emit, value, wide) for value in operands)
+    left, right = (_converted(emit, value, wide) for value in region.arguments)
     m, k, n = _extents(op)
     if REGISTERS[wide].storage in BLAS_TYPES and min(m, n) > 1 and m * n * k > SMALL:
-        numbers = {"dot_dimension_numbers": op.attributes["dot_dimension_numbers"]}
-        product = emit(contraction.DOT_GENERAL, left, right, result=op.result.tensor.with_dtype(wide), **numbers)
-        return _converted(emit, product, dtype)
-    total = _sum_of_products(op, left, right, emit, append)
-    return _converted(emit, total, dtype)
+        found = op.result.tensor.with_dtype(wide)
+        total = emit(contraction.DOT_GENERAL, left, right, result=found, dot_dimension_numbers=numbers)
+    else:
+        total = _sum_of_products(op, left, right, emit, region.ops.append)
+    region.returns = [_converted(emit, total, dtype)]
+    return region
 
 
 def _accumulator(dtype: np.dtype) -> np.dtype:
@@ -114,10 +157,10 @@ def _sum_of_products(op: Op, left: Value, right: Value, emit: Emit, append: Call
     zero = emit(creation.CONSTANT, value=np.zeros((), type.dtype))
     scalar = TensorType((), type.dtype)
     body = Region([scalar, scalar])
-    add = make_op(elementwise.ADD, body.arguments, location=op.location)
+    add = make_op(elementwise.ADD, body.arguments)
     body.ops.append(add)
     body.returns = [add.result]
     axes = {"dimensions": tuple(range(first_summed, len(shape)))}
-    total = make_op(reduction.REDUCE, [product, zero], axes, [body], None, op.location)
+    total = make_op(reduction.REDUCE, [product, zero], axes, [body])
     append(total)
     return total.result
