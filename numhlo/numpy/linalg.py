@@ -5,9 +5,11 @@ from numpy.linalg import LinAlgError as LinAlgError
 from numhlo.tracer.namespace import factoring as _factoring
 from numhlo.tracer.namespace import norms as _norms
 from numhlo.tracer.namespace import solving as _solving
+from numhlo.tracer.namespace import standard_products as _products
 from numhlo.tracer.namespace.factoring import *  # noqa: F403
 from numhlo.tracer.namespace.norms import *  # noqa: F403
 from numhlo.tracer.namespace.solving import *  # noqa: F403
+from numhlo.tracer.namespace.standard_products import *  # noqa: F403
 
-_PUBLIC = {"LinAlgError", *_factoring.__all__, *_norms.__all__, *_solving.__all__}
+_PUBLIC = {"LinAlgError", *_factoring.__all__, *_norms.__all__, *_products.__all__, *_solving.__all__}
 __all__ = [name for name in sorted(globals()) if name in _PUBLIC]

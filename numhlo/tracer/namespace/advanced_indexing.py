@@ -228,11 +228,20 @@ def take(a: Any, indices: Any, axis: int | None, mode: str) -> Any:
     index = convert(index, np.int64)
     if mode != "raise":
         index = bound(index, extent, mode)
-    elif isinstance(index, np.ndarray):
-        index = items_of.checked_array(index, extent, axis)
+    else:
+        index = _checked_where_known(index, extent, axis)
     items: list[Any] = [items_of.whole(n) for n in a.shape]
     items[axis] = items_of.Points(index)
     return gather_points(items_of.as_traced(a), items)
+
+
+def _checked_where_known(index: Any, extent: int, axis: int) -> Any:
+    """Return an index, a constant one with negatives counted from the end; `IndexError` where that lies outside."""
+    if isinstance(index, np.ndarray):
+        return items_of.checked_array(index, extent, axis)
+    if index.concrete is not None:
+        items_of.checked_array(index.concrete, extent, axis)
+    return index
 
 
 def bound(index: Any, extent: int, mode: str) -> Any:
@@ -253,6 +262,9 @@ def along_axis_items(shape: tuple[int, ...], indices: Any, axis: int) -> list[An
             where=capture_location(),
             fix="give indices as many dimensions as the array",
         )
+    if indices.dtype.kind not in "iu":
+        raise IndexError("`indices` must be an integer array")
+    indices = _checked_where_known(indices, shape[axis], axis)
     batch = tuple(max(n, m) if k != axis else m for k, (n, m) in enumerate(zip(shape, shape_of(indices), strict=True)))
     items: list[Any] = []
     for k, extent in enumerate(shape):

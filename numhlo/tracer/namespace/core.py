@@ -396,6 +396,18 @@ def full_of(value: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     return broadcast_to_shape(np.asarray(value).astype(dtype), shape)
 
 
+def require_casting(name: str, arrays: Sequence[Any], wanted: np.dtype, casting: str) -> None:
+    """Refuse to convert arrays to a dtype where NumPy's casting rule forbids it."""
+    for array in arrays:
+        if not np.can_cast(array.dtype, wanted, casting):  # type: ignore[arg-type]
+            raise DTypeError(
+                f"{name}: cannot cast {spelling(array)} to {wanted.name}",
+                where=capture_location(),
+                why=f"the casting rule is {casting!r}",
+                fix="convert it with astype before, or give casting=",
+            )
+
+
 def normalize_axis(axis: int, ndim: int, name: str | None = None) -> int:
     """Return a non-negative axis; NumPy's `AxisError` where it lies outside."""
     axis = operator.index(axis)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import DataDependentShapeError, DTypeError
+from numhlo.lowering.ir.errors import DataDependentShapeError
 from numhlo.tracer.namespace import advanced_indexing as advanced
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.axis_order import moveaxis
@@ -425,8 +425,8 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None = -1) -
 
     Raises
     ------
-    DTypeError
-        If the indices are no integers.
+    IndexError
+        If the indices are no integers, or one that is known is out of bounds; a traced one is dropped.
 
     Examples
     --------
@@ -435,7 +435,5 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None = -1) -
     """
     target, place_ = (arr, axis) if axis is not None else (arr.flat, 0)
     index = asarray(indices)
-    if index.dtype.kind not in "iu":
-        raise DTypeError("`indices` must be an integer array", where=capture_location())
     items = advanced.along_axis_items(target.shape, index, normalize_axis(place_, target.ndim))
     advanced.scatter_points(target, items, values, "set")

@@ -17,6 +17,7 @@ from numhlo.tracer.namespace.core import (
     broadcast_to_shape,
     convert,
     implements,
+    require_casting,
     result_dtype,
     shape_of,
 )
@@ -49,7 +50,7 @@ def einsum(
     dtype : dtype, optional
         In which is computed; by default the common one.
     **options
-        NumPy's ``order`` and ``casting``, without a meaning while tracing.
+        NumPy's ``casting``, "safe" unless given; and ``order``, without a meaning while tracing.
 
     Returns
     -------
@@ -57,6 +58,8 @@ def einsum(
 
     Raises
     ------
+    DTypeError
+        If ``casting`` forbids the conversion to ``dtype``.
     ShapeError
         If a label has two extents, neither of which is 1.
     ValueError
@@ -71,6 +74,7 @@ def einsum(
         subscripts, operands = _from_sublists(subscripts, operands)
     arrays = [asarray(x) for x in operands]
     wanted = result_dtype(*arrays) if dtype is None else np.dtype(dtype)
+    require_casting("einsum", arrays, wanted, options.get("casting", "safe"))
     arrays = [convert(x, wanted) for x in arrays]
     inputs, output = _parse_subscripts(subscripts, [len(shape_of(x)) for x in arrays])
     terms = [_sum_diagonals(as_traced(x), labels) for x, labels in zip(arrays, inputs, strict=True)]

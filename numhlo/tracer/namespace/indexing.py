@@ -13,7 +13,15 @@ import numpy as np
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import AxisOutOfBoundsError, ShapeError
 from numhlo.tracer.namespace import advanced_indexing as advanced
-from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, implements, reshape_to, shape_of
+from numhlo.tracer.namespace.core import (
+    asarray,
+    broadcast_to_shape,
+    convert,
+    implements,
+    normalize_axis,
+    reshape_to,
+    shape_of,
+)
 from numhlo.tracer.namespace.cumulative import cumsum
 from numhlo.tracer.namespace.elementwise import store
 from numhlo.tracer.namespace.elementwise_rules import select
@@ -200,6 +208,6 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     array = as_traced(asarray(arr))
     if axis is None:
         array, axis = as_traced(reshape_to(array, (array.size,))), 0
-    index = asarray(indices)
-    items = advanced.along_axis_items(array.shape, index, axis % array.ndim)
-    return advanced.gather_along(array, items, axis % array.ndim)
+    place = normalize_axis(axis, array.ndim)
+    items = advanced.along_axis_items(array.shape, asarray(indices), place)
+    return advanced.gather_along(array, items, place)

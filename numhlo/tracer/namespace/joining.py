@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import DTypeError, ShapeError
+from numhlo.lowering.ir.errors import ShapeError
 from numhlo.lowering.ops import layout
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.namespace.core import (
@@ -17,6 +17,7 @@ from numhlo.tracer.namespace.core import (
     expand,
     implements,
     normalize_axis,
+    require_casting,
     reshape_to,
     result_dtype,
     shape_of,
@@ -99,12 +100,7 @@ def concatenate(
                 where=capture_location(),
             )
     wanted = result_dtype(*parts) if dtype is None else np.dtype(dtype)
-    for part in parts:
-        if not np.can_cast(part.dtype, wanted, casting):  # type: ignore[arg-type]
-            raise DTypeError(
-                f"Cannot cast array data from {part.dtype!r} to {wanted!r} according to the rule {casting!r}",
-                where=capture_location(),
-            )
+    require_casting("concatenate", parts, wanted, casting)
     result = concatenate_arrays([convert(p, wanted) for p in parts], place)
     if out is None:
         return as_traced(result).copy() if len(parts) == 1 else result  # type: ignore[attr-defined]

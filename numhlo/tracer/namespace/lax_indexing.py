@@ -221,6 +221,11 @@ _SCATTER_DOCUMENTATION = """Return an array with windows {what} updates, at inde
     mode : GatherScatterMode or str, optional
         For windows that are not inside: ``"drop"`` (the default), ``"clip"`` or ``"promise_in_bounds"``.
 
+    Returns
+    -------
+    Array
+        Of the operand's shape and dtype.
+
     Raises
     ------
     VerificationError

@@ -92,6 +92,23 @@ def extents_differ(name: str, x: Any, y: Any, left: int, right: int) -> ShapeErr
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     """Return the product over the last axis of ``a`` and the second to last (or only) axis of ``b``.
 
+    Parameters
+    ----------
+    a, b : array_like
+        A scalar multiplies; the other axes do not broadcast, but follow each other in the result.
+    out : Array, optional
+        Where the result is written.
+
+    Returns
+    -------
+    Array
+        Of shape ``(*a.shape[:-1], *b.shape[:-2], *b.shape[-1:])`` and the common dtype.
+
+    Raises
+    ------
+    ShapeError
+        If the contracted extents differ.
+
     Examples
     --------
     >>> dot(np.array([1, 2]), np.array([3, 4]))
@@ -114,6 +131,21 @@ def _conjugate(x: Any) -> Any:
 def vdot(a: Any, b: Any, /) -> Any:
     """Return the dot product of flattened arrays, the first one conjugated.
 
+    Parameters
+    ----------
+    a, b : array_like
+        Of one size.
+
+    Returns
+    -------
+    Array
+        A scalar of the common dtype.
+
+    Raises
+    ------
+    ShapeError
+        If the sizes differ.
+
     Examples
     --------
     >>> vdot(np.array([1j]), np.array([2j]))
@@ -127,6 +159,21 @@ def vdot(a: Any, b: Any, /) -> Any:
 @implements(np.inner)
 def inner(a: Any, b: Any, /) -> Any:
     """Return the product over the last axes.
+
+    Parameters
+    ----------
+    a, b : array_like
+        A scalar multiplies. Nothing is conjugated.
+
+    Returns
+    -------
+    Array
+        Of shape ``(*a.shape[:-1], *b.shape[:-1])``.
+
+    Raises
+    ------
+    ShapeError
+        If the last extents differ.
 
     Examples
     --------
@@ -145,6 +192,17 @@ def inner(a: Any, b: Any, /) -> Any:
 def outer(a: Any, b: Any, out: Any = None) -> Any:
     """Return the outer product of flattened arrays.
 
+    Parameters
+    ----------
+    a, b : array_like
+    out : Array, optional
+        Where the result is written.
+
+    Returns
+    -------
+    Array
+        Of shape ``(a.size, b.size)``.
+
     Examples
     --------
     >>> outer(np.array([1, 2]), np.array([3, 4]))
@@ -158,6 +216,22 @@ def outer(a: Any, b: Any, out: Any = None) -> Any:
 @implements(np.tensordot)
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     """Return the product summed over the given axes.
+
+    Parameters
+    ----------
+    a, b : array_like
+    axes : int, or pair of (int or sequence of int), optional
+        So many last axes of ``a`` and first ones of ``b``; or which of either.
+
+    Returns
+    -------
+    Array
+        The other axes of ``a``, then those of ``b``.
+
+    Raises
+    ------
+    ShapeError
+        If the contracted extents differ.
 
     Examples
     --------
@@ -186,6 +260,16 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
 def kron(a: Any, b: Any) -> Any:
     """Return the Kronecker product.
 
+    Parameters
+    ----------
+    a, b : array_like
+        The one with fewer dimensions gets ones in front.
+
+    Returns
+    -------
+    Array
+        Whose extents are the products of theirs.
+
     Examples
     --------
     >>> kron(np.array([1, 2]), np.array([1, 1]))
@@ -204,6 +288,23 @@ def kron(a: Any, b: Any) -> Any:
 @implements(np.trace)
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Any:
     """Return the sum along diagonals.
+
+    Parameters
+    ----------
+    a : array_like
+    offset : int, optional
+        Positive above the main diagonal, negative below.
+    axis1, axis2 : int, optional
+        Rows and columns.
+    dtype : dtype, optional
+        In which is added up; int64 or uint64 by default for narrower integers.
+    out : Array, optional
+        Where the result is written.
+
+    Returns
+    -------
+    Array
+        Without the two axes.
 
     Examples
     --------

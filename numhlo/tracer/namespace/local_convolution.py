@@ -50,6 +50,11 @@ def conv_general_dilated_local(
     precision : optional
         Accepted and ignored.
 
+    Returns
+    -------
+    Array
+        Of the operands' dtype.
+
     Raises
     ------
     ShapeError

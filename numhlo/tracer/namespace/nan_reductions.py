@@ -60,6 +60,17 @@ def nansum(
 ) -> Any:
     """Return the sum over axes, NaN counting as 0.
 
+    Parameters
+    ----------
+    a : array_like
+    axis, dtype, out, keepdims, initial, where : optional
+        As those of `sum`.
+
+    Returns
+    -------
+    Array
+        0 or 1 where there is NaN only.
+
     Examples
     --------
     >>> nansum([1.0, np.nan])
@@ -80,6 +91,17 @@ def nanprod(
 ) -> Any:
     """Return the product over axes, NaN counting as 1.
 
+    Parameters
+    ----------
+    a : array_like
+    axis, dtype, out, keepdims, initial, where : optional
+        As those of `sum`.
+
+    Returns
+    -------
+    Array
+        0 or 1 where there is NaN only.
+
     Examples
     --------
     >>> nanprod([np.nan, 2.0, 3.0])
@@ -92,6 +114,16 @@ def nanprod(
 def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     """Return the running sum, NaN counting as 0.
 
+    Parameters
+    ----------
+    a : array_like
+    axis, dtype, out : optional
+        As those of `cumsum`.
+
+    Returns
+    -------
+    Array
+
     Examples
     --------
     >>> nancumsum([1.0, np.nan, 2.0])
@@ -103,6 +135,16 @@ def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = Non
 @implements(np.nancumprod)
 def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     """Return the running product, NaN counting as 1.
+
+    Parameters
+    ----------
+    a : array_like
+    axis, dtype, out : optional
+        As those of `cumsum`.
+
+    Returns
+    -------
+    Array
 
     Examples
     --------
@@ -131,6 +173,22 @@ def nanmax(
 ) -> Any:
     """Return the greatest element over axes that is not NaN; NaN where there is none.
 
+    Parameters
+    ----------
+    a : array_like
+    axis, out, keepdims, initial, where : optional
+        As those of `max`.
+
+    Returns
+    -------
+    Array
+        Without NumPy's warning for NaN only.
+
+    Raises
+    ------
+    ValueError
+        If a reduction is empty and there is no ``initial``.
+
     Examples
     --------
     >>> nanmax([np.nan, 1.0])
@@ -145,6 +203,22 @@ def nanmin(
 ) -> Any:
     """Return the least element over axes that is not NaN; NaN where there is none.
 
+    Parameters
+    ----------
+    a : array_like
+    axis, out, keepdims, initial, where : optional
+        As those of `max`.
+
+    Returns
+    -------
+    Array
+        Without NumPy's warning for NaN only.
+
+    Raises
+    ------
+    ValueError
+        If a reduction is empty and there is no ``initial``.
+
     Examples
     --------
     >>> nanmin([np.nan, 1.0])
@@ -157,6 +231,22 @@ def nanmin(
 def nanargmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> Any:
     """Return the index of the greatest element that is not NaN; 0 where there is none, since no error can be raised.
 
+    Parameters
+    ----------
+    a : array_like
+    axis, out, keepdims : optional
+        As those of `argmax`.
+
+    Returns
+    -------
+    Array
+        Of int64.
+
+    Raises
+    ------
+    ValueError
+        If there are no elements to choose from; outside tracing also if there is NaN only.
+
     Examples
     --------
     >>> nanargmax([np.nan, 1.0, 3.0])
@@ -168,6 +258,22 @@ def nanargmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any
 @implements(np.nanargmin)
 def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> Any:
     """Return the index of the least element that is not NaN; 0 where there is none, since no error can be raised.
+
+    Parameters
+    ----------
+    a : array_like
+    axis, out, keepdims : optional
+        As those of `argmax`.
+
+    Returns
+    -------
+    Array
+        Of int64.
+
+    Raises
+    ------
+    ValueError
+        If there are no elements to choose from; outside tracing also if there is NaN only.
 
     Examples
     --------
@@ -182,6 +288,17 @@ def nanmean(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE
 ) -> Any:
     """Return the mean over axes of the elements that are not NaN.
+
+    Parameters
+    ----------
+    a : array_like
+    axis, dtype, out, keepdims, where : optional
+        As those of `mean`.
+
+    Returns
+    -------
+    Array
+        NaN where there is NaN only.
 
     Examples
     --------
@@ -206,6 +323,16 @@ def nanvar(
     correction: Any = NO_VALUE,
 ) -> Any:
     """Return the variance over axes of the elements that are not NaN; NaN where there are not more than ``ddof``.
+
+    Parameters
+    ----------
+    a : array_like
+    axis, dtype, out, ddof, keepdims, where, mean, correction : optional
+        As those of `var`.
+
+    Returns
+    -------
+    Array
 
     Examples
     --------
@@ -236,6 +363,16 @@ def nanstd(
 ) -> Any:
     """Return the standard deviation over axes of the elements that are not NaN.
 
+    Parameters
+    ----------
+    a : array_like
+    axis, dtype, out, ddof, keepdims, where, mean, correction : optional
+        As those of `var`.
+
+    Returns
+    -------
+    Array
+
     Examples
     --------
     >>> nanstd([np.nan, 1.0, 3.0])
@@ -250,6 +387,17 @@ def nanmedian(
     a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = NO_VALUE
 ) -> Any:
     """Return the median over axes of the elements that are not NaN.
+
+    Parameters
+    ----------
+    a : array_like
+    axis, out, overwrite_input, keepdims : optional
+        As those of `median`.
+
+    Returns
+    -------
+    Array
+        NaN where there is NaN only.
 
     Examples
     --------
@@ -278,6 +426,22 @@ def nanquantile(
 ) -> Any:
     """Return quantiles over axes of the elements that are not NaN.
 
+    Parameters
+    ----------
+    a : array_like
+    q, axis, out, overwrite_input, method, keepdims, weights : optional
+        As those of `quantile`.
+
+    Returns
+    -------
+    Array
+        NaN where there is NaN only.
+
+    Raises
+    ------
+    UnsupportedError
+        If there are weights, while tracing.
+
     Examples
     --------
     >>> nanquantile([np.nan, 1.0, 3.0], 0.5)
@@ -304,6 +468,22 @@ def nanpercentile(
     weights: Any = None,
 ) -> Any:
     """Return percentiles over axes of the elements that are not NaN.
+
+    Parameters
+    ----------
+    a : array_like
+    q, axis, out, overwrite_input, method, keepdims, weights : optional
+        As those of `quantile`.
+
+    Returns
+    -------
+    Array
+        NaN where there is NaN only.
+
+    Raises
+    ------
+    UnsupportedError
+        If there are weights, while tracing.
 
     Examples
     --------

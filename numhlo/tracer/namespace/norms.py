@@ -1,4 +1,4 @@
-"""Norms, powers, and products of matrices with the standard's signatures, as `numhlo.numpy.linalg` has them."""
+"""Norms of vectors and matrices, powers of matrices, and products of several."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ShapeError
 from numhlo.tracer.namespace import (
     axis_order,
-    calculus,
     elementwise,
-    linear_algebra,
     manipulation,
     matrix_products,
     reductions,
@@ -24,7 +22,6 @@ from numhlo.tracer.namespace.core import (
     asarray,
     broadcast_to_shape,
     convert,
-    expand,
     implements,
     normalize_axes,
     reshape_to,
@@ -34,18 +31,10 @@ from numhlo.tracer.namespace.diagonals import eye
 from numhlo.tracer.namespace.index_items import as_traced
 
 __all__ = [
-    "cross",
-    "diagonal",
-    "matmul",
     "matrix_norm",
     "matrix_power",
-    "matrix_transpose",
     "multi_dot",
     "norm",
-    "outer",
-    "tensordot",
-    "trace",
-    "vecdot",
     "vector_norm",
 ]
 
@@ -74,6 +63,16 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         The Frobenius (or Euclidean) norm by default; of matrices also 1, -1, 2, -2, inf, -inf and "nuc".
     axis : int or pair of int, optional
     keepdims : bool, optional
+
+    Returns
+    -------
+    Array
+        Real, and a scalar for all axes.
+
+    Raises
+    ------
+    ValueError
+        If there is no such norm, or there are neither one nor two axes.
 
     Examples
     --------
@@ -136,6 +135,25 @@ def _spectral_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> A
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     """Return the norm of vectors along axes, of all elements for None.
 
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int, optional
+    keepdims : bool, optional
+        Keep the axes, with extent 1.
+    ord : number, optional
+        2, inf, -inf, 0 (the number of nonzero elements) or any p.
+
+    Returns
+    -------
+    Array
+        Real.
+
+    Raises
+    ------
+    ValueError
+        If ``ord`` is a word.
+
     Examples
     --------
     >>> vector_norm([3.0, 4.0])
@@ -150,6 +168,24 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     """Return the norm of the matrices in the last two axes.
 
+    Parameters
+    ----------
+    x : (..., m, n) array_like
+    keepdims : bool, optional
+        Keep the axes, with extent 1.
+    ord : number or {"fro", "nuc"}, optional
+        1, -1, 2, -2, inf or -inf.
+
+    Returns
+    -------
+    Array
+        Real.
+
+    Raises
+    ------
+    ValueError
+        If there is no such norm.
+
     Examples
     --------
     >>> matrix_norm(np.array([[3.0, 0.0], [0.0, 4.0]]))
@@ -162,6 +198,22 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
 @implements(np.linalg.matrix_power)
 def matrix_power(a: Any, n: int) -> Any:
     """Return a square matrix to an integer power, by squaring; negative powers are those of the inverse.
+
+    Parameters
+    ----------
+    a : (..., n, n) array_like
+    n : int
+        Known while tracing.
+
+    Returns
+    -------
+    Array
+        Of the dtype of ``a``, float64 for integers to negative powers.
+
+    Raises
+    ------
+    ShapeError
+        If ``a`` is not square.
 
     Examples
     --------
@@ -193,6 +245,28 @@ def _require_square(name: str, array: Any) -> None:
 @implements(np.linalg.multi_dot)
 def multi_dot(arrays: Any, *, out: Any = None) -> Any:
     """Return the product of several matrices, in the order that takes the fewest multiplications.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+        Two or more matrices; first and last may be vectors.
+    out : Array, optional
+        Where the result is written.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ValueError
+        If there are less than two.
+    ShapeError
+        If neighbours do not fit.
+
+    Notes
+    -----
+    Cormen, Leiserson, Rivest, Stein: Introduction to Algorithms, section 15.2.
 
     Examples
     --------
@@ -231,104 +305,3 @@ def _multiply_chain(parts: list[Any], splits: dict[tuple[int, int], int], i: int
         return parts[i]
     k = splits[i, j]
     return matrix_products.matmul(_multiply_chain(parts, splits, i, k), _multiply_chain(parts, splits, k + 1, j))
-
-
-@implements(np.linalg.cross)
-def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    """Return the cross product of vectors of three components along an axis.
-
-    Examples
-    --------
-    >>> cross([1, 0, 0], [0, 1, 0])
-    Array([0, 0, 1])
-    """
-    return calculus.cross(x1, x2, axis=axis)
-
-
-@implements(np.linalg.diagonal)
-def diagonal(x: Any, /, *, offset: int = 0) -> Any:
-    """Return the diagonals of the matrices in the last two axes.
-
-    Examples
-    --------
-    >>> diagonal(np.arange(8).reshape(2, 2, 2)).tolist()
-    [[0, 3], [4, 7]]
-    """
-    return manipulation.diagonal(x, offset, -2, -1)
-
-
-@implements(np.linalg.matmul)
-def matmul(x1: Any, x2: Any, /) -> Any:
-    """Return the matrix product.
-
-    Examples
-    --------
-    >>> matmul([[1, 2], [3, 4]], [1, 1])
-    Array([3, 7])
-    """
-    return matrix_products.matmul(x1, x2)
-
-
-@implements(np.linalg.matrix_transpose)
-def matrix_transpose(x: Any, /) -> Any:
-    """Return the last two axes swapped.
-
-    Examples
-    --------
-    >>> matrix_transpose(np.ones((4, 2, 3))).shape
-    (4, 3, 2)
-    """
-    return axis_order.matrix_transpose(x)
-
-
-@implements(np.linalg.outer)
-def outer(x1: Any, x2: Any, /) -> Any:
-    """Return the outer product of two vectors.
-
-    Examples
-    --------
-    >>> outer([1, 2], [3, 4]).tolist()
-    [[3, 4], [6, 8]]
-    """
-    first, second = as_traced(asarray(x1)), as_traced(asarray(x2))
-    if first.ndim != 1 or second.ndim != 1:
-        raise ValueError(
-            f"Input arrays must be one-dimensional, but they are {first.ndim} and {second.ndim} dimensional."
-        )
-    return elementwise.multiply(expand(first, 1), second)
-
-
-@implements(np.linalg.tensordot)
-def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
-    """Return the product summed over the given axes.
-
-    Examples
-    --------
-    >>> tensordot(np.ones((2, 3, 4)), np.ones((3, 4)), axes=2)
-    Array([12., 12.])
-    """
-    return linear_algebra.tensordot(x1, x2, axes)
-
-
-@implements(np.linalg.trace)
-def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
-    """Return the sums along the diagonals of the matrices in the last two axes.
-
-    Examples
-    --------
-    >>> trace([[1, 2], [3, 4]])
-    Array(5)
-    """
-    return linear_algebra.trace(x, offset, -2, -1, dtype)
-
-
-@implements(np.linalg.vecdot)
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    """Return dot products of vectors along an axis, the first one conjugated.
-
-    Examples
-    --------
-    >>> vecdot([[1, 2], [3, 4]], [1, 1])
-    Array([3, 7])
-    """
-    return matrix_products.vecdot(x1, x2, axis=axis)

@@ -44,6 +44,16 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **options: Any) -> A
     **options
         ``constant_values``, or ``end_values`` of a ramp.
 
+    Returns
+    -------
+    Array
+        Of the dtype of ``array``.
+
+    Raises
+    ------
+    UnsupportedError
+        If mode or option is another, while tracing: ``stat_length``, ``reflect_type="odd"``, a function.
+
     Examples
     --------
     >>> pad([1, 2], 1, constant_values=7)

@@ -26,6 +26,18 @@ def line_of(p: Any) -> Tracer:
 def polyval(p: Any, x: Any) -> Any:
     """Return a polynomial's values, by Horner's rule.
 
+    Parameters
+    ----------
+    p : array_like
+        Coefficients; none for the polynomial 0.
+    x : array_like
+        Of any shape.
+
+    Returns
+    -------
+    Array
+        Of the shape of ``x`` and the common dtype.
+
     Examples
     --------
     >>> polyval([3, 0, 1], 2.0)
@@ -54,6 +66,16 @@ def _same_length(a1: Any, a2: Any) -> tuple[Any, Any]:
 def polyadd(a1: Any, a2: Any) -> Any:
     """Return the sum of two polynomials.
 
+    Parameters
+    ----------
+    a1, a2 : array_like
+        Coefficients.
+
+    Returns
+    -------
+    Array
+        As long as the longer one: leading zeros stay.
+
     Examples
     --------
     >>> polyadd([1, 2], [1, 0, 0])
@@ -66,6 +88,16 @@ def polyadd(a1: Any, a2: Any) -> Any:
 def polysub(a1: Any, a2: Any) -> Any:
     """Return the difference of two polynomials.
 
+    Parameters
+    ----------
+    a1, a2 : array_like
+        Coefficients.
+
+    Returns
+    -------
+    Array
+        As long as the longer one: leading zeros stay.
+
     Examples
     --------
     >>> polysub([1, 2], [1, 0])
@@ -77,6 +109,20 @@ def polysub(a1: Any, a2: Any) -> Any:
 @implements(np.polymul)
 def polymul(a1: Any, a2: Any) -> Any:
     """Return the product of two polynomials; leading zeros are kept while tracing.
+
+    Parameters
+    ----------
+    a1, a2 : array_like
+        Coefficients.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ValueError
+        If one has more than one dimension.
 
     Examples
     --------
@@ -92,6 +138,23 @@ def polymul(a1: Any, a2: Any) -> Any:
 @implements(np.polyder)
 def polyder(p: Any, m: int = 1) -> Any:
     """Return the m-th derivative of a polynomial.
+
+    Parameters
+    ----------
+    p : array_like
+        Coefficients.
+    m : int, optional
+        Known while tracing.
+
+    Returns
+    -------
+    Array
+        Shorter by ``m``.
+
+    Raises
+    ------
+    ValueError
+        If ``m`` is negative.
 
     Examples
     --------
@@ -110,6 +173,25 @@ def polyder(p: Any, m: int = 1) -> Any:
 @implements(np.polyint)
 def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
     """Return the m-th antiderivative of a polynomial; ``k`` holds the constants of integration.
+
+    Parameters
+    ----------
+    p : array_like
+        Coefficients.
+    m : int, optional
+        Known while tracing.
+    k : array_like, optional
+        One constant, or one for each integration; 0 by default.
+
+    Returns
+    -------
+    Array
+        Longer by ``m``, and of floats.
+
+    Raises
+    ------
+    ValueError
+        If ``m`` is negative.
 
     Examples
     --------
@@ -132,6 +214,16 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
 @implements(np.polydiv)
 def polydiv(u: Any, v: Any) -> tuple[Any, Any]:
     """Return quotient and remainder of two polynomials; leading zeros of the remainder are kept while tracing.
+
+    Parameters
+    ----------
+    u, v : array_like
+        Coefficients; a leading 0 in ``v`` gives infinities.
+
+    Returns
+    -------
+    tuple of two Arrays
+        Of floats.
 
     Examples
     --------
@@ -160,6 +252,21 @@ def polydiv(u: Any, v: Any) -> tuple[Any, Any]:
 @implements(np.poly)
 def poly(seq_of_zeros: Any) -> Any:
     """Return the coefficients of the polynomial with the given zeros.
+
+    Parameters
+    ----------
+    seq_of_zeros : array_like
+        A vector; outside tracing also a square matrix, for its characteristic polynomial.
+
+    Returns
+    -------
+    Array
+        Longer by one, and of floats; complex for complex zeros, also where they come in conjugate pairs, while tracing.
+
+    Raises
+    ------
+    ValueError
+        If it is a matrix, while tracing.
 
     Examples
     --------

@@ -58,6 +58,18 @@ def max_pool(inputs: Any, window_shape: Sequence[int], strides: Any = None, padd
     padding : str or sequence of (int, int), optional
         ``"VALID"``, ``"SAME"``, or widths before and after each spatial dimension.
 
+    Returns
+    -------
+    Array
+        Of the dtype of ``inputs``; borders do not count.
+
+    Raises
+    ------
+    ShapeError
+        If there are fewer axes than the windows need.
+    ArgumentError
+        If windows and strides differ in number.
+
     Examples
     --------
     >>> max_pool(np.array([3, 1, 4, 1, 5, 9]).reshape(1, 6, 1), (2,), (2,)).ravel()
@@ -69,6 +81,16 @@ def max_pool(inputs: Any, window_shape: Sequence[int], strides: Any = None, padd
 @runs_anywhere
 def min_pool(inputs: Any, window_shape: Sequence[int], strides: Any = None, padding: Any = "VALID") -> Any:
     """Return the smallest element of every window; parameters are those of `max_pool`.
+
+    Parameters
+    ----------
+    inputs, window_shape, strides, padding : optional
+        As those of `max_pool`.
+
+    Returns
+    -------
+    Array
+        Of the dtype of ``inputs``; borders do not count.
 
     Examples
     --------
@@ -95,6 +117,11 @@ def avg_pool(
         As for `max_pool`.
     count_include_pad : bool, optional
         Divide by the window's size; else by the number of its elements that lie in the array.
+
+    Returns
+    -------
+    Array
+        Of the dtype of ``inputs`` where that is a float; borders are zeros.
 
     Examples
     --------

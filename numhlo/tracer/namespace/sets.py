@@ -123,6 +123,18 @@ def unique(
         The number of results; required while tracing.
     fill_value : scalar, optional
 
+    Returns
+    -------
+    Array, or tuple of Array
+        One-dimensional.
+
+    Raises
+    ------
+    DataDependentShapeError
+        If ``ar`` is traced and ``size`` left out.
+    UnsupportedError
+        If there is an axis, while tracing.
+
     Examples
     --------
     >>> unique(np.array([3, 1, 3]), size=3, fill_value=0)
@@ -203,6 +215,10 @@ VARIANT = """Return the distinct elements as `unique` does, NaN distinct from Na
     size, fill_value : int, scalar, optional
         While tracing, how many distinct elements to return, and what fills their places where there are fewer.
 
+    Returns
+    -------
+    Array, or named tuple of Arrays
+
     Raises
     ------
     DataDependentShapeError
@@ -246,6 +262,21 @@ def isin(
 ) -> Any:
     """Return where elements are among ``test_elements``.
 
+    Parameters
+    ----------
+    element, test_elements : array_like
+    assume_unique : bool, optional
+        NumPy's; without a meaning while tracing.
+    invert : bool, optional
+        Return where they are not.
+    kind : optional
+        NumPy's; without a meaning while tracing, where the elements are searched among the sorted ones.
+
+    Returns
+    -------
+    Array
+        Of booleans, and the shape of ``element``. NaN is not among anything.
+
     Examples
     --------
     >>> isin([1, 2, 3], [2, 3])
@@ -273,6 +304,22 @@ def _eager_sized(function: Callable[..., Any]) -> Callable[..., Any]:
 def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     """Return the sorted elements that are in either array.
 
+    Parameters
+    ----------
+    ar1, ar2 : array_like
+        Flattened.
+    size, fill_value : optional
+        As those of `unique`.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    DataDependentShapeError
+        While tracing, without ``size``.
+
     Examples
     --------
     >>> union1d([1, 2], [2, 3])
@@ -293,6 +340,28 @@ def intersect1d(
 ) -> Any:
     """Return the sorted elements that are in both arrays.
 
+    Parameters
+    ----------
+    ar1, ar2 : array_like
+        Flattened.
+    assume_unique : bool, optional
+        NumPy's; without a meaning while tracing.
+    return_indices : bool, optional
+        Return where the elements stand in either, too.
+    size, fill_value : optional
+        As those of `unique`.
+
+    Returns
+    -------
+    Array, or tuple of three Arrays
+
+    Raises
+    ------
+    DataDependentShapeError
+        While tracing, without ``size``.
+    UnsupportedError
+        If indices are asked for, while tracing.
+
     Examples
     --------
     >>> intersect1d([1, 2, 3], [3, 1, 5])
@@ -309,6 +378,24 @@ def setdiff1d(
 ) -> Any:
     """Return the sorted elements of the first array that are not in the second.
 
+    Parameters
+    ----------
+    ar1, ar2 : array_like
+        Flattened.
+    assume_unique : bool, optional
+        NumPy's; without a meaning while tracing.
+    size, fill_value : optional
+        As those of `unique`.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    DataDependentShapeError
+        While tracing, without ``size``.
+
     Examples
     --------
     >>> setdiff1d([1, 2, 3], [2])
@@ -322,6 +409,24 @@ def setxor1d(
     ar1: Any, ar2: Any, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
 ) -> Any:
     """Return the sorted elements that are in exactly one of two arrays.
+
+    Parameters
+    ----------
+    ar1, ar2 : array_like
+        Flattened.
+    assume_unique : bool, optional
+        NumPy's; without a meaning while tracing.
+    size, fill_value : optional
+        As those of `unique`.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    DataDependentShapeError
+        While tracing, without ``size``.
 
     Examples
     --------

@@ -45,6 +45,22 @@ def solve(a: Any, b: Any) -> Any:
     a : (..., n, n) array_like
     b : (n,) or (..., n, k) array_like
 
+    Returns
+    -------
+    Array
+        Of the shape of ``b``, whose leading axes broadcast with those of ``a``.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If ``a`` is not square; outside tracing also if it is singular.
+    ValueError
+        If there are not as many right-hand sides as equations.
+
+    Notes
+    -----
+    By LU factorization with partial pivoting: LAPACK's ``gesv``.
+
     Examples
     --------
     >>> solve([[2.0, 0.0], [0.0, 4.0]], [2.0, 8.0])
@@ -69,6 +85,20 @@ def solve(a: Any, b: Any) -> Any:
 def inv(a: Any) -> Any:
     """Return the inverse of square matrices.
 
+    Parameters
+    ----------
+    a : (..., n, n) array_like
+
+    Returns
+    -------
+    Array
+        Of that shape.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If ``a`` is not square; outside tracing also if it is singular.
+
     Examples
     --------
     >>> inv([[2.0, 0.0], [0.0, 4.0]])
@@ -83,6 +113,20 @@ def inv(a: Any) -> Any:
 def det(a: Any) -> Any:
     """Return the determinant of square matrices.
 
+    Parameters
+    ----------
+    a : (..., n, n) array_like
+
+    Returns
+    -------
+    Array
+        Of shape ``(...)``; 1 for ``n == 0``.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If ``a`` is not square.
+
     Examples
     --------
     >>> round(float(det([[1.0, 2.0], [3.0, 4.0]])), 6)
@@ -95,6 +139,20 @@ def det(a: Any) -> Any:
 @implements(np.linalg.slogdet)
 def slogdet(a: Any) -> Any:
     """Return the determinant's sign (or phase) and the logarithm of its absolute value.
+
+    Parameters
+    ----------
+    a : (..., n, n) array_like
+
+    Returns
+    -------
+    SlogdetResult
+        Of shapes ``(...)``, the logarithm real; 0 and negative infinity for a singular matrix.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If ``a`` is not square.
 
     Examples
     --------
@@ -121,6 +179,16 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     b : (m,) or (m, k) array_like
     rcond : float, optional
         Singular values below this part of the greatest count as zero; machine precision times ``max(m, n)`` by default.
+
+    Returns
+    -------
+    tuple of four Arrays
+        The solution has the shape ``(n,)`` or ``(n, k)``, and the least norm where there are several.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If ``a`` is no matrix, or there are not as many right-hand sides as rows.
 
     Notes
     -----
@@ -157,6 +225,26 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NO_VALUE) -> Any:
     """Return the Moore-Penrose inverse, from singular values above a part of the greatest one.
 
+    Parameters
+    ----------
+    a : (..., m, n) array_like
+    rcond : float or (...) array_like, optional
+        Singular values below this part of the greatest count as zero; 1e-15 by default.
+    hermitian : bool, optional
+        Accepted: the result is the same, found from eigenvalues by NumPy.
+    rtol : float or (...) array_like, optional
+        Another name of ``rcond``; None for machine precision times ``max(m, n)``.
+
+    Returns
+    -------
+    Array
+        Of shape ``(..., n, m)``.
+
+    Raises
+    ------
+    ValueError
+        If both are given.
+
     Examples
     --------
     >>> pinv(np.array([[2.0], [0.0]]))
@@ -183,6 +271,27 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NO_V
 @implements(np.linalg.matrix_rank)
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
     """Return how many singular values are above a tolerance.
+
+    Parameters
+    ----------
+    A : (..., m, n) array_like
+        A vector has rank 1, but for zeros.
+    tol : float or (...) array_like, optional
+        Absolute.
+    hermitian : bool, optional
+        Accepted: the result is the same, found from eigenvalues by NumPy.
+    rtol : float or (...) array_like, optional
+        In parts of the greatest singular value; machine precision times ``max(m, n)`` by default.
+
+    Returns
+    -------
+    Array
+        Of int64 and shape ``(...)``.
+
+    Raises
+    ------
+    ValueError
+        If both tolerances are given.
 
     Examples
     --------
@@ -211,6 +320,23 @@ def _last(x: Any) -> Any:
 def cond(x: Any, p: Any = None) -> Any:
     """Return the condition number in a norm, the ratio of singular values by default.
 
+    Parameters
+    ----------
+    x : (..., m, n) array_like
+        Square but for the default, 2 and -2.
+    p : number or "fro" or "nuc", optional
+        As ``ord`` of `norm`.
+
+    Returns
+    -------
+    Array
+        Real; infinite for a singular matrix, NaN where one has NaN.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If ``x`` is empty, or must be square and is not.
+
     Examples
     --------
     >>> cond(np.diag([4.0, 2.0]))
@@ -235,6 +361,23 @@ def cond(x: Any, p: Any = None) -> Any:
 def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
     """Return x with ``tensordot(a, x, x.ndim) = b``.
 
+    Parameters
+    ----------
+    a, b : array_like
+        ``prod(a.shape[b.ndim:])`` equals the size of ``b``.
+    axes : sequence of int, optional
+        Of ``a``, moved to its end before.
+
+    Returns
+    -------
+    Array
+        Of shape ``a.shape[b.ndim:]``.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If the shapes do not fit.
+
     Examples
     --------
     >>> tensorsolve(np.eye(6).reshape(2, 3, 6) * 2, np.ones((2, 3)))
@@ -257,6 +400,25 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
 @implements(np.linalg.tensorinv)
 def tensorinv(a: Any, ind: int = 2) -> Any:
     """Return the inverse of ``tensordot(a, ., ind)``.
+
+    Parameters
+    ----------
+    a : array_like
+        ``prod(a.shape[:ind])`` equals the product of the other extents.
+    ind : int, optional
+        Positive.
+
+    Returns
+    -------
+    Array
+        Of shape ``(*a.shape[ind:], *a.shape[:ind])``.
+
+    Raises
+    ------
+    ValueError
+        If ``ind`` is not positive.
+    numpy.linalg.LinAlgError
+        If the products differ.
 
     Examples
     --------

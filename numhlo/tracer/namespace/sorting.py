@@ -94,6 +94,29 @@ def sort(
 ) -> Any:
     """Return a sorted copy along an axis; NaN last.
 
+    Parameters
+    ----------
+    a : array_like
+    axis : int or None, optional
+        The last by default; None for the flattened array.
+    kind, order, stable : optional
+        NumPy's; while tracing sorting is always stable, and there are no fields.
+    descending : bool, optional
+        The Array API standard's: the greatest first, and still stable.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        If there is no such axis.
+
+    Notes
+    -----
+    StableHLO specification, section ``sort``.
+
     Examples
     --------
     >>> sort(np.array([3, 1, 2]))
@@ -108,6 +131,29 @@ def argsort(
     a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None, descending: bool = False
 ) -> Any:
     """Return the indices that would sort an array along an axis; equal elements keep their order.
+
+    Parameters
+    ----------
+    a : array_like
+    axis : int or None, optional
+        The last by default; None for the flattened array.
+    kind, order, stable : optional
+        NumPy's; while tracing sorting is always stable, and there are no fields.
+    descending : bool, optional
+        The Array API standard's: the greatest first, and still stable.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        If there is no such axis.
+
+    Notes
+    -----
+    StableHLO specification, section ``sort``.
 
     Examples
     --------
@@ -124,6 +170,17 @@ def argsort(
 @implements(np.lexsort)
 def lexsort(keys: Any, axis: int = -1) -> Any:
     """Return the indices that sort by several keys, the last one first.
+
+    Parameters
+    ----------
+    keys : sequence of array_like, or array_like
+        Of one shape; the last is the primary key.
+    axis : int, optional
+
+    Returns
+    -------
+    Array
+        Of int64.
 
     Examples
     --------
@@ -144,6 +201,15 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
 @implements(np.sort_complex)
 def sort_complex(a: Any) -> Any:
     """Return a sorted copy along the last axis, as complex numbers.
+
+    Parameters
+    ----------
+    a : array_like
+
+    Returns
+    -------
+    Array
+        By real part, then imaginary part; of complex64 for integers of 8 and 16 bits, of complex128 for other reals.
 
     Examples
     --------

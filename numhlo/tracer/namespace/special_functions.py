@@ -47,6 +47,20 @@ def inexact(*operands: Any) -> list[Any]:
 def erf(z: Any) -> Any:
     """Return the error function.
 
+    Parameters
+    ----------
+    z : array_like
+        Real.
+
+    Returns
+    -------
+    Array
+        Of the shape of the operand, and its dtype where that is a float; NaN for NaN.
+
+    Notes
+    -----
+    NIST DLMF section 7.2. Errors are in ``docs/special_functions.md``, in units in the last place.
+
     Examples
     --------
     >>> erf(0.5)
@@ -58,6 +72,20 @@ def erf(z: Any) -> Any:
 @runs_anywhere
 def erfc(x: Any) -> Any:
     """Return ``1 - erf(x)``, accurate where that is small.
+
+    Parameters
+    ----------
+    x : array_like
+        Real.
+
+    Returns
+    -------
+    Array
+        Of the shape of the operand, and its dtype where that is a float; NaN for NaN.
+
+    Notes
+    -----
+    NIST DLMF section 7.2.
 
     Examples
     --------
@@ -71,6 +99,20 @@ def erfc(x: Any) -> Any:
 def erfinv(y: Any) -> Any:
     """Return the inverse of the error function; NaN outside [-1, 1].
 
+    Parameters
+    ----------
+    y : array_like
+        Real.
+
+    Returns
+    -------
+    Array
+        Infinite at -1 and 1.
+
+    Notes
+    -----
+    NIST DLMF section 7.17.
+
     Examples
     --------
     >>> erfinv([0.0, 0.5])
@@ -82,6 +124,20 @@ def erfinv(y: Any) -> Any:
 @runs_anywhere
 def gammaln(x: Any) -> Any:
     """Return the logarithm of the absolute value of the gamma function.
+
+    Parameters
+    ----------
+    x : array_like
+        Real.
+
+    Returns
+    -------
+    Array
+        Of the shape of the operand, and its dtype where that is a float; NaN for NaN.
+
+    Notes
+    -----
+    NIST DLMF section 5.2; infinite at 0 and the negative integers.
 
     Examples
     --------
@@ -95,6 +151,20 @@ def gammaln(x: Any) -> Any:
 def digamma(z: Any) -> Any:
     """Return the logarithmic derivative of the gamma function.
 
+    Parameters
+    ----------
+    z : array_like
+        Real.
+
+    Returns
+    -------
+    Array
+        Of the shape of the operand, and its dtype where that is a float; NaN for NaN.
+
+    Notes
+    -----
+    NIST DLMF section 5.2; NaN at the negative integers.
+
     Examples
     --------
     >>> digamma([1.0, 2.0])
@@ -106,6 +176,15 @@ def digamma(z: Any) -> Any:
 @runs_anywhere
 def expit(x: Any) -> Any:
     """Return the logistic function, ``1 / (1 + exp(-x))``.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    Array
+        Of the shape of ``x``, and its dtype where that is a float; nothing overflows.
 
     Examples
     --------
@@ -119,6 +198,15 @@ def expit(x: Any) -> Any:
 def logit(x: Any) -> Any:
     """Return ``log(x / (1 - x))``, the inverse of `expit`.
 
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    Array
+        Infinite at 0 and 1, NaN outside.
+
     Examples
     --------
     >>> logit([0.5, 0.75])
@@ -131,6 +219,16 @@ def logit(x: Any) -> Any:
 @runs_anywhere
 def xlogy(x: Any, y: Any) -> Any:
     """Return ``x log(y)``, 0 where ``x`` is 0.
+
+    Parameters
+    ----------
+    x, y : array_like
+        They broadcast.
+
+    Returns
+    -------
+    Array
+        Of the common float; NaN where ``y`` is NaN, even for 0.
 
     Examples
     --------
@@ -146,6 +244,16 @@ def xlogy(x: Any, y: Any) -> Any:
 def xlog1py(x: Any, y: Any) -> Any:
     """Return ``x log(1 + y)``, 0 where ``x`` is 0.
 
+    Parameters
+    ----------
+    x, y : array_like
+        They broadcast.
+
+    Returns
+    -------
+    Array
+        Of the common float; NaN where ``y`` is NaN, even for 0.
+
     Examples
     --------
     >>> xlog1py([0.0, 2.0], [-1.0, 1.0])
@@ -159,6 +267,16 @@ def xlog1py(x: Any, y: Any) -> Any:
 @runs_anywhere
 def entr(x: Any) -> Any:
     """Return ``-x log(x)``, 0 at 0 and minus infinity below.
+
+    Parameters
+    ----------
+    x : array_like
+        Real.
+
+    Returns
+    -------
+    Array
+        Of floats.
 
     Examples
     --------
@@ -174,6 +292,20 @@ def entr(x: Any) -> Any:
 @runs_anywhere
 def ndtr(x: Any) -> Any:
     """Return the standard normal distribution function.
+
+    Parameters
+    ----------
+    x : array_like
+        Real.
+
+    Returns
+    -------
+    Array
+        Of floats; accurate in both tails.
+
+    Notes
+    -----
+    ``erfc(-x / sqrt(2)) / 2``, NIST DLMF section 7.2.
 
     Examples
     --------
@@ -193,10 +325,19 @@ def ndtr(x: Any) -> Any:
 def log_ndtr(x: Any) -> Any:
     """Return the logarithm of the standard normal distribution function.
 
+    Parameters
+    ----------
+    x : array_like
+        Real.
+
+    Returns
+    -------
+    Array
+        Of floats; accurate in both tails.
+
     Notes
     -----
-    Above -5 from `ndtr`; below, from the asymptotic series of the tail, in which ten terms suffice for float64 only
-    beyond -20, so that the range between loses a few digits.
+    Down to -20 from erfc; below from its asymptotic series (NIST DLMF 7.12.1), of which seven terms suffice there.
 
     Examples
     --------
@@ -235,6 +376,11 @@ def logsumexp(
         Return the logarithm of the absolute value, and the sign.
     where : array_like, optional
         Which elements count.
+
+    Returns
+    -------
+    Array, or tuple of two Arrays
+        Negative infinity for sums over nothing; NaN where a weighted sum is negative, unless signs are asked for.
 
     Examples
     --------
@@ -281,6 +427,17 @@ def peak(values: Any, axes: tuple[int, ...]) -> Any:
 def softmax(x: Any, axis: Any = None) -> Any:
     """Return exponentials that sum to 1 over axes.
 
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int, optional
+        All by default.
+
+    Returns
+    -------
+    Array
+        Of the shape of ``x``, and its dtype where that is a float; nothing overflows.
+
     Examples
     --------
     >>> softmax([0.0, 0.0])
@@ -295,6 +452,17 @@ def softmax(x: Any, axis: Any = None) -> Any:
 @runs_anywhere
 def log_softmax(x: Any, axis: Any = None) -> Any:
     """Return the logarithm of `softmax`.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int, optional
+        All by default.
+
+    Returns
+    -------
+    Array
+        Of the shape of ``x``, and its dtype where that is a float; nothing overflows.
 
     Examples
     --------

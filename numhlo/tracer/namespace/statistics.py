@@ -39,6 +39,27 @@ __all__ = ["average", "corrcoef", "cov", "median", "percentile", "quantile"]
 def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = NO_VALUE) -> Any:
     """Return the weighted mean over axes; with ``returned`` also the sum of weights.
 
+    Parameters
+    ----------
+    a : array_like
+    axis : int or sequence of int, optional
+        All by default.
+    weights : array_like, optional
+        Of the shape of ``a``, or of its axes.
+    returned : bool, optional
+    keepdims : bool, optional
+        Keep the axes, with extent 1.
+
+    Returns
+    -------
+    Array, or tuple of two Arrays
+        Of floats. Weights that add up to 0 give NaN or infinity while tracing, an error outside.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the weights have another shape.
+
     Examples
     --------
     >>> average([1.0, 2.0, 6.0], weights=[1, 1, 2])
@@ -95,6 +116,23 @@ def _restored(x: Any, shape: tuple[int, ...], axes: tuple[int, ...], keepdims: A
 @implements(np.median)
 def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
     """Return the middle value over axes, the mean of the two middle ones where their number is even; NaN wins.
+
+    Parameters
+    ----------
+    a : array_like
+    axis : int or sequence of int, optional
+        All by default.
+    out : Array, optional
+        Where the result is written.
+    overwrite_input : bool, optional
+        NumPy's; without a meaning while tracing.
+    keepdims : bool, optional
+        Keep the axes, with extent 1.
+
+    Returns
+    -------
+    Array
+        Of floats; NaN for no elements.
 
     Examples
     --------
@@ -193,6 +231,37 @@ def quantile(
 ) -> Any:
     """Return the values below which given fractions of the elements lie.
 
+    Parameters
+    ----------
+    a : array_like
+        Real.
+    q : array_like
+        In [0, 1]; may be traced. Its axes come first in the result.
+    axis, out, overwrite_input, keepdims : optional
+        As those of `median`.
+    method : str, optional
+        One of Hyndman's and Fan's, or NumPy's others.
+    weights : optional
+        Only None while tracing.
+
+    Returns
+    -------
+    Array
+        Of floats, but for the methods that pick an element; NaN wins.
+
+    Raises
+    ------
+    ValueError
+        If ``q`` is known and outside.
+    ArgumentError
+        If there is no such method.
+    UnsupportedError
+        If there are weights, while tracing.
+
+    Notes
+    -----
+    Hyndman, Fan: Sample Quantiles in Statistical Packages (1996).
+
     Examples
     --------
     >>> quantile([1.0, 2.0, 4.0], [0.5, 0.75])
@@ -243,6 +312,23 @@ def percentile(
     weights: Any = None,
 ) -> Any:
     """Return the values below which given percentages of the elements lie; see `quantile`.
+
+    Parameters
+    ----------
+    a : array_like
+    q : array_like
+        In [0, 100]; may be traced.
+    axis, out, overwrite_input, method, keepdims, weights : optional
+        As those of `quantile`.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ValueError, ArgumentError, UnsupportedError
+        As of `quantile`.
 
     Examples
     --------
@@ -301,6 +387,32 @@ def cov(
 ) -> Any:
     """Return the covariance matrix of variables, one a row unless ``rowvar`` is false.
 
+    Parameters
+    ----------
+    m : array_like
+        At most two dimensions; a vector is one variable.
+    y : array_like, optional
+        More variables.
+    rowvar : bool, optional
+    bias : bool, optional
+        Divide by N, not N - 1.
+    ddof : int, optional
+        Divide by N - ddof.
+    fweights, aweights : array_like, optional
+        How often each observation counts, and how much.
+    dtype : dtype, optional
+        At least float64 by default.
+
+    Returns
+    -------
+    Array
+        A scalar for one variable.
+
+    Raises
+    ------
+    ValueError
+        If ``m`` has more than two dimensions.
+
     Examples
     --------
     >>> cov([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]])
@@ -354,6 +466,16 @@ def _degrees(count: int, total: Any, bias: bool, ddof: int | None, weights: Any,
 @implements(np.corrcoef)
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
     """Return the matrix of correlation coefficients.
+
+    Parameters
+    ----------
+    x, y, rowvar, dtype : optional
+        As those of `cov`.
+
+    Returns
+    -------
+    Array
+        In [-1, 1]; NaN for variables that do not vary. A scalar for one variable.
 
     Examples
     --------

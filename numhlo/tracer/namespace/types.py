@@ -39,6 +39,20 @@ __all__ = [
 def result_type(*arrays_and_dtypes: Any) -> np.dtype:
     """Return NumPy 2's common dtype of arrays, dtypes and Python scalars.
 
+    Parameters
+    ----------
+    *arrays_and_dtypes : array_like or dtype
+        Python numbers adapt to the others (NEP 50).
+
+    Returns
+    -------
+    numpy.dtype
+
+    Raises
+    ------
+    DTypeError
+        If there is none.
+
     Examples
     --------
     >>> result_type(np.float32, 1.0)
@@ -54,6 +68,19 @@ def _key(x: Any) -> Any:
 def promote_types(type1: Any, type2: Any) -> np.dtype:
     """Return the smallest dtype that holds both.
 
+    Parameters
+    ----------
+    type1, type2 : dtype
+
+    Returns
+    -------
+    numpy.dtype
+
+    Raises
+    ------
+    TypeError
+        If there is none.
+
     Examples
     --------
     >>> promote_types("int32", "float32")
@@ -64,6 +91,16 @@ def promote_types(type1: Any, type2: Any) -> np.dtype:
 
 def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
     """Return whether a dtype (or an array's) can be converted under a casting rule.
+
+    Parameters
+    ----------
+    from_, to : dtype or Array
+    casting : str, optional
+        NumPy's rule: "no", "equiv", "safe", "same_kind" or "unsafe".
+
+    Returns
+    -------
+    bool
 
     Examples
     --------
@@ -76,6 +113,20 @@ def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
 def common_type(*arrays: Any) -> Any:
     """Return the inexact scalar type that all arrays can be converted to.
 
+    Parameters
+    ----------
+    *arrays : array_like
+
+    Returns
+    -------
+    type
+        numpy.float16 to complex128; float64 where there are integers.
+
+    Raises
+    ------
+    TypeError
+        If one is boolean.
+
     Examples
     --------
     >>> common_type(np.ones(1, "float32"), np.ones(1, int)).__name__
@@ -86,6 +137,15 @@ def common_type(*arrays: Any) -> Any:
 
 def min_scalar_type(a: Any, /) -> np.dtype:
     """Return the smallest dtype that holds a number's value; an array's own dtype.
+
+    Parameters
+    ----------
+    a : array_like
+        A traced number counts as an array: its value is not known.
+
+    Returns
+    -------
+    numpy.dtype
 
     Examples
     --------
@@ -119,6 +179,10 @@ def broadcast_shapes(*args: Any) -> tuple[int, ...]:
     ----------
     *args : tuple of int
 
+    Returns
+    -------
+    tuple of int
+
     Raises
     ------
     ShapeError
@@ -139,28 +203,63 @@ def broadcast_shapes(*args: Any) -> tuple[int, ...]:
 def finfo(dtype: Any) -> FloatInfo:
     """Return the limits of a floating-point dtype, or of an array's; of the parts of a complex one.
 
+    Parameters
+    ----------
+    dtype : dtype or array_like
+
+    Returns
+    -------
+    FloatInfo
+
+    Raises
+    ------
+    ValueError
+        If it is of integers.
+
     Examples
     --------
     >>> finfo("float32").eps
     1.1920928955078125e-07
     """
-    found = np.dtype(getattr(dtype, "dtype", dtype))
+    found = np.dtype(dtype if isinstance(dtype, type) else getattr(dtype, "dtype", dtype))
     return FloatInfo(np.dtype(f"f{found.itemsize // 2}") if found.kind == "c" else found)
 
 
 def iinfo(int_type: Any) -> np.iinfo:
     """Return the limits of an integer dtype, or of an array's.
 
+    Parameters
+    ----------
+    int_type : dtype or array_like
+
+    Returns
+    -------
+    numpy.iinfo
+
+    Raises
+    ------
+    ValueError
+        If it is not of integers.
+
     Examples
     --------
     >>> iinfo("int8").max
     127
     """
-    return np.iinfo(getattr(int_type, "dtype", int_type))
+    return np.iinfo(int_type if isinstance(int_type, type) else getattr(int_type, "dtype", int_type))
 
 
 def ndim(a: Any) -> int:
     """Return the number of dimensions.
+
+    Parameters
+    ----------
+    a : array_like
+
+    Returns
+    -------
+    int
+        Known while tracing.
 
     Examples
     --------
@@ -173,6 +272,15 @@ def ndim(a: Any) -> int:
 def shape(a: Any) -> tuple[int, ...]:
     """Return the shape.
 
+    Parameters
+    ----------
+    a : array_like
+
+    Returns
+    -------
+    tuple of int
+        Known while tracing.
+
     Examples
     --------
     >>> shape([[1, 2, 3]])
@@ -183,6 +291,21 @@ def shape(a: Any) -> tuple[int, ...]:
 
 def size(a: Any, axis: Any = None) -> int:
     """Return the number of elements, or the extent of an axis.
+
+    Parameters
+    ----------
+    a : array_like
+    axis : int or sequence of int, optional
+
+    Returns
+    -------
+    int
+        Known while tracing.
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        If there is no such axis.
 
     Examples
     --------
@@ -196,6 +319,16 @@ def size(a: Any, axis: Any = None) -> int:
 def iscomplexobj(x: Any) -> bool:
     """Return whether the dtype is complex.
 
+    Parameters
+    ----------
+    x : array_like
+        Only the dtype counts.
+
+    Returns
+    -------
+    bool
+        Known while tracing.
+
     Examples
     --------
     >>> iscomplexobj([1 + 0j])
@@ -206,6 +339,16 @@ def iscomplexobj(x: Any) -> bool:
 
 def isrealobj(x: Any) -> bool:
     """Return whether the dtype is not complex.
+
+    Parameters
+    ----------
+    x : array_like
+        Only the dtype counts.
+
+    Returns
+    -------
+    bool
+        Known while tracing.
 
     Examples
     --------

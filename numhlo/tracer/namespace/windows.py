@@ -69,6 +69,25 @@ def _chebyshev(coefficients: np.ndarray, t: Any) -> Any:
 def i0(x: Any) -> Any:
     """Return the modified Bessel function of the first kind, order 0.
 
+    Parameters
+    ----------
+    x : array_like
+        Real.
+
+    Returns
+    -------
+    Array
+        Of floats.
+
+    Raises
+    ------
+    TypeError
+        If ``x`` is complex.
+
+    Notes
+    -----
+    NIST DLMF section 10.25; while tracing by two Chebyshev expansions.
+
     Examples
     --------
     >>> i0([0.0, 1.0])
@@ -94,6 +113,16 @@ def _known(function: Any, M: Any) -> Any:
 def bartlett(M: int) -> Any:
     """Return the triangular window of ``M`` points.
 
+    Parameters
+    ----------
+    M : int
+        Known while tracing.
+
+    Returns
+    -------
+    Array
+        Of float64 and shape ``(M,)``; none for ``M < 1``.
+
     Examples
     --------
     >>> bartlett(3)
@@ -105,6 +134,16 @@ def bartlett(M: int) -> Any:
 @implements(np.blackman)
 def blackman(M: int) -> Any:
     """Return the Blackman window of ``M`` points.
+
+    Parameters
+    ----------
+    M : int
+        Known while tracing.
+
+    Returns
+    -------
+    Array
+        Of float64 and shape ``(M,)``; none for ``M < 1``.
 
     Examples
     --------
@@ -118,6 +157,16 @@ def blackman(M: int) -> Any:
 def hamming(M: int) -> Any:
     """Return the Hamming window of ``M`` points.
 
+    Parameters
+    ----------
+    M : int
+        Known while tracing.
+
+    Returns
+    -------
+    Array
+        Of float64 and shape ``(M,)``; none for ``M < 1``.
+
     Examples
     --------
     >>> hamming(3)
@@ -130,6 +179,16 @@ def hamming(M: int) -> Any:
 def hanning(M: int) -> Any:
     """Return the Hann window of ``M`` points.
 
+    Parameters
+    ----------
+    M : int
+        Known while tracing.
+
+    Returns
+    -------
+    Array
+        Of float64 and shape ``(M,)``; none for ``M < 1``.
+
     Examples
     --------
     >>> hanning(3)
@@ -141,6 +200,19 @@ def hanning(M: int) -> Any:
 @implements(np.kaiser)
 def kaiser(M: int, beta: Any) -> Any:
     """Return the Kaiser window of ``M`` points; ``beta`` may be traced.
+
+    Parameters
+    ----------
+    M : int
+        Known while tracing.
+    beta : scalar
+        It may be traced, but not by ``np.kaiser``, which asks no operand.
+        How narrow it is: 0 for a rectangle, 14 for side lobes of about -100 dB.
+
+    Returns
+    -------
+    Array
+        Of float64 and shape ``(M,)``.
 
     Examples
     --------

@@ -14,7 +14,7 @@ import numpy as np
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ShapeError
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import elementwise, lax_ops, matrix_products, norms
+from numhlo.tracer.namespace import elementwise, lax_ops, matrix_products, norms, standard_products
 from numhlo.tracer.namespace import matrices as m
 from numhlo.tracer.namespace.axis_order import matrix_transpose
 from numhlo.tracer.namespace.core import (
@@ -430,6 +430,6 @@ def orthogonal(key: Any, n: int, shape: Any = (), dtype: Any = None, m: int | No
     other = n if m is None else m
     z = draw_normal(own, (*shape_tuple(shape), max(n, other), min(n, other)), wanted)
     q, r = qr(z)
-    signs = elementwise.sign(norms.diagonal(r))
+    signs = elementwise.sign(standard_products.diagonal(r))
     result = elementwise.multiply(q, expand(signs, len(shape_of(signs)) - 1))
     return matrix_transpose(result) if n < other else result

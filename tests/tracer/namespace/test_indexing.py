@@ -17,7 +17,7 @@ from numhlo.lowering.ir.errors import (
     ConcretizationError,
     DataDependentShapeError,
 )
-from tests.tracer.namespace.agreement import assert_same, check, check_all, refusal, run_traced
+from tests.tracer.namespace.agreement import assert_same, check, check_all, refusal, run_traced, same_refusal
 
 X = numpy.arange(24.0).reshape(2, 3, 4)
 
@@ -200,6 +200,13 @@ def test_negative_zero_and_python_containers():
             ("integer array", lambda np, x, i: x.flat[i], X, numpy.array([0, 23, 5])),
         ]
     )
+
+
+@pytest.mark.parametrize("index", [[[7]], [[-3]], [[0.5]]])
+def test_known_indices_along_an_axis_are_checked(index):
+    same_refusal(lambda np, x: np.take_along_axis(x, np.array(index), 0), X[:, :1, 0])
+    same_refusal(lambda np, x: np.put_along_axis(x, np.array(index), 1.0, 0), X[:, :1, 0])
+    same_refusal(lambda np, x: np.take(x, np.array([0, 2]), 0), X)
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,7 @@ def test_norms():
         lambda np, a: np.inner(a, a.T),
         lambda np, a: np.tensordot(a, a, 1),
         lambda np, a: np.einsum("ij,jk", a, a),
+        lambda np, a: np.einsum("ij->j", a, dtype="i4"),
         lambda np, a: np.einsum("ij", a, a),
         lambda np, a: np.einsum("ijk", a),
         lambda np, a: np.einsum("ij->k", a),
