@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     )
     from numhlo.backend.runtime.pool import threads
     from numhlo.compilation.disabling import disable_jit
-    from numhlo.compilation.jit import eval_shape, jit
+    from numhlo.compilation.jit import jit
     from numhlo.compilation.leaks import checking_leaks
     from numhlo.compilation.looking import clear_caches, debug_infs, debug_nans, log_compiles
+    from numhlo.compilation.shape_evaluation import eval_shape
     from numhlo.exporting import Exported, export, load
     from numhlo.switches import debugging
     from numhlo.tracer.arguments import ShapeDtypeStruct, typeof
@@ -44,17 +45,8 @@ if TYPE_CHECKING:
     from numhlo.tracer.custom_batching import custom_vmap
     from numhlo.tracer.custom_forward import custom_jvp
     from numhlo.tracer.devices import block_until_ready, device_get, device_put
-    from numhlo.tracer.differentiating import (
-        grad,
-        hessian,
-        jacfwd,
-        jacobian,
-        jacrev,
-        jvp,
-        linearize,
-        value_and_grad,
-        vjp,
-    )
+    from numhlo.tracer.differentiating import grad, jvp, linearize, value_and_grad, vjp
+    from numhlo.tracer.jacobians import hessian, jacfwd, jacobian, jacrev
     from numhlo.tracer.known_now import ensure_compile_time_eval
     from numhlo.tracer.scopes import named_call, named_scope
     from numhlo.tracer.transposing import fwd_and_bwd, linear_transpose
@@ -87,15 +79,15 @@ _HOMES = {
     "device_put": "numhlo.tracer.devices",
     "disable_jit": "numhlo.compilation.disabling",
     "ensure_compile_time_eval": "numhlo.tracer.known_now",
-    "eval_shape": "numhlo.compilation.jit",
+    "eval_shape": "numhlo.compilation.shape_evaluation",
     "export": "numhlo.exporting",
     "fwd_and_bwd": "numhlo.tracer.transposing",
     "grad": "numhlo.tracer.differentiating",
-    "hessian": "numhlo.tracer.differentiating",
+    "hessian": "numhlo.tracer.jacobians",
     "io_callback": "numhlo.tracer.callbacks",
-    "jacfwd": "numhlo.tracer.differentiating",
-    "jacobian": "numhlo.tracer.differentiating",
-    "jacrev": "numhlo.tracer.differentiating",
+    "jacfwd": "numhlo.tracer.jacobians",
+    "jacobian": "numhlo.tracer.jacobians",
+    "jacrev": "numhlo.tracer.jacobians",
     "jit": "numhlo.compilation.jit",
     "jvp": "numhlo.tracer.differentiating",
     "kernel": "numhlo.tracer.user_kernels",

@@ -111,6 +111,15 @@ def unpad(padded: Any, mask: Any) -> list[Any]:
 def stack(trees: Sequence[Any]) -> Any:
     """Return pytrees of one structure as one pytree of arrays with a leading axis.
 
+    Parameters
+    ----------
+    trees : sequence of pytree
+        Arrays in one place have one shape.
+
+    Returns
+    -------
+    pytree of Array
+
     Raises
     ------
     ArgumentError
@@ -136,6 +145,14 @@ def stack(trees: Sequence[Any]) -> Any:
 
 def unstack(tree: Any) -> list[Any]:
     """Return a pytree of arrays with a leading axis as a list of pytrees; the inverse of `stack`.
+
+    Parameters
+    ----------
+    tree : pytree of arrays
+
+    Returns
+    -------
+    list of pytree
 
     Raises
     ------

@@ -168,6 +168,10 @@ def load(path: str | PathLike[str]) -> Exported:
         What `Exported.save` wrote, or any StableHLO program with a function ``main``: its arguments are then arrays by
         position, and its result is the array, or a tuple of them.
 
+    Returns
+    -------
+    Exported
+
     Raises
     ------
     ParseError, UnsupportedError

@@ -72,6 +72,15 @@ def _add(commands: Any, name: str, text: str, function: Callable[..., str]) -> a
 def perform(given: argparse.Namespace) -> str:
     """Return what a command prints.
 
+    Parameters
+    ----------
+    given : argparse.Namespace
+        What the parser made of the command line.
+
+    Returns
+    -------
+    str
+
     Raises
     ------
     NumhloError, OSError

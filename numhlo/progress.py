@@ -101,6 +101,11 @@ def fori_loop(
         ``show(done, total)``, about ``updates`` times, in program order; a `Bar` where left out.
     updates : int, optional
 
+    Returns
+    -------
+    pytree
+        The last ``val``.
+
     Raises
     ------
     ArgumentError
@@ -175,6 +180,11 @@ def while_loop(
     show : callable, optional
         ``show(done, None)``; a `Bar` where left out.
 
+    Returns
+    -------
+    pytree
+        The last ``val``.
+
     Raises
     ------
     ArgumentError
@@ -223,6 +233,11 @@ def scan(
     show : callable, optional
         ``show(done, total)``, about ``updates`` times; a `Bar` where left out.
     updates : int, optional
+
+    Returns
+    -------
+    tuple
+        The last carry, and what ``f`` returned beside it, stacked.
 
     Raises
     ------

@@ -256,6 +256,10 @@ def parse(text: str, name: str = "<string>") -> Module:
     name : str, optional
         What to call the text in messages.
 
+    Returns
+    -------
+    Module
+
     Raises
     ------
     ParseError
@@ -286,6 +290,10 @@ def deserialize(data: bytes, name: str = "<bytecode>") -> Module:
     name : str, optional
         What to call it in messages.
 
+    Returns
+    -------
+    Module
+
     Raises
     ------
     UnsupportedError
@@ -309,6 +317,10 @@ def load(path: str | PathLike[str]) -> Module:
     Parameters
     ----------
     path : path_like
+
+    Returns
+    -------
+    Module
 
     Raises
     ------

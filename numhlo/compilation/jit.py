@@ -479,21 +479,3 @@ def jit(  # noqa: PLR0913 - options by keyword
     given = {"tier0": tier0, "check": check}
     switches = {name: SWITCHES[name].read(value) for name, value in given.items() if value is not None}
     return JittedFunction(fun, static, donated, inline=inline, switches=switches)
-
-
-def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Return the shapes and dtypes of ``fun(*args, **kwargs)``; nothing is computed.
-
-    Parameters
-    ----------
-    fun : callable
-    *args, **kwargs
-        Arrays, numbers, `ShapeDtypeStruct`, and pytrees of them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> eval_shape(lambda x: x.T @ x, np.ones((5, 3), np.float32))
-    ShapeDtypeStruct(shape=(3, 3), dtype=float32)
-    """
-    return JittedFunction(fun, Selection(), Selection(), inline=False).eval_shape(*args, **kwargs)

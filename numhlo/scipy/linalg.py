@@ -2,11 +2,13 @@
 
 from numhlo.tracer import matrix_roots as _roots
 from numhlo.tracer import scipy_linear_algebra as _algebra
+from numhlo.tracer import scipy_solving as _solving
 from numhlo.tracer.absent import raise_absent as _raise_absent
 from numhlo.tracer.matrix_roots import *  # noqa: F403
 from numhlo.tracer.scipy_linear_algebra import *  # noqa: F403
+from numhlo.tracer.scipy_solving import *  # noqa: F403
 
-_PUBLIC = {*_algebra.__all__, *_roots.__all__}
+_PUBLIC = {*_algebra.__all__, *_roots.__all__, *_solving.__all__}
 __all__ = [name for name in sorted(globals()) if name in _PUBLIC]
 _ADVICE = {
     **dict.fromkeys(["circulant", "convolution_matrix", "hankel"], "use toeplitz, and numpy.flip"),

@@ -34,6 +34,25 @@ __all__ = ["apply_along_axis", "apply_over_axes", "vectorize"]
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
     """Return a function of all slices along an axis; while tracing it is called once, on a slice of them all.
 
+    Parameters
+    ----------
+    func1d : callable
+        Takes a vector; returns a scalar or an array of any shape.
+    axis : int
+    arr : array_like
+    *args, **kwargs
+        For the function.
+
+    Returns
+    -------
+    Array
+        What it returns stands in the place of the axis.
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        If there is no such axis.
+
     Examples
     --------
     >>> apply_along_axis(lambda line: line.sum(), 0, np.ones((2, 3)))
@@ -59,6 +78,23 @@ def _call_on(function: Callable[..., Any], args: tuple[Any, ...], options: dict[
 
 def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: Any) -> Any:
     """Return a function that reduces one axis, applied to several axes in turn; reduced axes are kept.
+
+    Parameters
+    ----------
+    func : callable
+        Takes an array and an axis, and returns an array with or without it.
+    a : array_like
+    axes : int or sequence of int
+
+    Returns
+    -------
+    Array
+        Of as many dimensions as ``a``.
+
+    Raises
+    ------
+    ValueError
+        If the function returns an array of other dimensions.
 
     Examples
     --------

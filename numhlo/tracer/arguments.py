@@ -143,6 +143,10 @@ def typeof(x: Any) -> ShapeDtypeStruct:
     ----------
     x : array_like, traced or not
 
+    Returns
+    -------
+    ShapeDtypeStruct
+
     Raises
     ------
     DTypeError

@@ -188,6 +188,11 @@ def pure_callback(
         Under `vmap`: call it example by example (the default), or once, on arrays with the examples as a leading axis
         (of extent 1, with ``"expand_dims"``, where the examples share an array).
 
+    Returns
+    -------
+    pytree of Array
+        As described.
+
     Raises
     ------
     ShapeError, DTypeError, ArgumentError
@@ -221,6 +226,16 @@ def io_callback(
     ordered : bool, optional
         Taken for compatibility: calls are always in order. Under `vmap`, the order is that of the examples.
 
+    Returns
+    -------
+    pytree of Array
+        As described.
+
+    Raises
+    ------
+    ShapeError, DTypeError, ArgumentError
+        When it returns something else than was described. What it raises itself is raised.
+
     Examples
     --------
     >>> seen = []
@@ -233,6 +248,14 @@ def io_callback(
 
 def debug_callback(callback: Callable[..., Any], *args: Any, ordered: bool = False, **kwargs: Any) -> None:
     """Call a Python function for its effects, exactly once, in program order; what it returns is dropped.
+
+    Parameters
+    ----------
+    callback : callable
+        Gets NumPy arrays.
+    *args, **kwargs : pytrees of arrays
+    ordered : bool, optional
+        Taken for compatibility: calls are always in order.
 
     Examples
     --------

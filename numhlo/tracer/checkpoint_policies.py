@@ -24,6 +24,16 @@ Policy = Callable[..., bool]
 def checkpoint_name(x: Any, name: str) -> Any:
     """Return ``x``, known by a name to the policies of `checkpoint`; ``x`` may be a pytree.
 
+    Parameters
+    ----------
+    x : pytree of arrays
+    name : str
+
+    Returns
+    -------
+    pytree of arrays
+        The same.
+
     Examples
     --------
     >>> import numpy as np

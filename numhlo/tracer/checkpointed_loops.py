@@ -107,6 +107,11 @@ def checkpointed_while_loop(
     states : int, optional
         Reverse mode keeps twice so many carries.
 
+    Returns
+    -------
+    pytree
+        The last ``val``.
+
     Raises
     ------
     ArgumentError

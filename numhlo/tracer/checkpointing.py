@@ -45,6 +45,11 @@ def checkpoint(
     static_argnums : int or sequence of int, optional
         Positional arguments that are no arrays.
 
+    Returns
+    -------
+    callable
+        Same arguments and results.
+
     Notes
     -----
     Policies see the ops of ``fun`` itself, not those in bodies of loops and branches. Source: Griewank and Walther,

@@ -34,6 +34,11 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
         Their results must have one structure and equal shapes; dtypes are promoted.
     *operands : pytree
 
+    Returns
+    -------
+    pytree
+        What the branch returns.
+
     Raises
     ------
     ControlFlowTypeError
@@ -62,6 +67,11 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     branches : sequence of callable
         Their results must have one structure and equal shapes; dtypes are promoted.
     *operands : pytree
+
+    Returns
+    -------
+    pytree
+        What the branch returns.
 
     Raises
     ------
@@ -96,6 +106,20 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Any:
         A scalar, or of the arrays' shape.
     on_true, on_false : array
         Of one shape and dtype; a Python scalar takes the other's.
+
+    Returns
+    -------
+    Array
+        Of that shape and dtype. Both are computed in full.
+
+    Raises
+    ------
+    VerificationError
+        If shapes or dtypes do not fit.
+
+    Notes
+    -----
+    StableHLO specification, section ``select``.
 
     Examples
     --------

@@ -221,6 +221,11 @@ def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
         ``fun(*args) -> (result, vjp)`` with ``vjp(cotangents) ->`` the cotangent of the only argument, or a tuple of
         one for each.
 
+    Returns
+    -------
+    callable
+        Same arguments; returns the result alone.
+
     Examples
     --------
     >>> import numpy as np

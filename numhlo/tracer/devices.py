@@ -59,6 +59,10 @@ def device_get(x: Any) -> Any:
     ----------
     x : pytree of array_like
 
+    Returns
+    -------
+    pytree of numpy.ndarray
+
     Raises
     ------
     ConcretizationError
@@ -87,6 +91,11 @@ def block_until_ready(x: Any) -> Any:
     Parameters
     ----------
     x : pytree
+
+    Returns
+    -------
+    pytree
+        The same.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""`grad`, `vjp`, `jvp`, `linearize` and the Jacobians: derivatives by interpreting a function's graph.
+"""`grad`, `vjp`, `jvp` and `linearize`: derivatives by interpreting a function's graph.
 
 Reverse mode is two steps: linearize (run forward, collecting the tangent ops in a graph that is linear in the tangents)
 and transpose that graph. Source: Radul et al., "You Only Linearize Once", POPL 2023.
@@ -19,14 +19,12 @@ from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.annotations import STOP_GRADIENT, make_annotation
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.differentiation.table import Dual, Walker, instantiate, is_differentiable, transpose_body
-from numhlo.tracer.namespace.core import asarray, convert, full_of, reshape_to, shape_of
-from numhlo.tracer.namespace.diagonals import eye
+from numhlo.tracer.namespace.core import asarray, convert, full_of, shape_of
 from numhlo.tracer.plain_numpy import run_traced
 from numhlo.tracer.pytrees import PyTreeDef, tree_flatten, tree_leaves, tree_map, tree_structure, tree_unflatten
 from numhlo.tracer.replay import replay_body
 from numhlo.tracer.staging import Staged, stage_leaves, transformation
 from numhlo.tracer.trace import Trace, Tracer, current_trace
-from numhlo.tracer.vectorizing import vmap
 
 
 class LinearMap(NamedTuple):
@@ -220,6 +218,21 @@ def grad(
 ) -> Callable[..., Any]:
     """Return a function that gives the gradient of ``fun``; see `value_and_grad`.
 
+    Parameters
+    ----------
+    fun, argnums, has_aux, holomorphic, allow_int : optional
+        As those of `value_and_grad`.
+
+    Returns
+    -------
+    callable
+        Same arguments; returns the gradient, or ``(gradient, aux)``.
+
+    Raises
+    ------
+    DTypeError, ShapeError
+        When it is called, as of `value_and_grad`.
+
     Examples
     --------
     >>> float(grad(lambda x: x**3)(2.0))
@@ -244,6 +257,18 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     primals, tangents : sequence
         One for each positional argument; equal structure, shapes and dtypes.
     has_aux : bool, optional
+
+    Returns
+    -------
+    tuple
+        ``(results, tangents)``, or ``(results, tangents, aux)``.
+
+    Raises
+    ------
+    ArgumentError
+        If primals and tangents differ in structure.
+    ShapeError, DTypeError
+        If their shapes differ, or a primal is not of floats.
 
     Examples
     --------
@@ -294,6 +319,27 @@ def _linearized(fun: Callable[..., Any], primals: Sequence[Any], has_aux: bool) 
 def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """Return ``fun``'s results and the function that pulls cotangents of them back to the arguments.
 
+    Parameters
+    ----------
+    fun : callable
+    *primals : pytree of arrays
+        Its positional arguments, of floats or complex numbers.
+    has_aux : bool, optional
+        Whether it returns a pair of results and anything.
+
+    Returns
+    -------
+    tuple
+        ``(results, pull)``, or ``(results, pull, aux)``. ``pull`` takes cotangents of the results' structure
+        and returns a tuple, one entry for each argument; it may be called again.
+
+    Raises
+    ------
+    DTypeError
+        If an argument is not of floats.
+    ArgumentError
+        By ``pull``, if the structure is another.
+
     Examples
     --------
     >>> y, pull = vjp(lambda x: x * x, 3.0)
@@ -326,6 +372,22 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
     """Return ``fun``'s results at ``primals`` and its derivative there, a linear function of tangents.
 
+    Parameters
+    ----------
+    fun : callable
+    *primals : pytree of arrays
+        Its positional arguments, of floats or complex numbers.
+
+    Returns
+    -------
+    tuple
+        ``(results, push)``; ``push`` takes tangents as ``fun`` takes arguments, and computes nothing of ``fun`` again.
+
+    Raises
+    ------
+    DTypeError
+        If an argument is not of floats.
+
     Examples
     --------
     >>> y, push = linearize(lambda x: x**3, 2.0)
@@ -349,138 +411,17 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[...
     return outputs, push
 
 
-def _basis(leaves: Sequence[Any]) -> list[Any]:
-    """Return, for each leaf, all unit vectors of the whole tree's space, restricted to that leaf."""
-    sizes = [int(np.prod(shape_of(x), dtype=np.int64)) for x in leaves]
-    total, offset, parts = sum(sizes), 0, []
-    for leaf, size in zip(leaves, sizes, strict=True):
-        block = eye(total, size, -offset, asarray(leaf).dtype)
-        parts.append(reshape_to(asarray(block), (total, *shape_of(leaf))))
-        offset += size
-    return parts
-
-
-def _split_columns(block: Any, leaves: Sequence[Any], axis: int) -> list[Any]:
-    """Cut the axis of unit vectors back into the leaves' shapes."""
-    parts, offset = [], 0
-    for leaf in leaves:
-        size = int(np.prod(shape_of(leaf), dtype=np.int64))
-        index = (slice(None),) * axis + (slice(offset, offset + size),)
-        part = block[index]
-        parts.append(part.reshape(part.shape[:axis] + tuple(shape_of(leaf)) + part.shape[axis + 1 :]))
-        offset += size
-    return parts
-
-
-def jacfwd(
-    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False
-) -> Callable[..., Any]:
-    """Return a function that gives ``fun``'s Jacobian, one column at a time by forward mode.
-
-    Examples
-    --------
-    >>> jacfwd(lambda x: x * x)(np.array([1.0, 2.0]))
-    Array([[2., 0.],
-           [0., 4.]])
-    """
-    return _jacobian(fun, argnums, has_aux, holomorphic, forward=True)
-
-
-def jacrev(
-    fun: Callable[..., Any],
-    argnums: int | Sequence[int] = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    allow_int: bool = False,
-) -> Callable[..., Any]:
-    """Return a function that gives ``fun``'s Jacobian, one row at a time by reverse mode.
-
-    Examples
-    --------
-    >>> jacrev(lambda x: x * x)(np.array([1.0, 2.0]))
-    Array([[2., 0.],
-           [0., 4.]])
-    """
-    return _jacobian(fun, argnums, has_aux, holomorphic, forward=False)
-
-
-jacobian = jacrev
-
-
-def _jacobian(
-    fun: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool, holomorphic: bool, forward: bool
-) -> Callable[..., Any]:
-    @functools.wraps(fun)
-    def jacobian_of(*args: Any, **kwargs: Any) -> Any:
-        numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
-        places = [_checked_argnum(n, len(args)) for n in numbers]
-        chosen = tuple(args[k] for k in places)
-        leaves, tree = tree_flatten(chosen)
-        require_inexact(leaves, "jacfwd" if forward else "jacrev", holomorphic)
-
-        def of_leaves(*values: Any) -> Any:
-            given = list(args)
-            for k, v in zip(places, tree_unflatten(tree, values), strict=True):
-                given[k] = v
-            return run_traced(fun, *given, **kwargs)
-
-        with transformation() as finish:
-            outputs, aux, blocks = (_columns if forward else _rows)(of_leaves, leaves, has_aux)
-            out_tree = tree_structure(outputs)
-            per_output = [tree_unflatten(tree, row) for row in blocks]
-            chosen_rows = [row[0] if isinstance(argnums, int) else row for row in per_output]
-            result = tree_unflatten(out_tree, chosen_rows)
-            return finish((result, aux) if has_aux else result)
-
-    return jacobian_of
-
-
-def _columns(fun: Callable[..., Any], leaves: Sequence[Any], has_aux: bool) -> tuple[Any, Any, list[list[Any]]]:
-    """Push all unit vectors forward at once; what does not depend on them is computed once."""
-    arrays = [asarray(x) for x in leaves]
-
-    def push(*tangents: Any) -> Any:
-        pushed = jvp(fun, arrays, tangents, has_aux)
-        return (pushed[0], pushed[2] if has_aux else None), tree_leaves(pushed[1])
-
-    basis = _basis(leaves)
-    primals, columns = vmap(push, out_axes=(0, -1))(*basis)
-    if shape_of(basis[0])[0]:
-        value, aux = tree_map(lambda x: x[0], primals)
-    else:
-        result = fun(*arrays)
-        value, aux = result if has_aux else (result, None)
-    return value, aux, [_split_columns(c, leaves, c.ndim - 1) for c in columns]
-
-
-def _rows(fun: Callable[..., Any], leaves: Sequence[Any], has_aux: bool) -> tuple[Any, Any, list[list[Any]]]:
-    arrays = [asarray(x) for x in leaves]
-    if has_aux:
-        outputs, pull, aux = vjp(fun, *arrays, has_aux=True)
-    else:
-        (outputs, pull), aux = vjp(fun, *arrays), None
-    out_leaves, out_tree = tree_flatten(outputs)
-    rows = vmap(lambda *c: pull(tree_unflatten(out_tree, c)))(*_basis(out_leaves))
-    cut = [_split_columns(r, out_leaves, 0) for r in rows]
-    return outputs, aux, [[cut[k][j] for k in range(len(leaves))] for j in range(len(out_leaves))]
-
-
-def hessian(
-    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False
-) -> Callable[..., Any]:
-    """Return a function that gives the matrix of second derivatives: forward over reverse.
-
-    Examples
-    --------
-    >>> hessian(lambda x: (x**3).sum())(np.array([1.0, 2.0]))
-    Array([[ 6.,  0.],
-           [ 0., 12.]])
-    """
-    return jacfwd(jacrev(fun, argnums, has_aux, holomorphic), argnums, has_aux, holomorphic)
-
-
 def stop_gradient(x: Any) -> Any:
     """Return ``x``, a constant for derivatives; ``x`` may be a pytree.
+
+    Parameters
+    ----------
+    x : pytree of arrays
+
+    Returns
+    -------
+    pytree of arrays
+        The same, with zero tangents in either mode.
 
     Examples
     --------

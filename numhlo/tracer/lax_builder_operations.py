@@ -58,6 +58,19 @@ def rng_uniform(a: Any, b: Any, shape: Any) -> Any:
         Of one float or integer type.
     shape : tuple of int
 
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    DTypeError
+        If the parameters are no such scalars.
+
+    Notes
+    -----
+    StableHLO specification, section ``rng``.
+
     Examples
     --------
     >>> dice = rng_uniform(np.int32(1), np.int32(7), (100,))
@@ -76,6 +89,19 @@ def rng_normal(mu: Any, sigma: Any, shape: Any) -> Any:
     mu, sigma : scalar
         Of one float type.
     shape : tuple of int
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    DTypeError
+        If the parameters are no such scalars.
+
+    Notes
+    -----
+    StableHLO specification, section ``rng``.
 
     Examples
     --------
@@ -121,6 +147,21 @@ def _float32(name: str, x: Any) -> Any:
 def sqrt_f32(x: Any) -> Any:
     """Return the square root of float32 numbers.
 
+    Parameters
+    ----------
+    x : array_like
+        Of float32.
+
+    Returns
+    -------
+    Array
+        Of float32.
+
+    Raises
+    ------
+    DTypeError
+        If it is of another dtype.
+
     Examples
     --------
     >>> sqrt_f32(np.float32(9))
@@ -133,6 +174,21 @@ def sqrt_f32(x: Any) -> Any:
 def square_f32(x: Any) -> Any:
     """Return the square of float32 numbers.
 
+    Parameters
+    ----------
+    x : array_like
+        Of float32.
+
+    Returns
+    -------
+    Array
+        Of float32.
+
+    Raises
+    ------
+    DTypeError
+        If it is of another dtype.
+
     Examples
     --------
     >>> square_f32(np.float32(3))
@@ -144,6 +200,21 @@ def square_f32(x: Any) -> Any:
 @runs_anywhere
 def reciprocal_f32(x: Any) -> Any:
     """Return one by float32 numbers.
+
+    Parameters
+    ----------
+    x : array_like
+        Of float32.
+
+    Returns
+    -------
+    Array
+        Of float32.
+
+    Raises
+    ------
+    DTypeError
+        If it is of another dtype.
 
     Examples
     --------
@@ -158,6 +229,14 @@ def reciprocal_f32(x: Any) -> Any:
 def cross_replica_sum(operand: Any) -> Any:
     """Return the sum over all replicas, which is the operand: numhlo runs one. Inside `vmap`, `psum` adds lanes up.
 
+    Parameters
+    ----------
+    operand : array_like
+
+    Returns
+    -------
+    Array
+
     Examples
     --------
     >>> cross_replica_sum(np.array([1, 2]))
@@ -169,6 +248,25 @@ def cross_replica_sum(operand: Any) -> Any:
 @runs_anywhere
 def get_dimension_size(operand: Any, dimension: int) -> Any:
     """Return an extent as an int32.
+
+    Parameters
+    ----------
+    operand : array_like
+    dimension : int
+        Not negative.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such dimension.
+
+    Notes
+    -----
+    StableHLO specification, section ``get_dimension_size``.
 
     Examples
     --------
@@ -185,6 +283,15 @@ def get_dimension_size(operand: Any, dimension: int) -> Any:
 
 def trace(tag: str, operand: Any) -> Any:
     """Print a value with a tag when the program runs, and return it as it is.
+
+    Parameters
+    ----------
+    tag : str
+    operand : array_like
+
+    Returns
+    -------
+    Array
 
     Examples
     --------
@@ -207,6 +314,19 @@ def map_elements(computation: Callable[..., Any], *operands: Any, static_operand
         Of one shape.
     static_operands : sequence, optional
         The same for every position.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ArgumentError
+        If there are no operands, or shapes differ.
+
+    Notes
+    -----
+    StableHLO specification, section ``map``.
 
     Examples
     --------
@@ -255,6 +375,20 @@ def select_and_scatter(
         Where nothing is scattered.
     scatter : callable
         Combines what is there with what comes.
+
+    Returns
+    -------
+    Array
+        Of the operand's shape and dtype.
+
+    Raises
+    ------
+    VerificationError
+        If windows and source do not fit.
+
+    Notes
+    -----
+    StableHLO specification, section ``select_and_scatter``.
 
     Examples
     --------

@@ -57,6 +57,28 @@ class RandomAlgorithm(Enum):
 def fft(x: Any, fft_type: FftType | str, fft_lengths: Any) -> Any:
     """Return the discrete Fourier transform of the last one, two or three axes.
 
+    Parameters
+    ----------
+    x : array_like
+        Complex; real for RFFT.
+    fft_type : FftType or str
+    fft_lengths : int or sequence of int
+        The last one, two or three extents: those of the result for IRFFT, else of the operand.
+
+    Returns
+    -------
+    Array
+        Complex; real for IRFFT. Inverses are divided by the number of elements.
+
+    Raises
+    ------
+    VerificationError
+        If extents or dtype do not fit.
+
+    Notes
+    -----
+    StableHLO specification, section ``fft``.
+
     Examples
     --------
     >>> fft(np.array([1.0, 2.0, 3.0, 4.0]), FftType.RFFT, (4,))
@@ -80,6 +102,21 @@ def rng_bit_generator(
     dtype : dtype, optional
         An unsigned integer.
     algorithm : RandomAlgorithm, optional
+
+    Returns
+    -------
+    tuple of two Arrays
+        The state that follows, and bits of the dtype.
+
+    Raises
+    ------
+    ArgumentError
+        If the dtype is no unsigned integer.
+
+    Notes
+    -----
+    StableHLO specification, section ``rng_bit_generator``; Salmon et al., Parallel random numbers: as easy
+    as 1, 2, 3 (2011).
 
     Examples
     --------
@@ -116,6 +153,26 @@ def _stacked(x: Any, y: Any) -> Any:
 def cholesky(x: Any, *, symmetrize_input: bool = True) -> Any:
     """Return the lower Cholesky factor, of ``(x + x^H) / 2`` unless told otherwise.
 
+    Parameters
+    ----------
+    x : (..., n, n) array_like
+        Positive definite; others give NaN.
+    symmetrize_input : bool, optional
+        Else the lower triangle alone is read.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If ``x`` is not square.
+
+    Notes
+    -----
+    StableHLO specification, section ``cholesky``.
+
     Examples
     --------
     >>> cholesky(np.array([[4.0, 2.0], [2.0, 5.0]])).tolist()
@@ -128,6 +185,24 @@ def cholesky(x: Any, *, symmetrize_input: bool = True) -> Any:
 @runs_anywhere
 def eigh(x: Any, *, lower: bool = True, symmetrize_input: bool = True, sort_eigenvalues: bool = True) -> Any:
     """Return eigenvectors, then eigenvalues, of Hermitian matrices.
+
+    Parameters
+    ----------
+    x : (..., n, n) array_like
+    lower : bool, optional
+        Which triangle is read, unless symmetrized.
+    symmetrize_input : bool, optional
+    sort_eigenvalues : bool, optional
+        They are always sorted, in ascending order.
+
+    Returns
+    -------
+    tuple of two Arrays
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If ``x`` is not square.
 
     Examples
     --------
@@ -179,6 +254,15 @@ def eig(x: Any, *, compute_left_eigenvectors: bool = True, compute_right_eigenve
 def lu(x: Any) -> Any:
     """Return packed LU factors, pivots and the permutation of rows.
 
+    Parameters
+    ----------
+    x : (..., m, n) array_like
+
+    Returns
+    -------
+    tuple of three Arrays
+        L without its diagonal of ones, and U, in one; which row each one was exchanged with; where each row came from.
+
     Examples
     --------
     >>> lu(np.array([[0.0, 1.0], [2.0, 3.0]]))[2]
@@ -192,6 +276,17 @@ def lu(x: Any) -> Any:
 def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Any:
     """Return the permutation that comes of rows exchanged one after the other.
 
+    Parameters
+    ----------
+    pivots : (..., k) array_like of int
+    permutation_size : int
+        The number of rows.
+
+    Returns
+    -------
+    Array
+        Of int32 and shape ``(..., permutation_size)``.
+
     Examples
     --------
     >>> lu_pivots_to_permutation(np.array([1, 2, 2]), 3)
@@ -203,6 +298,16 @@ def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Any:
 @runs_anywhere
 def qr(x: Any, *, full_matrices: bool = True) -> Any:
     """Return an orthonormal basis and the triangular factor.
+
+    Parameters
+    ----------
+    x : (..., m, n) array_like
+    full_matrices : bool, optional
+        m columns, and not only ``min(m, n)``.
+
+    Returns
+    -------
+    tuple of two Arrays
 
     Examples
     --------
@@ -217,6 +322,20 @@ def qr(x: Any, *, full_matrices: bool = True) -> Any:
 def schur(x: Any, *, compute_schur_vectors: bool = True) -> Any:
     """Return the Schur form, and its basis where asked for.
 
+    Parameters
+    ----------
+    x : (..., n, n) array_like
+    compute_schur_vectors : bool, optional
+
+    Returns
+    -------
+    tuple of one or two Arrays
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If ``x`` is not square.
+
     Examples
     --------
     >>> schur(np.array([[2.0, 1.0], [0.0, 3.0]]))[0].tolist()
@@ -230,6 +349,16 @@ def schur(x: Any, *, compute_schur_vectors: bool = True) -> Any:
 @runs_anywhere
 def svd(x: Any, *, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     """Return left singular vectors, singular values, right ones; or the values alone.
+
+    Parameters
+    ----------
+    x : (..., m, n) array_like
+    full_matrices, compute_uv : bool, optional
+        As those of `numhlo.numpy.linalg.svd`.
+
+    Returns
+    -------
+    tuple of three Arrays, or Array
 
     Examples
     --------
@@ -252,6 +381,32 @@ def triangular_solve(
     unit_diagonal: bool = False,
 ) -> Any:
     """Return x with ``x op(a) = b``, or ``op(a) x = b`` on the left side; b may be a vector there.
+
+    Parameters
+    ----------
+    a : (..., n, n) array_like
+        The other triangle is not read.
+    b : (..., m, n) array_like, or (..., n, m) on the left side
+        Of the dtype of ``a``.
+    left_side, lower : bool, optional
+    transpose_a, conjugate_a : bool, optional
+        What ``op`` does.
+    unit_diagonal : bool, optional
+        Take the diagonal for ones.
+
+    Returns
+    -------
+    Array
+        Of the shape of ``b``.
+
+    Raises
+    ------
+    VerificationError
+        If shapes or dtypes do not fit.
+
+    Notes
+    -----
+    StableHLO specification, section ``triangular_solve``.
 
     Examples
     --------

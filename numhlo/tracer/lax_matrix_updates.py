@@ -35,6 +35,11 @@ def cholesky_update(r_matrix: Any, w_vector: Any) -> Any:
         Upper triangular.
     w_vector : (n,) array_like
 
+    Returns
+    -------
+    (n, n) array
+        Upper triangular.
+
     Raises
     ------
     ShapeError
@@ -140,6 +145,11 @@ def ormqr(a: Any, taus: Any, c: Any, *, left: bool = True, transpose: bool = Fal
     transpose : bool, optional
         The adjoint of Q instead.
 
+    Returns
+    -------
+    Array
+        Of the shape of ``c``.
+
     Notes
     -----
     Source: `jax.lax.linalg.ormqr`, LAPACK's ormqr and unmqr.
@@ -169,6 +179,10 @@ def symmetric_product(
     alpha, beta : float, optional
     symmetrize_output : bool, optional
         Accepted: both triangles are computed anyway.
+
+    Returns
+    -------
+    (..., m, m) array
 
     Notes
     -----

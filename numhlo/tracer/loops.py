@@ -37,6 +37,11 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
         the body gives it.
     init_val : pytree
 
+    Returns
+    -------
+    pytree
+        The last ``val``; of ``init_val``'s structure.
+
     Raises
     ------
     ControlFlowTypeError
@@ -72,6 +77,11 @@ def fori_loop(
     unroll : int or bool, optional
         True, or no less than the number of iterations, traces the body once for each of them (the bounds must then be
         concrete). Other numbers change nothing: compiled loops are unrolled where that pays.
+
+    Returns
+    -------
+    pytree
+        The last ``val``; of ``init_val``'s structure.
 
     Examples
     --------

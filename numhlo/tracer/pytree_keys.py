@@ -11,6 +11,10 @@ from typing import Any
 class SequenceKey:
     """The place of a child in a list or tuple.
 
+    Parameters
+    ----------
+    idx : int
+
     Examples
     --------
     >>> str(SequenceKey(0))
@@ -26,6 +30,10 @@ class SequenceKey:
 @dataclass(frozen=True, slots=True)
 class DictKey:
     """The key of a child in a dict.
+
+    Parameters
+    ----------
+    key : hashable
 
     Examples
     --------
@@ -43,6 +51,10 @@ class DictKey:
 class GetAttrKey:
     """The name of a child that is an attribute.
 
+    Parameters
+    ----------
+    name : str
+
     Examples
     --------
     >>> str(GetAttrKey("weights"))
@@ -58,6 +70,10 @@ class GetAttrKey:
 @dataclass(frozen=True, slots=True)
 class FlattenedIndexKey:
     """The place of a child in a container that does not name its children.
+
+    Parameters
+    ----------
+    key : int
 
     Examples
     --------
@@ -89,6 +105,19 @@ def plain(key: Any) -> Any:
 
 def keystr(keys: Sequence[Any], *, simple: bool = False, separator: str = "") -> str:
     """Return a path's spelling.
+
+    Parameters
+    ----------
+    keys : sequence
+        A path, such as `flatten_with_path` gives.
+    simple : bool, optional
+        Names and numbers alone, without brackets and dots.
+    separator : str, optional
+        Between keys.
+
+    Returns
+    -------
+    str
 
     Examples
     --------

@@ -24,6 +24,16 @@ def child_keys(node: Any, count: int) -> list[Any]:
 def tree_leaves_with_path(tree: Any, is_leaf: IsLeaf = None) -> list[tuple[Path, Any]]:
     """Return pairs of path and leaf, in order.
 
+    Parameters
+    ----------
+    tree : pytree
+    is_leaf : callable, optional
+        As that of `flatten`.
+
+    Returns
+    -------
+    list of (tuple, leaf)
+
     Examples
     --------
     >>> [(keystr(path), leaf) for path, leaf in tree_leaves_with_path({"a": [1, 2]})]
@@ -47,6 +57,16 @@ def _walk(node: Any, path: Path, found: list[tuple[Path, Any]], is_leaf: IsLeaf)
 def tree_flatten_with_path(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[tuple[Path, Any]], PyTreeDef]:
     """Return pairs of path and leaf, and the structure.
 
+    Parameters
+    ----------
+    tree : pytree
+    is_leaf : callable, optional
+        As that of `flatten`.
+
+    Returns
+    -------
+    tuple of list of (tuple, leaf) and PyTreeDef
+
     Examples
     --------
     >>> pairs, treedef = tree_flatten_with_path((1, {"a": 2}))
@@ -58,6 +78,25 @@ def tree_flatten_with_path(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[tupl
 
 def tree_map_with_path(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
     """Apply ``f(path, leaf, *others)`` to the leaves of a tree.
+
+    Parameters
+    ----------
+    f : callable
+    tree : pytree
+    *rest : pytree
+        They begin with the structure of ``tree``.
+    is_leaf : callable, optional
+        As that of `flatten`.
+
+    Returns
+    -------
+    pytree
+        Of the structure of ``tree``.
+
+    Raises
+    ------
+    ArgumentError
+        If another tree begins otherwise.
 
     Examples
     --------

@@ -62,6 +62,20 @@ def register_pytree_node(
 def register_pytree_node_class(cls: ClassT) -> ClassT:
     """Make a class with methods ``tree_flatten`` and ``tree_unflatten`` (a class method) a container; a decorator.
 
+    Parameters
+    ----------
+    cls : type
+
+    Returns
+    -------
+    type
+        The same.
+
+    Raises
+    ------
+    ArgumentError
+        If the class is registered already.
+
     Examples
     --------
     >>> from numhlo.tree_util import tree_leaves
@@ -129,6 +143,20 @@ def register_pytree_with_keys_class(cls: ClassT) -> ClassT:
 
     A decorator; a method ``tree_flatten``, where there is one, is used when nobody asks for keys.
 
+    Parameters
+    ----------
+    cls : type
+
+    Returns
+    -------
+    type
+        The same.
+
+    Raises
+    ------
+    ArgumentError
+        If the class is registered already.
+
     Examples
     --------
     >>> from numhlo.tree_util import GetAttrKey, keystr, tree_leaves_with_path
@@ -158,6 +186,10 @@ def static(**kwargs: Any) -> Any:
     **kwargs
         Those of `dataclasses.field`.
 
+    Returns
+    -------
+    dataclasses.Field
+
     Examples
     --------
     >>> from numhlo.tree_util import tree_leaves
@@ -175,6 +207,20 @@ def static(**kwargs: Any) -> Any:
 
 def register_static(cls: ClassT) -> ClassT:
     """Make a hashable class a container without leaves: all of it is structure; a decorator.
+
+    Parameters
+    ----------
+    cls : type
+
+    Returns
+    -------
+    type
+        The same.
+
+    Raises
+    ------
+    ArgumentError
+        If the class is registered already.
 
     Examples
     --------
@@ -205,6 +251,11 @@ def register_dataclass(
         ``field(metadata={"static": True})`` are metadata and all others data.
     drop_fields : sequence of str, optional
         Fields that neither is kept of.
+
+    Returns
+    -------
+    type
+        The same.
 
     Raises
     ------
@@ -262,6 +313,13 @@ def _dataclass_fields(
 
 class Partial(functools.partial):
     """`functools.partial` as a container: its arguments are subtrees, its function is structure.
+
+    Parameters
+    ----------
+    func : callable
+        Hashable.
+    *args, **keywords
+        Pytrees.
 
     Examples
     --------

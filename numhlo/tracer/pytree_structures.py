@@ -22,6 +22,16 @@ from numhlo.tracer.pytrees import (
 def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf = None) -> bool:
     """Return whether every element is a leaf, none of them a container.
 
+    Parameters
+    ----------
+    iterable : iterable
+    is_leaf : callable, optional
+        As that of `flatten`.
+
+    Returns
+    -------
+    bool
+
     Examples
     --------
     >>> all_leaves([1, 2]), all_leaves([1, (2,)])
@@ -32,6 +42,14 @@ def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf = None) -> bool:
 
 def is_tree_node(typ: type) -> bool:
     """Return whether instances of a class are containers.
+
+    Parameters
+    ----------
+    typ : type
+
+    Returns
+    -------
+    bool
 
     Examples
     --------
@@ -54,6 +72,14 @@ def _container_of(tree: Any, name: str) -> Container:
 def flatten_one_level(tree: Any) -> tuple[list[Any], Hashable]:
     """Return a container's children, and its metadata.
 
+    Parameters
+    ----------
+    tree : container
+
+    Returns
+    -------
+    tuple of list and hashable
+
     Raises
     ------
     ArgumentError
@@ -70,6 +96,14 @@ def flatten_one_level(tree: Any) -> tuple[list[Any], Hashable]:
 
 def flatten_one_level_with_keys(tree: Any) -> tuple[list[tuple[Any, Any]], Hashable]:
     """Return pairs of path key and child of a container, and its metadata.
+
+    Parameters
+    ----------
+    tree : container
+
+    Returns
+    -------
+    tuple of list of (key, child) and hashable
 
     Raises
     ------
@@ -89,6 +123,15 @@ def flatten_one_level_with_keys(tree: Any) -> tuple[list[tuple[Any, Any]], Hasha
 def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
     """Return the structures of a structure's children.
 
+    Parameters
+    ----------
+    treedef : PyTreeDef
+
+    Returns
+    -------
+    list of PyTreeDef
+        None for a leaf.
+
     Examples
     --------
     >>> treedef_children(tree_structure([1, (2, 3)]))
@@ -99,6 +142,14 @@ def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
 
 def treedef_is_leaf(treedef: PyTreeDef) -> bool:
     """Return whether a structure is that of a leaf.
+
+    Parameters
+    ----------
+    treedef : PyTreeDef
+
+    Returns
+    -------
+    bool
 
     Examples
     --------
@@ -111,6 +162,14 @@ def treedef_is_leaf(treedef: PyTreeDef) -> bool:
 def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
     """Return the structure of a tuple whose elements have the given structures.
 
+    Parameters
+    ----------
+    treedefs : iterable of PyTreeDef
+
+    Returns
+    -------
+    PyTreeDef
+
     Examples
     --------
     >>> treedef_tuple([tree_structure(1), tree_structure({"a": 2})])
@@ -121,6 +180,16 @@ def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
 
 def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -> Any:
     """Return a tree of ``full_tree``'s structure, each leaf of ``prefix_tree`` repeated over what stands in its place.
+
+    Parameters
+    ----------
+    prefix_tree, full_tree : pytree
+    is_leaf : callable, optional
+        As that of `flatten`.
+
+    Returns
+    -------
+    pytree
 
     Raises
     ------
@@ -154,6 +223,11 @@ def tree_reduce_associative(
     identity : optional
         The result for a tree without leaves.
     is_leaf : callable, optional
+
+    Returns
+    -------
+    object
+        What the operation returns.
 
     Raises
     ------

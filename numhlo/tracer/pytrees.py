@@ -43,6 +43,14 @@ class Container:
 class PyTreeDef:
     """The structure of a pytree without its leaves: hashable, comparable, cheap to test for identity.
 
+    Parameters
+    ----------
+    node_type : type or None
+        The container's class; None for a leaf.
+    metadata : hashable
+        What the class's instances are told apart by, beside their children.
+    children : tuple of PyTreeDef
+
     Attributes
     ----------
     node_type : type or None
@@ -186,6 +194,10 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDe
     is_leaf : callable, optional
         ``is_leaf(node) -> bool``: true stops the walk there.
 
+    Returns
+    -------
+    tuple of list and PyTreeDef
+
     Examples
     --------
     >>> tree_flatten({"b": 1, "a": (2, None)})
@@ -212,6 +224,15 @@ def _flatten(node: Any, leaves: list[Any], is_leaf: IsLeaf) -> PyTreeDef:
 
 def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
     """Return the tree of structure ``treedef`` with ``leaves`` in its places.
+
+    Parameters
+    ----------
+    treedef : PyTreeDef
+    leaves : iterable
+
+    Returns
+    -------
+    pytree
 
     Raises
     ------
@@ -261,6 +282,16 @@ def _flatten_up_to(treedef: PyTreeDef, tree: Any, found: list[Any]) -> None:
 def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
     """Return a tree's leaves in order.
 
+    Parameters
+    ----------
+    tree : pytree
+    is_leaf : callable, optional
+        As that of `flatten`.
+
+    Returns
+    -------
+    list
+
     Examples
     --------
     >>> tree_leaves({"b": 1, "a": [2, 3]})
@@ -272,6 +303,16 @@ def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
 def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> PyTreeDef:
     """Return a tree's structure.
 
+    Parameters
+    ----------
+    tree : pytree
+    is_leaf : callable, optional
+        As that of `flatten`.
+
+    Returns
+    -------
+    PyTreeDef
+
     Examples
     --------
     >>> tree_structure([1, (2,)])
@@ -282,6 +323,25 @@ def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> PyTreeDef:
 
 def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
     """Apply ``f`` to the leaves of ``tree``, and to what stands in their places in ``rest``.
+
+    Parameters
+    ----------
+    f : callable
+    tree : pytree
+    *rest : pytree
+        They begin with the structure of ``tree``.
+    is_leaf : callable, optional
+        As that of `flatten`.
+
+    Returns
+    -------
+    pytree
+        Of the structure of ``tree``.
+
+    Raises
+    ------
+    ArgumentError
+        If another tree begins otherwise.
 
     Examples
     --------
@@ -301,6 +361,26 @@ def tree_reduce(
 ) -> Any:
     """Combine a tree's leaves from left to right.
 
+    Parameters
+    ----------
+    function : callable
+        Of what was combined so far, and a leaf.
+    tree : pytree
+    initializer : object, optional
+        What to begin with, instead of the first leaf.
+    is_leaf : callable, optional
+        As that of `flatten`.
+
+    Returns
+    -------
+    object
+        What the function returns.
+
+    Raises
+    ------
+    TypeError
+        If there is neither a leaf nor an initializer.
+
     Examples
     --------
     >>> tree_reduce(lambda a, b: a + b, {"a": 1, "b": [2, 3]})
@@ -315,6 +395,17 @@ def tree_reduce(
 def tree_all(tree: Any, *, is_leaf: IsLeaf = None) -> bool:
     """Return whether all leaves are true.
 
+    Parameters
+    ----------
+    tree : pytree
+    is_leaf : callable, optional
+        As that of `flatten`.
+
+    Returns
+    -------
+    bool
+        True for a tree without leaves.
+
     Examples
     --------
     >>> tree_all({"a": True, "b": [1, 0]})
@@ -325,6 +416,22 @@ def tree_all(tree: Any, *, is_leaf: IsLeaf = None) -> bool:
 
 def tree_transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_to_transpose: Any) -> Any:
     """Turn an outer tree of inner trees into an inner tree of outer trees.
+
+    Parameters
+    ----------
+    outer_treedef : PyTreeDef
+    inner_treedef : PyTreeDef or None
+        None for that of the first inner tree.
+    pytree_to_transpose : pytree
+
+    Returns
+    -------
+    pytree
+
+    Raises
+    ------
+    ArgumentError
+        If a tree begins otherwise.
 
     Examples
     --------

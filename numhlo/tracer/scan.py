@@ -109,6 +109,11 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
     batch_size : int, optional
         A hint that changes no result: lanes are grouped where that pays.
 
+    Returns
+    -------
+    pytree
+        What ``f`` returns, with one more axis in front.
+
     Raises
     ------
     ArgumentError
@@ -239,6 +244,11 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
     reverse : bool, optional
         Combine suffixes instead of prefixes.
     axis : int, optional
+
+    Returns
+    -------
+    pytree
+        Of the shapes and dtypes of ``elems``.
 
     Notes
     -----

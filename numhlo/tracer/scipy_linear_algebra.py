@@ -1,7 +1,7 @@
-"""SciPy's linear algebra with SciPy's signatures: kept factors, matrix functions, special matrices.
+"""SciPy's factorizations, matrix functions and special matrices, with SciPy's signatures.
 
 They run outside tracing too, on NumPy's and SciPy's LAPACK. Options that only save memory or check inputs
-(``overwrite_a``, ``check_finite``) are accepted and ignored.
+(``overwrite_a``, ``check_finite``) are accepted and ignored. Linear equations are in `scipy_solving`.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ import numpy as np
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import elementwise, factoring, reductions, solving
+from numhlo.tracer.namespace import elementwise, factoring, reductions
 from numhlo.tracer.namespace import matrices as m
 from numhlo.tracer.namespace.core import (
     asarray,
-    broadcast_shapes,
     broadcast_to_shape,
     convert,
     reshape_to,
@@ -29,251 +28,36 @@ from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.factoring import as_matrices, inexact
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.joining import concatenate_arrays
-from numhlo.tracer.namespace.searching import where
-from numhlo.tracer.pivoting import permutation_of
 
 __all__ = [
-    "block_diag", "cho_factor", "cho_solve", "cholesky", "det", "eigh", "eigh_tridiagonal", "expm", "inv", "lu",
-    "lu_factor", "lu_solve", "qr", "schur", "solve", "solve_triangular", "svd", "toeplitz",
+    "block_diag", "eigh", "eigh_tridiagonal", "expm",
+    "qr", "schur", "svd", "toeplitz",
 ]  # fmt: skip
-
-TURNS: dict[Any, str] = {
-    0: "NO_TRANSPOSE",
-    "N": "NO_TRANSPOSE",
-    1: "TRANSPOSE",
-    "T": "TRANSPOSE",
-    2: "ADJOINT",
-    "C": "ADJOINT",
-}
-
-
-def _turn(trans: Any) -> str:
-    if trans not in TURNS:
-        raise ValueError(f"trans must be 0, 1, 2, 'N', 'T' or 'C', not {trans!r}")
-    return TURNS[trans]
-
-
-def _right_sides(a: Any, right: Any) -> tuple[Any, Any, bool]:
-    """Return a matrix and right-hand sides of one dtype and batch, and whether those were vectors."""
-    left, sides = inexact(a, right)
-    (left,) = as_matrices(left, square=True)
-    is_vector = sides.ndim == 1
-    columns = as_traced(m.column_of(sides)) if is_vector else sides
-    if left.shape[-1] != columns.shape[-2]:
-        raise ValueError(f"Shapes of a {left.shape} and b {sides.shape} are incompatible")
-    batch = broadcast_shapes(left.shape[:-2], columns.shape[:-2], name="solve")
-    left = broadcast_to_shape(left, (*batch, *left.shape[-2:]))
-    return left, broadcast_to_shape(columns, (*batch, *columns.shape[-2:])), is_vector
-
-
-def _as_given(x: Any, is_vector: bool) -> Any:
-    return reshape_to(x, shape_of(x)[:-1]) if is_vector else x
-
-
-@runs_anywhere
-def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
-    """Return the triangular factor: ``U^H U = a``, or ``L L^H = a``.
-
-    Examples
-    --------
-    >>> cholesky([[4.0, 2.0], [2.0, 5.0]])
-    Array([[2., 1.],
-           [0., 2.]])
-    """
-    (array,) = as_matrices(a, square=True)
-    return m.cholesky(array, bool(lower))
-
-
-@runs_anywhere
-def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
-    """Return the Cholesky factor and whether it is the lower one, for `cho_solve`.
-
-    Examples
-    --------
-    >>> cho_solve(cho_factor([[4.0, 0.0], [0.0, 5.0]]), [4.0, 10.0])
-    Array([1., 2.])
-    """
-    (array,) = as_matrices(a, square=True)
-    return m.cholesky(array, bool(lower)), bool(lower)
-
-
-@runs_anywhere
-def cho_solve(c_and_lower: tuple[Any, bool], b: Any, overwrite_b: bool = False, check_finite: bool = True) -> Any:
-    """Return x with ``a x = b``, given the result of `cho_factor`.
-
-    Examples
-    --------
-    >>> cho_solve((np.eye(2), True), [4.0, 10.0])
-    Array([ 4., 10.])
-    """
-    factor, lower = c_and_lower
-    left, right, is_vector = _right_sides(factor, b)
-    turns = ("NO_TRANSPOSE", "ADJOINT") if lower else ("ADJOINT", "NO_TRANSPOSE")
-    for turn in turns:
-        right = m.substitute(left, right, lower=bool(lower), transpose_a=turn)
-    return _as_given(right, is_vector)
-
-
-@runs_anywhere
-def solve_triangular(
-    a: Any,
-    b: Any,
-    trans: Any = 0,
-    lower: bool = False,
-    unit_diagonal: bool = False,
-    overwrite_b: bool = False,
-    check_finite: bool = True,
-) -> Any:
-    """Return x with ``op(a) x = b`` for a triangular matrix; ``op`` transposes where ``trans`` says so.
-
-    Examples
-    --------
-    >>> solve_triangular([[2.0, 0.0], [0.0, 4.0]], [2.0, 8.0])
-    Array([1., 2.])
-    """
-    turn = _turn(trans)
-    left, right, is_vector = _right_sides(a, b)
-    options: Any = {"lower": bool(lower), "unit_diagonal": bool(unit_diagonal), "transpose_a": turn}
-    return _as_given(m.substitute(left, right, **options), is_vector)
-
-
-@runs_anywhere
-def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
-    """Return both triangular factors in one matrix, and the rows that were exchanged, for `lu_solve`.
-
-    Examples
-    --------
-    >>> lu_factor([[1.0, 2.0], [2.0, 2.0]])[1]
-    Array([1, 1], dtype=int32)
-    """
-    (array,) = as_matrices(a)
-    packed, pivots, _ = m.factor("lu", array)
-    return packed, pivots
-
-
-@runs_anywhere
-def lu_solve(
-    lu_and_piv: tuple[Any, Any], b: Any, trans: int = 0, overwrite_b: bool = False, check_finite: bool = True
-) -> Any:
-    """Return x with ``op(a) x = b``, given the result of `lu_factor`.
-
-    Examples
-    --------
-    >>> lu_solve(lu_factor([[0.0, 2.0], [4.0, 0.0]]), [2.0, 4.0])
-    Array([1., 1.])
-    """
-    turn = _turn(trans)
-    packed, right, is_vector = _right_sides(lu_and_piv[0], b)
-    pivots = asarray(lu_and_piv[1])
-    batch = shape_of(packed)[:-2]
-    pivots = broadcast_to_shape(convert(pivots, np.int32), (*batch, shape_of(packed)[-1]))
-    permutation = permutation_of(pivots, shape_of(packed)[-1])
-    if turn == "NO_TRANSPOSE":
-        right = m.permuted_rows(right, permutation)
-        right = m.substitute(packed, right, unit_diagonal=True)
-        return _as_given(m.substitute(packed, right, lower=False), is_vector)
-    right = m.substitute(packed, right, lower=False, transpose_a=turn)
-    right = m.substitute(packed, right, unit_diagonal=True, transpose_a=turn)
-    return _as_given(m.permuted_rows(right, m.inverse_permutation(permutation)), is_vector)
-
-
-@runs_anywhere
-def lu(
-    a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True, p_indices: bool = False
-) -> Any:
-    """Return ``P, L, U`` with ``a = P L U``; ``P L`` and U with ``permute_l``; P as indices with ``p_indices``.
-
-    Examples
-    --------
-    >>> lu([[1.0, 2.0], [2.0, 2.0]])[2]
-    Array([[2., 2.],
-           [0., 1.]])
-    """
-    (array,) = as_matrices(a)
-    packed, _, permutation = m.factor("lu", array)
-    rows, columns = array.shape[-2:]
-    few = slice(min(rows, columns))
-    lower = m.triangle(m.part(packed, slice(None), few), "GT")
-    lower = b.select(m.mask(shape_of(lower), "EQ"), b.constant(1, lower), lower)
-    upper = m.triangle(m.part(packed, few, slice(None)), "LE")
-    inverse = m.inverse_permutation(permutation)
-    if permute_l:
-        return m.permuted_rows(lower, inverse), upper
-    if p_indices:
-        return inverse, lower, upper
-    numbers = b.iota_along((*array.shape[:-2], rows, rows), array.ndim - 1, np.int32)
-    places = b.equal(broadcast_to_shape(m.column_of(inverse), shape_of(numbers)), numbers)
-    real = np.dtype(f"f{array.dtype.itemsize // 2}") if array.dtype.kind == "c" else array.dtype
-    return convert(places, real), lower, upper
-
-
-@runs_anywhere
-def inv(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
-    """Return the inverse.
-
-    Examples
-    --------
-    >>> inv([[2.0, 0.0], [0.0, 4.0]])
-    Array([[0.5 , 0.  ],
-           [0.  , 0.25]])
-    """
-    return solving.inv(a)
-
-
-@runs_anywhere
-def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
-    """Return the determinant.
-
-    Examples
-    --------
-    >>> det([[2.0, 0.0], [0.0, 4.0]])
-    Array(8.)
-    """
-    return solving.det(a)
-
-
-@runs_anywhere
-def solve(
-    a: Any,
-    b: Any,
-    lower: bool = False,
-    overwrite_a: bool = False,
-    overwrite_b: bool = False,
-    check_finite: bool = True,
-    assume_a: str | None = None,
-    transposed: bool = False,
-) -> Any:
-    """Return x with ``a x = b``; positive definite matrices (``assume_a="pos"``) by their Cholesky factor.
-
-    Examples
-    --------
-    >>> solve([[2.0, 0.0], [0.0, 4.0]], [2.0, 8.0])
-    Array([1., 2.])
-    """
-    left, right, is_vector = _right_sides(a, b)
-    if assume_a in ("pos", "positive definite"):
-        factor = m.cholesky(left, bool(lower))
-        turns = ("NO_TRANSPOSE", "ADJOINT") if lower else ("ADJOINT", "NO_TRANSPOSE")
-        for turn in turns:
-            right = m.substitute(factor, right, lower=bool(lower), transpose_a=turn)
-        return _as_given(right, is_vector)
-    if assume_a not in (None, "gen", "general", "sym", "symmetric", "her", "hermitian"):
-        raise UnsupportedError(
-            f"scipy.linalg.solve(assume_a={assume_a!r})",
-            where=capture_location(),
-            fix='use "gen", "pos", or solve_triangular',
-        )
-    if assume_a in ("sym", "symmetric", "her", "hermitian"):
-        half = m.triangle(left, "GE" if lower else "LE")
-        other = m.transpose(half) if assume_a.startswith("sym") else m.adjoint(half)
-        left = where(m.mask(shape_of(half), "EQ"), half, elementwise.add(half, other))
-    left = m.transpose(left) if transposed else left
-    return _as_given(m.factor("solve", left, right)[0], is_vector)
 
 
 @runs_anywhere
 def eigh(a: Any, b: Any = None, *, lower: bool = True, eigvals_only: bool = False, **options: Any) -> Any:
     """Return eigenvalues in ascending order and eigenvectors of Hermitian matrices, or eigenvalues alone.
+
+    Parameters
+    ----------
+    a : (..., n, n) array_like
+    b : optional
+        Only None.
+    lower : bool, optional
+        Which triangle is read.
+    eigvals_only : bool, optional
+    **options
+        ``overwrite_a``, ``overwrite_b``, ``check_finite`` and ``driver``, ignored.
+
+    Returns
+    -------
+    tuple of two Arrays, or Array
+
+    Raises
+    ------
+    UnsupportedError
+        If there is a ``b`` or another option.
 
     Examples
     --------
@@ -295,6 +79,17 @@ def eigh(a: Any, b: Any = None, *, lower: bool = True, eigvals_only: bool = Fals
 @runs_anywhere
 def eigh_tridiagonal(d: Any, e: Any, eigvals_only: bool = False) -> Any:
     """Return eigenvalues and eigenvectors of a symmetric tridiagonal matrix, given its diagonals.
+
+    Parameters
+    ----------
+    d : (n,) array_like
+    e : (n - 1,) array_like
+    eigvals_only : bool, optional
+
+    Returns
+    -------
+    tuple of two Arrays, or Array
+        Found from the full matrix, in ``n ** 3`` steps.
 
     Examples
     --------
@@ -327,6 +122,17 @@ def svd(
 ) -> Any:
     """Return ``U, s, Vh`` with ``a = U diag(s) Vh``, or s alone.
 
+    Parameters
+    ----------
+    a : (..., m, n) array_like
+    full_matrices, compute_uv : bool, optional
+        As those of `numhlo.numpy.linalg.svd`.
+    overwrite_a, check_finite, lapack_driver : optional
+
+    Returns
+    -------
+    tuple of three Arrays, or Array
+
     Examples
     --------
     >>> svd([[3.0, 0.0], [0.0, 4.0]], compute_uv=False)
@@ -347,6 +153,25 @@ def qr(
 ) -> Any:
     """Return ``Q, R``, or R alone in a tuple for mode "r"; "economic" leaves out what R does not meet.
 
+    Parameters
+    ----------
+    a : (..., m, n) array_like
+    overwrite_a, lwork, check_finite : optional
+    mode : {"full", "economic", "r"}, optional
+    pivoting : bool, optional
+        Only False.
+
+    Returns
+    -------
+    tuple of Array
+
+    Raises
+    ------
+    UnsupportedError
+        If columns are to be exchanged.
+    ValueError
+        If the mode is another.
+
     Examples
     --------
     >>> qr([[3.0], [4.0]], mode="r")[0].shape
@@ -364,6 +189,22 @@ def qr(
 @runs_anywhere
 def schur(a: Any, output: str = "real") -> Any:
     """Return ``T, Z`` with ``a = Z T Z^H``: T is triangular, of real matrices with blocks of two unless "complex".
+
+    Parameters
+    ----------
+    a : (..., n, n) array_like
+    output : {"real", "complex"}, optional
+
+    Returns
+    -------
+    tuple of two Arrays
+
+    Raises
+    ------
+    ValueError
+        If ``output`` is another.
+    numpy.linalg.LinAlgError
+        If ``a`` is not square.
 
     Examples
     --------
@@ -396,15 +237,31 @@ MOST_SQUARINGS = 16
 def expm(A: Any) -> Any:
     """Return the exponential of square matrices, by scaling, a Padé approximant, and squaring.
 
+    Parameters
+    ----------
+    A : (..., n, n) array_like
+
+    Returns
+    -------
+    Array
+        NaN where the norm would take more than 16 squarings.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If ``A`` is not square.
+
+    Notes
+    -----
+    Matrices of a 1-norm beyond ``5 * 2**16``, whose exponential overflows for nearly all of them, give NaN.
+
+    Higham: The scaling and squaring method for the matrix exponential revisited (2005), algorithm 2.3.
+
     Examples
     --------
     >>> expm(np.zeros((2, 2)))
     Array([[1., 0.],
            [0., 1.]])
-
-    Notes
-    -----
-    Matrices of a 1-norm beyond ``5 * 2**16``, whose exponential overflows for nearly all of them, give NaN.
     """
     (x,) = as_matrices(A, square=True)
     if x.size == 0:
@@ -445,6 +302,16 @@ def _pade(x: Any) -> Any:
 def block_diag(*arrs: Any) -> Any:
     """Return matrices put along the diagonal of one.
 
+    Parameters
+    ----------
+    *arrs : array_like
+        Vectors are rows.
+
+    Returns
+    -------
+    Array
+        Of the common dtype.
+
     Examples
     --------
     >>> block_diag([1, 2], [[3], [4]])
@@ -467,6 +334,18 @@ def block_diag(*arrs: Any) -> Any:
 @runs_anywhere
 def toeplitz(c: Any, r: Any = None) -> Any:
     """Return the matrix with constant diagonals whose first column is ``c`` and first row ``r``.
+
+    Parameters
+    ----------
+    c : array_like
+        Flattened.
+    r : array_like, optional
+        Its first element is not read; the conjugate of ``c`` by default.
+
+    Returns
+    -------
+    Array
+        Of shape ``(c.size, r.size)``.
 
     Examples
     --------

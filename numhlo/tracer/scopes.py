@@ -58,6 +58,11 @@ def named_call(fun: Callable[..., Any], *, name: str | None = None) -> Callable[
     name : str, optional
         The function's own name where it is left out.
 
+    Returns
+    -------
+    callable
+        Same arguments and results.
+
     Raises
     ------
     ArgumentError

@@ -1,8 +1,10 @@
-"""Every module says what it knows; every public name says what it does, with an example that runs."""
+"""Every module says what it knows; every public name says what it takes, what it returns, and has an example that runs."""
 
 import ast
+import dataclasses
 import importlib
 import inspect
+import re
 
 import pytest
 
@@ -28,15 +30,40 @@ def public_modules():
     return ["numhlo", *(f"numhlo.{name}" for name in [*names, *inner] if not name.endswith("__init__"))]
 
 
-def docstrings(module):
-    """Return the docstring of every public function and class of a module, by name."""
+def documented(module):
+    """Return every public function and class of a module, by name."""
     namespace = importlib.import_module(module)
     values = {name: getattr(namespace, name) for name in getattr(namespace, "__all__", ())}
     return {
-        name: inspect.getdoc(v) or ""
+        name: v
         for name, v in values.items()
         if callable(v) and not (isinstance(v, type) and v.__module__.startswith(NOT_OURS)) and inspect.getmodule(v)
     }
+
+
+def has_section(value, *titles):
+    """Return whether a docstring has a section of one of these titles."""
+    text = inspect.getdoc(value) or ""
+    return any(re.search(rf"^{title}\n-{{{len(title)}}}$", text, flags=re.MULTILINE) for title in titles)
+
+
+def is_ours(value):
+    return (inspect.getmodule(value) or ast).__name__.partition(".")[0] == "numhlo"
+
+
+def takes_arguments(value):
+    """Return whether a function, or a class that says itself how it is made, takes arguments."""
+    if isinstance(value, type):
+        made_here = dataclasses.is_dataclass(value) or hasattr(value, "_fields") or "__init__" in vars(value)
+        return made_here and bool(inspect.signature(value).parameters)
+    return bool(inspect.signature(value).parameters)
+
+
+def gives_something(value):
+    """Return whether a call has a result; a context manager that binds nothing has none."""
+    if isinstance(value, type):
+        return False
+    return str(inspect.signature(value).return_annotation) not in ("None", "Iterator[None]")
 
 
 def test_every_module_has_a_docstring():
@@ -61,6 +88,31 @@ def test_package_files_only_reexport():
 
 @pytest.mark.parametrize("module", public_modules())
 def test_public_names_are_documented(module):
-    found = docstrings(module)
-    assert not [name for name, text in found.items() if not text], "no docstring"
-    assert not [name for name, text in found.items() if ">>>" not in text], "no example"
+    found = documented(module)
+    assert not [name for name, value in found.items() if not inspect.getdoc(value)], "no docstring"
+    assert not [name for name, value in found.items() if ">>>" not in (inspect.getdoc(value) or "")], "no example"
+
+
+@pytest.mark.parametrize("module", public_modules())
+def test_public_names_say_what_they_take_and_return(module):
+    found = {name: value for name, value in documented(module).items() if is_ours(value)}
+    bare = [n for n, v in found.items() if takes_arguments(v) and not has_section(v, "Parameters", "Attributes")]
+    assert not bare, f"no section Parameters: {bare}"
+    silent = [n for n, v in found.items() if gives_something(v) and not has_section(v, "Returns", "Yields")]
+    assert not silent, f"no section Returns: {silent}"
+
+
+@pytest.mark.parametrize("module", public_modules())
+def test_sections_name_the_arguments_there_are(module):
+    wrong = {}
+    for name, value in documented(module).items():
+        if not inspect.isfunction(value) or not is_ours(value) or not has_section(value, "Parameters"):
+            continue  # ufuncs have NumPy's docstrings
+        section = re.split(r"^Parameters\n-{10}\n", inspect.getdoc(value) or "", flags=re.MULTILINE)[1]
+        section = re.split(r"\n\n(?=\w+\n-{3,}\n)", section)[0]
+        heads = [line.partition(" : ")[0] for line in section.splitlines() if line[:1].strip()]
+        named = {part.strip().lstrip("*") for head in heads for part in head.split(",")}
+        unknown = named - {p.lstrip("*") for p in inspect.signature(value).parameters}
+        if unknown:
+            wrong[name] = sorted(unknown)
+    assert not wrong, f"Parameters that the signature does not have: {wrong}"

@@ -8,8 +8,9 @@ from typing import Any
 
 from numhlo.compat.jax.arrays import immutably
 from numhlo.compilation import jit as compilation
+from numhlo.compilation import shape_evaluation
 from numhlo.compilation.disabling import disable_jit as disable_jit
-from numhlo.tracer import checkpointing, closures, differentiating, scopes, transposing, vectorizing
+from numhlo.tracer import checkpointing, closures, differentiating, jacobians, scopes, transposing, vectorizing
 from numhlo.tracer.semantics import immutable_arrays
 
 
@@ -93,14 +94,14 @@ def _applied(transformation: Callable[..., Any], what: str) -> Callable[..., Any
 vmap = _adapted(vectorizing.vmap, "Make a function of one example a function of a batch")
 grad = _adapted(differentiating.grad, "Make a function that returns the gradient")
 value_and_grad = _adapted(differentiating.value_and_grad, "Make a function that returns value and gradient")
-jacfwd = _adapted(differentiating.jacfwd, "Make a function that returns the Jacobian, column by column")
-jacrev = _adapted(differentiating.jacrev, "Make a function that returns the Jacobian, row by row")
+jacfwd = _adapted(jacobians.jacfwd, "Make a function that returns the Jacobian, column by column")
+jacrev = _adapted(jacobians.jacrev, "Make a function that returns the Jacobian, row by row")
 jacobian = jacrev
-hessian = _adapted(differentiating.hessian, "Make a function that returns the matrix of second derivatives")
+hessian = _adapted(jacobians.hessian, "Make a function that returns the matrix of second derivatives")
 jvp = _applied(differentiating.jvp, "Return a function's value and its derivative along tangents")
 vjp = _applied(differentiating.vjp, "Return a function's value and a function that pulls cotangents back")
 linearize = _applied(differentiating.linearize, "Return a function's value and its linear approximation")
-eval_shape = _applied(compilation.eval_shape, "Return the shapes and dtypes of a function's results")
+eval_shape = _applied(shape_evaluation.eval_shape, "Return the shapes and dtypes of a function's results")
 checkpoint = _adapted(checkpointing.checkpoint, "Make a function whose values inside are computed again backwards")
 remat = checkpoint
 linear_transpose = _adapted(transposing.linear_transpose, "Make the transpose of a linear function")

@@ -32,6 +32,19 @@ class _Spelled:
 class GatherDimensionNumbers(_Spelled):
     """Dimension numbers of ``gather``; field names are the specification's.
 
+    Parameters
+    ----------
+    offset_dims : tuple of int
+        Dimensions of the result that run through a window.
+    collapsed_slice_dims : tuple of int
+        Dimensions of the operand, 1 wide in a window, that the result drops.
+    operand_batching_dims, start_indices_batching_dims : tuple of int
+        Pairs of dimensions that advance together.
+    start_index_map : tuple of int
+        The operand's dimension of each component of an index vector.
+    index_vector_dim : int
+        Along which index vectors lie; the rank of the indices where these are scalars.
+
     Examples
     --------
     >>> str(GatherDimensionNumbers(offset_dims=(1,), collapsed_slice_dims=(0,), start_index_map=(0,)))
@@ -52,6 +65,19 @@ class GatherDimensionNumbers(_Spelled):
 class ScatterDimensionNumbers(_Spelled):
     """Dimension numbers of ``scatter``; field names are the specification's.
 
+    Parameters
+    ----------
+    update_window_dims : tuple of int
+        Dimensions of the updates that run through a window.
+    inserted_window_dims : tuple of int
+        Dimensions of the operand, 1 wide in a window, that the updates lack.
+    input_batching_dims, scatter_indices_batching_dims : tuple of int
+        Pairs of dimensions that advance together.
+    scatter_dims_to_operand_dims : tuple of int
+        The operand's dimension of each component of an index vector.
+    index_vector_dim : int
+        Along which index vectors lie; the rank of the indices where these are scalars.
+
     Examples
     --------
     >>> str(ScatterDimensionNumbers(inserted_window_dims=(0,), scatter_dims_to_operand_dims=(0,), index_vector_dim=1))
@@ -71,6 +97,13 @@ class ScatterDimensionNumbers(_Spelled):
 @dataclass(frozen=True)
 class DotDimensionNumbers(_Spelled):
     """Dimension numbers of ``dot_general``; field names are the specification's.
+
+    Parameters
+    ----------
+    lhs_batching_dimensions, rhs_batching_dimensions : tuple of int
+        Which advance together, and come first in the result.
+    lhs_contracting_dimensions, rhs_contracting_dimensions : tuple of int
+        Over which products are summed.
 
     Examples
     --------

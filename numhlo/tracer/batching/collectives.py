@@ -10,7 +10,7 @@ import numpy as np
 
 from numhlo.lowering.ir import Op
 from numhlo.tracer.batching.table import Lanes, spread
-from numhlo.tracer.collectives import Collective, bind_collective, is_batched_axis
+from numhlo.tracer.named_axes import Collective, bind_collective, is_batched_axis
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import reductions
 from numhlo.tracer.namespace.axis_order import moveaxis

@@ -33,8 +33,8 @@ from numhlo.tracer.batching.table import (
 )
 from numhlo.tracer.bind import bind, trace_function, trace_region
 from numhlo.tracer.callbacks import call_with_lanes
-from numhlo.tracer.collectives import collective_of, uses_batched_axis
 from numhlo.tracer.custom_rules import CustomRule, bind_with_rule, custom_rule
+from numhlo.tracer.named_axes import collective_of, uses_batched_axis
 from numhlo.tracer.namespace.axis_order import moveaxis
 from numhlo.tracer.namespace.core import reshape_to, shape_of
 from numhlo.tracer.namespace.joining import concatenate_arrays

@@ -14,7 +14,7 @@ from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Function, Op, Region, Value
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.rule_table import RuleTable
-from numhlo.tracer.collectives import uses_batched_axis
+from numhlo.tracer.named_axes import uses_batched_axis
 from numhlo.tracer.namespace.core import broadcast_to_shape, expand, shape_of
 from numhlo.tracer.replay import replay_op
 

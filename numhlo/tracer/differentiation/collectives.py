@@ -9,9 +9,10 @@ from typing import Any
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import control_flow
-from numhlo.tracer.collectives import Collective, all_to_all, bind_collective, collective_of, psum_scatter
+from numhlo.tracer.collectives import all_to_all, psum_scatter
 from numhlo.tracer.differentiation.lapack import lapack_rule
 from numhlo.tracer.differentiation.table import JVP, TRANSPOSE
+from numhlo.tracer.named_axes import Collective, bind_collective, collective_of
 
 LINEAR = ("psum", "all_gather", "all_to_all", "ppermute")
 

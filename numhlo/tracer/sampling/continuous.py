@@ -14,7 +14,7 @@ import numpy as np
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ShapeError
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import elementwise, lax_ops, matrix_products, norms, standard_products
+from numhlo.tracer.namespace import elementwise, lax_ops, matrix_products, standard_products
 from numhlo.tracer.namespace import matrices as m
 from numhlo.tracer.namespace.axis_order import matrix_transpose
 from numhlo.tracer.namespace.core import (
@@ -32,8 +32,8 @@ from numhlo.tracer.namespace.manipulation import shape_tuple
 from numhlo.tracer.sampling.keys import as_key, draw_bits, several_keys
 
 __all__ = [
-    "cauchy", "exponential", "gumbel", "laplace", "logistic", "lognormal", "maxwell", "multivariate_normal", "normal",
-    "orthogonal", "pareto", "rayleigh", "triangular", "truncated_normal", "uniform", "wald", "weibull_min",
+    "cauchy", "exponential", "gumbel", "laplace", "logistic", "multivariate_normal", "normal",
+    "orthogonal", "truncated_normal", "uniform",
 ]  # fmt: skip
 
 
@@ -122,6 +122,17 @@ def uniform(key: Any, shape: Any = (), dtype: Any = None, minval: Any = 0.0, max
     minval, maxval : array_like, optional
         They broadcast to ``shape``.
 
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ValueError
+        If the dtype is no float: so for all functions here.
+    ShapeError
+        If the bounds don't broadcast to ``shape``.
+
     Examples
     --------
     >>> from numhlo.tracer.sampling.keys import key
@@ -135,6 +146,21 @@ def uniform(key: Any, shape: Any = (), dtype: Any = None, minval: Any = 0.0, max
 @runs_anywhere
 def normal(key: Any, shape: Any = (), dtype: Any = None) -> Any:
     """Return numbers of mean 0 and variance 1; complex ones have half the variance in each part.
+
+    Parameters
+    ----------
+    key : (2,) uint32
+    shape : int or tuple of int, optional
+    dtype : dtype, optional
+        A float or complex one, float64 by default.
+
+    Returns
+    -------
+    Array
+
+    Notes
+    -----
+    By the inverse distribution function, as all numbers here, so that one uniform number makes one sample.
 
     Examples
     --------
@@ -155,6 +181,17 @@ def normal(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 def exponential(key: Any, shape: Any = (), dtype: Any = None) -> Any:
     """Return exponential numbers of mean 1.
 
+    Parameters
+    ----------
+    key : (2,) uint32
+    shape : int or tuple of int, optional
+    dtype : dtype, optional
+        A float one, float64 by default.
+
+    Returns
+    -------
+    Array
+
     Examples
     --------
     >>> from numhlo.tracer.sampling.keys import key
@@ -168,6 +205,17 @@ def exponential(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 def gumbel(key: Any, shape: Any = (), dtype: Any = None) -> Any:
     """Return Gumbel numbers of location 0 and scale 1.
 
+    Parameters
+    ----------
+    key : (2,) uint32
+    shape : int or tuple of int, optional
+    dtype : dtype, optional
+        A float one, float64 by default.
+
+    Returns
+    -------
+    Array
+
     Examples
     --------
     >>> from numhlo.tracer.sampling.keys import key
@@ -180,6 +228,17 @@ def gumbel(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 @runs_anywhere
 def laplace(key: Any, shape: Any = (), dtype: Any = None) -> Any:
     """Return Laplace numbers of mean 0 and scale 1.
+
+    Parameters
+    ----------
+    key : (2,) uint32
+    shape : int or tuple of int, optional
+    dtype : dtype, optional
+        A float one, float64 by default.
+
+    Returns
+    -------
+    Array
 
     Examples
     --------
@@ -197,6 +256,17 @@ def laplace(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 def logistic(key: Any, shape: Any = (), dtype: Any = None) -> Any:
     """Return logistic numbers of mean 0 and scale 1.
 
+    Parameters
+    ----------
+    key : (2,) uint32
+    shape : int or tuple of int, optional
+    dtype : dtype, optional
+        A float one, float64 by default.
+
+    Returns
+    -------
+    Array
+
     Examples
     --------
     >>> from numhlo.tracer.sampling.keys import key
@@ -212,6 +282,17 @@ def logistic(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 @runs_anywhere
 def cauchy(key: Any, shape: Any = (), dtype: Any = None) -> Any:
     """Return Cauchy numbers of location 0 and scale 1.
+
+    Parameters
+    ----------
+    key : (2,) uint32
+    shape : int or tuple of int, optional
+    dtype : dtype, optional
+        A float one, float64 by default.
+
+    Returns
+    -------
+    Array
 
     Examples
     --------
@@ -234,6 +315,16 @@ def truncated_normal(key: Any, lower: Any, upper: Any, shape: Any = None, dtype:
     lower, upper : array_like
     shape : tuple of int, optional
     dtype : dtype, optional
+
+    Returns
+    -------
+    Array
+        Strictly between the bounds.
+
+    Raises
+    ------
+    ShapeError
+        If the bounds don't broadcast to ``shape``.
 
     Examples
     --------
@@ -268,6 +359,16 @@ def multivariate_normal(
     method : {"cholesky", "eigh", "svd"}, optional
         How the covariance is factored; the latter two allow singular ones.
 
+    Returns
+    -------
+    Array
+        Of shape ``(*shape, n)``; NaN where "cholesky" meets a covariance that is not positive definite.
+
+    Raises
+    ------
+    ValueError
+        If the method is another, or shapes do not fit.
+
     Examples
     --------
     >>> from numhlo.tracer.sampling.keys import key
@@ -296,129 +397,27 @@ def multivariate_normal(
 
 
 @runs_anywhere
-def lognormal(key: Any, sigma: Any = 1.0, shape: Any = None, dtype: Any = None) -> Any:
-    """Return exponentials of normal numbers of deviation ``sigma``.
-
-    Examples
-    --------
-    >>> from numhlo.tracer.sampling.keys import key
-    >>> lognormal(key(0), 0.5, (2,)).shape
-    (2,)
-    """
-    own, wanted = as_key(key, "lognormal"), float_dtype("lognormal", dtype)
-    size = sample_shape("lognormal", shape, sigma)
-    return b.exp(b.multiply(draw_normal(own, size, wanted), parameter(sigma, size, wanted)))
-
-
-@runs_anywhere
-def maxwell(key: Any, shape: Any = (), dtype: Any = None) -> Any:
-    """Return lengths of vectors of three standard normal numbers.
-
-    Examples
-    --------
-    >>> from numhlo.tracer.sampling.keys import key
-    >>> maxwell(key(0), (2,)).shape
-    (2,)
-    """
-    own, wanted = as_key(key, "maxwell"), float_dtype("maxwell", dtype)
-    return norms.norm(draw_normal(own, (*shape_tuple(shape), 3), wanted), axis=-1)
-
-
-@runs_anywhere
-def pareto(key: Any, b: Any, shape: Any = None, dtype: Any = None) -> Any:
-    """Return Pareto numbers of shape parameter ``b`` and scale 1.
-
-    Examples
-    --------
-    >>> from numhlo.tracer.sampling.keys import key
-    >>> pareto(key(0), 2.0, (2,)).shape
-    (2,)
-    """
-    own, wanted = as_key(key, "pareto"), float_dtype("pareto", dtype)
-    size = sample_shape("pareto", shape, b)
-    return elementwise.exp(elementwise.divide(draw_exponential(own, size, wanted), parameter(b, size, wanted)))
-
-
-@runs_anywhere
-def rayleigh(key: Any, scale: Any, shape: Any = None, dtype: Any = None) -> Any:
-    """Return Rayleigh numbers.
-
-    Examples
-    --------
-    >>> from numhlo.tracer.sampling.keys import key
-    >>> rayleigh(key(0), 2.0, (2,)).shape
-    (2,)
-    """
-    own, wanted = as_key(key, "rayleigh"), float_dtype("rayleigh", dtype)
-    size = sample_shape("rayleigh", shape, scale)
-    logs = b.log(draw_uniform(own, size, wanted))
-    return b.multiply(parameter(scale, size, wanted), b.sqrt(b.multiply(logs, -2)))
-
-
-@runs_anywhere
-def triangular(key: Any, left: Any, mode: Any, right: Any, shape: Any = None, dtype: Any = None) -> Any:
-    """Return numbers of the triangular distribution between ``left`` and ``right`` with its peak at ``mode``.
-
-    Examples
-    --------
-    >>> from numhlo.tracer.sampling.keys import key
-    >>> triangular(key(0), 0.0, 1.0, 3.0, (2,)).shape
-    (2,)
-    """
-    own, wanted = as_key(key, "triangular"), float_dtype("triangular", dtype)
-    size = sample_shape("triangular", shape, left, mode, right)
-    low, peak, high = (parameter(x, size, wanted) for x in (left, mode, right))
-    u = draw_uniform(own, size, wanted)
-    whole, rising, falling = b.subtract(high, low), b.subtract(peak, low), b.subtract(high, peak)
-    first = b.add(low, b.sqrt(b.multiply(b.multiply(u, whole), rising)))
-    rest = b.subtract(b.constant(1, u), u)
-    second = b.subtract(high, b.sqrt(b.multiply(b.multiply(rest, whole), falling)))
-    return b.select(b.less(u, b.divide(rising, whole)), first, second)
-
-
-@runs_anywhere
-def wald(key: Any, mean: Any, shape: Any = None, dtype: Any = None) -> Any:
-    """Return numbers of the inverse Gaussian distribution of scale 1 (Michael, Schucany, Haas, 1976).
-
-    Examples
-    --------
-    >>> from numhlo.tracer.sampling.keys import key
-    >>> wald(key(0), 1.0, (2,)).shape
-    (2,)
-    """
-    own, wanted = as_key(key, "wald"), float_dtype("wald", dtype)
-    size = sample_shape("wald", shape, mean)
-    center = parameter(mean, size, wanted)
-    first, second = several_keys(own, 2)
-    v = draw_normal(first, size, wanted)
-    y, square = b.multiply(v, v), b.multiply(center, center)
-    root = b.sqrt(b.add(b.multiply(b.multiply(b.multiply(center, 4), y), 1), b.multiply(square, b.multiply(y, y))))
-    half = b.divide(center, b.constant(2, center))
-    x = b.subtract(b.add(center, b.divide(b.multiply(square, y), b.constant(2, y))), b.multiply(half, root))
-    kept = b.at_most(draw_uniform(second, size, wanted), b.divide(center, b.add(center, x)))
-    return b.select(kept, x, b.divide(square, x))
-
-
-@runs_anywhere
-def weibull_min(key: Any, scale: Any, concentration: Any, shape: Any = (), dtype: Any = None) -> Any:
-    """Return Weibull numbers.
-
-    Examples
-    --------
-    >>> from numhlo.tracer.sampling.keys import key
-    >>> weibull_min(key(0), 1.0, 2.0, (2,)).shape
-    (2,)
-    """
-    own, wanted = as_key(key, "weibull_min"), float_dtype("weibull_min", dtype)
-    size = shape_tuple(shape)
-    power = elementwise.divide(1.0, convert(asarray(concentration), wanted))
-    root = elementwise.power(draw_exponential(own, size, wanted), power)
-    return elementwise.multiply(root, convert(asarray(scale), wanted))
-
-
-@runs_anywhere
 def orthogonal(key: Any, n: int, shape: Any = (), dtype: Any = None, m: int | None = None) -> Any:
     """Return random orthogonal matrices, all rotations equally likely; ``n`` by ``m`` ones have orthonormal columns.
+
+    Parameters
+    ----------
+    key : (2,) uint32
+    n, m : int
+        Rows and columns, as many columns as rows by default.
+    shape : int or tuple of int, optional
+        How many matrices.
+    dtype : dtype, optional
+        A float one, float64 by default.
+
+    Returns
+    -------
+    Array
+        Of shape ``(*shape, n, m)``.
+
+    Notes
+    -----
+    Mezzadri: How to generate random matrices from the classical compact groups (2007).
 
     Examples
     --------

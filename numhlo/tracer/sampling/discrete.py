@@ -59,6 +59,17 @@ def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -
     dtype : dtype, optional
         int64 by default.
 
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    TypeError
+        If the dtype is no integer.
+    ShapeError
+        If the bounds don't broadcast to ``shape``.
+
     Examples
     --------
     >>> from numhlo.tracer.sampling.keys import key
@@ -99,6 +110,23 @@ def _draw_integers(key: Any, shape: tuple[int, ...], minval: Any, maxval: Any, d
 def bernoulli(key: Any, p: Any = 0.5, shape: Any = None) -> Any:
     """Return booleans that are true with probability ``p``.
 
+    Parameters
+    ----------
+    key : (2,) uint32
+    p : array_like, optional
+        Of floats, in [0, 1].
+    shape : int or tuple of int, optional
+        By default that of ``p``, which broadcasts to it.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    TypeError
+        If ``p`` is not of floats.
+
     Examples
     --------
     >>> from numhlo.tracer.sampling.keys import key
@@ -116,6 +144,16 @@ def bernoulli(key: Any, p: Any = 0.5, shape: Any = None) -> Any:
 def rademacher(key: Any, shape: Any = (), dtype: Any = None) -> Any:
     """Return -1 or 1, both equally likely; int64 by default.
 
+    Parameters
+    ----------
+    key : (2,) uint32
+    shape : int or tuple of int, optional
+    dtype : dtype, optional
+
+    Returns
+    -------
+    Array
+
     Examples
     --------
     >>> from numhlo.tracer.sampling.keys import key
@@ -130,6 +168,20 @@ def rademacher(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 @runs_anywhere
 def geometric(key: Any, p: Any, shape: Any = None, dtype: Any = None) -> Any:
     """Return how many trials of chance ``p`` it takes to succeed; int64 by default.
+
+    Parameters
+    ----------
+    key : (2,) uint32
+    p : array_like
+        In (0, 1].
+    shape : int or tuple of int, optional
+        By default that of ``p``, which broadcasts to it.
+    dtype : dtype, optional
+
+    Returns
+    -------
+    Array
+        From 1 up.
 
     Examples
     --------
@@ -160,6 +212,20 @@ def categorical(key: Any, logits: Any, axis: int = -1, shape: Any = None, replac
         Of the samples: dimensions of its own, then the shape of ``logits`` without the axis.
     replace : bool, optional
         Without it, the leading dimensions of ``shape`` together hold no index twice.
+
+    Returns
+    -------
+    Array
+        Of int64; int32 without replacement.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer categories than are to be drawn without replacement.
+
+    Notes
+    -----
+    Maddison, Tarlow, Minka: A* sampling (2014), section 2.
 
     Examples
     --------
@@ -227,6 +293,22 @@ def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> A
     independent : bool, optional
         Shuffle each line along the axis by itself.
 
+    Returns
+    -------
+    Array
+        Of the shape of ``x``.
+
+    Raises
+    ------
+    ConcretizationError
+        If the integer is traced.
+    TypeError
+        If it is another number.
+
+    Notes
+    -----
+    By sorting with random 32-bit keys, in several rounds.
+
     Examples
     --------
     >>> from numhlo.tracer.sampling.keys import key
@@ -258,6 +340,18 @@ def choice(key: Any, a: Any, shape: Any = (), replace: bool = True, p: Any = Non
         Probabilities; all the same by default.
     axis : int, optional
         The axis of ``a`` that elements lie along.
+
+    Returns
+    -------
+    Array
+        Of shape ``shape``, in the place of the axis.
+
+    Raises
+    ------
+    ValueError
+        If there are too few elements, or ``p`` has another shape.
+    ConcretizationError
+        If the integer is traced.
 
     Examples
     --------

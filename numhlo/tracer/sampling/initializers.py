@@ -47,6 +47,18 @@ def _scaled(array: Any, factor: Any) -> Any:
 def constant(value: Any, dtype: Any = None) -> Initializer:
     """Return the initializer that fills arrays with a value.
 
+    Parameters
+    ----------
+    value : array_like
+        It broadcasts to the shape.
+    dtype : dtype_like, optional
+        float64 by default.
+
+    Returns
+    -------
+    callable
+        ``init(key, shape, dtype=dtype) -> array``; the key is not used.
+
     Examples
     --------
     >>> from numhlo import random
@@ -63,6 +75,18 @@ def constant(value: Any, dtype: Any = None) -> Initializer:
 def zeros(key: Any, shape: Sequence[int], dtype: Any = None) -> Any:
     """Return zeros; an initializer.
 
+    Parameters
+    ----------
+    key : (2,) uint32
+        Not used.
+    shape : sequence of int
+    dtype : dtype_like, optional
+        float64 by default.
+
+    Returns
+    -------
+    Array
+
     Examples
     --------
     >>> from numhlo import random
@@ -75,6 +99,18 @@ def zeros(key: Any, shape: Sequence[int], dtype: Any = None) -> Any:
 def ones(key: Any, shape: Sequence[int], dtype: Any = None) -> Any:
     """Return ones; an initializer.
 
+    Parameters
+    ----------
+    key : (2,) uint32
+        Not used.
+    shape : sequence of int
+    dtype : dtype_like, optional
+        float64 by default.
+
+    Returns
+    -------
+    Array
+
     Examples
     --------
     >>> from numhlo import random
@@ -86,6 +122,17 @@ def ones(key: Any, shape: Sequence[int], dtype: Any = None) -> Any:
 
 def uniform(scale: float = 1e-2, dtype: Any = None) -> Initializer:
     """Return the initializer of numbers equally likely in [0, scale).
+
+    Parameters
+    ----------
+    scale : float, optional
+    dtype : dtype_like, optional
+        float64 by default.
+
+    Returns
+    -------
+    callable
+        ``init(key, shape, dtype=dtype) -> array``.
 
     Examples
     --------
@@ -104,6 +151,17 @@ def uniform(scale: float = 1e-2, dtype: Any = None) -> Initializer:
 def normal(stddev: float = 1e-2, dtype: Any = None) -> Initializer:
     """Return the initializer of normally distributed numbers, by default with deviation 0.01.
 
+    Parameters
+    ----------
+    stddev : float, optional
+    dtype : dtype_like, optional
+        float64 by default.
+
+    Returns
+    -------
+    callable
+        ``init(key, shape, dtype=dtype) -> array``.
+
     Examples
     --------
     >>> from numhlo import random
@@ -119,6 +177,19 @@ def normal(stddev: float = 1e-2, dtype: Any = None) -> Initializer:
 
 def truncated_normal(stddev: float = 1e-2, dtype: Any = None, lower: float = -2.0, upper: float = 2.0) -> Initializer:
     """Return the initializer of normally distributed numbers cut off at ``lower`` and ``upper`` deviations.
+
+    Parameters
+    ----------
+    stddev : float, optional
+        Before they are cut off.
+    dtype : dtype_like, optional
+        float64 by default.
+    lower, upper : float, optional
+
+    Returns
+    -------
+    callable
+        ``init(key, shape, dtype=dtype) -> array``.
 
     Examples
     --------
@@ -257,6 +328,16 @@ def _named(name: str, scale: float, mode: str, distribution: str, source: str) -
     rule.__name__ = rule.__qualname__ = name
     rule.__doc__ = f"""Return the initializer ``variance_scaling({scale}, {mode!r}, {distribution!r})`` ({source}).
 
+    Parameters
+    ----------
+    in_axis, out_axis, batch_axis, dtype : optional
+        As those of `variance_scaling`.
+
+    Returns
+    -------
+    callable
+        ``init(key, shape, dtype=dtype) -> array``.
+
     Examples
     --------
     >>> from numhlo import random
@@ -283,6 +364,16 @@ def orthogonal(scale: float = 1.0, column_axis: int = -1, dtype: Any = None) -> 
     column_axis : int, optional
         The axis of columns; all others together are that of rows.
     dtype : dtype_like, optional
+
+    Returns
+    -------
+    callable
+        ``init(key, shape, dtype=dtype) -> array``.
+
+    Raises
+    ------
+    ShapeError
+        By the initializer, if the weights have less than two dimensions.
 
     Examples
     --------
@@ -315,6 +406,21 @@ def delta_orthogonal(scale: float = 1.0, column_axis: int = -1, dtype: Any = Non
     """Return the initializer of convolution kernels that are zero but for an orthogonal matrix in the middle.
 
     Shapes have one to three axes of space, then those of inputs and of outputs.
+
+    Parameters
+    ----------
+    scale, column_axis, dtype : optional
+        As those of `orthogonal`.
+
+    Returns
+    -------
+    callable
+        ``init(key, shape, dtype=dtype) -> array``.
+
+    Raises
+    ------
+    ShapeError
+        By the initializer, if the shape has not three to five axes, or fewer outputs than inputs.
 
     Examples
     --------

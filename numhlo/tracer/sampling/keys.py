@@ -116,6 +116,15 @@ def key(seed: Any, *, impl: str | None = None) -> Any:
 def PRNGKey(seed: Any, *, impl: str | None = None) -> Any:  # noqa: N802 - JAX's name
     """Return the key of an integer seed, as `key` does.
 
+    Parameters
+    ----------
+    seed, impl : optional
+        As those of `key`.
+
+    Returns
+    -------
+    (2,) uint32
+
     Examples
     --------
     >>> PRNGKey(42)
@@ -150,6 +159,21 @@ def split(key: Any, num: int | Sequence[int] = 2) -> Any:
 def fold_in(key: Any, data: Any) -> Any:
     """Return the key that follows from another one and an integer of 32 bits, such as a loop's counter.
 
+    Parameters
+    ----------
+    key : (2,) uint32
+    data : int
+        Its low 32 bits count; it may be traced.
+
+    Returns
+    -------
+    (2,) uint32
+
+    Raises
+    ------
+    TypeError
+        If ``data`` has dimensions.
+
     Examples
     --------
     >>> fold_in(key(0), 3).dtype
@@ -181,6 +205,15 @@ def bits(key: Any, shape: Any = (), dtype: Any = None) -> Any:
     dtype : dtype, optional
         uint64 by default.
 
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ArgumentError
+        If the dtype is no unsigned integer.
+
     Examples
     --------
     >>> bits(key(0), (2,), np.uint8).dtype
@@ -196,6 +229,14 @@ def bits(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 def key_data(keys: Any) -> Any:
     """Return the words of keys, which they are themselves.
 
+    Parameters
+    ----------
+    keys : (..., 2) uint32
+
+    Returns
+    -------
+    (..., 2) uint32
+
     Examples
     --------
     >>> key_data(key(7))
@@ -207,6 +248,15 @@ def key_data(keys: Any) -> Any:
 @runs_anywhere
 def wrap_key_data(key_bits_array: Any, *, impl: str | None = None) -> Any:
     """Return keys from their words.
+
+    Parameters
+    ----------
+    key_bits_array : (..., 2) uint32
+    impl : {None, "threefry2x32"}, optional
+
+    Returns
+    -------
+    (..., 2) uint32
 
     Raises
     ------

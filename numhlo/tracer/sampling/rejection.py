@@ -1,8 +1,7 @@
-"""Distributions by rejection: gamma and what is made of it, poisson. All samples loop together until each is accepted.
+"""Gamma numbers by rejection, and what is made of them. All samples loop together until each is accepted.
 
-Algorithms and the use of keys are JAX's. Sources: Marsaglia and Tsang, "A simple method for generating gamma
-variables" (2000); Hörmann, "The transformed rejection method for generating Poisson random variables" (1993); Knuth,
-"The art of computer programming", volume 2, 3.4.1. Gamma numbers have a derivative by their parameter, others none.
+Algorithms and the use of keys are JAX's. Source: Marsaglia and Tsang, "A simple method for generating gamma variables"
+(2000). Gamma numbers have a derivative by their parameter. Poisson numbers are in `poisson`.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import numpy as np
 from numhlo.tracer.custom_forward import custom_jvp
 from numhlo.tracer.loops import while_loop
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import elementwise, lax_ops, norms, reductions
+from numhlo.tracer.namespace import elementwise, norms, reductions
 from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, expand, full_of, reshape_to, shape_of
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.manipulation import shape_tuple
@@ -35,19 +34,15 @@ from numhlo.tracer.vectorizing import vmap
 
 __all__ = [
     "ball", "beta", "chisquare", "dirichlet", "double_sided_maxwell", "f", "gamma", "generalized_normal", "loggamma",
-    "poisson", "t",
+    "t",
 ]  # fmt: skip
 
 SQUEEZE = 0.0331
 """Marsaglia and Tsang's bound that accepts most samples without a logarithm."""
 
-KNUTH_BELOW = 10.0
-"""Poisson means below which Knuth's products of uniform numbers are used."""
 
 LOG_OF_SMALL = -40.0
 """Logarithms of gamma numbers below which the distribution function's first term is exact in double precision."""
-
-F32 = np.dtype(np.float32)
 
 
 def _lane_keys(keys: Any, count: int) -> list[Any]:
@@ -159,6 +154,20 @@ def _gamma_array(key: Any, a: Any, shape: tuple[int, ...], dtype: np.dtype, log_
 def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Any:
     """Return gamma numbers of shape parameter ``a`` and scale 1.
 
+    Parameters
+    ----------
+    key : (2,) uint32
+    a : array_like
+        Positive. The samples have a derivative by it.
+    shape : int or tuple of int, optional
+        By default that of the parameters, which broadcast to it.
+    dtype : dtype, optional
+        A float one, float64 by default: so for all functions here.
+
+    Returns
+    -------
+    Array
+
     Examples
     --------
     >>> from numhlo.tracer.sampling.keys import key
@@ -173,6 +182,24 @@ def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Any:
 def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Any:
     """Return logarithms of gamma numbers, accurate for small ``a`` too.
 
+    Parameters
+    ----------
+    key : (2,) uint32
+    a : array_like
+        Positive. The samples have a derivative by it.
+    shape : int or tuple of int, optional
+        By default that of the parameters, which broadcast to it.
+    dtype : dtype, optional
+        A float one, float64 by default: so for all functions here.
+
+    Returns
+    -------
+    Array
+
+    Notes
+    -----
+    Where gamma numbers underflow, their logarithms do not: `beta` and `dirichlet` are made of these.
+
     Examples
     --------
     >>> from numhlo.tracer.sampling.keys import key
@@ -186,6 +213,19 @@ def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Any:
 @runs_anywhere
 def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None) -> Any:
     """Return beta numbers.
+
+    Parameters
+    ----------
+    key : (2,) uint32
+    a, b : array_like
+        Positive.
+    shape, dtype : optional
+        As those of `gamma`.
+
+    Returns
+    -------
+    Array
+        In [0, 1].
 
     Examples
     --------
@@ -205,6 +245,25 @@ def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None) -> Any:
 @runs_anywhere
 def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None) -> Any:
     """Return vectors of positive numbers that sum to 1.
+
+    Parameters
+    ----------
+    key : (2,) uint32
+    alpha : (..., n) array_like
+        Positive.
+    shape : int or tuple of int, optional
+        Without the last axis.
+    dtype : dtype, optional
+
+    Returns
+    -------
+    Array
+        Of shape ``(*shape, n)``.
+
+    Raises
+    ------
+    ValueError
+        If ``alpha`` is a scalar.
 
     Examples
     --------
@@ -229,6 +288,18 @@ def _chisquare(key: Any, df: Any, size: tuple[int, ...], dtype: np.dtype) -> Any
 def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Any:
     """Return chi-squared numbers of ``df`` degrees of freedom.
 
+    Parameters
+    ----------
+    key : (2,) uint32
+    df : array_like
+        Positive.
+    shape, dtype : optional
+        As those of `gamma`.
+
+    Returns
+    -------
+    Array
+
     Examples
     --------
     >>> from numhlo.tracer.sampling.keys import key
@@ -242,6 +313,18 @@ def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Any:
 @runs_anywhere
 def f(key: Any, dfnum: Any, dfden: Any, shape: Any = None, dtype: Any = None) -> Any:
     """Return numbers of the F distribution.
+
+    Parameters
+    ----------
+    key : (2,) uint32
+    dfnum, dfden : array_like
+        Degrees of freedom, positive.
+    shape, dtype : optional
+        As those of `gamma`.
+
+    Returns
+    -------
+    Array
 
     Examples
     --------
@@ -263,6 +346,18 @@ def f(key: Any, dfnum: Any, dfden: Any, shape: Any = None, dtype: Any = None) ->
 def t(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Any:
     """Return numbers of Student's t distribution.
 
+    Parameters
+    ----------
+    key : (2,) uint32
+    df : array_like
+        Positive.
+    shape, dtype : optional
+        As those of `gamma`.
+
+    Returns
+    -------
+    Array
+
     Examples
     --------
     >>> from numhlo.tracer.sampling.keys import key
@@ -281,6 +376,18 @@ def t(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Any:
 def generalized_normal(key: Any, p: float, shape: Any = (), dtype: Any = None) -> Any:
     """Return numbers whose density falls as ``exp(-|x| ** p)``.
 
+    Parameters
+    ----------
+    key : (2,) uint32
+    p : float
+        Positive: 2 for a normal distribution of variance 1/2, 1 for Laplace's.
+    shape : int or tuple of int, optional
+    dtype : dtype, optional
+
+    Returns
+    -------
+    Array
+
     Examples
     --------
     >>> from numhlo.tracer.sampling.keys import key
@@ -297,6 +404,24 @@ def generalized_normal(key: Any, p: float, shape: Any = (), dtype: Any = None) -
 @runs_anywhere
 def ball(key: Any, d: int, p: float = 2, shape: Any = (), dtype: Any = None) -> Any:
     """Return points of the unit ball of the p-norm in ``d`` dimensions, all places equally likely.
+
+    Parameters
+    ----------
+    key : (2,) uint32
+    d : int
+        Known while tracing.
+    p : float, optional
+    shape : int or tuple of int, optional
+    dtype : dtype, optional
+
+    Returns
+    -------
+    Array
+        Of shape ``(*shape, d)``.
+
+    Notes
+    -----
+    Barthe, Guédon, Mendelson, Naor: A probabilistic approach to the geometry of the l_p^n-ball (2005).
 
     Examples
     --------
@@ -317,6 +442,18 @@ def ball(key: Any, d: int, p: float = 2, shape: Any = (), dtype: Any = None) -> 
 def double_sided_maxwell(key: Any, loc: Any, scale: Any, shape: Any = (), dtype: Any = None) -> Any:
     """Return Maxwell numbers of either sign, scaled and shifted; ``shape`` stands before the parameters' shape.
 
+    Parameters
+    ----------
+    key : (2,) uint32
+    loc, scale : array_like
+        They broadcast with each other.
+    shape : int or tuple of int, optional
+    dtype : dtype, optional
+
+    Returns
+    -------
+    Array
+
     Examples
     --------
     >>> from numhlo.tracer.sampling.keys import key
@@ -331,72 +468,3 @@ def double_sided_maxwell(key: Any, loc: Any, scale: Any, shape: Any = (), dtype:
     signed = elementwise.multiply(rademacher(second, size, wanted), lengths)
     scaled = elementwise.multiply(signed, convert(asarray(scale), wanted))
     return elementwise.add(scaled, convert(asarray(loc), wanted))
-
-
-def _knuth(key: Any, lam: Any, size: tuple[int, ...], dtype: np.dtype) -> Any:
-    """Return how many uniform numbers it takes until their product is below ``exp(-lam)``, less one."""
-    bound = b.negate(lam)
-
-    def going(state: Any) -> Any:
-        return reductions.any(b.greater(state[2], bound))
-
-    def step(state: Any) -> Any:
-        k, own, logs = state
-        after, subkey = several_keys(own, 2)
-        k = b.select(b.greater(logs, bound), b.add(k, 1), k)
-        return k, after, b.add(logs, b.log(draw_uniform(subkey, size, F32)))
-
-    k, _, _ = while_loop(going, step, (full_of(0, size, dtype), key, full_of(0, size, F32)))
-    return b.subtract(k, 1)
-
-
-def _transformed(key: Any, lam: Any, size: tuple[int, ...], dtype: np.dtype) -> Any:
-    """Return Poisson numbers of large means by transformed rejection."""
-    log_lam = b.log(lam)
-    slope = b.add(b.multiply(b.sqrt(lam), 2.53), 0.931)
-    a = b.add(b.multiply(slope, 0.02483), -0.059)
-    inverse = b.add(b.divide(b.constant(1.1328, lam), b.subtract(slope, 3.4)), 1.1239)
-    limit = b.subtract(b.constant(0.9277, lam), b.divide(b.constant(3.6224, lam), b.subtract(slope, 2)))
-
-    def going(state: Any) -> Any:
-        return reductions.any(b.invert(state[1]))
-
-    def step(state: Any) -> Any:
-        found, accepted, own = state
-        after, first, second = several_keys(own, 3)
-        u = b.subtract(draw_uniform(first, size, F32), 0.5)
-        v = draw_uniform(second, size, F32)
-        shifted = b.subtract(b.constant(0.5, u), b.absolute(u))
-        wide = b.add(b.divide(b.multiply(a, 2), shifted), slope)
-        k = b.floor(b.add(b.add(b.multiply(wide, u), lam), 0.43))
-        s = b.log(b.divide(b.multiply(v, inverse), b.add(b.divide(a, b.multiply(shifted, shifted)), slope)))
-        density = b.subtract(b.add(b.negate(lam), b.multiply(k, log_lam)), lax_ops.lgamma(b.add(k, 1)))
-        early = b.both(b.at_least(shifted, 0.07), b.at_most(v, limit))
-        outside = b.either(b.less(k, 0), b.both(b.less(shifted, 0.013), b.greater(v, shifted)))
-        taken = b.either(early, b.both(b.invert(outside), b.at_most(s, density)))
-        return b.select(taken, k, found), b.either(accepted, taken), after
-
-    start = full_of(-1, size, F32), full_of(False, size, np.bool_), key
-    return convert(while_loop(going, step, start)[0], dtype)
-
-
-@runs_anywhere
-def poisson(key: Any, lam: Any, shape: Any = None, dtype: Any = None) -> Any:
-    """Return Poisson numbers of mean ``lam``, int64 by default; computed in float32, as JAX does.
-
-    Examples
-    --------
-    >>> from numhlo.tracer.sampling.keys import key
-    >>> poisson(key(0), 4.0, (2,)).shape
-    (2,)
-    """
-    own, wanted = as_key(key, "poisson"), np.dtype(np.int64 if dtype is None else dtype)
-    size = sample_shape("poisson", shape, lam)
-    mean = parameter(lam, size, F32)
-    if math.prod(size) == 0:
-        return full_of(0, size, wanted)
-    is_small = b.either(b.is_nan(mean), b.less(mean, KNUTH_BELOW))
-    small = _knuth(own, b.select(is_small, mean, b.constant(0, mean)), size, wanted)
-    large = _transformed(own, b.select(is_small, b.constant(1e5, mean), mean), size, wanted)
-    result = b.select(is_small, small, large)
-    return b.select(b.equal(mean, 0), b.constant(0, result), result)

@@ -1,0 +1,116 @@
+"""Poisson numbers, by rejection: Knuth's products for small means, transformed rejection for large ones.
+
+Sources: Knuth, "The art of computer programming", volume 2, 3.4.1; Hörmann, "The transformed rejection method for
+generating Poisson random variables" (1993). Algorithms and the use of keys are JAX's. They have no derivative.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from numhlo.tracer.loops import while_loop
+from numhlo.tracer.namespace import building as b
+from numhlo.tracer.namespace import lax_ops, reductions
+from numhlo.tracer.namespace.core import convert, full_of
+from numhlo.tracer.namespace.eager import runs_anywhere
+from numhlo.tracer.sampling.continuous import (
+    draw_uniform,
+    parameter,
+    sample_shape,
+)
+from numhlo.tracer.sampling.keys import as_key, several_keys
+
+__all__ = ["poisson"]
+
+
+KNUTH_BELOW = 10.0
+"""Poisson means below which Knuth's products of uniform numbers are used."""
+
+
+F32 = np.dtype(np.float32)
+
+
+def _knuth(key: Any, lam: Any, size: tuple[int, ...], dtype: np.dtype) -> Any:
+    """Return how many uniform numbers it takes until their product is below ``exp(-lam)``, less one."""
+    bound = b.negate(lam)
+
+    def going(state: Any) -> Any:
+        return reductions.any(b.greater(state[2], bound))
+
+    def step(state: Any) -> Any:
+        k, own, logs = state
+        after, subkey = several_keys(own, 2)
+        k = b.select(b.greater(logs, bound), b.add(k, 1), k)
+        return k, after, b.add(logs, b.log(draw_uniform(subkey, size, F32)))
+
+    k, _, _ = while_loop(going, step, (full_of(0, size, dtype), key, full_of(0, size, F32)))
+    return b.subtract(k, 1)
+
+
+def _transformed(key: Any, lam: Any, size: tuple[int, ...], dtype: np.dtype) -> Any:
+    """Return Poisson numbers of large means by transformed rejection."""
+    log_lam = b.log(lam)
+    slope = b.add(b.multiply(b.sqrt(lam), 2.53), 0.931)
+    a = b.add(b.multiply(slope, 0.02483), -0.059)
+    inverse = b.add(b.divide(b.constant(1.1328, lam), b.subtract(slope, 3.4)), 1.1239)
+    limit = b.subtract(b.constant(0.9277, lam), b.divide(b.constant(3.6224, lam), b.subtract(slope, 2)))
+
+    def going(state: Any) -> Any:
+        return reductions.any(b.invert(state[1]))
+
+    def step(state: Any) -> Any:
+        found, accepted, own = state
+        after, first, second = several_keys(own, 3)
+        u = b.subtract(draw_uniform(first, size, F32), 0.5)
+        v = draw_uniform(second, size, F32)
+        shifted = b.subtract(b.constant(0.5, u), b.absolute(u))
+        wide = b.add(b.divide(b.multiply(a, 2), shifted), slope)
+        k = b.floor(b.add(b.add(b.multiply(wide, u), lam), 0.43))
+        s = b.log(b.divide(b.multiply(v, inverse), b.add(b.divide(a, b.multiply(shifted, shifted)), slope)))
+        density = b.subtract(b.add(b.negate(lam), b.multiply(k, log_lam)), lax_ops.lgamma(b.add(k, 1)))
+        early = b.both(b.at_least(shifted, 0.07), b.at_most(v, limit))
+        outside = b.either(b.less(k, 0), b.both(b.less(shifted, 0.013), b.greater(v, shifted)))
+        taken = b.either(early, b.both(b.invert(outside), b.at_most(s, density)))
+        return b.select(taken, k, found), b.either(accepted, taken), after
+
+    start = full_of(-1, size, F32), full_of(False, size, np.bool_), key
+    return convert(while_loop(going, step, start)[0], dtype)
+
+
+@runs_anywhere
+def poisson(key: Any, lam: Any, shape: Any = None, dtype: Any = None) -> Any:
+    """Return Poisson numbers of mean ``lam``, int64 by default; computed in float32, as JAX does.
+
+    Parameters
+    ----------
+    key : (2,) uint32
+    lam : array_like
+        Not negative.
+    shape : int or tuple of int, optional
+        By default that of ``lam``, which broadcasts to it.
+    dtype : dtype, optional
+
+    Returns
+    -------
+    Array
+        -1 where the mean is NaN.
+
+    Examples
+    --------
+    >>> from numhlo.tracer.sampling.keys import key
+    >>> poisson(key(0), 4.0, (2,)).shape
+    (2,)
+    """
+    own, wanted = as_key(key, "poisson"), np.dtype(np.int64 if dtype is None else dtype)
+    size = sample_shape("poisson", shape, lam)
+    mean = parameter(lam, size, F32)
+    if math.prod(size) == 0:
+        return full_of(0, size, wanted)
+    is_small = b.either(b.is_nan(mean), b.less(mean, KNUTH_BELOW))
+    small = _knuth(own, b.select(is_small, mean, b.constant(0, mean)), size, wanted)
+    large = _transformed(own, b.select(is_small, b.constant(1e5, mean), mean), size, wanted)
+    result = b.select(is_small, small, large)
+    return b.select(b.equal(mean, 0), b.constant(0, result), result)
