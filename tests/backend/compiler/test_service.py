@@ -8,11 +8,14 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import numhlo
 from numhlo.backend.compiler import process as process_module
+from numhlo.backend.compiler import service as service_module
 from numhlo.backend.compiler.process import CompilerProcess, search_path
-from numhlo.backend.compiler.service import CompilerService, KernelCompileError
+from numhlo.backend.compiler.service import CompilerService, KernelCompileError, compiler_service
 from numhlo.backend.loader import LoadedKernel
 from numhlo.backend.program import Kernel
 from tests.backend.child import run_child
@@ -55,6 +58,26 @@ def test_kernels_are_compiled_in_another_process(service):
     assert len(service.drivers) == 1
     assert service.drivers[0].process.pid != os.getpid()
     assert service.compiled == 3
+
+
+def test_a_process_starts_after_the_first_answer(service, monkeypatch):
+    monkeypatch.setattr(service_module, "HEAD_START", 60.0)
+    future = service.submit(kernel(8))
+    driver = service.drivers[0]
+    assert driver.is_alive() and driver.process is None
+    service.answered.set()
+    assert LoadedKernel("service8", future.result(60)).address != 0
+
+
+def test_answers_and_waiting_let_processes_start():
+    answered = compiler_service().answered
+    f = numhlo.jit(lambda x: x * 2.5 + 17.25, tier0=True)
+    answered.clear()
+    f(np.ones(3))
+    assert answered.is_set()
+    answered.clear()
+    f.wait()
+    assert answered.is_set()
 
 
 def test_errors_carry_the_source_and_leave_the_process_alive(service):
