@@ -1,4 +1,4 @@
-"""Python's cyclic garbage collector while a graph is built: it runs seldom, since all that is made then is kept.
+"""Python's cyclic garbage collector in first calls: it runs seldom, since all that is made then is kept.
 
 A graph of ten thousand ops is half a million objects, all alive. At the usual threshold the collector goes through them
 again and again, which took half the time of tracing and planning.

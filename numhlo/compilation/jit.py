@@ -132,9 +132,13 @@ class JittedFunction:
         key = self._key(call, leaves, tree)
         entry = self._cache.find(key, leaves)
         if entry is None:
-            entry = self._find_or_make(call, key, leaves)
+            with rare_collections():  # the first run makes objects that stay, too: plans of the program's steps
+                return self._promoted(self._find_or_make(call, key, leaves), call).run(leaves)
+        return self._promoted(entry, call).run(leaves)
+
+    def _promoted(self, entry: Entry, call: Call) -> Entry:
         self._cache.promote(entry, lambda: Route(entry, call))
-        return entry.run(leaves)
+        return entry
 
     def _checked(self, checks: frozenset[str]) -> JittedFunction:
         """Return this function with checks that hold for a block: it has entries of its own."""
@@ -200,8 +204,7 @@ class JittedFunction:
                 as_ndarray(leaf, "")  # raises: it was leaked
 
         def make(cause: str) -> Entry:
-            with rare_collections():
-                return self._make_entry(call, self._named(key), leaves, cause)
+            return self._make_entry(call, self._named(key), leaves, cause)
 
         return self._cache.find_or_make(key, leaves, make, lambda: self._leaf_names(call))
 

@@ -24,6 +24,14 @@ def test_collections_are_rare_while_tracing_and_as_before_afterwards():
     assert seen == [THRESHOLD] * 2 and gc.get_threshold() == usual
 
 
+def test_collections_are_rare_in_the_first_run_alone():
+    usual, seen = gc.get_threshold()[0], []
+    f = numhlo.jit(lambda x: numhlo.debug.callback(lambda _: seen.append(gc.get_threshold()[0]), x))
+    f(np.ones(2))
+    f(np.ones(2))
+    assert seen == [THRESHOLD, usual]
+
+
 def test_blocks_overlap_in_threads_and_respect_what_users_set():
     usual = gc.get_threshold()
     inside, leave = threading.Event(), threading.Event()
