@@ -108,6 +108,8 @@ class Module:
     def serialize(self, version: str | None = None) -> bytes:
         """Return the program as a portable artifact, which other versions of StableHLO read; needs jaxlib.
 
+        That is promised for StableHLO's own ops; those of CHLO are written as this jaxlib has them.
+
         Parameters
         ----------
         version : str, optional

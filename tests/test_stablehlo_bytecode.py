@@ -47,6 +47,12 @@ def test_what_jax_exports_is_read():
     assert any("test_stablehlo_bytecode" in op.location.filename for op in module.graph.main.body.ops)
 
 
+@pytest.mark.parametrize("function", [jax.lax.erf, lambda x: jax.numpy.linalg.cholesky(jax.numpy.diag(x + 1))])
+def test_other_dialects_are_written_as_they_are(function):
+    module = stablehlo.parse(jax.jit(function).lower(X).as_text())
+    assert structurally_equal(stablehlo.deserialize(module.serialize()).graph, module.graph)
+
+
 def test_what_cannot_be_read_or_written(capfd):
     for data in (b"ML\xefR\rStableHLO_v1.0.0\x00\xff", b"ML\xefR\rMLIR23\x00\xff"):
         with pytest.raises(UnsupportedError, match="jaxlib can't read this bytecode"):

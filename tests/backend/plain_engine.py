@@ -8,7 +8,8 @@ import numpy as np
 from numhlo.backend.compiler.kernel_compiler import function_of_source
 from numhlo.backend.primitives import layout
 from numhlo.backend.program import Branch, Evaluate, Exchange, Launch, Loop, Place, Program, Step
-from numhlo.lowering.interpreter import evaluate_op
+from numhlo.backend.runtime.step_plans import OpsPlan
+from numhlo.lowering.interpreter import Plans, evaluate_op
 
 NEVER = np.zeros(1, np.int64)
 CONTEXT = np.zeros(layout.CONTEXT_WORDS, np.int64)
@@ -19,7 +20,7 @@ class PlainEngine:
     """One run of a program on some arrays, which stay as they are."""
 
     def __init__(self, program: Program, arrays: Sequence[np.ndarray], chunks: int = 2) -> None:
-        self.program, self.chunks = program, chunks
+        self.program, self.chunks, self.plans = program, chunks, Plans()
         memory = np.full(program.arena_bytes + 64, 0xA5, np.uint8)
         start = -memory.ctypes.data % 64
         self.arrays: list[np.ndarray] = []
@@ -65,6 +66,8 @@ class PlainEngine:
                         self.arrays[first], self.arrays[second] = self.arrays[second], self.arrays[first]
 
     def _launch(self, step: Launch) -> None:
+        if step.ops:
+            OpsPlan(step.ops, step.inputs, step.outputs, self.plans)  # raises if op by op it would miss an input
         kernel = function_of_source(step.kernel.name, step.kernel.source)
         table = np.array([self.arrays[number].ctypes.data for number in step.buffers] or [0], np.int64)
         dims = np.array(step.dims or [0], np.int64)

@@ -223,9 +223,8 @@ class Expressions(Graph):
         if VIEW.find(op.definition) is not None:
             through = SCALAR if op.operands[0].tensor.ndim == 0 else self.push(op, chain)
             node = self.visit(op.operands[0], through)
-            for operand in op.operands[1:]:
-                if operand.tensor.ndim == 0:  # a start; a constant needs none, but the NumPy engine takes all operands
-                    self.visit(operand, SCALAR)
+            if len(op.operands) > 1:  # literals follow no view, but the NumPy engine takes all operands
+                VIEW[op.definition](op, Access(0, contiguous(op.operands[0].tensor.shape)), self, chain)
             self.used[op] = None
             return node
         shape = op.result.tensor.shape

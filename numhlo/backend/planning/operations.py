@@ -101,6 +101,8 @@ class Operations:
 
     def _visit(self, op: Op) -> None:
         if self.kinds[op] is Kind.VIRTUAL:
+            if op.result in self.alias:
+                self.uses.setdefault(self.root(op.result), 1)  # who needs the view needs the buffer that it shares
             return
         fusible = self.fusible(op)
         for number, value in enumerate(self.inputs[op]):

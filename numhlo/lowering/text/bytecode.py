@@ -17,6 +17,9 @@ MAGIC = b"ML\xefR"
 PORTABLE = b"StableHLO_v"
 """What a portable artifact has for its producer, behind `MAGIC` and one byte."""
 
+ALLOW_OTHER_DIALECTS = True
+"""Whether ops of chlo and attributes of sdy, which JAX exports, are written as they are, as ``jax.export`` does."""
+
 
 def _official() -> tuple[Any, Any, Any]:
     """Return MLIR, its StableHLO dialect and a context that knows the dialects, from jaxlib."""
@@ -77,7 +80,7 @@ def write_bytecode(text: str, version: str | None = None) -> bytes:
     try:
         with context:
             artifact: bytes = stablehlo.serialize_portable_artifact(
-                ir.Module.parse(text), version or stablehlo.get_current_version()
+                ir.Module.parse(text), version or stablehlo.get_current_version(), ALLOW_OTHER_DIALECTS
             )
     except Exception as error:
         raise UnsupportedError("jaxlib can't write this program as a portable artifact", why=str(error)) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import jax
+import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 import pytest
@@ -80,6 +81,18 @@ def test_layouts_and_tiles(rng):
             scale = np.abs(expected).max() * 100 * np.finfo(dtype).eps
             np.testing.assert_allclose(ours, expected, 0, scale, err_msg=name)
             assert ours.tobytes() == single.tobytes(), name
+
+
+def test_a_joined_array_under_a_small_filter(rng):
+    arrays = [rng.standard_normal(n).astype(np.float32) for n in ((5,), (3,), (4, 1, 4))]
+    spec = lax.ConvDimensionNumbers((0, 2, 1), (2, 0, 1), (0, 2, 1))
+
+    def joined(x, y, k):
+        window = jnp.concatenate([x, y]).reshape(1, 8, 1)
+        return lax.conv_general_dilated(window, k.transpose(1, 0, 2), (1,), "VALID", dimension_numbers=spec)
+
+    traced = from_jax(joined, *arrays)
+    np.testing.assert_allclose(run(traced, arrays)[1][0], interpret(traced, arrays)[0], 1e-5)
 
 
 def test_element_types(rng):

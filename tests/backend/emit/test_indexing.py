@@ -35,6 +35,11 @@ CASES: dict[str, Any] = {
     "elements": (lambda x, i, j: x[i, j], X, ROWS, ROWS),
     "clipped": (lambda x, i: jnp.take(x * 2, i, axis=1, mode="clip"), X, ROWS),
     "unsigned": (lambda x, i: jnp.take(x, i, axis=0, mode="clip"), X, np.array([0, 5, 2**63 + 1], np.uint64)),
+    "of equal elements": (
+        lambda x, i: (jnp.ones(6)[i] * x[i].T, jax.lax.dynamic_slice(jnp.ones(6), i[:1], (2,))),
+        X,
+        ROWS,
+    ),
     "windows": (lambda x: jax.vmap(lambda r, i: jax.lax.dynamic_slice(r, (i,), (3,)))(x, jnp.arange(6)), X),
     "add to rows": (lambda x, i: x.at[i].add(x[:5] * 2), X, ROWS),
     "set rows": (lambda x, i: x.at[i].set(7.0), X, ROWS),
