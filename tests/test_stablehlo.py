@@ -12,7 +12,6 @@ import numhlo
 from numhlo import stablehlo
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError, VerificationError
 from tests.oracle import official_parse, run_on_xla
-from tests.work import count_calls
 
 X = np.linspace(-1.0, 1.0, 12).reshape(3, 4)
 DOUBLE = """module @doubling {
@@ -281,22 +280,6 @@ def test_extents_that_do_not_fit_are_reported_where_they_meet():
         module.run("main", x, y, np.int32([2, 3]))
     with pytest.raises(VerificationError, match=r"add\(float32\[2,3\], float32\[2,2\]\)[^\n]*\n  at <string>:3"):
         module.run("main", x, y, np.int32([2, 2]))
-
-
-def test_work_on_a_long_program_is_linear():
-    """Parsing, verifying, optimizing, planning and a first answer, counted in calls."""
-    names = ("add", "multiply", "maximum", "subtract")
-
-    def work(count):
-        lines = [f"%{k + 1} = stablehlo.{names[k % 4]} %{k}, %y : tensor<8xf32>" for k in range(count)]
-        body = "\n".join(lines).replace("%0,", "%x,")
-        end = f"return %{count} : tensor<8xf32>"
-        text = f"func.func @main(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {{\n{body}\n{end} }}"
-        x = np.ones(8, np.float32)
-        return count_calls(lambda: stablehlo.parse(text).run("main", x, x))
-
-    few, many = work(200), work(800)
-    assert many < 4.2 * few
 
 
 def test_verifies_before_it_runs():

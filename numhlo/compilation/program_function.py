@@ -176,7 +176,15 @@ class ProgramFunction:
         """Return the results, computed op by op on the reference interpreter."""
         operands = self._concrete(arrays)
         function = self.function(tuple([x.shape for x in operands]), operands)
-        return self._grouped([np.array(x).view(Array) for x in interpret(function, operands)])
+        try:
+            results = interpret(function, operands)
+        except RecursionError:
+            raise UnsupportedError(
+                f"@{self.source.name} calls functions inside functions too deep for the interpreter",
+                why="it goes as deep as they do, and Python allows it no more",
+                fix="call run, which compiles; or allow more by sys.setrecursionlimit",
+            ) from None
+        return self._grouped([np.array(x).view(Array) for x in results])
 
     def _grouped(self, leaves: Sequence[Any]) -> tuple[Any, ...]:
         """Return results as the program has them: tuples as tuples, None for a token."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from numhlo.backend.emit.access import Access, NonlinearViewError, contiguous, reshape_strides
 from numhlo.backend.emit.expressions import IDENTITY, SCALAR
-from numhlo.backend.emit.maps import Store, write_map
+from numhlo.backend.emit.maps import Store
 from numhlo.backend.emit.registers import REGISTERS
 from numhlo.backend.emit.tables import KERNELS, VIEW, RootRule
 from numhlo.lowering.ir import Op
@@ -66,6 +67,10 @@ SMALL = 512
 """Elements of an operand up to which a launch takes longer than the copy."""
 
 MOST_INTERLEAVED = 8
+"""Operands of several elements that one loop writes."""
+
+MOST_ONES = 100
+"""Operands of one element that one kernel writes; compile times grow with it."""
 
 
 def emit_concatenate(op: Op, planner: Any) -> None:
@@ -81,22 +86,34 @@ def emit_concatenate(op: Op, planner: Any) -> None:
         places.append(Access(place, own))
         place += operand.tensor.shape[dimension] * strides[dimension]
     if _meets_closely(op):
-        shape = op.operands[0].tensor.shape
-        one = shape if math.prod(shape) > 1 else ()
-        expressions = planner.expressions(one)
-        nodes = [expressions.visit(v, IDENTITY if one else SCALAR) for v in op.operands]
-        stores = [
-            Store(node, result, at if one else Access(at.offset, ()), register)
-            for node, at in zip(nodes, places, strict=True)
-        ]
-        expressions.used[op] = None
-        planner.launch(write_map(expressions, stores, planner.buffer), expressions, [result])
+        planner.launch_parts(op, _joint_parts(op, places, planner))
         return
     parts = []
     for number, (operand, at) in enumerate(zip(op.operands, places, strict=True)):
         expressions = planner.operand_expressions(op, number)
-        parts.append((expressions, Store(expressions.visit(operand), result, at, register)))
+        parts.append((expressions, [Store(expressions.visit(operand), result, at, register)]))
     planner.launch_parts(op, parts)
+
+
+def _joint_parts(op: Op, places: Sequence[Access], planner: Any) -> list[tuple[Any, list[Store]]]:
+    """Return the expressions and stores of kernels that write many operands at once."""
+    shape = op.operands[0].tensor.shape
+    register = REGISTERS[op.result.tensor.dtype]
+    is_one = math.prod(shape) == 1
+    parts = []
+    for first in range(0, len(places), MOST_ONES):
+        expressions = planner.expressions(() if is_one else shape)
+        stores = [
+            Store(
+                expressions.visit(operand, SCALAR if is_one else IDENTITY),
+                op.result,
+                Access(at.offset, ()) if is_one else at,
+                register,
+            )
+            for operand, at in zip(op.operands[first : first + MOST_ONES], places[first:], strict=False)
+        ]
+        parts.append((expressions, stores))
+    return parts
 
 
 def _meets_closely(op: Op) -> bool:
@@ -122,11 +139,11 @@ def emit_pad(op: Op, planner: Any) -> None:
     if result.tensor.size > kept.result.tensor.size:
         fill = planner.expressions(result.tensor.shape)
         node = fill.visit(padding, everywhere)
-        parts.append((fill, Store(node, result, Access(0, contiguous(result.tensor.shape)), register)))
+        parts.append((fill, [Store(node, result, Access(0, contiguous(result.tensor.shape)), register)]))
     else:
         expressions.visit(padding, everywhere)  # the NumPy engine takes all operands
     node = expressions.visit(operand, expressions.push(kept, IDENTITY) if operand.tensor.ndim else IDENTITY)
-    parts.append((expressions, Store(node, result, place, register)))
+    parts.append((expressions, [Store(node, result, place, register)]))
     planner.launch_parts(op, parts)
 
 

@@ -30,6 +30,9 @@ TWICE = 8
 LONGEST = 100
 """Ops in a row that may depend on each other within one kernel; compile times grow with it."""
 
+MOST = 400
+"""Ops of one kernel, whether they depend on each other or read the same arrays; compile times grow with it."""
+
 
 @dataclass(slots=True, eq=False)
 class Unit:
@@ -105,6 +108,7 @@ class FusionPass:
         self.length: dict[Op, int] = {}
         self.reduced: dict[Op, tuple[int, ...] | None] = {}
         self._effects = -1
+        self._joined = _Sets()
 
     def run(self) -> Fusion:
         """Return the fusion."""
@@ -135,11 +139,16 @@ class FusionPass:
                 length = max(length, self.length[source])
             else:
                 leaves += 1
-        if length >= LONGEST:
+        here = [source for source, edge in edges if edge.fusible and self.stage[source] == stage]
+        computed = [source for source in here if not self._is_cheap(source)]
+        self._joined.add(op)
+        if length >= LONGEST or self._joined.size(computed) >= MOST:
             length = 0
             for source, edge in edges:
                 edge.fusible = False
                 stage = max(stage, self.stage[source] + 1)
+        else:
+            self._joined.join([op, *computed])
         if self.kinds[op] is Kind.ROOT and op_has_effects(op):
             stage = self._effects = max(stage, self._effects + 1)
         for source, edge in edges:
@@ -220,7 +229,7 @@ class FusionPass:
         for op in self.ops:
             if self.kinds[op] is Kind.VIRTUAL or op not in self.stage:
                 continue
-            groups.add(op, self._domain(op), self._axes(op))
+            groups.add_over(op, self._domain(op), self._axes(op))
             if self.kinds[op] not in (Kind.ELEMENT, Kind.REDUCTION):
                 continue
             for operand in op.operands:
@@ -233,11 +242,12 @@ class FusionPass:
         source = operand.owner
         stage = self.stage[op]
         if isinstance(source, Op) and self.kinds.get(source) is Kind.ELEMENT and self.stage[source] == stage:
-            groups.merge(op, source)
+            if groups.size([op, source]) <= MOST or not self._is_cheap(source):
+                groups.merge(op, source)
         elif operand.tensor.shape == groups.domain(op) and not self._is_virtual(operand):
             other = readers.setdefault((stage, operand), op)
-            if other is not op:
-                groups.merge(op, other)
+            if other is not op and not (groups.size([op, other]) <= MOST and groups.merge(op, other)):
+                readers[stage, operand] = op
 
     def _domain(self, op: Op) -> tuple[int, ...]:
         if self.kinds[op] is Kind.REDUCTION:
@@ -281,17 +291,16 @@ class FusionPass:
             fusion.stored.add(op.result)
 
 
-class _Groups:
-    """Disjoint sets of ops, each with a domain and the axes that its reductions share."""
+class _Sets:
+    """Disjoint sets of ops."""
 
     def __init__(self) -> None:
         self._parent: dict[Op, Op] = {}
-        self._domains: dict[Op, tuple[int, ...]] = {}
-        self._axes: dict[Op, tuple[int, ...] | None] = {}
+        self._size: dict[Op, int] = {}
 
-    def add(self, op: Op, domain: tuple[int, ...], axes: tuple[int, ...] | None) -> None:
+    def add(self, op: Op) -> None:
         """Add an op as a set of its own."""
-        self._parent[op], self._domains[op], self._axes[op] = op, domain, axes
+        self._parent[op], self._size[op] = op, 1
 
     def find(self, op: Op) -> Op:
         """Return the op that stands for a set."""
@@ -299,6 +308,32 @@ class _Groups:
             self._parent[op] = self._parent[self._parent[op]]
             op = self._parent[op]
         return op
+
+    def size(self, ops: Iterable[Op]) -> int:
+        """Return how many ops the sets of some ops have together."""
+        return sum(self._size[op] for op in dict.fromkeys(map(self.find, ops)))
+
+    def join(self, ops: Iterable[Op]) -> Op:
+        """Make one set of the sets of some ops, and return the op that stands for it: the first one's."""
+        first, *others = dict.fromkeys(map(self.find, ops))
+        for op in others:
+            self._parent[op] = first
+            self._size[first] += self._size[op]
+        return first
+
+
+class _Groups(_Sets):
+    """Disjoint sets of ops, each with a domain and the axes that its reductions share."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._domains: dict[Op, tuple[int, ...]] = {}
+        self._axes: dict[Op, tuple[int, ...] | None] = {}
+
+    def add_over(self, op: Op, domain: tuple[int, ...], axes: tuple[int, ...] | None) -> None:
+        """Add an op as a set of its own."""
+        self.add(op)
+        self._domains[op], self._axes[op] = domain, axes
 
     def domain(self, op: Op) -> tuple[int, ...]:
         """Return the domain of an op's set."""
@@ -316,6 +351,5 @@ class _Groups:
         axes = {self._axes[one], self._axes[two]} - {None}
         if self._domains[one] != self._domains[two] or len(axes) > 1:
             return False
-        self._parent[two] = one
-        self._axes[one] = next(iter(axes), None)
+        self._axes[self.join([one, two])] = next(iter(axes), None)
         return True

@@ -64,7 +64,7 @@ class Operations:
             op: [*op.operands, *free_values(op)] if op.regions and kind is Kind.ROOT else op.operands
             for op, kind in self.kinds.items()
         }
-        self._fusible: dict[Op, tuple[int, ...]] = {}
+        self._fusible: dict[Op, frozenset[int]] = {}
         elementwise = {op for op, kind in self.kinds.items() if kind is Kind.ELEMENT}
         self.views = find_views(region, elementwise, copying)
         self.needed: set[Value] = set()
@@ -80,18 +80,18 @@ class Operations:
         for op in reversed(region.ops):
             self._visit(op)
 
-    def fusible(self, op: Op) -> tuple[int, ...]:
+    def fusible(self, op: Op) -> frozenset[int]:
         """Return the numbers of the inputs that the op's kernel may compute itself."""
         found = self._fusible.get(op)
         if found is None:
             found = self._fusible[op] = self._find_fusible(op)
         return found
 
-    def _find_fusible(self, op: Op) -> tuple[int, ...]:
+    def _find_fusible(self, op: Op) -> frozenset[int]:
         if self.kinds[op] is not Kind.ROOT:
-            return tuple(range(len(op.operands)))
+            return frozenset(range(len(op.operands)))
         rule = KERNELS.find(op.definition)
-        return () if rule is None or rule.refuse(op) else tuple(rule.fusible(op))
+        return frozenset(() if rule is None or rule.refuse(op) else rule.fusible(op))
 
     def root(self, value: Value) -> Value:
         """Return the value whose buffer holds ``value``."""

@@ -290,7 +290,7 @@ class RegionPlanner(RegionBuffers):
         inputs = [(v, self.buffer(v)) for v in self.layout.operations.inputs[op]]
         self._append(_launch(draft, [op], inputs, [(v, self.buffer(v)) for v in outputs]))
 
-    def launch_parts(self, op: Op, parts: Sequence[tuple[Expressions, Store]]) -> None:
+    def launch_parts(self, op: Op, parts: Sequence[tuple[Expressions, Sequence[Store]]]) -> None:
         """Append launches that each write a part of an op's result."""
         used: dict[Op, None] = {}
         loaded: dict[Value, None] = {}
@@ -299,10 +299,10 @@ class RegionPlanner(RegionBuffers):
             loaded.update(expressions.loaded)
         inputs, outputs = [(v, self.buffer(v)) for v in loaded], [(v, self.buffer(v)) for v in op.results]
         ops = [*used, op]
-        for expressions, store in parts:
+        for expressions, stores in parts:
             if math.prod(expressions.shape) == 0:
                 continue
-            draft = write_map(expressions, [store], self.buffer)
+            draft = write_map(expressions, stores, self.buffer)
             self._append(_launch(draft, ops, inputs, outputs))
             ops, inputs, outputs = [], [], []
 

@@ -89,7 +89,7 @@ class OpsPlan:
 
 
 def _overlaps(result: np.ndarray, views: Sequence[np.ndarray]) -> bool:
-    return any(np.may_share_memory(result, view) for view in views)
+    return not result.flags.owndata and any(np.may_share_memory(result, view) for view in views)
 
 
 class SlowLoopError(Exception):

@@ -167,6 +167,20 @@ class Function:
                     found.setdefault(id(function), function)
         return list(found.values())
 
+    def reached(self) -> list[Function]:
+        """Return the functions that this one reaches, each once, callees before callers, itself last."""
+        found: dict[Function, None] = {}
+        path = {self: iter(self.callees())}
+        while path:
+            function = next(reversed(path))
+            callee = next((f for f in path[function] if f not in found and f not in path), None)
+            if callee is None:
+                found[function] = None
+                del path[function]
+            else:
+                path[callee] = iter(callee.callees())
+        return list(found)
+
     def __repr__(self) -> str:
         arguments = ", ".join(map(str, self.argument_types))
         results = ", ".join(map(str, self.result_types))

@@ -84,10 +84,11 @@ class _Flattener:
         self._functions: dict[Function, Function] = {}
 
     def function(self, source: Function) -> Function:
-        found = self._functions.get(source)
-        if found is None:
-            found = self._functions[source] = self._copy(source)
-        return found
+        if source not in self._functions:
+            for function in source.reached():
+                if function not in self._functions:
+                    self._functions[function] = self._copy(function)
+        return self._functions[source]
 
     def _copy(self, source: Function) -> Function:
         builder = FunctionBuilder(source.name, _flat(source.argument_types))

@@ -34,9 +34,9 @@ PASSING = frozenset({control_flow.CALL, control_flow.COMPOSITE, control_flow.OPT
 """Ops that pass values on, as those with regions do."""
 
 
-def has_quantized(function: Function) -> bool:
-    """Return whether a function, or one that it reaches, has a value of a quantized type."""
-    for reached in Module([function]).reachable():
+def has_quantized(*functions: Function) -> bool:
+    """Return whether one of the functions, or one that they reach, has a value of a quantized type."""
+    for reached in Module(functions).reachable():
         if any(_is_quantized(v.type) for v in reached.body.arguments):
             return True
         for op in reached.body.walk():
@@ -124,10 +124,11 @@ class _Copier(ABC):
 
     def function(self, source: Function) -> Function:
         """Return the copy of a function."""
-        found = self._functions.get(source)
-        if found is None:
-            found = self._functions[source] = self._copy(source)
-        return found
+        if source not in self._functions:
+            for function in source.reached():
+                if function not in self._functions:
+                    self._functions[function] = self._copy(function)
+        return self._functions[source]
 
     def _copy(self, source: Function) -> Function:
         for value in source.body.arguments:
@@ -247,7 +248,7 @@ def legalize_quantized(function: Function) -> Function:
 
 def express_module(module: Module) -> Module:
     """Return a module with floats in place of quantized values, for verification; itself where there are none."""
-    if not any(map(has_quantized, module.functions)):
+    if not has_quantized(*module.functions):
         return module
     expresser = _Expresser()
     result = Module([expresser.function(f) for f in module.functions], module.name)

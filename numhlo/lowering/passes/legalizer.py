@@ -79,15 +79,16 @@ class Legalizer:
 
     def function(self, source: Function) -> Function:
         """Return the legal function; ``source`` itself where it is one."""
-        found = self._functions.get(source)
-        if found is None:
-            found = self._copy(source) if self._is_concerned(source) else source
-            self._functions[source] = found
-        return found
+        if source not in self._functions:
+            for function in source.reached():  # callees first: deep chains of calls are no deep recursion
+                if function not in self._functions:
+                    self._functions[function] = self._copy(function) if self._is_concerned(function) else function
+        return self._functions[source]
 
     def _is_concerned(self, source: Function) -> bool:
-        callees = [self.function(f) is not f for f in source.callees()]
-        return any(callees) or any(full_name(op) in RULES for op in source.body.walk())
+        return any(self._functions[f] is not f for f in source.callees()) or any(
+            full_name(op) in RULES for op in source.body.walk()
+        )
 
     def _copy(self, source: Function) -> Function:
         builder = Builder(source.name, source.argument_types)

@@ -7,7 +7,7 @@ by primitive (`PATTERNS`); each states its algebra and returns a value, or None 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -78,35 +78,62 @@ class Rewriter:
     def region(self, source: Region) -> Region:
         """Return a rewritten copy of a region; values from outside are those already rewritten."""
         target = Region([v.type for v in source.arguments])
-        self._values.update(zip(source.arguments, target.arguments, strict=True))
+        self._define(source.arguments, target.arguments)
         self._regions.append(target)
         self._shared.append({})
         self._visit_all(source)
-        target.returns = [self._values.get(v, v) for v in source.returns]
+        target.returns = self._rewritten(source.returns)
         self._regions.pop()
         self._shared.pop()
         return target
 
     def _visit_all(self, source: Region) -> None:
-        for op in source.ops:
+        """Append what a region's ops become; bodies of calls in their place, however deep calls nest."""
+        nested: list[tuple[Region, Iterator[Op], Op | None]] = [(source, iter(source.ops), None)]
+        while nested:
+            region, ops, call = nested[-1]
+            op = next(ops, None)
+            if op is None:
+                nested.pop()
+                if call is not None:
+                    self._define(call.results, self._rewritten(region.returns))
+                continue
             self.location = op.location
-            results = self._visit(op)
-            self._values.update(zip(op.results, results, strict=True))
+            body = self._inlined_body(op)
+            if body is None:
+                self._define(op.results, self._visit(op))
+            else:
+                self._define(body.arguments, self._rewritten(op.operands))
+                nested.append((body, iter(body.ops), op))
+
+    def _define(self, values: Sequence[Value], rewritten: Sequence[Value]) -> None:
+        self._values.update(zip(values, rewritten, strict=True))
+
+    def _rewritten(self, values: Sequence[Value]) -> list[Value]:
+        return [self._values.get(v, v) for v in values]
+
+    def _inlined_body(self, op: Op) -> Region | None:
+        """Return the body of the function that an op calls, if it takes the op's place."""
+        callee: Function | None = None
+        if op.definition is control_flow.CALL:
+            self.count("calls inlined")
+            callee = op.attributes["callee"]
+        elif op.definition is control_flow.COMPOSITE and not _is_kept(op.attributes["name"]):
+            self.count("composites inlined")
+            callee = op.attributes["decomposition"]
+        return None if callee is None else callee.body
 
     def inline(self, source: Region, operands: Sequence[Value]) -> list[Value]:
         """Append a rewritten copy of a region's ops here, on the given operands, and return what it returns.
 
         The region may be the program's own or one already rewritten, whose outer values stand for themselves.
         """
-        self._values.update(zip(source.arguments, operands, strict=True))
+        self._define(source.arguments, operands)
         self._visit_all(source)
-        return [self._values.get(v, v) for v in source.returns]
+        return self._rewritten(source.returns)
 
     def _visit(self, op: Op) -> Sequence[Value]:
-        operands = [self._values.get(v, v) for v in op.operands]
-        if op.definition is control_flow.CALL:
-            self.count("calls inlined")
-            return self.inline(op.attributes["callee"].body, operands)
+        operands = self._rewritten(op.operands)
         if op.definition is control_flow.COMPOSITE:
             return self._composite(op, operands)
         operands = self._with_empty_constants(operands)
@@ -118,11 +145,7 @@ class Rewriter:
         return self.emit(op.definition, operands, op.attributes, regions, results, op.location)
 
     def _composite(self, op: Op, operands: list[Value]) -> Sequence[Value]:
-        name = op.attributes["name"]
-        if name not in COMPOSITES or name in ANNOTATIONS:
-            self.count("composites inlined")
-            return self.inline(op.attributes["decomposition"].body, operands)
-        attributes = op.attributes
+        name, attributes = op.attributes["name"], op.attributes
         if name in ("numhlo.scan", "numhlo.map"):
             attributes = {**attributes, "decomposition": self._loop(op)}
         return self.emit(op.definition, operands, attributes, (), [v.type for v in op.results], op.location)
@@ -222,6 +245,11 @@ class Rewriter:
             self._shared[-1][key] = op.results
         self._regions[-1].ops.append(op)
         return op.results
+
+
+def _is_kept(composite: str) -> bool:
+    """Return whether a composite stays an op, because later passes and the backend know its name."""
+    return composite in COMPOSITES and composite not in ANNOTATIONS
 
 
 def is_empty(value: Value) -> bool:
