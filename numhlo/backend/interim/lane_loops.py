@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from numhlo.backend.interim.lane_rules import NotStackedError, can_be_stacked
-from numhlo.backend.interim.lanes import BLOCK, LaneRegion
+from numhlo.backend.interim.lanes import FEW_LANES, LaneRegion, lanes_at_once
 from numhlo.backend.interim.searches import QuickPlans
 from numhlo.backend.planning.constants import with_constants
 from numhlo.backend.program import Loop
@@ -22,12 +22,6 @@ from numhlo.lowering.ops.creation import CONSTANT
 from numhlo.lowering.ops.effects import op_has_effects
 from numhlo.lowering.ops.elementwise import ADD
 from numhlo.lowering.ops.indexing import DYNAMIC_UPDATE_SLICE
-
-FEW_LANES = 32
-"""Lanes of a map that are run one after the other: NumPy takes as long for that many numbers as for one."""
-
-MOST_ELEMENTS = 1 << 17
-"""Of one value of all lanes that run at once, where that leaves more than a few lanes."""
 
 
 def suits_lanes(loop: Loop) -> bool:
@@ -100,8 +94,7 @@ class LaneLoop:
         self._inputs = list(loop.inputs)
         batched = [k == parts.counter for k in parts.given]
         self._lane = LaneRegion(parts.lane, batched, {value: False for value, _ in self._inputs}, QuickPlans())
-        widest = max((v.tensor.size for op in parts.lane.walk() for v in op.results), default=1)
-        self._block = max(FEW_LANES, min(BLOCK, MOST_ELEMENTS // max(1, widest)))
+        self._at_once = lanes_at_once(parts.lane)
 
     def run(self, view: Callable[[int], np.ndarray], go_on: Callable[[], object]) -> None:
         """Run the loop.
@@ -120,7 +113,7 @@ class LaneLoop:
         counter = state[parts.counter]
         with np.errstate(all="ignore"):
             while (first := int(counter[()])) < parts.end:
-                places = np.arange(first, min(first + self._block, parts.end), dtype=counter.dtype)
+                places = np.arange(first, min(first + self._at_once, parts.end), dtype=counter.dtype)
                 given = [places if k == parts.counter else state[k] for k in parts.given]
                 for k, rows in zip(parts.results, self._lane.run(len(places), [*given, *captured]), strict=True):
                     state[k][first : first + len(places)] = rows.reshape(len(places), *state[k].shape[1:])

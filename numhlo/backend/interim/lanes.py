@@ -16,12 +16,24 @@ from numhlo.lowering.interpreter import BoundRegion, Plan, Plans, free_values
 from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops import creation
 from numhlo.lowering.ops.back_edges import current_hook
-from numhlo.lowering.ops.control_flow import CASE, IF, WHILE
+from numhlo.lowering.ops.control_flow import CASE, COMPOSITE, IF, WHILE
 from numhlo.lowering.ops.effects import op_has_effects
 from numhlo.lowering.ops.loops import loop_body
 
+FEW_LANES = 32
+"""Lanes of a map that are run one after the other: NumPy takes as long for that many numbers as for one."""
+
 BLOCK = 8192
 """Lanes at a time: stacked values stay in the processor's cache, and somebody can take over in between."""
+
+MOST_ELEMENTS = 1 << 17
+"""Of one value of all lanes that run at a time, where that leaves more than a few lanes."""
+
+
+def lanes_at_once(body: Region) -> int:
+    """Return how many lanes of a body run at a time."""
+    widest = max((v.tensor.size for op in body.walk() for v in op.results), default=1)
+    return max(FEW_LANES, min(BLOCK, MOST_ELEMENTS // max(1, widest)))
 
 
 class LaneRegion:
@@ -87,6 +99,8 @@ class LaneRegion:
             return _Loop(op, batched, self._stacked, plans)
         if op.definition in (IF, CASE):
             return _Branches(op, batched, self._stacked, plans)
+        if op.definition is COMPOSITE and op.attributes["name"] == "numhlo.map":
+            return _InnerMap(op, batched, plans)
         return find_rule(op)(op, batched, plans)
 
     def run(self, lanes: int, inputs: Sequence[Array]) -> list[Array]:
@@ -211,6 +225,35 @@ class _Branches:
         return np.where((index >= 0) & (index < len(self.branches)), index, len(self.branches) - 1)
 
 
+class _InnerMap:
+    """A map in a body: its lanes, in each of the lanes around it, are lanes like any others."""
+
+    def __init__(self, op: Op, batched: Sequence[bool], plans: Plans) -> None:
+        parameters = op.attributes["composite_attributes"]
+        self.lanes, self.consts = parameters["lanes"], parameters["num_consts"]
+        self.batched = list(batched)
+        self.types = [v.tensor for v in op.results]
+        body = expand(loop_body(op).body)
+        own = [stacks or number >= self.consts for number, stacks in enumerate(batched)]
+        self.region = LaneRegion(body, own, {}, plans)
+        self.at_once = lanes_at_once(body)
+
+    def __call__(self, lanes: int, arrays: Sequence[Array]) -> Sequence[Array]:
+        count = lanes * self.lanes
+        results = [np.empty((count, *t.shape[1:]), t.dtype) for t in self.types]
+        pairs = list(zip(arrays, self.batched, strict=True))
+        wide = [a if own else stacked(a, lanes) for a, own in pairs[self.consts :]]
+        stacks = [a.reshape(count, *a.shape[2:]) for a in wide]
+        for first in range(0, count, self.at_once):
+            here = slice(first, min(first + self.at_once, count))
+            around = np.arange(here.start, here.stop) // self.lanes
+            consts = [a[around] if own else a for a, own in pairs[: self.consts]]
+            parts = self.region.run(len(around), [*consts, *[a[here] for a in stacks]])
+            for result, part in zip(results, parts, strict=True):
+                result[here] = part
+        return [r.reshape(lanes, *t.shape) for r, t in zip(results, self.types, strict=True)]
+
+
 class StackedMap:
     """A ``numhlo.map`` that runs on all lanes at once.
 
@@ -232,14 +275,15 @@ class StackedMap:
         body = expand(loop_body(op).body)
         batched = [number >= self.consts for number in range(len(body.arguments))]
         self.region = LaneRegion(body, batched, {}, plans)
+        self.at_once = lanes_at_once(body)
 
     def run(self, arrays: Sequence[Array], poll: Callable[[], object]) -> list[Array]:
         """Return the results; ``poll`` is called between blocks of lanes."""
         results = [np.empty(t.shape, t.dtype) for t in self.types]
         consts, stacks = list(arrays[: self.consts]), arrays[self.consts :]
         with np.errstate(all="ignore"):
-            for first in range(0, self.lanes, BLOCK):
-                here = slice(first, min(first + BLOCK, self.lanes))
+            for first in range(0, self.lanes, self.at_once):
+                here = slice(first, min(first + self.at_once, self.lanes))
                 parts = self.region.run(here.stop - first, [*consts, *[a[here] for a in stacks]])
                 for result, part in zip(results, parts, strict=True):
                     result[here] = part

@@ -12,9 +12,8 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from numhlo.backend.interim.lane_loops import FEW_LANES
 from numhlo.backend.interim.lane_rules import NotStackedError
-from numhlo.backend.interim.lanes import StackedMap
+from numhlo.backend.interim.lanes import FEW_LANES, StackedMap
 from numhlo.backend.interim.loops import PlainLoop
 from numhlo.backend.interim.translation import Translation
 from numhlo.backend.interim.typed import NotPlainError

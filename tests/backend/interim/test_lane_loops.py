@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import numhlo
-from numhlo.backend.interim import lane_loops
-from numhlo.backend.interim.lane_loops import FEW_LANES, LaneLoop
+from numhlo.backend.interim import lanes as stacked_lanes
+from numhlo.backend.interim.lane_loops import LaneLoop
+from numhlo.backend.interim.lanes import FEW_LANES
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.passes.pipeline import optimize
 from tests.backend.interim.in_python import InPython, handed_over
@@ -63,6 +64,12 @@ def maps_inside(a, x, t):
     )
 
 
+def maps_of_scalars_inside(a, x, t):
+    """The inner lanes use what all lanes, and what one of them, know."""
+    halve = lambda y, n: lax.while_loop(lambda s: s[0] < n, lambda s: (s[0] + 1, s[1] / 2 + a[0, 0] + x[1]), (0, y))[1]
+    return lax.cond(t > 1, lambda: numhlo.vmap(halve)(x, np.arange(20) % 5 + t), lambda: x)
+
+
 def programs():
     rng = np.random.default_rng(8)
     arguments = rng.normal(size=(20, 20)), rng.normal(size=(LANES, 20)), rng.integers(-1, 6, LANES)
@@ -75,6 +82,7 @@ def programs():
         orders_by_what_a_lane_knows,
         reduces_with_another_start,
         maps_inside,
+        maps_of_scalars_inside,
     ]
     return {lane.__name__: (lane, arguments) for lane in lanes}
 
@@ -115,7 +123,7 @@ def test_lanes_have_the_bits_they_have_alone(name, monkeypatch):
         assert found.engine.ways()["op by op on all lanes at once"] == 1
         return
     assert found.engine.ways()[LaneLoop.way] == 1
-    monkeypatch.setattr(lane_loops, "MOST_ELEMENTS", 1)  # blocks of a few lanes, then
+    monkeypatch.setattr(stacked_lanes, "MOST_ELEMENTS", 1)  # blocks of a few lanes, then
     check(InPython(function)(arguments), expected)
     for rounds_before in range(3):
         check(handed_over(function, arguments, rounds_before), expected)

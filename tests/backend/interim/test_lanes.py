@@ -4,8 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from numhlo.backend.interim.lane_loops import FEW_LANES
-from numhlo.backend.interim.lanes import BLOCK
+from numhlo.backend.interim.lanes import BLOCK, FEW_LANES
 from numhlo.backend.planning.mapped import MANY
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.ir import Function
