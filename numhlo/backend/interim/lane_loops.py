@@ -25,12 +25,14 @@ from numhlo.lowering.ops.indexing import DYNAMIC_UPDATE_SLICE
 
 
 def suits_lanes(loop: Loop) -> bool:
-    """Return whether a loop can be run on many lanes at once."""
+    """Return whether a loop can be run on many lanes at once; where these are large, it does not pay."""
     if len(loop.state) != len(loop.op.operands):
         return False
     try:
-        LaneParts(loop)
+        parts = LaneParts(loop)
     except NotStackedError:
+        return False
+    if lanes_at_once(parts.lane) <= FEW_LANES:
         return False
     return not op_has_effects(loop.op) and all(map(can_be_stacked, loop.op.regions[1].walk()))
 

@@ -27,13 +27,13 @@ BLOCK = 8192
 """Lanes at a time: stacked values stay in the processor's cache, and somebody can take over in between."""
 
 MOST_ELEMENTS = 1 << 17
-"""Of one value of all lanes that run at a time, where that leaves more than a few lanes."""
+"""Of one value of all lanes that run at a time: a megabyte or less."""
 
 
 def lanes_at_once(body: Region) -> int:
     """Return how many lanes of a body run at a time."""
     widest = max((v.tensor.size for op in body.walk() for v in op.results), default=1)
-    return max(FEW_LANES, min(BLOCK, MOST_ELEMENTS // max(1, widest)))
+    return max(1, min(BLOCK, MOST_ELEMENTS // max(1, widest)))
 
 
 class LaneRegion:

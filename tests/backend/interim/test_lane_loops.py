@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import numhlo
+from numhlo.backend.interim import lane_loops
 from numhlo.backend.interim import lanes as stacked_lanes
 from numhlo.backend.interim.lane_loops import LaneLoop
 from numhlo.backend.interim.lanes import FEW_LANES
@@ -123,9 +124,12 @@ def test_lanes_have_the_bits_they_have_alone(name, monkeypatch):
         assert found.engine.ways()["op by op on all lanes at once"] == 1
         return
     assert found.engine.ways()[LaneLoop.way] == 1
-    monkeypatch.setattr(stacked_lanes, "MOST_ELEMENTS", 1)  # blocks of a few lanes, then
-    check(InPython(function)(arguments), expected)
-    for rounds_before in range(3):
+    few = InPython(function)
+    monkeypatch.setattr(stacked_lanes, "BLOCK", 5)
+    monkeypatch.setattr(lane_loops, "FEW_LANES", 4)
+    check(few(arguments), expected)
+    assert few.engine.ways()[LaneLoop.way] == 1
+    for rounds_before in range(3):  # with blocks of five lanes still
         check(handed_over(function, arguments, rounds_before), expected)
 
 
@@ -140,7 +144,7 @@ def test_the_work_does_not_grow_with_the_lanes():
     assert counts[1] < 1.2 * counts[0]
 
 
-@pytest.mark.parametrize("reason", ["few lanes", "effects", "one lane needs another"])
+@pytest.mark.parametrize("reason", ["few lanes", "large lanes", "effects", "one lane needs another"])
 def test_other_loops_run_as_before(reason):
     def carried(x):
         step = lambda c, y: (lax.while_loop(lambda s: s[0] < 3.0, lambda s: np.sort(s + y), c), c[0])
@@ -149,11 +153,12 @@ def test_other_loops_run_as_before(reason):
     def lane(a, x, t):
         if reason == "effects":
             numhlo.debug.callback(lambda x: None, x[0])
-        return sorts_or_multiplies(a, x, t)
+        return np.sort(x) if reason == "large lanes" else sorts_or_multiplies(a, x, t)
 
     lanes = FEW_LANES if reason == "few lanes" else LANES
     rng = np.random.default_rng(8)
-    arguments = rng.normal(size=(20, 20)), rng.random((lanes, 20)), rng.integers(-1, 6, lanes)
+    size = 5000 if reason == "large lanes" else 20
+    arguments = rng.normal(size=(20, 20)), rng.random((lanes, size)), rng.integers(-1, 6, lanes)
     if reason == "one lane needs another":
         function = optimize(numhlo.jit(carried).trace(arguments[1]).module.main)
         arguments = arguments[1:2]
