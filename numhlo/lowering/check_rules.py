@@ -192,10 +192,7 @@ def _scatter_windows(op: Op, operands: Sequence[Any]) -> tuple[Mapping[int, Any]
     numbers = op.attributes["scatter_dimension_numbers"]
     count = len(operands) // 2
     shape, indices, update = operands[0].shape, operands[count], operands[count + 1]
-    dropped = {*numbers.inserted_window_dims, *numbers.input_batching_dims}
-    sizes = [1] * len(shape)
-    for axis, place in zip([d for d in range(len(shape)) if d not in dropped], numbers.update_window_dims, strict=True):
-        sizes[axis] = update.shape[place]
+    sizes = numbers.window(len(shape), update.shape)
     starts = start_positions(indices, numbers.index_vector_dim, numbers.scatter_dims_to_operand_dims, ())
     return starts, sizes, shape
 

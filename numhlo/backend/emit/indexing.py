@@ -81,10 +81,8 @@ def view_gather(op: Op, access: Access, expressions: Expressions, chain: int) ->
     extents, sizes = operand.tensor.shape, op.attributes["slice_sizes"]
     rank = op.result.tensor.ndim
     batch_dims = tuple(d for d in range(rank) if d not in numbers.offset_dims)
-    dropped = {*numbers.collapsed_slice_dims, *numbers.operand_batching_dims}
     strides = [0] * rank
-    windows = [d for d in range(operand.tensor.ndim) if d not in dropped]
-    for dim, own in zip(numbers.offset_dims, windows, strict=True):
+    for dim, own in zip(numbers.offset_dims, numbers.window_axes(operand.tensor.ndim), strict=True):
         strides[dim] = 0 if sizes[own] == 1 else access.strides[own]
     for own, paired in zip(numbers.operand_batching_dims, numbers.start_indices_batching_dims, strict=True):
         strides[batch_dims[paired - (paired > numbers.index_vector_dim)]] += access.strides[own]
@@ -282,13 +280,10 @@ def _places(op: Op, numbers: ScatterDimensionNumbers, expressions: Expressions, 
     shape, rank = expressions.shape, len(expressions.shape)
     own_strides = contiguous(operand.shape)
     batch_dims = tuple(d for d in range(rank) if d not in numbers.update_window_dims)
-    dropped = {*numbers.inserted_window_dims, *numbers.input_batching_dims}
-    windows = [d for d in range(operand.ndim) if d not in dropped]
-    sizes = dict.fromkeys(range(operand.ndim), 1)
+    windows, sizes = numbers.window_axes(operand.ndim), numbers.window(operand.ndim, shape)
     strides = [0] * rank
     for dim, own in zip(numbers.update_window_dims, windows, strict=True):
         strides[dim] = own_strides[own]
-        sizes[own] = shape[dim]
     for own, paired in zip(numbers.input_batching_dims, numbers.scatter_indices_batching_dims, strict=True):
         strides[batch_dims[paired - (paired > numbers.index_vector_dim)]] += own_strides[own]
     starts = []

@@ -167,9 +167,7 @@ def _gathered_place(
     rank = operand.tensor.ndim
     batch = tuple(i for d, i in enumerate(index) if d not in numbers.offset_dims)
     fixed, starts = [0] * rank, ["0"] * rank
-    dropped = {*numbers.collapsed_slice_dims, *numbers.operand_batching_dims}
-    windows = [d for d in range(rank) if d not in dropped]
-    for dim, own in zip(numbers.offset_dims, windows, strict=True):
+    for dim, own in zip(numbers.offset_dims, numbers.window_axes(rank), strict=True):
         fixed[own] = index[dim]
     for own, paired in zip(numbers.operand_batching_dims, numbers.start_indices_batching_dims, strict=True):
         fixed[own] = batch[paired - (paired > numbers.index_vector_dim)]

@@ -46,10 +46,8 @@ def _write_window(
 ) -> None:
     shape = arrays[0].shape
     rank = updates[0].ndim
-    dropped = {*numbers.inserted_window_dims, *numbers.input_batching_dims}
-    windows = [d for d in range(len(shape)) if d not in dropped]
-    sizes = dict.fromkeys(range(len(shape)), 1)
-    sizes |= {own: updates[0].shape[d] for d, own in zip(numbers.update_window_dims, windows, strict=True)}
+    windows = numbers.window_axes(len(shape))
+    sizes = numbers.window(len(shape), updates[0].shape)
     starts, tests = ["0"] * len(shape), []
     interval = writer.intervals.of(op.operands[len(op.results)])
     for own, name in zip(numbers.scatter_dims_to_operand_dims, vector, strict=True):

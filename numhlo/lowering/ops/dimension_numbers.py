@@ -1,8 +1,8 @@
 """Records that say which dimension plays which part in gather, scatter, dot_general and convolution.
 
 Each spells itself, with ``str``, as StableHLO text does: fields in the specification's order, empty lists and an
-``index_vector_dim`` of 0 left out. This module knows spelling only; constraints live with the ops that carry the
-records.
+``index_vector_dim`` of 0 left out. This module knows spelling, and what follows from the fields alone; constraints live
+with the ops that carry the records.
 """
 
 from __future__ import annotations
@@ -60,6 +60,22 @@ class GatherDimensionNumbers(_Spelled):
 
     mnemonic = "gather"
 
+    def window_axes(self, rank: int) -> Axes:
+        """Return the dimensions of an operand that the result's window dimensions run through, in their order."""
+        dropped = {*self.collapsed_slice_dims, *self.operand_batching_dims}
+        return tuple([k for k in range(rank) if k not in dropped])
+
+    def as_scatter(self) -> ScatterDimensionNumbers:
+        """Return the dimension numbers with which a scatter writes what a gather with these reads."""
+        return ScatterDimensionNumbers(
+            update_window_dims=self.offset_dims,
+            inserted_window_dims=self.collapsed_slice_dims,
+            input_batching_dims=self.operand_batching_dims,
+            scatter_indices_batching_dims=self.start_indices_batching_dims,
+            scatter_dims_to_operand_dims=self.start_index_map,
+            index_vector_dim=self.index_vector_dim,
+        )
+
 
 @dataclass(frozen=True)
 class ScatterDimensionNumbers(_Spelled):
@@ -92,6 +108,27 @@ class ScatterDimensionNumbers(_Spelled):
     index_vector_dim: int = 0
 
     mnemonic = "scatter"
+
+    def as_gather(self) -> GatherDimensionNumbers:
+        """Return the dimension numbers with which a gather reads what a scatter with these writes."""
+        return GatherDimensionNumbers(
+            offset_dims=self.update_window_dims,
+            collapsed_slice_dims=self.inserted_window_dims,
+            operand_batching_dims=self.input_batching_dims,
+            start_indices_batching_dims=self.scatter_indices_batching_dims,
+            start_index_map=self.scatter_dims_to_operand_dims,
+            index_vector_dim=self.index_vector_dim,
+        )
+
+    def window_axes(self, rank: int) -> Axes:
+        """Return the dimensions of an operand that the updates' window dimensions run through, in their order."""
+        dropped = {*self.inserted_window_dims, *self.input_batching_dims}
+        return tuple([k for k in range(rank) if k not in dropped])
+
+    def window(self, rank: int, updates: Sequence[int]) -> Axes:
+        """Return a window's extents in the operand's dimensions, from the updates' shape."""
+        extents = dict(zip(self.window_axes(rank), [updates[k] for k in self.update_window_dims], strict=False))
+        return tuple([extents.get(k, 1) for k in range(rank)])
 
 
 @dataclass(frozen=True)

@@ -145,8 +145,7 @@ def evaluate_gather(
     starts = start_positions(indices, numbers.index_vector_dim, numbers.start_index_map, batching)
     for d in numbers.start_index_map:
         starts[d] = np.clip(starts[d], 0, operand.shape[d] - sizes[d])
-    dropped = {*numbers.collapsed_slice_dims, *numbers.operand_batching_dims}
-    windows = [d for d in range(operand.ndim) if d not in dropped]
+    windows = numbers.window_axes(operand.ndim)
     batch_rank = indices.ndim - (numbers.index_vector_dim < indices.ndim)
     batch_shape = [n for axis, n in enumerate(indices.shape) if axis != numbers.index_vector_dim]
     gathered, order = _read_windows(operand, sizes, starts, windows, batch_shape)

@@ -122,8 +122,7 @@ def _check_updates(
         and same_shape([n for axis, n in enumerate(update.shape) if axis not in axes], batch),
         "(C4) updates' other dimensions must be those of scatter_indices without index_vector_dim",
     )
-    dropped = (*numbers.inserted_window_dims, *numbers.input_batching_dims)
-    extents = [n for d, n in enumerate(operand.shape) if d not in dropped]
+    extents = [operand.shape[d] for d in numbers.window_axes(operand.ndim)]
     require(
         all(at_most(update.shape[axis], extent) for axis, extent in zip(axes, extents, strict=True)),
         "(C4) updates' windows must fit into the inputs",
@@ -156,15 +155,12 @@ def update_positions(
     """
     batching = list(zip(numbers.input_batching_dims, numbers.scatter_indices_batching_dims, strict=True))
     starts = start_positions(indices, numbers.index_vector_dim, numbers.scatter_dims_to_operand_dims, batching)
-    dropped = {*numbers.inserted_window_dims, *numbers.input_batching_dims}
-    window_dims = [d for d in range(len(shape)) if d not in dropped]
-    sizes = dict.fromkeys(range(len(shape)), 1)
-    sizes.update({d: update_shape[axis] for d, axis in zip(window_dims, numbers.update_window_dims, strict=True)})
+    window_dims, sizes = numbers.window_axes(len(shape)), numbers.window(len(shape), update_shape)
     strides = [math.prod(shape[d + 1 :]) for d in range(len(shape))]
     batch_axes = [axis for axis in range(len(update_shape)) if axis not in numbers.update_window_dims]
     windows = math.prod(update_shape[axis] for axis in batch_axes)
     origin = np.zeros(windows, np.int64)
-    kept = np.full(windows, all(sizes[d] <= shape[d] for d in sizes))
+    kept = np.full(windows, all(n <= extent for n, extent in zip(sizes, shape, strict=True)))
     for d, start in starts.items():
         line = start.reshape(-1)
         kept &= (line >= 0) & (line <= shape[d] - sizes[d])

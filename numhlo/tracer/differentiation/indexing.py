@@ -10,7 +10,7 @@ import numpy as np
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.lowering.ops import indexing
-from numhlo.lowering.ops.dimension_numbers import GatherDimensionNumbers, ScatterDimensionNumbers
+from numhlo.lowering.ops.dimension_numbers import GatherDimensionNumbers
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.differentiation.table import JVP, TRANSPOSE, instantiate, zeros_of
 from numhlo.tracer.namespace.advanced_indexing import combiner_region
@@ -53,21 +53,13 @@ def _transpose_update(op: Op, operands: list[Any], cotangents: list[Any]) -> Seq
 def _transpose_gather(op: Op, operands: list[Any], cotangents: list[Any]) -> Sequence[Any]:
     """Scatter-add the cotangents where they were read; clamped starts read a whole window, so must be in bounds."""
     n: GatherDimensionNumbers = op.attributes["dimension_numbers"]
-    numbers = ScatterDimensionNumbers(
-        update_window_dims=n.offset_dims,
-        inserted_window_dims=n.collapsed_slice_dims,
-        input_batching_dims=n.operand_batching_dims,
-        scatter_indices_batching_dims=n.start_indices_batching_dims,
-        scatter_dims_to_operand_dims=n.start_index_map,
-        index_vector_dim=n.index_vector_dim,
-    )
     starts = _clamped_starts(op, operands[1], n)
     result = bind1(
         indexing.SCATTER,
         zeros_of(op.operands[0]),
         starts,
         cotangents[0],
-        attributes={"scatter_dimension_numbers": numbers},
+        attributes={"scatter_dimension_numbers": n.as_scatter()},
         regions=[combiner_region("add", op.operands[0].tensor.dtype)],
     )
     return [result, None]

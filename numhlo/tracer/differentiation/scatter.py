@@ -18,7 +18,7 @@ from numhlo.lowering.ir import Op
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.lowering.ops import indexing, layout
-from numhlo.lowering.ops.dimension_numbers import GatherDimensionNumbers, ScatterDimensionNumbers
+from numhlo.lowering.ops.dimension_numbers import ScatterDimensionNumbers
 from numhlo.lowering.ops.scatter import update_positions
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.differentiation.elementwise import mul
@@ -155,29 +155,19 @@ def _write(op: Op, x: Any, starts: Any, updates: Any, kind: str) -> Any:
 def _read(op: Op, x: Any, starts: Any) -> Any:
     """Return the elements of an array where updates go; those of the nearest window, for one that is dropped."""
     s: ScatterDimensionNumbers = op.attributes["scatter_dimension_numbers"]
-    numbers = GatherDimensionNumbers(
-        offset_dims=s.update_window_dims,
-        collapsed_slice_dims=s.inserted_window_dims,
-        operand_batching_dims=s.input_batching_dims,
-        start_indices_batching_dims=s.scatter_indices_batching_dims,
-        start_index_map=s.scatter_dims_to_operand_dims,
-        index_vector_dim=s.index_vector_dim,
-    )
-    attributes = {"dimension_numbers": numbers, "slice_sizes": _window(op, s), "indices_are_sorted": False}
+    attributes = {"dimension_numbers": s.as_gather(), "slice_sizes": _window(op), "indices_are_sorted": False}
     return bind1(indexing.GATHER, x, starts, attributes=attributes)
 
 
-def _window(op: Op, numbers: ScatterDimensionNumbers) -> tuple[int, ...]:
-    update = op.operands[-1].tensor.shape
-    window = iter(update[d] for d in numbers.update_window_dims)
-    dropped = {*numbers.inserted_window_dims, *numbers.input_batching_dims}
-    return tuple(1 if k in dropped else next(window) for k in range(op.operands[0].tensor.ndim))
+def _window(op: Op) -> tuple[int, ...]:
+    s: ScatterDimensionNumbers = op.attributes["scatter_dimension_numbers"]
+    return s.window(op.operands[0].tensor.ndim, op.operands[-1].tensor.shape)
 
 
 def _is_inside(op: Op, starts: Any) -> Any:
     """Return, for each element of the updates, whether its window is inside."""
     s: ScatterDimensionNumbers = op.attributes["scatter_dimension_numbers"]
-    shape, window, update = op.operands[0].tensor.shape, _window(op, s), op.operands[-1].tensor.shape
+    shape, window, update = op.operands[0].tensor.shape, _window(op), op.operands[-1].tensor.shape
     extents, axis = shape_of(starts), s.index_vector_dim
     if axis == len(extents):
         starts, extents = reshape_to(starts, (*extents, 1)), (*extents, 1)

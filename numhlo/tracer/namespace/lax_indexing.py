@@ -148,13 +148,6 @@ def gather(
     return b.select(mask, found, full_of(filler, shape, array.dtype))
 
 
-def _window(shape: Sequence[int], updates: Sequence[int], numbers: ScatterNumbers) -> tuple[int, ...]:
-    """Return the extents of a window in the operand's dimensions."""
-    extents = iter([updates[k] for k in numbers.update_window_dims])
-    dropped = {*numbers.inserted_window_dims, *numbers.input_batching_dims}
-    return tuple(1 if k in dropped else next(extents, 1) for k in range(len(shape)))
-
-
 def _apply_scatter(name: str, operands: Sequence[Any], d: ScatterDimensionNumbers, hints: Any, region: Any) -> Any:
     array, indices, updates = operands
     if updates.dtype != array.dtype:
@@ -173,7 +166,7 @@ def _apply_scatter(name: str, operands: Sequence[Any], d: ScatterDimensionNumber
     )
     indices_are_sorted, unique_indices, mode = hints
     if GatherScatterMode.of(mode) is GatherScatterMode.CLIP:
-        window = _window(shape_of(array), shape_of(updates), numbers)
+        window = numbers.window(len(shape_of(array)), shape_of(updates))
         limits = _limits(shape_of(array), window, numbers.scatter_dims_to_operand_dims, indices)
         indices = _clipped(indices, limits)
     attributes = {
