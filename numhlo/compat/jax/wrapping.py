@@ -46,3 +46,28 @@ def seen_as_jax(module: ModuleType, name: str) -> Any:
         for method in METHODS:
             setattr(wrapped, method, immutably(getattr(value, method)))
     return wrapped
+
+
+def attributes_of(
+    module: ModuleType, namespace: dict[str, Any]
+) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
+    """Return ``__all__``, ``__getattr__`` and ``__dir__`` of a module whose names are another's, wrapped on first use.
+
+    Parameters
+    ----------
+    module : module
+        Whose names they are.
+    namespace : dict
+        ``globals()`` of the module that has them, where what was asked for is kept.
+
+    Returns
+    -------
+    tuple of list of str, callable and callable
+    """
+    names = [name for name in module.__all__ if name != "Array"]
+
+    def find(name: str) -> Any:
+        value = namespace[name] = seen_as_jax(module, name)
+        return value
+
+    return names, find, lambda: sorted(names)

@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numhlo.numpy as _wrapped
 from numhlo.compat.jax.arrays import Array
 from numhlo.compat.jax.numpy import fft as fft
 from numhlo.compat.jax.numpy import linalg as linalg
-from numhlo.compat.jax.wrapping import seen_as_jax as _seen_as_jax
+from numhlo.compat.jax.wrapping import attributes_of as _attributes_of
 
-__all__ = [name for name in _wrapped.__all__ if name != "Array"]
+__all__, __getattr__, __dir__ = _attributes_of(_wrapped, globals())
 
 ndarray = Array
-
-
-def __getattr__(name: str) -> Any:
-    value = globals()[name] = _seen_as_jax(_wrapped, name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

@@ -2,18 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numhlo.numpy.fft as _wrapped
-from numhlo.compat.jax.wrapping import seen_as_jax as _seen_as_jax
+from numhlo.compat.jax.wrapping import attributes_of as _attributes_of
 
-__all__ = [name for name in _wrapped.__all__ if name != "Array"]
-
-
-def __getattr__(name: str) -> Any:
-    value = globals()[name] = _seen_as_jax(_wrapped, name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__all__, __getattr__, __dir__ = _attributes_of(_wrapped, globals())
