@@ -54,10 +54,3 @@ def _wrong(found: np.ndarray, expected: np.ndarray, ulps: float) -> np.ndarray:
         wrong &= np.abs(_ordered(found) - _ordered(expected)) > ulps
         wrong |= np.isnan(found) != np.isnan(expected)
     return np.asarray(wrong & ~both_nan)
-
-
-def all_different(found: list[np.ndarray], expected: list[np.ndarray], errors: list[float]) -> dict[int, str]:
-    """Return how results differ, by their numbers."""
-    assert len(found) == len(expected) == len(errors)
-    compared = {k: difference(*row) for k, row in enumerate(zip(found, expected, errors, strict=True))}
-    return {k: text for k, text in compared.items() if text is not None}

@@ -25,7 +25,6 @@ Routine = Callable[[Config, str, Sequence[np.ndarray]], Sequence[Any]]
 
 LETTERS = "sdcz"
 CONFIGURATIONS = ("mhlo.backend_config", "backend_config")
-INFO = np.dtype(np.int32)
 
 
 def flag(config: Config, name: str, letter: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.lowering.ir import Op, TensorType
+from numhlo.lowering.ir import Op
 from numhlo.lowering.ops import comparison, control_flow, conversion
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.tracer.bind import bind1
@@ -24,7 +24,7 @@ from numhlo.tracer.differentiation.table import (
     linear_operand,
 )
 from numhlo.tracer.namespace import reductions
-from numhlo.tracer.namespace.core import broadcast_to_shape, convert, full_of, shape_of
+from numhlo.tracer.namespace.core import broadcast_to_shape, convert, shape_of
 from numhlo.tracer.namespace.elementwise_rules import compare, constant, select
 from numhlo.tracer.namespace.special import composite
 
@@ -300,11 +300,6 @@ def _transpose_select(op: Op, operands: list[Any], cotangents: list[Any]) -> Seq
     zero = constant(0, c)
     predicate = operands[0]
     return [None, bind1(comparison.SELECT, predicate, c, zero), bind1(comparison.SELECT, predicate, zero, c)]
-
-
-def full_like_type(number: Any, type: TensorType) -> Any:
-    """Return an array of ``type`` filled with a number."""
-    return full_of(number, type.shape, type.dtype)
 
 
 def sum_to(x: Any, axes: tuple[int, ...]) -> Any:

@@ -15,7 +15,7 @@ from numhlo.lowering.ops import control_flow, factorizations, fourier, layout, l
 from numhlo.tracer.bind import bind, bind1
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import complex_rules
-from numhlo.tracer.namespace.core import broadcast_to_shape, convert, expand, reshape_to, shape_of
+from numhlo.tracer.namespace.core import broadcast_to_shape, convert, expand, shape_of
 from numhlo.tracer.namespace.indexing import take_along_axis
 from numhlo.tracer.namespace.linear_algebra import contract
 from numhlo.tracer.namespace.reductions import sum as sum_over
@@ -172,13 +172,6 @@ def padded(x: Any, rows: int, columns: int) -> Any:
     edge = min(shape[-2:])
     beyond = b.both(mask(shape_of(wide), "EQ"), b.at_least(b.iota_along(shape_of(wide), rank - 2, np.int32), edge))
     return b.select(beyond, b.constant(1, wide), wide)
-
-
-def flat_batch(x: Any, core: int) -> Any:
-    """Return an array with its leading axes made one, ``core`` axes kept."""
-    shape = shape_of(x)
-    size = int(np.prod(shape[: len(shape) - core], dtype=np.int64))
-    return reshape_to(x, (size, *shape[len(shape) - core :]))
 
 
 def permuted_rows(x: Any, permutation: Any) -> Any:

@@ -12,8 +12,6 @@ from numhlo.backend.compiler.intrinsics.registration import implement, llvm_intr
 from numhlo.backend.primitives import bits
 from numhlo.backend.primitives.storage import STORAGES
 
-INT16 = ir.IntType(16)
-
 
 def _implement_bits_of(word: object, float_type: types.Type, int_type: types.Type) -> None:
     @implement(word)
