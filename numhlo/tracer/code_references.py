@@ -9,7 +9,7 @@ import dis
 import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from types import CodeType
+from types import CellType, CodeType
 from typing import Any, Literal
 
 ATTRIBUTE_LOADS = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
@@ -158,3 +158,11 @@ def _is_subscript(instructions: Sequence[dis.Instruction], position: int) -> boo
         return False
     instruction = instructions[position]
     return instruction.opname == "BINARY_SUBSCR" or (instruction.opname == "BINARY_OP" and instruction.argrepr == "[]")
+
+
+def content_of(cell: CellType) -> Any:
+    """Return what a closure's cell holds; None for one that is still empty."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None

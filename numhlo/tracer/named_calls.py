@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.tracer.captured_walk import is_library
-from numhlo.tracer.code_references import outer_names, rebound_names
+from numhlo.tracer.code_references import content_of, outer_names, rebound_names
 from numhlo.tracer.stand_ins import STAND_INS
 
 BYPASSES = frozenset({"eval", "exec"})
@@ -85,7 +85,7 @@ class Twins:
         rebound = rebound_names(fun.__code__)
         cells, renewed = [], []
         for name, cell in zip(fun.__code__.co_freevars, fun.__closure__ or (), strict=True):
-            fresh = name not in rebound and self._is_exchanged(_content(cell))
+            fresh = name not in rebound and self._is_exchanged(content_of(cell))
             cells.append(CellType() if fresh else cell)
             renewed += [(cells[-1], cell)] if fresh else []
         twin = FunctionType(
@@ -141,10 +141,3 @@ def _bypasses(code: CodeType) -> bool:
 def _has_class(code: CodeType) -> bool:
     inner = [c for c in code.co_consts if isinstance(c, CodeType)]
     return any(not c.co_flags & inspect.CO_OPTIMIZED or _has_class(c) for c in inner)
-
-
-def _content(cell: CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return None

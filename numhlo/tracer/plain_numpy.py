@@ -19,14 +19,14 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import is_dataclass
-from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from numhlo.tracer import control_flow, loops, marked_calls, scan, special_methods
 from numhlo.tracer.captured_walk import is_library
-from numhlo.tracer.code_references import Reference, outer_names, references_of
+from numhlo.tracer.code_references import Reference, content_of, outer_names, references_of
 from numhlo.tracer.marked_calls import MarkedCodes
 from numhlo.tracer.named_calls import Twins
 from numhlo.tracer.semantics import are_arrays_immutable
@@ -257,7 +257,7 @@ def _reached_by_object(value: Any) -> Iterable[Any]:
 
 
 def _reached_by_function(fun: FunctionType) -> Iterable[Any] | None:
-    contents = [_content(cell) for cell in fun.__closure__ or ()]
+    contents = [content_of(cell) for cell in fun.__closure__ or ()]
     if is_library(fun.__module__):
         return contents
     if not MODULES.isdisjoint(outer_names(fun.__code__)):  # it may import them
@@ -293,13 +293,6 @@ def _code_of(attribute: Any) -> tuple[Any, ...]:
     if isinstance(attribute, functools.cached_property):
         return (attribute.func,)
     return () if special_methods.is_plain(type(attribute)) else (attribute,)
-
-
-def _content(cell: CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return None
 
 
 def run_traced(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

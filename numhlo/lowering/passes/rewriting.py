@@ -252,6 +252,12 @@ def _is_kept(composite: str) -> bool:
     return composite in COMPOSITES and composite not in ANNOTATIONS
 
 
+def made_by(value: Value, definition: Primitive) -> Op | None:
+    """Return the op that a value is a result of, if it is one of this definition."""
+    owner = value.owner
+    return owner if isinstance(owner, Op) and owner.definition is definition else None
+
+
 def is_empty(value: Value) -> bool:
     """Return whether a value is a tensor without elements."""
     type = value.type

@@ -13,7 +13,7 @@ from numhlo.lowering.ir import Op, TensorType, Value
 from numhlo.lowering.ir.types import FLOATS, INTEGERS
 from numhlo.lowering.ops import comparison, conversion, layout
 from numhlo.lowering.ops import elementwise as ops
-from numhlo.lowering.passes.rewriting import Rewriter, constant_array, pattern
+from numhlo.lowering.passes.rewriting import Rewriter, constant_array, made_by, pattern
 
 EXACT_WIDENINGS = {
     (np.dtype(a), np.dtype(b))
@@ -44,11 +44,6 @@ def _is(value: Value, number: float) -> bool:
     if scalar is None or scalar != number:
         return False
     return number != 0 or not np.signbit(scalar) if scalar.dtype.kind == "f" else True
-
-
-def _owner(value: Value, definition: Any) -> Op | None:
-    owner = value.owner
-    return owner if isinstance(owner, Op) and owner.definition is definition else None
 
 
 @pattern(ops.ADD)
@@ -125,14 +120,14 @@ def _filled(rewriter: Rewriter, number: Any, type: TensorType) -> Value:
 @pattern(ops.NEGATE, ops.NOT)
 def _involution(rewriter: Rewriter, op: Op) -> Value | None:
     """-(-x) -> x; ~(~x) -> x."""
-    inner = _owner(op.operands[0], op.definition)
+    inner = made_by(op.operands[0], op.definition)
     return inner.operands[0] if inner is not None else None
 
 
 @pattern(ops.ABS, ops.FLOOR, ops.CEIL, ops.ROUND_NEAREST_EVEN, ops.ROUND_NEAREST_AFZ)
 def _idempotent(rewriter: Rewriter, op: Op) -> Value | None:
     """f(f(x)) -> f(x)."""
-    inner = _owner(op.operands[0], op.definition)
+    inner = made_by(op.operands[0], op.definition)
     return inner.result if inner is not None and inner.operands[0].type == op.operands[0].type else None
 
 
@@ -178,7 +173,7 @@ def _convert(rewriter: Rewriter, op: Op) -> Value | None:
     target = op.results[0].tensor
     if x.tensor == target:
         return x
-    inner = _owner(x, conversion.CONVERT)
+    inner = made_by(x, conversion.CONVERT)
     if inner is None:
         return None
     source = inner.operands[0]
@@ -197,7 +192,7 @@ def _bitcast(rewriter: Rewriter, op: Op) -> Value | None:
     (x,) = op.operands
     if x.type == op.results[0].type:
         return x
-    inner = _owner(x, conversion.BITCAST_CONVERT)
+    inner = made_by(x, conversion.BITCAST_CONVERT)
     return inner.operands[0] if inner is not None and inner.operands[0].type == op.results[0].type else None
 
 
@@ -207,5 +202,5 @@ def _part(rewriter: Rewriter, op: Op) -> Value | None:
     (x,) = op.operands
     if op.definition is ops.REAL and x.tensor.dtype.kind != "c":
         return x
-    inner = _owner(x, ops.COMPLEX)
+    inner = made_by(x, ops.COMPLEX)
     return None if inner is None else inner.operands[op.definition is ops.IMAG]

@@ -8,15 +8,10 @@ import numpy as np
 
 from numhlo.lowering.ir import Op, Value
 from numhlo.lowering.ops import creation, indexing, layout
-from numhlo.lowering.passes.rewriting import Rewriter, constant_array, is_empty, pattern
+from numhlo.lowering.passes.rewriting import Rewriter, constant_array, is_empty, made_by, pattern
 
 SPLAT_SEARCH = 65536
 """Constants of at most this many elements are searched for being one repeated element."""
-
-
-def _owner(value: Value, definition: object) -> Op | None:
-    owner = value.owner
-    return owner if isinstance(owner, Op) and owner.definition is definition else None
 
 
 @pattern(layout.RESHAPE)
@@ -26,10 +21,10 @@ def _reshape(rewriter: Rewriter, op: Op) -> Value | None:
     result = op.results[0].tensor
     if x.type == result:
         return x
-    inner = _owner(x, layout.RESHAPE)
+    inner = made_by(x, layout.RESHAPE)
     if inner is not None:
         return rewriter.op(layout.RESHAPE, inner.operands[0], result=result)
-    spread = _owner(x, layout.BROADCAST_IN_DIM)
+    spread = made_by(x, layout.BROADCAST_IN_DIM)
     if spread is not None and spread.operands[0].tensor.ndim == 0:
         return rewriter.op(layout.BROADCAST_IN_DIM, spread.operands[0], result=result, broadcast_dimensions=())
     return None
@@ -42,14 +37,14 @@ def _transpose(rewriter: Rewriter, op: Op) -> Value | None:
     order = op.attributes["permutation"]
     if order == tuple(range(len(order))):
         return x
-    inner = _owner(x, layout.TRANSPOSE)
+    inner = made_by(x, layout.TRANSPOSE)
     if inner is not None:
         first = inner.attributes["permutation"]
         return rewriter.op(layout.TRANSPOSE, inner.operands[0], permutation=tuple(first[k] for k in order))
     wide = [k for k in order if x.tensor.shape[k] != 1]
     if wide == sorted(wide):
         return rewriter.op(layout.RESHAPE, x, result=op.results[0].type)
-    spread = _owner(x, layout.BROADCAST_IN_DIM)
+    spread = made_by(x, layout.BROADCAST_IN_DIM)
     if spread is not None:
         inverse = {axis: k for k, axis in enumerate(order)}
         dims = tuple(inverse[d] for d in spread.attributes["broadcast_dimensions"])
@@ -68,7 +63,7 @@ def _broadcast(rewriter: Rewriter, op: Op) -> Value | None:
     result = op.results[0].tensor
     if x.type == result and dims == tuple(range(len(dims))):
         return x
-    inner = _owner(x, layout.BROADCAST_IN_DIM)
+    inner = made_by(x, layout.BROADCAST_IN_DIM)
     if inner is not None:
         composed = tuple(dims[d] for d in inner.attributes["broadcast_dimensions"])
         return rewriter.op(layout.BROADCAST_IN_DIM, inner.operands[0], result=result, broadcast_dimensions=composed)
@@ -83,7 +78,7 @@ def _slice(rewriter: Rewriter, op: Op) -> Value | None:
     (x,) = op.operands
     if x.type == op.results[0].type and set(op.attributes["strides"]) <= {1}:
         return x
-    inner = _owner(x, layout.SLICE)
+    inner = made_by(x, layout.SLICE)
     if inner is None:
         return None
     starts, strides = inner.attributes["start_indices"], inner.attributes["strides"]
@@ -100,7 +95,7 @@ def _reverse(rewriter: Rewriter, op: Op) -> Value | None:
     (x,) = op.operands
     if all(x.tensor.shape[d] <= 1 for d in op.attributes["dimensions"]):
         return x
-    inner = _owner(x, layout.REVERSE)
+    inner = made_by(x, layout.REVERSE)
     if inner is not None and set(inner.attributes["dimensions"]) == set(op.attributes["dimensions"]):
         return inner.operands[0]
     return None

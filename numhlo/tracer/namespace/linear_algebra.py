@@ -123,7 +123,8 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     return store("dot", contract(x, y, ((len(shape_of(x)) - 1,), (axis,))), out, True)
 
 
-def _conjugate(x: Any) -> Any:
+def conjugated(x: Any) -> Any:
+    """Return the complex conjugate; of real numbers, the array itself."""
     return ufuncs.conjugate(x) if x.dtype.kind == "c" else x
 
 
@@ -153,7 +154,7 @@ def vdot(a: Any, b: Any, /) -> Any:
     """
     x, y = _promoted(a, b)
     x, y = reshape_to(x, (x.size,)), reshape_to(y, (y.size,))
-    return dot(_conjugate(x), y)
+    return dot(conjugated(x), y)
 
 
 @implements(np.inner)

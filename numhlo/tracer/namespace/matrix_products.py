@@ -12,7 +12,6 @@ import numpy as np
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.tracer.namespace import axis_order, manipulation
-from numhlo.tracer.namespace import elementwise as ufuncs
 from numhlo.tracer.namespace.core import (
     asarray,
     broadcast_shapes,
@@ -24,7 +23,7 @@ from numhlo.tracer.namespace.core import (
     shape_of,
 )
 from numhlo.tracer.namespace.elementwise import dtype_in_signature, store
-from numhlo.tracer.namespace.linear_algebra import contract, extents_differ
+from numhlo.tracer.namespace.linear_algebra import conjugated, contract, extents_differ
 from numhlo.tracer.namespace.reductions import NO_VALUE
 
 __all__ = ["matmul", "matvec", "vecdot", "vecmat"]
@@ -167,10 +166,6 @@ def _eager_vecmat(x1: Any, x2: Any, /, **options: Any) -> Any:
     return np.matmul(np.conjugate(x1)[..., None, :], x2, **options)[..., 0, :]
 
 
-def _conjugate(x: Any) -> Any:
-    return ufuncs.conjugate(x) if x.dtype.kind == "c" else x
-
-
 def _where_numpy_has(name: str) -> list[Any]:
     """Return NumPy's function of that name, in a list that is empty where the installed NumPy is too old for it."""
     return [getattr(np, name)] if hasattr(np, name) else []
@@ -208,7 +203,7 @@ def vecdot(x: Any, y: Any) -> Any:
     shape = broadcast_shapes(x.shape, y.shape, name="vecdot")
     n = len(shape) - 1
     return contract(
-        broadcast_to_shape(_conjugate(x), shape), broadcast_to_shape(y, shape), ((n,), (n,)), (range(n), range(n))
+        broadcast_to_shape(conjugated(x), shape), broadcast_to_shape(y, shape), ((n,), (n,)), (range(n), range(n))
     )
 
 
@@ -257,4 +252,4 @@ def vecmat(x: Any, y: Any) -> Any:
     >>> vecmat([1, 1], [[1, 2], [3, 4]])
     Array([4, 6])
     """
-    return manipulation.squeeze(matmul(expand(_conjugate(x), -2), y), -2)
+    return manipulation.squeeze(matmul(expand(conjugated(x), -2), y), -2)
