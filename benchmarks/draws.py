@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from benchmarks.calls import module_of
 from benchmarks.environment import THREADS, pin_threads
-from benchmarks.report import grid, seconds, times
-from benchmarks.timing import interleave
+from benchmarks.side_by_side import Calls, best_times
 
 COUNT = 1_000_000
-Calls = Mapping[str, Callable[[], Any]]
 
 
 def draws() -> dict[str, Calls]:
@@ -75,7 +73,10 @@ def _calls(own: Any, own_arguments: Any, theirs: Any, arguments: Any, plain: Cal
     own(*own_arguments)
     own.wait()
     ready = module_of("jax").block_until_ready
-    calls = {"numhlo": lambda: own(*own_arguments), "jax": lambda: ready(theirs(*arguments))}
+    calls: dict[str, Callable[[], Any]] = {
+        "numhlo": lambda: own(*own_arguments),
+        "jax": lambda: ready(theirs(*arguments)),
+    }
     return calls if plain is None else {**calls, "numpy": plain}
 
 
@@ -86,14 +87,8 @@ def main() -> None:
     options = parser.parse_args()
     os.environ |= {"JAX_ENABLE_X64": "1", "JAX_PLATFORMS": "cpu", "OMP_NUM_THREADS": str(THREADS)}
     pin_threads()
-    rows = []
-    for name, calls in {**draws(), **convolutions()}.items():
-        timings = interleave(calls, options.seconds)
-        own = timings["numhlo"]
-        cells = [seconds(timings[k].best) if k in timings else "-" for k in ("numhlo", "jax", "numpy")]
-        ratios = [times(timings[k].best / own.best) if k in timings else "-" for k in ("jax", "numpy")]
-        rows.append([name, *cells, *ratios])
-    print(grid(["best call", "numhlo", "JAX", "NumPy, SciPy", "JAX/numhlo", "NumPy/numhlo"], rows))
+    rows = ((name, calls, "") for name, calls in {**draws(), **convolutions()}.items())
+    print(best_times(rows, ("numhlo", "jax", "numpy"), options.seconds))
 
 
 if __name__ == "__main__":

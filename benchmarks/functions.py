@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import sys
 from collections.abc import Callable
 from functools import partial
 from types import SimpleNamespace
@@ -18,8 +17,7 @@ import numpy as np
 
 from benchmarks.environment import pin_threads
 from benchmarks.program import difference, select
-from benchmarks.report import grid, seconds, times
-from benchmarks.timing import interleave
+from benchmarks.side_by_side import best_times
 
 Names = SimpleNamespace
 """What a function is written for: ``np`` and ``lax``, which is None for NumPy."""
@@ -213,14 +211,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1.0, help="for each function")
     options = parser.parse_args()
     pin_threads()
-    rows = []
-    for function in select(FUNCTIONS, options.only):
-        calls, wrong = made(function)
-        best = {name: timing.best for name, timing in interleave(calls, options.seconds).items()}
-        ratios = [times(best[name] / best["numhlo"] if name in best else None) for name in ("jax", "numpy")]
-        rows.append([function.name, *(seconds(best.get(name)) for name in ("numhlo", "jax", "numpy")), *ratios, wrong])
-        print("  ".join(rows[-1]), file=sys.stderr, flush=True)
-    print(grid(["best of rounds", "numhlo", "jax", "numpy", "jax/numhlo", "numpy/numhlo", "differs"], rows))
+    rows = ((function.name, *made(function)) for function in select(FUNCTIONS, options.only))
+    print(best_times(rows, ("numhlo", "jax", "numpy"), options.seconds))
 
 
 if __name__ == "__main__":

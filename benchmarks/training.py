@@ -8,7 +8,6 @@ takes, of each library's best time: the machine may be busy.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -18,8 +17,7 @@ import numpy as np
 from benchmarks.calls import module_of
 from benchmarks.environment import pin_threads
 from benchmarks.program import difference, select
-from benchmarks.report import grid, seconds, times
-from benchmarks.timing import interleave
+from benchmarks.side_by_side import best_times
 
 TOLERANCE = 1e-3
 """Relative to a result's largest number: sums of float32 in another order."""
@@ -168,14 +166,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=3.0, help="for each model")
     options = parser.parse_args()
     pin_threads()
-    rows = []
-    for training in select(TRAININGS, options.only):
-        calls, wrong = made(training)
-        best = {name: timing.best for name, timing in interleave(calls, options.seconds).items()}
-        ratio = times(best["jax"] / best["numhlo"])
-        rows.append([training.name, *(seconds(best[name]) for name in ("numhlo", "jax")), ratio, wrong])
-        print("  ".join(rows[-1]), file=sys.stderr, flush=True)
-    print(grid(["best of rounds", "numhlo", "jax", "jax/numhlo", "wrong"], rows))
+    rows = ((training.name, *made(training)) for training in select(TRAININGS, options.only))
+    print(best_times(rows, ("numhlo", "jax"), options.seconds))
 
 
 if __name__ == "__main__":
