@@ -182,11 +182,111 @@ def functions_in_numba(numba):
     return functions
 
 
+def vector_inputs(size, rng):
+    """Return vectors of 16 elements, and lengths of loops."""
+    return rng.random((size, 16)), rng.integers(1, ROUNDS // 4, size)
+
+
+def vectors_in_numpy(_):
+    """Return a loop over rounds that works on the lanes that are left."""
+
+    def vectors(x, n):
+        result, left = x.copy(), np.arange(len(x))
+        for k in range(int(n.max(initial=0))):
+            left = left[n[left] > k]
+            y = result[left]
+            result[left] = np.roll(y, 1, axis=1) * 0.5 + np.cumsum(y, axis=1) / 16.0
+        return result
+
+    return vectors
+
+
+def _vector_loop(m, lax):
+    def lane(x, n):
+        def step(s):
+            return s[0] + 1, m.roll(s[1], 1) * 0.5 + m.cumsum(s[1]) / 16.0
+
+        return lax.while_loop(lambda s: s[0] < n, step, (0, x))[1]
+
+    return lane
+
+
+def vectors_in_numhlo(numhlo):
+    """Return `vmap` of a `while_loop` over vectors, which is no scalar code."""
+    return numhlo.jit(numhlo.vmap(_vector_loop(np, numhlo.lax)))
+
+
+def vectors_in_jax(jax):
+    """Return `vmap` of a `while_loop` over vectors."""
+    return jax.jit(jax.vmap(_vector_loop(jax.numpy, jax.lax)))
+
+
+@functools.lru_cache
+def vectors_in_numba(numba):
+    """Return a loop over lanes."""
+
+    @numba.njit(parallel=True)
+    def vectors(x, n):
+        out = np.empty_like(x)
+        for i in numba.prange(len(x)):
+            y, z = x[i].copy(), np.empty(x.shape[1])
+            for _ in range(n[i]):
+                total = 0.0
+                for j in range(len(y)):
+                    total += y[j]
+                    z[j] = y[j - 1] * 0.5 + total / 16.0
+                y, z = z, y
+            out[i] = y
+        return out
+
+    return vectors
+
+
+def nested_inputs(size, rng):
+    """Return values, and lengths of loops, 50 in a row."""
+    return rng.random((size // 50 + 1, 50)), rng.integers(1, ROUNDS, (size // 50 + 1, 50))
+
+
+def nested_in_numpy(_):
+    """Return the loop over the lanes that are left, on all of them."""
+    return lambda x, n: loop_in_numpy(_)(x.ravel(), n.ravel()).reshape(x.shape)
+
+
+def nested_in_numhlo(numhlo):
+    """Return `vmap` of `vmap` of a `while_loop`."""
+    return numhlo.jit(numhlo.vmap(numhlo.vmap(_loop(numhlo.lax))))
+
+
+def nested_in_jax(jax):
+    """Return `vmap` of `vmap` of a `while_loop`."""
+    return jax.jit(jax.vmap(jax.vmap(_loop(jax.lax))))
+
+
+@functools.lru_cache
+def nested_in_numba(numba):
+    """Return a loop over rows of lanes."""
+
+    @numba.njit(parallel=True)
+    def nested(x, n):
+        out = np.empty_like(x)
+        for i in numba.prange(x.shape[0]):
+            for j in range(x.shape[1]):
+                y = x[i, j]
+                for _ in range(n[i, j]):
+                    y = y * 0.5 + x[i, j] / (1.0 + y * y)
+                out[i, j] = y
+        return out
+
+    return nested
+
+
 SIZES = {"tiny": 70, "small": 1000, "large": 100_000, "other": 1001}
 
 BRANCHES = versions(branch_in_numhlo, branch_in_jax, branch_in_numba, branch_in_numpy)
 LOOPS = versions(loop_in_numhlo, loop_in_jax, loop_in_numba, loop_in_numpy)
 FUNCTIONS = versions(functions_in_numhlo, functions_in_jax, functions_in_numba, functions_in_numpy)
+VECTORS = versions(vectors_in_numhlo, vectors_in_jax, vectors_in_numba, vectors_in_numpy)
+NESTED = versions(nested_in_numhlo, nested_in_jax, nested_in_numba, nested_in_numpy)
 
 PROGRAMS = (
     *(
@@ -201,4 +301,6 @@ PROGRAMS = (
         Program(f"lanes_loop_{kind}", SIZES, functools.partial(loop_inputs, kind), LOOPS)
         for kind in ("straggler", "spread", "equal")
     ),
+    Program("lanes_vectors", SIZES, vector_inputs, VECTORS),
+    Program("lanes_nested", {**SIZES, "other": 1100}, nested_inputs, NESTED),
 )
