@@ -9,6 +9,8 @@ import numpy as np
 from numhlo.backend.program import Branch, Evaluate, Launch, Loop, Program, Step
 from numhlo.lowering.ir import Function, Region, TensorType
 from numhlo.lowering.ops.builder import FunctionBuilder
+from numhlo.lowering.ops.control_flow import COMPOSITE
+from numhlo.lowering.ops.loops import make_map
 from numhlo.lowering.ops.primitive import Primitive, make_op
 from numhlo.lowering.passes.pipeline import optimize
 from numhlo.lowering.text import parse
@@ -66,3 +68,19 @@ def launched(program: Program) -> list[str]:
 def evaluated(program: Program) -> list[str]:
     """Return the names of the ops that run on NumPy."""
     return [step.op.definition.name for step in all_steps(program) if isinstance(step, Evaluate)]
+
+
+def mapped(body: Function, consts: int, lanes: int) -> Function:
+    """Return a function that maps ``body`` over the leading axis of its later arguments."""
+    taken, given = [v.tensor for v in body.body.arguments], [v.tensor for v in body.body.returns]
+    stack = lambda t: t.with_shape((lanes, *t.shape))
+    b = FunctionBuilder("mapped", [*taken[:consts], *map(stack, taken[consts:])])
+    results = b.ops(
+        COMPOSITE,
+        *b.arguments,
+        results=[stack(t) for t in given],
+        name="numhlo.map",
+        composite_attributes={"lanes": lanes, "num_consts": consts},
+        decomposition=make_map(body, lanes, consts),
+    )
+    return b.finish(results)

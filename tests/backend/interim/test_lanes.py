@@ -7,35 +7,15 @@ import pytest
 from numhlo.backend.interim.lanes import BLOCK, FEW_LANES
 from numhlo.backend.planning.mapped import MANY
 from numhlo.lowering.interpreter import interpret
-from numhlo.lowering.ir import Function
-from numhlo.lowering.ops.builder import FunctionBuilder
-from numhlo.lowering.ops.control_flow import COMPOSITE
-from numhlo.lowering.ops.loops import make_map
 from tests.backend.interim.in_python import InPython
 from tests.backend.interim.random_loops import random_lane
 from tests.backend.plain_engine import assert_same_bits
-from tests.backend.programs import from_jax
+from tests.backend.programs import from_jax, mapped
 from tests.work import count_calls
 
 LANES = FEW_LANES + 9
 IN_BLOCKS = MANY + 9
 """Lanes whose kernel has fewer units than lanes."""
-
-
-def mapped(body: Function, consts: int, lanes: int) -> Function:
-    """Return a function that maps ``body`` over the leading axis of its later arguments."""
-    taken, given = [v.tensor for v in body.body.arguments], [v.tensor for v in body.body.returns]
-    stack = lambda t: t.with_shape((lanes, *t.shape))
-    b = FunctionBuilder("mapped", [*taken[:consts], *map(stack, taken[consts:])])
-    results = b.ops(
-        COMPOSITE,
-        *b.arguments,
-        results=[stack(t) for t in given],
-        name="numhlo.map",
-        composite_attributes={"lanes": lanes, "num_consts": consts},
-        decomposition=make_map(body, lanes, consts),
-    )
-    return b.finish(results)
 
 
 @pytest.mark.parametrize("first", range(0, 120, 20))

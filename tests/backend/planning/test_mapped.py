@@ -8,32 +8,14 @@ from numhlo.backend.executable import Executable
 from numhlo.backend.planning import plan
 from numhlo.backend.program import Launch, Loop
 from numhlo.lowering.interpreter import interpret
-from numhlo.lowering.ir import Function, TensorType
+from numhlo.lowering.ir import TensorType
 from numhlo.lowering.ops import comparison, elementwise
 from numhlo.lowering.ops.builder import FunctionBuilder
-from numhlo.lowering.ops.control_flow import COMPOSITE
-from numhlo.lowering.ops.loops import make_map
 from tests.backend.plain_engine import assert_same_bits, run_plain
-from tests.backend.programs import from_jax
+from tests.backend.programs import from_jax, mapped
 
 F32 = np.dtype(np.float32)
 SCALAR = TensorType((), F32)
-
-
-def mapped(body: Function, consts: int, lanes: int) -> Function:
-    """Return a function that maps ``body`` over the leading axis of its later arguments."""
-    taken, given = [v.tensor for v in body.body.arguments], [v.tensor for v in body.body.returns]
-    stack = lambda t: t.with_shape((lanes, *t.shape))
-    b = FunctionBuilder("mapped", [*taken[:consts], *map(stack, taken[consts:])])
-    results = b.ops(
-        COMPOSITE,
-        *b.arguments,
-        results=[stack(t) for t in given],
-        name="numhlo.map",
-        composite_attributes={"lanes": lanes, "num_consts": consts},
-        decomposition=make_map(body, lanes, consts),
-    )
-    return b.finish(results)
 
 
 def planned(function, arrays):
