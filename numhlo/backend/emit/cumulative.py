@@ -26,7 +26,13 @@ COLUMNS = 64
 
 STEPS = {
     "cumsum": {"f": "{0} + {1}", "c": "{0} + {1}", "b": "{0} | {1}", "i": "add({0}, {1})", "u": "add({0}, {1})"},
-    "cumprod": {"f": "{0} * {1}", "b": "{0} & {1}", "i": "multiply({0}, {1})", "u": "multiply({0}, {1})"},
+    "cumprod": {
+        "f": "{0} * {1}",
+        "c": "make_{T}({0}.real * {1}.real - {0}.imag * {1}.imag, {0}.real * {1}.imag + {0}.imag * {1}.real)",
+        "b": "{0} & {1}",
+        "i": "multiply({0}, {1})",
+        "u": "multiply({0}, {1})",
+    },
     "cummax": {"f": "maximum({0}, {1})", "b": "{0} | {1}", "i": "maximum({0}, {1})", "u": "maximum({0}, {1})"},
     "cummin": {"f": "minimum({0}, {1})", "b": "{0} & {1}", "i": "minimum({0}, {1})", "u": "minimum({0}, {1})"},
 }
@@ -101,7 +107,7 @@ class _Writer:
         return literal(initial_value(self.kind, self.register.dtype).reshape(1)[0], self.register)
 
     def _step(self, total: str, value: str) -> str:
-        return self.register.wrap(STEPS[self.kind][self.register.kind].format(total, value))
+        return self.register.wrap(STEPS[self.kind][self.register.kind].format(total, value, T=self.register.name))
 
     @contextmanager
     def _steps(self) -> Iterator[None]:

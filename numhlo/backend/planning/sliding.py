@@ -149,7 +149,7 @@ class _Writer:
         kinds = [kind for kind, (op, _) in COMBINERS.items() if inner is not None and op is inner.definition]
         axes = [axis for axis, size in enumerate(windows.sizes) if size > 1]
         type = operands[0].tensor
-        if not kinds or len(axes) != 1 or type.dtype.kind not in "fi" or body.returns[0].tensor.dtype != type.dtype:
+        if not kinds or len(axes) != 1 or type.dtype.kind in "ub" or body.returns[0].tensor.dtype != type.dtype:
             return None
         (axis,) = axes
         extent = type.shape[axis]

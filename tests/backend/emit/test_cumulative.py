@@ -1,5 +1,6 @@
 """Running reductions along every axis, both ways, of every kind of number."""
 
+import jax
 import numpy as np
 import pytest
 
@@ -11,7 +12,7 @@ from numhlo.lowering.ops.builder import FunctionBuilder
 from numhlo.lowering.ops.control_flow import COMPOSITE
 from numhlo.lowering.ops.cumulative import COMBINERS, make_cumulative
 from tests.backend.plain_engine import assert_same_bits, run_plain
-from tests.backend.programs import evaluated, launched
+from tests.backend.programs import evaluated, from_jax, launched
 from tests.backend.random_programs import dtype_named, random_array
 
 SHAPES = [
@@ -55,6 +56,23 @@ def test_element_types(dtype, rng):
         for shape, axis in SHAPES[1:3]:
             type = TensorType(shape, dtype_named(dtype))
             check(cumulative(kind, type, axis, False), random_array(rng, type))
+
+
+@pytest.mark.parametrize("kind", ["cumsum", "cumprod"])
+def test_complex_numbers(kind, rng):
+    for dtype in (np.complex64, np.complex128):
+        type = TensorType((3, 20), np.dtype(dtype))
+        check(cumulative(kind, type, 1, False), (rng.normal(size=(3, 20)) + 1j).astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "bfloat16", "float8_e5m2"])
+def test_windows_that_reach_from_the_first_element_are_running_sums(dtype, rng):
+    x = rng.normal(size=50).astype(dtype_named(dtype))
+    program = plan(from_jax(lambda x: jax.lax.cumsum(x), x))
+    assert any("cumsum" in name for name in launched(program))
+    (found,) = run_plain(program, [x])
+    wide = np.dtype("complex128" if dtype == "complex64" else "float64")
+    np.testing.assert_allclose(found.astype(wide), np.add.accumulate(x).astype(wide), rtol=1e-5)
 
 
 def test_kernels_serve_many_shapes():
