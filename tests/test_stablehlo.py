@@ -190,6 +190,28 @@ def test_layouts_and_byte_orders():
     assert module.interpret("main", x)[0].tolist() == [0, 4, 8]
 
 
+@pytest.mark.specifies("memory layout")
+def test_the_first_dimension_may_be_minor_and_padded():
+    """The layout [0, 1] of [[a, b, c], [d, e, f]] is a d b e c f in memory; padded to [3, 5], with gaps."""
+    a, b, c, d, e, f = letters = np.arange(1, 7, dtype=np.float32)
+    x = letters.reshape(2, 3)
+    minor = np.asfortranarray(x)
+    padded = np.zeros((3, 5), np.float32, order="F")
+    padded[:2, :3] = x
+    assert minor.ravel("K").tolist() == [a, d, b, e, c, f]
+    assert padded.ravel("K").tolist() == [a, d, 0, b, e, 0, c, f, 0, 0, 0, 0, 0, 0, 0]
+    module = stablehlo.parse("""func.func @main(%x: tensor<2x3xf32>) -> (tensor<6xf32>, tensor<2x3xf32>) {
+      %0 = stablehlo.reshape %x : (tensor<2x3xf32>) -> tensor<6xf32>
+      %1 = stablehlo.negate %x : tensor<2x3xf32>
+      return %0, %1 : tensor<6xf32>, tensor<2x3xf32>
+    }""")
+    for array in (x, minor, padded[:2, :3], x[::-1][::-1], np.broadcast_to(x, (4, 2, 3))[2]):
+        for flat, negative in (module.run("main", array), module.interpret("main", array)):
+            assert flat.tolist() == [a, b, c, d, e, f]
+            assert negative.tolist() == (-x).tolist()
+    assert padded.ravel("K").tolist()[:3] == [a, d, 0]
+
+
 def test_results_own_their_memory():
     module = stablehlo.parse(DOUBLE)
     x = np.array(1.0)

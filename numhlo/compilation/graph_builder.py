@@ -191,15 +191,18 @@ class GraphBuilder:
             elif broadcast_dimensions is not None:
                 attributes["broadcast_dimensions"] = tuple(broadcast_dimensions)
             bodies = [self._region(item, values, definition.name) for item in regions]
-            attributes = {k: self._attribute(v) for k, v in attributes.items()}
+            dense = {attribute.name for attribute in definition.attributes if attribute.kind == "dense"}
+            attributes = {k: self._attribute(v, k in dense) for k, v in attributes.items()}
             results = self._append(definition, values, attributes, _types(result), bodies)
             handles = tuple([Handle(self, value) for value in results])
             return handles[0] if len(handles) == 1 else handles
         return Handle(self, None)
 
-    def _attribute(self, value: Any) -> Any:
+    def _attribute(self, value: Any, is_dense: bool) -> Any:
         if isinstance(value, GraphBuilder):
             return value._build_for(self)
+        if is_dense and isinstance(value, list | tuple):
+            return np.asarray(value)
         return tuple(value) if isinstance(value, list) else value
 
     def _append(
@@ -263,7 +266,7 @@ class GraphBuilder:
     def call(self, function: Any, *operands: Any) -> Any:
         """Call a function: what a builder inside this one builds."""
         with self._noting():
-            callee = self._attribute(function)
+            callee = self._attribute(function, is_dense=False)
             return self.op("call", *operands, callee=callee, result=callee.result_types)
         return Handle(self, None)
 
