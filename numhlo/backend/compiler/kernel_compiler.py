@@ -29,11 +29,12 @@ from numba.core.typed_passes import (
 from numba.core.untyped_passes import (
     FixupArgs,
     IRProcessing,
-    ReconstructSSA,
     TranslateByteCode,
 )
 
+from numhlo.backend.compiler.call_signatures import remembered_signatures
 from numhlo.backend.compiler.intrinsics.vector_math import register_jitable
+from numhlo.backend.compiler.single_assignment import SingleAssignment
 
 WORD = ir.IntType(64)
 ARGUMENTS = (types.int64,) * 5
@@ -41,7 +42,7 @@ PASSES = (
     (TranslateByteCode, "analyze bytecode"),
     (FixupArgs, "fix up arguments"),
     (IRProcessing, "process IR"),
-    (ReconstructSSA, "static single assignment"),
+    (SingleAssignment, "static single assignment"),
     (NopythonTypeInference, "infer types"),
     (PreLowerStripPhis, "remove phis"),
     (IRLegalization, "legalize"),
@@ -121,19 +122,24 @@ def compile_source(name: str, source: str) -> bytes:
         Whatever Numba or LLVM say about source that they can't compile.
     """
     function = function_of_source(name, source)
-    result = compiler.compile_extra(
-        cpu_target.typing_context,
-        cpu_target.target_context,
-        function,
-        ARGUMENTS,
-        None,
-        _flags(),
-        {},
-        pipeline_class=KernelPipeline,
-    )
-    module = _linked_module(result, name)
+    module = _linked_module(_compiled(function), name)
     _optimize(module)
     return bytes(host_target().machine.emit_object(module))
+
+
+def _compiled(function: Callable[..., Any]) -> Any:
+    context = cpu_target.typing_context
+    with remembered_signatures(context):
+        return compiler.compile_extra(
+            context,
+            cpu_target.target_context,
+            function,
+            ARGUMENTS,
+            None,
+            _flags(),
+            {},
+            pipeline_class=KernelPipeline,
+        )
 
 
 def _linked_module(result: Any, name: str) -> llvm.ModuleRef:
