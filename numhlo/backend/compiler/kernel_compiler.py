@@ -16,52 +16,14 @@ import llvmlite.binding as llvm
 from llvmlite import ir
 from numba.core import compiler, types
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.compiler_machinery import PassManager
 from numba.core.registry import cpu_target
-from numba.core.typed_passes import (
-    AnnotateTypes,
-    IRLegalization,
-    NativeLowering,
-    NoPythonBackend,
-    NopythonTypeInference,
-    PreLowerStripPhis,
-)
-from numba.core.untyped_passes import (
-    FixupArgs,
-    IRProcessing,
-    TranslateByteCode,
-)
 
 from numhlo.backend.compiler.call_signatures import remembered_signatures
 from numhlo.backend.compiler.intrinsics.vector_math import register_jitable
-from numhlo.backend.compiler.single_assignment import SingleAssignment
+from numhlo.backend.compiler.pipelines import KernelPipeline
 
 WORD = ir.IntType(64)
 ARGUMENTS = (types.int64,) * 5
-PASSES = (
-    (TranslateByteCode, "analyze bytecode"),
-    (FixupArgs, "fix up arguments"),
-    (IRProcessing, "process IR"),
-    (SingleAssignment, "static single assignment"),
-    (NopythonTypeInference, "infer types"),
-    (PreLowerStripPhis, "remove phis"),
-    (IRLegalization, "legalize"),
-    (AnnotateTypes, "annotate types"),
-    (NativeLowering, "lower to LLVM"),
-    (NoPythonBackend, "hand over"),
-)
-
-
-class KernelPipeline(compiler.CompilerBase):
-    """Numba's pipeline without the passes that generated kernels have no use for."""
-
-    def define_pipelines(self) -> list[PassManager]:
-        """Return the one pipeline."""
-        manager = PassManager("kernel")
-        for stage, label in PASSES:
-            manager.add_pass(stage, label)
-        manager.finalize()
-        return [manager]
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from numba.extending import overload
 
 import numhlo.backend.vector_math  # noqa: F401 - fills JITABLE
 from numhlo.backend.compiler.intrinsics.registration import implement, llvm_intrinsic
+from numhlo.backend.compiler.pipelines import FunctionPipeline
 from numhlo.backend.vector_math.jitable import (
     JITABLE,
     SPLIT,
@@ -30,7 +31,7 @@ from numhlo.backend.vector_math.jitable import (
     rescue,
 )
 
-OPTIONS = {"forceinline": True, "error_model": "numpy"}
+OPTIONS = {"forceinline": True, "error_model": "numpy", "pipeline_class": FunctionPipeline}
 LANES = (2, 4, 8, 16)
 DOUBLE, INT64, INT32 = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
 

@@ -1,0 +1,87 @@
+"""Numba's passes that our code needs, in two pipelines: kernels, and functions that kernels have linked into them.
+
+Neither is ever called from Python or loaded here, so nothing makes wrappers, finishes machine code, or looks for what
+only programs of users have: closures, generators, branches that literal arguments decide, loops to lift.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from numba.core import compiler
+from numba.core.compiler_machinery import PassManager, register_pass
+from numba.core.typed_passes import (
+    AnnotateTypes,
+    IRLegalization,
+    NativeLowering,
+    NoPythonBackend,
+    NopythonTypeInference,
+    PreLowerStripPhis,
+)
+from numba.core.untyped_passes import FixupArgs, IRProcessing, TranslateByteCode
+
+from numhlo.backend.compiler.single_assignment import SingleAssignment
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedFunction:
+    """Stands in Numba's tables for a function that has no address: it is only ever linked into others."""
+
+    name: str
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class LinkedLowering(NativeLowering):
+    """Numba's lowering of a function that others may call, without machine code of its own."""
+
+    _name = "linked_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        """Lower the function, and tell the target where its code is."""
+        state.flags.no_compile = True
+        state.flags.no_cfunc_wrapper = True
+        super().run_pass(state)
+        lowered = state["cr"]
+        entry = LinkedFunction(lowered.fndesc.qualname).__dir__  # the tables take nothing but functions written in C
+        state.targetctx.insert_user_function(entry, lowered.fndesc, [state.library])
+        state["cr"] = lowered._replace(cfunc=entry)
+        return True
+
+
+FRONT = (
+    (TranslateByteCode, "analyze bytecode"),
+    (FixupArgs, "fix up arguments"),
+    (IRProcessing, "process IR"),
+    (SingleAssignment, "static single assignment"),
+    (NopythonTypeInference, "infer types"),
+    (PreLowerStripPhis, "remove phis"),
+    (IRLegalization, "legalize"),
+    (AnnotateTypes, "annotate types"),
+)
+KERNEL = (*FRONT, (NativeLowering, "lower to LLVM"), (NoPythonBackend, "hand over"))
+FUNCTION = (*FRONT, (LinkedLowering, "lower to LLVM"), (NoPythonBackend, "hand over"))
+
+
+def _manager(name: str, passes: tuple[tuple[Any, str], ...]) -> list[PassManager]:
+    manager = PassManager(name)
+    for stage, label in passes:
+        manager.add_pass(stage, label)
+    manager.finalize()
+    return [manager]
+
+
+class KernelPipeline(compiler.CompilerBase):
+    """From a kernel to its LLVM module."""
+
+    def define_pipelines(self) -> list[PassManager]:
+        """Return the one pipeline."""
+        return _manager("kernel", KERNEL)
+
+
+class FunctionPipeline(compiler.CompilerBase):
+    """From a function that kernels call to the library that they link."""
+
+    def define_pipelines(self) -> list[PassManager]:
+        """Return the one pipeline."""
+        return _manager("function", FUNCTION)
