@@ -37,7 +37,24 @@ def lanes(x):
     return lax.map(lambda v: lax.fori_loop(0, 20, lambda _, s: s * 0.5 + v, v), x)
 
 
-FUNCTIONS = [reductions, scans, products, lanes]
+def apart(v):
+    """Return what a lane computes that goes its own way: a branch, and a loop of its own length."""
+    v = lax.cond(v > 0.5, lambda v: np.exp(v) * np.sin(v), lambda v: v - 1.0, v)
+    return lax.while_loop(lambda s: np.abs(s) > 0.1, lambda s: s * 0.7, v)
+
+
+@numhlo.jit
+def lane_blocks(x):
+    return lax.map(apart, x)
+
+
+@numhlo.jit
+def chunks(x):
+    rows = x[:30_000].reshape(300, 100)
+    return numhlo.vmap(lambda row: np.cumsum(np.sort(row)) * np.sum(np.exp(row)), chunk=7)(rows)
+
+
+FUNCTIONS = [reductions, scans, products, lanes, lane_blocks, chunks]
 
 
 def flat(results):
@@ -64,6 +81,10 @@ def test_same_bits_on_one_to_eight_threads(expected):
         with numhlo.threads(count):
             for f, result in zip(FUNCTIONS, results, strict=True):
                 assert same(f(x), result), (f, count)
+
+
+def test_lanes_that_go_apart_run_in_blocks(expected):
+    assert "map_lane_blocks" in lane_blocks.lower(expected[0]).compile().kernels
 
 
 def test_sixteen_python_threads(expected):

@@ -21,6 +21,9 @@ from numhlo.lowering.ops.effects import op_has_effects
 CHEAP = 2
 """Operations that are computed again in every kernel that needs them, if they read no large array."""
 
+SPREAD = 16
+"""Times that a value has the elements of what it is computed from, from where on that counts as no large array."""
+
 PER_ROW = 40
 """Operations that are computed again in every kernel that needs them once a row."""
 
@@ -104,7 +107,7 @@ class FusionPass:
         self.stage: dict[Op, int] = {}
         self.edges: dict[Op, list[Edge]] = {}
         self.cost: dict[Op, int] = {}
-        self.leaves: dict[Op, int] = {}
+        self.read: dict[Op, int] = {}
         self.length: dict[Op, int] = {}
         self.reduced: dict[Op, tuple[int, ...] | None] = {}
         self._effects = -1
@@ -123,22 +126,23 @@ class FusionPass:
     # First walk: the least stage
 
     def _place(self, op: Op) -> None:
-        stage, length, cost, leaves = 0, 0, COSTS.get(op.definition, 1), 0
+        stage, length, cost, read = 0, 0, COSTS.get(op.definition, 1), 0
         edges: list[tuple[Op, Edge]] = []
         for value, seen, direct, may_fuse in self._sources_of(op):
             source = value.owner
             if not isinstance(source, Op) or source not in self.stage:
-                leaves += value.tensor.size > 1 and not self._is_virtual(value)
+                if value.tensor.size > 1 and not self._is_virtual(value):
+                    read += value.tensor.size
                 continue
             fusible = may_fuse and self._may_compute(op, source, seen, direct)
             edges.append((source, Edge(op, fusible, direct)))
             stage = max(stage, self.stage[source] + (not fusible))
             if fusible:
                 cost += self.cost[source]
-                leaves += self.leaves[source]
+                read += self.read[source]
                 length = max(length, self.length[source])
             else:
-                leaves += 1
+                read += value.tensor.size
         here = [source for source, edge in edges if edge.fusible and self.stage[source] == stage]
         computed = [source for source in here if not self._is_cheap(source)]
         self._joined.add(op)
@@ -154,7 +158,7 @@ class FusionPass:
         for source, edge in edges:
             self.edges.setdefault(source, []).append(edge)
         self.stage[op] = stage
-        self.cost[op], self.leaves[op], self.length[op] = min(cost, 1000), min(leaves, 1000), length + 1
+        self.cost[op], self.read[op], self.length[op] = min(cost, 1000), min(read, 1 << 62), length + 1
 
     def _sources_of(self, op: Op) -> Iterable[tuple[Value, Value, bool, bool]]:
         """Yield what an op needs: a value, the view of it, whether that is the value itself, whether it may fuse."""
@@ -202,7 +206,7 @@ class FusionPass:
         return self.reduced.setdefault(source, axes) == axes or self.cost[source] <= TWICE
 
     def _is_cheap(self, source: Op) -> bool:
-        return self.cost[source] <= CHEAP and self.leaves[source] == 0
+        return self.cost[source] <= CHEAP and self.read[source] * SPREAD <= source.result.tensor.size
 
     def _is_injective(self, seen: Value, source: Op) -> bool:
         return seen.tensor.size <= source.result.tensor.size

@@ -75,6 +75,23 @@ def test_cheap_values_are_computed_wherever_they_are_needed():
     assert all("compare" in name or "select" in name for name in launches(mask, X))
 
 
+def test_what_small_arrays_spread_to_is_never_stored():
+    """Differences of all pairs are computed again in each reduction; where they are read from an array, not."""
+
+    def forces(x, w):
+        apart = x[None, :, :] - x[:, None, :]
+        return ((apart**2).sum(axis=2)[:, :, None] * apart).sum(axis=1), jnp.abs(apart).max(axis=0) * w
+
+    def stored(function, *arguments):
+        program = plan(from_jax(function, *arguments))
+        assert not evaluated(program)
+        return max(b.type.size for b in program.buffers)
+
+    x = np.ones((80, 3))
+    assert stored(forces, x, x) == 80 * 80
+    assert stored(lambda y: (jnp.sum(y - 1.0, 1)[:, None] * (y - 1.0)).sum(0), np.ones((80, 90))) == 80 * 90
+
+
 def test_equal_layers_share_their_kernels():
     def layers(x, w):
         for _ in range(6):
