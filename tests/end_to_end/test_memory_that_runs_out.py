@@ -64,4 +64,4 @@ print("held")
 @pytest.mark.slow
 def test_what_arguments_hold():
     """Written and read ones what they held, donated ones anything; and every call works once there is memory."""
-    assert run_child(PROGRAM, NUMHLO_TIER0="0").strip() == "held"
+    assert run_child(PROGRAM, timeout=200, NUMHLO_TIER0="0").strip() == "held"
