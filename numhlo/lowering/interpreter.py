@@ -45,7 +45,8 @@ def free_values(scope: Op | Region) -> list[Value]:
 def _collect_free(region: Region, defined: set[Value], found: dict[Value, None]) -> None:
     defined.update(region.arguments)
     for op in region.ops:
-        found.update(dict.fromkeys(v for v in op.operands if v not in defined))
+        if not defined.issuperset(op.operands):
+            found.update(dict.fromkeys(v for v in op.operands if v not in defined))
         for inner in op.regions:
             _collect_free(inner, defined, found)
         defined.update(op.results)
@@ -228,8 +229,10 @@ def _plan_steps(ops: list[Op], slots: dict[Value, int], kept: set[int], plans: P
         regions = [_plan_region(region, slots, plans.inner(op)) for region in op.regions]
         inputs = [slots[value] for value in op.operands]
         outputs = [(slots[v], v.type.dtype if isinstance(v.type, TensorType) else None) for v in op.results]
-        touched = dict.fromkeys([*inputs, *(s for _, captured in regions for s in captured), *(s for s, _ in outputs)])
-        dead = [slot for slot in touched if slot not in needed]
+        touched = [*inputs, *[slots[v] for v in op.results]]
+        for _, captured in regions:
+            touched += captured
+        dead = [] if needed.issuperset(touched) else [slot for slot in dict.fromkeys(touched) if slot not in needed]
         needed.update(dead)
         steps.append((op, plans.rule(op), _reader(inputs), plans.attributes(op), regions, outputs, dead))
     steps.reverse()

@@ -49,9 +49,8 @@ def bind(
         return _run_now(definition, operands, attributes, regions, results)
     if trace.linear and not regions:
         trace = trace.place(operands)
-    values = [trace.read(x) for x in operands]
-    outputs = trace.emit(definition, values, attributes, regions, results)
-    return [trace.wrap(v) for v in outputs]
+    values = list(map(trace.read, operands))
+    return list(map(trace.wrap, trace.emit(definition, values, attributes, regions, results)))
 
 
 def bind1(definition: Primitive, *operands: Any, **options: Any) -> Any:

@@ -75,7 +75,7 @@ class Cell:
         self.version = 0
         self._strides: Strides | None = None
         self.layout_read = False
-        self.is_array = isinstance(value.owner, Region)
+        self.is_array = value.owner.__class__ is Region
         self.location = location
         self.name = ""
 
@@ -167,12 +167,23 @@ class Tracer:
         if not self.steps:
             return self.cell.value
         if self._read is None or self._read[0] != self.cell.version:
-            with self.home.resumed() as trace:
-                array = trace.wrap(trace.read(Tracer(self.cell, (), self.cell.value.tensor)))
-                for step in self.steps:
-                    array = step.get(array)
-            self._read = (self.cell.version, array.cell.value)
+            home = self.home
+            if home is _state.trace:
+                found = self._applied(home)
+            else:
+                with home.resumed():
+                    found = self._applied(home)
+            self._read = (self.cell.version, found)
         return self._read[1]
+
+    def _applied(self, trace: Trace) -> Value:
+        """Apply the steps to what the cell holds, in the trace that is current."""
+        array = Tracer(self.cell, (), self.cell.value.tensor)
+        if self.cell.trace is not trace:
+            array = trace.wrap(trace.read(array))
+        for step in self.steps:
+            array = step.get(array)
+        return array.cell.value
 
     def assign(self, new: Tracer) -> None:
         """Make the array hold ``new`` (same shape and dtype), writing through to its base.
@@ -401,9 +412,9 @@ class Trace:
         """
         if not isinstance(array, Tracer):
             return self.constant(array if isinstance(array, np.ndarray) else np.asarray(array))
-        owner = array.home
+        owner = array.cell.trace if not array.steps else array.home
         if owner is self:
-            return array.value()
+            return array.value() if array.steps else array.cell.value
         if owner.open and not self.is_inside(owner):
             return self.constant(array.value_now())
         if not owner.open:

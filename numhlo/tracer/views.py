@@ -107,7 +107,7 @@ class Slice:
     def result_type(self, type: TensorType) -> TensorType:
         """Return the rectangle's type."""
         triples = zip(self.starts, self.limits, self.strides, strict=True)
-        return type.with_shape(tuple(max(0, -(-(b - a) // s)) for a, b, s in triples))
+        return type.with_shape(tuple([-((a - b) // s) if b > a else 0 for a, b, s in triples]))
 
     def result_strides(self, base: TensorType, strides: Strides) -> Strides:
         """Return the strides, multiplied."""

@@ -53,6 +53,8 @@ class Layout:
         Values that a unit reads from buffers.
     expressions : dict from Unit to Expressions
         Of fused units: what they compute.
+    root : callable
+        Returns the value whose buffer holds a value.
     """
 
     def __init__(self, region: Region, splats: set[Op]) -> None:
@@ -70,6 +72,7 @@ class Layout:
 
     def _analyse(self, copying: set[Op]) -> None:
         self.operations = Operations(self.region, copying)
+        self.root = self.operations.root
         self.splats |= self.operations.splats
         self.fusion: Fusion = FusionPass(self.region, self.operations).run()
         self.loads: dict[Unit, list[Value]] = {}
@@ -78,10 +81,6 @@ class Layout:
         self._passes: dict[Unit, Pass] = {}
         units = [unit for unit in self.fusion.units if self._prepare(unit)]
         self.order = self._ordered(units)
-
-    def root(self, value: Value) -> Value:
-        """Return the value whose buffer holds ``value``."""
-        return self.operations.root(value)
 
     def is_stored(self, value: Value, stage: int) -> bool:
         """Return whether a value lies in a buffer when a unit of ``stage`` runs."""

@@ -19,19 +19,23 @@ if TYPE_CHECKING:
 
 
 class Value:
-    """A value: the result of an op or the argument of a region. Equality is identity."""
+    """A value: the result of an op or the argument of a region. Equality is identity.
 
-    __slots__ = ("owner", "type")
+    Attributes
+    ----------
+    type : Type
+    owner : Op or Region
+    tensor : TensorType
+        The type where it is a tensor's; other values lack the attribute.
+    """
+
+    __slots__ = ("owner", "tensor", "type")
 
     def __init__(self, type: Type, owner: Op | Region) -> None:
         self.type = type
         self.owner = owner
-
-    @property
-    def tensor(self) -> TensorType:
-        """Return the type, which must be a tensor's."""
-        assert isinstance(self.type, TensorType)
-        return self.type
+        if isinstance(type, TensorType):
+            self.tensor = type
 
 
 class Op:

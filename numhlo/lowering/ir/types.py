@@ -98,6 +98,13 @@ class TensorType:
     shape: tuple[int, ...]
     dtype: np.dtype
 
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, TensorType) or other.__class__ is not self.__class__:
+            return NotImplemented
+        return self.shape == other.shape and self.dtype == other.dtype
+
     def __hash__(self) -> int:
         return hash((self.shape, self.dtype.num))  # a third of what hashing the dtype takes
 

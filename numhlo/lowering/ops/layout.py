@@ -42,6 +42,8 @@ def infer_broadcast_in_dim(signature: Signature) -> tuple[Type, ...]:
     dims = signature.attributes["broadcast_dimensions"]
     require = signature.require
     require(operand.dtype == result.dtype, "(C1) the operand and the result must have the same element type")
+    if not dims and not operand.shape:
+        return (result,)
     require(len(dims) == operand.ndim, "(C2) broadcast_dimensions must have an element for each operand dimension")
     require(in_range(dims, result.ndim), "(C3) broadcast_dimensions must be in [0, rank of the result)")
     require(is_unique(dims), "(C4) broadcast_dimensions must be unique")
@@ -119,7 +121,7 @@ def infer_slice(signature: Signature) -> tuple[Type, ...]:
             )
         if stride <= 0:
             signature.require(False, f"(C4) strides must be positive, not {strides}")
-    shape = tuple(-((a - b) // s) for a, b, s in zip(starts, limits, strides, strict=True))
+    shape = tuple([-((a - b) // s) for a, b, s in zip(starts, limits, strides, strict=True)])
     return refine(
         signature, operand.with_shape(shape), "(C1), (C5) the result's extents must be ceil((limit - start) / stride)"
     )

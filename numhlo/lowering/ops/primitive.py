@@ -82,9 +82,9 @@ class Signature:
     def tensor(self, index: int) -> TensorType:
         """Return operand ``index``'s type, which must be a tensor's."""
         type = self.operands[index]
-        self.require(isinstance(type, TensorType), f"operand {index} must be a tensor")
-        assert isinstance(type, TensorType)
-        return type
+        if not isinstance(type, TensorType):
+            self.require(False, f"operand {index} must be a tensor")
+        return type  # type: ignore[return-value]
 
     @property
     def tensors(self) -> list[TensorType]:
@@ -93,12 +93,12 @@ class Signature:
 
     def result_tensor(self, index: int = 0) -> TensorType:
         """Return the declared type of a result, which must be given and a tensor's."""
-        self.require(self.results is not None and index < len(self.results), "the result type must be given")
-        assert self.results is not None
-        type = self.results[index]
-        self.require(isinstance(type, TensorType), f"result {index} must be a tensor")
-        assert isinstance(type, TensorType)
-        return type
+        if self.results is None or index >= len(self.results):
+            self.require(False, "the result type must be given")
+        type = self.results[index]  # type: ignore[index]
+        if not isinstance(type, TensorType):
+            self.require(False, f"result {index} must be a tensor")
+        return type  # type: ignore[return-value]
 
     def require(self, condition: bool, rule: str) -> None:
         """Raise `VerificationError` that quotes ``rule`` (with its constraint id, such as ``(C1)``) unless true."""

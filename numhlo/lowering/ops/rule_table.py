@@ -26,6 +26,7 @@ class RuleTable(Generic[Rule]):
         self.verb, self.folder = verb, folder
         self._rules: dict[Primitive, Rule] = {}
         self._families: dict[type[Primitive], Rule] = {}
+        self._found: dict[Primitive, Rule | None] = {}
 
     def register(self, *definitions: Primitive) -> Callable[[Rule], Rule]:
         """Return a decorator that makes a function the rule of ``definitions``; registering twice is an error."""
@@ -35,6 +36,7 @@ class RuleTable(Generic[Rule]):
                 if definition in self._rules:
                     raise ValueError(f"{self.verb} rule of {definition.name} is registered twice")
                 self._rules[definition] = rule
+            self._found.clear()
             return rule
 
         return add
@@ -46,14 +48,19 @@ class RuleTable(Generic[Rule]):
             if family in self._families:
                 raise ValueError(f"{self.verb} rule of {family.__name__} is registered twice")
             self._families[family] = rule
+            self._found.clear()
             return rule
 
         return add
 
     def find(self, definition: Primitive) -> Rule | None:
         """Return the rule, or None where there is none."""
-        rule = self._rules.get(definition)
-        return self._families.get(type(definition)) if rule is None else rule
+        try:
+            return self._found[definition]
+        except KeyError:
+            rule = self._rules.get(definition)
+            found = self._found[definition] = self._families.get(type(definition)) if rule is None else rule
+            return found
 
     def __getitem__(self, definition: Primitive) -> Rule:
         rule = self.find(definition)

@@ -15,11 +15,12 @@ def _remove(region: Region, used: set[Value]) -> int:
     used.update(region.returns)
     kept, removed = [], 0
     for op in reversed(region.ops):
-        if not any(v in used for v in op.results) and not op_has_effects(op):
+        if used.isdisjoint(op.results) and not op_has_effects(op):
             removed += 1
             continue
         used.update(op.operands)
-        removed += sum(_remove(inner, used) for inner in op.regions)
+        for inner in op.regions:
+            removed += _remove(inner, used)
         kept.append(op)
     region.ops = kept[::-1]
     return removed

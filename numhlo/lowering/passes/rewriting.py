@@ -137,9 +137,9 @@ class Rewriter:
         if op.definition is control_flow.COMPOSITE:
             return self._composite(op, operands)
         operands = self._with_empty_constants(operands)
-        regions = [self.region(r) for r in op.regions]
+        regions = [self.region(r) for r in op.regions] if op.regions else ()
         types = [v.type for v in op.results]
-        if all(new.type == old.type for new, old in zip(operands, op.operands, strict=True)):
+        if [v.type for v in operands] == [v.type for v in op.operands]:  # lists compare by identity first
             return self._append(Op(op.definition, operands, op.attributes, regions, types, op.location))
         results = types if op.definition.explicit_result else None
         return self.emit(op.definition, operands, op.attributes, regions, results, op.location)
@@ -188,11 +188,14 @@ class Rewriter:
         return self._append(op)
 
     def _with_empty_constants(self, operands: Sequence[Value]) -> list[Value]:
+        if True not in map(is_empty, operands):
+            return operands if isinstance(operands, list) else [*operands]
         return [self._empty(v) if is_empty(v) and constant_array(v) is None else v for v in operands]
 
     def _append(self, op: Op) -> list[Value]:
         """Append an op whose types are known, or what it simplifies to, and return its results."""
-        if op.results and all(map(is_empty, op.results)) and op.operands and not op_has_effects(op):
+        has_effects = op_has_effects(op)
+        if op.operands and not has_effects and op.results and False not in map(is_empty, op.results):
             self.count("empty values made constants")
             return [self._empty(v) for v in op.results]
         for rule in PATTERNS.get(op.definition, ()):
@@ -200,7 +203,7 @@ class Rewriter:
             if simplified is not None:
                 self.count(f"{op.definition.name} simplified")
                 return [simplified] if isinstance(simplified, Value) else list(simplified)
-        if op_has_effects(op):
+        if has_effects:
             self._regions[-1].ops.append(op)
             return op.results
         return self._fold(op) or self._share(op)
@@ -223,10 +226,12 @@ class Rewriter:
     def _fold(self, op: Op) -> list[Value] | None:
         if op.regions or not op.operands or op.definition is layout.BROADCAST_IN_DIM:
             return None
-        arrays = [constant_array(v) for v in op.operands]
-        known = [a for a in arrays if a is not None]
-        if len(known) < len(arrays):
-            return None
+        known = []
+        for value in op.operands:
+            array = constant_array(value)
+            if array is None:
+                return None
+            known.append(array)
         if sum(a.nbytes for a in known) + sum(v.tensor.nbytes for v in op.results) > FOLD_BYTES:
             return None
         with np.errstate(all="ignore"):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, TypeVar
 
@@ -27,6 +28,8 @@ from numhlo.tracer.trace import Tracer, current_trace
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 """NumPy function (for ``__array_function__``) or ufunc (for ``__array_ufunc__``) to our traced implementation."""
 
+ARRAYS = (Tracer, np.ndarray)
+SEQUENCES = (list, tuple, deque)
 SCALARS = (bool, int, float, complex)
 TRACEABLE = frozenset(ELEMENT_TYPES.values())
 """Every dtype that a traced array can have."""
@@ -99,13 +102,13 @@ def implements(*functions: Any, eager: Callable[..., Any] | None = None) -> Call
 
 def is_weak(x: Any) -> bool:
     """Return whether ``x`` is a Python scalar, or a traced array that stands for one."""
-    return type(x) in SCALARS or (isinstance(x, Tracer) and getattr(x, "weak", False))
+    return type(x) in SCALARS or (isinstance(x, Tracer) and x.weak)
 
 
 def promotion_key(x: Any) -> Any:
     """Return what promotion sees of ``x``: a dtype, or a Python scalar type for weak ones."""
     if isinstance(x, Tracer):
-        if getattr(x, "weak", False):
+        if x.weak:
             return {"b": np.dtype(bool), "i": int, "f": float, "c": complex}[x.dtype.kind]
         return x.dtype
     kind = type(x)
@@ -235,7 +238,7 @@ def asarray(x: Any, dtype: np.dtype | None = None) -> Any:
     """Return ``x`` as a traced or concrete array of ``dtype`` (its own where None); lists may hold traced arrays."""
     if isinstance(x, Tracer):
         return x if dtype is None else convert(x, dtype)
-    if isinstance(x, list | tuple) and contains_tracer(x):
+    if isinstance(x, SEQUENCES) and contains_tracer(x):
         parts = [asarray(item) for item in x]
         shapes = {shape_of(p) for p in parts}
         if len(shapes) > 1:
@@ -253,8 +256,8 @@ def asarray(x: Any, dtype: np.dtype | None = None) -> Any:
 
 
 def contains_tracer(x: Any) -> bool:
-    """Return whether a nested list or tuple holds a traced array."""
-    if isinstance(x, list | tuple):
+    """Return whether a nested list, tuple or deque holds a traced array."""
+    if isinstance(x, SEQUENCES):
         return any(contains_tracer(item) for item in x)
     return isinstance(x, Tracer)
 
@@ -267,14 +270,14 @@ def convert(x: Any, dtype: Any) -> Any:
             return np.asarray(x, dtype) if dtype in NATIVE_DTYPES else np.asarray(x).astype(dtype)
         with np.errstate(all="ignore"):
             return np.asarray(x).astype(dtype, copy=False)
-    if x.dtype == dtype:
-        return Tracer(x.cell, x.steps, x.aval) if getattr(x, "weak", False) else x
+    if x.aval.dtype == dtype:
+        return Tracer(x.cell, x.steps, x.aval) if x.weak else x
     return bind1(conversion.CONVERT, x, results=[TensorType(x.shape, dtype)])
 
 
 def shape_of(x: Any) -> tuple[int, ...]:
     """Return the shape of a traced or concrete array or a scalar."""
-    return x.shape if isinstance(x, Tracer | np.ndarray) else np.shape(x)
+    return x.shape if isinstance(x, ARRAYS) else np.shape(x)
 
 
 def spelling(x: Any) -> str:
@@ -309,7 +312,7 @@ def broadcast_shapes(
     (3, 4)
     """
     first = shapes[0] if shapes else ()
-    if all(s == first for s in shapes):
+    if shapes.count(first) == len(shapes):
         return first
     ndim = max(map(len, shapes))
     result = []
@@ -357,6 +360,9 @@ def broadcast_to_shape(x: Any, shape: tuple[int, ...]) -> Any:
     own = shape_of(x)
     if own == shape:
         return x
+    if own == ():
+        scalar = {"broadcast_dimensions": ()}
+        return bind1(layout.BROADCAST_IN_DIM, x, attributes=scalar, results=[TensorType(shape, x.dtype)])
     offset = len(shape) - len(own)
     kept = [k for k, n in enumerate(own) if n == shape[k + offset]]
     if len(kept) < len(own):

@@ -189,9 +189,9 @@ class Ufunc:
             target = {} if out is None else {"out": out}  # NumPy refuses None where there are several results
             options = {"where": where, "dtype": dtype, "casting": casting, "order": order, **target}
             return as_arrays(self.ufunc(*operands, **options))
-        unsized = next((x for x in operands if isinstance(x, Unsized)), None)
-        if unsized is not None:
-            return unsized.apply(self, operands, {"out": out, "where": where, "dtype": dtype, "casting": casting})
+        for unsized in operands:
+            if isinstance(unsized, Unsized):
+                return unsized.apply(self, operands, {"out": out, "where": where, "dtype": dtype, "casting": casting})
         if len(operands) > self.nin and out is None:
             operands, out = operands[: self.nin], operands[self.nin :]
         if len(operands) != self.nin or (isinstance(out, tuple) and len(out) > self.nout):
@@ -200,9 +200,10 @@ class Ufunc:
         return result if out is None and where is True else self._store(result, out, where, casting)
 
     def _apply(self, operands: tuple[Any, ...], dtype: Any, casting: str) -> Any:
+        operands = tuple(map(as_operand, operands))
         dtypes = self.loop(operands, dtype, casting)
-        shape = broadcast_shapes(*[shape_of(x) for x in operands], name=self.__name__, operands=operands)
-        arrays = [broadcast_to_shape(convert(as_operand(x), d), shape) for x, d in zip(operands, dtypes, strict=False)]
+        shape = broadcast_shapes(*map(shape_of, operands), name=self.__name__, operands=operands)
+        arrays = [broadcast_to_shape(convert(x, d), shape) for x, d in zip(operands, dtypes, strict=False)]
         result = self.rule(*arrays)
         if self.nout > 1:
             return tuple(convert(r, d) for r, d in zip(result, dtypes[self.nin :], strict=True))
@@ -210,7 +211,7 @@ class Ufunc:
 
     def loop(self, operands: tuple[Any, ...], dtype: Any = None, casting: str = "same_kind") -> tuple[np.dtype, ...]:
         """Return the dtypes that operands are converted to, and those of the results."""
-        keys = tuple(promotion_key(x) for x in operands)
+        keys = tuple(map(promotion_key, operands))
         return loop_dtypes(self.ufunc, keys, None if dtype is None else np.dtype(dtype), casting)
 
     def _store(self, result: Any, out: Any, where: Any, casting: str) -> Any:

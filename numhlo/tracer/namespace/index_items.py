@@ -6,6 +6,7 @@ here and raise; traced ones are clamped when read and dropped when written. Sour
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -257,6 +258,29 @@ def basic_view(x: Tracer, items: list[Item]) -> Tracer:
         if not isinstance(item, Position):
             shape.append(extent)
     return x.through(Reshape(tuple(shape))) if tuple(shape) != x.shape else Tracer(x.cell, x.steps, x.aval)
+
+
+def element_view(x: Tracer, index: Any) -> Tracer | None:
+    """Return the view that an index of Python's integers shows, which loops over elements make; None for others."""
+    entries = index if type(index) is tuple else (index,)
+    for entry in entries:
+        if type(entry) is not int:
+            return None
+    if not entries or len(entries) > len(x.aval.shape):
+        return None
+    for step in _element_steps(entries, x.aval.shape):
+        x = x.through(step)
+    return x
+
+
+@functools.lru_cache(maxsize=65536)
+def _element_steps(index: tuple[int, ...], shape: tuple[int, ...]) -> tuple[Slice | Reshape, ...]:
+    places = [_checked(position, shape[axis], axis) for axis, position in enumerate(index)]
+    rest = shape[len(index) :]
+    starts = (*places, *[0] * len(rest))
+    step = Slice(starts, (*[place + 1 for place in places], *rest), (1,) * len(shape))
+    show = Reshape(rest)
+    return (show,) if {*shape[: len(index)]} == {1} else (step, show)
 
 
 def _view_traced_positions(x: Tracer, axes: list[Any]) -> Tracer:

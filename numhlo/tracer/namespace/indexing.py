@@ -25,7 +25,14 @@ from numhlo.tracer.namespace.core import (
 from numhlo.tracer.namespace.cumulative import cumsum
 from numhlo.tracer.namespace.elementwise import store
 from numhlo.tracer.namespace.elementwise_rules import select
-from numhlo.tracer.namespace.index_items import Points, as_traced, basic_view, normalize_index, strip_leading
+from numhlo.tracer.namespace.index_items import (
+    Points,
+    as_traced,
+    basic_view,
+    element_view,
+    normalize_index,
+    strip_leading,
+)
 from numhlo.tracer.namespace.selected import Selected
 from numhlo.tracer.trace import Tracer, current_trace
 
@@ -37,6 +44,9 @@ __all__ = [
 
 def get_item(x: Tracer, index: Any) -> Any:
     """Return ``x[index]``: a view for a basic index, a fresh array for an advanced one, a scalar for one element."""
+    element = element_view(x, index)
+    if element is not None:
+        return element if element.aval.shape else _scalar(element)
     if is_traced_mask(index) and index.known() is None:
         require_fitting_mask(x, index)
         return Selected.of(x, index, masked_values)
@@ -51,6 +61,10 @@ def get_item(x: Tracer, index: Any) -> Any:
     copied = any(isinstance(entry, np.ndarray) for entry in entries)  # 0-d arrays, for NumPy an advanced index
     if not copied and (view.ndim or any(entry is Ellipsis for entry in entries)):
         return view.copy() if x.is_scalar else view  # type: ignore[attr-defined]
+    return _scalar(view)
+
+
+def _scalar(view: Tracer) -> Tracer:
     trace = current_trace()
     assert trace is not None
     return trace.wrap(trace.read(view))
@@ -58,6 +72,10 @@ def get_item(x: Tracer, index: Any) -> Any:
 
 def set_item(x: Tracer, index: Any, value: Any) -> None:
     """Write ``x[index] = value`` into the storage of ``x``."""
+    element = element_view(x, index)
+    if element is not None:
+        _assign(element, value)
+        return
     if is_traced_mask(index):
         x.assign(value.write_into(x, index) if isinstance(value, Selected) else _masked(x, index, value))
         return
@@ -75,8 +93,11 @@ def set_item(x: Tracer, index: Any, value: Any) -> None:
     if any(isinstance(item, Points) for item in items):
         advanced.scatter_points(x, items, value, "set")
         return
-    target = basic_view(x, items)
-    new = strip_leading(convert(asarray(value), x.dtype), target.ndim)
+    _assign(basic_view(x, items), value)
+
+
+def _assign(target: Tracer, value: Any) -> None:
+    new = strip_leading(convert(asarray(value), target.dtype), target.ndim)
     require_assignable(shape_of(new), target.shape)
     target.assign(as_traced(broadcast_to_shape(new, target.shape)))
 
