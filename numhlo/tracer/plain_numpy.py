@@ -29,6 +29,7 @@ from numhlo.tracer.captured_walk import is_library
 from numhlo.tracer.code_references import Reference, content_of, outer_names, references_of
 from numhlo.tracer.marked_calls import MarkedCodes
 from numhlo.tracer.named_calls import Twins
+from numhlo.tracer.namespace.core import FUNCTIONS, SEQUENCES, contains_tracer
 from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.stand_ins import HIGHER_ORDER, STAND_INS, array_method, holder
 from numhlo.tracer.trace import Tracer, current_trace
@@ -41,6 +42,8 @@ MOST_ITEMS, MOST_OBJECTS = 1000, 20_000
 """How many items of a container, and how many objects in all, are looked at for functions."""
 
 _CALLERS = frozenset(map(id, (*HIGHER_ORDER, *CONTROL_FLOW)))
+_NUMPY_FUNCTION: type = type(np.sum)
+_NUMPY_VALUES = (np.vectorize, np.ndarray, np.ufunc, _NUMPY_FUNCTION)
 _HARMLESS = (Tracer, np.generic, bool, int, float, complex, str, bytes, type(None))
 
 
@@ -112,13 +115,32 @@ def exchanged_callee(callee: Any) -> Any:
     return _constructor(callee) if isinstance(callee, type) else _object(callee)
 
 
+def _takes_lists(function: Any) -> Any:
+    """Return a function of NumPy's that is traced where a list holds a traced array, which its protocols don't see."""
+    traced = FUNCTIONS.get(function)
+    return function if traced is None else _with_lists(function, traced)
+
+
+def _with_lists(function: Callable[..., Any], traced: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        for x in (*args, *kwargs.values()) if kwargs else args:
+            if type(x) in SEQUENCES and contains_tracer(x):
+                return traced(*args, **kwargs)
+        return function(*args, **kwargs)
+
+    return call
+
+
 def _method(method: MethodType) -> Any:
     inner = exchanged_callee(method.__func__)
     return method if inner is method.__func__ else MethodType(inner, method.__self__)
 
 
 def _builtin(method: BuiltinFunctionType) -> Any:
-    return array_method(method) if isinstance(method.__self__, np.ndarray) else method
+    owner = method.__self__
+    if isinstance(owner, np.ufunc) and owner in FUNCTIONS:
+        return _with_lists(method, getattr(FUNCTIONS[owner], method.__name__))
+    return array_method(method) if isinstance(owner, np.ndarray) else method
 
 
 def _partial(partial: functools.partial[Any]) -> Any:
@@ -205,6 +227,8 @@ _RULES: dict[type, Callable[[Any], Any]] = {
     BuiltinFunctionType: _builtin,
     functools.partial: _partial,
     np.vectorize: _vectorized,
+    np.ufunc: _takes_lists,
+    _NUMPY_FUNCTION: _takes_lists,
 }
 
 
@@ -232,10 +256,10 @@ def needs_exchange(value: Any) -> bool:
 
 def _reached(value: Any) -> Iterable[Any] | None:
     """Return what a value may lead to; None where it has a use for exchanged callees itself."""
-    if id(value) in STAND_INS or isinstance(value, np.vectorize | np.ndarray):
+    if id(value) in STAND_INS or isinstance(value, _NUMPY_VALUES):
         return None
     if isinstance(value, ModuleType):
-        return () if is_library(value.__name__) and value.__name__ not in MODULES else None
+        return () if is_library(value.__name__) and value.__name__.partition(".")[0] not in MODULES else None
     if isinstance(value, FunctionType):
         return _reached_by_function(value)
     if isinstance(value, MethodType):

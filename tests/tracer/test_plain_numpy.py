@@ -1,5 +1,6 @@
 """Arrays that plain NumPy makes in a traced function: written into, known, made in helpers, and left alone elsewhere."""
 
+import collections
 import copy
 import functools
 import importlib
@@ -131,6 +132,31 @@ def test_classes_and_other_dtypes():
         names, things = np.array(["a", "b"]), np.array([None, "x"], dtype=object)
         assert names[1] == "b" and things[0] is None and np.zeros(2, "U3").dtype.kind == "U"
         return x * len(names)
+
+    check(f, X)
+
+
+def test_lists_of_traced_values():
+    def f(x):
+        a, b = x[0], x[1]
+        pairs = [[a, 1.0], [b, 2.0]]
+        return (
+            [np.mean([a, b]), np.sum((a, b)), np.dot([a, b], [b, 1]), np.sqrt([a, b]), np.minimum([a, b], 5.5)],
+            [
+                np.linalg.det(pairs).round(9),
+                np.linalg.norm([a, b]).round(9),
+                np.fft.fft([a, b]),
+                np.add.reduce([a, b]),
+                np.outer([a, 1], [b]),
+            ],
+            [np.argmax([a, b]), np.all([a > 0, b > 0]), np.median([a, b, 1]), np.einsum("i,i", [a, b], [1, 2])],
+            [
+                np.max(collections.deque([a, b])),
+                np.where([a > 5, True, b > 5], x, 0),
+                np.std(a=[a, b]).round(9),
+                np.array([*x]).sum(),
+            ],
+        )
 
     check(f, X)
 

@@ -18,7 +18,7 @@ from numhlo.tracer.bind import bind1
 from numhlo.tracer.namespace import axis_order, elementwise
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import matrices as m
-from numhlo.tracer.namespace.core import asarray, convert, implements, normalize_axis
+from numhlo.tracer.namespace.core import asarray, convert, implements, normalize_axis, shape_of
 from numhlo.tracer.namespace.index_items import as_traced
 
 __all__ = [
@@ -128,7 +128,7 @@ def _run(a: Any, kind: str, s: Sequence[Any] | None, axes: Sequence[int] | None,
 
 
 def _one(a: Any, kind: str, n: Any, axis: int, norm: str | None) -> Any:
-    if len(np.shape(a) if not hasattr(a, "shape") else a.shape) == 0:
+    if not shape_of(asarray(a)):
         raise IndexError("tuple index out of range")
     return _run(a, kind, None if n is None else (_length(n),), (axis,), norm)
 

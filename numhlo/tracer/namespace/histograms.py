@@ -84,7 +84,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0, *, length: int 
                 f"bincount of a traced array {array.aval.short()}",
                 where=capture_location(),
                 why="the number of counts would depend on the greatest value",
-                fix="pass length=, the number of counts",
+                fix="write numhlo.numpy.bincount(..., length=n), with the number of counts",
             )
         length = max(minlength, int(known.max(initial=-1)) + 1)
     values = full_of(1, array.shape, np.int64) if weights is None else convert(asarray(weights), np.float64)

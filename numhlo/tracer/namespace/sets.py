@@ -59,7 +59,7 @@ def _require_size(name: str, size: int | None) -> int:
             f"{name} of a traced array",
             where=capture_location(),
             why="the number of results is not known while tracing",
-            fix="pass size= (and fill_value=)",
+            fix=f"write numhlo.numpy.{name}(..., size=n), and fill_value= for what is left",
         )
     return size
 

@@ -1,6 +1,7 @@
 """What NumPy's ufuncs have as methods, traced: ``reduce``, ``accumulate``, ``reduceat``, ``outer`` and ``at``.
 
-Only ufuncs whose order of combination doesn't matter for the mathematical result can be reduced.
+Only ufuncs whose order of combination doesn't matter for the mathematical result can be reduced: by an op of their
+own, or by halves.
 """
 
 from __future__ import annotations
@@ -17,10 +18,22 @@ from numhlo.tracer.namespace import elementwise as ufuncs
 from numhlo.tracer.namespace.advanced_indexing import COMBINERS
 from numhlo.tracer.namespace.at import update_in_place
 from numhlo.tracer.namespace.axis_order import moveaxis
-from numhlo.tracer.namespace.core import asarray, convert, reshape_to, result_dtype, shape_of
+from numhlo.tracer.namespace.core import (
+    asarray,
+    broadcast_to_shape,
+    convert,
+    expand,
+    extent_product,
+    full_of,
+    reshape_to,
+    result_dtype,
+    shape_of,
+)
 from numhlo.tracer.namespace.elementwise import METHODS, Ufunc, store
+from numhlo.tracer.namespace.elementwise_rules import select
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.indexing import take
+from numhlo.tracer.namespace.joining import concatenate_arrays
 from numhlo.tracer.trace import Tracer
 
 REDUCTIONS: dict[Ufunc, Callable[..., Any]] = {
@@ -34,11 +47,19 @@ REDUCTIONS: dict[Ufunc, Callable[..., Any]] = {
     ufuncs.bitwise_or: reductions.bitwise_or_reduce,
     ufuncs.bitwise_xor: reductions.bitwise_xor_reduce,
 }
+FOLDED = frozenset({
+    ufuncs.fmax, ufuncs.fmin, ufuncs.gcd, ufuncs.hypot, ufuncs.lcm, ufuncs.logaddexp, ufuncs.logaddexp2,
+    ufuncs.logical_xor,
+})  # fmt: skip
+"""What is reduced by halves."""
+
 RUNNING: dict[Ufunc, str] = {
     ufuncs.add: "cumsum",
     ufuncs.multiply: "cumprod",
     ufuncs.maximum: "cummax",
     ufuncs.minimum: "cummin",
+    ufuncs.logical_or: "cummax",
+    ufuncs.logical_and: "cummin",
 }
 SEGMENTS: dict[Ufunc, Callable[..., Any]] = {
     ufuncs.add: segments.segment_sum,
@@ -59,8 +80,10 @@ def _reduce(
     where: Any = True,
 ) -> Any:
     found = REDUCTIONS.get(ufunc)
-    if found is None:
+    if found is None and ufunc not in FOLDED:
         _refuse(ufunc, "reduce")
+    if found is None:
+        return _fold(ufunc, asarray(array), axis, dtype, out, keepdims, initial, where)
     options: dict[str, Any] = {"axis": axis, "out": out, "keepdims": keepdims, "where": where}
     if dtype is not None:
         options["dtype"] = dtype
@@ -69,11 +92,35 @@ def _reduce(
     return found(asarray(array), **options)
 
 
+def _fold(ufunc: Ufunc, array: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, initial: Any, where: Any) -> Any:
+    """Return what is left when one half of an array is combined with the other, again and again."""
+    shape = shape_of(array)
+    axes = reductions.reduction_axes(axis, len(shape))
+    start = ufunc.identity if initial is reductions.NO_VALUE else initial
+    if start is None and (where is not True or 0 in [shape[k] for k in axes]):
+        raise ValueError(f"reduction operation '{ufunc.__name__}' does not have an identity, so 'initial' is needed")
+    wanted = ufunc.loop((array, array), dtype)
+    rows = convert(array, wanted[0])
+    if where is not True:
+        rows = select(broadcast_to_shape(asarray(where, np.dtype(bool)), shape), rows, full_of(start, shape, wanted[0]))
+    rows = moveaxis(rows, axes, range(len(axes)))
+    rows = reshape_to(rows, (extent_product([shape[k] for k in axes]), *shape_of(rows)[len(axes) :]))
+    if initial is not reductions.NO_VALUE or not shape_of(rows)[0]:
+        rows = concatenate_arrays([full_of(start, (1, *shape_of(rows)[1:]), rows.dtype), rows], 0)
+    while (count := shape_of(rows)[0]) > 1:
+        half = count // 2
+        combined = convert(ufunc(rows[:half], rows[half : 2 * half]), wanted[0])
+        rows = concatenate_arrays([combined, rows[2 * half :]], 0) if count % 2 else combined
+    result = convert(reshape_to(rows, shape_of(rows)[1:]), wanted[-1])
+    return store(f"{ufunc.__name__}.reduce", expand(result, *axes) if keepdims else result, out, True)
+
+
 def _accumulate(ufunc: Ufunc, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
     kind = RUNNING.get(ufunc)
     if kind is None:
         _refuse(ufunc, "accumulate")
-    return cumulative.running(kind, array, axis, dtype, out)
+    given = convert(asarray(array), np.bool_) if ufunc in (ufuncs.logical_and, ufuncs.logical_or) else array
+    return cumulative.running(kind, given, axis, dtype, out)
 
 
 def _reduceat(ufunc: Ufunc, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:

@@ -146,5 +146,5 @@ def test_messages():
     assert refusal(lambda np, x: np.nonzero(x), X, kind=DataDependentShapeError) == (
         "nonzero of a traced array float64[2,4]\n  at test_sorting.py\n"
         "  the number of true elements is not known while tracing; "
-        "pass size= (and fill_value=), or use where(condition, x, y)"
+        "write numhlo.numpy.nonzero(..., size=n), and fill_value= for what is left, or where(condition, x, y)"
     )

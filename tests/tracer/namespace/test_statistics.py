@@ -221,11 +221,13 @@ def test_refused_as_by_numpy(fun):
 def test_messages_name_the_argument():
     assert refusal(lambda np, x: np.bincount(x), I, kind=DataDependentShapeError) == (
         "bincount of a traced array int64[8]\n  at test_statistics.py\n"
-        "  the number of counts would depend on the greatest value; pass length=, the number of counts"
+        "  the number of counts would depend on the greatest value; "
+        "write numhlo.numpy.bincount(..., length=n), with the number of counts"
     )
     assert refusal(lambda np, x: np.unique(x), I, kind=DataDependentShapeError) == (
         "unique of a traced array\n  at test_statistics.py\n"
-        "  the number of results is not known while tracing; pass size= (and fill_value=)"
+        "  the number of results is not known while tracing; "
+        "write numhlo.numpy.unique(..., size=n), and fill_value= for what is left"
     )
     assert "pass a number of bins, or the edges" in refusal(lambda np, x: np.histogram(x, "auto"), X)
 
