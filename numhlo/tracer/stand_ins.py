@@ -30,7 +30,7 @@ from numhlo.tracer.views import is_contiguous
 MAKERS = frozenset({
     "append", "arange", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "block",
     "column_stack", "concatenate", "copy", "diag", "diagflat", "dstack", "empty", "empty_like", "eye", "full",
-    "full_like", "geomspace", "hstack", "identity", "indices", "linspace", "logspace", "meshgrid", "ones", "ones_like",
+    "full_like", "geomspace", "hstack", "identity", "indices", "linspace", "logspace", "ones", "ones_like",
     "repeat", "stack", "tile", "tri", "vander", "vstack", "zeros", "zeros_like",
 })  # fmt: skip
 """NumPy's functions that make arrays for programs to write into, though no argument need be traced."""
@@ -96,6 +96,28 @@ def _routed(numpy_function: Callable[..., Any]) -> Callable[..., Any]:
 
 for _name in sorted(MAKERS):
     stands_for(getattr(np, _name))(_maker(_name))
+
+
+@stands_for(np.meshgrid)
+def meshgrid(*xi: Any, **options: Any) -> tuple[Any, ...]:
+    """Return coordinate arrays in a tuple, as NumPy does; the Array API standard, and so `numhlo.numpy`, has a list."""
+    return tuple(_maker("meshgrid")(*xi, **options))
+
+
+@stands_for(np.poly1d)
+@functools.wraps(np.poly1d, updated=())
+def poly1d(c_or_r: Any, *args: Any, **kwargs: Any) -> Any:
+    """Return NumPy's polynomial of known coefficients."""
+    if contains_tracer(c_or_r):
+        raise UnsupportedError(
+            "numpy.poly1d of traced coefficients",
+            where=capture_location(),
+            why="its degree would depend on values that are not known while tracing",
+            fix="use polyval, polyadd, polymul, polyder and polyint on arrays of coefficients",
+        )
+    return np.poly1d(c_or_r, *args, **kwargs)
+
+
 for _name in ("choose", "compress", "roll", "take"):
     stands_for(getattr(np, _name))(_routed(getattr(np, _name)))
 stands_for(np.c_)(index_brackets.c_)

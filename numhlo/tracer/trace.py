@@ -16,7 +16,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -168,22 +168,14 @@ class Tracer:
             return self.cell.value
         if self._read is None or self._read[0] != self.cell.version:
             home = self.home
-            if home is _state.trace:
-                found = self._applied(home)
-            else:
-                with home.resumed():
-                    found = self._applied(home)
-            self._read = (self.cell.version, found)
+            with nullcontext() if home is _state.trace else home.resumed():
+                array = Tracer(self.cell, (), self.cell.value.tensor)
+                if self.cell.trace is not home:
+                    array = home.wrap(home.read(array))
+                for step in self.steps:
+                    array = step.get(array)
+            self._read = (self.cell.version, array.cell.value)
         return self._read[1]
-
-    def _applied(self, trace: Trace) -> Value:
-        """Apply the steps to what the cell holds, in the trace that is current."""
-        array = Tracer(self.cell, (), self.cell.value.tensor)
-        if self.cell.trace is not trace:
-            array = trace.wrap(trace.read(array))
-        for step in self.steps:
-            array = step.get(array)
-        return array.cell.value
 
     def assign(self, new: Tracer) -> None:
         """Make the array hold ``new`` (same shape and dtype), writing through to its base.

@@ -80,7 +80,10 @@ def normalize_index(index: Any, shape: tuple[int, ...], *, checked: bool = True)
         If a boolean index is traced, since the result's shape would depend on its values.
     """
     entries = list(index) if isinstance(index, tuple) else [index]
-    entries = [np.asarray(e) if isinstance(e, list) and not _has_tracer(e) else e for e in entries]
+    entries = [list(e) if isinstance(e, range) else e for e in entries]
+    entries = [
+        np.asarray(e, None if e else np.int64) if isinstance(e, list) and not _has_tracer(e) else e for e in entries
+    ]
     entries = [asarray(e) if isinstance(e, list) else e for e in entries]
     consumed = sum(_axes_used(e) for e in entries)
     ellipses = [k for k, e in enumerate(entries) if e is Ellipsis]

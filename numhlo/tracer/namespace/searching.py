@@ -272,7 +272,7 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
             f"nonzero of a traced array {array.aval.short()}",
             where=capture_location(),
             why="the number of true elements is not known while tracing",
-            fix="write numhlo.numpy.nonzero(..., size=n), and fill_value= for what is left, or where(condition, x, y)",
+            fix="index by the mask itself (x[mask]), use where(mask, x, y), or write numhlo.numpy.nonzero(..., size=n)",
         )
     mask = reshape_to(_truth(array), (array.size,))
     picked = _resize(argsort(bind1(ops.NOT, mask), stable=True), size)

@@ -150,6 +150,27 @@ def test_out_where_dtype_casting():
     check(lambda np, x, o: np.modf(x, out=(o[0], o[1])), x, numpy.zeros((2, 3)))
 
 
+def test_reduce_by_halves():
+    x = numpy.array([[3, 1, 2], [0, 5, -4]])
+
+    def folds(np, x, y):
+        results = [np.gcd.reduce(x), np.lcm.reduce(x, 1), np.gcd.reduce(x, None, initial=4), np.gcd.reduce(x[:, :0], 1)]
+        results += [np.logical_xor.reduce(x, (0, 1)), np.logical_xor.reduce(x, 1, where=x > 0, keepdims=True)]
+        results += [
+            np.fmax.reduce(y),
+            np.fmin.reduce(y, 1),
+            np.logical_or.accumulate(x, 1),
+            np.logical_and.accumulate(x),
+        ]
+        return results
+
+    check(folds, x, numpy.array([[numpy.nan, 1.0, 2.0], [0.5, numpy.nan, -1.0]]))
+    check(
+        lambda np, y: (np.logaddexp.reduce(y, 1), np.hypot.reduce(y), np.logaddexp2.reduce(y[:, :0], 1)), x / 2, ulps=8
+    )
+    same_refusal(lambda np, x: np.lcm.reduce(x[:0]), x)
+
+
 def test_reduce_accumulate_outer_at():
     x = numpy.array([[3, 1, 2], [0, 5, -4]])
 
@@ -180,23 +201,6 @@ def test_reduce_accumulate_outer_at():
         return results
 
     check(f, x, numpy.array([5, 7, 9]))
-
-    def folds(np, x, y):
-        results = [np.gcd.reduce(x), np.lcm.reduce(x, 1), np.gcd.reduce(x, None, initial=4), np.gcd.reduce(x[:, :0], 1)]
-        results += [np.logical_xor.reduce(x, (0, 1)), np.logical_xor.reduce(x, 1, where=x > 0, keepdims=True)]
-        results += [
-            np.fmax.reduce(y),
-            np.fmin.reduce(y, 1),
-            np.logical_or.accumulate(x, 1),
-            np.logical_and.accumulate(x),
-        ]
-        return results
-
-    check(folds, x, numpy.array([[numpy.nan, 1.0, 2.0], [0.5, numpy.nan, -1.0]]))
-    check(
-        lambda np, y: (np.logaddexp.reduce(y, 1), np.hypot.reduce(y), np.logaddexp2.reduce(y[:, :0], 1)), x / 2, ulps=8
-    )
-    same_refusal(lambda np, x: np.lcm.reduce(x[:0]), x)
     message = refusal(lambda np, x: np.subtract.reduce(x), x, kind=UnsupportedError)
     assert message == (
         "numpy.subtract.reduce of a traced array\n  at test_elementwise.py\n"

@@ -146,5 +146,5 @@ def test_messages():
     assert refusal(lambda np, x: np.nonzero(x), X, kind=DataDependentShapeError) == (
         "nonzero of a traced array float64[2,4]\n  at test_sorting.py\n"
         "  the number of true elements is not known while tracing; "
-        "write numhlo.numpy.nonzero(..., size=n), and fill_value= for what is left, or where(condition, x, y)"
+        "index by the mask itself (x[mask]), use where(mask, x, y), or write numhlo.numpy.nonzero(..., size=n)"
     )
