@@ -46,6 +46,8 @@ def pad(
     ------
     ShapeError
         If an array is longer than ``length``, or the arrays differ in ``rest``.
+    ArgumentError
+        If ``multiple_of`` is not positive.
 
     Examples
     --------
@@ -56,6 +58,8 @@ def pad(
     >>> np.sum(padded, axis=1, where=mask) / mask.sum(axis=1)
     Array([1.5, 3. ])
     """
+    if multiple_of < 1:
+        raise ArgumentError(f"pad: multiple_of={multiple_of}", fix="use a positive number")
     parts = [np.asarray(a) for a in arrays]
     if any(p.ndim == 0 for p in parts):
         raise ShapeError("pad: an array without dimensions", fix="pass arrays with at least one axis")
@@ -124,6 +128,8 @@ def stack(trees: Sequence[Any]) -> Any:
     ------
     ArgumentError
         If there are none, or their structures differ.
+    ShapeError
+        If arrays at the same place differ in shape.
 
     Examples
     --------
@@ -140,6 +146,10 @@ def stack(trees: Sequence[Any]) -> Any:
         structure = found
         columns.append(leaves)
     assert structure is not None
+    for number, column in enumerate(zip(*columns, strict=True)):
+        shapes = list(dict.fromkeys(np.shape(x) for x in column))
+        if len(shapes) > 1:
+            raise ShapeError(f"stack: leaf {number} has shapes {shapes[0]} and {shapes[1]}", fix="pad the arrays first")
     return tree_unflatten(structure, [np.stack(column).view(Array) for column in zip(*columns, strict=True)])
 
 
@@ -203,7 +213,7 @@ def micro_batches(
     ArgumentError
         If ``size`` is not positive.
     ShapeError
-        If the arguments have no common leading extent.
+        If the arguments have no common leading extent, or a result is not as long as its batch.
 
     Examples
     --------
@@ -223,6 +233,13 @@ def micro_batches(
         for start, chunk in _chunks((args, kwargs), total, size):
             given, named = chunk
             result = fun(*given, **named)
+            shapes = [np.shape(x) for x in tree_leaves(result)]
+            if any(shape[:1] != (size,) for shape in shapes):
+                raise ShapeError(
+                    f"micro_batches: results of shapes {shapes} for {size} examples",
+                    why="results of all batches are joined along the leading axis, which must hold the examples",
+                    fix="return a result for each example, and reduce them afterwards",
+                )
             kept = min(size, total - start)
             parts.append(tree_map(lambda x, kept=kept: np.asarray(x)[:kept], result))
             if progress is not None:

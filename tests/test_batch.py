@@ -78,3 +78,9 @@ def test_mistakes():
         batch.micro_batches(lambda x, y: x, 2)(np.ones(2), np.ones(3))
     with pytest.raises(ArgumentError, match="size=0"):
         batch.micro_batches(lambda x: x, 0)
+    with pytest.raises(ShapeError, match=r"results of shapes \[\(\)\] for 2 examples"):
+        batch.micro_batches(np.sum, 2)(np.ones(3))
+    with pytest.raises(ArgumentError, match="multiple_of=0"):
+        batch.pad(RAGGED, multiple_of=0)
+    with pytest.raises(ShapeError, match=r"leaf 0 has shapes \(2,\) and \(3,\)"):
+        batch.stack([np.ones(2), np.ones(3)])

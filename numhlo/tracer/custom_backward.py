@@ -20,6 +20,7 @@ from numhlo.tracer.custom_call_arguments import (
     bind_call,
     flatten_like,
     of_types,
+    pair_of,
     prepare,
     refuse_captured,
 )
@@ -101,14 +102,10 @@ class custom_vjp(CustomFunction):  # noqa: N801 - JAX's name, used as a decorato
                     fix="give it some with defvjp",
                 )
             both = prepare(self.fwd, self.nondiff, args, kwargs).fun(*arrays)
-            if not (isinstance(both, tuple) and len(both) == 2):
-                raise ArgumentError(
-                    f"the forward rule of {name} returned a {type(both).__name__}",
-                    where=capture_location(),
-                    fix="return a pair: the result, and what the backward rule needs",
-                )
-            outputs = flatten_like(staged.out_tree, both[0], f"the result of the forward rule of {name}")
-            residuals, tree = tree_flatten(both[1])
+            what = f"the result of the forward rule of {name}"
+            result, needed = pair_of(both, what, "the result, and what the backward rule needs")
+            outputs = flatten_like(staged.out_tree, result, what)
+            residuals, tree = tree_flatten(needed)
             residual_tree[:] = [tree]
             return [asarray(x) for x in outputs], [asarray(x) for x in residuals]
 

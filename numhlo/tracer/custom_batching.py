@@ -9,6 +9,7 @@ from typing import Any
 from numhlo.lowering.ir import Op, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError, UnsupportedError
 from numhlo.tracer.batching.table import Lanes
+from numhlo.tracer.custom_call_arguments import pair_of
 from numhlo.tracer.custom_rules import CustomRule, bind_with_rule
 from numhlo.tracer.differentiation.table import Dual, Walker
 from numhlo.tracer.namespace.core import asarray, shape_of
@@ -112,20 +113,16 @@ class _VmapRule(CustomRule):
         batched = list(tree_unflatten(self.in_tree, [x.mapped for x in operands[:count]]))
         args = tree_unflatten(self.in_tree, [x.array for x in operands[:count]])
         both = run_traced(self.owner.rule, size, batched, *args)
-        if not (isinstance(both, tuple) and len(both) == 2):
-            raise ArgumentError(
-                f"the rule of the custom_vmap function {name} returned a {type(both).__name__}",
-                where=capture_location(),
-                fix="return a pair: the result, and which of its arrays are batched",
-            )
-        leaves, tree = tree_flatten(both[0])
+        what = f"the result of the rule of the custom_vmap function {name}"
+        result, which = pair_of(both, what, "the result, and which of its arrays are batched")
+        leaves, tree = tree_flatten(result)
         if tree != self.out_tree:
             raise ArgumentError(
                 f"the rule of the custom_vmap function {name} returned {tree}",
                 where=capture_location(),
                 why=f"the function returns {self.out_tree}",
             )
-        flags = [bool(flag) for flag in spread_prefix(both[1], both[0], "out_batched")]
+        flags = [bool(flag) for flag in spread_prefix(which, result, "out_batched")]
         found = [Lanes(asarray(x), flag) for x, flag in zip(leaves, flags, strict=True)]
         for lane, value in zip(found, op.results, strict=True):
             wanted = (size, *value.tensor.shape) if lane.mapped else value.tensor.shape

@@ -106,6 +106,17 @@ def refuse_captured(op: Op, name: str, count: int, tangents: Sequence[Any]) -> N
         )
 
 
+def pair_of(value: Any, what: str, parts: str) -> tuple[Any, Any]:
+    """Return what a rule returned, which must be a pair; ``parts`` says of what."""
+    if isinstance(value, tuple | list) and len(value) == 2:
+        return value[0], value[1]
+    raise ArgumentError(
+        f"{what} is a {type(value).__name__}, where a pair is meant",
+        where=capture_location(),
+        fix=f"return a pair: {parts}",
+    )
+
+
 def flatten_like(tree: PyTreeDef, value: Any, what: str) -> list[Any]:
     """Return the leaves of a value that must have a given structure."""
     leaves, found = tree_flatten(value)

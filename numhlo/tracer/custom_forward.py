@@ -16,6 +16,7 @@ from numhlo.tracer.custom_call_arguments import (
     bind_call,
     flatten_like,
     of_types,
+    pair_of,
     prepare,
     refuse_captured,
 )
@@ -102,8 +103,9 @@ class custom_jvp(CustomFunction):  # noqa: N801 - JAX's name, used as a decorato
                     fix="give it one with defjvp",
                 )
             trees = tree_unflatten(call.tree, primals), tree_unflatten(call.tree, tangents)
-            outputs, slopes = run_traced(self.jvp, *call.fixed, *trees)
+            both = run_traced(self.jvp, *call.fixed, *trees)
             what = f"of the jvp rule of {staged.function.name}"
+            outputs, slopes = pair_of(both, f"the result {what}", "the function's result, and its tangent")
             found = [asarray(x) for x in flatten_like(staged.out_tree, outputs, f"the first result {what}")]
             moved = flatten_like(staged.out_tree, slopes, f"the second result {what}")
             return found, of_types(moved, found, f"a tangent {what}")

@@ -87,7 +87,7 @@ def _stage(fun: Callable[..., Any], leaves: Sequence[Any], tree: PyTreeDef) -> S
     def body(*arguments: Tracer) -> Any:
         return run_traced(fun, *tree_unflatten(tree, arguments))
 
-    return stage_leaves(body, leaves, getattr(fun, "__name__", "function"))
+    return stage_leaves(body, leaves, getattr(fun, "__name__", "function"), differentiates=True)
 
 
 def require_inexact(leaves: Sequence[Any], name: str, holomorphic: bool = False, allow_int: bool = False) -> None:
@@ -145,18 +145,18 @@ def value_and_grad(
 
     @functools.wraps(fun)
     def differentiated(*args: Any, **kwargs: Any) -> Any:
-        numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
-        places = [_checked_argnum(n, len(args)) for n in numbers]
+        places = chosen_places(argnums, len(args))
         chosen = tuple(args[k] for k in places)
         leaves, tree = tree_flatten(chosen)
         require_inexact(leaves, "grad", holomorphic, allow_int)
 
+        @functools.wraps(fun)
         def of_chosen(*values: Any) -> Any:
             given = list(args)
             for k, v in zip(places, values, strict=True):
                 given[k] = v
             result = run_traced(fun, *given, **kwargs)
-            return result if has_aux else (result, None)
+            return require_pair(result, "grad") if has_aux else (result, None)
 
         with transformation() as finish:
             value, aux, gradients = _pull_back_scalar(of_chosen, leaves, tree, holomorphic)
@@ -167,14 +167,38 @@ def value_and_grad(
     return differentiated
 
 
-def _checked_argnum(number: int, count: int) -> int:
-    if not -count <= number < count:
+def require_pair(result: Any, name: str) -> Any:
+    """Return a result, which must be a pair because of ``has_aux=True``."""
+    if isinstance(result, tuple | list) and len(result) == 2:
+        return tuple(result)
+    raise ArgumentError(
+        f"{name}(has_aux=True): the function returns a {type(result).__name__}",
+        where=capture_location(),
+        why="its result is taken for a pair: what is differentiated, and auxiliary results",
+        fix="return a tuple of the two, or leave out has_aux=True",
+    )
+
+
+def chosen_places(argnums: int | Sequence[int], count: int) -> list[int]:
+    """Return the positions of arguments that ``argnums`` names, counted from the first."""
+    places = []
+    for number in (argnums,) if isinstance(argnums, int | np.integer | str) else argnums:
+        if not isinstance(number, int | np.integer):
+            raise ArgumentError(
+                f"grad: argnums={argnums!r}", where=capture_location(), fix="give positions of arguments: ints"
+            )
+        if not -count <= number < count:
+            raise ArgumentError(
+                f"grad: argnums={number} for a call with {count} positional arguments",
+                where=capture_location(),
+                fix="pass the argument by position",
+            )
+        places.append(int(number) % count)
+    if len(set(places)) < len(places):
         raise ArgumentError(
-            f"grad: argnums={number} for a call with {count} positional arguments",
-            where=capture_location(),
-            fix="pass the argument by position",
+            f"grad: argnums={argnums!r} names an argument twice", where=capture_location(), fix="name it once"
         )
-    return number % count
+    return places
 
 
 def _pull_back_scalar(
@@ -194,11 +218,12 @@ def _pull_back_scalar(
             fix="sum the result, or use jacrev or vjp",
         )
     value = value_leaves[0]
-    if not is_differentiable(value.dtype) or (value.dtype.kind == "c" and not holomorphic):
+    if not is_differentiable(value.dtype) or (value.dtype.kind == "c") != holomorphic:
         raise DTypeError(
-            f"grad: the function must return a real scalar, got {value.dtype}",
+            f"grad: the function must return a {'complex' if holomorphic else 'real'} scalar, got {value.dtype}",
             where=capture_location(),
-            fix="return a float; for complex functions pass holomorphic=True",
+            why="holomorphic functions have complex values; other functions are differentiated where they are real",
+            fix="leave out holomorphic=True" if holomorphic else "return a float, or pass holomorphic=True",
         )
     cotangents: list[Any] = [full_of(1, (), value.dtype)] + [None] * (len(results) - 1)
     gradients = iter(apply_transposed(linear, cotangents, sum(active)))
@@ -276,6 +301,13 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     >>> float(y), float(dy)
     (9.0, 6.0)
     """
+    for given, what in ((primals, "primals"), (tangents, "tangents")):
+        if not isinstance(given, tuple | list):
+            raise ArgumentError(
+                f"jvp: {what} of class {type(given).__name__}",
+                where=capture_location(),
+                fix=f"give a tuple with one entry for each argument: ({what[:-1]},)",
+            )
     leaves, tree = tree_flatten(tuple(primals))
     slopes, other = tree_flatten(tuple(tangents))
     if tree != other:
@@ -287,6 +319,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
         results = Walker().function(staged.function, [*duals, *[Dual(c, None) for c in staged.captures]])
         values = staged.function.body.returns
         outputs = tree_unflatten(staged.out_tree, [d.primal for d in results])
+        outputs = require_pair(outputs, "jvp") if has_aux else outputs
         moved = tree_unflatten(
             staged.out_tree, [instantiate(d.tangent, v) for d, v in zip(results, values, strict=True)]
         )
@@ -314,6 +347,26 @@ def _linearized(fun: Callable[..., Any], primals: Sequence[Any], has_aux: bool) 
     active = [True] * len(leaves) + [False] * len(staged.captures)
     results, linear = linearize_function(staged.function, [*map(asarray, leaves), *staged.captures], active)
     return results, linear, tree, staged
+
+
+def arrays_like(tree: PyTreeDef, types: Sequence[TensorType], given: Any, what: str, of: str) -> list[Any]:
+    """Return the leaves of tangents or cotangents, which must have a structure, shapes, and convertible dtypes."""
+    leaves, structure = tree_flatten(given)
+    if structure != tree:
+        raise ArgumentError(f"{what} of structure {structure} for {of} of structure {tree}", where=capture_location())
+    arrays = []
+    for leaf, wanted in zip(leaves, types, strict=False):
+        array = asarray(leaf)
+        if shape_of(array) != wanted.shape:
+            raise ShapeError(
+                f"{what} of shape {list(shape_of(array))} for {of} of shape {list(wanted.shape)}",
+                where=capture_location(),
+                fix="give one of the same shape",
+            )
+        if array.dtype.kind == "c" and wanted.dtype.kind != "c":
+            raise DTypeError(f"{what} of dtype {array.dtype} for {of} of {wanted.dtype}", where=capture_location())
+        arrays.append(convert(array, wanted.dtype))
+    return arrays
 
 
 def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
@@ -350,19 +403,14 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         results, linear, tree, staged = _linearized(fun, primals, has_aux)
         count = tree.num_leaves
         outputs = finish(tree_unflatten(staged.out_tree, results))
+        outputs = require_pair(outputs, "vjp") if has_aux else outputs
         kept = linear._replace(residuals=finish(linear.residuals))
     out_tree = tree_structure(outputs[0]) if has_aux else staged.out_tree
     types = [v.tensor for v in staged.function.body.returns]
 
     def pull(cotangents: Any) -> Any:
-        given, structure = tree_flatten(cotangents)
-        if structure != out_tree:
-            raise ArgumentError(
-                f"vjp: cotangents of structure {structure} for results of structure {out_tree}",
-                where=capture_location(),
-            )
         with transformation() as done:
-            arrays: list[Any] = [convert(asarray(c), t.dtype) for c, t in zip(given, types, strict=False)]
+            arrays: list[Any] = [*arrays_like(out_tree, types, cotangents, "vjp: a cotangent", "results")]
             arrays += [None] * (len(types) - len(arrays))
             return done(tree_unflatten(tree, apply_transposed(kept, arrays, count)))
 
@@ -395,17 +443,15 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[...
     (8.0, 12.0)
     """
     with transformation() as finish:
-        results, linear, _, staged = _linearized(fun, primals, has_aux=False)
+        results, linear, tree, staged = _linearized(fun, primals, has_aux=False)
         outputs = finish(tree_unflatten(staged.out_tree, results))
         kept = linear._replace(residuals=finish(linear.residuals))
     values = staged.function.body.returns
+    types = [TensorType(shape_of(x), asarray(x).dtype) for x in tree_leaves(primals)]
 
     def push(*tangents: Any) -> Any:
         with transformation() as done:
-            arrays = [
-                convert(asarray(t), asarray(p).dtype)
-                for t, p in zip(tree_leaves(tangents), tree_leaves(primals), strict=True)
-            ]
+            arrays = arrays_like(tree, types, tangents, "linearize: a tangent", "arguments")
             return done(tree_unflatten(staged.out_tree, apply_linear(kept, arrays, values)))
 
     return outputs, push

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 import numhlo.tracer.differentiation.families  # noqa: F401 - ops get their rules
-from numhlo.tracer.differentiating import _checked_argnum, jvp, require_inexact, vjp
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import DTypeError
+from numhlo.tracer.differentiating import chosen_places, jvp, require_inexact, vjp
 from numhlo.tracer.namespace.core import asarray, reshape_to, shape_of
 from numhlo.tracer.namespace.diagonals import eye
 from numhlo.tracer.plain_numpy import run_traced
@@ -118,12 +120,12 @@ def _jacobian(
 ) -> Callable[..., Any]:
     @functools.wraps(fun)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
-        numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
-        places = [_checked_argnum(n, len(args)) for n in numbers]
+        places = chosen_places(argnums, len(args))
         chosen = tuple(args[k] for k in places)
         leaves, tree = tree_flatten(chosen)
         require_inexact(leaves, "jacfwd" if forward else "jacrev", holomorphic)
 
+        @functools.wraps(fun)
         def of_leaves(*values: Any) -> Any:
             given = list(args)
             for k, v in zip(places, tree_unflatten(tree, values), strict=True):
@@ -132,6 +134,7 @@ def _jacobian(
 
         with transformation() as finish:
             outputs, aux, blocks = (_columns if forward else _rows)(of_leaves, leaves, has_aux)
+            _require_kind(tree_leaves(outputs), holomorphic, forward)
             out_tree = tree_structure(outputs)
             per_output = [tree_unflatten(tree, row) for row in blocks]
             chosen_rows = [row[0] if isinstance(argnums, int) else row for row in per_output]
@@ -139,6 +142,20 @@ def _jacobian(
             return finish((result, aux) if has_aux else result)
 
     return jacobian_of
+
+
+def _require_kind(outputs: Sequence[Any], holomorphic: bool, forward: bool) -> None:
+    """Raise where results are real and should not be, or the other way round."""
+    for x in outputs:
+        is_complex = x.dtype.kind == "c"
+        if is_complex != holomorphic and not (forward and is_complex):
+            name = "jacfwd" if forward else "jacrev"
+            raise DTypeError(
+                f"{name}(holomorphic={holomorphic}) of a function that returns {x.dtype}",
+                where=capture_location(),
+                why="holomorphic functions have complex values; others have rows of real results",
+                fix="leave out holomorphic=True" if holomorphic else "use jacfwd, or return real and imaginary parts",
+            )
 
 
 def _columns(fun: Callable[..., Any], leaves: Sequence[Any], has_aux: bool) -> tuple[Any, Any, list[list[Any]]]:

@@ -16,6 +16,7 @@ import numpy as np
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ConcretizationError, DTypeError, UnsupportedError
 from numhlo.tracer import python_values
+from numhlo.tracer.lost_slopes import loses_slope
 from numhlo.tracer.namespace import (
     axis_order,
     core,
@@ -210,7 +211,7 @@ def _copy(self: Tracer, order: str = "C") -> Tracer:
 def _item(self: Tracer, *index: Any) -> Any:
     element = self if not index else _reshape(self, -1)[index] if len(index) == 1 else self[index]  # type: ignore[index]
     known = element.known()
-    if known is not None:
+    if known is not None and not loses_slope(element):
         return known.item()
     if element.size != 1:
         raise ValueError("can only convert an array of size 1 to a Python scalar")

@@ -5,6 +5,7 @@ Each gives the value where the trace carries it, and else an error that says wha
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -12,12 +13,27 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ConcretizationError
+from numhlo.tracer.lost_slopes import loses_slope
 from numhlo.tracer.trace import Tracer
+
+
+def _constant(self: Tracer, what: str, fix: str) -> np.ndarray:
+    """Return the value for arithmetic outside the trace; raise where a derivative would not see that."""
+    value = self.concretize(what, fix)
+    if loses_slope(self):
+        raise ConcretizationError(
+            f"{what} of a traced array {self.aval.short()} under a derivative",
+            where=capture_location(),
+            why="what is computed from the plain number would count as constant, and the derivative be wrong",
+            fix="compute with the array itself, with functions of numpy for those of math; "
+            "where a constant is meant, say lax.stop_gradient(x) first",
+        )
+    return value
 
 
 def tolist(self: Tracer) -> Any:
     """Return nested lists of Python numbers."""
-    return self.concretize("tolist()", "return the array and convert it outside the traced function").tolist()
+    return _constant(self, "tolist()", "return the array and convert it outside the traced function").tolist()
 
 
 def tobytes(self: Tracer, order: str = "C") -> bytes:
@@ -43,7 +59,8 @@ def number(kind: type) -> Callable[[Tracer], Any]:
             f"use astype({kind.__name__}), or mark the argument static (static_argnums, static_argnames); "
             "to write it into an array, make that array with numhlo.numpy"
         )
-        return kind(self.concretize(f"{kind.__name__}()", fix))
+        get = self.concretize if kind is int else functools.partial(_constant, self)
+        return kind(get(f"{kind.__name__}()", fix))
 
     return convert_number
 
@@ -60,7 +77,7 @@ def as_ndarray(self: Tracer, dtype: Any = None, copy: bool | None = None) -> np.
         "call the function of this name in numhlo.numpy; to index an array by it, or write it into one, "
         "make that array with numhlo.numpy"
     )
-    value = self.concretize("conversion to a NumPy array", fix)
+    value = _constant(self, "conversion to a NumPy array", fix)
     return np.array(value, dtype=dtype)
 
 

@@ -47,6 +47,7 @@ def stage(
     types: Sequence[TensorType],
     known: Sequence[np.ndarray | None],
     weak: Sequence[bool] = (),
+    differentiates: bool = False,
 ) -> Staged:
     """Trace ``fun`` (a list of leaves to any pytree) inside the current trace, which there must be.
 
@@ -59,6 +60,8 @@ def stage(
         Each argument's value, where the current trace carries it.
     weak : sequence of bool, optional
         Which arguments stand for Python scalars.
+    differentiates : bool, optional
+        The derivative by the arguments is going to be taken: their values must not leave the trace as constants.
 
     Raises
     ------
@@ -68,6 +71,7 @@ def stage(
     outer = current_trace()
     assert outer is not None
     with new_trace(concrete=outer.concrete) as trace:
+        trace.differentiates = differentiates
         arguments = [trace.argument(t, k) for t, k in zip(types, known, strict=True)]
         for argument, flag in zip(arguments, weak, strict=False):
             argument.weak = flag
@@ -85,12 +89,15 @@ def stage(
     return Staged(Function(name, trace.region), trace.captures, out_tree)
 
 
-def stage_leaves(fun: Callable[..., Any], leaves: Sequence[Any], name: str = "function") -> Staged:
+def stage_leaves(
+    fun: Callable[..., Any], leaves: Sequence[Any], name: str = "function", differentiates: bool = False
+) -> Staged:
     """Trace ``fun(*leaves)``, with the leaves' types and, where they are known, values; see `stage`."""
     arrays = [asarray(x) for x in leaves]
     types = [TensorType(shape_of(x), x.dtype) for x in arrays]
     weak = [type(x) in WEAK or (isinstance(x, Tracer) and x.weak) for x in leaves]
-    return stage(name, lambda arguments: fun(*arguments), types, [known_value(x) for x in arrays], weak)
+    known = [known_value(x) for x in arrays]
+    return stage(name, lambda arguments: fun(*arguments), types, known, weak, differentiates)
 
 
 def known_value(x: Any) -> np.ndarray | None:

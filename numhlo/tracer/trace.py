@@ -251,6 +251,8 @@ class Trace:
 
     Attributes
     ----------
+    differentiates : bool
+        The body is of a function whose derivative by its explicit arguments is being taken.
     region : Region
         The body so far; hidden arguments are appended behind the explicit ones, in the order of `captures`.
     captures : list
@@ -277,6 +279,7 @@ class Trace:
         self.closed = closed
         self.concrete = concrete
         self.open = True
+        self.differentiates = False
         self.region = Region()
         self.values = KnownValues(eager=concrete)
         self.known = self.values.arrays

@@ -5,25 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from numhlo.lowering.ir import TensorType, capture_location
-from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.lowering.ir import TensorType
 from numhlo.tracer.arguments import ShapeDtypeStruct
-from numhlo.tracer.differentiating import LinearMap, apply_transposed, linearize_function, require_inexact
+from numhlo.tracer.differentiating import (
+    LinearMap,
+    apply_transposed,
+    arrays_like,
+    linearize_function,
+    require_inexact,
+    require_pair,
+)
 from numhlo.tracer.differentiation.table import instantiate, transpose_body
-from numhlo.tracer.namespace.core import asarray, convert, shape_of
+from numhlo.tracer.namespace.core import asarray, shape_of
 from numhlo.tracer.plain_numpy import run_traced
-from numhlo.tracer.pytrees import PyTreeDef, tree_flatten, tree_unflatten
+from numhlo.tracer.pytrees import tree_flatten, tree_unflatten
 from numhlo.tracer.residuals import Residuals
 from numhlo.tracer.staging import Staged, stage, stage_leaves, transformation
-
-
-def _given_cotangents(tree: PyTreeDef, cotangents: Any, types: Sequence[TensorType], name: str) -> list[Any]:
-    leaves, structure = tree_flatten(cotangents)
-    if structure != tree:
-        raise ArgumentError(
-            f"{name}: cotangents of structure {structure} for results of structure {tree}", where=capture_location()
-        )
-    return [convert(asarray(c), t.dtype) for c, t in zip(leaves, types, strict=True)]
 
 
 def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[..., tuple[Any, ...]]:
@@ -70,7 +67,7 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[..., tu
 
             staged = stage(getattr(fun, "__name__", "function"), body, types, [None] * len(types))
             results = [v.tensor for v in staged.function.body.returns]
-            given = _given_cotangents(staged.out_tree, cotangents, results, "linear_transpose")
+            given = arrays_like(staged.out_tree, results, cotangents, "linear_transpose: a cotangent", "results")
             region = staged.function.body
             found = transpose_body(region, [None] * len(types) + list(staged.captures), given)
             arrays = [instantiate(c, v) for c, v in zip(found, region.arguments[: len(types)], strict=False)]
@@ -120,7 +117,7 @@ def fwd_and_bwd(
             for k, v in zip(places, tree_unflatten(tree, arrays), strict=True):
                 given[k] = v
             result = run_traced(fun, *given)
-            return result if has_aux else (result, None)
+            return require_pair(result, "fwd_and_bwd") if has_aux else (result, None)
 
         with transformation() as done:
             staged: Staged = stage_leaves(of_chosen, leaves, getattr(fun, "__name__", "function"))
@@ -136,7 +133,7 @@ def fwd_and_bwd(
     def backward(residuals: Residuals, cotangents: Any) -> Any:
         function, outputs, count, tree, out_tree, types = residuals.static
         with transformation() as done:
-            given = _given_cotangents(out_tree, cotangents, types[: out_tree.num_leaves], "fwd_and_bwd")
+            given = arrays_like(out_tree, types, cotangents, "fwd_and_bwd: a cotangent", "results")
             linear = LinearMap(function, residuals.arrays, list(outputs))
             padded: list[Any] = [*given, *[None] * (len(types) - len(given))]
             found = tree_unflatten(tree, apply_transposed(linear, padded, count))

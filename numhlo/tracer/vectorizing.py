@@ -80,15 +80,26 @@ def vmap(
 
     @functools.wraps(fun)
     def batched(*args: Any, **kwargs: Any) -> Any:
-        leaves, in_tree = tree_flatten((args, kwargs))
-        axes = _argument_axes(in_axes, args, kwargs)
+        given, in_tree = tree_flatten((args, kwargs))
+        spread_axes = _argument_axes(in_axes, args, kwargs)
+        plain = {k: x for k, (x, a) in enumerate(zip(given, spread_axes, strict=True)) if a is None and _is_plain(x)}
+        places = [k for k in range(len(given)) if k not in plain]
+        leaves, axes = [given[k] for k in places], [spread_axes[k] for k in places]
+
+        def of_arrays(*arrays: Any) -> Any:
+            """Call the function; Python values that all examples share are no arrays, and steer Python code."""
+            filled = {**plain, **dict(zip(places, arrays, strict=True))}
+            positional, named = tree_unflatten(in_tree, [filled[k] for k in range(len(given))])
+            return run_traced(fun, *positional, **named)
+
+        of_arrays.__name__ = getattr(fun, "__name__", "function")
         with transformation() as finish:
             arrays = [asarray(x) for x in leaves]
             size = _lane_count(arrays, axes, axis_size)
             lanes = [
                 Lanes(x if a is None else _to_front(x, a), a is not None) for x, a in zip(arrays, axes, strict=True)
             ]
-            results, out_tree = _run(fun, lanes, size, in_tree, leaves, axis_name, chunk)
+            results, out_tree = _run(of_arrays, lanes, size, leaves, axis_name, chunk)
             placed = _place(results, out_axes, out_tree, size)
             return finish(tree_unflatten(out_tree, placed))
 
@@ -99,7 +110,6 @@ def _run(
     fun: Callable[..., Any],
     lanes: Sequence[Lanes],
     size: int,
-    in_tree: PyTreeDef,
     leaves: Sequence[Any],
     axis_name: Hashable,
     chunk: int | None,
@@ -107,18 +117,18 @@ def _run(
     types = [TensorType(shape_of(x.array)[x.mapped :], x.array.dtype) for x in lanes]
     known = [None if x.mapped else known_value(x.array) for x in lanes]
     weak = [type(leaf) in WEAK or (isinstance(leaf, Tracer) and leaf.weak) for leaf in leaves]
-
-    def body(arguments: list[Tracer]) -> Any:
-        args, kwargs = tree_unflatten(in_tree, arguments)
-        return run_traced(fun, *args, **kwargs)
-
     with named_axis(axis_name, size):
-        staged = stage(getattr(fun, "__name__", "function"), body, types, known, weak)
+        staged = stage(fun.__name__, lambda arguments: fun(*arguments), types, known, weak)
     inputs = [*lanes, *[Lanes(c, False) for c in staged.captures]]
     with batching_axis(axis_name):
         if chunk is not None:
             return control_flow.batch_in_chunks(staged.function, inputs, size, chunk), staged.out_tree
         return batch_function(staged.function, inputs, size), staged.out_tree
+
+
+def _is_plain(x: Any) -> bool:
+    """Return whether a leaf is Python's: a number, a string, a function."""
+    return not isinstance(x, Tracer) and not hasattr(x, "__array__")
 
 
 def _is_axis(x: Any) -> bool:
@@ -199,6 +209,13 @@ def _place(results: Sequence[Lanes], out_axes: Any, out_tree: PyTreeDef, size: i
             placed.append(result.array)
             continue
         array = spread(result, size)
+        if not -len(shape_of(array)) <= axis < len(shape_of(array)):
+            raise ShapeError(
+                f"vmap: out_axes={axis} for a result leaf {number} of shape {list(shape_of(array))[1:]}",
+                where=capture_location(),
+                why="with the mapped axis the result has one dimension more",
+                fix=f"use a number below {len(shape_of(array))}",
+            )
         place = normalize_axis(axis, len(shape_of(array)))
         placed.append(moveaxis(array, 0, place) if place else array)
     return placed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,9 @@ import pytest
 import numhlo
 import numhlo.numpy as nnp
 from numhlo import lax
-from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
+from numhlo.compat import jax as compat
+from numhlo.lowering.ir.errors import ArgumentError, ConcretizationError, DTypeError, ShapeError, UnsupportedError
+from numhlo.scipy import special
 from numhlo.tracer.differentiating import stop_gradient
 from numhlo.tracer.namespace.special import composite
 
@@ -221,6 +224,74 @@ def test_results_that_are_not_real_scalars_are_errors() -> None:
         numhlo.jvp(lambda x: x, (X,), (X[0],))
 
 
+def test_numbers_taken_out_of_a_derivative_are_errors() -> None:
+    """They would count as constants."""
+    losing: list[Callable[[Any], Any]] = [
+        lambda x: float(x) * x,
+        lambda x: math.sin(x * 2),
+        lambda x: x * abs(complex(x)),
+        lambda x: x * nnp.sum(x * nnp.ones(2)).tolist(),
+        lambda x: numhlo.grad(lambda y: y * float(x))(1.0),
+    ]
+    for fun in losing:
+        for derive in (numhlo.grad(fun), numhlo.jacfwd(fun), lambda x, fun=fun: numhlo.linearize(fun, x)):
+            with pytest.raises(ConcretizationError, match="under a derivative"):
+                derive(1.5)
+    with pytest.raises(ConcretizationError) as caught:
+        compat.grad(lambda x: np.asarray(x * 2) * x)(1.5)
+    lines = str(caught.value).splitlines()
+    assert lines[0] == "conversion to a NumPy array of a traced array float64[] under a derivative"
+    assert "test_differentiating.py" in lines[1]
+    assert lines[2].startswith("  what is computed from the plain number would count as constant")
+    assert lines[2].endswith("where a constant is meant, say lax.stop_gradient(x) first")
+
+    @numhlo.custom_jvp
+    def outside(x: Any) -> Any:
+        return math.exp(x)
+
+    outside.defjvps(lambda t, ans, x: t * ans)
+    keeping: list[tuple[Callable[[Any], Any], float]] = [
+        (lambda x: float(stop_gradient(x)) * x, 1.5),
+        (lambda x: x.item() * x, 3.0),
+        (lambda x: x * int(x) * (2 if x > 1 else 3) * len(f"{x}"[:3]), 6.0),
+        (lambda x: x * float(nnp.sum(nnp.ones(2))), 2.0),
+        (outside, math.exp(1.5)),
+        (lambda x: numhlo.vmap(lambda a, b: a * float(b), (0, None))(x * np.ones(2), 2.0).sum(), 4.0),
+    ]
+    for fun, slope in keeping:
+        np.testing.assert_allclose(numhlo.grad(fun)(1.5), slope)
+
+
+def test_tangents_and_results_that_do_not_fit_are_errors() -> None:
+    x = X[0]
+    mistakes: list[tuple[Callable[[], Any], type, str]] = [
+        (
+            lambda: numhlo.vjp(np.sin, x)[1](np.ones(4)),
+            ShapeError,
+            r"cotangent of shape \[4\] for results of shape \[3\]",
+        ),
+        (lambda: numhlo.vjp(np.sin, x)[1](x * 1j), DTypeError, "cotangent of dtype complex128"),
+        (lambda: numhlo.vjp(lambda x: (x, x), x)[1](x), ArgumentError, "cotangent of structure"),
+        (lambda: numhlo.linearize(np.sin, x)[1](np.ones(4)), ShapeError, r"tangent of shape \[4\]"),
+        (lambda: numhlo.linearize(np.sin, x)[1](x, x), ArgumentError, "tangent of structure"),
+        (lambda: numhlo.linear_transpose(lambda x: x[:2], x)(x), ShapeError, r"cotangent of shape \[3\]"),
+        (lambda: numhlo.jvp(np.sin, x, x), ArgumentError, "jvp: primals of class ndarray"),
+        (lambda: numhlo.jacrev(lambda x: x * 1j)(x), DTypeError, r"jacrev\(holomorphic=False\) .* complex128"),
+        (lambda: numhlo.jacfwd(np.abs, holomorphic=True)(x + 1j), DTypeError, "returns float64"),
+        (lambda: numhlo.grad(np.abs, holomorphic=True)(1j), DTypeError, "must return a complex scalar, got float64"),
+        (lambda: numhlo.grad(np.sum, has_aux=True)(x), ArgumentError, r"grad\(has_aux=True\): the function returns a"),
+        (lambda: numhlo.jvp(np.sum, (x,), (x,), has_aux=True), ArgumentError, "taken for a pair"),
+        (lambda: numhlo.grad(np.multiply, argnums=(0, -2))(1.0, 2.0), ArgumentError, "names an argument twice"),
+        (lambda: numhlo.grad(np.sin, argnums="x")(1.0), ArgumentError, "give positions of arguments"),
+    ]
+    for mistake, error, text in mistakes:
+        with pytest.raises(error, match=text) as caught:
+            mistake()
+        assert "test_differentiating.py" in str(caught.value)
+    turned = numhlo.jacfwd(lambda x: x * 1j)(x)
+    np.testing.assert_array_equal(turned, 1j * np.eye(3))
+
+
 def test_forward_jacobians_run_the_function_once() -> None:
     runs: list[Any] = []
 
@@ -249,6 +320,10 @@ def test_spots_without_a_derivative_as_documented() -> None:
         (lambda x: x**2.0, 0.0, 0.0),
         (lambda x: x**0.0, 0.0, 0.0),
         (lambda x: 0.0**x, 2.0, 0.0),
+        (lambda x: np.mod(x[0], x[1]), [-6.0, -2.0], [1, -3]),
+        (lambda x: nnp.mod(x[0], x[1]) + x[0] // x[1], [6.0, -3.0], [1, 2]),
+        (lambda x: special.xlog1py(x[0], x[1]) + special.xlogy(x[0], x[1]), [0.0, 1.0], [np.log(2), 0]),
+        (lambda x: special.xlogy(x, 0.0), 0.0, 0.0),
         (np.prod, [0.0, 2.0, 3.0], [6, 0, 0]),
         (np.prod, [0.0, 2.0, 0.0], [0, 0, 0]),
         (np.sqrt, 0.0, np.inf),

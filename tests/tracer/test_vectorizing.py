@@ -187,6 +187,22 @@ def test_missing_axis_and_wrong_prefix_are_errors() -> None:
         vmap(lambda x, y: x, in_axes=(0,))(X, X)
     with pytest.raises(ArgumentError, match="differs by example, but out_axes is None"):
         vmap(lambda x: x, out_axes=None)(X)
+    with pytest.raises(ShapeError, match=r"out_axes=3 for a result leaf 0 of shape"):
+        vmap(lambda x: x, out_axes=3)(X)
+
+
+def test_python_values_that_examples_share_steer_python_code() -> None:
+    power = numhlo.jit(lambda x, n: x**n if n > 1 else x, static_argnums=1)
+
+    def fun(x: Any, n: int, options: Any) -> Any:
+        kept = power(x, n) if options["way"] == "power" else x
+        return kept + np.zeros(options["size"])
+
+    x, options = np.array([1.0, 2.0]), {"way": "power", "size": 2}
+    found = numhlo.vmap(fun, (0, None, None))(x, 3, options)
+    np.testing.assert_array_equal(found, np.stack([x**3, x**3], 1))
+    jitted = numhlo.jit(lambda x: numhlo.vmap(fun, (0, None, None))(x, 1, options))
+    np.testing.assert_array_equal(jitted(x), np.stack([x, x], 1))
 
 
 def test_writing_into_a_mapped_argument_is_an_error() -> None:

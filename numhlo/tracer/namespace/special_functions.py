@@ -236,8 +236,8 @@ def xlogy(x: Any, y: Any) -> Any:
     Array([0., 0.])
     """
     factor, value = inexact(x, y)
-    zero = b.both(b.equal(factor, 0), b.invert(b.is_nan(value)))
-    return b.select(zero, 0, b.multiply(factor, b.log(b.select(zero, 1, value))))
+    logarithm = b.log(b.select(_annulled(factor, value, 0), 1, value))
+    return b.add(b.multiply(factor, logarithm), 0)  # 0 log(y) is -0 for y < 1
 
 
 @runs_anywhere
@@ -260,8 +260,15 @@ def xlog1py(x: Any, y: Any) -> Any:
     Array([0.        , 1.38629436])
     """
     factor, value = inexact(x, y)
-    zero = b.both(b.equal(factor, 0), b.invert(b.is_nan(value)))
-    return b.select(zero, 0, b.multiply(factor, b.log1p(b.select(zero, 0, value))))
+    logarithm = b.log1p(b.select(_annulled(factor, value, -1), 0, value))
+    return b.add(b.multiply(factor, logarithm), 0)
+
+
+def _annulled(factor: Any, value: Any, end: int) -> Any:
+    """Return where 0 stands before a logarithm that is infinite or none: elsewhere the product has its slopes."""
+    if value.dtype.kind == "c":
+        return b.both(b.equal(factor, 0), b.equal(value, end))
+    return b.both(b.equal(factor, 0), b.either(b.at_most(value, end), b.equal(value, np.inf)))
 
 
 @runs_anywhere
