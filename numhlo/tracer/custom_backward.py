@@ -17,17 +17,19 @@ from numhlo.lowering.ops.custom_calls import register_custom_call
 from numhlo.tracer.bind import bind, trace_function
 from numhlo.tracer.custom_call_arguments import (
     CustomFunction,
+    arrays_around,
     bind_call,
     flatten_like,
     of_types,
     pair_of,
     prepare,
     refuse_captured,
+    run_rule,
+    still,
 )
 from numhlo.tracer.custom_rules import CustomRule, LinearRule, bind_with_rule
 from numhlo.tracer.differentiation.table import Walker, is_differentiable
 from numhlo.tracer.namespace.core import asarray, full_of, shape_of
-from numhlo.tracer.plain_numpy import run_traced
 from numhlo.tracer.pytrees import PyTreeDef, tree_flatten, tree_unflatten
 from numhlo.tracer.replay import replay_function
 from numhlo.tracer.residuals import Residuals
@@ -94,14 +96,16 @@ class custom_vjp(CustomFunction):  # noqa: N801 - JAX's name, used as a decorato
         staged = stage_leaves(call.fun, call.leaves, name)
         residual_tree: list[PyTreeDef] = []
 
-        def forward(arrays: list[Any]) -> tuple[list[Any], list[Any]]:
+        around = arrays_around(self.fwd, self.bwd, *call.fixed)
+
+        def forward(arrays: list[Any], now: list[Any]) -> tuple[list[Any], list[Any]]:
             if self.fwd is None:
                 raise ArgumentError(
                     f"{name} is a custom_vjp function without rules",
                     where=capture_location(),
                     fix="give it some with defvjp",
                 )
-            both = prepare(self.fwd, self.nondiff, args, kwargs).fun(*arrays)
+            both = run_rule(prepare(self.fwd, self.nondiff, args, kwargs).fun, arrays, around, now)
             what = f"the result of the forward rule of {name}"
             result, needed = pair_of(both, what, "the result, and what the backward rule needs")
             outputs = flatten_like(staged.out_tree, result, what)
@@ -109,13 +113,15 @@ class custom_vjp(CustomFunction):  # noqa: N801 - JAX's name, used as a decorato
             residual_tree[:] = [tree]
             return [asarray(x) for x in outputs], [asarray(x) for x in residuals]
 
-        def backward(residuals: list[Any], cotangents: list[Any], models: list[Any]) -> list[Any]:
+        def backward(residuals: list[Any], cotangents: list[Any], models: list[Any], now: list[Any]) -> list[Any]:
             assert self.bwd is not None
             kept = tree_unflatten(residual_tree[0], residuals)
-            found = run_traced(self.bwd, *call.fixed, kept, tree_unflatten(staged.out_tree, cotangents))
+            given = tree_unflatten(staged.out_tree, cotangents)
+            found = run_rule(self.bwd, [*call.fixed, kept, given], around, now)
             return of_types(_spread_none(found, call.tree, name), models, f"a cotangent of the vjp rule of {name}")
 
-        return bind_call("numhlo.custom_vjp", call, staged, _VjpRule(forward, backward, len(call.leaves)))
+        made = _VjpRule(forward, backward, len(call.leaves), len(around))
+        return bind_call("numhlo.custom_vjp", call, staged, made, around)
 
 
 def _spread_none(found: Any, tree: PyTreeDef, name: str) -> list[Any]:
@@ -139,52 +145,77 @@ def _spread_none(found: Any, tree: PyTreeDef, name: str) -> list[Any]:
 
 
 class _VjpRule(CustomRule):
-    """Differentiates backwards: ``forward(arrays) -> (outputs, residuals)``, ``backward(residuals, cts, models)``."""
+    """Differentiates backwards, all flat.
 
-    def __init__(self, forward: FlatRule, backward: FlatRule, count: int) -> None:
-        self.forward, self.backward, self.count = forward, backward, count
+    Parameters
+    ----------
+    forward : callable
+        ``forward(arrays, arrays around it) -> (outputs, residuals)``.
+    backward : callable
+        ``backward(residuals, cotangents, models, arrays around it) -> cotangents``.
+    count, num_around : int
+        Operands that are arguments, and those last ones that the rules close over.
+    """
+
+    def __init__(self, forward: FlatRule, backward: FlatRule, count: int, num_around: int) -> None:
+        self.forward, self.backward, self.count, self.num_around = forward, backward, count, num_around
 
     def differentiate(
         self, walker: Walker, op: Op, primals: list[Any], tangents: list[Any]
     ) -> tuple[Sequence[Any], Sequence[Any]]:
         """Run the forward rule, and stand in for a derivative that only transposition can make sense of."""
-        refuse_captured(op, "the gradient", self.count, tangents)
+        first = len(primals) - self.num_around
+        refuse_captured(op, "the gradient", self.count, tangents[:first])
+        now = still(primals[first:], tangents[first:])
         given = primals[: self.count]
         name = op.attributes["decomposition"].name
         with walker.in_primal():
-            staged = stage_leaves(lambda *arrays: self.forward(list(arrays)), given, f"forward_{name}")
+            staged = stage_leaves(lambda *arrays: self.forward(list(arrays), now), given, f"forward_{name}")
             outputs, residuals = tree_unflatten(
                 staged.out_tree, replay_function(staged.function, [*given, *staged.captures])
             )
         moving = [k for k, t in enumerate(tangents[: self.count]) if t is not None]
         floats = [k for k, x in enumerate(outputs) if is_differentiable(x.dtype)]
-        operands = [*given, *residuals, *[tangents[k] for k in moving]]
-        rule = _Backward(self.backward, self.count, moving, floats, [v.tensor for v in op.results])
+        constant = [x for x in now if x is not None]
+        operands = [*constant, *given, *residuals, *[tangents[k] for k in moving]]
+        present = [x is not None for x in now]
+        rule = _Backward(self.backward, self.count, present, moving, floats, [v.tensor for v in op.results])
         linear = _transposed_only(name, operands, [op.results[k].tensor for k in floats])
         found = dict(zip(floats, bind_with_rule("numhlo.custom_vjp_linear", linear, operands, rule), strict=True))
         return outputs, [found.get(k) for k in range(len(outputs))]
 
     def batched(self, size: int) -> CustomRule:
         """Return the rules on lanes."""
-        return _VjpRule(vmap(self.forward, axis_size=size), vmap(self.backward, axis_size=size), self.count)
+        forward, backward = (vmap(rule, axis_size=size) for rule in (self.forward, self.backward))
+        return _VjpRule(forward, backward, self.count, self.num_around)
 
 
 class _Backward(LinearRule):
     """Transposes the linear half of a function with a backward rule: by that rule."""
 
     def __init__(
-        self, backward: FlatRule, count: int, moving: list[int], floats: list[int], types: list[TensorType]
+        self,
+        backward: FlatRule,
+        count: int,
+        present: list[bool],
+        moving: list[int],
+        floats: list[int],
+        types: list[TensorType],
     ) -> None:
-        self.backward, self.count, self.moving, self.floats, self.types = backward, count, moving, floats, types
+        self.backward, self.count, self.present = backward, count, present
+        self.moving, self.floats, self.types = moving, floats, types
 
     def transpose(self, op: Op, operands: list[Any], cotangents: list[Any]) -> Sequence[Any]:
         """Return the cotangents of the tangents; of residuals there are none."""
-        known = operands[: len(operands) - len(self.moving)]
+        linear = len(operands) - len(self.moving)
+        first = sum(self.present)
+        constant, known = iter(operands[:first]), operands[first:linear]
+        now = [next(constant) if there else None for there in self.present]
         given = dict(zip(self.floats, cotangents, strict=True))
         filled = [given.get(k) for k in range(len(self.types))]
         filled = [full_of(0, t.shape, t.dtype) if c is None else c for c, t in zip(filled, self.types, strict=True)]
-        found = self.backward(known[self.count :], filled, known[: self.count])
-        return [None] * len(known) + [found[k] for k in self.moving]
+        found = self.backward(known[self.count :], filled, known[: self.count], now)
+        return [None] * linear + [found[k] for k in self.moving]
 
 
 def _transposed_only(name: str, operands: Sequence[Any], types: Sequence[TensorType]) -> Function:

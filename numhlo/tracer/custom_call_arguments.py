@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 
 from numhlo.lowering.ir import Op, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError, UnsupportedError
+from numhlo.tracer.closed_over import closed_over, stand_in, standing_in
 from numhlo.tracer.custom_rules import CustomRule, bind_with_rule
 from numhlo.tracer.namespace.core import asarray, convert, full_of, shape_of
 from numhlo.tracer.plain_numpy import run_traced
-from numhlo.tracer.pytrees import PyTreeDef, tree_flatten, tree_unflatten
+from numhlo.tracer.pytrees import PyTreeDef, tree_flatten, tree_map, tree_unflatten
 from numhlo.tracer.staging import Staged
+from numhlo.tracer.trace import Tracer
 
 
 class CustomCall(NamedTuple):
@@ -88,15 +90,37 @@ def prepare(
     return CustomCall(of_arrays, [args[k] for k in sorted(numbers)], leaves, tree)
 
 
-def bind_call(name: str, call: CustomCall, staged: Staged, rule: CustomRule) -> Any:
-    """Apply a staged call as one op that brings a rule along."""
-    operands = [*map(asarray, call.leaves), *staged.captures]
+def arrays_around(*rules: Any) -> list[Tracer]:
+    """Return the traced arrays, still to be read, that rules close over."""
+    return [x for x in closed_over(rules, Tracer) if x.home.open]
+
+
+def run_rule(rule: Callable[..., Any], args: Sequence[Any], around: Sequence[Tracer], now: Sequence[Any]) -> Any:
+    """Call a rule with what stands now for the arrays around it."""
+
+    def read(x: Any) -> Any:
+        return stand_in(x) if isinstance(x, Tracer) and not x.home.open else x
+
+    with standing_in(around, now):
+        return tree_map(read, run_traced(rule, *args))
+
+
+def bind_call(name: str, call: CustomCall, staged: Staged, rule: CustomRule, around: Sequence[Tracer]) -> Any:
+    """Apply a staged call as one op that brings a rule along, with the arrays around the rule as last operands."""
+    for array in around:
+        staged.function.body.add_argument(array.aval)
+    operands = [*map(asarray, call.leaves), *staged.captures, *around]
     results = bind_with_rule(name, staged.function, operands, rule)
     return tree_unflatten(staged.out_tree, results)
 
 
+def still(arrays: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
+    """Return the arrays around a rule; None for those that have tangents, so that it must not read them."""
+    return [x if t is None else None for x, t in zip(arrays, tangents, strict=True)]
+
+
 def refuse_captured(op: Op, name: str, count: int, tangents: Sequence[Any]) -> None:
-    """Raise where an array that is no argument has a tangent: ``count`` operands are arguments."""
+    """Raise where an array that the function read has a tangent and is none of the ``count`` arguments."""
     if any(t is not None for t in tangents[count:]):
         raise UnsupportedError(
             f"{name} of {op.attributes['decomposition'].name}, with respect to an array from around it",

@@ -13,17 +13,19 @@ from numhlo.lowering.ir import Op, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
 from numhlo.tracer.custom_call_arguments import (
     CustomFunction,
+    arrays_around,
     bind_call,
     flatten_like,
     of_types,
     pair_of,
     prepare,
     refuse_captured,
+    run_rule,
+    still,
 )
 from numhlo.tracer.custom_rules import CustomRule
 from numhlo.tracer.differentiation.table import Dual, Walker, is_differentiable
 from numhlo.tracer.namespace.core import asarray, full_of
-from numhlo.tracer.plain_numpy import run_traced
 from numhlo.tracer.pytrees import tree_unflatten
 from numhlo.tracer.replay import replay_function
 from numhlo.tracer.staging import stage_leaves
@@ -95,7 +97,9 @@ class custom_jvp(CustomFunction):  # noqa: N801 - JAX's name, used as a decorato
         call = prepare(self.fun, self.nondiff, args, kwargs)
         staged = stage_leaves(call.fun, call.leaves, getattr(self.fun, "__name__", "function"))
 
-        def rule(primals: list[Any], tangents: list[Any]) -> tuple[list[Any], list[Any]]:
+        around = arrays_around(self.jvp, *call.fixed)
+
+        def rule(primals: list[Any], tangents: list[Any], now: list[Any]) -> tuple[list[Any], list[Any]]:
             if self.jvp is None:
                 raise ArgumentError(
                     f"{staged.function.name} is a custom_jvp function without a rule",
@@ -103,33 +107,36 @@ class custom_jvp(CustomFunction):  # noqa: N801 - JAX's name, used as a decorato
                     fix="give it one with defjvp",
                 )
             trees = tree_unflatten(call.tree, primals), tree_unflatten(call.tree, tangents)
-            both = run_traced(self.jvp, *call.fixed, *trees)
+            both = run_rule(self.jvp, [*call.fixed, *trees], around, now)
             what = f"of the jvp rule of {staged.function.name}"
             outputs, slopes = pair_of(both, f"the result {what}", "the function's result, and its tangent")
             found = [asarray(x) for x in flatten_like(staged.out_tree, outputs, f"the first result {what}")]
             moved = flatten_like(staged.out_tree, slopes, f"the second result {what}")
             return found, of_types(moved, found, f"a tangent {what}")
 
-        return bind_call("numhlo.custom_jvp", call, staged, _JvpRule(rule, len(call.leaves)))
+        made = _JvpRule(rule, len(call.leaves), len(around))
+        return bind_call("numhlo.custom_jvp", call, staged, made, around)
 
 
 class _JvpRule(CustomRule):
-    """Differentiates by ``rule(primals, tangents) -> (outputs, tangents)``, all flat."""
+    """Differentiates by ``rule(primals, tangents, arrays around it) -> (outputs, tangents)``, all flat."""
 
-    def __init__(self, rule: FlatRule, count: int) -> None:
-        self.rule, self.count = rule, count
+    def __init__(self, rule: FlatRule, count: int, num_around: int) -> None:
+        self.rule, self.count, self.num_around = rule, count, num_around
 
     def differentiate(
         self, walker: Walker, op: Op, primals: list[Any], tangents: list[Any]
     ) -> tuple[Sequence[Any], Sequence[Any]]:
         """Run the rule; where tangents are collected, linearize it in them: it is linear in these already."""
-        refuse_captured(op, "the derivative", self.count, tangents)
+        first = len(primals) - self.num_around
+        refuse_captured(op, "the derivative", self.count, tangents[:first])
+        now = still(primals[first:], tangents[first:])
         types = [v.tensor for v in op.operands[: self.count]]
         given = primals[: self.count]
         number = len(op.results)
 
         def run(*arrays: Any) -> list[Any]:
-            outputs, slopes = self.rule(list(arrays[: self.count]), list(arrays[self.count :]))
+            outputs, slopes = self.rule(list(arrays[: self.count]), list(arrays[self.count :]), now)
             return [*outputs, *slopes]
 
         with walker.in_primal():
@@ -147,4 +154,4 @@ class _JvpRule(CustomRule):
 
     def batched(self, size: int) -> CustomRule:
         """Return the rule on lanes."""
-        return _JvpRule(vmap(self.rule, axis_size=size), self.count)
+        return _JvpRule(vmap(self.rule, axis_size=size), self.count, self.num_around)

@@ -32,14 +32,11 @@ from numhlo.lowering.ir import (
     element_spelling,
     tensor_type_of,
 )
-from numhlo.lowering.ir.errors import (
-    ConcretizationError,
-    LeakedTracerError,
-    MutationError,
-)
+from numhlo.lowering.ir.errors import ConcretizationError, MutationError
 from numhlo.lowering.ops import creation
 from numhlo.lowering.ops.effects import op_has_effects
 from numhlo.lowering.ops.primitive import Primitive, make_op
+from numhlo.tracer.closed_over import stand_in
 from numhlo.tracer.known_values import LARGEST, KnownValues
 from numhlo.tracer.marked_calls import original_code
 from numhlo.tracer.strides import Strides, contiguous_strides
@@ -308,7 +305,7 @@ class Trace:
     def place(self, operands: Sequence[Any]) -> Trace:
         """Return the trace that an op on these operands belongs to: linear ones leave outer arrays' ops to parents."""
         trace = self
-        owners = [x.cell.trace for x in operands if isinstance(x, Tracer)]
+        owners = [x.cell.trace for x in operands if isinstance(x, Tracer) and x.cell.trace.open]
         while trace.linear and owners and trace not in owners:
             assert trace.parent is not None
             trace = trace.parent
@@ -413,12 +410,7 @@ class Trace:
         if owner.open and not self.is_inside(owner):
             return self.constant(array.value_now())
         if not owner.open:
-            raise LeakedTracerError(
-                f"a traced array {array.aval.short()} was used after its trace had ended",
-                where=capture_location(),
-                why=f"it was made at {array.cell.location.describe()}, and kept in a global, an attribute or a closure",
-                fix="return it from the traced function instead of storing it",
-            )
+            return self.read(stand_in(array))
         assert self.parent is not None
         outer = self.parent.read(array)
         if not self.closed:

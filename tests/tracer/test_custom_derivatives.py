@@ -286,6 +286,48 @@ def test_mistakes(mistake):
         numhlo.grad(f)(1.0)
 
 
+def closing_over(lib):
+    """Return programs whose rules read arrays from around them that have no tangent, or one that is not read."""
+
+    def forward(x, w):
+        scale, rows = lib.lax.stop_gradient(x.sum()), w * 2.0
+
+        @lib.custom_jvp
+        def f(x):
+            return x * scale
+
+        f.defjvp(lambda p, t: (f(*p), t[0] * rows[1] + scale * 0 * x.shape[0]))
+        return f(x).sum()
+
+    def backward(x, w):
+        pair = {"a": [w + 1.0]}
+
+        f = lib.custom_vjp(lambda g, x: g(x) * 2.0, nondiff_argnums=(0,))
+        f.defvjp(lambda g, x: (g(x), pair["a"][0]), lambda g, r, ct: (ct * r * g(pair["a"][0][::-1]),))
+        return f(lambda y: y * w[2], x).sum()
+
+    return forward, backward
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [0, 1])
+def test_rules_read_what_is_around_them(number):
+    ours, theirs = (closing_over(lib)[number] for lib in (OURS, jax))
+    x, w = np.array([0.5, 1.0, 2.0]), np.array([3.0, 4.0, 5.0])
+    xs, ws = np.stack([x, x + 1]), np.stack([w, 2 * w])
+    expected = jax.grad(theirs)(x, w)
+    for derive in (OURS.grad, lambda f: OURS.jit(OURS.grad(f)), lambda f: OURS.grad(OURS.jit(f))):
+        np.testing.assert_allclose(derive(ours)(x, w), expected)
+    expected = jax.vmap(jax.grad(theirs))(xs, ws)
+    np.testing.assert_allclose(OURS.vmap(OURS.grad(ours))(xs, ws), expected)
+    lanes = lambda lib, f: lib.grad(lambda x: lib.vmap(f)(x, ws).sum())
+    np.testing.assert_allclose(lanes(OURS, ours)(xs), expected)
+    scanned = lambda x: OURS.lax.scan(lambda c, w: (c + ours(x, w), None), 0.0, ws)[0]
+    np.testing.assert_allclose(OURS.grad(scanned)(x), sum(jax.grad(theirs)(x, w) for w in ws))
+    with pytest.raises(UnsupportedError, match="from around it"):
+        OURS.grad(ours, argnums=(0, 1))(x, w)
+
+
 def test_what_rules_can_not_do():
     f = with_rules(lambda x: (x * 2.0, x), lambda r, g: (g,))
     for run in (lambda x: numhlo.jvp(f, (x,), (1.0,))[1], numhlo.jacfwd(f), numhlo.jit(numhlo.jacfwd(f))):
