@@ -18,6 +18,7 @@ from numhlo.tracer.differentiation.table import add_tangents, linear_operand
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import matrices as m
 from numhlo.tracer.namespace.core import broadcast_to_shape, convert, expand, shape_of
+from numhlo.tracer.namespace.joining import concatenate
 from numhlo.tracer.namespace.reductions import sum as sum_over
 from numhlo.tracer.namespace.searching import argmax
 
@@ -47,16 +48,30 @@ def _missing_diagonal(lower: Any, rows: int) -> Any:
 
 
 def _jvp_qr(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
-    q, r = outputs
     rows, columns = shape_of(primals[0])[-2:]
-    if rows < columns or (op.attributes["composite_attributes"]["full"] and rows != columns):
+    if op.attributes["composite_attributes"]["full"] and rows > columns:
         raise UnsupportedError(
             f"the derivative of qr of {op.operands[0].tensor.short()}",
             where=op.location,
-            why="the factors of a wide matrix, or a complete basis, do not depend smoothly on it",
-            fix='use mode="reduced" of a matrix with at least as many rows as columns',
+            why="a complete basis does not depend smoothly on the matrix",
+            fix='use mode="reduced"',
         )
-    scaled = m.substitute(r, tangents[0], left_side=False, lower=False)
+    return tangents_of_qr(tangents[0], *outputs)
+
+
+def tangents_of_qr(da: Any, q: Any, r: Any) -> tuple[Any, Any]:
+    """Return the tangents of Q and R; of a wide matrix, the square on the left makes Q, and the rest of R follows."""
+    extent, columns = shape_of(r)[-2:]
+    if extent == columns:
+        return _tangents_of_tall_qr(da, q, r)
+    every, left, right = slice(None), slice(extent), slice(extent, None)
+    dq, square = _tangents_of_tall_qr(m.part(da, every, left), q, m.part(r, every, left))
+    moved = b.subtract(m.part(da, every, right), m.product(dq, m.part(r, every, right)))
+    return dq, concatenate([square, m.product(m.adjoint(q), moved)], -1)
+
+
+def _tangents_of_tall_qr(da: Any, q: Any, r: Any) -> tuple[Any, Any]:
+    scaled = m.substitute(r, da, left_side=False, lower=False)
     inner = m.product(m.adjoint(q), scaled)
     low = m.triangle(inner, "GT")
     turning = b.subtract(low, m.adjoint(low))
@@ -64,7 +79,7 @@ def _jvp_qr(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any])
         phases = b.subtract(inner, convert(b.real(inner), inner.dtype))
         turning = b.add(turning, m.triangle(phases, "EQ"))
     dq = b.add(m.product(q, b.subtract(turning, inner)), scaled)
-    return [dq, m.product(b.subtract(inner, turning), r)]
+    return dq, m.product(b.subtract(inner, turning), r)
 
 
 def _inverse_gaps(gaps: Any) -> Any:
@@ -89,16 +104,25 @@ def _jvp_eigvalsh(op: Op, primals: list[Any], tangents: list[Any], outputs: list
 
 
 def _jvp_svd(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
-    u, s, vh = outputs
-    (da,) = tangents
-    rows, columns = shape_of(primals[0])[-2:]
-    if op.attributes["composite_attributes"]["full"] and rows != columns:
+    refuse_complete_bases(op, op.attributes["composite_attributes"]["full"])
+    return tangents_of_svd(tangents[0], *outputs)
+
+
+def refuse_complete_bases(op: Op, full: bool) -> None:
+    """Raise where singular vectors beyond those of singular values are wanted."""
+    rows, columns = op.operands[0].tensor.shape[-2:]
+    if full and rows != columns:
         raise UnsupportedError(
             f"the derivative of svd(full_matrices=True) of {op.operands[0].tensor.short()}",
             where=op.location,
             why="a complete basis does not depend smoothly on the matrix",
             fix="use full_matrices=False",
         )
+
+
+def tangents_of_svd(da: Any, u: Any, s: Any, vh: Any) -> Sequence[Any]:
+    """Return the tangents of left vectors, values and right vectors."""
+    rows, columns = shape_of(da)[-2:]
     uh, v = m.adjoint(u), m.adjoint(vh)
     inner = m.product(uh, da, v)
     across, down = (m.widened(make(s), inner) for make in (m.row_of, m.column_of))
@@ -132,18 +156,20 @@ def _outside(moved: Any, basis: Any, adjoint: Any, s: Any) -> Any:
     return b.divide(rest, convert(m.widened(m.row_of(s), rest), rest.dtype))
 
 
-def _jvp_svdvals(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
+def jvp_svdvals(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
+    """``ds = diag(u^H da v)``."""
     u, _, vh = m.factor("svd", primals[0], full=False)
     return [m.real(m.diagonal(m.product(m.adjoint(u), tangents[0], m.adjoint(vh))))]
 
 
-def _jvp_eigvals(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
+def jvp_eigvals(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
+    """``dw = diag(v^-1 da v)``."""
     _, v = m.factor("eig", primals[0])
     moved = m.product(convert(tangents[0], v.dtype), v)
     return [m.diagonal(m.factor("solve", v, moved)[0])]
 
 
-def _jvp_eig(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
+def jvp_eig(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
     """As for eigh; then the part along each vector goes that keeps it as LAPACK scales it.
 
     That is: of norm 1, with a real component where it is largest.
@@ -211,11 +237,11 @@ FACTOR_DERIVATIVES: dict[str, Callable[[Op, list[Any], list[Any], list[Any]], Se
     "lu": jvp_lu,
     "qr": _jvp_qr,
     "svd": _jvp_svd,
-    "svdvals": _jvp_svdvals,
+    "svdvals": jvp_svdvals,
     "eigh": jvp_eigh,
     "eigvalsh": _jvp_eigvalsh,
-    "eig": _jvp_eig,
-    "eigvals": _jvp_eigvals,
+    "eig": jvp_eig,
+    "eigvals": jvp_eigvals,
     "solve": _jvp_solve,
     "slogdet": _jvp_slogdet,
     "det": _jvp_det,

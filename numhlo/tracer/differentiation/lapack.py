@@ -1,4 +1,4 @@
-"""Differentiation of calls of LAPACK in programs that JAX exports: those of its `cholesky`, `solve` and `eigh`."""
+"""Differentiation of calls of LAPACK in programs that JAX exports: those of its factorizations and solutions."""
 
 from __future__ import annotations
 
@@ -7,10 +7,21 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from numhlo.lowering.ir import Op
+from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops.lapack import configuration, flag
-from numhlo.tracer.differentiation.factorizations import jvp_eigh, jvp_lu
+from numhlo.tracer.differentiation.factorizations import (
+    jvp_eig,
+    jvp_eigh,
+    jvp_eigvals,
+    jvp_lu,
+    jvp_svdvals,
+    refuse_complete_bases,
+    tangents_of_svd,
+)
 from numhlo.tracer.differentiation.linear_algebra import tangent_of_cholesky, tangent_of_solution
+from numhlo.tracer.differentiation.reflectors import jvp_geqrf, jvp_orgqr
 from numhlo.tracer.differentiation.table import add_tangents
+from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import matrices as m
 
 Rule = Callable[[Op, list[Any], list[Any], list[Any]], Sequence[Any]]
@@ -47,12 +58,45 @@ def _jvp_syevd(op: Op, primals: list[Any], tangents: list[Any], outputs: list[An
     return [dv, dw, None]
 
 
+def _jvp_gesdd(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
+    config = configuration(op.attributes)
+    if flag(config, "mode", "N"):
+        return [None, *jvp_svdvals(op, primals, tangents, outputs), None, None, None]
+    refuse_complete_bases(op, flag(config, "mode", "A"))
+    du, ds, dvh = tangents_of_svd(tangents[0], outputs[2], outputs[1], outputs[3])
+    return [None, ds, du, dvh, None]
+
+
+def _jvp_geev(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
+    """Eigenvalues of real matrices come as real and imaginary parts."""
+    config = configuration(op.attributes)
+    if flag(config, "compute_left", "V"):
+        raise UnsupportedError(
+            "the derivative of left eigenvectors",
+            where=op.location,
+            fix="use the right ones of the transposed matrix",
+        )
+    *parts, _, right, _ = outputs
+    values = b.as_complex(*parts) if len(parts) == 2 else parts[0]
+    if flag(config, "compute_right", "V"):
+        dw, dv = jvp_eig(op, primals, tangents, [values, right])
+    else:
+        (dw,), dv = jvp_eigvals(op, primals, tangents, [values]), None
+    return [*((b.real(dw), b.imag(dw)) if len(parts) == 2 else (dw,)), None, dv, None]
+
+
 RULES: dict[str, Rule] = {
     "getrf": _jvp_getrf,
     "potrf": _jvp_potrf,
     "trsm": _jvp_trsm,
     "syevd": _jvp_syevd,
     "heevd": _jvp_syevd,
+    "gesdd": _jvp_gesdd,
+    "gesvd": _jvp_gesdd,
+    "geev": _jvp_geev,
+    "geqrf": jvp_geqrf,
+    "orgqr": jvp_orgqr,
+    "ungqr": jvp_orgqr,
 }
 """By routine, without the letter of its type."""
 
