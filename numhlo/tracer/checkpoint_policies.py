@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from numhlo.lowering.ir import Function, Op, TensorType, Value
+from numhlo.lowering.ir import Function, Op, Region, TensorType, Value
 from numhlo.lowering.ops import contraction, control_flow
 from numhlo.lowering.ops.annotations import ANNOTATIONS, CHECKPOINT_NAME, make_annotation
+from numhlo.lowering.ops.loops import inner_bodies
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.namespace.core import asarray, shape_of
 from numhlo.tracer.pytrees import tree_map
@@ -119,14 +120,25 @@ checkpoint_policies = CheckpointPolicies()
 
 
 def wanted_values(function: Function, policy: Policy | None) -> list[Value]:
-    """Return the values of a function's body that a policy keeps.
+    """Return the values that a policy keeps: of a function's body, and of the bodies inside that run once a step.
 
     A value that is named and not kept is not kept under its own name either.
     """
     if policy is None:
         return []
-    kept, refused = [], set()
-    for op in function.body.ops:
+    kept: list[Value] = []
+    refused: set[Value] = set()
+    bodies = [function.body]
+    for body in bodies:
+        _ask(policy, body, kept, refused)
+        bodies += [inner for op in body.ops for inner in inner_bodies(op)]
+    several = {id(body) for body in bodies if sum(other is body for other in bodies) > 1}
+    shared = {v for body in bodies if id(body) in several for op in body.ops for v in op.results}
+    return [v for v in kept if v not in refused and v not in shared and _is_computed(v)]
+
+
+def _ask(policy: Policy, body: Region, kept: list[Value], refused: set[Value]) -> None:
+    for op in body.ops:
         annotation = ANNOTATIONS.get(op.attributes.get("name", "")) if op.definition is control_flow.COMPOSITE else None
         primitive = op.definition if annotation is None else annotation
         attributes = op.attributes if annotation is None else op.attributes.get("composite_attributes", {})
@@ -134,7 +146,6 @@ def wanted_values(function: Function, policy: Policy | None) -> list[Value]:
             kept += op.results
         elif annotation is CHECKPOINT_NAME:
             refused.update(op.operands)
-    return [v for v in kept if v not in refused and _is_computed(v)]
 
 
 def _is_computed(value: Value) -> bool:

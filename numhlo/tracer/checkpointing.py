@@ -10,17 +10,18 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from numhlo.lowering.ir import Function, Op, Region, Value
+from numhlo.lowering.ir import Function, Op, TensorType, Value
 from numhlo.lowering.ops import control_flow
 from numhlo.tracer.bind import bind, trace_function
 from numhlo.tracer.checkpoint_policies import Policy, checkpoint_policies, wanted_values
 from numhlo.tracer.custom_rules import CustomRule, LinearRule, bind_with_rule
 from numhlo.tracer.differentiating import apply_transposed, linearize_function
 from numhlo.tracer.differentiation.table import Dual, Walker
-from numhlo.tracer.namespace.core import asarray
+from numhlo.tracer.namespace.core import asarray, shape_of
 from numhlo.tracer.plain_numpy import run_traced
 from numhlo.tracer.pytrees import tree_flatten, tree_unflatten
-from numhlo.tracer.replay import replay_body, replay_op
+from numhlo.tracer.replay import replay_op
+from numhlo.tracer.saving import run_and_save
 from numhlo.tracer.staging import stage_leaves
 from numhlo.tracer.trace import current_trace
 
@@ -52,8 +53,9 @@ def checkpoint(
 
     Notes
     -----
-    Policies see the ops of ``fun`` itself, not those in bodies of loops and branches. Source: Griewank and Walther,
-    "Revolve", ACM TOMS 26(1), 2000; here with one level.
+    Policies see the ops of ``fun``, and those of branches, scans and jitted functions in it; of a scan, what every step
+    made is kept. They do not see bodies of while loops, nor of a jitted function that is called several times.
+    Source: Griewank and Walther, "Revolve", ACM TOMS 26(1), 2000; here with one level.
 
     Examples
     --------
@@ -105,7 +107,11 @@ class Checkpoint(CustomRule):
             return [d.primal for d in results], [d.tangent for d in results]
         wanted = wanted_values(function, self.policy)
         with walker.in_primal():
-            outputs, saved = _run_and_save(op, primals, wanted)
+            if wanted:
+                outputs, found = run_and_save(function.body, primals, {}, frozenset(wanted))
+                saved = [found[v] for v in wanted]
+            else:
+                outputs, saved = replay_op(op, primals, {}), []
         active = [t is not None for t in tangents]
         known = [*primals, *saved]
         kept: list[int] = []
@@ -118,28 +124,17 @@ class Checkpoint(CustomRule):
             kept.extend(k for k, d in enumerate(results) if d.tangent is not None)
             return [results[k].tangent for k in kept]
 
-        types = [v.type for v in (*op.operands, *wanted)]
+        types = [TensorType(shape_of(x), x.dtype) for x in known]
         moving = [v.type for v, a in zip(op.operands, active, strict=True) if a]
         linear, _ = trace_function(f"derivative_{function.name}", derivative, [*types, *moving])
         rule = _Recompute(function, active, kept, wanted, self.prevent_cse)
         operands = [*known, *[t for t in tangents if t is not None]]
-        found = dict(zip(kept, bind_with_rule("numhlo.checkpoint_derivative", linear, operands, rule), strict=True))
-        return outputs, [found.get(k) for k in range(len(outputs))]
+        slopes = dict(zip(kept, bind_with_rule("numhlo.checkpoint_derivative", linear, operands, rule), strict=True))
+        return outputs, [slopes.get(k) for k in range(len(outputs))]
 
     def batched(self, size: int) -> CustomRule:
         """Return the rule itself: it takes the function from the op."""
         return self
-
-
-def _run_and_save(op: Op, primals: list[Any], wanted: list[Value]) -> tuple[list[Any], list[Any]]:
-    """Return the results of the function, and values of its body."""
-    if not wanted:
-        return replay_op(op, primals, {}), []
-    body = op.attributes["decomposition"].body
-    region = Region()
-    region.arguments, region.ops, region.returns = body.arguments, body.ops, [*body.returns, *wanted]
-    results = replay_body(region, primals, {})
-    return results[: len(body.returns)], results[len(body.returns) :]
 
 
 class _Recompute(LinearRule):

@@ -70,6 +70,37 @@ def test_checkpoint_policies_keep_what_jax_keeps():
     assert all(hasattr(jax.checkpoint_policies, name) for name in vars(type(ours)) if not name.startswith("_"))
 
 
+def test_policies_look_into_loops_branches_and_calls():
+    def fun(w, x):
+        def step(c, row):
+            c = numhlo.lax.cond(c.sum() > 0, lambda c: np.exp(-(c @ w)), np.sin, np.tanh(c @ w + row))
+            return c, c.sum()
+
+        c, ys = numhlo.lax.scan(step, x, rows)
+        inner = lambda c, row: (np.sin(c @ w) * row, None)
+        c, _ = numhlo.lax.scan(lambda c, _: (numhlo.lax.scan(inner, c, rows)[0], None), c, None, 2)
+        return (numhlo.jit(lambda c: np.sin(c @ w))(c) * ys.sum()).sum()
+
+    w, x, rows = RNG.normal(size=(3, 3)), np.ones(3), RNG.normal(size=(5, 3))
+    expected = numhlo.grad(fun)(w, x)
+    products, kept = {}, {}
+    policies = numhlo.checkpoint_policies
+    for policy in (policies.nothing_saveable, policies.dots_saveable, policies.everything_saveable):
+        given = numhlo.checkpoint(fun, policy=policy)
+        np.testing.assert_allclose(numhlo.grad(given)(w, x), expected, rtol=1e-12)
+        lanes = numhlo.jit(numhlo.vmap(numhlo.grad(given), (None, 0)))(w, np.stack([2 * x, x]))
+        np.testing.assert_allclose(lanes[1], expected, rtol=1e-12)
+        products[policy.__name__] = numhlo.jit(numhlo.grad(given)).lower(w, x).as_text().count("dot_general")
+        arrays = numhlo.fwd_and_bwd(lambda w, given=given: given(w, x), 0)[0](w)[1].arrays
+        kept[policy.__name__] = sorted(a.shape for a in arrays)
+    assert kept["nothing_saveable"] == [(3,)]
+    assert kept["dots_saveable"] == [(2, 5, 3), (3,), (3,), (5, 3), (5, 3)]
+    assert products["dots_saveable"] == products["everything_saveable"] == products["nothing_saveable"] - 4
+    tanh = numhlo.checkpoint(fun, policy=lambda op, *_, **__: op.name in ("tanh", "dot_general"))
+    second = numhlo.jvp(numhlo.grad(tanh), (w, x), (w, x))[1]
+    np.testing.assert_allclose(second, numhlo.jvp(numhlo.grad(fun), (w, x), (w, x))[1], rtol=1e-10, atol=1e-12)
+
+
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("segment", [None, 1, 3, 20])
 def test_scans_in_segments(segment, reverse):

@@ -172,6 +172,37 @@ def test_forward_mode_through_a_loop_of_unknown_length() -> None:
     assert "use lax.scan or lax.fori_loop with a static number of steps" in str(caught.value)
 
 
+def test_steps_are_counted_outside_jit() -> None:
+    """Newton's method for a root: the derivative of what it has after as many steps as it takes."""
+
+    def root(a: Any, start: Any) -> Any:
+        far = lambda s: abs(s[0] * s[0] - a[0]) > 1e-9 * a[1]
+        return lax.while_loop(far, lambda s: ((s[0] + a[0] / s[0]) / 2, s[1] + 1), (start, 0))
+
+    def unrolled(a: Any, start: Any, steps: int) -> Any:
+        for _ in range(steps):
+            start = (start + a[0] / start) / 2
+        return start
+
+    a = np.array([7.0, 1.0])
+    steps = int(root(a, 3.0)[1])
+    assert steps > 2
+    found = numhlo.grad(lambda *args: root(*args)[0], (0, 1))(a, 3.0)
+    assert_same(found, jax.grad(lambda *args: unrolled(*args, steps), (0, 1))(a, 3.0))
+    for second in (numhlo.hessian, lambda f: numhlo.grad(lambda a: numhlo.grad(f)(a)[0])):
+        derive = lambda f, second=second: np.ravel(second(f)(a))[:2]
+        np.testing.assert_allclose(
+            derive(lambda a: root(a, 3.0)[0]), derive(lambda a: unrolled(a, 3.0, steps)), rtol=1e-9
+        )
+    with pytest.raises(UnsupportedError, match="under jit and vmap their number is not known"):
+        numhlo.vmap(numhlo.grad(lambda a: root(a, 3.0)[0]))(np.stack([a, a]))
+    inside = lambda x: lax.scan(
+        lambda c, _: (lax.while_loop(lambda s: s < 10, lambda s: s * 2, c) / 8, None), x, None, 2
+    )[0]
+    with pytest.raises(UnsupportedError, match="unknown number of steps"):
+        numhlo.grad(inside)(1.5)
+
+
 def test_complex_functions() -> None:
     z = np.array([1.0 + 2.0j, 0.5 - 1.0j])
     real = lambda lib: lambda v: (lib.abs(v * v) + lib.real(v) * lib.imag(v)).sum()

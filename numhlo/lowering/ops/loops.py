@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.lowering.ir import Function, Op, TensorType, Value
+from numhlo.lowering.ir import Function, Op, Region, TensorType, Value
 from numhlo.lowering.ir.errors import InternalError
 from numhlo.lowering.ops import comparison, elementwise, indexing, layout
 from numhlo.lowering.ops.back_edges import current_hook
 from numhlo.lowering.ops.builder import FunctionBuilder
 from numhlo.lowering.ops.composites import CompositeDefinition, register
-from numhlo.lowering.ops.control_flow import CALL, WHILE
+from numhlo.lowering.ops.control_flow import CALL, CASE, COMPOSITE, IF, WHILE
 from numhlo.lowering.ops.primitive import Arrays, RegionFunction
 from numhlo.lowering.ops.region_function import StructuredFunction
 
@@ -173,6 +173,21 @@ def _run_loop(
         for y, part in zip(ys, results[num_carries:], strict=True):
             y[step] = part
     return [*carries, *ys]
+
+
+def inner_bodies(op: Op) -> list[Region]:
+    """Return the bodies of branches, of counted loops and of called functions; not those of ops with custom rules."""
+    if op.definition is CALL:
+        return [op.attributes["callee"].body]
+    if op.definition is COMPOSITE and op.attributes["name"] in ("numhlo.scan", "numhlo.map"):
+        return [loop_body(op).body]
+    return list(op.regions) if op.definition in (IF, CASE) else []
+
+
+def values_inside(body: Region) -> set[Value]:
+    """Return the results of all ops in a body, and in the bodies in it."""
+    found = {v for op in body.ops for v in op.results}
+    return found.union(*[values_inside(inner) for op in body.ops for inner in inner_bodies(op)])
 
 
 SCAN = register(

@@ -2,7 +2,7 @@
 
 A branch is linearized into two: the primal one also returns what each branch's linear half needs (zeros for the
 branches not taken), and the linear one picks the same branch. A while loop carries tangents forward; it can be
-linearized if it counts: then it is a scan.
+linearized if it counts, or its values are known: then it is a scan.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _linearize_branch(
         """Trace a branch once, to learn the types of its residuals."""
 
         def body() -> list[Any]:
-            _, inner = _split_branch(region, environment, outer, active)
+            _, inner = _split_branch(walker, region, environment, outer, active)
             kept = [x if isinstance(x, Tracer) else _wrapped(x) for x in inner.captures]
             places = list(range(len(residual_types), len(residual_types) + len(kept)))
             residual_types.extend(x.aval for x in kept)
@@ -99,7 +99,7 @@ def _linearize_branch(
 
     def primal_branch(number: int, region: Region) -> Region:
         def body() -> list[Any]:
-            outputs, inner = _split_branch(region, environment, outer, active)
+            outputs, inner = _split_branch(walker, region, environment, outer, active)
             halves[number] = (inner.region, halves[number][1])
             filled = dict(zip(halves[number][1], inner.captures, strict=True))
             residuals = [
@@ -130,7 +130,7 @@ def _wrapped(array: np.ndarray) -> Any:
 
 
 def _split_branch(
-    region: Region, environment: Environment, outer: Sequence[Value], active: Sequence[bool]
+    walker: Walker, region: Region, environment: Environment, outer: Sequence[Value], active: Sequence[bool]
 ) -> tuple[list[Dual], Trace]:
     """Run a branch's primal ops here, and its tangent ops in a linear trace of the outer tangents."""
     here = current_trace()
@@ -138,7 +138,7 @@ def _split_branch(
     with Trace(here, linear=True).resumed() as inner:
         lifted = {v: Dual(environment[v].primal, inner.argument(v.type)) for v in outer}
         plain: Mapping[Value, Dual] = {**environment, **lifted}
-        outputs = Walker(here, inner).body(region, [], plain)
+        outputs = Walker(here, inner, walker.saved).body(region, [], plain)
         wanted = [instantiate(d.tangent, v) for d, v, a in zip(outputs, region.returns, active, strict=True) if a]
         inner.region.returns = [inner.read(x) for x in wanted]
         inner.open = False
@@ -227,13 +227,14 @@ def active_carries(op: Op, active: list[bool], environment: Environment) -> list
 def _linearize_while(
     walker: Walker, op: Op, primals: list[Any], tangents: list[Any], environment: Environment
 ) -> tuple[Sequence[Any], Sequence[Any]]:
-    """Linearize a counted while as the scan that it is."""
-    counted = as_scan(op, primals)
+    """Linearize a while as the scan that it is, with as many steps as are counted."""
+    with walker.in_primal():
+        counted = as_scan(op, primals, {v: environment[v].primal for v in free_values(op)})
     if counted is None:
         raise UnsupportedError(
             "reverse-mode differentiation of a while loop with an unknown number of steps",
             where=op.location,
-            why="the values of every step are needed backwards, and their number is not known while tracing",
+            why="the values of every step are needed backwards, and under jit and vmap their number is not known",
             fix="use lax.scan or lax.fori_loop with a static number of steps, numhlo.checkpointed_while_loop, or jvp",
         )
     outer = counted.outer

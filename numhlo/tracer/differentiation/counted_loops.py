@@ -1,15 +1,21 @@
-"""Counted while loops recognized: a while whose counter starts, steps and ends at constants is a scan."""
+"""While loops as scans: those whose counter starts, steps and ends at constants, and those that have been run.
+
+Outside jit values are known, and so a loop can be counted by running it. Its steps are then kept in arrays of that
+length. Under jit no array can grow with the number of steps: shapes are static.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from numhlo.lowering.interpreter import free_values
-from numhlo.lowering.ir import Op, Region, Value
-from numhlo.lowering.ops import comparison, creation
+from numhlo.lowering.ir import Op, Region, TensorType, Value
+from numhlo.lowering.ops import comparison, control_flow, creation
 from numhlo.lowering.ops import elementwise as ops
-from numhlo.tracer.bind import trace_function
+from numhlo.tracer.bind import bind, bind1, trace_function, trace_region
 from numhlo.tracer.differentiation.loops import Loop
 from numhlo.tracer.replay import replay_body
 from numhlo.tracer.staging import known_value
@@ -22,9 +28,20 @@ class CountedLoop(NamedTuple):
     loop: Loop
 
 
-def as_scan(op: Op, inits: Sequence[Any]) -> CountedLoop | None:
-    """Return a while loop as a scan, or None where its number of steps is not known."""
+def as_scan(op: Op, inits: Sequence[Any], outside: Mapping[Value, Any]) -> CountedLoop | None:
+    """Return a while loop as a scan, or None where its number of steps is not known.
+
+    Parameters
+    ----------
+    op : Op
+    inits : sequence
+        What the carries begin as.
+    outside : mapping
+        What the loop uses from around it; the current trace is one of primal values.
+    """
     steps = _trip_count(op, inits)
+    if steps is None:
+        steps = _count_by_running(op, inits, outside)
     if steps is None:
         return None
     body = op.regions[1]
@@ -38,6 +55,21 @@ def as_scan(op: Op, inits: Sequence[Any]) -> CountedLoop | None:
     function, captures = trace_function("counted_body", run, types)
     assert not captures
     return CountedLoop(outer, Loop(function, steps, len(outer), len(body.arguments), False))
+
+
+def _count_by_running(op: Op, inits: Sequence[Any], outside: Mapping[Value, Any]) -> int | None:
+    """Return the number of steps, where all values are known."""
+    if any(known_value(x) is None for x in (*inits, *outside.values())):
+        return None
+    condition, body = op.regions
+    counter = TensorType((), np.dtype(np.int64))
+    types = [counter, *[v.type for v in op.operands]]
+    regions = [
+        trace_region(lambda _, *carries: replay_body(condition, carries, outside), types),
+        trace_region(lambda n, *carries: [bind1(ops.ADD, n, np.int64(1)), *replay_body(body, carries, outside)], types),
+    ]
+    count = known_value(bind(control_flow.WHILE, np.int64(0), *inits, regions=regions)[0])
+    return None if count is None else int(count)
 
 
 def _trip_count(op: Op, inits: Sequence[Any]) -> int | None:

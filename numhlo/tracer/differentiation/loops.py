@@ -8,14 +8,14 @@ A map is a scan without carries. Source: Griewank and Walther, "Evaluating Deriv
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Function, Op, Region, TensorType, Value
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.effects import op_has_effects
-from numhlo.lowering.ops.loops import loop_body, make_scan
+from numhlo.lowering.ops.loops import loop_body, make_scan, values_inside
 from numhlo.tracer.bind import bind, trace_function
 from numhlo.tracer.differentiation.table import (
     Dual,
@@ -24,7 +24,7 @@ from numhlo.tracer.differentiation.table import (
     instantiate,
     transpose_body,
 )
-from numhlo.tracer.namespace.core import full_of
+from numhlo.tracer.namespace.core import full_of, shape_of
 from numhlo.tracer.replay import replay_function
 from numhlo.tracer.trace import Trace, current_trace
 
@@ -174,19 +174,24 @@ class Halves(NamedTuple):
     out_active: list[bool]
 
 
-def _split(loop: Loop, active: list[bool]) -> Halves:
-    """Trace the body's primal half, and inside it the linear half, whose captures are the residuals."""
+def _split(loop: Loop, active: list[bool], kept: Mapping[Value, Any]) -> Halves:
+    """Trace the body's primal half, and inside it the linear half, whose captures are the residuals.
+
+    The primal half takes one input more for each of the ``kept`` values of the body, which it need not compute.
+    """
     arguments, values = loop.body.body.arguments, loop.body.body.returns
     linear_types = [v.type for v, a in zip(arguments, active, strict=True) if a]
+    kept_types = [TensorType(shape_of(x)[1:], x.dtype) for x in kept.values()]
     box: list[Any] = []
 
-    def run(*arrays: Any) -> list[Any]:
+    def run(*given: Any) -> list[Any]:
+        arrays, saved = given[: len(arguments)], dict(zip(kept, given[len(arguments) :], strict=True))
         trace = current_trace()
         assert trace is not None
         with Trace(trace, linear=True).resumed() as inner:
             extra = iter([inner.argument(t) for t in linear_types])
             duals = [Dual(x, next(extra) if a else None) for x, a in zip(arrays, active, strict=True)]
-            outputs = Walker(trace, inner).function(loop.body, duals)
+            outputs = Walker(trace, inner, saved).function(loop.body, duals)
             carries_on = active[loop.num_consts : loop.first_x]
             flags = [*carries_on, *[d.tangent is not None for d in outputs[loop.num_carries :]]]
             results = [instantiate(d.tangent, v) for d, v, f in zip(outputs, values, flags, strict=True) if f]
@@ -195,7 +200,8 @@ def _split(loop: Loop, active: list[bool]) -> Halves:
         box.extend((Function(f"linear_{loop.body.name}", inner.region), flags))
         return [*[d.primal for d in outputs], *inner.captures]
 
-    primal, captures = trace_function(f"primal_{loop.body.name}", run, [v.type for v in arguments])
+    types = [*[v.type for v in arguments], *kept_types]
+    primal, captures = trace_function(f"primal_{loop.body.name}", run, types)
     assert not captures
     linear, flags = box
     region = primal.body
@@ -233,7 +239,10 @@ def _invariant_ops(region: Region, num_consts: int) -> list[Op]:
 def _linearize(
     walker: Walker, loop: Loop, primals: list[Any], inits: dict[int, Any], active: list[bool]
 ) -> tuple[Sequence[Any], Sequence[Any]]:
-    halves = _split(loop, active)
+    inside = values_inside(loop.body.body) if walker.saved else set()
+    kept = {v: x for v, x in walker.saved.items() if v in inside}
+    halves = _split(loop, active, kept)
+    primals = [*primals, *kept.values()]
     count = len(loop.body.body.returns)
     with walker.in_primal():
         outputs = bind_scan(loop._replace(body=halves.primal), primals)
