@@ -70,6 +70,8 @@ SLOPES = [
     (lambda x: special.betainc(2.0, 3.0, x) + special.betainc(1.0, 0.5, x), U),
     (lambda x: special.gammainc(2.0, x) + special.gammaincc(3.0, x), P),
     (lambda x: special.gammainc(x, 2.0) - special.gammaincc(x, 5.0), P),
+    (lambda x: numhlo.jvp(lambda a: special.gammainc(a, x), (np.full(x.shape, 1.5),), (np.ones(x.shape),))[1], P),
+    (lambda x: numhlo.jvp(lambda y: special.gammaincc(x, y), (np.full(x.shape, 1.5),), (np.ones(x.shape),))[1], P),
     (lambda x: special.polygamma(2, x) + special.zeta(2.5, x) + special.polygamma(0, x), P),
     (lambda x: special.expn(3, x) + special.expn(1, x) + special.expn(0, x), P),
     (lambda x: special.kl_div(x, 1.5) + special.rel_entr(2.0, x) + special.boxcox(x, 0.5) + special.boxcox(2.0, x), P),

@@ -140,14 +140,24 @@ def comparison(draw: Draw) -> Program:
     return Program(lambda lax: getattr(lax, name), [tied(shape), tied(shape)], ())
 
 
-def bits(draw: Draw) -> Program:
-    shape, name = draw(shapes()), draw(st.sampled_from(BITS))
-    return Program(lambda lax: getattr(lax, name), [integers(-99, 99, shape), integers(0, 40, shape)], ())
+def bits(name: str) -> Callable[[Draw], Program]:
+    """Return the case of a function of two integers."""
+
+    def case(draw: Draw) -> Program:
+        shape = draw(shapes())
+        return Program(lambda lax: getattr(lax, name), [integers(-99, 99, shape), integers(0, 40, shape)], ())
+
+    return case
+
+
+def round_to_even(draw: Draw) -> Program:
+    rounded = lambda lax: lambda x: lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN)
+    return Program(rounded, [uniform(0.1, 0.4, draw(shapes()))])
 
 
 def counted_bits(draw: Draw) -> Program:
-    shape, name = draw(shapes()), draw(st.sampled_from(["clz", "population_count", "bitwise_not"]))
-    return Program(lambda lax: getattr(lax, name), [integers(-99, 99, shape)], ())
+    given = [integers(-99, 99, draw(shapes()))]
+    return Program(lambda lax: lambda x: (lax.clz(x), lax.population_count(x), lax.bitwise_not(x)), given, ())
 
 
 def is_finite(draw: Draw) -> Program:
@@ -155,8 +165,8 @@ def is_finite(draw: Draw) -> Program:
 
 
 def parts(draw: Draw) -> Program:
-    shape, name = draw(shapes()), draw(st.sampled_from(["real", "imag", "conj", "abs"]))
-    return Program(lambda lax: getattr(lax, name), [normal(shape, np.complex128)])
+    given = [normal(draw(shapes()), np.complex128)]
+    return Program(lambda lax: lambda z: (lax.real(z), lax.imag(z), lax.conj(z), lax.abs(z)), given)
 
 
 def complex_of_parts(draw: Draw) -> Program:
@@ -263,7 +273,7 @@ def slicing(draw: Draw) -> Program:
 def concatenate(draw: Draw) -> Program:
     shape = draw(shapes(least=1))
     axis = draw(st.integers(0, len(shape) - 1))
-    extents = draw(st.lists(st.integers(0, 3), min_size=1, max_size=3))
+    extents = draw(st.lists(st.integers(0, 3), min_size=2, max_size=3))
     parts = [normal((*shape[:axis], n, *shape[axis + 1 :])) for n in extents]
     return Program(lambda lax: lambda *xs: lax.concatenate(xs, axis), parts, tuple(range(len(parts))))
 
@@ -279,7 +289,8 @@ CASES: dict[str, Callable[[Draw], Program]] = {
     **{name: binary(name) for name in BINARY},
     "max of equal": extremum_of_equal,
     "comparison": comparison,
-    "bits": bits,
+    **{name: bits(name) for name in BITS},
+    "round to even": round_to_even,
     "counted bits": counted_bits,
     "is_finite": is_finite,
     "parts": parts,

@@ -17,6 +17,9 @@ from hypothesis import strategies as st
 
 import numhlo
 from numhlo import lax
+from numhlo.lowering.ir import Region
+from numhlo.lowering.ops.loops import inner_bodies
+from tests.architecture import op_table
 from tests.tracer import rule_cases, rule_cases_structured
 from tests.tracer.rule_cases import Program
 
@@ -133,3 +136,41 @@ def test_rules(name: str) -> None:
         check(name, data, many)
 
     run()
+
+
+ELSEWHERE = {
+    "call": "tests/tracer/test_checkpoints.py, tests/tracer/test_custom_derivatives.py",
+    "custom_call": "tests/tracer/test_callbacks.py, test_collectives.py, test_matrix_derivatives.py",
+    "rng": "tests/lax/test_builder_operations.py",
+    "select_and_scatter": "tests/lax/test_builder_operations.py, tests/test_stablehlo_networks.py",
+}
+"""Ops that no case has, and where their rules are tested."""
+
+
+def ops_in(body: Region) -> set[str]:
+    """Return the names of the ops in a body, in the bodies in it, and in those of loops."""
+    found = {op.definition.name for op in body.ops}
+    bodies = [inner for op in body.ops for inner in (*op.regions, *inner_bodies(op))]
+    return found.union(*map(ops_in, bodies))
+
+
+def test_every_op_with_a_rule_has_a_case() -> None:
+    found: set[str] = set()
+
+    def trace(name: str) -> None:
+        @hypothesis.given(st.data())
+        @hypothesis.settings(max_examples=1, deadline=None, database=None, derandomize=True)
+        def run(data: Any) -> None:
+            program = CASES[name](data.draw)
+            arrays = [s(np.random.default_rng(0)) for s in program.samplers]
+            found.update(ops_in(numhlo.jit(program.fun(lax)).trace(*arrays).module.main.body))
+
+        run()
+
+    for name in CASES:
+        trace(name)
+    tables = op_table.aspects()
+    ops = {p.name for p in op_table.primitives()}
+    ruled = set().union(*(ops - op_table.missing(tables[a]) for a in ("batch", "differentiate", "transpose")))
+    missing = " ".join(sorted(ruled - found))
+    assert missing == " ".join(sorted(ELSEWHERE))
