@@ -67,7 +67,7 @@ def prepare(
     fun: Callable[..., Any], nondiff: frozenset[int | str], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> CustomCall:
     """Bind a call's arguments to positions and part them."""
-    if kwargs or any(isinstance(n, str) for n in nondiff):
+    if kwargs or any(isinstance(n, str) for n in nondiff) or getattr(inspect.unwrap(fun), "__defaults__", None):
         bound = inspect.signature(fun).bind(*args, **kwargs)
         bound.apply_defaults()
         names, args, kwargs = list(bound.signature.parameters), bound.args, bound.kwargs

@@ -206,6 +206,15 @@ def test_keyword_arguments_and_names():
     assert [float(numhlo.grad(lambda x, k=k: f(x, kind=k))(0.0)) for k in ("sin", "cos")] == [1.0, 2.0]
 
 
+def test_rules_are_given_defaults():
+    scaled = numhlo.custom_jvp(lambda x, y=2.0: x * y)
+    scaled.defjvp(lambda p, t: (scaled(*p), 7 * t[0] + t[1] * p[0]))
+    assert numhlo.grad(scaled)(1.0) == 7 and numhlo.grad(lambda x: scaled(3.0, x))(1.0) == 3
+    shifted = OURS.custom_vjp(lambda x, y=2.0: x + y)
+    shifted.defvjp(lambda x, y=2.0: (x + y, y), lambda y, g: (g * y, None))
+    assert OURS.grad(shifted)(1.0) == 2 and OURS.vmap(OURS.grad(shifted))(np.ones(2)).tolist() == [2, 2]
+
+
 def test_text_is_plain_stablehlo():
     f = numhlo.custom_vjp(lambda x: np.sin(x))
     f.defvjp(lambda x: (np.sin(x), x), lambda x, g: (g * np.cos(x),))
