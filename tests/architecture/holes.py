@@ -72,7 +72,7 @@ HOLES: dict[str, dict[str, str]] = {
         EXPANDED: "call optimization_barrier reduce_window select_and_scatter",
         LEGALIZED: LEGAL,
         ON_NUMPY: """
-            fft rng
+            rng
         """,
     },
     "parse": {GENERIC_FORM: GENERIC},

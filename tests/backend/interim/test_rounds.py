@@ -164,7 +164,7 @@ def test_other_loops_run_step_by_step(kind):
             return jnp.sort(lax.fori_loop(0, 3, lambda j, y: jnp.sort(y * 0.5)[::-1], x)) + k
         return jnp.fft.fft(x).real + k
 
-    x = np.arange(4, dtype=np.float32)
+    x = np.arange(17, dtype=np.float32)
     function = from_jax(lambda x: lax.fori_loop(0, 4, step, x), x)
     found = InPython(function)
     loops = [loop.op for loop, _ in found.table.loops.values()]

@@ -123,7 +123,7 @@ def test_ops_keep_their_order_of_effects_and_long_chains_are_cut():
 
 
 def test_notes_say_what_runs_on_numpy():
-    program = plan(from_jax(lambda x: jnp.fft.fft(x), X[0].astype(np.complex64)))
+    program = plan(from_jax(lambda x: jnp.fft.fft(x), X[0, :34].astype(np.complex64)))
     assert evaluated(program) == ["fft"]
     assert any("fft runs on NumPy" in note for note in program.notes)
 
