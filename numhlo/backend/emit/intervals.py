@@ -356,6 +356,14 @@ def _xor(lhs: Interval, rhs: Interval) -> Interval | None:
     return Interval(0, (1 << max(lhs.high.bit_length(), rhs.high.bit_length())) - 1)
 
 
+def _shifted(operand: Interval, count: Interval) -> Interval | None:
+    """Halve as often as ``count`` says, rounding down."""
+    if not count.within(0, 63):
+        return None
+    corners = [a >> n for a in operand for n in count]
+    return Interval(min(corners), max(corners))
+
+
 def _absolute(operand: Interval) -> Interval:
     corners = [abs(operand.low), abs(operand.high)]
     return Interval(0 if operand.low <= 0 <= operand.high else min(corners), max(corners))
@@ -378,6 +386,7 @@ _RULES: dict[Primitive, Callable[..., Interval | None]] = {
     elementwise.AND: _and,
     elementwise.OR: _or,
     elementwise.XOR: _xor,
+    elementwise.SHIFT_RIGHT_ARITHMETIC: _shifted,
     comparison.CLAMP: lambda low, a, high: Interval(
         min(max(a.low, low.low), high.low), min(max(a.high, low.high), high.high)
     ),

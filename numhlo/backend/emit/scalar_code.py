@@ -32,13 +32,16 @@ from numhlo.backend.emit.registers import (
 from numhlo.backend.emit.support import emits_element
 from numhlo.backend.emit.tables import VIEW
 from numhlo.lowering.ir import Op, Region, TensorType, Value
-from numhlo.lowering.ops import creation, layout
+from numhlo.lowering.ops import creation, elementwise, layout
 from numhlo.lowering.ops.primitive import RESULT_TYPES, Primitive
 from numhlo.lowering.ops.reduction import REDUCE
 from numhlo.lowering.ops.reduction_order import LANES
 
 MOST_ELEMENTS = 64
 """Elements of a value that is kept in local variables."""
+
+MOST_EXTENT = 1 << 16
+"""Larger constants are no extents of arrays that loops go over one by one: kernels may be made for one of them."""
 
 MOST_STATEMENTS = 1200
 """Statements of a kernel; compiling takes about two milliseconds for each."""
@@ -267,11 +270,21 @@ class ScalarWriter:
         if known is not None:
             self.contents[op.result] = np.broadcast_to(known, shape)
             return
+        divides = op.definition in (elementwise.DIVIDE, elementwise.REMAINDER)
         operands = [np.broadcast_to(self.names(v), shape) for v in op.operands]
+        if divides and node.register.kind in "iu":
+            operands[1] = np.broadcast_to(self._divisor(op.operands[1], operands[1]), shape)
         names = np.empty(shape, object)
         for index in np.ndindex(shape):
             names[index] = self.let(element_text(node, [str(o[index]) for o in operands]), hint_of(node))
         self.contents[op.result] = names
+
+    def _divisor(self, value: Value, names: np.ndarray) -> np.ndarray:
+        """Return the texts of a divisor, written out where it is no extent: LLVM multiplies then instead."""
+        interval = self.intervals.of(value)
+        if interval is None or interval.only is None or interval.only <= MOST_EXTENT:
+            return names
+        return np.array(literal(value.tensor.dtype.type(interval.only), REGISTERS[value.tensor.dtype]), object)
 
     def _known(self, op: Op, register: Register) -> np.ndarray | None:
         """Return the texts of a result that is always the same number, or the names of the operand that it equals."""

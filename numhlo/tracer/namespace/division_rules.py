@@ -10,19 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.lowering.ir import TensorType
-from numhlo.lowering.ops import control_flow, reduction
+from numhlo.lowering.ir import Op, TensorType
+from numhlo.lowering.ops import control_flow, creation, layout, reduction
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.lowering.ops.annotations import STOP_GRADIENT, make_annotation
 from numhlo.tracer.bind import bind, bind1, trace_region
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.core import convert, shape_of
+from numhlo.tracer.trace import Tracer
 
 
 def floor_divide(x: Any, y: Any) -> Any:
     """Return the floor of the quotient; 0 for integers divided by zero."""
     if x.dtype.kind not in "iu":
         return float_divmod(x, y)[0]
+    divisor = _positive_constant(y)
+    if divisor is not None:
+        return _floor_by_constant(x, y, divisor)
     quotient = b.divide(x, y)
     if x.dtype.kind == "i":
         inexact = b.unequal(b.remainder(x, y), 0)
@@ -35,11 +39,40 @@ def mod(x: Any, y: Any) -> Any:
     """Return the remainder that has the divisor's sign; 0 for integers divided by zero."""
     if x.dtype.kind not in "iu":
         return float_divmod(x, y)[1]
+    divisor = _positive_constant(y)
+    if divisor is not None and divisor & (divisor - 1) == 0:
+        return b.both(x, divisor - 1)
     rest = b.remainder(x, y)
+    if divisor is not None:
+        return rest if x.dtype.kind == "u" else b.select(b.less(rest, 0), b.add(rest, y), rest)
     if x.dtype.kind == "i":
         wrong = b.both(b.less(b.differ(rest, y), 0), b.unequal(rest, 0))
         rest = b.select(wrong, b.add(rest, y), rest)
     return b.select(b.equal(y, 0), 0, rest)
+
+
+def _floor_by_constant(x: Any, y: Any, divisor: int) -> Any:
+    """Return the floor of the quotient of integers; a shift for powers of two."""
+    signed = x.dtype.kind == "i"
+    if divisor & (divisor - 1) == 0:
+        shift = b.shift_right if signed else b.shift_right_logical
+        return shift(x, divisor.bit_length() - 1)
+    quotient = b.divide(x, y)
+    return b.subtract(quotient, convert(b.less(b.remainder(x, y), 0), x.dtype)) if signed else quotient
+
+
+def _positive_constant(y: Any) -> int | None:
+    """Return the positive integer that a divisor is everywhere, None where it may be another."""
+    found: Any = y
+    if isinstance(y, Tracer):
+        value = y.value()
+        while isinstance(value.owner, Op) and value.owner.definition in (layout.BROADCAST_IN_DIM, layout.RESHAPE):
+            (value,) = value.owner.operands
+        if not isinstance(value.owner, Op) or value.owner.definition is not creation.CONSTANT:
+            return None
+        found = value.owner.attributes["value"]
+    numbers = np.asarray(found)
+    return int(numbers.reshape(-1)[0]) if numbers.size == 1 and numbers.reshape(-1)[0] > 0 else None
 
 
 def divmod(x: Any, y: Any) -> tuple[Any, Any]:
