@@ -16,7 +16,7 @@ import numpy as np
 from numhlo.compilation.entry import Entry
 from numhlo.compilation.keys import InstanceKey, weak_class
 from numhlo.compilation.signature import Call
-from numhlo.tracer.arguments import has_own_arithmetic
+from numhlo.tracer.arguments import LeafType, has_own_arithmetic
 from numhlo.tracer.pytrees import PyTreeDef, find_container
 
 MISS: Any = object()
@@ -35,13 +35,15 @@ class Route:
 
     __slots__ = (
         "_captures",
+        "_direct",
         "_hold",
-        "_is_direct",
         "_is_owner",
         "_keyword_count",
         "_keywords",
         "_native",
+        "_nodes",
         "_positional",
+        "_scalar_classes",
         "_scalars",
         "_statics",
         "_types",
@@ -54,6 +56,7 @@ class Route:
         self.entry = entry
         self._hold: Callable[[], bool] | None = entry.guards.hold if entry.guards else None
         self._native: Callable[..., Any] | None = None
+        self._direct: Callable[..., Any] | None = None
         self._unflatten = entry.unflatten
         args, kwargs = entry.key.tree.children
         self._types = entry.tensors
@@ -69,9 +72,11 @@ class Route:
         self._weak = tuple(weak)
         self._scalars = tuple(k for k, t in enumerate(entry.types) if t.tensor.shape == () and not t.weak)
         self._captures = entry.captures
-        plain = all(child is None for child in positional) and not (self._keywords or self._statics or weak)
         self._is_owner = bool(entry.written or entry.donated)
-        self._is_direct = plain and not self._captures
+        self._scalar_classes = [scalar_class(t) for t in entry.types]
+        owns_scalars = any(self._scalar_classes[k] is not None for k in (*entry.written, *entry.donated))
+        plain = not (self._keywords or self._statics or owns_scalars)  # scalars are read where they lie
+        self._nodes = nodes_of(args) if plain else None
 
     def try_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return the result of a call, or `MISS`."""
@@ -81,8 +86,9 @@ class Route:
         native = self._native or self._find_native()
         if native is None:
             return MISS
-        if self._is_direct and not kwargs:
-            made = native(*args)
+        direct = self._direct
+        if direct is not None and not kwargs:
+            made = direct(*args)
             if made.__class__ is tuple:
                 self.entry.calls += 1
                 return self._unflatten(made)
@@ -136,6 +142,8 @@ class Route:
         if self.entry.observer.times_runs:
             return None
         self._native = executable.fast
+        if self._nodes is not None:
+            self._direct = executable.fast_route(self._nodes, self._scalar_classes, self._captures)
         return self._native
 
     def _match(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
@@ -176,6 +184,37 @@ class Route:
 def _reference(value: Any, key: Any) -> Callable[[], Any]:
     """Return a function that gives a static value; weakly where the cache holds it so."""
     return weakref.ref(value) if isinstance(key, InstanceKey) else lambda: value
+
+
+def nodes_of(arguments: PyTreeDef) -> list[tuple[int, int, int]] | None:
+    """Return, for each tuple and each leaf, the number of the tuple around it, its place there, and its length or -1.
+
+    None where there is another container: what is in it could be replaced while native code runs.
+    """
+    found: list[tuple[int, int, int]] = []
+    tuples = 0
+
+    def add(children: Sequence[PyTreeDef], holder: int) -> bool:
+        nonlocal tuples
+        for place, child in enumerate(children):
+            if child.node_type not in (None, tuple):
+                return False
+            found.append((holder, place, -1 if child.node_type is None else len(child.children)))
+            if child.node_type is tuple:
+                tuples += 1
+                if not add(child.children, tuples):
+                    return False
+        return True
+
+    return found if add(arguments.children, 0) else None
+
+
+def scalar_class(type: LeafType) -> Any:
+    """Return the class of the scalars that a leaf is or, of NumPy's, may be; None for arrays."""
+    if type.weak:
+        kind = weak_class(type.tensor.dtype)
+        return kind if np.dtype(kind) == type.tensor.dtype else object  # which no native code reads
+    return type.tensor.dtype.type if type.tensor.shape == () else None
 
 
 Matcher = Callable[[Any, list[Any]], bool]

@@ -237,4 +237,26 @@ def unflattener(tree: PyTreeDef) -> Callable[[Sequence[Any]], Any]:
         if tree.node_type is dict:
             keys = tree.metadata
             return lambda results: dict(zip(keys, results, strict=True))
+    if tree.node_type is tuple and all(child == LEAF or _holds_leaves(child) for child in tree.children):
+        return _nested(tree)
     return lambda results: tree_unflatten(tree, results)
+
+
+def _holds_leaves(tree: PyTreeDef) -> bool:
+    return tree.node_type is tuple and all(child == LEAF for child in tree.children)
+
+
+def _nested(tree: PyTreeDef) -> Callable[[Sequence[Any]], Any]:
+    """Return the function that makes a tuple of tuples, as loops return them: cut out of the results, not built."""
+    cuts: list[Any] = []
+    start = 0
+    for child in tree.children:
+        count = 1 if child == LEAF else len(child.children)
+        cuts.append(start if child == LEAF else slice(start, start + count))
+        start += count
+
+    def cut(results: Sequence[Any]) -> Any:
+        whole = tuple(results)
+        return tuple([whole[part] for part in cuts])
+
+    return cut

@@ -86,6 +86,59 @@ def test_scalars():
         g(2**64)
 
 
+def test_native_code_reads_scalars_and_tuples():
+    def fun(state, x, k, flag):
+        (a, b), c = state
+        return (a + x, b * k), (c - k, flag & True), c
+
+    state, args = ((1.5, np.float64(-2.5)), 2 + 1j), (X, 3, True)
+    f = ready(fun, state, *args)
+    direct = f._cache.routes[0]._direct
+    assert direct is not None
+    for given in ((state, *args), (((-0.0, np.float64(7.0)), 0j), X + 1, -1, False), (state, X, -(2**63), True)):
+        assert direct(*given) is not None
+        for found, right in zip(tree_flatten(f(*given))[0], tree_flatten(fun(*given))[0], strict=True):
+            np.testing.assert_array_equal(found, right)
+            assert found.dtype == np.asarray(right).dtype
+        assert tree_structure(f(*given)) == tree_structure(fun(*given))
+    others = [
+        (state, X, 2**63, True),
+        (state, X, True, True),
+        (state, X, np.int64(3), True),
+        (state, X, 3, 1),
+        (((1, np.float64(2.0)), 1j), X, 3, True),
+        (((1.5, 2.5), 1j), X, 3, True),
+        (((1.5, np.float32(2.5)), 1j), X, 3, True),
+        (([1.5, np.float64(2.5)], 1j), X, 3, True),
+        (((1.5, np.float64(2.5), 0.0), 1j), X, 3, True),
+        (state, X[0], 3, True),
+        (state, 3.0, 3, True),
+        (None, X, 3, True),
+        (state, X, 3),
+    ]
+    assert [direct(*given) for given in others] == [None] * len(others)
+    strong = ((1.5, np.array(-2.5)), 2 + 1j)
+    np.testing.assert_array_equal(f(strong, *args)[0][1], -7.5)
+
+
+def test_native_code_reads_scalars_from_threads():
+    f = ready(lambda s, n, x: (s[0] + n, s[1] * n, x + n), (1.0, 2), 3, X)
+
+    def work(start):
+        for n in range(start, start + 500):
+            total, product, moved = f((float(n), n + 1), -n, X)
+            assert (total, product, moved[1, 2]) == (0.0, -n * (n + 1), 5.0 - n)
+        done.append(start)
+
+    done: list[int] = []
+    threads = [threading.Thread(target=work, args=(1000 * k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(done) == 4
+
+
 def test_pytrees_and_keywords():
     params = {"w": X, "b": [X, (X,)], "n": None}
     f = ready(lambda p, *, k: {"r": p["w"] + p["b"][0] * k + p["b"][1][0], "t": (k, [k])}, params, k=X)

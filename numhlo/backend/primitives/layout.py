@@ -84,6 +84,8 @@ JOB_OPEN = 1 << 20
 # Python objects of CPython with a GIL, in words (halves in 32-bit units); checked at start-up.
 OBJECT_TYPE = 1
 ARRAY_DATA, ARRAY_NDIM_HALF, ARRAY_SHAPE, ARRAY_DESCR, ARRAY_FLAGS_HALF = 2, 6, 4, 7, 16
+TUPLE_SIZE, TUPLE_ITEMS = 2, 3
+SCALAR_VALUE = 2  # of NumPy's scalars, and Python's float and complex
 
 # What the fast entry knows about an executable: the data of the array that is its `self`.
 ENTRY_ARGUMENTS, ENTRY_RESULTS = 0, 1  # how many
@@ -101,7 +103,19 @@ ENTRY_ARENAS = 15  # address of the list of free arenas of the program's size, o
 ENTRY_ARENA_BUFFERS = 16  # address of pairs: number and offset of each buffer in the arena
 ENTRY_ARENA_COUNT = 17
 ENTRY_OFFERED_FRAME = 18  # address of a context that Python adds to the free ones, or 0
+ENTRY_ROUTE = 19  # in the words of a route: address of the executable's own words, where this is 0
 ENTRY_WORDS = 24
+# A route's words: how the arguments of one signature give those of the executable.
+ROUTE_ARGUMENTS = 20  # how many positional ones
+ROUTE_NODES, ROUTE_NODE_COUNT = 21, 22  # address of NODE_WORDS for each tuple and leaf, in order
+ROUTE_LEAVES = 23  # how many
+ROUTE_SCALARS = 24  # address of pairs, one a leaf: class of the scalar that it may be (or 0), and how it is read
+ROUTE_CAPTURES, ROUTE_CAPTURE_COUNT = 25, 26  # address of captured arrays' addresses, which follow the leaves
+ROUTE_WORDS = 28
+ROUTE_MOST = 256  # tuples, leaves and captures of a route
+NODE_HOLDER, NODE_POSITION, NODE_SIZE = 0, 1, 2  # number of the tuple that it is in, where, and its own length or -1
+NODE_WORDS = 3
+READ_IN_PLACE, READ_INTEGER, READ_TRUTH, READ_OR_ARRAY = 0, 1, 2, 3  # the last: in place, or from an array
 RECORD_DESCR, RECORD_NDIM, RECORD_SHAPE, RECORD_BUFFER, RECORD_FLAGS = 0, 1, 2, 3, 4
 RECORD_BYTES = 5  # that an array takes
 RECORD_WRITTEN = 6  # 1 for an argument that the program writes into
@@ -112,7 +126,8 @@ API_THREAD_IDENT, API_CHECK_SIGNALS, API_SEEK, API_WRITE = 9, 10, 11, 12
 API_SET_WAKEUP = 13  # the object `signal.set_wakeup_fd`
 API_CALL, API_AS_INTEGER, API_CLEAR_ERROR = 14, 15, 16
 API_HOLD_GIL, API_RELEASE_GIL, API_FETCH_ERROR, API_RESTORE_ERROR = 17, 18, 19, 20
-API_WORDS = 24
+API_AS_LONG, API_OCCURRED, API_TRUE, API_TUPLE = 21, 22, 23, 24  # the last two are objects
+API_WORDS = 32
 
 # The interrupt flag's block: see `numhlo.backend.runtime.interrupt`.
 FLAG_ADDRESS = 0  # of the word that is not 0 once a signal has arrived

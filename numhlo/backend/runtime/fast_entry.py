@@ -21,7 +21,13 @@ from numhlo.backend.program import Buffer, Place, Program
 from numhlo.backend.runtime import library
 from numhlo.backend.runtime.immortal import immortal
 from numhlo.backend.runtime.native_functions import native_address
-from numhlo.backend.runtime.object_layout import ALIGNED, C_CONTIGUOUS, WRITEABLE, objects_are_as_expected
+from numhlo.backend.runtime.object_layout import (
+    ALIGNED,
+    C_CONTIGUOUS,
+    WRITEABLE,
+    objects_are_as_expected,
+    scalar_classes,
+)
 
 METH_FASTCALL = 0x0080
 NEW_FROM_DESCR = 94
@@ -61,6 +67,8 @@ def _api_table() -> np.ndarray:
         layout.API_RELEASE_GIL: python.PyGILState_Release,
         layout.API_FETCH_ERROR: python.PyErr_Fetch,
         layout.API_RESTORE_ERROR: python.PyErr_Restore,
+        layout.API_AS_LONG: python.PyLong_AsLongLong,
+        layout.API_OCCURRED: python.PyErr_Occurred,
     }
     for number, function in functions.items():
         table[number] = function_address(function)
@@ -70,6 +78,7 @@ def _api_table() -> np.ndarray:
     numpy_table = capsule_address(np._core._multiarray_umath._ARRAY_API)  # type: ignore[attr-defined]
     table[layout.API_NEW_ARRAY] = (ctypes.c_int64 * (NEW_FROM_DESCR + 1)).from_address(numpy_table)[NEW_FROM_DESCR]
     table[layout.API_NONE], table[layout.API_SET_WAKEUP] = id(None), id(signal.set_wakeup_fd)
+    table[layout.API_TRUE], table[layout.API_TUPLE] = id(True), id(tuple)
     library.table[layout.PYTHON_API] = table.ctypes.data
     return table
 
@@ -127,14 +136,61 @@ class EntryRecords:
 
     def function(self) -> Callable[..., Any] | None:
         """Return the built-in function, or None while its code is not there."""
-        address = native_address("entry") if objects_are_as_expected() else 0
-        if address == 0:
+        return _built_in(self.words)
+
+    def route(
+        self, nodes: Sequence[tuple[int, int, int]], scalars: Sequence[type | None], captures: Sequence[Any]
+    ) -> Callable[..., Any] | None:
+        """Return a built-in function that takes arguments of another structure than one array each; None if it can't.
+
+        Parameters
+        ----------
+        nodes : sequence of (int, int, int)
+            For each tuple and each leaf of the arguments, in order, the number of the tuple that it is in (0: the
+            arguments themselves), its position there, and its own length, or -1 for a leaf.
+        scalars : sequence of type or None
+            For each leaf the class of scalars that it is, or, of NumPy's classes, may be; None for arrays. Python's
+            numbers have the dtype that NumPy gives them.
+        captures : sequence of numpy.ndarray
+            Arguments of the executable that follow the leaves. Nothing here keeps them, or the executable, alive.
+        """
+        most = max(len(nodes) + 1, len(scalars) + len(captures))
+        if most > layout.ROUTE_MOST or not set(scalars) <= scalar_classes() | {None}:
             return None
-        make = ctypes.pythonapi.PyCFunction_NewEx
-        make.restype = ctypes.py_object
-        make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-        function: Callable[..., Any] = make(ctypes.addressof(_method(address)), self.words, None)
-        return function
+        block = _Block(layout.ROUTE_WORDS)
+        places = [block.append([word for node in nodes for word in node])]
+        places.append(block.append([word for kind in scalars for word in _reading(kind)]))
+        places.append(block.append([id(array) for array in captures]))
+        words = block.finish()
+        start = int(words.ctypes.data)
+        fields = (layout.ROUTE_NODES, layout.ROUTE_SCALARS, layout.ROUTE_CAPTURES)
+        for field, place in zip(fields, places, strict=True):
+            words[field] = start + place * layout.WORD
+        words[layout.ENTRY_ROUTE] = int(self.words.ctypes.data)
+        words[layout.ROUTE_ARGUMENTS] = sum(holder == 0 for holder, _, _ in nodes)
+        words[layout.ROUTE_NODE_COUNT] = len(nodes)
+        words[layout.ROUTE_LEAVES], words[layout.ROUTE_CAPTURE_COUNT] = len(scalars), len(captures)
+        return _built_in(words)
+
+
+def _built_in(words: np.ndarray) -> Callable[..., Any] | None:
+    address = native_address("entry") if objects_are_as_expected() else 0
+    if address == 0:
+        return None
+    make = ctypes.pythonapi.PyCFunction_NewEx
+    make.restype = ctypes.py_object
+    make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+    function: Callable[..., Any] = make(ctypes.addressof(_method(address)), words, None)
+    return function
+
+
+def _reading(kind: type | None) -> tuple[int, int]:
+    """Return the words that say what scalar a leaf is, and how its value is read."""
+    if kind is None:
+        return 0, 0
+    if issubclass(kind, np.generic):
+        return id(kind), layout.READ_OR_ARRAY
+    return id(kind), {int: layout.READ_INTEGER, bool: layout.READ_TRUTH}.get(kind, layout.READ_IN_PLACE)
 
 
 class _Block:

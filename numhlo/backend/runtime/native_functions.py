@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import warnings
 from collections.abc import Callable
 from functools import lru_cache
@@ -21,6 +22,7 @@ FILES = {
     "pool_launch": "thread_pool",
     "pool_worker": "thread_pool",
 }
+IMPORT = re.compile(r"^from numhlo\.backend\.runtime\.native_code\.(\w+) import .*\n", re.MULTILINE)
 FIVE_WORDS = (ctypes.c_int64,) * 5
 NativeType = ctypes.CFUNCTYPE(ctypes.c_int64, *FIVE_WORDS)
 """A native function that runs without the GIL."""
@@ -33,7 +35,13 @@ _failed: set[str] = set()
 @lru_cache
 def native_kernel(name: str) -> Kernel:
     """Return one of the runtime's kernels."""
-    return Kernel(name, (FOLDER / f"{FILES[name]}.py").read_text(encoding="utf-8"))
+    return Kernel(name, _source(FILES[name]))
+
+
+def _source(file: str) -> str:
+    """Return the text of a file of `native_code`, behind that of those it imports from: a kernel is one text."""
+    text = (FOLDER / f"{file}.py").read_text(encoding="utf-8")
+    return "\n\n".join([*map(_source, IMPORT.findall(text)), IMPORT.sub("", text)])
 
 
 def request_native(name: str) -> KernelHandle:

@@ -34,7 +34,26 @@ def objects_are_as_expected() -> bool:
         return False
     samples: list[np.ndarray] = [np.zeros((2, 3), np.float32), np.zeros((), np.int64)]
     samples.append(np.zeros((5, 7, 2), np.bool_)[:, ::2])
-    return all(_looks_right(sample) for sample in samples)
+    if not all(_looks_right(sample) for sample in samples):
+        return False
+    held = (samples, None)
+    return list(_words_of(held, layout.TUPLE_ITEMS + 2)[layout.TUPLE_SIZE :]) == [2, id(samples), id(None)]
+
+
+@lru_cache(maxsize=1)
+def scalar_classes() -> frozenset[type]:
+    """Return the classes of scalars that native code can read: those whose value lies where `layout` says."""
+    found = {int, bool}
+    kinds: list[type] = [float, complex, *np.sctypeDict.values()]
+    for kind in kinds:
+        dtype = np.dtype(kind)
+        if dtype.kind not in "biufc" or dtype.itemsize > 16:
+            continue
+        sample = kind(1.5) if dtype.kind in "fc" else kind(1)
+        expected = np.array(sample, dtype).tobytes()
+        if ctypes.string_at(id(sample) + layout.SCALAR_VALUE * layout.WORD, dtype.itemsize) == expected:
+            found.add(kind)
+    return frozenset(found)
 
 
 def _looks_right(array: np.ndarray) -> bool:

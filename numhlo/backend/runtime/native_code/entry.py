@@ -1,10 +1,11 @@
 """The fast entry: a Python-callable function that checks its arguments, makes the results and runs the program.
 
 Kernel source, called by the interpreter as ``PyObject *entry(PyObject *self, PyObject *const *args, Py_ssize_t count)``
-with the GIL held. ``self`` is the array of words that describes the executable.
+with the GIL held. ``self`` is the array of words that describes the executable, or a route to it, which says where in
+the arguments the executable's are: in tuples, or Python's and NumPy's scalars, whose values are read where they lie.
 """
 
-from numhlo.backend.primitives import call_function, load_i32, load_i64, store_i64
+from numhlo.backend.primitives import call_function, integer_address, load_i32, load_i64, stack_array, store_i64
 from numhlo.backend.primitives.layout import (
     API_AS_INTEGER,
     API_CALL,
@@ -51,6 +52,7 @@ from numhlo.backend.primitives.layout import (
     ENTRY_RELEASES_GIL,
     ENTRY_RESULT_RECORDS,
     ENTRY_RESULTS,
+    ENTRY_ROUTE,
     ENTRY_SUBTYPE,
     ENTRY_TABLE,
     ENTRY_TYPE,
@@ -80,9 +82,14 @@ from numhlo.backend.primitives.layout import (
     RECORD_SHAPE,
     RECORD_WORDS,
     RECORD_WRITTEN,
+    ROUTE_ARGUMENTS,
+    ROUTE_CAPTURE_COUNT,
+    ROUTE_LEAVES,
+    ROUTE_MOST,
     STATUS,
     WORD,
 )
+from numhlo.backend.runtime.native_code.route import find_leaves, read_scalars
 from numhlo.backend.vector_math.jitable import jitable
 
 LOW_HALF = 0xFFFFFFFF
@@ -113,26 +120,29 @@ def array_fits(block, array, record):
 
 
 @jitable
-def place_arguments(block, buffers, arguments, count):
+def place_arguments(block, buffers, arguments, places, count):
     """Put the arguments' addresses into the frame's table; return whether they are what the program takes."""
     record = load_i64(block, ENTRY_ARGUMENT_RECORDS)
     for k in range(count):
-        array = load_i64(arguments, k)
-        if not array_fits(block, array, record):
-            return False
-        store_i64(buffers, load_i64(record, RECORD_BUFFER), load_i64(array, ARRAY_DATA))
+        place = load_i64(places, k) if places != 0 else 0
+        if place == 0:
+            array = load_i64(arguments, k)
+            if not array_fits(block, array, record):
+                return False
+            place = load_i64(array, ARRAY_DATA)
+        store_i64(buffers, load_i64(record, RECORD_BUFFER), place)
         record += RECORD_WORDS * WORD
     return True
 
 
 @jitable
-def shares_memory(record, arguments, count, written):
+def shares_memory(record, buffers, count, written):
     """Return whether the memory of one argument has a byte in common with that of another."""
-    size = load_i64(record + written * RECORD_WORDS * WORD, RECORD_BYTES)
-    start = load_i64(load_i64(arguments, written), ARRAY_DATA)
+    own = record + written * RECORD_WORDS * WORD
+    size, start = load_i64(own, RECORD_BYTES), load_i64(buffers, load_i64(own, RECORD_BUFFER))
     shares = False
     for k in range(count):
-        other = load_i64(load_i64(arguments, k), ARRAY_DATA)
+        other = load_i64(buffers, load_i64(record, RECORD_BUFFER))
         if k != written and start < other + load_i64(record, RECORD_BYTES) and other < start + size:
             shares = True
         record += RECORD_WORDS * WORD
@@ -140,12 +150,12 @@ def shares_memory(record, arguments, count, written):
 
 
 @jitable
-def may_write(block, arguments, count):
+def may_write(block, buffers, count):
     """Return whether the arguments that the program writes into share no memory with others."""
     record = load_i64(block, ENTRY_ARGUMENT_RECORDS)
     for k in range(count):
         written = load_i64(record + k * RECORD_WORDS * WORD, RECORD_WRITTEN)
-        if written != 0 and shares_memory(record, arguments, count, k):
+        if written != 0 and shares_memory(record, buffers, count, k):
             return False
     return True
 
@@ -356,12 +366,12 @@ def decline(api):
 
 
 @jitable
-def call_on(block, api, frame, arguments, count):
+def call_on(block, api, frame, arguments, places, count):
     """Return what the entry returns, all on one frame; 0 with an exception set."""
     buffers = load_i64(frame, BUFFERS)
-    fit = place_arguments(block, buffers, arguments, count)
+    fit = place_arguments(block, buffers, arguments, places, count)
     if fit and load_i64(block, ENTRY_WRITTEN) != 0:
-        fit = may_write(block, arguments, count)
+        fit = may_write(block, buffers, count)
     if not fit:
         return decline(api)
     made = make_results(block, api, buffers)
@@ -377,35 +387,52 @@ def call_on(block, api, frame, arguments, count):
 
 
 @jitable
-def call_in_arena(block, api, frame, arguments, count):
+def call_in_arena(block, api, frame, arguments, places, count):
     """Return what the entry returns, with an arena of the size that the program needs."""
     free = load_i64(block, ENTRY_ARENAS)
     if free == 0:
-        return call_on(block, api, frame, arguments, count)
+        return call_on(block, api, frame, arguments, places, count)
     arena = take(free, ARENAS_FREE, ARENAS_OFFERED)
     if arena == 0:
         return decline(api)
     store_i64(free, ARENAS_FREE, load_i64(arena, ARENA_NEXT))
     put_into_arena(block, frame, arena + ARENA_HEADER)
-    outcome = call_on(block, api, frame, arguments, count)
+    outcome = call_on(block, api, frame, arguments, places, count)
     store_i64(arena, ARENA_NEXT, load_i64(free, ARENAS_FREE))
     store_i64(free, ARENAS_FREE, arena)
     return outcome
 
 
-def entry(ctx, bufs, dims, lo, hi):
-    """Return a tuple of result arrays, None if the arguments are not those expected, or the status of a failure.
+@jitable
+def call_free(block, api, arguments, places, count):
+    """Return what the entry returns, on a frame that no other call uses.
 
     The frame and the arena are taken out of their lists meanwhile: other threads, signal handlers, and finalizers that
     run while results are made may call the same executable.
     """
-    block = load_i64(ctx, ARRAY_DATA)
-    api = load_i64(block, ENTRY_API)
-    if dims != load_i64(block, ENTRY_ARGUMENTS) or lacks_threads(block):
+    if count != load_i64(block, ENTRY_ARGUMENTS) or lacks_threads(block):
         return decline(api)
     frame = take_frame(block)
     if frame == 0:
         return decline(api)
-    outcome = call_in_arena(block, api, frame, bufs, dims)
+    outcome = call_in_arena(block, api, frame, arguments, places, count)
     give_frame_back(block, frame)
     return outcome
+
+
+def entry(ctx, bufs, dims, lo, hi):
+    """Return a tuple of result arrays, None if the arguments are not those expected, or the status of a failure."""
+    words = load_i64(ctx, ARRAY_DATA)
+    block = load_i64(words, ENTRY_ROUTE)
+    arguments, places, count = bufs, 0, dims
+    if block == 0:
+        block = words
+    else:
+        api = load_i64(block, ENTRY_API)
+        arguments = integer_address(stack_array(ROUTE_MOST, WORD))
+        places = integer_address(stack_array(ROUTE_MOST, WORD))
+        fits = dims == load_i64(words, ROUTE_ARGUMENTS) and find_leaves(words, api, bufs, arguments)
+        if not fits or not read_scalars(words, api, arguments, places):
+            return decline(api)
+        count = load_i64(words, ROUTE_LEAVES) + load_i64(words, ROUTE_CAPTURE_COUNT)
+    return call_free(block, load_i64(block, ENTRY_API), arguments, places, count)
