@@ -75,6 +75,13 @@ def test_windows_that_reach_from_the_first_element_are_running_sums(dtype, rng):
     np.testing.assert_allclose(found.astype(wide), np.add.accumulate(x).astype(wide), rtol=1e-5)
 
 
+@pytest.mark.parametrize("count", [1023, 1024, 1030, 2048])
+def test_integers_in_blocks(count, rng):
+    type = TensorType((2, count), np.dtype(np.int16))
+    for kind in ("cumsum", "cummin"):
+        check(cumulative(kind, type, 1, False, doubled=True), random_array(rng, type))
+
+
 def test_kernels_serve_many_shapes():
     dtype = np.dtype(np.float32)
     programs = [plan(cumulative("cumsum", TensorType((n, 3 * n), dtype), 0, False)) for n in (50, 70)]
