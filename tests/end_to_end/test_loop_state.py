@@ -90,3 +90,33 @@ def test_inner_loop_reads_the_array_that_it_began_with() -> None:
         for answer in ("first", "native"):
             np.testing.assert_allclose(compiled(start), expected, rtol=1e-12, err_msg=f"{fun.__name__} {answer}")
             compiled.wait()
+
+
+def _scattered(a: Any, places: Any) -> Any:
+    """Write and read elements at places inside and outside an array: writes outside are dropped."""
+
+    def step(k: Any, s: Any) -> Any:
+        a, total = s
+        a = a.at[places[k]].set(a[3] + k)
+        a = a.at[places[k] - 1].multiply(2.0)
+        return a, total + a[3]
+
+    return lax.fori_loop(0, len(places), step, (a, 0.0))
+
+
+def test_elements_written_only_inside_the_array() -> None:
+    places = np.array([3, -1, 70, -71, 69, 0, -70, 1000, 3, -(2**62)])
+    start = RNG.normal(size=70)
+    expected, total = start.copy(), 0.0
+    for k, place in enumerate(places):
+        if -70 <= place < 70:
+            expected[place] = expected[3] + k
+        if -70 <= place - 1 < 70:
+            expected[place - 1] *= 2.0
+        total += expected[3]
+    compiled = numhlo.jit(_scattered)
+    for answer in ("first", "native"):
+        found, summed = compiled(start, places)
+        np.testing.assert_allclose(found, expected, rtol=1e-12, err_msg=answer)
+        np.testing.assert_allclose(summed, total, rtol=1e-12, err_msg=answer)
+        compiled.wait()

@@ -12,8 +12,10 @@ import numpy as np
 
 from numhlo.backend.emit.access import Access
 from numhlo.backend.emit.scalar_code import MOST_ELEMENTS, Content, InMemory, NotScalarError, ScalarWriter, writes
-from numhlo.lowering.ir import Op, Value
+from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops import indexing as ops
+from numhlo.lowering.ops import layout
+from numhlo.lowering.ops.comparison import SELECT
 from numhlo.lowering.ops.dimension_numbers import GatherDimensionNumbers
 
 MOST_CANDIDATES = 16
@@ -106,16 +108,45 @@ def write_dynamic_update_slice(writer: ScalarWriter, op: Op) -> None:
     limits = [extent - size for extent, size in zip(operand.tensor.shape, sizes, strict=True)]
     target = writer.content(operand)
     names = writer.names(update)
-    starts = _starts(writer, target, indices, limits)
     if isinstance(target, InMemory):
-        writer.contents[op.result] = _store(writer, target, starts, names)
+        test, new = _kept_unless(writer, op)
+        if test:
+            with writer.text.block(f"if {test}:"):
+                stored = _store(writer, target, _starts(writer, target, indices, limits), new)
+        else:
+            stored = _store(writer, target, _starts(writer, target, indices, limits), names)
+        writer.contents[op.result] = stored
         return
+    starts = _starts(writer, target, indices, limits)
     result = target
     for position, test in _candidates(starts, limits):
         replaced = result.copy()
         replaced[tuple(slice(p, p + n) for p, n in zip(position, sizes, strict=True))] = names
         result = _select(writer, test, replaced, result) if test else replaced
     writer.contents[op.result] = result
+
+
+def _kept_unless(writer: ScalarWriter, op: Op) -> tuple[str, np.ndarray]:
+    """Return the test that decides whether an element is replaced or stays as it is, and the new one; else no test.
+
+    A store that is skipped keeps nobody who reads the array next waiting.
+    """
+    operand, update, *indices = op.operands
+    choice = _unshaped(update)
+    if isinstance(choice, Op) and choice.definition is SELECT and writer.intervals.chosen(choice) is None:
+        predicate, new, old = choice.operands
+        read = _unshaped(old)
+        reads = update.tensor.size == 1 and isinstance(read, Op) and read.definition is ops.DYNAMIC_SLICE
+        if reads and all(a is b for a, b in zip(read.operands, (operand, *indices), strict=True)):
+            return str(writer.names(predicate).reshape(-1)[0]), writer.names(new).reshape(update.tensor.shape)
+    return "", writer.names(update)
+
+
+def _unshaped(value: Value) -> Op | Region:
+    """Return what makes a value, apart from its shape."""
+    while isinstance(value.owner, Op) and value.owner.definition is layout.RESHAPE:
+        (value,) = value.owner.operands
+    return value.owner
 
 
 def _store(writer: ScalarWriter, target: InMemory, starts: Sequence[str], names: np.ndarray) -> InMemory:
