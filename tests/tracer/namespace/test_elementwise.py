@@ -334,3 +334,14 @@ def test_messages():
 
 def test_floats_cover_all_widths():
     assert {d.itemsize for d in FLOATS} == {2, 4, 8}
+
+
+@pytest.mark.parametrize("dtype", [numpy.int8, numpy.uint8, numpy.int32, numpy.int64, numpy.uint64])
+def test_integers_by_a_constant(dtype):
+    limits = numpy.iinfo(dtype)
+    x = numpy.array([*range(max(limits.min, -130), 127), limits.min, limits.max], dtype)
+    for divisor in (1, 2, 7, 64, 100, 127):
+        fun = lambda np, x, n=divisor: (x % n, x // n, np.divmod(x, np.full_like(x, n)), np.fmod(x, n))
+        check(fun, x)
+        text = numhlo.jit(lambda x, n=divisor: x % n).lower(x).as_text()
+        assert ("remainder" in text) == (divisor & (divisor - 1) != 0)
