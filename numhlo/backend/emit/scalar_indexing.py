@@ -136,10 +136,14 @@ def _kept_unless(writer: ScalarWriter, op: Op) -> tuple[str, np.ndarray]:
     if isinstance(choice, Op) and choice.definition is SELECT and writer.intervals.chosen(choice) is None:
         predicate, new, old = choice.operands
         read = _unshaped(old)
-        reads = update.tensor.size == 1 and isinstance(read, Op) and read.definition is ops.DYNAMIC_SLICE
-        if reads and all(a is b for a, b in zip(read.operands, (operand, *indices), strict=True)):
+        element = update.tensor.size == 1
+        if element and isinstance(read, Op) and read.definition is ops.DYNAMIC_SLICE and _same(read, operand, indices):
             return str(writer.names(predicate).reshape(-1)[0]), writer.names(new).reshape(update.tensor.shape)
     return "", writer.names(update)
+
+
+def _same(read: Op, operand: Value, indices: Sequence[Value]) -> bool:
+    return all(a is b for a, b in zip(read.operands, (operand, *indices), strict=True))
 
 
 def _unshaped(value: Value) -> Op | Region:
