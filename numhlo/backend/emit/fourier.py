@@ -115,7 +115,8 @@ class _Writer:
     """Writes the kernel; a unit is a share of the tiles of lines, with memory of its own."""
 
     def __init__(self, lines: Lines, source: Value, target: Value, planner: Any) -> None:
-        self.lines, self.text = lines, KernelText(planner.buffer)
+        self.lines, self.planner, self.text = lines, planner, KernelText(planner.buffer)
+        self._tables: dict[str, str] = {}
         given, made = source.tensor.dtype, target.tensor.dtype
         self.complex: np.dtype = given if given.kind == "c" else COMPLEX_OF[given]
         self.real = REAL_OF[self.complex]
@@ -135,7 +136,10 @@ class _Writer:
         return self.text.number(hint, value, hint)
 
     def _table(self, hint: str, table: np.ndarray) -> str:
-        return self.number(hint, int(table.ctypes.data))
+        found = self._tables.get(hint)
+        if found is None:
+            found = self._tables[hint] = self.text.pointer(self.planner.table(table), hint)
+        return found
 
     def times(self, index: str, hint: str, step: int) -> str:
         """Return the text of a multiple of a step."""
@@ -189,7 +193,7 @@ class _Writer:
     def _transform(self) -> None:
         """Write the steps, to and fro between the two halves of the memory."""
         text, core = self.text, self.lines.core
-        table, steps = self._table("roots_at", roots(core, self.complex)), self._table("radices_at", radices(core))
+        table, steps = self._table("roots", roots(core, self.complex)), self._table("radices", radices(core))
         text.line("here = near")
         text.line("there = far")
         text.line(f"left = to_i64({self.number('core', core)})")
@@ -203,8 +207,8 @@ class _Writer:
                 for radix in COMMON if set(factors(core)) <= set(COMMON) else RADICES:
                     with text.block(f"if radix == {radix}:"):
                         text.line(
-                            f"butterfly{radix}_{self.name}(source, target, stride, left * stride, stride, {table}, "
-                            "p * stride)"
+                            f"butterfly{radix}_{self.name}(source, target, stride, left * stride, stride, "
+                            f"integer_address({table}), p * stride)"
                         )
             text.line("stride = stride * radix")
             text.line("other = here")
@@ -298,7 +302,7 @@ class _Writer:
         def body(lane: str) -> None:
             value = self._from("k", lane)
             if lines.turns:
-                value = self._product(value, self._root(f"(first + {lane}) * k", lines.turns, "turns_at"))
+                value = self._product(value, self._root(f"(first + {lane}) * k", lines.turns, "turns"))
             self._out(lane, "k", *(reversed(value) if swapped else value))
 
         self._over(self.number("core", lines.core), lines.steps[1], lines.lane[2], body)
@@ -337,7 +341,7 @@ class _Writer:
             (a, b), (c, d) = self._from("k", lane), self._from(f"{core} - k", lane)
             even = self.text.let(f"({a} + {c}) * {half}", "even"), self.text.let(f"({b} - {d}) * {half}", "even")
             odd = self.text.let(f"({b} + {d}) * {half}", "odd"), self.text.let(f"({c} - {a}) * {half}", "odd")
-            turned = self._product(odd, self._root("k", lines.length, "turns_at"))
+            turned = self._product(odd, self._root("k", lines.length, "turns"))
             self._out(lane, "k", f"{even[0]} + {turned[0]}", f"{even[1]} + {turned[1]}")
 
         self._over(core, lines.steps[1], lines.lane[2], body, "1")
@@ -357,7 +361,7 @@ class _Writer:
             (a, b), (c, d) = self._given(lane, "k"), self._given(lane, f"{core} - k")
             even = self.text.let(f"{a} + {c}", "even"), self.text.let(f"{b} - {d}", "even")
             odd = self.text.let(f"{a} - {c}", "odd"), self.text.let(f"{b} + {d}", "odd")
-            real, imag = self._root("k", lines.length, "turns_at")
+            real, imag = self._root("k", lines.length, "turns")
             turned = self._product(odd, (real, self.text.let(f"-{imag}", "root")))
             self._into("k", lane, f"{even[1]} + {turned[0]}", f"{even[0]} - {turned[1]}")
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 
@@ -153,9 +152,8 @@ def merged(loops: Sequence[Loop]) -> tuple[Loop, ...]:
     return tuple(found)
 
 
-@cache
 def roots(length: int, dtype: np.dtype) -> np.ndarray:
-    """Return ``exp(-2 pi i k / length)`` for all ``k``, correct to an ulp; kernels keep its address, so it stays.
+    """Return ``exp(-2 pi i k / length)`` for all ``k``, correct to an ulp.
 
     Examples
     --------
@@ -170,7 +168,6 @@ def roots(length: int, dtype: np.dtype) -> np.ndarray:
     return table
 
 
-@cache
 def radices(length: int) -> np.ndarray:
-    """Return the factors of a length as a table, which stays likewise."""
+    """Return the factors of a length as a table."""
     return np.array(factors(length), np.int64)

@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import numpy as np
+
 from numhlo.backend.emit.access import Access, contiguous
 from numhlo.backend.emit.expressions import Graph, Load
 from numhlo.backend.emit.intervals import Intervals
@@ -337,6 +339,12 @@ class RegionBuffers:
         value = Value(type, self.region)
         self.buffer_of[value] = self.memory.allocate(type)
         self.scratch_values.append(value)
+        return value
+
+    def table(self, array: np.ndarray) -> Value:
+        """Return a value that stands for an array which the program keeps, for its kernels to read."""
+        value = Value(TensorType(array.shape, array.dtype), self.region)
+        self.buffer_of[value] = self.memory.constant(array)
         return value
 
     def drop_unused(self, value: Value) -> None:
