@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -152,6 +153,10 @@ def merged(loops: Sequence[Loop]) -> tuple[Loop, ...]:
     return tuple(found)
 
 
+_ROOTS: WeakValueDictionary[tuple[int, np.dtype], np.ndarray] = WeakValueDictionary()
+"""The tables of programs that are alive, which share them."""
+
+
 def roots(length: int, dtype: np.dtype) -> np.ndarray:
     """Return ``exp(-2 pi i k / length)`` for all ``k``, correct to an ulp.
 
@@ -160,11 +165,15 @@ def roots(length: int, dtype: np.dtype) -> np.ndarray:
     >>> roots(4, np.dtype("complex128")).round(2)
     array([ 1.+0.j,  0.-1.j, -1.+0.j,  0.+1.j])
     """
+    known = _ROOTS.get((length, dtype))
+    if known is not None:
+        return known
     k = np.arange(length)
     quarter = (4 * k + length // 2) // length
     angle = (np.pi / 2) * ((4 * k - quarter * length) / length)  # at most an eighth of a turn: no digits are lost
     turned = (np.cos(angle) - 1j * np.sin(angle)) * np.array([1, -1j, -1, 1j])[quarter % 4]
     table: np.ndarray = turned.astype(dtype)
+    _ROOTS[length, dtype] = table
     return table
 
 
