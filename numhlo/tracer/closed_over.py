@@ -77,8 +77,8 @@ def closed_over(functions: Sequence[Any], kind: type) -> list[Any]:
 
     Examples
     --------
-    >>> a, b = 1.5, [2.5]
-    >>> closed_over([lambda x, c=3.5: x * a + b[0] + c], float)
+    >>> make = lambda a, b: lambda x, c=3.5: x * a + b[0] + c
+    >>> closed_over([make(1.5, [2.5])], float)
     [3.5, 1.5, 2.5]
     """
     found: list[Any] = []

@@ -31,7 +31,7 @@ def kernels(function, arguments):
 def test_a_new_shape_of_a_program_has_the_same_kernels(program):
     function = calls.make(program, "numhlo")
     small, other = program.arguments("small"), program.arguments("other")
-    assert [np.shape(x) for x in small] != [np.shape(x) for x in other]
+    assert [np.shape(x) or x for x in small] != [np.shape(x) or x for x in other]  # a number says how far to count
     assert kernels(function, small) == kernels(function, other)
 
 
