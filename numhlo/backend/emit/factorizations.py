@@ -65,7 +65,9 @@ class Factorization(MatrixKernel):
         shapes = {name: v.tensor.shape for name, v in zip(request.results, op.results, strict=True)}
         left = 1 if "u" in self.skipped or "u" not in shapes else shapes["u"][-1]
         right = 1 if "vt" in self.skipped or "vt" not in shapes else shapes["vt"][-2]
-        self.sizes = {"m": rows, "n": columns, "k": smaller, "left": left, "right": right}
+        given = dict(zip(self.routine.operands, op.operands, strict=True))
+        count = given["tau"].tensor.shape[-1] if "tau" in given else smaller  # reflectors may be fewer than columns
+        self.sizes = {"m": rows, "n": columns, "k": count, "left": left, "right": right}
         self.memory: dict[str, str] = {}
 
     def size(self, name: str) -> Integer:

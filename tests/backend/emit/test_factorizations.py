@@ -4,6 +4,7 @@ import ctypes
 
 import numpy as np
 import pytest
+from scipy.linalg.lapack import dorgqr
 
 import numhlo
 from numhlo import lax
@@ -156,6 +157,23 @@ def test_views_are_read_where_they_are(rng):
     compiled = numhlo.jit(lambda a, b: lax.linalg.triangular_solve(a.T, b, left_side=True, lower=False)).lower(a, b)
     assert sorted(compiled.compile().kernels) == ["copy", "triangular_solve_f64"]  # of the right-hand sides
     np.testing.assert_allclose(compiled.compile()(a, b), np.linalg.solve(np.triu(a.T), b), rtol=1e-9)
+
+
+REFLECTORS = """
+func.func @main(%a: tensor<5x4xf64>, %scales: tensor<2xf64>) -> tensor<5x4xf64> {
+  %q = stablehlo.custom_call @lapack_dorgqr_ffi(%a, %scales) {
+    operand_layouts = [dense<[0, 1]> : tensor<2xindex>, dense<0> : tensor<1xindex>],
+    result_layouts = [dense<[0, 1]> : tensor<2xindex>]
+  } : (tensor<5x4xf64>, tensor<2xf64>) -> tensor<5x4xf64>
+  return %q : tensor<5x4xf64>
+}
+"""
+
+
+def test_fewer_reflectors_than_columns(rng):
+    packed, scales = rng.normal(size=(5, 4)), rng.normal(size=8)[2:4]  # there is more behind
+    product = numhlo.jit(numhlo.stablehlo.parse(REFLECTORS).callable("main")).lower(packed, scales).compile()
+    np.testing.assert_allclose(product(packed, scales), dorgqr(packed, scales)[0], rtol=1e-12)
 
 
 def kalman(ys, transition, noise):
