@@ -156,10 +156,15 @@ class Variable:
 
     def on_entry(self, label: int) -> Any:
         """Return the variable that holds the value where a block begins: a phi's, or its dominator's last."""
-        if label in self.phi_places:
-            return self.phi(label)
-        dominator = self.flow.immediate_dominators()[label]
-        return ir.UNDEFINED if dominator == label else self.on_exit(dominator)
+        dominators = self.flow.immediate_dominators()
+        while label not in self.phi_places:
+            dominator = dominators[label]
+            if dominator == label:
+                return ir.UNDEFINED
+            if self.versions[dominator]:
+                return self.versions[dominator][-1][1].target
+            label = dominator
+        return self.phi(label)
 
     def on_exit(self, label: int) -> Any:
         """Return the variable that holds the value where a block ends."""
