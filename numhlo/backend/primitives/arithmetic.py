@@ -59,7 +59,7 @@ def divide(lhs: Any, rhs: Any) -> Any:
     if rhs == 0:
         return ~lhs.dtype.type(0)
     quotient = abs(int(lhs)) // abs(int(rhs))
-    return _wrapped(quotient if (lhs < 0) == (rhs < 0) else -quotient, lhs.dtype)
+    return wrapped(quotient if (lhs < 0) == (rhs < 0) else -quotient, lhs.dtype)
 
 
 def remainder(lhs: Any, rhs: Any) -> Any:
@@ -70,7 +70,7 @@ def remainder(lhs: Any, rhs: Any) -> Any:
     if rhs == 0:
         return lhs
     rest = abs(int(lhs)) % abs(int(rhs))
-    return _wrapped(-rest if lhs < 0 else rest, lhs.dtype)
+    return wrapped(-rest if lhs < 0 else rest, lhs.dtype)
 
 
 def minimum(lhs: Any, rhs: Any) -> Any:
@@ -140,6 +140,7 @@ def is_finite(value: Any) -> Any:
     return math.isfinite(value)
 
 
-def _wrapped(number: int, dtype: np.dtype) -> Any:
+def wrapped(number: int, dtype: np.dtype) -> Any:
+    """Return an integer modulo the range of a type."""
     width = dtype.itemsize * 8
     return np.dtype(f"u{dtype.itemsize}").type(number & ((1 << width) - 1)).view(dtype)

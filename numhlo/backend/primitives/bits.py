@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.backend.primitives.arithmetic import wrapped
+
 
 def bits_of_f32(value: Any) -> Any:
     """Return the bits of a float32 as int32."""
@@ -55,27 +57,22 @@ def shift_left(value: Any, amount: Any) -> Any:
     """Return ``value << amount``; 0 where the amount is negative or the width or more."""
     width = value.dtype.itemsize * 8
     shifted = int(value) << int(amount) if 0 <= amount < width else 0
-    return _wrapped(shifted, value.dtype)
+    return wrapped(shifted, value.dtype)
 
 
 def shift_right_logical(value: Any, amount: Any) -> Any:
     """Return the bits shifted right, zeros coming in; 0 where the amount is negative or the width or more."""
     width = value.dtype.itemsize * 8
     shifted = int(_unsigned(value)) >> int(amount) if 0 <= amount < width else 0
-    return _wrapped(shifted, value.dtype)
+    return wrapped(shifted, value.dtype)
 
 
 def shift_right_arithmetic(value: Any, amount: Any) -> Any:
     """Return the bits shifted right, copies of the sign coming in; all signs where the amount is out of range."""
     width = value.dtype.itemsize * 8
     signed = value.view(f"i{value.dtype.itemsize}")
-    return _wrapped(int(signed) >> (int(amount) if 0 <= amount < width else width - 1), value.dtype)
+    return wrapped(int(signed) >> (int(amount) if 0 <= amount < width else width - 1), value.dtype)
 
 
 def _unsigned(value: Any) -> Any:
     return value.view(f"u{value.dtype.itemsize}")
-
-
-def _wrapped(number: int, dtype: np.dtype) -> Any:
-    width = dtype.itemsize * 8
-    return np.dtype(f"u{dtype.itemsize}").type(number & ((1 << width) - 1)).view(dtype)
