@@ -19,7 +19,8 @@ from numhlo.tracer.replay import replay_op
 
 
 @JVP.register(contraction.DOT_GENERAL)
-def _jvp_dot(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
+def jvp_bilinear(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
+    """Apply the op to each operand's tangent beside the other operand."""
     (x, y), (dx, dy) = primals, tangents
     first = None if dx is None else replay_op(op, [dx, y], {})[0]
     return [add_tangents(first, None if dy is None else replay_op(op, [x, dy], {})[0])]

@@ -14,17 +14,12 @@ from numhlo.lowering.ops.dimension_numbers import ConvolutionDimensionNumbers
 from numhlo.lowering.ops.window_geometry import Pairs, Windows, as_array, dilated
 from numhlo.tracer.batching.windows import merge_axes, split_axis
 from numhlo.tracer.bind import bind1
-from numhlo.tracer.differentiation.table import JVP, TRANSPOSE, add_tangents, linear_operand
+from numhlo.tracer.differentiation.contraction import jvp_bilinear
+from numhlo.tracer.differentiation.table import JVP, TRANSPOSE, linear_operand
 from numhlo.tracer.namespace.axis_order import moveaxis
 from numhlo.tracer.namespace.core import convert
-from numhlo.tracer.replay import replay_op
 
-
-@JVP.register(convolution.CONVOLUTION)
-def _jvp_convolution(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
-    (x, y), (dx, dy) = primals, tangents
-    first = None if dx is None else replay_op(op, [dx, y], {})[0]
-    return [add_tangents(first, None if dy is None else replay_op(op, [x, dy], {})[0])]
+JVP.register(convolution.CONVOLUTION)(jvp_bilinear)
 
 
 @TRANSPOSE.register(convolution.CONVOLUTION)

@@ -25,16 +25,9 @@ from numhlo.tracer.namespace.core import (
 )
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.joining import concatenate
-from numhlo.tracer.trace import Tracer
+from numhlo.tracer.namespace.sorting import along
 
 __all__ = ["packbits", "sliding_window_view", "unpackbits"]
-
-
-def _along(a: Any, axis: int | None) -> tuple[Tracer, int]:
-    array = as_traced(asarray(a))
-    if axis is None:
-        return as_traced(reshape_to(array, (array.size,))), 0
-    return array, normalize_axis(axis, array.ndim)
 
 
 def _weights(bitorder: str) -> np.ndarray:
@@ -74,7 +67,7 @@ def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> Any:
     >>> packbits([1, 0, 1])
     Array([160], dtype=uint8)
     """
-    array, place = _along(a, axis)
+    array, place = along(a, axis)
     if array.dtype.kind not in "biu":
         raise DTypeError("packbits of an array that is neither boolean nor integer", where=capture_location())
     flags = as_traced(moveaxis(as_traced(b.truth(array)), place, -1))
@@ -118,7 +111,7 @@ def unpackbits(a: Any, /, axis: int | None = None, count: int | None = None, bit
     >>> unpackbits(np.array([5], np.uint8))
     Array([0, 0, 0, 0, 0, 1, 0, 1], dtype=uint8)
     """
-    array, place = _along(a, axis)
+    array, place = along(a, axis)
     if array.dtype != np.uint8:
         raise DTypeError("unpackbits of an array that is not uint8", where=capture_location())
     moved = as_traced(moveaxis(array, place, -1))

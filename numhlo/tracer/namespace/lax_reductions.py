@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.lowering.ir import TensorType, capture_location
+from numhlo.lowering.ir import Region, TensorType, capture_location
 from numhlo.lowering.ir.errors import DTypeError
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.lowering.ops import reduction
@@ -39,7 +39,7 @@ from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.lax_operands import document
 from numhlo.tracer.namespace.reductions import reduce_with
 from numhlo.tracer.namespace.sorting import order_keys, precedes
-from numhlo.tracer.pytrees import tree_flatten, tree_unflatten
+from numhlo.tracer.pytrees import PyTreeDef, tree_flatten, tree_unflatten
 
 __all__ = [
     "argmax", "argmin", "cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum",
@@ -166,17 +166,23 @@ def reduce(operands: Any, init_values: Any, computation: Callable[[Any, Any], An
     arrays = [asarray(x) for x in leaves]
     initial = [convert(asarray(i), a.dtype) for i, a in zip(tree_flatten(init_values)[0], arrays, strict=True)]
 
+    region = combining(computation, arrays, tree)
+    places = normalize_axes(tuple(dimensions), len(shape_of(arrays[0])))
+    return tree_unflatten(
+        tree, bind(reduction.REDUCE, *arrays, *initial, attributes={"dimensions": places}, regions=[region])
+    )
+
+
+def combining(computation: Callable[[Any, Any], Any], arrays: list[Any], tree: PyTreeDef) -> Region:
+    """Return the region that combines two elements of each array: two trees of scalars into one."""
+
     def body(*scalars: Any) -> list[Any]:
         count = len(arrays)
         sides = [tree_unflatten(tree, scalars[:count]), tree_unflatten(tree, scalars[count:])]
         results = tree_flatten(computation(sides[0], sides[1]))[0]
         return [convert(r, a.dtype) for r, a in zip(results, arrays, strict=True)]
 
-    region = trace_region(body, [TensorType((), a.dtype) for a in arrays * 2])
-    places = normalize_axes(tuple(dimensions), len(shape_of(arrays[0])))
-    return tree_unflatten(
-        tree, bind(reduction.REDUCE, *arrays, *initial, attributes={"dimensions": places}, regions=[region])
-    )
+    return trace_region(body, [TensorType((), a.dtype) for a in arrays * 2])
 
 
 @runs_anywhere

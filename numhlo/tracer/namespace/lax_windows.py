@@ -13,9 +13,10 @@ from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError
 from numhlo.lowering.ops import convolution, layout, windows
 from numhlo.lowering.ops.dimension_numbers import ConvolutionDimensionNumbers
 from numhlo.lowering.ops.window_geometry import as_array, dilated
-from numhlo.tracer.bind import bind, bind1, trace_region
+from numhlo.tracer.bind import bind, bind1
 from numhlo.tracer.namespace.core import as_dtype, asarray, convert, shape_of, spelling
 from numhlo.tracer.namespace.eager import runs_anywhere
+from numhlo.tracer.namespace.lax_reductions import combining
 from numhlo.tracer.namespace.lax_window_arguments import (
     ConvDimensionNumbers,
     conv_dimension_numbers,
@@ -376,13 +377,7 @@ def reduce_window(
     dilation = numbers(window_dilation, len(shape), "window_dilation")
     reach = list(map(dilated, sizes, dilation))
 
-    def body(*scalars: Any) -> list[Any]:
-        count = len(arrays)
-        sides = [tree_unflatten(tree, scalars[:count]), tree_unflatten(tree, scalars[count:])]
-        results = tree_flatten(computation(sides[0], sides[1]))[0]
-        return [convert(r, a.dtype) for r, a in zip(results, arrays, strict=True)]
-
-    region = trace_region(body, [TensorType((), a.dtype) for a in arrays * 2])
+    region = combining(computation, arrays, tree)
     attributes = {
         "window_dimensions": sizes,
         "window_strides": strides,

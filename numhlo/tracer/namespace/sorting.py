@@ -62,7 +62,8 @@ def precedes(direction: str, sides: Sequence[Any]) -> Any:
     return b.either(wins, b.both(b.equal(x, y), precedes(direction, rest))) if rest else wins
 
 
-def _prepare(a: Any, axis: int | None) -> tuple[Any, int]:
+def along(a: Any, axis: int | None) -> tuple[Any, int]:
+    """Return an array and the axis that is meant: of the flattened array where that is None."""
     array = as_traced(asarray(a))
     if axis is None:
         return as_traced(reshape_to(array, (array.size,))), 0
@@ -122,7 +123,7 @@ def sort(
     >>> sort(np.array([3, 1, 2]))
     Array([1, 2, 3])
     """
-    array, place = _prepare(a, axis)
+    array, place = along(a, axis)
     return array if array.ndim == 0 else sort_together([array], place, descending)[0]
 
 
@@ -162,7 +163,7 @@ def argsort(
     """
     if asarray(a).ndim == 0 and axis in (-1, 0):
         return full_of(0, (1,), np.int64)
-    array, place = _prepare(a, axis)
+    array, place = along(a, axis)
     index = b.iota_along(array.shape, place)
     return sort_together([array, index], place, descending)[1]
 
