@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from numhlo.lowering.ir.location import UNKNOWN, Location
 from numhlo.lowering.ir.types import TensorType, Type
 
@@ -110,12 +112,13 @@ class Region:
         """Yield every op, outer before inner, in program order."""
         stack: list[Iterator[Op]] = [iter(self.ops)]
         while stack:
-            op = next(stack[-1], None)
-            if op is None:
+            for op in stack[-1]:
+                yield op
+                if op.regions:
+                    stack += [iter(region.ops) for region in reversed(op.regions)]
+                    break
+            else:
                 stack.pop()
-                continue
-            yield op
-            stack.extend(iter(region.ops) for region in reversed(op.regions))
 
 
 class Function:
@@ -167,6 +170,9 @@ class Function:
         found: dict[int, Function] = {}
         for op in self.body.walk():
             for attribute in op.attributes.values():
+                kind = type(attribute)
+                if kind in _PLAIN or (kind is tuple and _PLAIN.issuperset(map(type, attribute))):
+                    continue  # nearly all attributes: most graphs are walked because they might refer to functions
                 for function in functions_in(attribute):
                     found.setdefault(id(function), function)
         return list(found.values())
@@ -189,6 +195,10 @@ class Function:
         arguments = ", ".join(map(str, self.argument_types))
         results = ", ".join(map(str, self.result_types))
         return f"<function @{self.name}({arguments}) -> ({results})>"
+
+
+_PLAIN = frozenset({int, bool, str, float, type(None), np.ndarray})
+"""Types of attributes that hold no function."""
 
 
 def functions_in(attribute: Any) -> Iterator[Function]:
