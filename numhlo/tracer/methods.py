@@ -15,7 +15,7 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ConcretizationError, DTypeError, UnsupportedError
-from numhlo.tracer import python_values
+from numhlo.tracer import python_values, ufunc_methods
 from numhlo.tracer.lost_slopes import loses_slope
 from numhlo.tracer.namespace import (
     axis_order,
@@ -35,7 +35,6 @@ from numhlo.tracer.namespace import (
     searching,
     selection,
     sorting,
-    ufunc_methods,
 )
 from numhlo.tracer.namespace.at import At
 from numhlo.tracer.namespace.core import FUNCTIONS, as_dtype, convert
