@@ -22,7 +22,7 @@ from numhlo.backend.runtime import library, pool
 from numhlo.backend.runtime.arenas import native_arenas
 from numhlo.backend.runtime.fast_entry import EntryRecords
 from numhlo.backend.runtime.frame import Frame
-from numhlo.backend.runtime.interrupt import block_address, interrupt_flag, never_address, raise_kept
+from numhlo.backend.runtime.interrupt import block_address, interrupt_flag, raise_kept
 from numhlo.backend.runtime.native_functions import native_address, native_callable, request_native
 from numhlo.backend.runtime.numpy_engine import NumpyEngine
 from numhlo.backend.runtime.object_layout import ALIGNED, C_CONTIGUOUS, array_address
@@ -333,22 +333,24 @@ class Executable:
         return [found[number] for number in self.program.results]
 
     def _run(self, frame: Frame) -> None:
-        if not self.table.takes_long or not interrupt_flag().arm():
+        if not self.table.takes_long or not interrupt_flag().is_heard():
             self._run_steps(frame, lambda: True)
             return
+        attend: Callable[..., int] | None = None
 
         def heard() -> bool:
             """Return whether signals end machine code; until then, loops stay in Python, which hears them."""
-            if self._is_interruptible():
-                frame.words[layout.INTERRUPT] = interrupt_flag().address
-                return True
-            return not self.table.has_loops or request_native("attend").done
+            nonlocal attend
+            if attend is None and self._is_interruptible():
+                attend = native_callable(native_address("attend"))
+                attend(frame.address, 0, 0, layout.ATTEND_LISTEN, 0)
+            return attend is not None or not self.table.has_loops or request_native("attend").done
 
         try:
             self._run_steps(frame, heard)
         finally:
-            frame.words[layout.INTERRUPT] = never_address
-            interrupt_flag().disarm()
+            if attend is not None:  # no Python function is called before: at its start, another signal would be heard
+                attend(frame.address, 0, 0, layout.ATTEND_STOP, 0)
 
     def _is_interruptible(self) -> bool:
         """Return whether signals are to be heard during a call, and the code for it is there."""
@@ -429,7 +431,7 @@ class Executable:
             raise_kept(frame.words)
         if status != layout.INTERRUPTED:
             self.raise_status(status)
-        interrupt_flag().clear()
+        native_callable(native_address("attend"))(frame.address, 0, 0, layout.ATTEND_LOWER, 0)
 
     def _finish(self, frame: Frame) -> None:
         if frame.words[layout.BLAS_HELD]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import struct
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 LENGTHS = struct.Struct("<II")
 
@@ -21,14 +21,16 @@ class Message:
     payload: bytes = b""
 
 
-def write_message(stream: BinaryIO, message: Message) -> None:
+def write_message(stream: IO[bytes], message: Message) -> None:
     """Write a message and flush."""
     header = json.dumps(message.header).encode()
-    stream.write(LENGTHS.pack(len(header), len(message.payload)) + header + message.payload)
+    rest = memoryview(LENGTHS.pack(len(header), len(message.payload)) + header + message.payload)
+    while rest:  # without a buffer, a pipe takes what it has room for
+        rest = rest[stream.write(rest) :]
     stream.flush()
 
 
-def read_message(stream: BinaryIO) -> Message:
+def read_message(stream: IO[bytes]) -> Message:
     """Read a message.
 
     Raises
@@ -41,8 +43,11 @@ def read_message(stream: BinaryIO) -> Message:
     return Message(header, _read_exactly(stream, payload_length))
 
 
-def _read_exactly(stream: BinaryIO, count: int) -> bytes:
-    data = stream.read(count)
-    if len(data) < count:
-        raise EOFError("the pipe was closed")
+def _read_exactly(stream: IO[bytes], count: int) -> bytes:
+    data = b""
+    while len(data) < count:
+        more = stream.read(count - len(data))
+        if not more:
+            raise EOFError("the pipe was closed")
+        data += more
     return data

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
-from typing import IO, BinaryIO, cast
+from typing import IO, cast
 
 import llvmlite
 import ml_dtypes
@@ -70,11 +70,11 @@ def environment() -> dict[str, str]:
 def error_file() -> IO[bytes]:
     """Return where a process's standard error goes: a file without a name, which needs no writable folder."""
     if hasattr(os, "memfd_create"):
-        return os.fdopen(os.memfd_create("numhlo-compiler"), "w+b")
+        return os.fdopen(os.memfd_create("numhlo-compiler"), "w+b", buffering=0)
     try:
-        return tempfile.TemporaryFile()
+        return tempfile.TemporaryFile(buffering=0)
     except OSError:
-        return open(os.devnull, "w+b")
+        return open(os.devnull, "w+b", buffering=0)
 
 
 def can_start_processes() -> bool:
@@ -106,6 +106,7 @@ class CompilerProcess:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self.errors,
+                bufsize=0,  # a buffer's lock, held by a thread that reads, would stop a fork of this process
                 env=environment(),
                 cwd=os.sep,  # the user's folder may go away
                 start_new_session=True,  # Ctrl-C in the terminal is not for it
@@ -113,7 +114,7 @@ class CompilerProcess:
         except BaseException:
             self.errors.close()
             raise
-        self._stdin, self._stdout = cast("BinaryIO", self.popen.stdin), cast("BinaryIO", self.popen.stdout)
+        self._stdin, self._stdout = cast("IO[bytes]", self.popen.stdin), cast("IO[bytes]", self.popen.stdout)
         try:
             self._read(START_SECONDS)
         except BaseException:

@@ -38,6 +38,7 @@ THREAD_SELF = 12  # pthread_self
 PYTHON_API = 13  # address of the table of Python's and NumPy's functions
 INTERRUPT_BLOCK = 14  # address of the interrupt flag's block
 ATTEND = 15  # native code that lets Python attend to signals, or 0
+ATTEND_LOOK, ATTEND_LISTEN, ATTEND_LOWER, ATTEND_STOP = 0, 1, 2, 3  # what it is to do
 FIRST_FREE = 16  # from here on: whatever `numhlo.backend.runtime.library` registers
 LIBRARY_WORDS = 256
 

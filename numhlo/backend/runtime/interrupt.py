@@ -2,8 +2,9 @@
 
 ``signal.set_wakeup_fd`` makes CPython's handler write the signal's number into a file descriptor, whatever the main
 thread is doing. Ours is a file in memory, mapped, so the write lands in a word that native loops can poll for the
-cost of a load. It is set for the time of a call only, on the main thread, and whoever had set one before is told
-afterwards what arrived. Where there is no such file (Windows), loops in native code end before Ctrl-C is seen.
+cost of a load. It is set for the time of a call only, on the main thread, by native code (`native_code.listening`), and
+whoever had set one before is told afterwards what arrived. Where there is no such file (Windows), loops in native code
+end before Ctrl-C is seen.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
-import signal
 import sys
 import tempfile
 import threading
@@ -66,40 +66,9 @@ class InterruptFlag:
         self._bytes = mmap.mmap(self._file, MOST_SIGNALS)
         self._view = immortal(np.frombuffer(self._bytes, np.int64, 1))
 
-    @property
-    def raised(self) -> bool:
-        """Return whether a signal has arrived."""
-        return bool(self._view[0])
-
-    def arm(self) -> bool:
-        """Let signals set the word from now on; return whether this thread is the one that gets them."""
-        if self._bytes is None or threading.get_ident() != threading.main_thread().ident:
-            return False
-        if block[layout.FLAG_DEPTH] == 0:
-            block[layout.FLAG_BEFORE] = signal.set_wakeup_fd(self._file, warn_on_full_buffer=False)
-        block[layout.FLAG_DEPTH] += 1
-        return True
-
-    def disarm(self) -> None:
-        """Undo one `arm`, and hand on what arrived to whoever listened before."""
-        block[layout.FLAG_DEPTH] -= 1
-        if block[layout.FLAG_DEPTH] == 0:
-            signal.set_wakeup_fd(int(block[layout.FLAG_BEFORE]))
-            self.clear()
-
-    def clear(self) -> None:
-        """Set the word back, and hand on what arrived to whoever listened before."""
-        assert self._bytes is not None
-        count = min(os.lseek(self._file, 0, os.SEEK_CUR), MOST_SIGNALS)
-        if count == 0:
-            self._view[0] = 0  # it was set for other threads to see
-            return
-        arrived = self._bytes[:count]
-        os.lseek(self._file, 0, os.SEEK_SET)
-        self._bytes[:count] = bytes(count)
-        before = int(block[layout.FLAG_BEFORE])
-        if before != -1:
-            os.write(before, arrived)
+    def is_heard(self) -> bool:
+        """Return whether signals can set the word, and their handlers run on this thread."""
+        return self._bytes is not None and threading.get_ident() == threading.main_thread().ident
 
 
 def raise_kept(words: memoryview) -> None:

@@ -307,12 +307,15 @@ def test_processes_end_with_their_owner():
 @pytest.mark.slow
 def test_children_of_fork_start_their_own():
     text = """
-        import os
+        import os, signal, threading
         from numhlo.backend.compiler.service import compiler_service
         from tests.backend.compiler.test_service import kernel
         service = compiler_service()
         service.submit(kernel(1)).result(60)
         pid = service.drivers[0].process.pid
+        os.kill(pid, signal.SIGSTOP)
+        asked = service.submit(kernel(4))
+        threading.Event().wait(0.2)  # a thread waits for the answer: a lock that it holds is held for good in the child
         child = os.fork()
         if child == 0:
             own = compiler_service()
@@ -320,7 +323,12 @@ def test_children_of_fork_start_their_own():
             fine = own is not service and own.drivers[0].process.pid != pid
             own.close()
             os._exit(0 if fine else 1)
+        late = threading.Timer(60, os.kill, (child, signal.SIGKILL))
+        late.start()
         assert os.waitpid(child, 0)[1] == 0
+        late.cancel()
+        os.kill(pid, signal.SIGCONT)
+        asked.result(60)
         service.submit(kernel(3)).result(60)
         assert service.drivers[0].process.pid == pid
         print("done")

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from numhlo.backend.executable import Executable
-from numhlo.backend.primitives.layout import CUT_SHORT, FLAG_BEFORE_OBJECT
+from numhlo.backend.primitives.layout import CUT_SHORT, FLAG_BEFORE_OBJECT, FLAG_DEPTH
 from numhlo.backend.program import Buffer, Kernel, Launch, Place, Program
-from numhlo.backend.runtime.interrupt import block, interrupt_flag
+from numhlo.backend.runtime.interrupt import block
 from numhlo.lowering.ir import Region, TensorType
 from numhlo.lowering.ops import elementwise
 from numhlo.lowering.ops.primitive import make_op
@@ -87,36 +87,31 @@ def test_a_call_listens_once_its_loop_has_gone_on_for_a_while():
     assert listened == [False, True]
 
 
-def test_a_handler_that_does_not_raise_lets_the_loop_go_on():
+@pytest.fixture
+def doubling():
+    """Return a loop of the driver, called by way of Python."""
     executable = Executable(doubling_program(1e300))
     assert executable.wait(60)
-    seen = []
-    before = signal.signal(signal.SIGUSR1, lambda *_: seen.append(1))
-    try:
-        signal.raise_signal(signal.SIGUSR1)
-        flag = interrupt_flag()
-        assert flag.arm()
-        signal.raise_signal(signal.SIGUSR1)
-        raised = [flag.raised]
-        expected = 1.5 * 2.0 ** np.ceil(np.log2(1e300 / 1.5))
-        assert executable([np.array(1.5)])[0][()] == expected  # starts with the flag up: goes on after a look at Python
-        flag.disarm()
-        assert [*raised, flag.raised] == [True, False]
-    finally:
-        signal.signal(signal.SIGUSR1, before)
-    assert seen == [1, 1]
+    return executable
 
 
-def test_other_listeners_hear_of_signals_too():
+def test_signals_that_raise_nothing_let_the_loop_go_on_and_other_listeners_hear_of_them(doubling, monkeypatch):
+    run_steps = doubling._run_steps
+
+    def flag_is_up(frame, heard):
+        assert heard()
+        signal.raise_signal(signal.SIGUSR1)
+        run_steps(frame, heard)
+
+    monkeypatch.setattr(doubling, "_run_steps", flag_is_up)
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
-    before = signal.signal(signal.SIGUSR1, lambda *_: None)
+    seen = []
+    before = signal.signal(signal.SIGUSR1, lambda *_: seen.append(1))
     kept = signal.set_wakeup_fd(writer)
     try:
-        flag = interrupt_flag()
-        assert flag.arm()
-        signal.raise_signal(signal.SIGUSR1)
-        flag.disarm()
+        assert doubling._call([np.array(1.5)])[0][()] == 1.5 * 2.0 ** np.ceil(np.log2(1e300 / 1.5))
+        assert seen == [1]
         assert os.read(reader, 10) == bytes([signal.SIGUSR1])
         assert signal.set_wakeup_fd(writer) == writer
     finally:
@@ -126,12 +121,44 @@ def test_other_listeners_hear_of_signals_too():
         os.close(writer)
 
 
-def test_only_the_main_thread_arms():
-    armed = []
-    thread = threading.Thread(target=lambda: armed.append(interrupt_flag().arm()))
+def test_ctrl_c_at_the_start_of_any_function_of_a_call_leaves_nothing_behind(doubling):
+    raised = 0
+
+    def call(number):
+        """Make a call in which Ctrl-C is pressed at the start of one of the Python functions that it calls."""
+        starts = iter(range(number + 1))
+
+        def trace(frame, event, argument):
+            if next(starts, None) == number:
+                raise KeyboardInterrupt
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            doubling._call([np.array(1e299)])
+        finally:
+            sys.settrace(before)
+
+    for number in range(200):
+        try:
+            call(number)
+        except KeyboardInterrupt:
+            raised += 1
+        else:
+            break
+        assert (signal.set_wakeup_fd(-1), block[FLAG_DEPTH]) == (-1, 0), number
+    assert 10 < raised < 200
+    assert doubling([np.array(1e300)])[0] == 1e300
+
+
+def test_only_the_main_thread_hears(doubling):
+    made = []
+    block[FLAG_BEFORE_OBJECT] = 0
+    thread = threading.Thread(target=lambda: made.append(doubling._call([np.array(1.5)])))
     thread.start()
     thread.join()
-    assert armed == [False]
+    assert made
+    assert block[FLAG_BEFORE_OBJECT] == 0
 
 
 FIRST_CALL = """

@@ -12,6 +12,7 @@ from numhlo.backend.primitives.layout import (
     API_HOLD_GIL,
     API_RELEASE_GIL,
     API_THREAD_IDENT,
+    ATTEND_LOOK,
     CONDITION_BROADCAST,
     EXCEPTION,
     FLAG_ADDRESS,
@@ -32,7 +33,7 @@ from numhlo.backend.primitives.layout import (
     SYSCALL,
     WORD,
 )
-from numhlo.backend.runtime.native_code.listening import counts_look, hand_on, is_early, listen
+from numhlo.backend.runtime.native_code.listening import counts_look, hand_on, is_early, listen, obey
 from numhlo.backend.vector_math.jitable import jitable
 
 LOW_HALF = 0xFFFFFFFF
@@ -52,11 +53,9 @@ def wake_owner(library, block):
         call_function(load_i64(library, MUTEX_UNLOCK), mutex)
 
 
-def attend(ctx, bufs, dims, lo, hi):
-    """Return whether the call is to end."""
-    library = load_i64(ctx, LIBRARY)
-    api = load_i64(library, PYTHON_API)
-    flag = load_i64(library, INTERRUPT_BLOCK)
+@jitable
+def look(ctx, library, api, flag):
+    """Let Python attend to what arrived; return whether the call is to end."""
     early = is_early(ctx, flag)
     if early and counts_look(ctx):
         return 0
@@ -76,3 +75,19 @@ def attend(ctx, bufs, dims, lo, hi):
                 store_release(ctx, STATUS, RAISED)
             call_function(load_i64(api, API_RELEASE_GIL), held)
     return 1 if load_acquire(ctx, STATUS) != OK else 0
+
+
+def attend(ctx, bufs, dims, lo, hi):
+    """Do what ``lo`` says: look, and return whether the call is to end, or, for Python: listen, lower the flag, stop.
+
+    Python can't do the latter itself: a signal's handler that raises in between would leave them half done.
+    """
+    library = load_i64(ctx, LIBRARY)
+    api = load_i64(library, PYTHON_API)
+    flag = load_i64(library, INTERRUPT_BLOCK)
+    if lo == ATTEND_LOOK:
+        return look(ctx, library, api, flag)
+    held = call_function(load_i64(api, API_HOLD_GIL)) & LOW_HALF
+    obey(api, flag, ctx, lo)
+    call_function(load_i64(api, API_RELEASE_GIL), held)
+    return 0

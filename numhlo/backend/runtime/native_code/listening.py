@@ -16,6 +16,8 @@ from numhlo.backend.primitives.layout import (
     API_SET_WAKEUP,
     API_THREAD_IDENT,
     API_WRITE,
+    ATTEND_LISTEN,
+    ATTEND_LOWER,
     FLAG_ADDRESS,
     FLAG_BEFORE,
     FLAG_BEFORE_OBJECT,
@@ -129,3 +131,16 @@ def stop_listening(api, flag):
         else:
             call_function(load_i64(api, API_DECREF), ours)
         lower_flag(api, flag)
+
+
+@jitable
+def obey(api, flag, frame, order):
+    """Listen for a frame's loops, or, if they are listened for, lower the flag, or stop."""
+    if order == ATTEND_LISTEN:
+        listen(api, flag, frame)
+    elif load_i64(frame, INTERRUPT) == load_i64(flag, FLAG_ADDRESS):
+        if order == ATTEND_LOWER:
+            lower_flag(api, flag)
+        else:
+            store_i64(frame, INTERRUPT, flag + FLAG_NEVER * WORD)
+            stop_listening(api, flag)
