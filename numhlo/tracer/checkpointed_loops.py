@@ -23,7 +23,7 @@ from numhlo.tracer.batching.table import Lanes
 from numhlo.tracer.bind import trace_function
 from numhlo.tracer.checkpointing import checkpoint
 from numhlo.tracer.custom_rules import CustomRule, bind_with_rule
-from numhlo.tracer.differentiation.control_flow import active_carries
+from numhlo.tracer.differentiation.activity import Activity
 from numhlo.tracer.differentiation.loops import Loop
 from numhlo.tracer.differentiation.table import Dual, Environment, Walker, instantiate
 from numhlo.tracer.loops import Carry, while_loop
@@ -184,7 +184,7 @@ class _WhileRule(CustomRule):
         outer = free_values(op)
         values = [*outer, *op.operands]
         active = [environment[v].tangent is not None for v in outer]
-        active += active_carries(op, [environment[v].tangent is not None for v in op.operands], environment)
+        active += Activity.around(op, environment).of_while(op)
         if not any(active):
             return walker.op(op, environment)
         primals = [environment[v].primal for v in values]

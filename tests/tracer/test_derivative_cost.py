@@ -56,6 +56,33 @@ def test_ops_and_tracing_grow_linearly(derivative: Any, shape: tuple[int, ...]) 
     assert calls[2] - calls[1] < 1.5 * 6 / 4 * (calls[1] - calls[0])
 
 
+def in_branches(depth: int) -> Callable[[Any], Any]:
+    """Return a program of branches, loops and calls in each other."""
+    if not depth:
+        return lambda x: np.sin(x) * x
+    inner = numhlo.jit(in_branches(depth - 1))
+    step = lambda c, _: (lax.cond(c > depth, lambda c: inner(c) * c, lambda c: np.floor(c) + 2 * c, c), None)
+    return lambda x: lax.scan(step, x, None, length=2)[0]
+
+
+def test_nested_branches_and_loops_are_differentiated_once() -> None:
+    depths = (2, 4, 6)
+    counts = [ops_of(numhlo.grad(in_branches(d)), 0.3).total() for d in depths]
+    assert counts[2] - counts[1] < 1.5 * (counts[1] - counts[0])  # what is kept goes through each loop
+    calls = [count_calls(numhlo.jit(numhlo.grad(in_branches(d))).lower, 0.3) for d in depths]
+    assert calls[2] < 5 * calls[1]  # each level is copied into the one around it; doubling each level would be 16
+
+
+def test_branches_share_the_places_of_what_is_kept() -> None:
+    branches = [lambda c, k=k: np.sin(c * np.sin(c * k)) for k in range(4)]
+    several = lambda x: lax.scan(lambda c, k: (lax.switch(k % 4, branches, c), None), x, np.arange(100))[0].sum()
+    one = lambda x: lax.scan(lambda c, k: (branches[2](c), None), x, np.arange(100))[0].sum()
+    x = np.ones(5)
+    assert kept(several, x) <= 1.5 * kept(one, x)
+    near = [several(x + s * 1e-6 * (np.arange(5) == 0)) for s in (1, -1)]
+    assert numhlo.grad(several)(x)[0] == pytest.approx((near[0] - near[1]) / 2e-6, rel=1e-4, abs=1e-8)
+
+
 def rnn(w: Any, xs: Any) -> Any:
     last, ys = lax.scan(lambda h, x: (np.tanh(h @ np.exp(w) + x), h * x), xs[0], xs)
     return (last**2).sum() + ys.sum()

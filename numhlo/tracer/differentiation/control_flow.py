@@ -8,16 +8,16 @@ linearized if it counts, or its values are known: then it is a scan.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from numhlo.lowering.interpreter import free_values
-from numhlo.lowering.ir import Op, Region, Value
+from numhlo.lowering.ir import Op, Region, TensorType, Value
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import control_flow
-from numhlo.tracer.bind import bind, trace_region
+from numhlo.lowering.ops.creation import CONSTANT
+from numhlo.tracer.bind import bind, new_trace, trace_region
 from numhlo.tracer.custom_rules import custom_rule
+from numhlo.tracer.differentiation.activity import Activity
 from numhlo.tracer.differentiation.composites import has_derivative, jvp_composite
 from numhlo.tracer.differentiation.counted_loops import as_scan
 from numhlo.tracer.differentiation.loops import jvp_loop, jvp_scan
@@ -35,14 +35,14 @@ from numhlo.tracer.differentiation.table import (
 )
 from numhlo.tracer.namespace.core import full_of
 from numhlo.tracer.replay import replay_body, replay_op
-from numhlo.tracer.trace import Trace, Tracer, current_trace
+from numhlo.tracer.trace import Trace, current_trace
 
 
 @JOINT.register(control_flow.IF, control_flow.CASE)
 def _joint_branch(
     walker: Walker, op: Op, primals: list[Any], tangents: list[Any], environment: Environment
 ) -> tuple[Sequence[Any], Sequence[Any]]:
-    active = _active_results(op, environment)
+    active = Activity.around(op, environment).of_results(op)
     if walker.linearizes:
         return _linearize_branch(walker, op, primals[0], environment, active)
 
@@ -59,90 +59,110 @@ def _joint_branch(
     return outputs, [next(results) if a else None for a in active]
 
 
-def _active_results(op: Op, environment: Environment) -> list[bool]:
-    """Return which results of a branch have a tangent in some region."""
-    active = [False] * len(op.results)
-    for region in op.regions:
-
-        def body(region: Region = region) -> list[Any]:
-            outputs = Walker().body(region, [], environment)
-            for k, dual in enumerate(outputs):
-                active[k] = active[k] or dual.tangent is not None
-            return []
-
-        trace_region(body, [])
-    return active
-
-
 def _linearize_branch(
     walker: Walker, op: Op, index: Any, environment: Environment, active: list[bool]
 ) -> tuple[Sequence[Any], Sequence[Any]]:
     outer = [v for v in free_values(op) if environment[v].tangent is not None]
-    halves: list[tuple[Region, list[int]]] = []
-    residual_types: list[Any] = []
-
-    def measure(region: Region) -> None:
-        """Trace a branch once, to learn the types of its residuals."""
-
-        def body() -> list[Any]:
-            _, linear, captures = _split_branch(walker, region, environment, outer, active)
-            kept = [x if isinstance(x, Tracer) else _wrapped(x) for x in captures]
-            places = list(range(len(residual_types), len(residual_types) + len(kept)))
-            residual_types.extend(x.aval for x in kept)
-            halves.append((linear, places))
-            return []
-
-        trace_region(body, [])
-
     with walker.in_primal():
-        for region in op.regions:
-            measure(region)
-
-    def primal_branch(number: int, region: Region) -> Region:
-        def body() -> list[Any]:
-            outputs, linear, captures = _split_branch(walker, region, environment, outer, active)
-            halves[number] = (linear, halves[number][1])
-            filled = dict(zip(halves[number][1], captures, strict=True))
-            residuals = [
-                filled[k] if k in filled else full_of(0, t.shape, t.dtype) for k, t in enumerate(residual_types)
-            ]
-            return [d.primal for d in outputs] + residuals
-
-        return trace_region(body, [])
-
-    with walker.in_primal():
-        regions = [primal_branch(k, r) for k, r in enumerate(op.regions)]
-        results = bind(op.definition, index, regions=regions)
+        halves = [_split_branch(walker, region, environment, outer, active) for region in op.regions]
+        slots, places = _shared_slots(halves)
+        for half, own in zip(halves, places, strict=True):
+            half.fill(slots, own)
+        results = bind(op.definition, index, regions=[half.primal.region for half in halves])
+        around = current_trace()
+        assert around is not None
+        outside = [half.outside(around) for half in halves]
     outputs, residuals = results[: len(op.results)], results[len(op.results) :]
     inputs = [environment[v].tangent for v in outer]
 
     def linear_branch(number: int) -> Region:
-        region, places = halves[number]
-        return trace_region(lambda: replay_body(region, [*inputs, *[residuals[k] for k in places]], {}), [])
+        half = halves[number]
+        given = {**outside[number], **{k: residuals[slot] for k, slot in places[number].items()}}
+        captured = [given[k] for k in range(len(half.captures))]
+        return trace_region(lambda: replay_body(half.linear, [*inputs, *captured], {}), [])
 
     lines = iter(bind(op.definition, index, regions=[linear_branch(k) for k in range(len(op.regions))]))
     return outputs, [next(lines) if a else None for a in active]
 
 
-def _wrapped(array: np.ndarray) -> Any:
-    trace = current_trace()
-    assert trace is not None
-    return trace.wrap(trace.read(array))
+class _Half(NamedTuple):
+    """A branch cut in two.
+
+    Attributes
+    ----------
+    primal : Trace
+        Of the primal ops; it returns the branch's results, and in the end the residuals of all branches.
+    linear : Region
+        A body of the tangents from outside and of what it captures.
+    captures : list of Value
+        Read in the primal body.
+    """
+
+    primal: Trace
+    linear: Region
+    captures: list[Value]
+
+    def inside(self) -> list[int]:
+        """Return which captures the primal body makes, so that it must return them; anyone can make a constant."""
+        made = {v for op in self.primal.region.ops if op.definition is not CONSTANT for v in op.results}
+        return [k for k, v in enumerate(self.captures) if v in made]
+
+    def outside(self, around: Trace) -> dict[int, Any]:
+        """Return the other captures, in the trace around: they need not go through the branch."""
+        inside = set(self.inside())
+        return {k: _taken_out(v, around) for k, v in enumerate(self.captures) if k not in inside}
+
+    def fill(self, slots: Sequence[TensorType], places: Mapping[int, int]) -> None:
+        """Let the primal body return a value for each slot: its own residuals, and zeros."""
+        own = {slot: self.captures[k] for k, slot in places.items()}
+        zeros: dict[TensorType, Value] = {}
+        with self.primal.resumed():
+            for slot, type in enumerate(slots):
+                if slot not in own and type not in zeros:
+                    zeros[type] = self.primal.read(full_of(0, type.shape, type.dtype))
+                self.primal.region.returns.append(own[slot] if slot in own else zeros[type])
+
+
+def _taken_out(value: Value, around: Trace) -> Any:
+    owner = value.owner
+    if isinstance(owner, Op) and owner.definition is CONSTANT:
+        return owner.attributes["value"]
+    return around.wrap(value)
+
+
+def _shared_slots(halves: Sequence[_Half]) -> tuple[list[TensorType], list[dict[int, int]]]:
+    """Return the types of residuals, and where each branch has its own: one branch runs, so places are shared."""
+    slots: list[TensorType] = []
+    places: list[dict[int, int]] = []
+    for half in halves:
+        free = list(range(len(slots)))
+        own: dict[int, int] = {}
+        for k in half.inside():
+            type = half.captures[k].tensor
+            fitting = next((slot for slot in free if slots[slot] == type), None)
+            if fitting is None:
+                fitting = len(slots)
+                slots.append(type)
+            else:
+                free.remove(fitting)
+            own[k] = fitting
+        places.append(own)
+    return slots, places
 
 
 def _split_branch(
     walker: Walker, region: Region, environment: Environment, outer: Sequence[Value], active: Sequence[bool]
-) -> tuple[list[Dual], Region, list[Any]]:
-    """Run a branch's primal ops here, and its tangent ops in a linear body of the outer tangents; with residuals."""
-    here = current_trace()
-    assert here is not None
-    with Trace(here, linear=True).resumed() as inner:
+) -> _Half:
+    """Trace a branch's primal ops as a branch, and its tangent ops as a linear body of the outer tangents."""
+    with new_trace(closed=False) as here, Trace(here, linear=True).resumed() as inner:
         lifted = {v: Dual(environment[v].primal, inner.argument(v.type)) for v in outer}
         plain: Mapping[Value, Dual] = {**environment, **lifted}
         outputs = Walker(here, inner, walker.saved).body(region, [], plain)
         wanted = [instantiate(d.tangent, v) for d, v, a in zip(outputs, region.returns, active, strict=True) if a]
-        linear = finish_linear(inner, wanted)
-    return outputs, *linear
+        linear, captures = finish_linear(inner, wanted)
+        with here.resumed():
+            here.region.returns = [here.read(d.primal) for d in outputs]
+            return _Half(here, linear, [here.read(x) for x in captures])
 
 
 @ADDING.register(control_flow.IF, control_flow.CASE)
@@ -181,7 +201,7 @@ def _joint_while(
         return _linearize_while(walker, op, primals, tangents, environment)
     condition, body = op.regions
     each_step = Walker()  # what is known of the body's values is known of all steps together
-    active = active_carries(op, [t is not None for t in tangents], environment)
+    active = Activity.around(op, environment).of_while(op)
     count = len(op.operands)
 
     def duals(arrays: Sequence[Any]) -> list[Dual]:
@@ -205,24 +225,6 @@ def _joint_while(
     )
     extra = iter(results[count:])
     return results[:count], [next(extra) if a else None for a in active]
-
-
-def active_carries(op: Op, active: list[bool], environment: Environment) -> list[bool]:
-    """Return which carries of a while loop have tangents, given which initial values do."""
-    body = op.regions[1]
-    while True:
-        found: list[bool] = []
-
-        def run(*arrays: Any, active: list[bool] = active, found: list[bool] = found) -> list[Any]:
-            duals = [Dual(x, x if a else None) for x, a in zip(arrays, active, strict=True)]
-            found.extend(d.tangent is not None for d in Walker().body(body, duals, environment))
-            return []
-
-        trace_region(run, [v.type for v in op.operands])
-        after = [a or f for a, f in zip(active, found, strict=True)]
-        if after == active:
-            return active
-        active = after
 
 
 def _linearize_while(

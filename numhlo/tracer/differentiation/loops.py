@@ -17,6 +17,7 @@ from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.effects import op_has_effects
 from numhlo.lowering.ops.loops import loop_body, make_scan, values_inside
 from numhlo.tracer.bind import bind, trace_function
+from numhlo.tracer.differentiation.activity import Activity
 from numhlo.tracer.differentiation.table import (
     Dual,
     Walker,
@@ -79,7 +80,8 @@ def jvp_loop(
     walker: Walker, loop: Loop, primals: list[Any], tangents: list[Any], values: Sequence[Value]
 ) -> tuple[Sequence[Any], Sequence[Any]]:
     """Run a loop with tangents; ``values`` are the graph's values of its inputs, for their types."""
-    active = _active_carries(loop, [t is not None for t in tangents])
+    given = [t is not None for t in tangents]
+    active = Activity().of_scan(loop.body, given, range(loop.num_consts, loop.first_x))
     inits = {
         k: instantiate(t, values[k])
         for k, t in enumerate(tangents)
@@ -88,31 +90,6 @@ def jvp_loop(
     if walker.linearizes:
         return _linearize(walker, loop, primals, inits, active)
     return _forward(loop, primals, inits, active)
-
-
-def _active_carries(loop: Loop, active: list[bool]) -> list[bool]:
-    """Return which arguments of the body have tangents, with those carries added that get one in the body."""
-    while True:
-        found = _active_results(loop.body, active)[: loop.num_carries]
-        after = list(active)
-        for k, flag in enumerate(found):
-            after[loop.num_consts + k] = after[loop.num_consts + k] or flag
-        if after == active:
-            return active
-        active = after
-
-
-def _active_results(body: Function, active: Sequence[bool]) -> list[bool]:
-    """Return which results of a body have tangents, given which arguments do."""
-    found: list[bool] = []
-
-    def run(*arrays: Any) -> list[Any]:
-        duals = [Dual(x, x if a else None) for x, a in zip(arrays, active, strict=True)]
-        found.extend(d.tangent is not None for d in Walker().function(body, duals))
-        return []
-
-    trace_function(body.name, run, [v.type for v in body.body.arguments])
-    return found
 
 
 def _forward(
