@@ -17,7 +17,16 @@ from numhlo.lowering.ir.errors import ArgumentError, ControlFlowTypeError
 from numhlo.lowering.ops import comparison, control_flow
 from numhlo.lowering.ops.primitive import Primitive
 from numhlo.tracer.bind import bind, bind1
-from numhlo.tracer.bodies import Body, as_results, copy_arrays, is_known, known_value, own_arrays, unify
+from numhlo.tracer.bodies import (
+    Body,
+    as_results,
+    copy_arrays,
+    is_known,
+    known_value,
+    own_arrays,
+    require_callable,
+    unify,
+)
 from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, result_dtype, shape_of
 from numhlo.tracer.pytrees import tree_unflatten
 from numhlo.tracer.trace import current_trace
@@ -51,6 +60,8 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
     >>> float(cond(True, lambda x: x + 1, lambda x: x - 1, 2.0))
     3.0
     """
+    require_callable(true_fun, "cond: true_fun")
+    require_callable(false_fun, "cond: false_fun")
     require_scalar(pred, "cond: the predicate")
     if is_known(pred):
         return _call_now(true_fun if known_value(pred) else false_fun, operands)
@@ -87,6 +98,8 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     """
     if not branches:
         raise ArgumentError("switch: no branches", where=capture_location(), fix="give at least one")
+    for number, branch in enumerate(branches):
+        require_callable(branch, f"switch: branch {number}")
     require_scalar(index, "switch: the index", "biu")
     if len(branches) == 1 or is_known(index):
         number = int(known_value(index)) if len(branches) > 1 else 0

@@ -14,10 +14,19 @@ import numpy as np
 
 import numhlo.tracer.differentiation.families  # noqa: F401 - ops get their rules
 from numhlo.lowering.ir import Function, TensorType, Value, capture_location
-from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError
+from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.annotations import STOP_GRADIENT, make_annotation
 from numhlo.tracer.bind import bind1
+from numhlo.tracer.bodies import require_callable
+from numhlo.tracer.derivative_arguments import (
+    arrays_like,
+    chosen_places,
+    dual_of,
+    require_inexact,
+    require_pair,
+    require_scalar_result,
+)
 from numhlo.tracer.differentiation.table import (
     Dual,
     Walker,
@@ -26,7 +35,7 @@ from numhlo.tracer.differentiation.table import (
     is_differentiable,
     transpose_body,
 )
-from numhlo.tracer.namespace.core import asarray, convert, full_of, shape_of
+from numhlo.tracer.namespace.core import asarray, full_of, shape_of
 from numhlo.tracer.plain_numpy import run_traced
 from numhlo.tracer.pytrees import PyTreeDef, tree_flatten, tree_leaves, tree_map, tree_structure, tree_unflatten
 from numhlo.tracer.replay import replay_body
@@ -96,28 +105,6 @@ def _stage(fun: Callable[..., Any], leaves: Sequence[Any], tree: PyTreeDef) -> S
     return stage_leaves(body, leaves, getattr(fun, "__name__", "function"), differentiates=True)
 
 
-def require_inexact(leaves: Sequence[Any], name: str, holomorphic: bool = False, allow_int: bool = False) -> None:
-    """Raise `DTypeError` where a leaf (anything with a dtype, or a number) has no derivative."""
-    for leaf in leaves:
-        dtype = leaf.dtype if hasattr(leaf, "dtype") else asarray(leaf).dtype
-        if not is_differentiable(dtype) and not allow_int:
-            raise DTypeError(
-                f"{name}: the derivative with respect to an argument of dtype {dtype}",
-                where=capture_location(),
-                why="derivatives exist with respect to floats and complex numbers",
-                fix="convert it (x.astype(float), 3.0 for 3), or leave it out of argnums",
-            )
-        if holomorphic and dtype.kind != "c":
-            raise DTypeError(
-                f"{name}(holomorphic=True) with an argument of dtype {dtype}",
-                where=capture_location(),
-                why="a holomorphic function's derivative is by a complex number",
-                fix="convert it (x.astype(complex)), or leave out holomorphic=True",
-            )
-        if dtype.kind == "c" and not holomorphic and name.startswith("jac"):
-            raise DTypeError(f"{name} of a complex argument needs holomorphic=True", where=capture_location())
-
-
 def value_and_grad(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
@@ -153,6 +140,7 @@ def value_and_grad(
     >>> float(value), float(slope)
     (9.0, 6.0)
     """
+    require_callable(fun, "grad: fun")
 
     @functools.wraps(fun)
     def differentiated(*args: Any, **kwargs: Any) -> Any:
@@ -178,40 +166,6 @@ def value_and_grad(
     return differentiated
 
 
-def require_pair(result: Any, name: str) -> Any:
-    """Return a result, which must be a pair because of ``has_aux=True``."""
-    if isinstance(result, tuple | list) and len(result) == 2:
-        return tuple(result)
-    raise ArgumentError(
-        f"{name}(has_aux=True): the function returns a {type(result).__name__}",
-        where=capture_location(),
-        why="its result is taken for a pair: what is differentiated, and auxiliary results",
-        fix="return a tuple of the two, or leave out has_aux=True",
-    )
-
-
-def chosen_places(argnums: int | Sequence[int], count: int) -> list[int]:
-    """Return the positions of arguments that ``argnums`` names, counted from the first."""
-    places = []
-    for number in (argnums,) if isinstance(argnums, int | np.integer | str) else argnums:
-        if not isinstance(number, int | np.integer):
-            raise ArgumentError(
-                f"grad: argnums={argnums!r}", where=capture_location(), fix="give positions of arguments: ints"
-            )
-        if not -count <= number < count:
-            raise ArgumentError(
-                f"grad: argnums={number} for a call with {count} positional arguments",
-                where=capture_location(),
-                fix="pass the argument by position",
-            )
-        places.append(int(number) % count)
-    if len(set(places)) < len(places):
-        raise ArgumentError(
-            f"grad: argnums={argnums!r} names an argument twice", where=capture_location(), fix="name it once"
-        )
-    return places
-
-
 def _pull_back_scalar(
     fun: Callable[..., Any], leaves: Sequence[Any], tree: PyTreeDef, holomorphic: bool
 ) -> tuple[Any, Any, list[Any]]:
@@ -220,22 +174,7 @@ def _pull_back_scalar(
     active = [is_differentiable(asarray(x).dtype) for x in leaves] + [False] * len(staged.captures)
     results, linear = linearize_function(staged.function, [*map(asarray, leaves), *staged.captures], active)
     pair = tree_unflatten(staged.out_tree, results)
-    value_leaves = tree_leaves(pair[0])
-    if len(value_leaves) != 1 or shape_of(value_leaves[0]) != ():
-        shown = [list(shape_of(x)) for x in value_leaves]
-        raise ShapeError(
-            f"grad: the function must return a scalar, got shapes {shown}",
-            where=capture_location(),
-            fix="sum the result, or use jacrev or vjp",
-        )
-    value = value_leaves[0]
-    if not is_differentiable(value.dtype) or (value.dtype.kind == "c") != holomorphic:
-        raise DTypeError(
-            f"grad: the function must return a {'complex' if holomorphic else 'real'} scalar, got {value.dtype}",
-            where=capture_location(),
-            why="holomorphic functions have complex values; other functions are differentiated where they are real",
-            fix="leave out holomorphic=True" if holomorphic else "return a float, or pass holomorphic=True",
-        )
+    value = require_scalar_result(pair[0], holomorphic)
     cotangents: list[Any] = [full_of(1, (), value.dtype)] + [None] * (len(results) - 1)
     gradients = iter(apply_transposed(linear, cotangents, sum(active)))
     return pair[0], pair[1], [next(gradients) if a else _zero_for(x) for x, a in zip(leaves, active, strict=False)]
@@ -312,21 +251,28 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     >>> float(y), float(dy)
     (9.0, 6.0)
     """
+    require_callable(fun, "jvp: fun")
     for given, what in ((primals, "primals"), (tangents, "tangents")):
         if not isinstance(given, tuple | list):
             raise ArgumentError(
                 f"jvp: {what} of class {type(given).__name__}",
                 where=capture_location(),
+                why="there is one for each positional argument",
                 fix=f"give a tuple with one entry for each argument: ({what[:-1]},)",
             )
     leaves, tree = tree_flatten(tuple(primals))
     slopes, other = tree_flatten(tuple(tangents))
     if tree != other:
-        raise ArgumentError("jvp: primals and tangents differ in structure", where=capture_location())
+        raise ArgumentError(
+            "jvp: primals and tangents differ in structure",
+            where=capture_location(),
+            why=f"primals are {tree}, tangents are {other}; each primal has a tangent",
+            fix="give the same containers with the same keys; zeros for what does not move",
+        )
     require_inexact(leaves, "jvp")
     with transformation() as finish:
         staged = _stage(fun, leaves, tree)
-        duals = [_dual(x, t) for x, t in zip(leaves, slopes, strict=True)]
+        duals = [dual_of(x, t) for x, t in zip(leaves, slopes, strict=True)]
         results = Walker().function(staged.function, [*duals, *[Dual(c, None) for c in staged.captures]])
         values = staged.function.body.returns
         outputs = tree_unflatten(staged.out_tree, [d.primal for d in results])
@@ -339,19 +285,6 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
         return finish((outputs, moved))
 
 
-def _dual(primal: Any, tangent: Any) -> Dual:
-    x = asarray(primal)
-    t = convert(asarray(tangent), x.dtype)
-    if shape_of(x) != shape_of(t):
-        raise ShapeError(
-            f"jvp: a primal of shape {list(shape_of(x))} with a tangent of shape {list(shape_of(t))}",
-            where=capture_location(),
-            why="a tangent says in which direction each element of its primal goes",
-            fix="give a tangent of the primal's shape",
-        )
-    return Dual(x, t)
-
-
 def _linearized(fun: Callable[..., Any], primals: Sequence[Any], has_aux: bool) -> tuple[Any, ...]:
     """Return results, auxiliary results, linear map, the structures around it, and the results' types."""
     leaves, tree = tree_flatten(tuple(primals))
@@ -360,26 +293,6 @@ def _linearized(fun: Callable[..., Any], primals: Sequence[Any], has_aux: bool) 
     active = [True] * len(leaves) + [False] * len(staged.captures)
     results, linear = linearize_function(staged.function, [*map(asarray, leaves), *staged.captures], active)
     return results, linear, tree, staged
-
-
-def arrays_like(tree: PyTreeDef, types: Sequence[TensorType], given: Any, what: str, of: str) -> list[Any]:
-    """Return the leaves of tangents or cotangents, which must have a structure, shapes, and convertible dtypes."""
-    leaves, structure = tree_flatten(given)
-    if structure != tree:
-        raise ArgumentError(f"{what} of structure {structure} for {of} of structure {tree}", where=capture_location())
-    arrays = []
-    for leaf, wanted in zip(leaves, types, strict=False):
-        array = asarray(leaf)
-        if shape_of(array) != wanted.shape:
-            raise ShapeError(
-                f"{what} of shape {list(shape_of(array))} for {of} of shape {list(wanted.shape)}",
-                where=capture_location(),
-                fix="give one of the same shape",
-            )
-        if array.dtype.kind == "c" and wanted.dtype.kind != "c":
-            raise DTypeError(f"{what} of dtype {array.dtype} for {of} of {wanted.dtype}", where=capture_location())
-        arrays.append(convert(array, wanted.dtype))
-    return arrays
 
 
 def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
@@ -412,6 +325,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     >>> float(y), float(pull(1.0)[0])
     (9.0, 6.0)
     """
+    require_callable(fun, "vjp: fun")
     with transformation() as finish:
         results, linear, tree, staged = _linearized(fun, primals, has_aux)
         count = tree.num_leaves

@@ -11,7 +11,8 @@ import numpy as np
 import numhlo.tracer.differentiation.families  # noqa: F401 - ops get their rules
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DTypeError
-from numhlo.tracer.differentiating import chosen_places, jvp, require_inexact, vjp
+from numhlo.tracer.derivative_arguments import chosen_places, require_inexact
+from numhlo.tracer.differentiating import jvp, vjp
 from numhlo.tracer.namespace.core import asarray, reshape_to, shape_of
 from numhlo.tracer.namespace.diagonals import eye
 from numhlo.tracer.plain_numpy import run_traced

@@ -26,6 +26,7 @@ from numhlo.tracer.bodies import (
     is_known,
     known_value,
     promote,
+    require_callable,
     weak_argument,
 )
 from numhlo.tracer.control_flow import as_predicate, require_scalar
@@ -64,6 +65,8 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
     >>> int(while_loop(lambda n: n < 100, lambda n: n * 2, 3))
     192
     """
+    require_callable(cond_fun, "while_loop: cond_fun")
+    require_callable(body_fun, "while_loop: body_fun")
     if current_trace() is None:
         value = copy_arrays(init_val)
         while cond_fun(value):
@@ -98,6 +101,7 @@ def fori_loop(
     >>> int(fori_loop(0, 5, lambda i, total: total + i, 0))
     10
     """
+    require_callable(body_fun, "fori_loop: body_fun")
     for bound in (lower, upper):
         require_scalar(bound, "fori_loop: a bound", "biu")
     if current_trace() is None:

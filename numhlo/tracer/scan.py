@@ -17,7 +17,15 @@ from numhlo.lowering.ops import control_flow, loops
 from numhlo.tracer.arguments import LeafType, leaf_type
 from numhlo.tracer.array import Array
 from numhlo.tracer.bind import bind
-from numhlo.tracer.bodies import Body, CarryArguments, as_results, copy_arrays, describe, weak_argument
+from numhlo.tracer.bodies import (
+    Body,
+    CarryArguments,
+    as_results,
+    copy_arrays,
+    describe,
+    require_callable,
+    weak_argument,
+)
 from numhlo.tracer.loops import find_carry_types
 from numhlo.tracer.namespace import axis_order, joining, manipulation
 from numhlo.tracer.namespace.core import asarray, convert, normalize_axis, shape_of
@@ -71,6 +79,7 @@ def scan(
     >>> running.tolist()
     [1, 3, 6]
     """
+    require_callable(f, "scan: f")
     leaves, tree = tree_flatten(xs)
     steps = slice_count("scan", xs, length)
     if current_trace() is None or unroll is True or (unroll > 1 and unroll >= steps > 0):
@@ -126,6 +135,7 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
     """
     if batch_size is not None and batch_size < 1:
         raise ArgumentError(f"map: batch_size is {batch_size}", fix="use a positive number, or None")
+    require_callable(f, "map: f")
     leaves, tree = tree_flatten(xs)
     lanes = slice_count("map", xs, None)
     if current_trace() is None:

@@ -7,14 +7,8 @@ from typing import Any
 
 from numhlo.lowering.ir import TensorType
 from numhlo.tracer.arguments import ShapeDtypeStruct
-from numhlo.tracer.differentiating import (
-    LinearMap,
-    apply_transposed,
-    arrays_like,
-    linearize_function,
-    require_inexact,
-    require_pair,
-)
+from numhlo.tracer.derivative_arguments import arrays_like, require_inexact, require_pair
+from numhlo.tracer.differentiating import LinearMap, apply_transposed, linearize_function
 from numhlo.tracer.differentiation.table import instantiate, transpose_body
 from numhlo.tracer.namespace.core import asarray, shape_of
 from numhlo.tracer.plain_numpy import run_traced

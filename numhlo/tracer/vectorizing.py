@@ -12,10 +12,12 @@ from numhlo.lowering.ir.errors import ArgumentError, ShapeError
 from numhlo.tracer.arguments import WEAK
 from numhlo.tracer.batching import control_flow
 from numhlo.tracer.batching.table import Lanes, batch_function, spread
+from numhlo.tracer.bodies import require_callable
 from numhlo.tracer.named_axes import batching_axis, named_axis
 from numhlo.tracer.namespace.axis_order import moveaxis
 from numhlo.tracer.namespace.core import asarray, normalize_axis, shape_of
 from numhlo.tracer.plain_numpy import run_traced
+from numhlo.tracer.pytree_paths import leaf_paths
 from numhlo.tracer.pytrees import PyTreeDef, tree_flatten, tree_leaves, tree_structure, tree_unflatten
 from numhlo.tracer.staging import known_value, stage, transformation
 from numhlo.tracer.trace import Tracer
@@ -70,6 +72,7 @@ def vmap(
     >>> vmap(lambda row, k: row.sum() * k, in_axes=(0, None))(np.ones((2, 3)), 2.0)
     Array([6., 6.])
     """
+    require_callable(fun, "vmap: fun")
     if chunk is not None and (chunk < 1 or axis_name is not None):
         raise ArgumentError(
             f"vmap: chunk={chunk}" if chunk < 1 else f"vmap: chunk={chunk} with axis_name={axis_name!r}",
@@ -95,7 +98,7 @@ def vmap(
         of_arrays.__name__ = getattr(fun, "__name__", "function")
         with transformation() as finish:
             arrays = [asarray(x) for x in leaves]
-            size = _lane_count(arrays, axes, axis_size)
+            size = _lane_count(arrays, axes, axis_size, lambda: [_argument_names(args, kwargs)[k] for k in places])
             lanes = [
                 Lanes(x if a is None else _to_front(x, a), a is not None) for x, a in zip(arrays, axes, strict=True)
             ]
@@ -153,11 +156,17 @@ def spread_prefix(prefix: Any, tree: Any, what: str) -> list[Any]:
         keys = sorted(tree, key=lambda k: order[k])
         return [entry for k in keys for entry in spread_prefix(prefix[k], tree[k], what)]
     leaves, structure = tree_flatten(prefix, is_leaf=_is_axis)
-    if structure == tree_structure(tree):
-        return list(leaves)
+    if all(leaf is None or isinstance(leaf, int) for leaf in leaves) and structure.num_leaves:
+        try:
+            parts = structure.flatten_up_to(tree)
+        except ArgumentError:
+            parts = []
+        if parts:
+            return [leaf for leaf, part in zip(leaves, parts, strict=True) for _ in tree_leaves(part)]
     raise ArgumentError(
-        f"vmap: {what} {prefix!r} does not fit the argument's structure",
+        f"vmap: {what}={prefix!r} does not fit {tree_structure(tree)}",
         where=capture_location(),
+        why=f"{what} says for each leaf, or for whole containers, which axis is mapped; None: all examples share it",
         fix="give an int, None, or a pytree with the same outer structure",
     )
 
@@ -166,29 +175,51 @@ def _argument_axes(in_axes: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     prefix = tuple(in_axes) if isinstance(in_axes, list) else in_axes
     if isinstance(prefix, tuple) and len(prefix) != len(args):
         raise ArgumentError(
-            f"vmap: in_axes has {len(prefix)} entries for {len(args)} positional arguments", where=capture_location()
+            f"vmap: in_axes has {len(prefix)} entries for {len(args)} positional arguments",
+            where=capture_location(),
+            why="it has an entry for each of them; keyword arguments are mapped along their first axes",
+            fix="give one int or None for all, or a tuple with an entry for each",
         )
     return spread_prefix(prefix, args, "in_axes") + [0] * len(tree_leaves(kwargs))
 
 
-def _lane_count(arrays: Sequence[Any], axes: Sequence[int | None], axis_size: int | None) -> int:
-    sizes: dict[int, str] = {} if axis_size is None else {axis_size: "axis_size"}
+def _argument_names(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
+    """Return what messages call each leaf: ``argument 1['w']``, ``argument scale``."""
+    names = [f"argument {k}{path}" for k, x in enumerate(args) for path in leaf_paths(x)]
+    return names + [f"argument {k}{path}" for k, x in sorted(kwargs.items()) for path in leaf_paths(x)]
+
+
+def _lane_count(
+    arrays: Sequence[Any], axes: Sequence[int | None], axis_size: int | None, names: Callable[[], list[str]]
+) -> int:
+    sizes: dict[int, int | None] = {} if axis_size is None else {axis_size: None}
     for number, (array, axis) in enumerate(zip(arrays, axes, strict=True)):
         if axis is None:
             continue
         shape = shape_of(array)
         if not -len(shape) <= axis < len(shape):
             raise ShapeError(
-                f"vmap: argument leaf {number} of shape {list(shape)} has no axis {axis}",
+                f"vmap: {names()[number]} of shape {list(shape)} has no axis {axis}",
                 where=capture_location(),
+                why="each example is one slice of it",
                 fix="use in_axes=None for an argument that all examples share",
             )
-        sizes.setdefault(shape[axis], f"argument leaf {number}")
+        sizes.setdefault(shape[axis], number)
     if len(sizes) > 1:
-        found = ", ".join(f"{n} ({who})" for n, who in sizes.items())
-        raise ShapeError(f"vmap: mapped axes have different extents: {found}", where=capture_location())
+        found = ", ".join(f"{n} ({'axis_size' if k is None else names()[k]})" for n, k in sizes.items())
+        raise ShapeError(
+            f"vmap: mapped axes have different extents: {found}",
+            where=capture_location(),
+            why="the extent of the mapped axes is the number of examples",
+            fix="make them equal, or say with in_axes=None which arguments all examples share",
+        )
     if not sizes:
-        raise ArgumentError("vmap: no argument is mapped", where=capture_location(), fix="map one, or pass axis_size=")
+        raise ArgumentError(
+            "vmap: no argument is mapped",
+            where=capture_location(),
+            why="the number of examples is not known",
+            fix="map one, or pass axis_size=",
+        )
     return next(iter(sizes))
 
 
@@ -203,8 +234,12 @@ def _place(results: Sequence[Lanes], out_axes: Any, out_tree: PyTreeDef, size: i
     for number, (result, axis) in enumerate(zip(results, axes, strict=True)):
         if axis is None:
             if result.mapped:
+                paths = leaf_paths(tree_unflatten(out_tree, range(len(results))))
                 raise ArgumentError(
-                    f"vmap: result leaf {number} differs by example, but out_axes is None", where=capture_location()
+                    f"vmap: result{paths[number]} differs by example, but out_axes is None",
+                    where=capture_location(),
+                    why="out_axes=None returns one value for all examples",
+                    fix="give the axis along which to stack, or reduce over the examples with lax.psum",
                 )
             placed.append(result.array)
             continue

@@ -172,7 +172,7 @@ def test_composition_with_grad_and_scan_agrees_with_jax() -> None:
 def test_mapped_extents_that_differ_are_an_error() -> None:
     with pytest.raises(ShapeError) as caught:
         vmap(lambda x, y: x)(X, W)
-    assert "mapped axes have different extents: 5 (argument leaf 0), 3 (argument leaf 1)" in str(caught.value)
+    assert "mapped axes have different extents: 5 (argument 0), 3 (argument 1)" in str(caught.value)
 
 
 def test_no_mapped_argument_is_an_error() -> None:

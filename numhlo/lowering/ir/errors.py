@@ -76,6 +76,10 @@ class IntegerOverflowError(NumhloError, OverflowError):
     """A checked function computed an integer that its type can't hold."""
 
 
+class NotCallableError(NumhloError, TypeError):
+    """Something else was passed where a function is expected."""
+
+
 class ConcretizationError(NumhloError, TypeError):
     """A traced array was used where Python needs its value: bool, int, float, index, item."""
 
