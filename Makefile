@@ -10,15 +10,15 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
-PYTEST := $(BIN)/python -m pytest -n $(WORKERS)
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check bench format lint lint-format lint-rules lint-contracts lint-types unit slow quick clean
+.PHONY: demo test check bench format lint lint-format lint-rules lint-contracts lint-types unit quick clean
 
 demo: $(STAMP)-demo
 	$(BIN)/python -m notebooks.demo
 
-test: lint unit slow
+test: lint unit
 
 check: lint quick
 
@@ -44,12 +44,9 @@ lint-contracts: $(STAMP)-test
 lint-types: $(STAMP)-test
 	$(BIN)/mypy
 
-# Coverage makes tracing take twice as long, so slow tests run without it.
+# tests/conftest.py says which tests measure coverage.
 unit: $(STAMP)-test
-	$(PYTEST) -m "not slow" --cov --cov-report=term
-
-slow: $(STAMP)-test
-	$(PYTEST) -m slow
+	$(PYTEST) --cov --cov-report=term
 
 quick: $(STAMP)-test
 	$(PYTEST) -m "not slow"

@@ -13,6 +13,7 @@ import signal
 import sys
 import tempfile
 import zlib
+from collections.abc import Generator
 from pathlib import Path
 
 ENVIRONMENT = {
@@ -22,7 +23,14 @@ ENVIRONMENT = {
     "NUMHLO_VERIFY": "1",
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
-    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
+    "XLA_FLAGS": " ".join(
+        [
+            "--xla_cpu_multi_thread_eigen=false",
+            "--xla_backend_optimization_level=0",  # the oracle compiles thousands of small programs, and runs each once
+            "--xla_llvm_disable_expensive_passes=true",
+            "--xla_cpu_parallel_codegen_split_count=1",
+        ]
+    ),
     "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
 }
 for _name, _value in ENVIRONMENT.items():
@@ -35,6 +43,7 @@ if "NUMHLO_CACHE_DIR" not in os.environ:
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell that runs tests in the background has it ignored
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+import coverage  # noqa: E402 - after the environment
 import hypothesis  # noqa: E402 - after the environment
 import numpy as np  # noqa: E402 - after the environment
 import pytest  # noqa: E402 - after the environment
@@ -49,6 +58,34 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("numhlo")
     group.addoption("--seed", type=int, default=DEFAULT_SEED, help="seed of every test's random numbers")
     group.addoption("--update-golden", action="store_true", help="rewrite golden files instead of comparing with them")
+
+
+MEASURED = pytest.StashKey[bool]()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Choose the tests in which coverage is measured: quick ones, and of those with many cases the first.
+
+    To measure doubles the time of Python code, and the other cases reach few lines more.
+    """
+    seen: set[str] = set()
+    for item in items:
+        function = item.nodeid.partition("[")[0]
+        item.stash[MEASURED] = function not in seen and item.get_closest_marker("slow") is None
+        seen.add(function)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Run tests in which coverage is not measured at full speed."""
+    measuring = coverage.Coverage.current()
+    if measuring is None or item.stash[MEASURED]:
+        return (yield)
+    measuring.stop()
+    try:
+        return (yield)
+    finally:
+        measuring.start()
 
 
 def pytest_collection_finish() -> None:

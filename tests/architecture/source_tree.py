@@ -46,16 +46,28 @@ def syntax_tree(path: Path) -> ast.Module:
     return ast.parse((ROOT / path).read_text(encoding="utf-8"), filename=str(path))
 
 
+def statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield every statement, nested ones too; expressions, which are most of a tree, are not looked into."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        for name in ("body", "orelse", "handlers", "finalbody", "cases"):
+            inner = getattr(node, name, ())
+            if isinstance(inner, list):  # not the body of a lambda or of a conditional expression
+                yield from inner
+                waiting += inner
+
+
 def functions(tree: ast.Module) -> Iterator[FunctionNode]:
     """Yield every function, method and nested function."""
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 
 
 def imported_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """Yield the line and the full dotted name of everything imported: ``from a import b`` gives ``a.b``."""
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module is not None:

@@ -46,6 +46,16 @@ def imports_while_running(tree):
 
 
 @functools.cache
+def all_imports_while_running():
+    """Return file, line and function of every import inside a function."""
+    return [
+        (path.as_posix(), line, name)
+        for path in python_files("numhlo", "benchmarks")
+        for line, name in imports_while_running(syntax_tree(path))
+    ]
+
+
+@functools.cache
 def declared_distributions(lists):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
@@ -55,20 +65,15 @@ def declared_distributions(lists):
 
 def test_no_imports_inside_functions():
     found = [
-        f"{path.as_posix()}:{line} {name}"
-        for path in python_files("numhlo", "benchmarks")
-        for line, name in imports_while_running(syntax_tree(path))
-        if f"{path.as_posix()}:{name}" not in LAZY_LOADERS
+        f"{path}:{line} {name}"
+        for path, line, name in all_imports_while_running()
+        if f"{path}:{name}" not in LAZY_LOADERS
     ]
     assert not found, "import at the top; where that makes a cycle, move what both need down:\n" + "\n".join(found)
 
 
 def test_lazy_loaders_exist():
-    found = {
-        f"{path.as_posix()}:{name}"
-        for path in python_files("numhlo", "benchmarks")
-        for _, name in imports_while_running(syntax_tree(path))
-    }
+    found = {f"{path}:{name}" for path, _, name in all_imports_while_running()}
     assert set(LAZY_LOADERS) <= found
     assert not [name for name in LAZY_LOADERS if name.startswith("numhlo/tracer")]
 

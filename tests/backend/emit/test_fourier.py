@@ -45,20 +45,22 @@ def check(function, arrays, oracle):
 @pytest.mark.specifies("fft")
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
 def test_complex_lines(rng, dtype):
-    shapes = [(1,), (2,), (60,), (1001,), (4096,), (3, 5), (3, 77), (40, 12), (40, 128), (2, 3, 5, 6)]
+    shapes = [(3, 77), (4096,), (40, 12), (60,), (40, 128), (2, 3, 5, 6)]
+    if dtype == np.complex128:  # each is a kernel of its own
+        shapes += [(1,), (2,), (1001,), (3, 5)]
     arrays = [numbers(rng, shape, dtype) for shape in shapes]
-    check(
-        lambda *a: [f(x) for x in a for f in (np.fft.fft, np.fft.ifft)],
-        arrays,
-        lambda *a: [f(x) for x in a for f in (scipy.fft.fft, scipy.fft.ifft)],
-    )
+
+    def transforms(fft):
+        return lambda *a: [*[fft.fft(x) for x in a], *[fft.ifft(x) for x in a[:3]]]
+
+    check(transforms(np.fft), arrays, transforms(scipy.fft))
 
 
 @pytest.mark.slow
 @pytest.mark.specifies("fft")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_real_lines(rng, dtype):
-    lengths = (1, 2, 3, 4, 15, 49, 1000)
+    lengths = (1, 2, 3, 4, 15, 49, 1000) if dtype == np.float64 else (4, 15, 1000)
     reals = [numbers(rng, shape, dtype) for n in lengths for shape in ((n,), (20, n))]
     halves = [numbers(rng, (20, n // 2 + 1), np.result_type(dtype, np.complex64)) for n in lengths]
     check(lambda *a: [np.fft.rfft(x) for x in a], reals, lambda *a: [scipy.fft.rfft(x) for x in a])
@@ -81,7 +83,6 @@ def test_axes_and_several_dimensions(rng):
             fft.fftn(z),
             fft.ifftn(z, axes=(0, 2)),
             fft.rfftn(x),
-            fft.irfftn(z),
             fft.irfftn(z, (12, 10, 21), (0, 1, 2)),
         ]
 
