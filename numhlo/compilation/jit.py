@@ -7,6 +7,7 @@ What an entry of the cache does is in `entry`, the stages that a user can hold i
 from __future__ import annotations
 
 import functools
+import sys
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType
@@ -99,9 +100,16 @@ class JittedFunction:
     def __repr__(self) -> str:
         return f"<jitted {self.__wrapped__!r}>"
 
-    def __reduce__(self) -> str:
-        """Return the name: like a function, it is pickled as the one that is found under it."""
-        return str(getattr(self, "__qualname__", self._name))
+    def __reduce__(self) -> Any:
+        """Return the name where it is found under it, as a function is; else how it is made of its function."""
+        name = str(getattr(self, "__qualname__", self._name))
+        found: Any = sys.modules.get(getattr(self, "__module__", ""))
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        if found is self:
+            return name
+        make = functools.partial(JittedFunction, inline=self._inline, switches=self._switches)
+        return make, (self.__wrapped__, self._static, self._donated)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> JittedFunction:
         return self

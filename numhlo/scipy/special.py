@@ -5,12 +5,14 @@ from numhlo.tracer.namespace import special_bessel as _bessel
 from numhlo.tracer.namespace import special_counting as _counting
 from numhlo.tracer.namespace import special_functions as _functions
 from numhlo.tracer.namespace import special_gamma as _gamma
+from numhlo.tracer.namespace import special_normal as _normal
 from numhlo.tracer.namespace.special_bessel import *  # noqa: F403
 from numhlo.tracer.namespace.special_counting import *  # noqa: F403
 from numhlo.tracer.namespace.special_functions import *  # noqa: F403
 from numhlo.tracer.namespace.special_gamma import *  # noqa: F403
+from numhlo.tracer.namespace.special_normal import *  # noqa: F403
 
-_PUBLIC = {*_bessel.__all__, *_counting.__all__, *_functions.__all__, *_gamma.__all__}
+_PUBLIC = {*_bessel.__all__, *_counting.__all__, *_functions.__all__, *_gamma.__all__, *_normal.__all__}
 __all__ = [name for name in sorted(globals()) if name in _PUBLIC]
 _ADVICE = {
     **dict.fromkeys(

@@ -17,6 +17,7 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter, itemgetter
+from pathlib import PurePath
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -42,6 +43,8 @@ _NAMESPACES = frozenset({("types", "SimpleNamespace"), ("argparse", "Namespace")
 """Library classes whose instances hold the user's values."""
 _INSTALLED = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 """Folders of Python's library and of installed packages."""
+_INSTALLED_BY_NAME = frozenset({"site-packages", "dist-packages"})
+"""What folders of other installations are called: the system's below a virtual environment, `PYTHONPATH`'s."""
 
 _MISSING: Any = object()
 
@@ -59,7 +62,9 @@ def is_library(module_name: str | None) -> bool:
     if top in CONSTANT_PACKAGES or top == "__main__":
         return top != "__main__"
     file = getattr(sys.modules.get(top), "__file__", None)
-    return top in sys.stdlib_module_names if file is None else file.startswith(_INSTALLED)
+    if file is None:
+        return top in sys.stdlib_module_names
+    return file.startswith(_INSTALLED) or not _INSTALLED_BY_NAME.isdisjoint(PurePath(file).parts)
 
 
 @dataclass(slots=True)

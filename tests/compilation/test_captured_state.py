@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import sys
 import types
 
 import numpy as np
@@ -261,9 +262,14 @@ def test_arguments_of_user_classes_have_their_methods_followed(monkeypatch):
     assert f(Weights(2.0), 3.0) == 60
 
 
-def test_library_code_is_constant():
+def test_library_code_is_constant(monkeypatch):
     assert is_library("numpy.linalg") and is_library("functools") and is_library("numhlo.tracer.trace")
     assert not is_library("__main__") and not is_library(__name__) and not is_library(None)
+    for name, folder in (("of_the_system", "dist-packages"), ("of_a_path", "site-packages"), ("of_mine", "packages")):
+        module = types.ModuleType(name)
+        module.__file__ = f"/somewhere/{folder}/{name}.py"
+        monkeypatch.setitem(sys.modules, name, module)
+    assert is_library("of_the_system") and is_library("of_a_path") and not is_library("of_mine")
 
 
 class Measured:

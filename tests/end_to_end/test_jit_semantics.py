@@ -14,6 +14,7 @@ import pytest
 import numhlo
 from numhlo import lax
 from numhlo.backend.kernel_cache import kernel_cache
+from numhlo.lowering.ir.errors import StaticArgumentError
 from numhlo.lowering.ops import register_custom_call
 
 CALLS = 200
@@ -295,7 +296,18 @@ def module_level(x):
     return x * 2
 
 
+def scaled(x, times):
+    return x * times
+
+
 def test_jitted_functions_are_pickled_by_name():
     assert pickle.loads(pickle.dumps(module_level)) is module_level is copy.deepcopy(module_level)
     with pytest.raises((pickle.PicklingError, AttributeError)):
         pickle.dumps(numhlo.jit(lambda x: x))
+
+
+def test_jitted_functions_without_a_name_are_pickled_by_their_function():
+    found = pickle.loads(pickle.dumps(numhlo.jit(scaled, static_argnames="times")))
+    assert found(np.ones(2), times=3).tolist() == [3, 3] and found.__wrapped__ is scaled
+    with pytest.raises(StaticArgumentError):
+        found(np.ones(2), times=[3])

@@ -50,7 +50,8 @@ def gamma(x: Formula) -> Formula:
     """Return the gamma function: infinite at 0, of its sign, NaN at the negative integers; float64."""
     size = absolute(x)
     bounded = minimum(size, 190.0)  # results overflow, or underflow, beyond
-    near, root = _gamma_near_2(size), bounded.apply(elementwise.POWER, bounded * 0.5)
+    small = size < 0.25  # where the recurrence needs no reflection
+    near, root = _gamma_near_2(where(small, x, size)), bounded.apply(elementwise.POWER, bounded * 0.5)
     tail = exp(-bounded) * (exp(stirling_rest(bounded)) * (math.sqrt(2 * math.pi) / sqrt(bounded)))
     value = where(size < ASYMPTOTIC, near, root * (tail * root))
     whole = round_even(x).compare("EQ", x)
@@ -62,7 +63,8 @@ def gamma(x: Formula) -> Formula:
     beyond = math.pi / (size * sine)
     reflected = where(size < ASYMPTOTIC, beyond / near, beyond / root / (tail * root))
     negative = where(whole, np.nan, reflected)
-    at_zero = where(x.compare("EQ", 0.0), 1.0 / x, where(x < 0.0, negative, where(whole, exact, value)))
+    beside = where(small, near, where(x < 0.0, negative, where(whole, exact, value)))
+    at_zero = where(x.compare("EQ", 0.0), 1.0 / x, beside)
     return where(x.compare("EQ", np.inf), np.inf, where(x.compare("EQ", -np.inf), np.nan, at_zero))
 
 

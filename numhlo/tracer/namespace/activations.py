@@ -166,8 +166,8 @@ def gelu(x: Any, approximate: bool = True) -> Any:
     (value,) = inexact(x)
     if approximate:
         cube = b.multiply(b.multiply(value, value), value)
-        inner = b.multiply(b.add(value, b.multiply(cube, 0.044715)), math.sqrt(2 / math.pi))
-        return b.multiply(value, b.multiply(b.add(bind1(ops.TANH, inner), 1.0), 0.5))
+        inner = b.multiply(b.add(value, b.multiply(cube, 0.044715)), math.sqrt(8 / math.pi))
+        return b.multiply(value, bind1(ops.LOGISTIC, inner))  # (1 + tanh(u)) / 2 = logistic(2 u), which keeps the tail
     share = composite("erfc", b.multiply(value, -math.sqrt(0.5)))
     return b.multiply(b.multiply(value, 0.5), share)
 

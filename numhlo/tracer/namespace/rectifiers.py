@@ -279,9 +279,20 @@ def squareplus(x: Any, b: Any = 4) -> Any:
     >>> squareplus([0.0, 3.0], 16)
     Array([2., 4.])
     """
-    (value,) = inexact(x)
-    root = ufuncs.sqrt(ufuncs.add(ufuncs.multiply(value, value), b))
-    return ufuncs.multiply(ufuncs.add(value, root), 0.5)
+    value, curvature = inexact(x, b)
+    return _squareplus(value, curvature)
+
+
+def _squareplus(x: Any, curvature: Any) -> Any:
+    """Return it without squares of large numbers; below 0 as ``b / 2 / (sqrt(x^2 + b) - x)``, where nothing cancels."""
+    negative = b.less(x, 0)
+    size = b.select(negative, b.negate(x), x)
+    near = b.less(size, 1.0)
+    large, small = b.select(near, 1, size), b.select(near, size, 1)
+    far = b.multiply(large, b.sqrt(b.add(b.divide(b.divide(curvature, large), large), 1.0)))
+    root = b.select(near, b.sqrt(b.add(b.multiply(small, small), curvature)), far)
+    mean = b.add(b.multiply(size, 0.5), b.multiply(root, 0.5))
+    return b.select(negative, b.divide(b.multiply(curvature, 0.25), mean), mean)
 
 
 @runs_anywhere

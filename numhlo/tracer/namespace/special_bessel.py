@@ -15,7 +15,7 @@ from numhlo.tracer.bind import bind1
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.special import composite
-from numhlo.tracer.namespace.special_functions import xlog1py, xlogy
+from numhlo.tracer.namespace.special_functions import in_double, xlog1py, xlogy
 from numhlo.tracer.namespace.special_gamma import real_operands
 
 __all__ = ["boxcox", "boxcox1p", "erfcx", "expn", "i0", "i0e", "i1", "i1e", "kl_div", "ndtri", "rel_entr", "spence"]
@@ -130,8 +130,11 @@ def ndtri(p: Any) -> Any:
 
 
 def _unscaled(name: str, x: Any) -> Any:
-    half = b.exp(b.multiply(b.absolute(x), 0.5))  # twice, since exp overflows before the product
-    return b.multiply(b.multiply(composite(name, x), half), half)
+    def product(x: Any) -> Any:
+        half = b.exp(b.multiply(b.absolute(x), 0.5))  # twice, since exp overflows before the product
+        return b.multiply(b.multiply(composite(name, x), half), half)
+
+    return in_double(product, x)
 
 
 @runs_anywhere

@@ -5,7 +5,7 @@ Integers are computed in float64. They run outside tracing too, on the same defi
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,8 +30,8 @@ from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.special import composite
 
 __all__ = [
-    "digamma", "entr", "erf", "erfc", "erfinv", "expit", "gammaln", "log_ndtr", "log_softmax", "logit", "logsumexp",
-    "ndtr", "softmax", "xlog1py", "xlogy",
+    "digamma", "entr", "erf", "erfc", "erfinv", "expit", "gammaln", "log_softmax", "logit", "logsumexp", "softmax",
+    "xlog1py", "xlogy",
 ]  # fmt: skip
 
 
@@ -41,6 +41,13 @@ def inexact(*operands: Any) -> list[Any]:
     wanted = np.dtype(np.float64) if wanted.kind in "biu" else wanted
     arrays = broadcast_all(*[convert(x if isinstance(x, float | int) else asarray(x), wanted) for x in operands])
     return [as_traced(x) for x in arrays]
+
+
+def in_double(formula: Callable[[Any], Any], value: Any) -> Any:
+    """Apply a formula in float64, and round once to the dtype of a narrower float."""
+    if value.dtype.kind == "c":
+        return formula(value)
+    return convert(formula(convert(value, np.dtype(np.float64))), value.dtype)
 
 
 @runs_anywhere
@@ -213,7 +220,7 @@ def logit(x: Any) -> Any:
     Array([0.        , 1.09861229])
     """
     (value,) = inexact(x)
-    return b.subtract(b.log(value), b.log1p(b.negate(value)))
+    return in_double(lambda p: b.subtract(b.log(p), b.log1p(b.negate(p))), value)
 
 
 @runs_anywhere
@@ -291,79 +298,13 @@ def entr(x: Any) -> Any:
     Array([ 0.        , -0.        ,  0.34657359])
     """
     (value,) = inexact(x)
+    return in_double(_entropy, value)
+
+
+def _entropy(value: Any) -> Any:
     safe = b.select(b.at_most(value, 0), 1, value)
     result = b.select(b.equal(value, 0), 0, b.negate(b.multiply(value, b.log(safe))))
     return b.select(b.less(value, 0), -np.inf, result)
-
-
-@runs_anywhere
-def ndtr(x: Any) -> Any:
-    """Return the standard normal distribution function.
-
-    Parameters
-    ----------
-    x : array_like
-        Real.
-
-    Returns
-    -------
-    Array
-        Of floats; accurate in both tails.
-
-    Notes
-    -----
-    ``erfc(-x / sqrt(2)) / 2``, NIST DLMF section 7.2.
-
-    Examples
-    --------
-    >>> ndtr([0.0, 1.96])
-    Array([0.5      , 0.9750021])
-    """
-    (value,) = inexact(x)
-    scaled = b.multiply(value, math.sqrt(0.5))
-    size = b.absolute(scaled)
-    tail = b.multiply(composite("erfc", size), 0.5)
-    near = b.add(b.multiply(composite("erf", scaled), 0.5), 0.5)
-    far = b.select(b.greater(scaled, 0), b.subtract(1.0, tail), tail)
-    return b.select(b.less(size, math.sqrt(0.5)), near, far)
-
-
-@runs_anywhere
-def log_ndtr(x: Any) -> Any:
-    """Return the logarithm of the standard normal distribution function.
-
-    Parameters
-    ----------
-    x : array_like
-        Real.
-
-    Returns
-    -------
-    Array
-        Of floats; accurate in both tails.
-
-    Notes
-    -----
-    Down to -20 from erfc; below from its asymptotic series (NIST DLMF 7.12.1), of which seven terms suffice there.
-
-    Examples
-    --------
-    >>> log_ndtr([0.0, -40.0])
-    Array([-6.93147181e-01, -8.04608442e+02])
-    """
-    (value,) = inexact(x)
-    scaled = b.multiply(value, -math.sqrt(0.5))
-    upper = b.log1p(b.negate(b.multiply(composite("erfc", b.negate(scaled)), 0.5)))
-    middle = b.log(b.multiply(composite("erfc", b.minimum(scaled, 25.0)), 0.5))
-    square = b.multiply(value, value)
-    safe = b.select(b.less(value, -20.0), square, 400.0)
-    series, term = b.constant(1, value), b.constant(1, value)
-    for k in range(1, 8):
-        term = b.multiply(b.divide(term, safe), -(2.0 * k - 1))
-        series = b.add(series, term)
-    size = b.sqrt(safe)
-    lower = b.subtract(b.log(b.divide(series, size)), b.add(b.multiply(safe, 0.5), 0.5 * math.log(2 * math.pi)))
-    return b.select(b.greater(value, 0), upper, b.select(b.less(value, -20.0), lower, middle))
 
 
 @runs_anywhere
