@@ -18,6 +18,7 @@ from numhlo.lowering.ir import UNKNOWN, Function, Location, Module, Op, Region, 
 from numhlo.lowering.ir.errors import InternalError, VerificationError
 from numhlo.lowering.ops.extents import same_types
 from numhlo.lowering.ops.primitive import MISSING, Attribute, Signature
+from numhlo.lowering.text.foreign import unknown_part
 from numhlo.lowering.text.marked_text import marked_text
 from numhlo.lowering.text.parser import arity
 from numhlo.lowering.text.records import ENUMS
@@ -211,11 +212,19 @@ class _Verifier:
             self._check_visible(value, f"operand {number}")
         self._require(all(v.owner is op for v in op.results), "one of its results has another owner")
         definition = op.definition
+        if definition.dialect == "stablehlo":
+            self._check_known(op.operands, "operand")
+            self._check_known(op.results, "result")
         self._check_count(definition.operands, op.operands, "operands")
         self._check_count(definition.regions, op.regions, "regions")
         for attribute in definition.attributes:
             self._check_attribute(attribute, op.attributes.get(attribute.name, MISSING))
         self._check_types(op)
+
+    def _check_known(self, values: Sequence[Value], what: str) -> None:
+        for number, value in enumerate(values):
+            if not isinstance(value.type, TensorType) and unknown_part(value.type):
+                self._fail(f"{what} {number} is of type {value.type}, which is none of StableHLO's")
 
     def _check_count(self, names: tuple[str, ...], given: Sequence[object], kind: str) -> None:
         least, more = arity(names)

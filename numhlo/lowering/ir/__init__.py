@@ -1,7 +1,7 @@
 """The vocabulary's bottom: errors, source locations, types and the graph. Knows no op."""
 
 from numhlo.lowering.ir.graph import Function, Module, Op, Region, Value, functions_in
-from numhlo.lowering.ir.location import UNKNOWN, Location, capture_location, inside_scope
+from numhlo.lowering.ir.location import UNKNOWN, Location, WrittenLocation, capture_location, inside_scope
 from numhlo.lowering.ir.types import (
     DYNAMIC,
     TensorType,
@@ -25,6 +25,7 @@ __all__ = [
     "TupleType",
     "Type",
     "Value",
+    "WrittenLocation",
     "capture_location",
     "element_spelling",
     "functions_in",

@@ -93,14 +93,25 @@ class Op:
 
 
 class Region:
-    """The one block of a region: arguments, ops in order, returned values."""
+    """The one block of a region: arguments, ops in order, returned values.
 
-    __slots__ = ("arguments", "ops", "returns")
+    Attributes
+    ----------
+    arguments, returns : list of Value
+    ops : list of Op
+    argument_locations : sequence of Location
+        As text gives them: one an argument, or none at all.
+    return_location : Location
+    """
+
+    __slots__ = ("argument_locations", "arguments", "ops", "return_location", "returns")
 
     def __init__(self, argument_types: Sequence[Type] = ()) -> None:
         self.arguments = [Value(t, self) for t in argument_types]
         self.ops: list[Op] = []
         self.returns: list[Value] = []
+        self.argument_locations: Sequence[Location] = ()
+        self.return_location = UNKNOWN
 
     def add_argument(self, type: Type) -> Value:
         """Append an argument and return it."""
@@ -223,12 +234,13 @@ def functions_in(attribute: Any) -> Iterator[Function]:
 class Module:
     """A program: functions that can be called from outside, and all that they reach."""
 
-    __slots__ = ("attributes", "functions", "name")
+    __slots__ = ("attributes", "functions", "location", "name")
 
     def __init__(self, functions: Sequence[Function], name: str = "") -> None:
         self.functions = list(functions)
         self.name = name
         self.attributes: dict[str, Any] = {}
+        self.location = UNKNOWN
 
     @property
     def main(self) -> Function:

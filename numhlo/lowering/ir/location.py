@@ -85,6 +85,40 @@ class Location:
         return f"{text}:  {self.source}" if self.source else text
 
 
+@dataclass(slots=True, eq=False)
+class WrittenLocation(Location):
+    """A location that a StableHLO text gives in several parts: names, call sites, fusions, ranges.
+
+    Attributes
+    ----------
+    parts : tuple of str and Location
+        Its text, in which other locations stand for theirs.
+    has_place : bool
+        A part of it is in a file; otherwise its place is that in the StableHLO text itself.
+    """
+
+    parts: tuple[str | Location, ...] = ()
+    has_place: bool = False
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__  # of two that lead to one place, neither is the other
+
+    def places(self) -> Iterator[Location]:
+        """Return the locations that it is made of."""
+        return iter([part for part in self.parts if isinstance(part, Location)])
+
+    def take_place(self) -> None:
+        """Be where the first of the parts is that is in a file."""
+        for part in self.places():
+            if part is not UNKNOWN and (not isinstance(part, WrittenLocation) or part.has_place):
+                self.be_at(part)
+                return
+
+    def be_at(self, place: Location) -> None:
+        """Have the file, line and column of another location."""
+        self.code, self.offset, self.name, self.column = place.code, place.offset, place.name, place.column
+        self.has_place = True
+
+
 class _Scope(threading.local):
     name = ""
 

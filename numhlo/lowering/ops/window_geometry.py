@@ -166,4 +166,5 @@ def windows_of(array: np.ndarray, windows: Windows, counts: Sequence[int]) -> np
     shape = (*counts, *windows.sizes)
     if 0 in shape:
         return np.empty(shape, array.dtype)
-    return np.lib.stride_tricks.as_strided(array, shape, outer + inner, writeable=False)
+    bits = array.view(np.uint8) if array.dtype.itemsize == 1 else array  # NumPy knows no views of some narrow floats
+    return np.lib.stride_tricks.as_strided(bits, shape, outer + inner, writeable=False).view(array.dtype)

@@ -6,11 +6,14 @@ dtype. They are parsed into these records, survive every pass, and are printed b
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import cast
 
-from numhlo.lowering.ir import TensorType, Type
+from numhlo.lowering.ir import TensorType, TupleType, Type
+
+_INDICES = re.compile(r"tensor<(?:(?:\d+|\?)x)*index>\Z", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,22 @@ def foreign_type(text: str) -> Type:
     `Type` does not list it, so that rules need not think of it: they ask for tensors, and refuse others with an error.
     """
     return cast("Type", ForeignType(text))
+
+
+def unknown_part(type: Type) -> str:
+    """Return the part of a type that no op of StableHLO takes or makes, or nothing.
+
+    Tensors of ``index`` are shapes in old exports, futures are what asynchronous ops return.
+
+    Examples
+    --------
+    >>> unknown_part(foreign_type("tensor<2xi9>")), unknown_part(foreign_type("tensor<2xindex>"))
+    ('tensor<2xi9>', '')
+    """
+    if isinstance(type, TupleType):
+        return next(filter(None, map(unknown_part, type.elements)), "")
+    text = str(type) if isinstance(type, ForeignType) else ""
+    return "" if text.startswith("!stablehlo.future<") or _INDICES.match(text) else text
 
 
 @dataclass(frozen=True, slots=True)

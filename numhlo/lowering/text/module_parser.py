@@ -68,6 +68,7 @@ class ModuleParser(Parser):
             raise self.error("a module or a function")
         while self.token:
             self._parse_top_level()
+        self.settle_locations()
         return self.module
 
     def _parse_top_level(self) -> None:
@@ -114,7 +115,7 @@ class ModuleParser(Parser):
                 self.skip_balanced()
             last = self.index - 1
             text = self.text[self.starts[first] : self.starts[last] + len(self.tokens[last])]
-        self._skip_location()
+        self._parse_location_of(None)
         self.module.attributes.setdefault(PREAMBLE, ())
         self.module.attributes[PREAMBLE] += (ForeignAttribute(text),)
 
@@ -133,9 +134,11 @@ class ModuleParser(Parser):
         )
         return f"sdy.mesh @{print_name(name)} = {mesh.removeprefix('#sdy.mesh')}{rest}"
 
-    def _skip_location(self) -> None:
+    def _parse_location_of(self, owner: Function | Module | None) -> None:
         if self.at("loc"):
-            self.parse_location()
+            location = self.parse_location()
+            if owner is not None:
+                owner.location = location
 
     def _parse_module(self) -> None:
         self.enter()
@@ -147,7 +150,7 @@ class ModuleParser(Parser):
             if not self.token:
                 raise self.error("'}'")
             self._parse_top_level()
-        self._skip_location()
+        self._parse_location_of(self.module if self.depth == 1 else None)
         self.depth -= 1
 
     def _parse_generic_module(self) -> None:
@@ -166,7 +169,7 @@ class ModuleParser(Parser):
         self.expect(")")
         self._describe_module(name, attributes | (self.parse_dictionary() if self.at("{") else {}))
         self.parse_signature(())
-        self._skip_location()
+        self._parse_location_of(self.module if self.depth == 1 else None)
         self.depth -= 1
 
     def _describe_module(self, name: str, attributes: Mapping[str, Any]) -> None:
@@ -198,7 +201,7 @@ class ModuleParser(Parser):
         else:
             fill_declaration(function, [type for _, type in arguments], results)
         _set_attributes(function, argument_attributes, result_attributes)
-        self._skip_location()
+        self._parse_location_of(function)
 
     def _open(self, name: str, visibility: str) -> Function:
         function = self.functions[name]
@@ -221,7 +224,7 @@ class ModuleParser(Parser):
                 self.expect(":")
             arguments.append((name, self.parse_type()))
             attributes.append(self.parse_dictionary() if self.at("{") else {})
-            self._skip_location()
+            self.parse_argument_location(name)
         return arguments, attributes
 
     def _parse_function_results(self) -> tuple[list[Type], list[dict[str, Any]]]:
@@ -271,12 +274,13 @@ class ModuleParser(Parser):
         self.expect(")")
         attributes.update(self.parse_dictionary() if self.at("{") else {})
         self.parse_signature(())
-        self._skip_location()
+        place = self.parse_location() if self.at("loc") else None
         behind, self.index = self.index, body
         name, signature = attributes.pop("sym_name", None), attributes.pop("function_type", None)
         if not isinstance(name, str) or name not in self.functions or not isinstance(signature, Signature):
             raise self.complaint("func.func needs sym_name and function_type", first)
         function = self._open(name, str(attributes.pop("sym_visibility", "")))
+        function.location = place or function.location
         self._parse_generic_body(function, signature)
         argument_attributes, result_attributes = attributes.pop("arg_attrs", ()), attributes.pop("res_attrs", ())
         _set_attributes(function, argument_attributes, result_attributes)

@@ -5,23 +5,37 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+import numpy as np
+
 from numhlo.lowering.ir import DYNAMIC, TensorType, TokenType, TupleType, Type
 from numhlo.lowering.ir.quantized import QuantizedTensorType
 from numhlo.lowering.ir.types import ELEMENT_TYPES, FLOATS, INTEGERS
 from numhlo.lowering.text.foreign import EncodedTensorType, Signature, foreign_type
 from numhlo.lowering.text.lexer import LARGEST_INTEGER, Cursor
 
-_SHAPE = re.compile(r"((?:(?:\d{1,18}|\?)x)*+)(.+)", re.ASCII | re.DOTALL)
+_SHAPE = re.compile(r"((?:(?:\d{1,19}|\?)x)*+)(.+)", re.ASCII | re.DOTALL)
 _ENCODING = re.compile(r"([^,<>]*+(?:<[^<>]*+>)?+)\s*,\s*(.+)\Z", re.DOTALL)
 _COMMENT = re.compile(r"//[^\n]*")
-_FOREIGN_ELEMENT = re.compile(r"(?:index|[su]?i\d{1,8}|tf32|f80|f128|complex<.+>|!.+)\Z", re.DOTALL)
+_INTEGER = re.compile(r"[su]?i(\d{1,8})\Z", re.ASCII)
+_WIDEST_INTEGER = 2**24 - 1
+_OTHER_SCALARS = frozenset({"index", "none", "tf32", "f80", "f128"})
+"""Scalars of MLIR that no tensor of StableHLO's holds; also integers of any width, as `_INTEGER` has them."""
+_COMPLEX = re.compile(r"complex<([^<>]+)>\Z")
+_FOREIGN_ELEMENT = re.compile(r"(?:vector<.+>|!.+)\Z", re.DOTALL)
+_UNIFORM = "!quant.uniform<"
 _QUANTIZED = re.compile(
-    r"!quant\.uniform<(u?i\d+|u\d+)(?:<(-?\d{1,19}):(-?\d{1,19})>)?:(\w+)(?::(\d{1,9}))?,([^<>]+)>\Z", re.ASCII
+    r"!quant\.uniform<(\w+)(?:<(-?\d{1,19}):(-?\d{1,19})>)?:(\w+)(?::(\d{1,9}))?,([^<>]+)>\Z", re.ASCII
 )
-_QUANTUM = re.compile(r"(\d+\.?\d*(?:[eE][-+]?\d+)?)(?::(-?\d{1,19}))?\Z", re.ASCII)
-_SCALAR = re.compile(r"(?:index|none|[su]?i\d{1,8}|tf32|bf16|f\d{1,3}(?:E\d+M\d+\w*)?)\Z")
+_BLOCKED = re.compile(r"!quant\.uniform<\w+:\w+:\{[\d:,]+\},\{[^<>]+\}>\Z", re.ASCII)
+"""Scales of blocks of several dimensions: MLIR has them, StableHLO does not."""
+_STORAGE = re.compile(r"[su]?i?(\d{1,2})\Z|f8E\w+\Z", re.ASCII)
+_WIDEST_STORAGE = 32
+_QUANTUM = re.compile(r"(-?\d+\.\d*(?:[eE][-+]?\d+)?)(?::(-?\d{1,19}))?\Z", re.ASCII)
 _BRACKETED = frozenset({"complex", "vector", "memref"})
-_OLD_BOUNDS = re.compile(r"#stablehlo\.type_extensions<\s*bounds\s*=\s*\[([^\]]*)\]\s*>\Z", re.DOTALL)
+_BARE_WORD = re.compile(r"\w+\Z")
+_BOUNDS = re.compile(
+    r"#stablehlo\.(?:bounds<([-\d?,\s]*)>|type_extensions<\s*bounds\s*=\s*\[([-\d?,\s]*)\]\s*>)\Z", re.DOTALL
+)
 
 
 @lru_cache(maxsize=4096)
@@ -41,33 +55,62 @@ def tensor_type_from_text(text: str) -> Type | None:
         return None
     shape = tuple(DYNAMIC if n == "?" else int(n) for n in match[1].split("x")[:-1])
     dtype = ELEMENT_TYPES.get(match[2])
-    if match[2].startswith("!quant.uniform<") and encoded is None:
-        return _quantized(shape, match[2]) or foreign_type(f"tensor<{' '.join(inner.split())}>")
-    if dtype is None or any(n > LARGEST_INTEGER for n in shape):
-        element = match[2].removeprefix("*x")
-        known = element in ELEMENT_TYPES or _FOREIGN_ELEMENT.match(element)
-        return foreign_type(f"tensor<{' '.join(inner.split())}>") if known and dtype is None else None
-    if encoded is None:
-        return TensorType(shape, dtype)
-    encoding = " ".join(encoded[2].split())
-    old = _OLD_BOUNDS.match(encoding)
-    return EncodedTensorType(shape, dtype, f"#stablehlo.bounds<{old[1]}>" if old else encoding)
+    if any(n > LARGEST_INTEGER for n in shape):
+        return None
+    kept = foreign_type(f"tensor<{' '.join(inner.split())}>")
+    if match[2].startswith(_UNIFORM) and encoded is None:
+        return kept if _BLOCKED.match(match[2]) else _quantized(shape, match[2], kept)
+    if dtype is None:
+        element = match[2] if shape else match[2].removeprefix("*x")
+        held = is_scalar(element) and element != "none"
+        return kept if held or _FOREIGN_ELEMENT.match(element) else None
+    return TensorType(shape, dtype) if encoded is None else _encoded(shape, dtype, " ".join(encoded[2].split()))
 
 
-def _quantized(shape: tuple[int, ...], element: str) -> Type | None:
-    """Return a quantized tensor's type, or None where the element type is not one that is known."""
+def is_scalar(name: str) -> bool:
+    """Return whether MLIR has a scalar type of this name, be it one of StableHLO's or not.
+
+    Examples
+    --------
+    >>> [is_scalar(name) for name in ("f32", "i9", "complex<i9>", "f17", "i99999999", "complex<index>")]
+    [True, True, True, False, False, False]
+    """
+    integer, part = _INTEGER.match(name), _COMPLEX.match(name)
+    if integer is not None:
+        return int(integer[1]) <= _WIDEST_INTEGER
+    if part is not None:
+        return is_scalar(part[1]) and part[1] not in {"index", "none"}
+    return name in ELEMENT_TYPES or name in _OTHER_SCALARS
+
+
+def _encoded(shape: tuple[int, ...], dtype: np.dtype, encoding: str) -> Type | None:
+    """Return a tensor's type with an encoding; bounds must be those of its unknown extents."""
+    if _BARE_WORD.match(encoding) and not is_scalar(encoding) and encoding not in {"unit", "true", "false"}:
+        return None
+    found = _BOUNDS.match(encoding)
+    if found is None:
+        return EncodedTensorType(shape, dtype, encoding)
+    bounds = (found[1] or found[2] or "").replace(" ", "").split(",")
+    known = [bound not in {"?", "-1"} for bound in bounds]
+    if len(bounds) != len(shape) or any(k and n != DYNAMIC for k, n in zip(known, shape, strict=True)):
+        return None
+    return EncodedTensorType(shape, dtype, f"#stablehlo.bounds<{', '.join(bounds)}>")
+
+
+def _quantized(shape: tuple[int, ...], element: str, kept: Type) -> Type | None:
+    """Return a quantized tensor's type: ``kept`` where its storage is MLIR's alone, None where it is not even that."""
     match = _QUANTIZED.match(element)
-    if match is None or any(n > LARGEST_INTEGER for n in shape):
+    if match is None:
         return None
     storage, low, high, expressed, axis, parameters = match.groups()
-    entries = parameters.strip("{}").split(",")
-    found = [_QUANTUM.match(entry) for entry in entries]
-    dtype = ELEMENT_TYPES.get(storage if "i" in storage else storage.replace("u", "ui"))
+    width, braced = _STORAGE.match(storage), parameters[0] == "{" and parameters[-1] == "}"
+    found = [_QUANTUM.match(entry) for entry in parameters.strip("{}").split(",")]
     kind = ELEMENT_TYPES.get(expressed)
-    if dtype not in INTEGERS or kind not in FLOATS or not all(found) or (parameters[0] == "{") != (axis is not None):
+    if width is None or not 0 < int(width[1] or 8) <= _WIDEST_STORAGE or not all(found) or braced != (axis is not None):
         return None
-    assert dtype is not None
-    assert kind is not None
+    dtype = ELEMENT_TYPES.get(storage if "i" in storage else storage.replace("u", "ui"))
+    if dtype not in INTEGERS or kind not in FLOATS:
+        return kept if expressed in {"tf32", "f80", "f128"} or kind in FLOATS else None
     pairs = [(float(m[1]), int(m[2] or 0)) for m in found if m is not None]
     scales, zero_points = zip(*pairs, strict=True)
     limits = (None, None) if low is None else (int(low), int(high))
@@ -116,13 +159,23 @@ class TypeParser(Cursor):
             return self._parse_foreign()
         if token[:1] == "!":
             raise self.complaint(f"type alias {token} is not defined")
-        if _SCALAR.match(token) or token in _BRACKETED:
+        if is_scalar(token) or token in _BRACKETED:
             return self._parse_foreign()
         raise self.error("a type")
 
     def _parse_foreign(self) -> Type:
-        name = self.advance()
-        return foreign_type(name + self.skip_balanced() if self.at("<") else name)
+        first, name = self.index, self.advance()
+        text = name + self.skip_balanced() if self.at("<") else name
+        dialect, _, mnemonic = name.partition(".")
+        known = {"!stablehlo": {"future"}, "!quant": {"uniform", "any", "calibrated"}}.get(dialect, {mnemonic})
+        if mnemonic not in known or (mnemonic and text == name and dialect == "!stablehlo"):
+            raise self.error("a type", first)
+        plain = "".join(text.split())
+        if name == "complex" and not is_scalar(plain):
+            raise self.error("a complex type of floats or integers", first)
+        if plain.startswith(_UNIFORM) and tensor_type_from_text(f"tensor<{plain}>") is None:
+            raise self.error("a quantized type", first)
+        return foreign_type(text)
 
     def _parse_spaced_tensor(self) -> Type:
         """Read a tensor type whose brackets hold more than the common things."""

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
-from numhlo.lowering.ir import Function, Op, Region, Type, Value
+from numhlo.lowering.ir import UNKNOWN, Function, Location, Op, Region, Type, Value
 from numhlo.lowering.ir.errors import ParseError
 from numhlo.lowering.ops.primitive import MISSING, PRIMITIVES, Primitive
 from numhlo.lowering.text.form_tables import PARSE, ParseRule
@@ -49,6 +49,7 @@ class Parser(LocationParser):
         self._defined: list[str] = []
         self._rules: dict[str, tuple[Primitive, ParseRule | None]] = {}
         self._op_name = 0
+        self._argument_locations: dict[str, Location] = {}
 
     # -- values
 
@@ -285,9 +286,13 @@ class Parser(LocationParser):
             name = self.parse_value_name()
             self.expect(":")
             arguments.append((name, self.parse_type()))
-            if self.at("loc"):
-                self.parse_location()
+            self.parse_argument_location(name)
         return arguments
+
+    def parse_argument_location(self, name: str) -> None:
+        """Read ``loc(...)``, if it is there, and keep it for the region that the argument will be of."""
+        if self.at("loc"):
+            self._argument_locations[name] = self.parse_location()
 
     def parse_region(self, arguments: Sequence[tuple[str, Type]] | None = None) -> Region:
         """Read ``{ ops, return }``.
@@ -320,6 +325,8 @@ class Parser(LocationParser):
         """Read a region's ops and what it returns."""
         for name, type in arguments:
             self.define(name, [region.add_argument(type)], self.index)
+        if self._argument_locations:
+            region.argument_locations = [self._argument_locations.pop(name, UNKNOWN) for name, _ in arguments]
         ops = region.ops
         while (token := self.tokens[self.index]) not in terminators:
             if token in {"}", ""} or token[0] == "^":
@@ -328,6 +335,8 @@ class Parser(LocationParser):
                 raise self.error("another return: regions end with stablehlo.return, functions with return")
             ops.append(self.parse_op())
         region.returns.extend(self._parse_return())
+        if self.at("loc"):
+            region.return_location = self.parse_location()
 
     def _parse_return(self) -> list[Value]:
         if self.advance()[0] == '"':
@@ -343,8 +352,6 @@ class Parser(LocationParser):
             if values:
                 self.expect(":")
                 self.parse_type_list(values)
-        if self.at("loc"):
-            self.parse_location()
         return values
 
     def forget(self, scope: int) -> None:

@@ -21,9 +21,9 @@ from numhlo.lowering.text.attribute_printer import (
     print_dictionary,
     print_item,
     print_name,
-    print_string,
 )
 from numhlo.lowering.text.form_tables import PRINT
+from numhlo.lowering.text.location_printer import LocationPrinter
 from numhlo.lowering.text.unregistered import is_declaration
 
 INDENT = "  "
@@ -62,7 +62,7 @@ class Printer:
     generic : bool
         Write every op in the generic form.
     locations : bool
-        End every op with ``loc("file":line:column)``.
+        End every op and argument with ``loc("file":line:column)``.
 
     Attributes
     ----------
@@ -82,6 +82,8 @@ class Printer:
         self.depth = 0
         self._names: dict[Value, str] = {}
         self._types: dict[Type, str] = {}
+        self.places = LocationPrinter()
+        self._argument_locations: dict[Value, Location] = {}
         self._results = self._arguments = self._iterates = 0
 
     # -- values and types
@@ -150,7 +152,11 @@ class Printer:
             self.print_generic(op)
         else:
             rule(self, op)
-        self.write(f" {print_location(op.location)}\n" if self.locations else "\n")
+        self.write(f"{self.location(op.location)}\n")
+
+    def location(self, location: Location) -> str:
+        """Return `` loc(...)``, or nothing where locations are not asked for; composed ones get an alias."""
+        return f" loc({self.places(location)})" if self.locations else ""
 
     def print_generic(self, op: Op) -> None:
         """Write an op's generic form from its name on."""
@@ -213,7 +219,16 @@ class Printer:
 
     def list_arguments(self, values: Iterable[Value]) -> str:
         """Return ``%name: type`` with commas between them."""
-        return ", ".join([f"{self._names[v]}: {self.type(v.type)}" for v in values])
+        return ", ".join([f"{self._names[v]}: {self.type(v.type)}{self.argument_location(v)}" for v in values])
+
+    def argument_location(self, value: Value) -> str:
+        """Return `` loc(...)`` of an argument, as text gave it."""
+        region = value.owner
+        if not self.locations or not isinstance(region, Region) or not region.argument_locations:
+            return self.location(UNKNOWN)
+        if value not in self._argument_locations:
+            self._argument_locations.update(zip(region.arguments, region.argument_locations, strict=True))
+        return self.location(self._argument_locations[value])
 
     def print_block(self, region: Region, label: str = "", terminator: str = "stablehlo.return") -> None:
         """Write ``{``, ``label``, ops, the terminator and ``}``."""
@@ -223,13 +238,13 @@ class Printer:
         self.write("{\n" + label)
         for op in region.ops:
             self.print_op(op)
-        self.print_return(region.returns, terminator)
+        self.print_return(region.returns, terminator, region.return_location)
         self.depth -= 1
         self.margin = outer
         self.write(f"{outer}}}")
         self._results, self._arguments, self._iterates = counters
 
-    def print_return(self, values: Sequence[Value], terminator: str) -> None:
+    def print_return(self, values: Sequence[Value], terminator: str, location: Location) -> None:
         """Write the line that ends a region."""
         names, types = self.list_names(values), self.list_types(values)
         if self.generic:
@@ -237,7 +252,7 @@ class Printer:
             text = f'"{full_name}"({names}) : ({types}) -> ()'
         else:
             text = f"{terminator} {names} : {types}" if values else terminator
-        self.write(f"{self.margin}{text}\n")
+        self.write(f"{self.margin}{text}{self.location(location)}\n")
 
     # -- functions and modules
 
@@ -258,7 +273,7 @@ class Printer:
         if not declared:
             self.write(" ")
             self.print_block(function.body, terminator="return")
-        self.write(f" {print_location(function.location)}\n" if self.locations else "\n")
+        self.write(f"{self.location(function.location)}\n")
 
     def _print_signature(self, values: Sequence[Value], attributes: Sequence[Mapping[str, Any]], *, named: bool) -> str:
         parts = []
@@ -266,6 +281,7 @@ class Printer:
             text = f"{self._names[value]}: {self.type(value.type)}" if named else self.type(value.type)
             if index < len(attributes) and attributes[index]:
                 text += f" {print_dictionary(attributes[index].items(), self.symbol)}"
+            text += self.argument_location(value) if named else ""
             parts.append(text)
         return ", ".join(parts)
 
@@ -284,7 +300,8 @@ class Printer:
         for function in self.symbol.functions:  # grows as callees are named
             is_private_main = function is main and function.visibility == "private"
             self.print_function(function, "public" if is_private_main else function.visibility)
-        self.write("}\n")
+        self.write(f"}}{self.location(module.location)}\n")
+        self.parts += self.places.definitions()
 
 
 PREAMBLE = "numhlo.preamble"
@@ -304,13 +321,6 @@ def is_default(value: Any, attribute: Attribute) -> bool:
 def declared_attributes(definition: Primitive) -> dict[str, Attribute]:
     """Return a definition's attributes by name, sorted."""
     return {a.name: a for a in sorted(definition.attributes, key=lambda a: a.name)}
-
-
-def print_location(location: Location) -> str:
-    """Return ``loc("file":line:column)``."""
-    if location is UNKNOWN or not location.filename:
-        return "loc(unknown)"
-    return f"loc({print_string(location.filename)}:{location.line}:{location.column})"
 
 
 def print_module(module: Module, *, generic: bool = False, locations: bool = False) -> str:
@@ -342,4 +352,5 @@ def print_function(function: Function, *, generic: bool = False, locations: bool
     """Return one function as StableHLO text, without the functions that it calls; see `print_module`."""
     printer = Printer(generic=generic, locations=locations)
     printer.print_function(function, function.visibility)
+    printer.parts += printer.places.definitions()
     return "".join(printer.parts)

@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 
 from numhlo.lowering.ir.errors import VerificationError
-from numhlo.lowering.ir.types import BOOL
+from numhlo.lowering.ir.types import BOOL, ELEMENT_TYPES
 from numhlo.lowering.ops import comparison, control_flow, conversion, elementwise, windows
 from numhlo.lowering.ops.reduction_order import reduce_in_order
+from numhlo.lowering.ops.window_geometry import Windows, windows_of
 from numhlo.lowering.ops.windows import REDUCE_WINDOW, SELECT_AND_SCATTER
 from tests.lowering.ops.evaluation import tensor
 from tests.lowering.ops.one_op import binary_body, combining, infer, run, scalar
@@ -165,3 +166,11 @@ def test_pairs_and_bodies_that_convert():
     x, n = np.arange(5, dtype=np.float32), np.arange(5)
     found = run(REDUCE_WINDOW, x, n, np.float32(0), np.int64(0), regions=[(types, body)], window_dimensions=(2,))
     assert [a.tolist() for a in found] == [[1, 3, 5, 7], [1, 3, 5, 7]]
+
+
+def test_windows_of_every_element_type():
+    windows = Windows((2,), (1,), ((0, 0),), (1,), (1,))
+    for dtype in ELEMENT_TYPES.values():
+        found = windows_of(np.ones(3, dtype), windows, (2,))
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found == np.ones((), dtype), [[True, True], [True, True]])
