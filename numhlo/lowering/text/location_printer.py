@@ -1,4 +1,4 @@
-"""Text of locations: those of one part in place, those of several through an alias, defined once at the end of the text.
+"""Text of locations: those of one part in place, those of several through an alias that the end of the text defines.
 
 Call stacks share their outer frames and are hundreds deep; aliases keep the text linear, and no walk here is recursive.
 """
