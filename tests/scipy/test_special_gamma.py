@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import mpmath as mp
 import numpy as np
 import pytest
 import scipy.special
 
 import numhlo
 from numhlo import lax
-from numhlo.lowering.ir.errors import ArgumentError, DTypeError, UnsupportedError
+from numhlo.lowering.ir.errors import ArgumentError, DTypeError
 from numhlo.scipy import special
 from tests.tracer.namespace.agreement import assert_same, refusal, run_traced
 
@@ -108,13 +112,58 @@ def test_strict_names():
         lax.igamma(P, P.astype(np.float32))
 
 
+A = np.array([2.0, 0.5, 5.0, 3.0, 12.0, 2.0])
+B = np.array([3.0, 0.5, 2.0, 1.0, 40.0, 300.0])
+V = np.array([0.4, 0.9, 0.95, 0.5, 0.2, 0.005])
+"""Whole numbers among them: there fractions end and gamma is rounded, their derivatives do not and are not."""
+
+
+def first(argument: int, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the derivative of an elementwise function by one argument."""
+    return numhlo.grad(lambda *args: numhlo.numpy.sum(function(*args)), argument)
+
+
+def lower(a: Any, x: Any) -> Any:
+    return mp.gammainc(a, 0, x, regularized=True)
+
+
+def incomplete(a: Any, b: Any, x: Any) -> Any:
+    return mp.betainc(a, b, 0, x, regularized=True)
+
+
+ORDERS: list[tuple[Callable[..., Any], tuple[np.ndarray, ...], Callable[..., Any]]] = [
+    (first(0, special.digamma), (A,), lambda x: mp.psi(1, x)),
+    (first(0, special.betainc), (A, B, V), lambda a, b, x: mp.diff(lambda t: incomplete(t, b, x), a)),
+    (first(1, special.betainc), (A, B, V), lambda a, b, x: mp.diff(lambda t: incomplete(a, t, x), b)),
+    (first(0, special.zeta), (A + 1.5, B), lambda s, q: mp.zeta(s, q, 1)),
+    (first(0, special.zeta), (np.array([2.5, 0.5, 0.0, -1.5, 1.25]),), lambda s: mp.zeta(s, 1, 1)),
+    (first(0, first(0, special.gammainc)), (A, A[::-1] + 0.5), lambda a, x: mp.diff(lambda t: lower(t, x), a, 2)),
+    (first(1, first(0, special.gammaincc)), (A, A[::-1] + 0.5), lambda a, x: -mp.diff(lower, (a, x), (1, 1))),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", range(len(ORDERS)))
+def test_derivatives_by_orders_agree_with_arbitrary_precision(case):
+    function, points, oracle = ORDERS[case]
+    with mp.workdps(30):
+        wanted = [float(oracle(*map(float, row))) for row in zip(*points, strict=True)]
+    np.testing.assert_allclose(function(*points), wanted, rtol=2e-13, atol=1e-300)
+
+
+def test_derivatives_by_orders_go_with_transformations():
+    slope = numhlo.grad(lambda a: special.betainc(a, 2.0, 0.3))
+    np.testing.assert_allclose(numhlo.vmap(slope)(A[:2]), [slope(a) for a in A[:2]], rtol=1e-14)
+    second = numhlo.jit(numhlo.hessian(lambda s: special.zeta(s, 2.0)))(3.0)
+    assert second == pytest.approx(float(mp.zeta(3, 2, 2)), rel=1e-13)
+
+
 def test_refusals():
-    assert refusal(lambda _, x: numhlo.grad(lambda a: special.betainc(a, 2.0, 0.5))(x[0, 0]), P) == (
-        "the derivative of betainc by argument 0\n  at test_special_gamma.py\n"
-        "  it has no closed form that is computed here; hold the argument constant with lax.stop_gradient"
+    assert refusal(lambda _, x: numhlo.grad(lambda n: special.polygamma(n, 0.5))(x[0, 0]), P) == (
+        "a derivative by the order of polygamma or expn\n  at test_special_gamma.py\n"
+        "  orders are whole numbers here, between which the function has no values; "
+        "hold the order constant with lax.stop_gradient"
     )
-    with pytest.raises(UnsupportedError, match="by argument 0"):
-        numhlo.grad(lambda s: special.zeta(s, 2.0))(3.0)
     with pytest.raises(ArgumentError, match=r"use math.factorial outside tracing"):
         special.factorial(3, exact=True)
     with pytest.raises(DTypeError, match=r"^special.gamma of complex128\[\]"):

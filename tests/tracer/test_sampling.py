@@ -6,6 +6,7 @@ import ml_dtypes
 import mpmath
 import numpy as np
 import pytest
+import scipy.special
 from scipy import stats
 
 import numhlo
@@ -206,6 +207,15 @@ def test_gamma_numbers_by_their_shape_parameter():
     slope = numhlo.jvp(lambda a: hr.loggamma(KEY, a, (5,)), (a * 1e-3,), (np.ones(5),))[1]
     np.testing.assert_allclose(slope[:3], ((draws[0] - draws[1]) / 2e-9)[:3], rtol=1e-3)
     assert numhlo.grad(lambda a: hr.gamma(KEY, a, (5,)).sum())(1e-5) == 0
+
+
+@pytest.mark.slow
+def test_second_derivatives_of_gamma_numbers_are_those_of_quantiles():
+    for a in (0.75, 2.0):
+        quantile = scipy.special.gammainc(a, hr.gamma(KEY, a))
+        near = [scipy.special.gammaincinv(a + k * 1e-3, quantile) for k in (-1, 0, 1)]
+        found = numhlo.grad(numhlo.grad(lambda a: hr.gamma(KEY, a)))(a)
+        assert found == pytest.approx((near[0] - 2 * near[1] + near[2]) / 1e-6, rel=1e-4)
 
 
 @pytest.mark.slow

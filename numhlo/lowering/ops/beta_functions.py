@@ -64,7 +64,16 @@ def beta(a: Formula, b: Formula) -> Formula:
     return where(low > 0.0, found, where(low.compare("EQ", 0.0), np.inf, plain))
 
 
-def betainc(a: Formula, b: Formula, x: Formula) -> Formula:
+BEYOND = 60.0
+"""Terms behind the last one of a finite fraction that its derivatives take."""
+
+
+def betainc_to_differentiate(a: Formula, b: Formula, x: Formula) -> Formula:
+    """Return `betainc` by fractions that go on where they are finite: their derivatives are not."""
+    return betainc(a, b, x, BEYOND)
+
+
+def betainc(a: Formula, b: Formula, x: Formula, beyond: float = 0.0) -> Formula:
     """Return the regularized incomplete beta function; NaN for negative a or b and for x outside [0, 1]."""
     within = both(x > 0.0, x < 1.0)
     positive, finite = both(a > 0.0, b > 0.0), both(a < np.inf, b < np.inf)
@@ -72,7 +81,7 @@ def betainc(a: Formula, b: Formula, x: Formula) -> Formula:
     swapped = x * (a + b + 2.0) > a + 1.0
     y = where(swapped, 1.0 - x, x)
     p, q = where(swapped, b, a), where(swapped, a, b)
-    tail = _weight(a, b, x) * _fraction(inside, p, q, y) / p
+    tail = _weight(a, b, x) * _fraction(inside, p, q, y, beyond) / p
     found = where(swapped, 1.0 - tail, tail)
     # all mass is at 0 where a vanishes or b is infinite, at 1 the other way round; in neither place where both are
     at_zero, at_one = (
@@ -105,7 +114,7 @@ def _nonzero(x: Formula) -> Formula:
     return where(absolute(x) < TINY, TINY, x)
 
 
-def _fraction(active: Formula, a: Formula, b: Formula, x: Formula) -> Formula:
+def _fraction(active: Formula, a: Formula, b: Formula, x: Formula, beyond: float) -> Formula:
     """Return the continued fraction by which ``x^a (1 - x)^b / (a beta(a, b))`` is to be multiplied."""
     total = a + b
 
@@ -120,7 +129,10 @@ def _fraction(active: Formula, a: Formula, b: Formula, x: Formula) -> Formula:
         d = 1.0 / _nonzero(1.0 + odd * d)
         c = _nonzero(1.0 + odd / c)
         change = d * c
-        return [c, d, h * change], absolute(change - 1.0) > 2 * EPSILON
+        going = absolute(change - 1.0) > 2 * EPSILON
+        if beyond:
+            going = either(going, both(m >= b, m < b + beyond))
+        return [c, d, h * change], going
 
     first = 1.0 / _nonzero(1.0 - total * x / (a + 1.0))
     return iterate(active, [x.constant(1.0), first, first], step, STEPS)[2]

@@ -103,6 +103,12 @@ class Formula:
             return self
         return self.wrap(conversion.CONVERT, self.value, result=self.type.with_dtype(dtype))
 
+    def frozen(self) -> Formula:
+        """Return the value as a constant for derivatives: through its bits, which have none."""
+        bits = self.type.with_dtype(np.dtype(f"i{self.type.dtype.itemsize}"))
+        there = self.wrap(conversion.BITCAST_CONVERT, self.value, result=bits)
+        return there.wrap(conversion.BITCAST_CONVERT, there.value, result=self.type)
+
     def rounded(self, exponent_bits: int, mantissa_bits: int) -> Formula:
         """Return the value rounded to fewer bits, in the same type."""
         return self.wrap(

@@ -55,7 +55,8 @@ def gamma(x: Formula) -> Formula:
     tail = exp(-bounded) * (exp(stirling_rest(bounded)) * (math.sqrt(2 * math.pi) / sqrt(bounded)))
     value = where(size < ASYMPTOTIC, near, root * (tail * root))
     whole = round_even(x).compare("EQ", x)
-    exact = where(size < 17.5, round_even(value), value)  # 16! and below, whose rounding errors are under 1/2
+    # 16! and below, whose rounding errors are under 1/2; it keeps the slope of the value
+    exact = where(size < 17.5, value + (round_even(value) - value).frozen(), value)
     distance = absolute(size - round_even(size))
     odd = floor(size * 0.5).compare("NE", floor(size) * 0.5)
     sine = where(odd, sin(distance * math.pi), -sin(distance * math.pi))  # of pi x, for x < 0

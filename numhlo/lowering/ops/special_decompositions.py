@@ -9,6 +9,7 @@ float32, narrower floats in float32 with one rounding at the end; the functions 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from numhlo.lowering.ops import complex_functions as of_complex
 from numhlo.lowering.ops import exponent_functions as exponents
 from numhlo.lowering.ops import hyperbolic_functions as of_real
 from numhlo.lowering.ops.bessel_functions import bessel_i0e, bessel_i1e
-from numhlo.lowering.ops.beta_functions import beta, betainc, betaln
+from numhlo.lowering.ops.beta_functions import beta, betainc, betainc_to_differentiate, betaln
 from numhlo.lowering.ops.builder import FunctionBuilder
 from numhlo.lowering.ops.error_functions import erf, erf_inv, erfc, erfcx, ndtri
 from numhlo.lowering.ops.formula import Formula
@@ -48,6 +49,9 @@ DOUBLE: dict[str, Callable[..., Formula]] = {
     "zeta": hurwitz_zeta,
 }
 """Formulas for float64, in which narrower floats are computed too."""
+
+TO_DIFFERENTIATE: dict[str, Callable[..., Formula]] = {"betainc": betainc_to_differentiate}
+"""Formulas of `DOUBLE` whose derivatives converge later than they do."""
 
 ARITY = {
     **dict.fromkeys(["beta", "betaln", "expn", "igamma", "igamma_slope", "igammac", "polygamma", "zeta"], 2),
@@ -93,10 +97,20 @@ COMPLEX_FORMULAS: dict[str, Callable[[Formula], Formula]] = {
 
 def build(name: str, type: TensorType) -> Function:
     """Return the decomposition of a special function, without namespace, for operands of ``type``."""
-    builder = FunctionBuilder(name, [type] * ARITY.get(name, 1))
-    operands = [Formula(builder, v) for v in builder.arguments]
     if type.dtype in COMPLEX:
-        return builder.finish([COMPLEX_FORMULAS[name](*operands).value])
+        return _finished(name, COMPLEX_FORMULAS[name], type, type.dtype)
     wide = FLOAT32 if type.dtype in NARROW_FLOATS else type.dtype
     wide, formula = (FLOAT64, DOUBLE[name]) if name in DOUBLE else (wide, FORMULAS[name])
-    return builder.finish([formula(*[x.astype(wide) for x in operands]).astype(type.dtype).value])
+    return _finished(name, formula, type, wide)
+
+
+@lru_cache(maxsize=256)
+def build_to_differentiate(name: str, type: TensorType) -> Function | None:
+    """Return the decomposition of which derivatives are those of a function; None where that is the usual one."""
+    return _finished(name, TO_DIFFERENTIATE[name], type, FLOAT64) if name in TO_DIFFERENTIATE else None
+
+
+def _finished(name: str, formula: Callable[..., Formula], type: TensorType, wide: np.dtype) -> Function:
+    builder = FunctionBuilder(name, [type] * ARITY.get(name, 1))
+    operands = [Formula(builder, v).astype(wide) for v in builder.arguments]
+    return builder.finish([formula(*operands).astype(type.dtype).value])

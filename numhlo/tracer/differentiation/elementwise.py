@@ -24,7 +24,7 @@ from numhlo.tracer.differentiation.table import (
     linear_operand,
 )
 from numhlo.tracer.namespace import reductions
-from numhlo.tracer.namespace.core import broadcast_to_shape, convert, shape_of
+from numhlo.tracer.namespace.core import broadcast_to_shape, convert, full_of, shape_of
 from numhlo.tracer.namespace.elementwise_rules import compare, constant, select
 from numhlo.tracer.namespace.special import composite
 
@@ -72,6 +72,7 @@ SPECIAL_DERIVATIVES: dict[str, Derivative] = {
     "erfc": lambda x, y: _times(-2 / math.sqrt(math.pi), bind1(ops.EXPONENTIAL, bind1(ops.NEGATE, _square(x)))),
     "erf_inv": lambda x, y: _times(math.sqrt(math.pi) / 2, bind1(ops.EXPONENTIAL, _square(y))),
     "lgamma": lambda x, y: composite("digamma", x),
+    "digamma": lambda x, y: composite("polygamma", full_of(1, shape_of(x), x.dtype), x),
     "sinh": lambda x, y: composite("cosh", x),
     "cosh": lambda x, y: composite("sinh", x),
     "asin": lambda x, y: bind1(ops.RSQRT, _one_minus(_square(x))),

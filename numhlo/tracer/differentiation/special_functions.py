@@ -1,4 +1,6 @@
-"""Derivatives of special functions of one or several operands, by each operand; None where there is none here.
+"""Derivatives of special functions of one or several operands, by each operand.
+
+Where there is no closed form, a function's decomposition is differentiated: it is a function like others.
 
 Sources: DLMF 5.7 and 5.12 (gamma, beta), 7.10 (erfc), 8.8 and 8.17 (incomplete gamma and beta), 8.19.13 (expn),
 10.29 (Bessel functions), 25.11.17 (zeta).
@@ -7,17 +9,22 @@ Sources: DLMF 5.7 and 5.12 (gamma, beta), 7.10 (erfc), 8.8 and 8.17 (incomplete 
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from numhlo.lowering.ir import Op
+from numhlo.lowering.ir import Function, Op, capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import elementwise as ops
-from numhlo.tracer.bind import bind1
-from numhlo.tracer.differentiation.table import add_tangents
+from numhlo.lowering.ops.special_decompositions import build_to_differentiate
+from numhlo.tracer.bind import bind1, trace_function
+from numhlo.tracer.custom_rules import CustomRule, bind_with_rule
+from numhlo.tracer.differentiation.table import Dual, Walker, add_tangents, instantiate
 from numhlo.tracer.namespace import building as b
+from numhlo.tracer.namespace.core import full_of
 from numhlo.tracer.namespace.special import composite
 from numhlo.tracer.namespace.special_functions import xlog1py, xlogy
+from numhlo.tracer.replay import replay_op
 
 Partial = Callable[..., Any]
 
@@ -83,6 +90,15 @@ def _igamma_slope(a: Any, x: Any, y: Any) -> Any:
     return b.multiply(_igamma(a, x, y), b.subtract(b.log(x), composite("digamma", a)))
 
 
+def _counts(*_: Any) -> Any:
+    raise UnsupportedError(
+        "a derivative by the order of polygamma or expn",
+        where=capture_location(),
+        why="orders are whole numbers here, between which the function has no values",
+        fix="hold the order constant with lax.stop_gradient",
+    )
+
+
 PARTIALS: dict[str, tuple[Partial | None, ...]] = {
     "bessel_i0e": (_bessel_i0e,),
     "bessel_i1e": (_bessel_i1e,),
@@ -90,7 +106,7 @@ PARTIALS: dict[str, tuple[Partial | None, ...]] = {
     "betainc": (None, None, _betainc),
     "betaln": (lambda p, q, y: _betaln(p, q), lambda p, q, y: _betaln(q, p)),
     "erfcx": (_erfcx,),
-    "expn": (None, _expn),
+    "expn": (_counts, _expn),
     "gamma": (_gamma,),
     "igamma": (lambda a, x, y: composite("igamma_slope", a, x), _igamma),
     "igammac": (
@@ -99,11 +115,11 @@ PARTIALS: dict[str, tuple[Partial | None, ...]] = {
     ),
     "igamma_slope": (None, _igamma_slope),
     "ndtri": (_ndtri,),
-    "polygamma": (None, _polygamma),
+    "polygamma": (_counts, _polygamma),
     "spence": (_spence,),
     "zeta": (None, _zeta),
 }
-"""The derivative of each function by each operand, from operands and result."""
+"""The derivative of each function by each operand, from operands and result; None: that of its decomposition."""
 
 
 def jvp_special(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
@@ -114,17 +130,62 @@ def jvp_special(op: Op, primals: list[Any], tangents: list[Any], outputs: list[A
     UnsupportedError
         If a tangent reaches an operand by which there is no derivative.
     """
-    name = op.attributes["name"].removeprefix("numhlo.")
+    partials = PARTIALS[op.attributes["name"].removeprefix("numhlo.")]
     total = None
-    for place, (tangent, partial) in enumerate(zip(tangents, PARTIALS[name], strict=True)):
-        if tangent is None:
-            continue
-        if partial is None:
-            raise UnsupportedError(
-                f"the derivative of {name} by argument {place}",
-                where=op.location,
-                why="it has no closed form that is computed here",
-                fix="hold the argument constant with lax.stop_gradient",
-            )
-        total = add_tangents(total, b.multiply(tangent, partial(*primals, outputs[0])))
+    for place, (tangent, partial) in enumerate(zip(tangents, partials, strict=True)):
+        if tangent is not None:
+            slope = _slope_by(op, place, primals) if partial is None else partial(*primals, outputs[0])
+            total = add_tangents(total, b.multiply(tangent, slope))
     return [total]
+
+
+_SLOPES: weakref.WeakKeyDictionary[Function, dict[int, Function]] = weakref.WeakKeyDictionary()
+"""The derivatives of decompositions by their arguments, as functions that have such derivatives in turn."""
+
+
+def _slope_by(op: Op, place: int, primals: list[Any]) -> Any:
+    """Return the derivative of an elementwise function by one argument: its decomposition in forward mode.
+
+    So a series becomes the series of its terms' derivatives, with as many terms.
+    """
+    short = op.attributes["name"].removeprefix("numhlo.")
+    function: Function = build_to_differentiate(short, op.operands[0].tensor) or op.attributes["decomposition"]
+    made = _SLOPES.setdefault(function, {})
+    if place not in made:
+        made[place] = _differentiated(function, place)
+    return bind_with_rule(f"numhlo.{short}_by_{place}", made[place], primals, _Smooth())[0]
+
+
+def _differentiated(function: Function, place: int) -> Function:
+    values = function.body.arguments
+    types = [v.tensor for v in values]
+
+    def run(*arrays: Any) -> list[Any]:
+        moving = full_of(1, types[place].shape, types[place].dtype)
+        duals = [Dual(x, moving if k == place else None) for k, x in enumerate(arrays)]
+        (found,) = Walker().function(function, duals)
+        return [instantiate(found.tangent, function.body.returns[0])]
+
+    slope, captures = trace_function(f"{function.name}_by_{place}", run, types)
+    assert not captures
+    return slope
+
+
+class _Smooth(CustomRule):
+    """An elementwise function that is differentiated by its decomposition in forward mode, as often as one likes."""
+
+    def differentiate(
+        self, walker: Walker, op: Op, primals: list[Any], tangents: list[Any]
+    ) -> tuple[Sequence[Any], Sequence[Any]]:
+        """Run the function, and sum the products of tangents and derivatives."""
+        with walker.in_primal():
+            outputs = replay_op(op, primals, {})
+        total = None
+        for place, tangent in enumerate(tangents):
+            if tangent is not None:
+                total = add_tangents(total, b.multiply(tangent, _slope_by(op, place, primals)))
+        return outputs, [total]
+
+    def batched(self, size: int) -> CustomRule:
+        """Return the rule on lanes: the same."""
+        return self

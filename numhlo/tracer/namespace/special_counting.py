@@ -176,9 +176,9 @@ def zeta(x: Any, q: Any = None) -> Any:
 def _riemann_zeta(x: Any) -> Any:
     """Return Riemann's zeta function: below 1/2 from its mirror image (DLMF 25.4.1), up to 1 as alternating sum."""
     left = b.less(x, 0.0)
-    mirrored = b.subtract(1.0, b.select(left, x, 0))
-    right = composite("zeta", b.select(left, b.constant(2, x), x), b.constant(1, x))
-    image = composite("zeta", b.maximum(mirrored, 1.0), b.constant(1, x))
+    mirrored = b.subtract(1.0, b.select(left, x, -1))
+    right = composite("zeta", b.select(b.less(x, 1.0), b.constant(2, x), x), b.constant(1, x))
+    image = composite("zeta", mirrored, b.constant(1, x))
     # sin(pi x / 2), by the distance to the nearest even number
     nearest = b.multiply(b.round_even(b.multiply(x, 0.5)), 2.0)
     quarter = b.multiply(b.round_even(b.multiply(nearest, 0.25)), 4.0)
