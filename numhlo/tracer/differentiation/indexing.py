@@ -12,7 +12,8 @@ from numhlo.lowering.ops import elementwise as ops
 from numhlo.lowering.ops import indexing
 from numhlo.lowering.ops.dimension_numbers import GatherDimensionNumbers
 from numhlo.tracer.bind import bind1
-from numhlo.tracer.differentiation.table import JVP, TRANSPOSE, Patch, instantiate, zeros_of
+from numhlo.tracer.differentiation.table import JVP, TILING, TRANSPOSE, Patch, instantiate, zeros_of
+from numhlo.tracer.differentiation.tiles import Tiles, tile_at, tiles_of
 from numhlo.tracer.namespace.advanced_indexing import combiner_region
 from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, full_of, shape_of
 from numhlo.tracer.replay import replay_op
@@ -34,8 +35,14 @@ def _transpose_slice(op: Op, operands: list[Any], cotangents: list[Any]) -> Sequ
     return [patch_window(op.operands[0], operands[1:], cotangents[0]), *[None] * len(operands[1:])]
 
 
-def patch_window(value: Value, starts: Sequence[Any], part: Any) -> Patch:
+def patch_window(value: Value, starts: Sequence[Any], part: Any) -> Tiles | Patch:
     """Return the cotangent of a value of which a window has been read."""
+    sizes = shape_of(part)
+    place = tile_at(value.tensor, sizes, starts)
+    if place is not None:
+        tiles = Tiles(value.tensor, sizes)
+        tiles.add(place, part)
+        return tiles
 
     def alone() -> Any:
         return bind1(indexing.DYNAMIC_UPDATE_SLICE, zeros_of(value), part, *starts)
@@ -50,6 +57,20 @@ def patch_window(value: Value, starts: Sequence[Any], part: Any) -> Patch:
 def patch_cleared(cleared: Callable[[], Any]) -> Patch:
     """Return the cotangent of an array that was written into: that of the result, cleared where it was."""
     return Patch(cleared, [lambda total: bind1(ops.ADD, total, cleared())], everywhere=True)
+
+
+@TILING.register(indexing.DYNAMIC_UPDATE_SLICE)
+def _take_out(op: Op, operands: list[Any], cotangent: Any) -> Sequence[Any] | None:
+    """Take what was written out of a cotangent in tiles, and leave zeros there."""
+    array, update = (v.tensor for v in op.operands[:2])
+    place = tile_at(array, update.shape, operands[2:])
+    if place is None or isinstance(cotangent, Patch):
+        return None
+    tiles = tiles_of(array, update.shape, cotangent)
+    part = tiles.read(place) if operands[1] is None else None
+    tiles.clear(place)
+    rest = None if operands[0] is not None or tiles.is_zero() else tiles
+    return [rest, part, *[None] * len(place)]
 
 
 @TRANSPOSE.register(indexing.DYNAMIC_UPDATE_SLICE)

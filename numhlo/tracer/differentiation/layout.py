@@ -13,12 +13,10 @@ from numhlo.lowering.ops import layout
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.differentiation.elementwise import sum_to
 from numhlo.tracer.differentiation.indexing import patch_window
-from numhlo.tracer.differentiation.table import JVP, TRANSPOSE, instantiate
+from numhlo.tracer.differentiation.table import JVP, TRANSPOSE, Patch, instantiate
+from numhlo.tracer.differentiation.tiles import MUCH
 from numhlo.tracer.namespace.core import reshape_to
 from numhlo.tracer.replay import replay_op
-
-MUCH = 8
-"""A slice of less than one part in so many is added in place; larger ones are padded, which fuses with what follows."""
 
 
 @JVP.register(layout.BROADCAST_IN_DIM, layout.RESHAPE, layout.TRANSPOSE, layout.REVERSE, layout.SLICE)
@@ -83,7 +81,7 @@ def _transpose_slice(op: Op, operands: list[Any], cotangents: list[Any]) -> Sequ
     if spans != list(sizes) or MUCH * math.prod(sizes) > math.prod(extents):
         return [padded()]
     window = patch_window(op.operands[0], [np.int64(a) for a in starts], cotangents[0])
-    return [window._replace(alone=padded)]
+    return [window._replace(alone=padded) if isinstance(window, Patch) else window]
 
 
 @TRANSPOSE.register(layout.PAD)

@@ -27,6 +27,7 @@ from numhlo.lowering.ops import elementwise as ops
 from numhlo.lowering.ops.rule_table import RuleTable
 from numhlo.lowering.passes.dead_ops import remove_dead_ops
 from numhlo.tracer.bind import bind1
+from numhlo.tracer.differentiation.tiles import Tiles
 from numhlo.tracer.namespace.core import full_of
 from numhlo.tracer.replay import replay_op
 from numhlo.tracer.trace import Trace
@@ -87,6 +88,8 @@ class Patch(NamedTuple):
 
 def whole(cotangent: Any) -> Any:
     """Return a cotangent as an array; None for zero."""
+    if isinstance(cotangent, Tiles):
+        return cotangent.whole()
     return cotangent.added_to(cotangent.alone(), 1) if isinstance(cotangent, Patch) else cotangent
 
 
@@ -99,6 +102,8 @@ def add_tangents(x: Any, y: Any) -> Any:
     """Return the sum of two tangents, either of which may be None."""
     if x is None or y is None:
         return y if x is None else x
+    if isinstance(x, Tiles) or isinstance(y, Tiles):
+        return _add_tiles(x, y)
     if isinstance(x, Patch) and isinstance(y, Patch):
         first, second = (y, x) if y.everywhere else (x, y)
         first.onto.extend(second.onto)
@@ -106,6 +111,16 @@ def add_tangents(x: Any, y: Any) -> Any:
     if isinstance(y, Patch):
         return y.added_to(x)
     return x.added_to(y) if isinstance(x, Patch) else bind1(ops.ADD, x, y)
+
+
+def _add_tiles(x: Any, y: Any) -> Any:
+    """Return the sum of two cotangents of which one is in tiles."""
+    tiles, other = (x, y) if isinstance(x, Tiles) else (y, x)
+    if isinstance(other, Tiles):
+        return tiles.absorb(other)
+    if not isinstance(other, Patch):
+        return tiles.plus(other)
+    return add_tangents(Patch(tiles.whole, [tiles.onto], tiles.base is not None), other)
 
 
 class Walker:
@@ -245,10 +260,16 @@ def transpose_order(region: Region, known: dict[Value, Any], linear: set[Value])
 
 def pull_back(op: Op, known: Mapping[Value, Any], gathered: dict[Value, Any]) -> None:
     """Add an op's contribution to its operands' cotangents."""
-    cotangents = [whole(gathered.pop(v, None)) for v in op.results]
+    operands = [known.get(v) for v in op.operands]
+    cotangents = [gathered.pop(v, None) for v in op.results]
+    tiling = TILING.find(op.definition)
+    results = None if tiling is None or cotangents[0] is None else tiling(op, operands, cotangents[0])
+    if results is not None:
+        add_results(op, results, known, gathered)
+        return
+    cotangents = [whole(c) for c in cotangents]
     if all(c is None for c in cotangents):
         return
-    operands = [known.get(v) for v in op.operands]
     adding = ADDING.find(op.definition)
     if adding is not None:
         used = [*op.operands, *free_values(op)] if op.regions else op.operands
@@ -270,6 +291,8 @@ def pull_back(op: Op, known: Mapping[Value, Any], gathered: dict[Value, Any]) ->
 
 
 def _is_everywhere(cotangent: Any) -> bool:
+    if isinstance(cotangent, Tiles):
+        return cotangent.base is not None
     return cotangent is not None and (not isinstance(cotangent, Patch) or cotangent.everywhere)
 
 
@@ -285,6 +308,12 @@ ADDING: RuleTable[AddingRule] = RuleTable("transpose", FOLDER)
 """Transposition of ops with bodies: ``rule(op, operands, cotangents, known, totals) -> new totals``, where totals are
 cotangents of linear values that the op uses, its operands and those from outside. So a body that reads one element of
 an array adds to that element, and not an array to an array."""
+
+
+TilingRule = Callable[[Op, list[Any], Any], Sequence[Any] | None]
+TILING: RuleTable[TilingRule] = RuleTable("transpose", FOLDER)
+"""Transposition of writes at places known while tracing: ``rule(op, operands, cotangent)``, where the cotangent may be
+`Tiles` or a `Patch`, returns the operands' cotangents, or None where the rule of `TRANSPOSE` is to be taken."""
 
 
 def linear_operand(op: Op, operands: Sequence[Any]) -> int:
