@@ -83,7 +83,7 @@ class Intervals:
                 self._known[argument] = self._known[condition.arguments[number]] = found
                 outside = self._original(loop.operands[number])
                 self._outside[argument] = self._outside[condition.arguments[number]] = outside
-        rounds = [self._enter_counter(loop, test) for test in _conjuncts(condition.returns[0])]
+        rounds = [self._enter_counter(loop, test) for test in conjuncts(condition.returns[0])]
         most = min([n for n in rounds if n is not None], default=None)
         if most is not None:
             self._rounds[loop] = most
@@ -322,18 +322,18 @@ def whole_type(dtype: np.dtype) -> Interval | None:
     return Interval(-(1 << (register.bits - 1)), (1 << (register.bits - 1)) - 1) if register.kind == "i" else None
 
 
-def _conjuncts(value: Value) -> Iterator[Op]:
+def conjuncts(value: Value) -> Iterator[Op]:
     """Yield the comparisons that all hold where a truth value is true."""
     op = value.owner
     if not isinstance(op, Op):
         return
     if op.definition is comparison.COMPARE:
         if op.attributes["comparison_direction"] == "NE" and _is_false(op.operands[1]):
-            yield from _conjuncts(op.operands[0])
+            yield from conjuncts(op.operands[0])
         yield op
     elif op.definition is elementwise.AND:
         for operand in op.operands:
-            yield from _conjuncts(operand)
+            yield from conjuncts(operand)
 
 
 def _is_false(value: Value) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 
 from numhlo.backend.emit.access import Access, NonlinearViewError, contiguous
 from numhlo.backend.emit.expressions import Apply
+from numhlo.backend.emit.extremes import EXTREMES, running_extremes
 from numhlo.backend.emit.intervals import Intervals
 from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.emit.nest import element_text, hint_of, position_text
@@ -162,6 +163,12 @@ class ScalarWriter:
         Updates before which the array is copied: it is read again as it was.
     scratch : callable
         ``scratch(type)`` gives a value that stands for memory of the kernel's own.
+    counted : dict of Op to (Value, Value)
+        Selects that count a negative position from the end: the index, and the extent.
+    predicts : bool
+        Whether one round follows the other, so that what is expected is branched on rather than waited for.
+    running : set of Op
+        Minima and maxima over rounds that LLVM may take at once.
     branches : int
         How many branches are being written, one inside the other.
     """
@@ -175,6 +182,9 @@ class ScalarWriter:
     literals: set[Op] = field(default_factory=set)
     kept: set[Update] = field(default_factory=set)
     scratch: Callable[[TensorType], Value] | None = None
+    counted: dict[Op, tuple[Value, Value]] = field(default_factory=dict)
+    predicts: bool = False
+    running: set[Op] = field(default_factory=set)
     branches: int = 0
     statements: int = 0
 
@@ -271,6 +281,7 @@ class ScalarWriter:
 
     def region(self, region: Region) -> list[Content]:
         """Write the ops that a region's results need and return where these are."""
+        self.running.update(running_extremes(region))
         for op in reads_before_updates(self.intervals.needed_ops(region)):
             self.op(op)
         return [self.content(v) for v in region.returns]
@@ -332,13 +343,27 @@ class ScalarWriter:
         if known is not None:
             self.contents[op.result] = np.broadcast_to(known, shape)
             return
+        if op in self.counted:
+            self._count_from_end(op)
+            return
         divides = op.definition in (elementwise.DIVIDE, elementwise.REMAINDER)
         operands = [np.broadcast_to(self.names(v), shape) for v in op.operands]
         if divides and node.register.kind in "iu":
             operands[1] = np.broadcast_to(self._divisor(op.operands[1], operands[1]), shape)
+        quick = self.predicts and node.register.kind == "f" and op.definition in EXTREMES and op not in self.running
         names = np.empty(shape, object)
         for index in np.ndindex(shape):
-            names[index] = self.let(element_text(node, [str(o[index]) for o in operands]), hint_of(node))
+            text = element_text(node, [str(o[index]) for o in operands])
+            names[index] = self.let(f"quick_{text}" if quick else text, hint_of(node))
+        self.contents[op.result] = names
+
+    def _count_from_end(self, op: Op) -> None:
+        """Write a position that is counted from the end where it is negative, which is not expected."""
+        shape = op.result.tensor.shape
+        index, extent = (np.broadcast_to(self.names(v), shape) for v in self.counted[op])
+        names = np.empty(shape, object)
+        for place in np.ndindex(shape):
+            names[place] = self.let(f"counted_from_end({index[place]}, {extent[place]})", "position")
         self.contents[op.result] = names
 
     def _divisor(self, value: Value, names: np.ndarray) -> np.ndarray:

@@ -11,6 +11,8 @@ from itertools import product
 import numpy as np
 
 from numhlo.backend.emit.access import Access
+from numhlo.backend.emit.kernel_text import without_brackets
+from numhlo.backend.emit.positions import tests_places
 from numhlo.backend.emit.scalar_code import (
     MOST_ELEMENTS,
     Content,
@@ -42,6 +44,8 @@ def _clamped(writer: ScalarWriter, source: Content, name: str, index: Value, lim
     most = writer.number(limit, "limit", source.memory) if isinstance(source, InMemory) else str(limit)
     if dtype == np.uint64:
         plain = f"to_i64(minimum({name}, to_u64({most})))"
+    if writer.predicts:
+        return writer.let(f"within({plain}, {most})", "start")
     plain = plain if interval.low >= 0 else f"max({plain}, 0)"
     return writer.let(plain if interval.high <= limit else f"min({plain}, {most})", "start")
 
@@ -115,20 +119,25 @@ def write_dynamic_update_slice(writer: ScalarWriter, op: Op) -> None:
     sizes = update.tensor.shape
     limits = [extent - size for extent, size in zip(operand.tensor.shape, sizes, strict=True)]
     target = writer.content(operand)
-    names = writer.names(update)
     if isinstance(target, InMemory):
-        test, new = _kept_unless(writer, op)
+        predicates, new = _kept_unless(writer, op)
         target.check()
         writer.keep(target.memory, (op, 0))
-        if test:
-            with writer.text.block(f"if {test}:"):
+        if writer.predicts and predicates and tests_places(predicates, indices, limits, writer.intervals):
+            starts = _starts(writer, target, indices, limits)
+            inside = [_is_start(writer, *place) for place in zip(starts, indices, limits, strict=True)]
+            with writer.text.block(f"if {without_brackets(' & '.join(filter(None, inside)))}:"):
+                _store(writer, target, starts, new)
+        elif predicates:
+            tests = [str(writer.names(v).reshape(-1)[0]) for v in predicates]
+            with writer.text.block(f"if {' & '.join(tests)}:"):
                 _store(writer, target, _starts(writer, target, indices, limits), new)
         else:
-            _store(writer, target, _starts(writer, target, indices, limits), names)
+            _store(writer, target, _starts(writer, target, indices, limits), new)
         target.memory.written((op, 0))
         writer.contents[op.result] = current(target)
         return
-    starts = _starts(writer, target, indices, limits)
+    starts, names = _starts(writer, target, indices, limits), writer.names(update)
     result = target
     for position, test in _candidates(starts, limits):
         replaced = result.copy()
@@ -137,20 +146,32 @@ def write_dynamic_update_slice(writer: ScalarWriter, op: Op) -> None:
     writer.contents[op.result] = result
 
 
-def _kept_unless(writer: ScalarWriter, op: Op) -> tuple[str, np.ndarray]:
-    """Return the test that decides whether an element is replaced or stays as it is, and the new one; else no test.
+def _is_start(writer: ScalarWriter, start: str, index: Value, limit: int) -> str:
+    """Return the test whether a start is the index itself, not the nearest place to it; nothing where it always is."""
+    interval = writer.intervals.of(index)
+    assert interval is not None, index
+    return "" if interval.within(0, limit) else f"({start} == {writer.names(index).reshape(-1)[0]})"
+
+
+def _kept_unless(writer: ScalarWriter, op: Op) -> tuple[list[Value], np.ndarray]:
+    """Return the truth values that decide whether an element is replaced or stays as it is, and the new one.
 
     A store that is skipped keeps nobody who reads the array next waiting.
     """
     operand, update, *indices = op.operands
-    choice = _unshaped(update)
-    if isinstance(choice, Op) and choice.definition is SELECT and writer.intervals.chosen(choice) is None:
-        predicate, new, old = choice.operands
+    predicates: list[Value] = []
+    new = update
+    while update.tensor.size == 1:
+        choice = _unshaped(new)
+        if not isinstance(choice, Op) or choice.definition is not SELECT or writer.intervals.chosen(choice) is not None:
+            break
+        predicate, replaced, old = choice.operands
         read = _unshaped(old)
-        element = update.tensor.size == 1
-        if element and isinstance(read, Op) and read.definition is ops.DYNAMIC_SLICE and _same(read, operand, indices):
-            return str(writer.names(predicate).reshape(-1)[0]), writer.names(new).reshape(update.tensor.shape)
-    return "", writer.names(update)
+        if not isinstance(read, Op) or read.definition is not ops.DYNAMIC_SLICE or not _same(read, operand, indices):
+            break
+        predicates.append(predicate)
+        new = replaced
+    return predicates, writer.names(new).reshape(update.tensor.shape)
 
 
 def _same(read: Op, operand: Value, indices: Sequence[Value]) -> bool:

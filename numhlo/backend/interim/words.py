@@ -194,8 +194,21 @@ def _extremum(word: str, operator: str, ties: Callable[..., Any]) -> None:
         return Typed(f"({lhs} if {lhs} {operator} {rhs} else {rhs} if {rhs} {operator} {lhs} else {rest})", type)
 
 
-_extremum("minimum", "<", functions.least_of_ties)
-_extremum("maximum", ">", functions.greatest_of_ties)
+for _prefix in ("", "quick_"):
+    _extremum(f"{_prefix}minimum", "<", functions.least_of_ties)
+    _extremum(f"{_prefix}maximum", ">", functions.greatest_of_ties)
+
+
+@rule("counted_from_end")
+def _counted_from_end(scope: Scope, operands: list[Typed]) -> Typed:
+    index, count = map(scope.atom, operands)
+    return Typed(f"({index.text} if {index.text} >= 0 else {index.text} + {count.text})", same([index, count]))
+
+
+@rule("within")
+def _within(scope: Scope, operands: list[Typed]) -> Typed:
+    index, limit = (x.text for x in map(scope.atom, operands))
+    return Typed(f"({index} if 0 <= {index} <= {limit} else 0 if {index} < 0 else {limit})", "index")
 
 
 def _builtin(word: str, operator: str) -> None:

@@ -6,9 +6,11 @@ import numpy as np
 
 from numhlo.backend.emit import control_flow  # noqa: F401 - importing it fills the table of writers
 from numhlo.backend.emit.draft import Draft
+from numhlo.backend.emit.idle_statements import drop_idle
 from numhlo.backend.emit.indexed_values import indexed_values
 from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.emit.literals import literal_constants
+from numhlo.backend.emit.positions import counted_positions
 from numhlo.backend.emit.registers import REGISTERS
 from numhlo.backend.emit.scalar_code import (
     MOST_ELEMENTS,
@@ -97,6 +99,7 @@ class _Attempt:
         self.writer = ScalarWriter(
             self.text, self._outer, self.indexed, intervals=planner.context.intervals, kept=kept, scratch=self._scratch
         )
+        self.writer.counted, self.writer.predicts = counted_positions(op), True
         self.writer.literals = literal_constants(op, planner.context.extents)
         self.updated: list[tuple[Value, Value]] = []
         self.stored: list[Value] = []
@@ -156,6 +159,7 @@ class _Attempt:
 
     def append(self) -> None:
         """Claim buffers for the results and append the launch."""
+        drop_idle(self.text.top)
         planner = self.planner
         read = [v for v in planner.layout.operations.inputs[self.op] if v in self.writer.contents]
         taken: list[Value] = []

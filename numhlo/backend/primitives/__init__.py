@@ -9,6 +9,7 @@ from numhlo.backend.primitives.arithmetic import (
     add,
     ceil,
     copy_sign,
+    counted_from_end,
     divide,
     divide_complex,
     floor,
@@ -18,6 +19,8 @@ from numhlo.backend.primitives.arithmetic import (
     minimum,
     multiply,
     negate,
+    quick_maximum,
+    quick_minimum,
     remainder,
     round_away,
     round_even,
@@ -25,6 +28,7 @@ from numhlo.backend.primitives.arithmetic import (
     square_root,
     subtract,
     truncate,
+    within,
 )
 from numhlo.backend.primitives.atomic import (
     atomic_add,
@@ -256,6 +260,7 @@ __all__ = [
     "copy_sign",
     "count_leading_zeros",
     "count_ones",
+    "counted_from_end",
     "divide",
     "divide_complex",
     "f16_from_bits",
@@ -339,6 +344,8 @@ __all__ = [
     "pause",
     "product_tile_f32",
     "product_tile_f64",
+    "quick_maximum",
+    "quick_minimum",
     "register_name",
     "remainder",
     "round_away",
@@ -412,4 +419,5 @@ __all__ = [
     "transpose_tile_u32",
     "transpose_tile_u64",
     "truncate",
+    "within",
 ]

@@ -87,6 +87,26 @@ def maximum(lhs: Any, rhs: Any) -> Any:
     return np.maximum(lhs, rhs)
 
 
+def quick_minimum(lhs: Any, rhs: Any) -> Any:
+    """Return the same as `minimum`, for floats that much waits for: soon there, but no loop becomes vectors of it."""
+    return minimum(lhs, rhs)
+
+
+def quick_maximum(lhs: Any, rhs: Any) -> Any:
+    """Return the same as `maximum`, for floats that much waits for: soon there, but no loop becomes vectors of it."""
+    return maximum(lhs, rhs)
+
+
+def counted_from_end(index: Any, count: Any) -> Any:
+    """Return an index of type int64, that of one from the end where it is negative, which is not expected."""
+    return index if index >= 0 else add(index, count)
+
+
+def within(index: Any, limit: Any) -> Any:
+    """Return an index of type int64, the nearest one in ``[0, limit]`` where it is outside, which is not expected."""
+    return min(max(index, 0), limit)
+
+
 def square_root(value: Any) -> Any:
     """Return the square root of a float, NaN below zero."""
     with np.errstate(all="ignore"):

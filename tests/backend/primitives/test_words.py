@@ -87,12 +87,23 @@ def test_integer_arithmetic(kind):
         assert quotient[7, -3] == -2
 
 
+def test_expected_positions():
+    index = integer_samples("i64")
+    limits = np.full(len(index), 40)
+    counted, nearest = check(
+        "positions", ["i64", "i64"], [index, limits], [("counted_from_end(a, b)", "i64"), ("within(a, b)", "i64")]
+    )
+    np.testing.assert_array_equal(counted, np.where(index < 0, index + limits, index))
+    np.testing.assert_array_equal(nearest, np.clip(index, 0, 40))
+
+
 @pytest.mark.parametrize("kind", FLOATS)
 def test_float_arithmetic(kind):
     binary = ["add", "subtract", "multiply", "divide", "remainder", "minimum", "maximum", "copy_sign"]
     unary = ["negate", "absolute", "square_root", "floor", "ceil", "truncate", "round_even", "round_away"]
     outputs = [(f"{word}(a, b)", kind) for word in binary] + [(f"{word}(a)", kind) for word in unary]
     outputs += [("is_nan(a)", "bool"), ("is_finite(a)", "bool"), ("select(a < b, a, b)", kind)]
+    outputs += [("quick_minimum(a, b)", kind), ("quick_maximum(a, b)", kind)]
     left, right = pairs(kind)
     results = check("floats", [kind, kind], [left, right], outputs)
     with np.errstate(all="ignore"):
@@ -102,6 +113,11 @@ def test_float_arithmetic(kind):
     zeros = (left == 0) & (right == 0) & (np.signbit(left) != np.signbit(right))
     assert np.signbit(results[5][zeros]).all()
     assert not np.signbit(results[6][zeros]).any()
+    for quick, plain in zip(results[-2:], (np.minimum(left, right), np.maximum(left, right)), strict=True):
+        np.testing.assert_array_equal(quick, plain)
+        assert np.isnan(quick[np.isnan(left) | np.isnan(right)]).all()
+    assert np.signbit(results[-2][zeros]).all()
+    assert not np.signbit(results[-1][zeros]).any()
 
 
 @pytest.mark.parametrize("source", REGISTERS)

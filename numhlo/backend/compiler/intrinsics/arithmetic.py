@@ -105,6 +105,33 @@ def _extreme(name: str) -> Emit:
     return emit
 
 
+def _unless(builder: ir.IRBuilder, rare: ir.Value, usual: ir.Value, other: Callable[[], ir.Value]) -> ir.Value:
+    """Return ``usual``, ``other()`` where a test holds: by a branch, so that nobody waits for the test."""
+    before = builder.block
+    with builder.if_then(rare, likely=False):
+        value, inside = other(), builder.block
+    result = builder.phi(usual.type)
+    result.add_incoming(usual, before)
+    result.add_incoming(value, inside)
+    return result
+
+
+def _join_signs(builder: ir.IRBuilder, join: str, lhs: ir.Value, rhs: ir.Value, order: str) -> ir.Value:
+    """Return the earlier one of two floats; each way of choosing gives its second operand where both are equal."""
+    word = ir.IntType(64 if isinstance(lhs.type, ir.DoubleType) else 32)
+    ways = [builder.select(builder.fcmp_ordered(order, a, b), a, b) for a, b in ((lhs, rhs), (rhs, lhs))]
+    return builder.bitcast(getattr(builder, join)(*[builder.bitcast(way, word) for way in ways]), lhs.type)
+
+
+def _quick_minimum(builder: ir.IRBuilder, type: types.Type, operands: list[ir.Value]) -> ir.Value:
+    return _join_signs(builder, "or_", *operands, "<")  # all that NaN is joined with is NaN
+
+
+def _quick_maximum(builder: ir.IRBuilder, type: types.Type, operands: list[ir.Value]) -> ir.Value:
+    chosen = _join_signs(builder, "and_", *operands, ">")
+    return _unless(builder, builder.fcmp_unordered("uno", *operands), chosen, lambda: builder.fadd(*operands))
+
+
 def _safe_divisor(builder: ir.IRBuilder, type: Any, lhs: ir.Value, rhs: ir.Value) -> ir.Value:
     """Return the divisor, or 1 where the processor would trap: x / 1 is what we want of least / -1."""
     unsafe = builder.icmp_signed("==", rhs, rhs.type(0))
@@ -171,6 +198,8 @@ _implement_binary(arithmetic.divide, _divide, REAL)
 _implement_binary(arithmetic.remainder, _remainder, REAL)
 _implement_binary(arithmetic.minimum, _extreme("min"), (*REAL, types.Boolean))
 _implement_binary(arithmetic.maximum, _extreme("max"), (*REAL, types.Boolean))
+_implement_binary(arithmetic.quick_minimum, _quick_minimum, FLOAT)
+_implement_binary(arithmetic.quick_maximum, _quick_maximum, FLOAT)
 _implement_binary(arithmetic.copy_sign, _copy_sign, FLOAT)
 _implement_unary(arithmetic.negate, _negate, REAL)
 _implement_unary(arithmetic.absolute, _absolute, REAL)
@@ -182,6 +211,27 @@ _implement_unary(arithmetic.round_even, _one_intrinsic("rint"), FLOAT)
 _implement_unary(arithmetic.round_away, _round_away, FLOAT)
 _implement_unary(arithmetic.is_nan, _is_nan, FLOAT, types.boolean)
 _implement_unary(arithmetic.is_finite, _is_finite, FLOAT, types.boolean)
+
+
+def _counted_from_end(builder: ir.IRBuilder, type: types.Type, operands: list[ir.Value]) -> ir.Value:
+    index, count = operands
+    negative = builder.icmp_signed("<", index, index.type(0))
+    return _unless(builder, negative, index, lambda: builder.add(index, count))
+
+
+def _within(builder: ir.IRBuilder, type: types.Type, operands: list[ir.Value]) -> ir.Value:
+    index, limit = operands
+
+    def nearest() -> ir.Value:
+        above = _call(builder, "smax", [index, index.type(0)])
+        return _call(builder, "smin", [above, limit])
+
+    return _unless(builder, builder.icmp_unsigned(">", index, limit), index, nearest)
+
+
+WHOLE = (types.Integer,)
+_implement_binary(arithmetic.counted_from_end, _counted_from_end, WHOLE)
+_implement_binary(arithmetic.within, _within, WHOLE)
 
 
 @implement(arithmetic.divide_complex)

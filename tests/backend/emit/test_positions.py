@@ -1,0 +1,70 @@
+"""Loops with positions from data: those inside, those counted from the end, and those outside on both ends."""
+
+import numpy as np
+import pytest
+
+import numhlo
+from numhlo import lax
+
+EXTENTS = (5, 7)
+PLACES = np.random.default_rng(3).integers(-16, 16, (200, 2))
+PLACES[:4] = [[-(2**63), 2**63 - 1], [4, 6], [-5, -7], [5, -8]]
+
+
+def kernels(function, *arguments):
+    compiled = numhlo.jit(function).lower(*arguments).compile()
+    return compiled(*arguments), "\n".join(compiled.kernels.values())
+
+
+def nearest(index, extent):
+    index = int(index)
+    return min(max(index + extent if index < 0 else index, 0), extent - 1)
+
+
+def test_reads_and_writes_anywhere():
+    def loop(places, x):
+        def step(k, s):
+            x, total = s
+            i, j = places[k, 0], places[k, 1]
+            return x.at[i, j].set(total), total + x[j, i] + x[i].sum()
+
+        return lax.fori_loop(0, len(places), step, (x, 1.0))
+
+    def plain(places, x):
+        x, total = x.copy(), 1.0
+        for i, j in places.tolist():
+            row = x[nearest(i, 5)].sum()
+            read = x[nearest(j, 5), nearest(i, 7)]
+            if -5 <= i < 5 and -7 <= j < 7:
+                x[i, j] = total
+            total += read + row
+        return x, total
+
+    x = np.random.default_rng(0).normal(size=EXTENTS) * 1e-3
+    found, text = kernels(loop, PLACES, x)
+    for value, expected in zip(found, plain(PLACES, x), strict=True):
+        np.testing.assert_allclose(value, expected, rtol=1e-12)
+    assert "counted_from_end(" in text
+    assert "within(" in text
+
+
+@pytest.mark.parametrize("name", ["minimum", "maximum"])
+def test_an_extreme_that_the_next_round_waits_for_is_quick(name):
+    extreme = getattr(np, name)
+    values = np.array([0.0, -0.0, 2.0, -3.0, np.inf, 0.0, -0.0, 1.0, 5.0, np.nan, 4.0])
+
+    def sift(x):
+        return lax.fori_loop(0, len(x) - 1, lambda j, x: x.at[j + 1].set(extreme(x[j], x[j + 1])), x)
+
+    def running(x):
+        return lax.fori_loop(0, len(x), lambda j, best: extreme(best, x[j]), x[0])
+
+    found, text = kernels(sift, values)
+    best, whole = kernels(running, values)
+    np.testing.assert_array_equal(found, extreme.accumulate(values))
+    np.testing.assert_array_equal(best, np.nan)
+    expected_zeros = name == "minimum"
+    assert np.signbit(found[1]) == expected_zeros
+    assert f"quick_{name}(" in text
+    assert f" {name}(" in whole
+    assert "quick" not in whole
