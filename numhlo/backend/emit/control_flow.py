@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from numhlo.backend.emit import scalar_indexing, scalar_scatter  # noqa: F401 - they fill the table of writers
+from numhlo.backend.emit.kernel_text import Block
 from numhlo.backend.emit.loop_rounds import (
     POLL_ROUNDS,
     Count,
@@ -23,6 +24,12 @@ from numhlo.backend.emit.loop_state import LoopState, begun, variables
 from numhlo.backend.emit.scalar_code import Content, InMemory, NotScalarError, ScalarWriter, current, writes
 from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops import control_flow as ops
+
+COPIES = 4
+"""Rounds between two counts of them, where rounds are short."""
+
+SHORT_ROUND = 16
+"""Statements of a round that is short."""
 
 
 @writes(ops.WHILE)
@@ -61,15 +68,34 @@ def _write_rounds(writer: ScalarWriter, op: Op, state: LoopState, polls: bool) -
     text = writer.text
     asked = {v for inner in condition.walk() for v in inner.operands}.union(condition.returns)
     early = state.is_stored(asked.__contains__(v) for v in condition.arguments)
-    with text.block("while True:"):
-        writer.contents.update(zip(condition.arguments, state.read() if early else state.contents, strict=True))
-        (test,) = writer.region(condition)
-        with text.block(f"if not {_only_name(test)}:"):
-            text.line("break")
-        writer.contents.update(zip(body.arguments, state.contents if early else state.read(), strict=True))
-        state.assign(writer.region(body))
-        if polls:
-            write_poll(text, rounds_text(text, body, writer.intervals))
+    with text.block("while True:") as block:
+        _write_round(writer, op, state, early=early)
+        if not polls:
+            return
+        copies = _copies(block, state)
+        for _ in range(copies - 1):
+            block.known.clear()  # all of it may be from before the state changed
+            _write_round(writer, op, state, early=early)
+        write_poll(text, rounds_text(text, body, writer.intervals) if copies == 1 else str(copies))
+
+
+def _write_round(writer: ScalarWriter, op: Op, state: LoopState, *, early: bool) -> None:
+    """Write one round of a loop, left where its condition no longer holds."""
+    condition, body = op.regions
+    text = writer.text
+    writer.contents.update(zip(condition.arguments, state.read() if early else state.contents, strict=True))
+    (test,) = writer.region(condition)
+    with text.block(f"if not {_only_name(test)}:"):
+        text.line("break")
+    writer.contents.update(zip(body.arguments, state.contents if early else state.read(), strict=True))
+    state.assign(writer.region(body))
+
+
+def _copies(block: Block, state: LoopState) -> int:
+    """Return how often the one round in a block is written: where it is short, counting rounds takes a third of it."""
+    inner = sum(isinstance(item, Block) for item in block.items)  # one of them is the way out
+    in_memory = bool(state.arrays) or any(isinstance(content, InMemory) for content in state.contents)
+    return 1 if in_memory or inner > 1 or len(block.items) > SHORT_ROUND else COPIES
 
 
 def _write_strips(writer: ScalarWriter, op: Op, state: LoopState, counted: Count) -> None:

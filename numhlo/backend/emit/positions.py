@@ -16,6 +16,9 @@ from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops import conversion, creation, elementwise, indexing, layout
 from numhlo.lowering.ops.comparison import COMPARE, SELECT
 
+_Bound = tuple[Value, str, int | None]
+"""An index, the direction of a comparison with a number, and the number."""
+
 _PASSED_ON = frozenset({layout.RESHAPE, layout.BROADCAST_IN_DIM, conversion.CONVERT})
 
 
@@ -86,7 +89,8 @@ def tests_places(
     limits : sequence of int
     intervals : Intervals
     """
-    asked, needed = set(), set()
+    asked: set[_Bound] = set()
+    needed: set[_Bound] = set()
     for index, limit in zip(indices, limits, strict=True):
         ends = (index, "GE", 0), (index, "LT", limit + 1)
         asked.update(ends)
@@ -99,7 +103,7 @@ def tests_places(
     return needed <= said <= asked
 
 
-def _said(test: Op, intervals: Intervals) -> tuple[Value, str, int | None]:
+def _said(test: Op, intervals: Intervals) -> _Bound:
     index, bound = test.operands
     number = intervals.of(bound)
     return index, test.attributes["comparison_direction"], None if number is None else number.only

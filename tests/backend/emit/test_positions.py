@@ -1,4 +1,4 @@
-"""Loops with positions from data: those inside, those counted from the end, and those outside on both ends."""
+"""Loops with positions from data: inside, counted from the end, outside on both ends; and very short loops."""
 
 import numpy as np
 import pytest
@@ -68,3 +68,19 @@ def test_an_extreme_that_the_next_round_waits_for_is_quick(name):
     assert f"quick_{name}(" in text
     assert f" {name}(" in whole
     assert "quick" not in whole
+
+
+def test_short_rounds_are_counted_four_at_a_time():
+    def chain(start):
+        def step(s):
+            x, length = s
+            return np.where(x % 2 == 0, x // 2, 3 * x + 1), length + 1
+
+        return lax.while_loop(lambda s: s[0] != 1, step, (start, np.int64(0)))
+
+    lengths = {1: 0, 2: 1, 3: 7, 5: 5, 6: 8, 7: 16, 9: 19, 27: 111}  # OEIS A006577
+    for start, length in lengths.items():
+        found, text = kernels(chain, np.int64(start))
+        assert [int(v) for v in found] == [1, length]
+    assert text.count("break") == 4
+    assert "rounds_left -= 4" in text

@@ -116,19 +116,20 @@ def _unless(builder: ir.IRBuilder, rare: ir.Value, usual: ir.Value, other: Calla
     return result
 
 
-def _join_signs(builder: ir.IRBuilder, join: str, lhs: ir.Value, rhs: ir.Value, order: str) -> ir.Value:
+def _join_signs(builder: ir.IRBuilder, order: str, join: str, operands: list[ir.Value]) -> ir.Value:
     """Return the earlier one of two floats; each way of choosing gives its second operand where both are equal."""
+    lhs, rhs = operands
     word = ir.IntType(64 if isinstance(lhs.type, ir.DoubleType) else 32)
     ways = [builder.select(builder.fcmp_ordered(order, a, b), a, b) for a, b in ((lhs, rhs), (rhs, lhs))]
     return builder.bitcast(getattr(builder, join)(*[builder.bitcast(way, word) for way in ways]), lhs.type)
 
 
 def _quick_minimum(builder: ir.IRBuilder, type: types.Type, operands: list[ir.Value]) -> ir.Value:
-    return _join_signs(builder, "or_", *operands, "<")  # all that NaN is joined with is NaN
+    return _join_signs(builder, "<", "or_", operands)  # all that NaN is joined with is NaN
 
 
 def _quick_maximum(builder: ir.IRBuilder, type: types.Type, operands: list[ir.Value]) -> ir.Value:
-    chosen = _join_signs(builder, "and_", *operands, ">")
+    chosen = _join_signs(builder, ">", "and_", operands)
     return _unless(builder, builder.fcmp_unordered("uno", *operands), chosen, lambda: builder.fadd(*operands))
 
 
