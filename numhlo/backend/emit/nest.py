@@ -171,9 +171,9 @@ class Nest:
     def index(self, access: Access) -> str:
         """Return the text of an element's index, sums that depend on outer loops only being computed there."""
         terms: dict[int, list[str]] = {}
-        if access.offset:
-            terms[0] = [self.text.number((self.scope, "offset", access), access.offset, "offset")]
         strides = self.strides(access)
+        if access.offset:
+            terms[0] = [self._offset(access, strides)]
         for axis, stride in enumerate(strides):
             if stride:
                 variable, depth = self.variables[axis]
@@ -189,6 +189,11 @@ class Nest:
             if depth < self.text.depth and (len(parts) > 1 or not parts[0].isidentifier()):
                 total = self.text.let(total, "at", depth)
         return total or "0"
+
+    def _offset(self, access: Access, strides: Sequence[int]) -> str:
+        if any(access.offset < stride <= SMALL_STRIDE for stride in strides):
+            return str(access.offset)  # one of a few neighbours, all of which SIMD code reads at once, if it knows
+        return self.text.number((self.scope, "offset", access), access.offset, "offset")
 
     def _product(self, variable: str, access: Access, axis: int, stride: int) -> str:
         if stride == 1:

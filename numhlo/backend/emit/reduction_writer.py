@@ -48,6 +48,11 @@ class Reduced:
     results: list[Store]
     first_is_used: bool = True
 
+    @property
+    def stored(self) -> list[Store]:
+        """Return the results that are stored: the search for an index leaves out the value found, if nobody wants it."""
+        return self.results if self.first_is_used else self.results[1:]
+
     def key(self, sizes: Sizes) -> Hashable:
         """Return what a kernel's text depends on."""
         results = tuple([store.key(sizes) for store in self.results])
@@ -96,7 +101,7 @@ class Reduction:
     @property
     def values(self) -> list[Value]:
         """Return what the kernel points to, scratch memory apart."""
-        stores = [*self.stores, *[store for reduced in self.reduced for store in reduced.results]]
+        stores = [*self.stores, *[store for reduced in self.reduced for store in reduced.stored]]
         return [*[store.value for store in stores], *self.expressions.loads]
 
     def collapsed(self) -> tuple[list[Axis], int]:
@@ -175,7 +180,7 @@ class ReductionWriter:
         finished = reduced.combiner.write(self.text, inits, totals)
         for store, value in zip(reduced.results, finished, strict=True):
             result = self.named[store.value] = self.text.let(reduced.combiner.round(value), "result")
-            if store.value not in self.unstored:
+            if store.value not in self.unstored and store in reduced.stored:
                 write_store(self.nest, store, result)
 
     def start(self, reduced: Reduced) -> list[str]:

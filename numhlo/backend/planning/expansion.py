@@ -1,4 +1,4 @@
-"""Expands calls, barriers, small products and composites without a kernel, so that the planner sees plain ops.
+"""Expands calls, barriers, small products, short sums and composites without a kernel: the planner sees plain ops.
 
 The function is left as it is; where there is something to expand, its ops are copied. A callee's ops are copied for
 every call, since values stand for one buffer each.
@@ -11,6 +11,7 @@ import numpy as np
 from numhlo.backend.emit.special import has_kernels, is_library_call
 from numhlo.backend.emit.support import emits_element
 from numhlo.backend.planning.complex_sums import expand_complex_sums, is_complex_sum
+from numhlo.backend.planning.short_sums import expand_short_sum, is_short_sum
 from numhlo.backend.planning.sliding import expand_sliding, is_sliding
 from numhlo.backend.planning.small_products import expand_product, is_small
 from numhlo.backend.planning.strided_updates import is_strided_update, strided_update
@@ -29,7 +30,7 @@ WHOLE_BYTES = frozenset(map(np.dtype, ("u1", "u2", "u4", "u8", "i1", "i2", "i4",
 
 
 def expand(region: Region) -> Region:
-    """Return a region without barriers, small products, composites that have no kernel, and calls but of subroutines.
+    """Return a region without what is expanded: composites that have no kernel, and calls but of subroutines, too.
 
     Examples
     --------
@@ -50,7 +51,7 @@ def _is_expanded(op: Op) -> bool:
     if op.definition is DOT_GENERAL:
         return is_small(op)
     if op.definition is REDUCE:
-        return is_complex_sum(op)
+        return is_complex_sum(op) or is_short_sum(op)
     if is_sliding(op) or is_strided_update(op) or _is_three_fry(op):
         return True
     if op.definition is CALL:
@@ -101,6 +102,8 @@ class _Copy:
             return operands
         if op.definition is DOT_GENERAL:
             return [expand_product(op, operands, target.ops.append)]
+        if op.definition is REDUCE and is_short_sum(op):
+            return expand_short_sum(op, lambda value: self.values.get(value, value), target.ops.append)
         if op.definition is REDUCE:
             return expand_complex_sums(op, operands, target.ops.append)
         if is_sliding(op):

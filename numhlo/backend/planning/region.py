@@ -94,7 +94,7 @@ class RegionPlanner(RegionBuffers):
         kept = tuple(dim for dim in range(len(unit.domain)) if dim not in axes)
         one = self.layout.pass_of(unit)
         stores, reduced = one.stores, one.reduced
-        elements, results = [s.value for s in stores], [s.value for r in reduced for s in r.results]
+        elements, results = [s.value for s in stores], [s.value for r in reduced for s in r.stored]
         outputs = elements + results
         reusable = in_place_operands(self.layout, expressions) if elements else ()
         for value in elements:
@@ -168,6 +168,8 @@ class RegionPlanner(RegionBuffers):
         first = True
         for one in reduced:
             for init, result in zip(one.op.operands[len(one.results) :], one.results, strict=True):
+                if result not in one.stored:
+                    continue
                 shape = result.value.tensor.shape
                 fill = Expressions(shape, expressions.is_stored)
                 node = fill.visit(init, SCALAR if shape else IDENTITY)

@@ -88,7 +88,7 @@ def test_what_small_arrays_spread_to_is_never_stored():
         return max(b.type.size for b in program.buffers)
 
     x = np.ones((80, 3))
-    assert stored(forces, x, x) == 80 * 80
+    assert stored(forces, x, x) == 80 * 3
     assert stored(lambda y: (jnp.sum(y - 1.0, 1)[:, None] * (y - 1.0)).sum(0), np.ones((80, 90))) == 80 * 90
 
 
