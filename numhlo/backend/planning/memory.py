@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 
@@ -103,6 +104,19 @@ class Memory:
         """Return the size of the arena that holds all buffers that are still in it: some became results."""
         ends = [b.offset + _rounded(b.type.nbytes) for b in self.buffers if b.place is Place.ARENA]
         return max(ends, default=0)
+
+    def close_gaps(self) -> None:
+        """Move the buffers in the arena together, once all are planned: what became a result leaves room behind.
+
+        What has overlapped still does, and nothing else.
+        """
+        placed = [(b.offset, number) for number, b in enumerate(self.buffers) if b.place is Place.ARENA]
+        end = gap = 0
+        for offset, number in sorted(placed):
+            buffer = self.buffers[number]
+            gap += max(0, offset - end)
+            end = max(end, offset + _rounded(buffer.type.nbytes))
+            self.buffers[number] = replace(buffer, offset=offset - gap)
 
     def add(self, buffer: Buffer) -> int:
         """Append a buffer and return its number."""

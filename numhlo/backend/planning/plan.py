@@ -129,6 +129,7 @@ def plan(function: Function, *, donated: frozenset[int] = frozenset(), written: 
     planner = RegionPlanner(context, body, [*results, *places])
     steps = planner.run()
     memory = context.memory
+    memory.close_gaps()
     return Program(
         memory.buffers,
         steps,

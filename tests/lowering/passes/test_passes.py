@@ -357,3 +357,32 @@ def test_work_grows_linearly() -> None:
         return numhlo.jit(fun).trace(1.0).module.main
 
     assert len(optimize(chain(2000)).body.ops) == 4000
+
+
+def test_state_of_loops_that_nobody_needs_goes(rng):
+    """What feeds only itself goes; what the condition, a result, or other state depends on stays."""
+
+    def run(x):
+        def body(state):
+            count, needed, fed, unread, written = state
+            written = written.at[count].set(np.tanh(fed))
+            return count + 1, needed + fed, fed * 0.5, np.exp(unread + fed), written
+
+        return lax.while_loop(lambda s: s[0] < 4, body, (0, x, x + 1.0, x, nnp.zeros((4, 4))))[1]
+
+    x = rng.normal(size=4)
+    function = optimize(numhlo.jit(run).trace(x).module.main)
+    (loop,) = [op for op in function.body.ops if op.definition.name == "while"]
+    assert [str(v.type) for v in loop.results] == ["tensor<i64>", "tensor<4xf64>", "tensor<4xf64>"]
+    assert "tanh" not in names(function) + [op.definition.name for op in loop.regions[1].ops]
+    expected = x + sum((x + 1.0) * 0.5**k for k in range(4))
+    np.testing.assert_allclose(interpret(function, [x])[0], expected, rtol=1e-15)
+    np.testing.assert_allclose(numhlo.jit(run)(x), expected, rtol=1e-15)
+    called = []
+    jitted = numhlo.jit(lambda x: lax.fori_loop(0, 3, lambda i, s: (s[0], s[1] + seen(s[1])), (x, x))[0])
+
+    def seen(value):
+        return numhlo.io_callback(lambda v: (called.append(v), v)[1], value, value)
+
+    np.testing.assert_array_equal(jitted(x), x)
+    np.testing.assert_array_equal(called, [x, 2.0 * x, 4.0 * x])
