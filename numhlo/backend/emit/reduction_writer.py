@@ -50,7 +50,7 @@ class Reduced:
 
     @property
     def stored(self) -> list[Store]:
-        """Return the results that are stored: the search for an index leaves out the value found, if nobody wants it."""
+        """Return the results that are stored: a search leaves out the value that it finds, if nobody wants it."""
         return self.results if self.first_is_used else self.results[1:]
 
     def key(self, sizes: Sizes) -> Hashable:

@@ -1,7 +1,7 @@
 """Removal of ops whose results nobody uses and that have no effects, from the end backwards, in place.
 
-Of a loop's state, what neither a result, nor the condition, nor the rest of the state depends on goes with them: an array
-that collects a number of every round for nobody, say.
+Of a loop's state, what neither a result, nor the condition, nor the rest of the state depends on goes with them: an
+array that collects a number of every round for nobody, say.
 """
 
 from __future__ import annotations
