@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.backend.compiler.service import compiler_service
+from numhlo.backend.compiler.service import CompilerClosedError, compiler_service
 from numhlo.backend.kernel_cache import KernelHandle, arrivals, kernel_cache
 from numhlo.backend.primitives import layout
 from numhlo.backend.program import Kernel, Launch, Place, Program
@@ -212,7 +212,7 @@ class Executable:
             del self._pending[kernel]
             if handle.error is None:
                 found[kernel] = handle.address
-            else:
+            elif not isinstance(handle.error, CompilerClosedError):
                 text = f"NumPy does what a kernel of {self.name or 'a program'} should do\n{handle.error}"
                 warnings.warn(text, RuntimeWarning, stacklevel=4)
         return found

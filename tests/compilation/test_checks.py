@@ -68,7 +68,11 @@ def test_rounds_steps_and_lanes():
     assert text.startswith("log: nan in a float64[], of -2.0\n")
     assert re.search(r"in round 0 of the loop at .*; in lane 3 of the loop at .*; it is checked for nan$", text)
     text = message(numhlo.vmap(lambda x: np.log(x)), "nan", np.array([1.0, -2.0]))
-    assert text.startswith("log: nan at [1] of float64[2], of -2.0\n")
+    assert text.startswith("log: nan at [1] of float64[2], of -2.0\n  at test_checks.py:LINE in <lambda>:")
+    text = message(numhlo.grad(lambda x: np.sqrt(x).sum()), "inf", np.array([1.0, 0.0]))
+    assert text.startswith("divide: inf at [1] of float64[2], of 0.5, 0.0\n  at test_checks.py:LINE in <lambda>:")
+    text = message(numhlo.vmap(lanes), "nan", np.array([[0.0, 0.5], [5.5, 2.0]]))
+    assert re.search(r"\n  at test_checks.py:LINE in .*:  return lax.map.*\n.*in lane . of .*:  return lax.map", text)
 
 
 def test_what_came_in_is_not_reported():

@@ -10,7 +10,6 @@ import importlib.util
 import os
 import subprocess
 import sys
-import tempfile
 import threading
 from pathlib import Path
 from typing import IO, cast
@@ -20,6 +19,7 @@ import ml_dtypes
 import numpy as np
 
 from numhlo.backend.compiler.messages import Message, read_message, write_message
+from numhlo.backend.nameless_files import open_nameless
 from numhlo.lowering.ir.errors import InternalError
 
 START_SECONDS = 60.0
@@ -68,11 +68,9 @@ def environment() -> dict[str, str]:
 
 
 def error_file() -> IO[bytes]:
-    """Return where a process's standard error goes: a file without a name, which needs no writable folder."""
-    if hasattr(os, "memfd_create"):
-        return os.fdopen(os.memfd_create("numhlo-compiler"), "w+b", buffering=0)
+    """Return where a process's standard error goes."""
     try:
-        return tempfile.TemporaryFile(buffering=0)
+        return os.fdopen(open_nameless("numhlo-compiler"), "w+b", buffering=0)
     except OSError:
         return open(os.devnull, "w+b", buffering=0)
 

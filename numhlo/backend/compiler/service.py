@@ -39,6 +39,10 @@ class KernelCompileError(InternalError):
     """A kernel's source could not be compiled: a bug of ours, whose message carries the source."""
 
 
+class CompilerClosedError(KernelCompileError):
+    """A kernel was not compiled because the interpreter ends: NumPy does its work, which nobody needs to be told."""
+
+
 @dataclass(slots=True)
 class Job:
     """One kernel to compile."""
@@ -79,7 +83,8 @@ class CompilerService:
             except RuntimeError as error:  # no more threads: a limit, or the interpreter is ending
                 if not self.drivers:
                     self.waiting -= 1
-                    job.future.set_exception(compile_error(kernel, str(error)))
+                    ends = "interpreter shutdown" in str(error)
+                    job.future.set_exception(closed_error(kernel) if ends else compile_error(kernel, str(error)))
                     return job.future
             self.jobs.put(job)
         return job.future
@@ -102,7 +107,7 @@ class CompilerService:
             while True:
                 job = self.jobs.get_nowait()
                 if job is not None and job.future.set_running_or_notify_cancel():
-                    job.future.set_exception(compile_error(job.kernel, "the compiler was closed"))
+                    job.future.set_exception(closed_error(job.kernel))
         self.waiting = 0
         for _ in drivers:
             self.jobs.put(None)
@@ -182,7 +187,9 @@ class Driver(threading.Thread):
                 reply = process.compile(kernel.name, kernel.source)
             except CompilerDiedError as error:
                 self._drop_process()
-                if error.timed_out or self.stopped or attempt == TRIES - 1:
+                if self.stopped:
+                    raise closed_error(kernel) from error
+                if error.timed_out or attempt == TRIES - 1:
                     raise compile_error(kernel, str(error)) from error
             else:
                 if process.memory > MOST_MEMORY:
@@ -217,6 +224,11 @@ def _start_process() -> CompilerProcess:
 def compile_error(kernel: Kernel, reason: str, fix: str = "") -> KernelCompileError:
     """Return the error of a kernel that can't be compiled."""
     return KernelCompileError(f"kernel {kernel.name} can't be compiled", why=f"{reason}\n{kernel.source}", fix=fix)
+
+
+def closed_error(kernel: Kernel) -> CompilerClosedError:
+    """Return the error of a kernel that nobody will compile any more."""
+    return CompilerClosedError(f"kernel {kernel.name} is not compiled", why="the compiler was closed")
 
 
 def object_code(kernel: Kernel, reply: Message) -> bytes:

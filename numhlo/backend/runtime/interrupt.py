@@ -3,21 +3,22 @@
 ``signal.set_wakeup_fd`` makes CPython's handler write the signal's number into a file descriptor, whatever the main
 thread is doing. Ours is a file in memory, mapped, so the write lands in a word that native loops can poll for the
 cost of a load. It is set for the time of a call only, on the main thread, by native code (`native_code.listening`), and
-whoever had set one before is told afterwards what arrived. Where there is no such file (Windows), loops in native code
-end before Ctrl-C is seen.
+whoever had set one before is told afterwards what arrived. Where there is no such file (on Windows, or where none can
+be made), loops in native code end before Ctrl-C is seen.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import mmap
 import os
 import sys
-import tempfile
 import threading
 
 import numpy as np
 
+from numhlo.backend.nameless_files import open_nameless
 from numhlo.backend.primitives import layout
 from numhlo.backend.runtime import library
 from numhlo.backend.runtime.immortal import immortal
@@ -46,7 +47,8 @@ class InterruptFlag:
         self._bytes: mmap.mmap | None = None
         self._view = np.zeros(1, np.int64)
         if sys.platform != "win32":
-            self._open()
+            with contextlib.suppress(OSError):  # files are forbidden, or their size is limited
+                self._open()
         self.address = int(self._view.ctypes.data)
         block[:] = 0
         block[layout.FLAG_ADDRESS] = self.address
@@ -56,15 +58,15 @@ class InterruptFlag:
         block[layout.FLAG_EARLY] = 1
 
     def _open(self) -> None:
-        if hasattr(os, "memfd_create"):
-            self._file = os.memfd_create("numhlo-interrupt")
-        else:
-            self._file, path = tempfile.mkstemp(prefix="numhlo-interrupt-")
-            os.unlink(path)
-        os.ftruncate(self._file, MOST_SIGNALS)
-        os.set_blocking(self._file, False)
-        self._bytes = mmap.mmap(self._file, MOST_SIGNALS)
-        self._view = immortal(np.frombuffer(self._bytes, np.int64, 1))
+        file = open_nameless("numhlo-interrupt")
+        try:
+            os.ftruncate(file, MOST_SIGNALS)
+            os.set_blocking(file, False)
+            self._bytes = mmap.mmap(file, MOST_SIGNALS)
+        except OSError:
+            os.close(file)
+            raise
+        self._file, self._view = file, immortal(np.frombuffer(self._bytes, np.int64, 1))
 
     def is_heard(self) -> bool:
         """Return whether signals can set the word, and their handlers run on this thread."""

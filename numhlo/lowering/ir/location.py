@@ -140,15 +140,30 @@ UNKNOWN = Location(None, 0, "unknown")
 
 
 def capture_location() -> Location:
-    """Return the innermost frame outside numhlo, NumPy and SciPy."""
+    """Return the innermost frame outside numhlo, NumPy and SciPy, or the place of the op that numhlo does again."""
     frame = sys._getframe(1)
-    while _is_skipped(frame.f_code.co_filename):
+    while kind := _kind_of(frame.f_code.co_filename):
+        if kind == REPLAYING and frame.f_code.co_name in REPLAYING_FUNCTIONS:
+            location: Location = frame.f_locals["op"].location
+            if location is not UNKNOWN:
+                return location
         if frame.f_back is None:
             break
         frame = frame.f_back
     return Location(frame.f_code, frame.f_lasti, scope=_scope.name)
 
 
+USERS, SKIPPED, REPLAYING = range(3)
+REPLAYING_FILES = tuple(
+    os.path.join(_FOLDERS[0], "tracer", *names)
+    for names in (("batching", "table.py"), ("differentiation", "table.py"), ("replay.py",))
+)
+REPLAYING_FUNCTIONS = frozenset({"batch_op", "op", "pull_back", "replay_op"})
+"""What takes an ``op`` and binds others in its stead: a transformation, which the user's line did not ask for."""
+
+
 @lru_cache(maxsize=4096)
-def _is_skipped(filename: str) -> bool:
-    return filename.startswith(SKIPPED_FOLDERS)
+def _kind_of(filename: str) -> int:
+    if filename in REPLAYING_FILES:
+        return REPLAYING
+    return SKIPPED if filename.startswith(SKIPPED_FOLDERS) else USERS

@@ -231,6 +231,24 @@ def test_scripts_of_all_kinds(tmp_path):
         assert line == "['', True, True, False, False, False]"
 
 
+def test_calls_while_the_interpreter_ends_say_nothing():
+    text = """
+        import atexit, warnings
+        import numpy as np
+
+        def late():
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                print(f(np.ones(2)), numhlo.jit(lambda x: x * 3.0)(np.ones(2)), len(caught))
+
+        atexit.register(late)  # before numhlo's own, so called after them
+        import numhlo
+        f = numhlo.jit(lambda x: x + 1.0)
+        f(np.ones(2))
+    """
+    assert run_child(text, NUMHLO_CACHE_DIR="") == "[2. 2.] [3. 3.] 0\n"
+
+
 def test_without_any_compiler_programs_run_on_numpy():
     text = """
         import warnings

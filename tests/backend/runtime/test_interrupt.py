@@ -17,6 +17,7 @@ from numhlo.backend.runtime.interrupt import block
 from numhlo.lowering.ir import Region, TensorType
 from numhlo.lowering.ops import elementwise
 from numhlo.lowering.ops.primitive import make_op
+from tests.backend.child import run_child
 from tests.backend.hand_written import I64
 from tests.backend.test_executable import doubling_program
 
@@ -159,6 +160,19 @@ def test_only_the_main_thread_hears(doubling):
     thread.join()
     assert made
     assert block[FLAG_BEFORE_OBJECT] == 0
+
+
+def test_no_file_is_needed_where_none_can_be_made():
+    text = """
+        import resource, warnings
+        import numpy as np
+        warnings.simplefilter("ignore")  # kernels can't be kept on disk either
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+        import numhlo
+        run = numhlo.jit(lambda n: numhlo.lax.fori_loop(0, n, lambda k, s: s + k, 0))
+        print(run(10))
+    """
+    assert run_child(text) == "45\n"
 
 
 FIRST_CALL = """
