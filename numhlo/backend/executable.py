@@ -16,6 +16,7 @@ import numpy as np
 
 from numhlo.backend.compiler.service import CompilerClosedError, compiler_service
 from numhlo.backend.kernel_cache import KernelHandle, arrivals, kernel_cache
+from numhlo.backend.planning.explain import steps_in_words
 from numhlo.backend.primitives import layout
 from numhlo.backend.program import Kernel, Launch, Place, Program
 from numhlo.backend.runtime import library, pool
@@ -122,6 +123,10 @@ class Executable:
     def kernels(self) -> list[Kernel]:
         """Return the program's kernels in order of first use."""
         return list(self.handles)
+
+    def steps_in_words(self) -> list[str]:
+        """Return a line for each step: the kernel, and the ops that were fused into it."""
+        return list(steps_in_words(self.program))
 
     def ways_in_python(self) -> dict[str, int]:
         """Return how steps have run in Python so far, and how many of them each way; empty once all are native."""

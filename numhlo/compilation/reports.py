@@ -76,7 +76,7 @@ def kernel_sources(program: CompiledProgram | InterpretedProgram) -> dict[str, s
 
 
 def describe_program(program: CompiledProgram | InterpretedProgram) -> list[str]:
-    """Return lines on how a program runs: its kernels' states, and what runs in Python and why."""
+    """Return lines on how a program runs: its kernels' states, what runs in Python and why, and, if kept, its steps."""
     executable = program.executable
     if executable is None:
         checks = getattr(program, "checks", ())
@@ -99,7 +99,9 @@ def describe_program(program: CompiledProgram | InterpretedProgram) -> list[str]
             text = f"{step.op.definition.name} in Python: {step.reason}"
             found[text] = found.get(text, 0) + 1
     lines += [text if count == 1 else f"{count} times {text}" for text, count in found.items()]
-    return lines + list(executable.program.notes)
+    if program.function is not None:
+        lines += [f"  {line}" for line in executable.steps_in_words()]
+    return lines + list(dict.fromkeys(executable.program.notes))
 
 
 _STATES = {"disk": "from the disk cache"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -56,7 +58,8 @@ def test_compiled_stages_have_kernels():
     (source,) = compiled.kernels.values()
     assert "def " in source
     assert compiled.cost_analysis()["flops"] > 1000 and compiled.cost_analysis()["launches"] == 1
-    assert "kernels: 1" in compiled.explain()
+    text = compiled.explain()
+    assert "kernels: 1" in text and re.search(r"\n    map_\w+: \w+ \(test_stages.py:\d+\), .*units", text), text
 
 
 def test_a_compiled_stage_has_one_signature():

@@ -18,9 +18,7 @@ def explain(program: Program) -> str:
     >>> print(explain(Program([], [], 0)))
     memory: 0 bytes of arena, 0 of constants, 0 of results
     """
-    lines = list(_steps(program.steps, ""))
-    for subroutine in program.subroutines:
-        lines += [f"@{subroutine.name}", *_steps(subroutine.steps, INDENT)]
+    lines = list(steps_in_words(program))
     lines += [f"note: {note}" for note in dict.fromkeys(program.notes)]
     sizes = {place: sum(b.type.nbytes for b in program.buffers if b.place is place) for place in Place}
     lines.append(
@@ -28,6 +26,14 @@ def explain(program: Program) -> str:
         f"{sizes[Place.RESULT]} of results"
     )
     return "\n".join(lines)
+
+
+def steps_in_words(program: Program) -> Iterator[str]:
+    """Yield a line for each step: the kernel, and the ops that were fused into it, with their source lines."""
+    yield from _steps(program.steps, "")
+    for subroutine in program.subroutines:
+        yield f"@{subroutine.name}"
+        yield from _steps(subroutine.steps, INDENT)
 
 
 def _steps(steps: Sequence[Step], indent: str) -> Iterator[str]:
