@@ -230,3 +230,45 @@ def test_devices_and_configuration():
     with pytest.raises(ArgumentError, match="this machine's processor"):
         compat.devices("gpu")
     assert compat.config.read("jax_enable_x64") and "sin" in dir(compat.numpy)
+
+
+def test_what_programs_ask_of_devices_and_dtypes():
+    (device,) = compat.devices()
+    assert device == "cpu" and (device.platform, device.id, device.process_index) == ("cpu", 0, 0)
+    with compat.default_device(device), compat.default_matmul_precision("highest"), compat.enable_x64(True):
+        product = compat.numpy.ones(2) @ compat.numpy.ones(2)
+    with compat.numpy_dtype_promotion("standard"), compat.default_device(None):
+        assert product == 2 and compat.device_put(1.0, device) == 1
+    with pytest.raises(ArgumentError, match="lax, whose functions promote nothing"):
+        compat.numpy_dtype_promotion("strict").__enter__()
+    assert compat.__version__ == numhlo.__version__ and compat.typing.ArrayLike is not None
+    assert "numhlo.random" in refused(lambda: compat.scipy.stats)
+    key = compat.random.key(3)
+    assert compat.random.clone(key) is key
+
+
+def refused(ask):
+    with pytest.raises(AttributeError) as found:
+        ask()
+    return str(found.value)
+
+
+@pytest.mark.parametrize("jax", [jax, compat], ids=["jax", "compat"])
+def test_errors_have_the_names_of_jax(jax):
+    jnp = jax.numpy
+    for error, fun in (
+        (jax.errors.TracerBoolConversionError, lambda x: 1 if x > 0 else 2),
+        (jax.errors.ConcretizationTypeError, lambda x: float(x)),
+        (jax.errors.TracerArrayConversionError, lambda x: np.asarray(x)),
+        (jax.errors.TracerIntegerConversionError, lambda x: [1, 2][x.astype(int)]),
+        (jax.errors.NonConcreteBooleanIndexError, lambda x: jnp.ones(2)[x > jnp.zeros(2)]),
+    ):
+        with pytest.raises(error):
+            jax.jit(fun)(1.0)
+
+
+@pytest.mark.parametrize("jax", [jax, compat], ids=["jax", "compat"])
+def test_functions_along_axes(jax):
+    x = jax.numpy.arange(6.0).reshape(2, 3)
+    assert jax.numpy.apply_along_axis(lambda row: row.at[0].set(9).sum(), 1, x).tolist() == [12, 18]
+    assert jax.numpy.apply_along_axis(lambda row: row * 2, 0, x).tolist() == (x * 2).tolist()

@@ -6,10 +6,12 @@ on. Arrays never change: ``y += 1`` binds the name again, assignment to elements
 less, so there is no ``jax_enable_x64`` to switch.
 """
 
+from numhlo import __version__
 from numhlo.compat.jax import (
     ad_checkpoint,
     custom_batching,
     debug,
+    errors,
     experimental,
     flatten_util,
     lax,
@@ -20,12 +22,14 @@ from numhlo.compat.jax import (
     scipy,
     tree,
     tree_util,
+    typing,
 )
 from numhlo.compat.jax.arrays import Array
 from numhlo.compat.jax.callbacks import pure_callback
 from numhlo.compat.jax.configuration import config
 from numhlo.compat.jax.custom_rules import custom_gradient, custom_jvp, custom_vjp
 from numhlo.compat.jax.devices import (
+    Device,
     block_until_ready,
     default_backend,
     device_count,
@@ -37,6 +41,12 @@ from numhlo.compat.jax.devices import (
     local_devices,
     process_count,
     process_index,
+)
+from numhlo.compat.jax.precision import (
+    default_device,
+    default_matmul_precision,
+    enable_x64,
+    numpy_dtype_promotion,
 )
 from numhlo.compat.jax.transformations import (
     checkpoint,
@@ -70,7 +80,9 @@ from numhlo.tracer.scopes import named_scope
 
 __all__ = [
     "Array",
+    "Device",
     "ShapeDtypeStruct",
+    "__version__",
     "ad_checkpoint",
     "block_until_ready",
     "checking_leaks",
@@ -87,13 +99,17 @@ __all__ = [
     "debug_infs",
     "debug_nans",
     "default_backend",
+    "default_device",
+    "default_matmul_precision",
     "device_count",
     "device_get",
     "device_put",
     "devices",
     "disable_jit",
     "effects_barrier",
+    "enable_x64",
     "ensure_compile_time_eval",
+    "errors",
     "eval_shape",
     "experimental",
     "flatten_util",
@@ -115,6 +131,7 @@ __all__ = [
     "named_scope",
     "nn",
     "numpy",
+    "numpy_dtype_promotion",
     "ops",
     "process_count",
     "process_index",
@@ -125,6 +142,7 @@ __all__ = [
     "tree",
     "tree_util",
     "typeof",
+    "typing",
     "value_and_grad",
     "vjp",
     "vmap",

@@ -7,10 +7,20 @@ from numhlo.tracer import devices as _values
 from numhlo.tracer.devices import require_cpu
 
 
-def devices(backend: str | None = None) -> list[str]:
+class Device(str):
+    """The processor: its name, with what programs for JAX ask of a device."""
+
+    __slots__ = ()
+    id = 0
+    platform = "cpu"
+    device_kind = "cpu"
+    process_index = 0
+
+
+def devices(backend: str | None = None) -> list[Device]:
     """Return all devices."""
     require_cpu(backend)
-    return ["cpu"]
+    return [Device("cpu")]
 
 
 def device_count(backend: str | None = None) -> int:

@@ -37,6 +37,20 @@ class MemoryLayout:
         return cls((type.ndim - 2, type.ndim - 1, *rest[2:]) if is_matrix else rest)
 
 
+def lapack_attributes(
+    routine: str, operands: Sequence[TensorType], results: Sequence[TensorType], rank: int, **options: str
+) -> dict[str, Any]:
+    """Return the attributes of a custom call of LAPACK on stacks of ``rank`` dimensions; options are its letters."""
+    layouts = [tuple(MemoryLayout.of(t, t.ndim - rank == 2) for t in types) for types in (operands, results)]
+    return {
+        "call_target_name": f"lapack_{type_prefix(operands[0].dtype)}{routine}_ffi",
+        "api_version": 4,
+        "backend_config": {name: np.uint8(ord(letter)) for name, letter in sorted(options.items())},
+        "operand_layouts": layouts[0],
+        "result_layouts": layouts[1],
+    }
+
+
 class Writer(FunctionBuilder):
     """Writes a decomposition; ``batch`` are the leading dimensions of all operands."""
 
@@ -59,21 +73,9 @@ class Writer(FunctionBuilder):
         self, routine: str, operands: Sequence[Value], results: Sequence[TensorType], **options: str
     ) -> list[Value]:
         """Append a call of LAPACK; options are its letters."""
-        rank = len(self.batch)
-        layouts = [
-            tuple(MemoryLayout.of(t, t.ndim - rank == 2) for t in types)
-            for types in ([v.tensor for v in operands], results)
-        ]
-        return self.ops(
-            control_flow.CUSTOM_CALL,
-            *operands,
-            results=results,
-            call_target_name=f"lapack_{self.kind}{routine}_ffi",
-            api_version=4,
-            backend_config={name: np.uint8(ord(letter)) for name, letter in sorted(options.items())},
-            operand_layouts=layouts[0],
-            result_layouts=layouts[1],
-        )
+        types = [v.tensor for v in operands]
+        attributes = lapack_attributes(routine, types, results, len(self.batch), **options)
+        return self.ops(control_flow.CUSTOM_CALL, *operands, results=results, **attributes)
 
     def splat(self, number: complex, type: TensorType) -> Value:
         """Return a tensor of one number."""

@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise
 from numhlo.tracer.namespace import matrices as m
@@ -103,19 +101,18 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     Parameters
     ----------
     a : (..., m, n) array_like
-    mode : {"reduced", "complete", "r"}, optional
+    mode : {"reduced", "complete", "r", "raw"}, optional
 
     Returns
     -------
     QRResult, or Array
-        Of shapes ``(..., m, k)`` and ``(..., k, n)`` with ``k = min(m, n)``, or m where complete.
+        Of shapes ``(..., m, k)`` and ``(..., k, n)`` with ``k = min(m, n)``, or m where complete. Raw: what LAPACK's
+        geqrf packs, transposed, of shape ``(..., n, m)``, and the k factors of its reflectors.
 
     Raises
     ------
-    UnsupportedError
-        If the mode is "raw", while tracing.
     ValueError
-        If it is another.
+        If the mode is another.
 
     Examples
     --------
@@ -123,13 +120,12 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     >>> np.allclose(q @ r, [[3.0, 1.0], [4.0, 2.0]])
     True
     """
-    if mode not in ("reduced", "complete", "r"):
-        if mode == "raw":
-            raise UnsupportedError(
-                'qr(mode="raw") of a traced matrix', where=capture_location(), fix='use mode="reduced" or "complete"'
-            )
+    if mode not in ("reduced", "complete", "r", "raw"):
         raise ValueError(f"Unrecognized mode '{mode}'")
     (array,) = as_matrices(a)
+    if mode == "raw":
+        packed, factors = m.reflectors(array)
+        return m.transpose(packed), factors
     q, r = m.factor("qr", array, full=mode == "complete")
     return r if mode == "r" else QRResult(q, r)
 

@@ -12,6 +12,7 @@ import numpy as np
 from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import DTypeError, ShapeError
 from numhlo.lowering.ops import control_flow, factorizations, fourier, layout, linear_algebra
+from numhlo.lowering.ops.factorization_decompositions import lapack_attributes
 from numhlo.tracer.bind import bind, bind1
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import complex_rules
@@ -34,6 +35,14 @@ def factor(name: str, *arrays: Any, **parameters: Any) -> list[Any]:
         raise type(error)(error.what, where=capture_location(), why=error.why, fix=error.fix) from None
     results = attributes["decomposition"].result_types
     return bind(control_flow.COMPOSITE, *arrays, attributes=attributes, results=results)
+
+
+def reflectors(a: Any) -> list[Any]:
+    """Return a QR factorization as LAPACK's geqrf packs it: R over the reflectors' vectors, and their factors."""
+    type = type_of(a)
+    results = [type, TensorType((*type.shape[:-2], min(type.shape[-2:])), type.dtype)]
+    attributes = lapack_attributes("geqrf", [type], results, type.ndim - 2)
+    return bind(control_flow.CUSTOM_CALL, a, attributes=attributes, results=results)
 
 
 def cholesky(a: Any, lower: bool = True) -> Any:

@@ -8,7 +8,7 @@ import numpy
 import pytest
 
 import numhlo
-from tests.tracer.namespace.agreement import check_all, refusal, run_traced, same_refusal
+from tests.tracer.namespace.agreement import check_all, run_traced, same_refusal
 
 ROOM = 1 << 14
 """Units in the last place: LAPACK's rounding errors grow with the condition number, and here it is up to a thousand."""
@@ -114,7 +114,19 @@ def test_refusals() -> None:
         lambda np, x: np.linalg.pinv(x, rcond=0.1, rtol=0.1),
     ):
         same_refusal(fun, square)
-    assert "reduced" in refusal(lambda np, x: np.linalg.qr(x, mode="raw"), square)
+
+
+def test_raw_reflectors(rng: Any) -> None:
+    for shape in ((4, 4), (5, 3), (2, 3, 5), (0, 3), (3, 0), (0, 3, 2)):
+        for dtype in ("f4", "f8", "c16", "i4"):
+            x = (rng.normal(size=shape) * 9).astype(dtype) * (1j if dtype == "c16" else 1)
+            found, wanted = numhlo.jit(lambda x: numpy.linalg.qr(x, "raw"))(x), numpy.linalg.qr(x, "raw")
+            for one, other in zip(found, wanted, strict=True):
+                assert one.shape == other.shape and one.dtype == other.dtype
+                numpy.testing.assert_allclose(one, other, rtol=1e-3 if dtype == "f4" else 1e-9, atol=1e-4)
+    stack = rng.normal(size=(3, 4, 2))
+    batched = numhlo.vmap(lambda x: numpy.linalg.qr(x, "raw")[0])(stack)
+    numpy.testing.assert_allclose(batched, numpy.linalg.qr(stack, "raw")[0], rtol=1e-12)
 
 
 def test_compiled_and_under_vmap(rng: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numhlo.numpy as _wrapped
+from numhlo.compat.jax.along_axes import apply_along_axis as apply_along_axis
 from numhlo.compat.jax.arrays import Array
 from numhlo.compat.jax.numpy import fft as fft
 from numhlo.compat.jax.numpy import linalg as linalg
