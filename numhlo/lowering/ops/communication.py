@@ -6,6 +6,7 @@ meaning here, the others are read, verified and printed, and refused by name whe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
@@ -19,6 +20,7 @@ from numhlo.lowering.ops.primitive import Arrays, Attribute, InferRule, Primitiv
 from numhlo.lowering.ops.type_rules import refine
 
 TOKEN = TokenType()
+_CHANNEL_TYPE = re.compile(r"channel_handle<[^>]*\btype = (\d+)")
 ID = TensorType((), ELEMENT_TYPES["ui32"])
 """The type of a process's number."""
 
@@ -71,7 +73,8 @@ def _check_groups(signature: Signature) -> None:
         signature.require(groups.ndim == 2, "replica_groups must be a matrix")
         ids = [int(n) for n in groups.reshape(-1) if n != -1]
         signature.require(is_unique(ids), "replica_groups must not name a process twice")
-        signature.require(all(n >= 0 for n in ids), "replica_groups must hold process ids from 0 on")
+        known = sorted(ids) == list(range(len(ids)))
+        signature.require(known, f"replica_groups must hold all process ids from 0 to {max(ids, default=0)}")
 
 
 def _results(signature: Signature, count: int) -> list[TensorType]:
@@ -187,6 +190,28 @@ def infer_permute(signature: Signature) -> Sequence[Type]:
     return infer_broadcast(signature)
 
 
+def _check_channel(signature: Signature, host: int) -> None:
+    """A channel to or from the host is of type ``host``, one between devices of type 1."""
+    channel = _CHANNEL_TYPE.search(str(signature.attributes.get("channel_handle", "")))
+    if channel is not None:
+        is_host = signature.attributes["is_host_transfer"]
+        wanted = host if is_host else 1
+        rule = f"the channel's type must be {wanted} where is_host_transfer is {str(is_host).lower()}"
+        signature.require(int(channel[1]) == wanted, rule)
+
+
+def infer_send(signature: Signature) -> Sequence[Type]:
+    """(C1) of send."""
+    _check_channel(signature, host=2)
+    return infer_sending(signature)
+
+
+def infer_recv(signature: Signature) -> Sequence[Type]:
+    """(C1) of recv."""
+    _check_channel(signature, host=3)
+    return infer_receiving(signature)
+
+
 def infer_sending(signature: Signature) -> Sequence[Type]:
     """Tensors and a token are taken, a token is given."""
     signature.require(list(signature.operands)[-1:] == [TOKEN], "the last operand must be a token")
@@ -249,8 +274,8 @@ COLLECTIVE_BROADCAST = _define("collective_broadcast", infer_broadcast, ("*opera
 COLLECTIVE_PERMUTE = _define(
     "collective_permute", infer_permute, ("operand",), (Attribute("source_target_pairs", "any"), _CHANNEL)
 )
-SEND = _define("send", infer_sending, ("*inputs", "token"), _HOST)
-RECV = _define("recv", infer_receiving, ("token",), _HOST)
+SEND = _define("send", infer_send, ("*inputs", "token"), _HOST)
+RECV = _define("recv", infer_recv, ("token",), _HOST)
 INFEED = _define(
     "infeed",
     infer_receiving,

@@ -73,7 +73,7 @@ def infer_compare(signature: Signature) -> tuple[Type, ...]:
     direction, kind = attributes["comparison_direction"], attributes["compare_type"]
     if direction not in DIRECTIONS:
         require(False, f"(I3) comparison_direction must be one of {', '.join(DIRECTIONS)}, not {direction}")
-    if kind is not None and kind not in compare_types(lhs.dtype):
+    if kind not in {None, "NOTYPE", *compare_types(lhs.dtype)}:  # text that came from MHLO says NOTYPE for none
         allowed = " or ".join(compare_types(lhs.dtype))
         require(False, f"(C3) compare_type of {lhs.dtype.name} must be {allowed}, not {kind}")
     return refine(signature, TensorType(shape, BOOL), "(C2) the result must be booleans of the operands' shape")

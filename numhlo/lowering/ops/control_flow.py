@@ -150,8 +150,18 @@ def evaluate_composite(arrays: Arrays, attributes: Mapping[str, Any], regions: S
     return results
 
 
+TYPED_CALL = 4
+"""The ``api_version`` of calls whose configuration is a dictionary."""
+
+
 def infer_custom_call(signature: Signature) -> Sequence[Type]:
-    """Return the declared types: the implementation defines them."""
+    """Return the declared types: the implementation defines them. A configuration is text, but for typed calls."""
+    version, options = signature.attributes["api_version"], signature.attributes["backend_config"]
+    signature.require(0 <= version <= TYPED_CALL, f"api_version must be in [0, {TYPED_CALL}], not {version}")
+    is_text = isinstance(options, str)
+    kind = "text" if version != TYPED_CALL else "a dictionary"
+    fits = options == "" or is_text == (version != TYPED_CALL)
+    signature.require(fits, f"backend_config of api_version {version} must be {kind}")
     signature.require(signature.results is not None, "the result types must be given")
     return list(signature.results or ())
 

@@ -67,8 +67,8 @@ def infer_convolution(signature: Signature) -> Sequence[Type]:
     _check_dimensions(signature, numbers, lhs.ndim)
     _check_groups(signature, numbers, lhs, rhs)
     shape = convolution_shape(signature.attributes, lhs.shape, rhs.shape)
+    require(lhs.dtype == rhs.dtype, "(C27) operands must have one element type")
     if signature.results is None:
-        require(lhs.dtype == rhs.dtype, "(C27) operands must have one element type")
         return [TensorType(shape, lhs.dtype)]
     declared = signature.result_tensor()
     require(same_shape(declared.shape, shape), f"(C25) the result's shape must be {list(shape)}")

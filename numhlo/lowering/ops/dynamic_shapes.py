@@ -134,9 +134,9 @@ def evaluate_real_dynamic_slice(arrays: Arrays, attributes: Attributes, regions:
 
 
 def infer_dynamic_gather(signature: Signature) -> tuple[Type, ...]:
-    """(C1) and (C2) where extents are known; the rest is `gather`'s, once the sizes are."""
+    """Check the dimension numbers as `gather` does; what the sizes have to fit is seen once they are known."""
     operand, result = _require_same_dtype(signature)
-    signature.require(signature.tensor(1).dtype in INTEGERS, "(I2) start_indices must be a tensor of integers")
+    gather.check_gather_numbers(signature, signature.attributes["dimension_numbers"])
     _require_shape(signature, 2, operand.ndim, "(C8) slice_sizes")
     return (result,)
 

@@ -35,9 +35,26 @@ def infer_gather(signature: Signature) -> Sequence[Type]:
     operand, starts = signature.tensors
     numbers: GatherDimensionNumbers = signature.attributes["dimension_numbers"]
     sizes: tuple[int, ...] = signature.attributes["slice_sizes"]
-    require = signature.require
+    require, rank = signature.require, operand.ndim
+    check_gather_numbers(signature, numbers)
+    dropped = (*numbers.collapsed_slice_dims, *numbers.operand_batching_dims)
+    require(len(sizes) == rank, "(C20) needs one slice size a dimension of the operand")
+    require(
+        all(size >= 0 and at_most(size, extent) for size, extent in zip(sizes, operand.shape, strict=True)),
+        "(C21) slice_sizes must lie between 0 and the operand's extents",
+    )
+    require(all(sizes[d] <= 1 for d in numbers.collapsed_slice_dims), "(C9) collapsed slices must be at most 1 wide")
+    require(all(sizes[d] <= 1 for d in numbers.operand_batching_dims), "(C12) batching slices must be at most 1 wide")
+    batch = [n for axis, n in enumerate(starts.shape) if axis != numbers.index_vector_dim]
+    window = [size for d, size in enumerate(sizes) if d not in dropped]
+    return declared_or(signature, [operand.with_shape(tuple(combine(batch, window, numbers.offset_dims)))])
+
+
+def check_gather_numbers(signature: Signature, numbers: GatherDimensionNumbers) -> None:
+    """Check what holds whatever the slices' sizes: (C1) to (C8), (C10), (C11), (C13) to (C19)."""
+    operand, starts = signature.tensor(0), signature.tensor(1)
+    require, rank = signature.require, operand.ndim
     require(starts.dtype in INTEGERS, "(I2) start_indices must be integers")
-    rank = operand.ndim
     dropped = (*numbers.collapsed_slice_dims, *numbers.operand_batching_dims)
     vector = numbers.index_vector_dim
     require(
@@ -56,15 +73,6 @@ def infer_gather(signature: Signature) -> Sequence[Type]:
     require(in_range(offsets, len(batch) + len(offsets)), "(C5) offset_dims must be axes of the result")
     _check_operand_dims(signature, numbers, rank)
     _check_batching(signature, numbers)
-    require(len(sizes) == rank, "(C20) needs one slice size a dimension of the operand")
-    require(
-        all(size >= 0 and at_most(size, extent) for size, extent in zip(sizes, operand.shape, strict=True)),
-        "(C21) slice_sizes must lie between 0 and the operand's extents",
-    )
-    require(all(sizes[d] <= 1 for d in numbers.collapsed_slice_dims), "(C9) collapsed slices must be at most 1 wide")
-    require(all(sizes[d] <= 1 for d in numbers.operand_batching_dims), "(C12) batching slices must be at most 1 wide")
-    window = [size for d, size in enumerate(sizes) if d not in dropped]
-    return declared_or(signature, [operand.with_shape(tuple(combine(batch, window, offsets)))])
 
 
 def _check_operand_dims(signature: Signature, numbers: GatherDimensionNumbers, rank: int) -> None:
@@ -81,7 +89,7 @@ def _check_operand_dims(signature: Signature, numbers: GatherDimensionNumbers, r
 
 
 def _check_batching(signature: Signature, numbers: GatherDimensionNumbers) -> None:
-    operand, starts = signature.tensors
+    operand, starts = signature.tensor(0), signature.tensor(1)
     batching, paired = numbers.operand_batching_dims, numbers.start_indices_batching_dims
     require = signature.require
     require(is_unique(paired), "(C13) start_indices_batching_dims must not repeat")
