@@ -12,13 +12,15 @@ from collections.abc import Sequence
 
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op, Region, TensorType, Value
-from numhlo.lowering.ops import layout
+from numhlo.lowering.ops import elementwise, layout
 from numhlo.lowering.ops.region_function import single_op, takes_arrays
 from numhlo.lowering.ops.window_geometry import Windows
 from numhlo.lowering.ops.windows import windows_from
 from numhlo.lowering.passes.legalize_deprecated import spread, spread_body
 from numhlo.lowering.passes.legalizer import Builder, legalization
 
+EXTREMES = frozenset({elementwise.MAXIMUM, elementwise.MINIMUM})
+"""Running extremes of complex numbers have no kernels, and their order does not matter."""
 LONG = 32
 """Elements along one dimension from which on a window is long."""
 
@@ -48,7 +50,8 @@ def _applies(op: Op) -> bool:
     dtypes = [v.tensor.dtype for v in op.operands[:count]]
     if any(v.tensor.dtype != dtype for v, dtype in zip(body.returns, dtypes, strict=True)):
         return False
-    is_known = single_op(body) is not None and dtypes[0].kind not in "ub"
+    inner = single_op(body)
+    is_known = inner is not None and dtypes[0].kind not in ("u", "b", *("c" if inner.definition in EXTREMES else ""))
     sizes = windows_from(op.attributes, op.operands[0].tensor.ndim).sizes
     return max(sizes, default=0) >= LONG and not is_known and takes_arrays(body) and not free_values(body)
 

@@ -66,6 +66,20 @@ def test_work_grows_with_the_logarithm_and_known_ops_stay():
         assert [op.definition.name for op in ops(100, dtype)] == ["reduce_window"]
     assert [op.definition.name for op in ops(31, np.float32, single=False)] == ["reduce_window"]
     assert len(ops(100, np.float32, single=False)) > 10
+    assert len(ops(100, np.complex64, elementwise.MAXIMUM)) > 10
+
+
+@pytest.mark.parametrize("op", [elementwise.MAXIMUM, elementwise.MINIMUM])
+def test_running_extremes_of_complex_numbers(op, rng):
+    x = (rng.integers(-3, 4, 70) + 1j * rng.integers(-3, 4, 70)).astype(np.complex64)
+    region = combining(np.complex64), lambda b, x, y: [b.op(op, x, y)]
+    attributes = {"window_dimensions": (70,), "padding": np.array([[69, 0]])}
+    function = one_op_function(REDUCE_WINDOW, [x, x[:1].reshape(())], [region], **attributes)
+    (found,) = interpret(legalize(function), [x, x[0]])
+    wanted = [
+        sorted(x[: k + 1], key=lambda z: (z.real, z.imag))[0 if op is elementwise.MINIMUM else -1] for k in range(70)
+    ]
+    np.testing.assert_array_equal(found, wanted)
 
 
 def test_ops_of_other_dialects_are_refused():
