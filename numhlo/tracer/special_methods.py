@@ -145,6 +145,26 @@ for _sign, _name in COMPARISONS.items():
     OPERATORS[f"x {_sign} y"] = stands_for(_operator(_name))(_apply)
 for _sign, _name in UNARY.items():
     OPERATORS[f"{_sign}x"] = stands_for(_operator(_name))(_unary(_operator(_name), f"__{_name}__"))
+
+
+def _contains(x: Any, y: Any) -> Any:
+    """Return ``x in y``; one of traced values, or among them, is compared with all."""
+    if isinstance(y, Tracer):
+        known = y.known()
+        return (OPERATORS["x == y"](y, x)).any() if known is None or isinstance(x, Tracer) else x in known
+    if type(y) in (list, tuple) and any(isinstance(item, Tracer) and item.known() is None for item in (x, *y)):
+        found = [OPERATORS["x == y"](x, item) for item in y]
+        return functools.reduce(operator.or_, found) if found else False
+    method = None if is_plain(type(y)) or _is_off() else special(type(y), "__contains__")
+    return x in y if method is None else exchange(method)(y, x)
+
+
+def _contains_not(x: Any, y: Any) -> Any:
+    found = _contains(x, y)
+    return OPERATORS["x == y"](found, False) if isinstance(found, Tracer) else not found
+
+
+OPERATORS["x in y"], OPERATORS["x not in y"] = _contains, _contains_not
 for _function in (abs, round, reversed, next, iter):
     stands_for(_function)(_unary(_function, f"__{_function.__name__}__"))
 stands_for(divmod)(_binary(divmod, "__divmod__", "__rdivmod__"))

@@ -283,3 +283,97 @@ def own_copy(x, y):
 
 def within(x, low):
     return low <= x[0] < x[1] <= 2 * x[0] + 1 != low
+
+
+def first_above(x, limit):
+    for i in range(len(x)):
+        if x[i] > limit:
+            return i
+    return -1
+
+
+def first_in_rows(matrix, limit):
+    for i, row in enumerate(matrix):
+        for j in range(len(row)):
+            if row[j] > limit:
+                return i, j
+    return -1, -1
+
+
+def halvings(n):
+    steps = 0
+    while True:
+        if n < 2:
+            return steps
+        n, steps = n / 2, steps + 1
+
+
+def loops_with_else(x, limit):
+    for v in x:
+        if v > limit:
+            found = v
+            break
+    else:
+        found = -1.0
+    n = limit
+    while n > 1:
+        n -= 2
+        if n == 1:
+            break
+    else:
+        found += 100
+    return found, v
+
+
+def assigns_in_tests(x, limit):
+    if (total := x.sum()) > limit:
+        total *= 2
+    n = 0
+    while (y := total - n) > limit and n < 5:
+        n += 1
+    return total, y, n
+
+
+class Tally:
+    def __init__(self, n):
+        self.total, self.marks = 0.0, np.zeros(n)
+
+    def add(self, i, v):
+        if v > 1:
+            self.total += v
+            self.marks[i] = v
+            self.last = v
+        else:
+            self.last = 0.0
+
+
+def keeps_state(x):
+    tally, kept, table = Tally(len(x)), [], {"n": 0}
+    again = kept
+    for i in range(len(x)):
+        tally.add(i, x[i])
+        if x[i] > 2:
+            kept.append(x[i])
+            table["n"] += 1
+        else:
+            kept.append(-1.0)
+    return tally.total, tally.marks, tally.last, again, table
+
+
+def writes_by_calls(x, limit):
+    y = np.zeros(3)
+    if x[0] > limit:
+        np.add.at(y, [0, 0], x[0])
+        x.sort()
+        np.multiply(x, 2, out=x)
+    else:
+        x.fill(7)
+    return y
+
+
+def is_among(x, limit):
+    return (limit in x), (limit not in (1.0, x[0])), (x[1] in [2.0, limit])
+
+
+def total(x, depth=3):
+    return x.sum() if depth == 0 else total(x, depth - 1) + (1 if x[0] > 0 else 2)

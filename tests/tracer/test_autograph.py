@@ -41,6 +41,14 @@ CALLS = [
     ("dominant", np.diag([3.0, 1.0]) + 0.5),
     *[("own_copy", [v, 2.0], [5.0, 6.0]) for v in (1.0, -1.0)],
     *[("within", [v, 2.5], 0.5) for v in (1.0, 0.0, 3.0, 0.5)],
+    *[(name, [1.0, 3.0, 2.0], v) for name in ("first_above", "is_among") for v in (0.0, 2.0, 9.0)],
+    *[("first_in_rows", np.arange(6.0).reshape(2, 3), v) for v in (0.0, 3.0, 9.0)],
+    *[("halvings", v) for v in (1.0, 20.0)],
+    *[("loops_with_else", [1.0, 3.0, 2.0], v) for v in (2.0, 7.0)],
+    *[("assigns_in_tests", [1.0, 3.0], v) for v in (0.5, 3.5, 9.0)],
+    *[("keeps_state", [v, 2.5]) for v in (1.0, 3.0)],
+    *[("writes_by_calls", [3.0, 1.0], v) for v in (1.0, 5.0)],
+    ("total", [1.0, 2.0]),
     *[("backwards", np.arange(6.0), n) for n in (1, 5, 6)],
 ]
 
@@ -153,9 +161,10 @@ def test_what_can_not_be_traced():
 def test_what_loops_can_not_do():
     def returns(x):
         while x < 10:
+            with np.errstate(all="ignore"):
+                if x > 5:
+                    return x + 1
             x = x * 2
-            if x > 5:
-                return x + 1
         return x
 
     message = fails(returns, 1.0, kind=ConcretizationError)
@@ -175,6 +184,47 @@ def test_what_loops_can_not_do():
         return x
 
     assert "changes 'name', a str" in fails(changes_text, 1.0, kind=UnsupportedError)
+
+
+def test_refusals_say_what_to_write():
+    def asserts(x):
+        assert x > 1
+        return x
+
+    def filters(x):
+        return sum(v for v in x if v > 1)
+
+    def names(x):
+        return "large" if x > 1 else "small"
+
+    def calls_itself(x):
+        if x < 1:
+            return x
+        return calls_itself(x / 2)
+
+    def notes(x, log=()):
+        log = [*log, "start"]
+        if x > 1:
+            log.append("large")
+        return x
+
+    for f, argument, kind, *lines in (
+        (asserts, 2.0, ConcretizationError, "an assert on a traced condition", "assert x > 1", "return the condition"),
+        (filters, np.ones(2), ConcretizationError, "an if in a comprehension", "if v > 1", "x[x > 0].sum()"),
+        (
+            names,
+            2.0,
+            UnsupportedError,
+            "a conditional expression on a traced condition gives a str",
+            "names",
+            "outside",
+        ),
+        (calls_itself, 2.0, UnsupportedError, "a function that calls itself", "if x < 1", "as a while loop"),
+        (notes, 2.0, UnsupportedError, "an if on a traced condition changes the list 'log'", "if x > 1", "outside"),
+    ):
+        message = fails(f, argument, kind=kind)
+        assert [line for line in lines if line not in message] == [], message
+        assert f" in test_refusals_say_what_to_write.<locals>.{f.__name__}" in message
 
 
 def test_what_raises_is_not_run_while_tracing():

@@ -6,14 +6,18 @@
         b()                               if d: stop = True
                                           if not stop: b()
 
-Where the flag of a loop over a range is not known while tracing, the rounds that are left do nothing. A `break` out of
-a loop over anything else, and exits inside `try` or `with`, stay as they are.
+Where the flag of a loop is not known while tracing, the rounds that are left do nothing. An `else` of a loop comes
+after it, under a test of the flag. Exits inside `try` or `with` stay as they are.
 """
 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Sequence
+
+RUNTIME = "_numhlo_"
+"""What the module `staging` is called in rewritten code."""
 
 SUFFIX = "_numhlo_exit"
 """Ends the names of flags."""
@@ -30,13 +34,14 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 def without_exits(statements: Sequence[ast.stmt]) -> list[ast.stmt]:
     """Return statements in which no loop that can be rewritten has a `break` or `continue`."""
-    flattener = _Flattener()
+    flattener = _Flattener(statements)
     return flattener.block(statements)
 
 
 class _Flattener:
-    def __init__(self) -> None:
+    def __init__(self, statements: Sequence[ast.stmt]) -> None:
         self.count = 0
+        self._reads = _reads(statements)
 
     def block(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
         """Return a block with the loops in it flattened, innermost first."""
@@ -45,34 +50,60 @@ class _Flattener:
     def _statement(self, node: ast.stmt) -> list[ast.stmt]:
         if isinstance(node, _SCOPES):
             return [node]
+        reads = _reads(node.body) if isinstance(node, _LOOPS) else Counter()
         for name in ("body", "orelse", "finalbody"):
             inner = getattr(node, name, None)
             if isinstance(inner, list) and inner and isinstance(inner[0], ast.stmt):
                 setattr(node, name, self.block(inner))
-        return self._loop(node) if isinstance(node, _LOOPS) else [node]
+        return self._loop(node, reads) if isinstance(node, _LOOPS) else [node]
 
-    def _loop(self, node: ast.For | ast.While) -> list[ast.stmt]:
+    def _loop(self, node: ast.For | ast.While, reads: Counter[str]) -> list[ast.stmt]:
         kinds = _exits(node.body)
-        can_stop = isinstance(node, ast.While) or _is_counted(node)
-        if not kinds or node.orelse or None in kinds or (ast.Break in kinds and not can_stop):
+        if None in kinds:
             return [node]
+        after, node.orelse = node.orelse, []
+        if not kinds:
+            return [node, *after]
         self.count += 1
         stop, skip = f"stop_{self.count}{SUFFIX}", f"skip_{self.count}{SUFFIX}"
         body = _guarded(node.body, stop, skip, kinds)
         if ast.Continue in kinds:
-            body.insert(0, _set(skip, False, node))
+            body.insert(0, set_flag(skip, False, node))
         if ast.Break not in kinds:
             node.body = body
-            return [node]
+            return [node, *after]
         if isinstance(node, ast.While):
-            node.test = ast.copy_location(ast.BoolOp(ast.And(), [_unset(stop, node), node.test]), node)
+            node.test = ast.copy_location(ast.BoolOp(ast.And(), [unset_flag(stop, node), node.test]), node)
+            node.body = body
         else:
+            self._stop_for(node, body, stop, reads)
+        later = sorted(bound_names(after) & bound_names(node.body)) if after else []
+        if after:
+            after = [ast.copy_location(ast.If(unset_flag(stop, node), after, []), node)]
+        return [set_flag(stop, False, node), *[set_later(name, node) for name in later], node, *after]
+
+    def _stop_for(self, node: ast.For, body: list[ast.stmt], stop: str, reads: Counter[str]) -> None:
+        """Make the rounds of a `for` that are left when it is stopped do nothing."""
+        targets = [n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)]
+        counted = _is_counted(node)
+        if counted or any(self._reads[name] > reads[name] for name in targets):  # it stays what it was when stopped
             index = f"index_{self.count}{SUFFIX}"
             body.insert(0, ast.copy_location(ast.Assign([node.target], ast.Name(index, ast.Load())), node))
             node.target = ast.copy_location(ast.Name(index, ast.Store()), node)
-            body = [ast.copy_location(ast.If(_unset(stop, node), body, []), node)]
-        node.body = body
-        return [_set(stop, False, node), node]
+        node.body = [ast.copy_location(ast.If(unset_flag(stop, node), body, []), node)]
+        if not counted:
+            is_over = ast.Call(ast.Attribute(ast.Name(RUNTIME, ast.Load()), "is_over", ast.Load()), [], [])
+            is_over.args = [ast.Name(stop, ast.Load())]
+            leave = ast.If(is_over, [ast.Break()], [])
+            for part in ast.walk(leave):
+                ast.copy_location(part, node) if isinstance(part, ast.stmt | ast.expr) else None
+            node.body.append(leave)
+
+
+def _reads(statements: Sequence[ast.stmt]) -> Counter[str]:
+    """Return how often statements read each variable."""
+    names = (n for s in statements for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+    return Counter(n.id for n in names)
 
 
 def _is_counted(node: ast.For) -> bool:
@@ -100,23 +131,41 @@ def _guarded(statements: Sequence[ast.stmt], stop: str, skip: str, kinds: set[ty
     done: list[ast.stmt] = []
     for k, node in enumerate(statements):
         if isinstance(node, ast.Break | ast.Continue):
-            return [*done, _set(stop if isinstance(node, ast.Break) else skip, True, node)]
+            return [*done, set_flag(stop if isinstance(node, ast.Break) else skip, True, node)]
         found = _exits([node])
         if isinstance(node, ast.If) and found:
             node.body = _guarded(node.body, stop, skip, kinds)
             node.orelse = _guarded(node.orelse, stop, skip, kinds)
             rest = _guarded(statements[k + 1 :], stop, skip, kinds)
             flags = [name for kind, name in ((ast.Break, stop), (ast.Continue, skip)) if kind in found]
-            tests: list[ast.expr] = [_unset(flag, node) for flag in flags]
+            tests: list[ast.expr] = [unset_flag(flag, node) for flag in flags]
             test = tests[0] if len(tests) == 1 else ast.copy_location(ast.BoolOp(ast.And(), tests), node)
             return [*done, node, *([ast.copy_location(ast.If(test, rest, []), node)] if rest else [])]
         done.append(node)
     return done
 
 
-def _set(name: str, value: bool, like: ast.stmt) -> ast.stmt:
+def bound_names(statements: Sequence[ast.stmt]) -> set[str]:
+    """Return the variables that statements assign to."""
+    names = (n for s in statements for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    return {n.id for n in names if not n.id.endswith(SUFFIX)}
+
+
+def set_later(name: str, like: ast.stmt) -> ast.stmt:
+    """Return the statement that says of a variable without a value that every way through a loop gives it one."""
+    read = ast.Lambda(ast.arguments([], [], None, [], [], None, []), ast.Name(name, ast.Load()))
+    call = ast.Call(ast.Attribute(ast.Name(RUNTIME, ast.Load()), "later", ast.Load()), [read, ast.Constant(name)], [])
+    made = ast.Assign([ast.Name(name, ast.Store())], call)
+    for part in ast.walk(made):
+        ast.copy_location(part, like) if isinstance(part, ast.stmt | ast.expr) else None
+    return made
+
+
+def set_flag(name: str, value: bool, like: ast.stmt) -> ast.stmt:
+    """Return the assignment of a flag."""
     return ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], ast.Constant(value)), like)
 
 
-def _unset(name: str, like: ast.stmt) -> ast.expr:
+def unset_flag(name: str, like: ast.stmt) -> ast.expr:
+    """Return the test that a flag is not set."""
     return ast.copy_location(ast.UnaryOp(ast.Not(), ast.Name(name, ast.Load())), like)

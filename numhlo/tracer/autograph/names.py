@@ -6,6 +6,8 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from numhlo.tracer.marked_calls import MODULES
+
 
 @dataclass
 class Names:
@@ -18,7 +20,9 @@ class Names:
     updated : set of str
         Changed by ``+=`` and its kin: in place where they are arrays.
     written : set of str
-        Arrays of which elements are assigned.
+        Arrays and lists of which elements are assigned, or that a call changes: ``x.sort()``, ``np.add.at(x, i, 1)``.
+    attributes : set of str
+        Attributes that are assigned, as ``self.total``, of objects that were there before.
     kept : set of str
         Those of ``updated`` and ``written`` whose objects from before the statements may be changed: not bound first.
     obstacle : str
@@ -28,14 +32,27 @@ class Names:
     bound: set[str] = field(default_factory=set)
     updated: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)
+    attributes: set[str] = field(default_factory=set)
     kept: set[str] = field(default_factory=set)
     obstacle: str = ""
 
     @property
     def all(self) -> list[str]:
         """Return all of them, sorted."""
-        return sorted(self.bound | self.updated | self.written)
+        return sorted(self.bound | self.updated | self.written | self.attributes)
 
+
+CHANGING_METHODS = frozenset({
+    "append", "clear", "extend", "fill", "insert", "partition", "pop", "popitem", "put", "remove", "reverse",
+    "setdefault", "sort", "update",
+})  # fmt: skip
+"""Methods that change a list, a dict or an array."""
+
+CHANGING_FUNCTIONS = frozenset({"at", "copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"})
+"""NumPy's functions that write into their first argument."""
+
+VIEWS = frozenset({"T", "at", "flat", "imag", "mT", "real"})
+"""Attributes of arrays by which these are written into."""
 
 OBSTACLES: dict[type[ast.AST], str] = {
     ast.Return: "a return",
@@ -73,7 +90,12 @@ def names_of(statements: Sequence[ast.stmt], allowed: tuple[type[ast.AST], ...] 
     walker = _Walker(names, allowed)
     for statement in statements:
         walker.visit(statement)
-    names.kept = (names.updated | names.written) - _bound_first(statements)
+    first = _bound_first(statements)
+    names.kept = (names.updated | names.written) - first
+    for dotted in {x for x in names.all if "." in x}:
+        if dotted.partition(".")[0] in names.bound:  # of an object that the statements make
+            for kind in (names.updated, names.written, names.attributes, names.kept):
+                kind.discard(dotted)
     return names
 
 
@@ -118,8 +140,9 @@ class _Walker(ast.NodeVisitor):
             self.names.bound.add(node.id)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
-        if isinstance(node.target, ast.Name):
-            self.names.updated.add(node.target.id)
+        dotted = dotted_name(node.target)
+        if dotted:
+            self.names.updated.add(dotted)
         else:
             self.visit(node.target)
         self.visit(node.value)
@@ -131,14 +154,36 @@ class _Walker(ast.NodeVisitor):
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         if isinstance(node.ctx, ast.Store):
-            self._write(node.value)
+            dotted = dotted_name(node)
+            self.names.attributes.add(dotted) if dotted else self._write(node.value)
         self.generic_visit(node)
 
-    def _write(self, target: ast.expr) -> None:
-        while isinstance(target, ast.Subscript | ast.Attribute):
+    def visit_Call(self, node: ast.Call) -> None:
+        function = node.func
+        if isinstance(function, ast.Attribute) and function.attr in CHANGING_FUNCTIONS and node.args:
+            self._change(node.args[0])
+        if isinstance(function, ast.Attribute) and function.attr in CHANGING_METHODS:
+            self._change(function.value)
+        for keyword in node.keywords:
+            if keyword.arg == "out":
+                targets = keyword.value.elts if isinstance(keyword.value, ast.Tuple) else [keyword.value]
+                for target in targets:
+                    self._change(target)
+        self.generic_visit(node)
+
+    def _change(self, target: ast.expr) -> None:
+        while isinstance(target, ast.Subscript) or (isinstance(target, ast.Attribute) and target.attr in VIEWS):
             target = target.value
-        if isinstance(target, ast.Name):
-            self.names.written.add(target.id)
+        name = dotted_name(target)
+        if name and name.partition(".")[0] not in MODULES:
+            self.names.written.add(name)
+
+    def _write(self, target: ast.expr) -> None:
+        while isinstance(target, ast.Subscript) or (isinstance(target, ast.Attribute) and not dotted_name(target)):
+            target = target.value
+        name = dotted_name(target)
+        if name:
+            self.names.written.add(name)
         else:
             self.names.obstacle = self.names.obstacle or "an assignment into a call's result"
 
@@ -159,6 +204,16 @@ class _Walker(ast.NodeVisitor):
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> None:
         pass
+
+
+def dotted_name(node: ast.expr) -> str:
+    """Return a variable or an attribute as written, ``self.total``; empty for all else, and for views of arrays."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if not isinstance(node, ast.Attribute) or node.attr in VIEWS:
+        return ""
+    owner = dotted_name(node.value)
+    return f"{owner}.{node.attr}" if owner else ""
 
 
 def always_returns(statements: Sequence[ast.stmt]) -> bool:

@@ -17,20 +17,19 @@ import functools
 import inspect
 import textwrap
 import tokenize
+import weakref
 from collections.abc import Callable, Sequence
 from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any
 
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.autograph import staging
-from numhlo.tracer.autograph.exits import without_exits
+from numhlo.tracer.autograph.early_returns import without_early_returns
+from numhlo.tracer.autograph.exits import RUNTIME, without_exits
 from numhlo.tracer.autograph.names import Names, always_returns, captured_names, contains_return, names_of
 from numhlo.tracer.captured_walk import is_library
 from numhlo.tracer.marked_calls import Marker
 from numhlo.tracer.plain_numpy import MARKED, Exchange, exchanged_callee
-
-RUNTIME = "_numhlo_"
-"""What the module `staging` is called in rewritten code."""
 
 
 def rewritten(fun: Callable[..., Any]) -> Callable[..., Any]:
@@ -52,8 +51,8 @@ def rewritten(fun: Callable[..., Any]) -> Callable[..., Any]:
         raise ArgumentError(f"autograph: {fun!r} is no function made by def", fix="write it with def")
     definition, first = _definition(fun)
     definition.decorator_list = []
-    definition.body = without_exits(definition.body)
-    definition.body = _Rewriter(captured_names(definition.body)).function_body(definition.body)
+    name = definition.name = f"{definition.name}{RUNTIME}"  # so that its own name means in it what it did
+    definition.body = _Rewriter.of(definition.body)
     free = [RUNTIME, *fun.__code__.co_freevars]
     factory = ast.FunctionDef(
         name="factory",
@@ -63,8 +62,9 @@ def rewritten(fun: Callable[..., Any]) -> Callable[..., Any]:
     )
     module = Marker().visit(ast.fix_missing_locations(ast.Module([factory], [])))
     ast.increment_lineno(module, first - 1)
-    code = _inner(_inner(compile(module, fun.__code__.co_filename, "exec"), "factory"), definition.name)
-    code = MARKED.finish(code, CALLEES)
+    code = _inner(_inner(compile(module, fun.__code__.co_filename, "exec"), "factory"), name)
+    code = MARKED.finish(_with_own_names(code, fun.__name__, fun.__qualname__), CALLEES)
+    _note(code)
     cells = dict(zip(fun.__code__.co_freevars, fun.__closure__ or (), strict=True))
     cells[RUNTIME] = CellType(staging)
     closure = tuple(cells[name] for name in code.co_freevars)
@@ -113,9 +113,32 @@ def _rewritten_if_possible(fun: FunctionType) -> Callable[..., Any] | None:
         return None
 
 
+_rewritten: dict[int, weakref.ref[CodeType]] = {}
+
+
+def _note(code: CodeType) -> None:
+    key = id(code)
+    _rewritten[key] = weakref.ref(code, lambda _: _rewritten.pop(key, None))
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            _note(inner)
+
+
 def _is_own(code: CodeType) -> bool:
-    """Return whether code is a piece of rewritten code: a branch, a body, or a function inside."""
-    return code.co_qualname.startswith("factory.<locals>")
+    """Return whether code is rewritten, or a piece of rewritten code: a branch, a body, or a function inside."""
+    return id(code) in _rewritten
+
+
+def _with_own_names(code: CodeType, name: str, qualname: str) -> CodeType:
+    """Return code under the name that the user gave it, which messages show; branches and bodies go by the same."""
+
+    def renamed(inner: CodeType) -> CodeType:
+        if inner.co_name.endswith(RUNTIME) or inner.co_name == "<lambda>":
+            return _with_own_names(inner, name, qualname)
+        return _with_own_names(inner, inner.co_name, f"{qualname}.<locals>.{inner.co_name}")
+
+    constants = [renamed(c) if isinstance(c, CodeType) else c for c in code.co_consts]
+    return code.replace(co_name=name, co_qualname=qualname, co_consts=tuple(constants))
 
 
 CALLEES = Exchange(_called)
@@ -149,20 +172,44 @@ def _strings(names: Sequence[str]) -> ast.Tuple:
     return _tuple([ast.Constant(n) for n in names])
 
 
+def _read(name: str) -> ast.expr:
+    """Return what reads a variable, or an attribute as ``self.total``."""
+    owner, _, attribute = name.rpartition(".")
+    return ast.Attribute(_read(owner), attribute, ast.Load()) if owner else _load(name)
+
+
+def _held(order: Sequence[str]) -> ast.Tuple:
+    """Return the variables' values as they are where this is evaluated."""
+    return _tuple([_runtime("value", _thunk(_read(n)), ast.Constant(n)) for n in order])
+
+
+def _local(name: str) -> str:
+    return name.replace(".", "_of_") + RUNTIME if "." in name else name
+
+
+def _put(order: Sequence[str]) -> list[ast.stmt]:
+    """Return statements that give attributes the values that local variables hold."""
+    parts = [(n, *n.rpartition(".")[::2]) for n in order if "." in n]
+    return [ast.Expr(_runtime("put", _read(o), ast.Constant(a), _load(_local(n)))) for n, o, a in parts]
+
+
 def _variables(names: Names, order: Sequence[str], *blocks: Sequence[ast.stmt]) -> ast.Call:
     """Return the variables that blocks of statements, one of which runs, change; ``names`` has all of them."""
-    values = [_runtime("value", _thunk(_load(n)), ast.Constant(n)) for n in order]
     in_place = set().union(*[names_of(block).kept for block in blocks])
     mixed = names.bound & in_place
-    return _runtime("Variables", _strings(order), _tuple(values), _strings(sorted(in_place)), _strings(sorted(mixed)))
+    owners = [_tuple([ast.Constant(n), _thunk(_read(n.rpartition(".")[0]))]) for n in order if "." in n]
+    lists = [_strings(sorted(x)) for x in (in_place, mixed)]
+    return _runtime("Variables", _strings(order), _held(order), *lists, _tuple(owners))
 
 
 def _function(
     name: str, parameters: Sequence[str], body: list[ast.stmt], result: ast.expr, like: ast.stmt
 ) -> ast.FunctionDef:
-    made = ast.FunctionDef(name=name, args=_parameters(parameters), body=[*body, ast.Return(result)], decorator_list=[])
-    for node in (made, made.body[-1]):
-        ast.copy_location(node, like)
+    statements = [*_put(parameters), *body, ast.Return(result)]
+    made = ast.FunctionDef(name=name, args=_parameters([*map(_local, parameters)]), body=statements, decorator_list=[])
+    for node in (made, *made.body):
+        if not hasattr(node, "lineno"):
+            ast.copy_location(node, like)
     return made
 
 
@@ -173,6 +220,12 @@ class _Rewriter(ast.NodeTransformer):
         self.count = 0
         self.captured = captured
         """Variables that functions inside use: they must stay the variables that these see."""
+
+    @classmethod
+    def of(cls, statements: list[ast.stmt]) -> list[ast.stmt]:
+        """Return a function's statements, rewritten."""
+        captured = captured_names(statements)
+        return cls(captured).function_body(without_exits(without_early_returns(statements)))
 
     def function_body(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
         """Rewrite a function's statements, in which an `if` may return."""
@@ -186,11 +239,20 @@ class _Rewriter(ast.NodeTransformer):
         return done
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        node.body = _Rewriter(captured_names(node.body)).function_body(node.body)
+        node.body = _Rewriter.of(node.body)
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> Any:
         return self.generic_visit(node)
+
+    def visit_Assert(self, node: ast.Assert) -> Any:
+        node.test = _runtime("asserted", self._condition(node.test))
+        return node
+
+    def visit_comprehension(self, node: ast.comprehension) -> Any:
+        self.generic_visit(node)
+        node.ifs = [_runtime("filtering", test) for test in node.ifs]
+        return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
         return node
@@ -215,7 +277,7 @@ class _Rewriter(ast.NodeTransformer):
             return self._left(node, reason)
         order = names.all
         variables = _variables(names, order, node.body, node.orelse)
-        result = _tuple([_runtime("value", _thunk(_load(n)), ast.Constant(n)) for n in order])
+        result = _held(order)
         then, other = self._name("then"), self._name("other")
         functions = [
             _function(then, order, self._block(node.body), result, node),
@@ -230,7 +292,7 @@ class _Rewriter(ast.NodeTransformer):
             return self._left(node, reason)
         order = names.all
         variables = _variables(names, order, node.body)
-        result = _tuple([_runtime("value", _thunk(_load(n)), ast.Constant(n)) for n in order])
+        result = _held(order)
         test, body = self._name("test"), self._name("body")
         functions = [
             _function(test, order, [], self._condition(node.test), node),
@@ -253,7 +315,7 @@ class _Rewriter(ast.NodeTransformer):
             return node
         names.bound.add(target.id)
         order = names.all
-        result = _tuple([_runtime("value", _thunk(_load(n)), ast.Constant(n)) for n in order])
+        result = _held(order)
         variables = _variables(names, order, node.body)
         body, index = self._name("body"), self._name("index")
         start = ast.copy_location(ast.Assign([ast.Name(target.id, ast.Store())], _load(index)), node)
@@ -289,7 +351,7 @@ class _Rewriter(ast.NodeTransformer):
     def _returning(self, name: str, order: Sequence[str], body: Sequence[ast.stmt], like: ast.stmt) -> ast.FunctionDef:
         """Return a function that gives what the statements return, and the variables' values."""
         inner = self.function_body(_copied(body))
-        result = _tuple([_runtime("value", _thunk(_load(n)), ast.Constant(n)) for n in order])
+        result = _held(order)
         paired = [_Pairing(result).visit(s) for s in inner]
         return _function(name, order, paired, _tuple([ast.Constant(None), result]), like)
 
@@ -299,7 +361,7 @@ class _Rewriter(ast.NodeTransformer):
             return names.obstacle
         if test is not None and _assigns(test):
             return "an assignment in its test"
-        shared = sorted(self.captured.intersection(names.all))
+        shared = sorted(self.captured.intersection(names.bound | names.updated | names.written))
         return f"the variable {shared[0]!r}, which a function inside uses" if shared else ""
 
     def _left(self, node: ast.If | ast.While, reason: str) -> ast.stmt:
@@ -324,7 +386,7 @@ class _Rewriter(ast.NodeTransformer):
     def _assigned(self, order: Sequence[str], call: ast.expr, like: ast.stmt) -> ast.stmt:
         if not order:
             return ast.copy_location(ast.Expr(call), like)
-        target = ast.Tuple([ast.Name(n, ast.Store()) for n in order], ast.Store())
+        target = ast.Tuple([ast.Name(_local(n), ast.Store()) for n in order], ast.Store())
         return ast.copy_location(ast.Assign([target], call), like)
 
     def _condition(self, test: ast.expr) -> ast.expr:

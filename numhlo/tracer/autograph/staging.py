@@ -15,15 +15,15 @@ import numpy as np
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ConcretizationError, UnsupportedError
 from numhlo.tracer.autograph.exits import stop_flag
-from numhlo.tracer.autograph.undefined import Undefined
+from numhlo.tracer.autograph.undefined import Later, Undefined
 from numhlo.tracer.bind import new_trace
 from numhlo.tracer.bodies import is_known, own_arrays
 from numhlo.tracer.control_flow import cond
 from numhlo.tracer.loops import fori_loop, while_loop
 from numhlo.tracer.namespace import elementwise
-from numhlo.tracer.namespace.core import TRACEABLE, result_dtype
+from numhlo.tracer.namespace.core import TRACEABLE, is_weak, result_dtype
 from numhlo.tracer.namespace.searching import where
-from numhlo.tracer.pytrees import tree_leaves
+from numhlo.tracer.pytrees import tree_leaves, tree_map
 from numhlo.tracer.trace import Tracer
 
 
@@ -31,8 +31,22 @@ def value(read: Callable[[], Any], name: str) -> Any:
     """Return a variable's value, or `Undefined`."""
     try:
         return read()
-    except NameError:
+    except (NameError, AttributeError):
         return Undefined(name)
+
+
+def later(read: Callable[[], Any], name: str) -> Any:
+    """Return a variable's value, or `Later`."""
+    found = value(read, name)
+    return Later(name) if isinstance(found, Undefined) else found
+
+
+def put(owner: Any, attribute: str, value: Any) -> None:
+    """Give an object an attribute; none where it has no value."""
+    if not isinstance(value, Undefined):
+        setattr(owner, attribute, value)
+    elif attribute in getattr(owner, "__dict__", ()):
+        delattr(owner, attribute)
 
 
 class Variables:
@@ -47,13 +61,29 @@ class Variables:
         Those whose arrays are changed in place.
     mixed : sequence of str
         Those that are changed in place and bound to another object, too.
+    owners : sequence of (str, callable), optional
+        Of names that are attributes, as ``self.total``: what gives the object.
     """
 
     def __init__(
-        self, names: Sequence[str], values: Sequence[Any], in_place: Iterable[str] = (), mixed: Iterable[str] = ()
+        self,
+        names: Sequence[str],
+        values: Sequence[Any],
+        in_place: Iterable[str] = (),
+        mixed: Iterable[str] = (),
+        owners: Iterable[tuple[str, Callable[[], Any]]] = (),
     ) -> None:
         self.names, self.values = tuple(names), tuple(values)
         self.in_place, self.mixed = frozenset(in_place), frozenset(mixed)
+        self.owners = dict(owners)
+
+    def having(self, values: Sequence[Any]) -> Variables:
+        """Return the same variables with other values."""
+        return Variables(self.names, values, self.in_place, self.mixed, self.owners.items())
+
+    def missing(self) -> list[str]:
+        """Return the names of those that have no value yet, but surely will where it is asked for."""
+        return [n for n, v in zip(self.names, self.values, strict=True) if isinstance(v, Later)]
 
     def check(self, what: str) -> None:
         """Raise where an array's changes could not be told from those of the object that takes its name."""
@@ -63,6 +93,13 @@ class Variables:
                     f"{what} on a traced condition writes into the array {name!r} and binds the name again",
                     where=capture_location(),
                     fix="use another name for the new array",
+                )
+            if name in self.in_place and isinstance(found, list | dict | set) and not is_traceable(found):
+                raise UnsupportedError(
+                    f"{what} on a traced condition changes the {type(found).__name__} {name!r}",
+                    where=capture_location(),
+                    why="only lists and dicts of arrays and numbers can be told apart afterwards",
+                    fix="change it outside, or keep numbers in it",
                 )
 
     def split(self) -> dict[str, Any]:
@@ -81,8 +118,32 @@ class Variables:
             if name in self.in_place and name in after and _is_array(before):
                 before[...] = new
                 new = before
+            elif name in self.in_place and type(before) in (list, dict) and type(new) is type(before):
+                new = _refilled(before, new)
+            if name in self.owners:
+                put(self.owners[name](), name.rpartition(".")[2], new)
             found.append(new)
         return tuple(found)
+
+
+def _refilled(container: Any, new: Any) -> Any:
+    """Return a list or dict that holds what another one does."""
+    kept = new.copy()
+    container.clear()
+    container.extend(kept) if isinstance(container, list) else container.update(kept)
+    return container
+
+
+def _empty_like(x: Any) -> Any:
+    """Return zeros of the types of a tree's leaves."""
+
+    def zero(leaf: Any) -> Any:
+        if isinstance(leaf, bool | int | float | complex):
+            return type(leaf)(0)
+        kind = {"b": bool, "i": int, "f": float, "c": complex}.get(leaf.dtype.kind) if is_weak(leaf) else None
+        return np.zeros(leaf.shape, leaf.dtype) if kind is None else kind(0)
+
+    return tree_map(zero, x)
 
 
 def is_traceable(x: Any) -> bool:
@@ -129,7 +190,19 @@ def if_statement(
         return found[0] if returns else found
     variables.check("an if")
     carried = variables.split()
-    sides = [_probe(branch, variables, carried, returns) for branch in (then, other)]
+    try:
+        sides = [_probe(branch, variables, carried, returns) for branch in (then, other)]
+    except RecursionError:
+        raise UnsupportedError(
+            "a function that calls itself until a traced condition holds",
+            where=capture_location(),
+            why="how often it does is not known while tracing",
+            fix="write it as a while loop, or make what it depends on a static argument",
+        ) from None
+    missing = variables.missing()
+    fillers = {n: _empty_like(x) for n in missing for x in _one_sided(*[side[n] for side in sides])}
+    for side in sides:
+        side.update({n: filler for n, filler in fillers.items() if isinstance(side[n], Undefined)})
     handed_on = {n for n in variables.names if all(is_traceable(side[n]) for side in sides)}
     rest = {n: _common(n, *[side[n] for side in sides]) for n in variables.names if n not in handed_on}
 
@@ -137,13 +210,31 @@ def if_statement(
         def traced(given: dict[str, Any]) -> Any:
             found = branch(*variables.filled(given))
             result, after = found if returns else (None, found)
-            return result, {n: v for n, v in zip(variables.names, after, strict=True) if n in handed_on}
+            named = zip(variables.names, after, strict=True)
+            result = _result(result, "a return")
+            return result, {n: fillers[n] if isinstance(v, Undefined) else v for n, v in named if n in handed_on}
 
         return traced
 
     result, after = cond(test, run(then), run(other), carried)
     found = variables.results({**after, **rest})
     return result if returns else found
+
+
+def _one_sided(first: Any, second: Any) -> list[Any]:
+    """Return the value of a variable that has one after one of two branches only."""
+    have = [x for x in (first, second) if not isinstance(x, Undefined)]
+    return have if len(have) == 1 and is_traceable(have[0]) else []
+
+
+def _with_results(variables: Variables, body: Callable[..., Any]) -> Variables:
+    """Return variables of which those that a loop returns have some value of the type that they get in it."""
+    missing = variables.missing()
+    if not missing:
+        return variables
+    after = _probe(body, variables, variables.split(), False)
+    filled = {n: _empty_like(after[n]) for n in missing if is_traceable(after[n])}
+    return variables.having(variables.filled(filled))
 
 
 def _probe(branch: Callable[..., Any], variables: Variables, carried: dict[str, Any], returns: bool) -> dict[str, Any]:
@@ -172,7 +263,23 @@ def if_expression(test: Any, then: Callable[[], Any], other: Callable[[], Any]) 
     """Return ``then() if test else other()``."""
     if not is_unknown(test):
         return then() if test else other()
-    return cond(test, then, other)
+
+    def checked(branch: Callable[[], Any]) -> Callable[[], Any]:
+        return lambda: _result(branch(), "a conditional expression")
+
+    return cond(test, checked(then), checked(other))
+
+
+def _result(found: Any, what: str) -> Any:
+    """Return what a branch gives; raise if it is nothing that a graph can choose."""
+    if not is_traceable(found):
+        raise UnsupportedError(
+            f"{what} on a traced condition gives a {type(found).__name__}",
+            where=capture_location(),
+            why="which branch runs is not known while tracing",
+            fix="give arrays, numbers or containers of them, and choose anything else outside the traced function",
+        )
+    return found
 
 
 def while_statement(test: Callable[..., Any], body: Callable[..., Any], variables: Variables) -> tuple[Any, ...]:
@@ -188,7 +295,7 @@ def while_statement(test: Callable[..., Any], body: Callable[..., Any], variable
         if not holds:
             return values
         values = body(*values)
-    now = Variables(variables.names, values, variables.in_place, variables.mixed)
+    now = _with_results(variables.having(values), body)
     now.check("a while")
     state = now.split()
 
@@ -246,7 +353,7 @@ def for_range(
     given = dict(zip(variables.names, variables.values, strict=True))
     if isinstance(given[target], Undefined):
         given[target] = start
-    now = Variables(variables.names, list(given.values()), variables.in_place, variables.mixed)
+    now = _with_results(variables.having(list(given.values())), lambda *values: body(start, *values))
     state = now.split()
 
     def turn(k: Any, given: dict[str, Any]) -> dict[str, Any]:
@@ -255,6 +362,47 @@ def for_range(
         return {n: after[n] for n in state}
 
     return now.results(fori_loop(0, elementwise.maximum(count, 0), turn, state))
+
+
+def is_over(stop: Any) -> bool:
+    """Return whether a `for` over anything but a range is known to be left; if not, its other rounds do nothing."""
+    return not is_unknown(stop) and bool(stop)
+
+
+def asserted(test: Any) -> Any:
+    """Return the test of an `assert`.
+
+    Raises
+    ------
+    ConcretizationError
+        If it is not known.
+    """
+    if is_unknown(test):
+        raise ConcretizationError(
+            "an assert on a traced condition",
+            where=capture_location(),
+            why="whether it holds is known only when the compiled program runs",
+            fix="assert it before the call, or return the condition and assert it afterwards",
+        )
+    return test
+
+
+def filtering(test: Any) -> Any:
+    """Return the test of a comprehension.
+
+    Raises
+    ------
+    ConcretizationError
+        If it is not known.
+    """
+    if is_unknown(test):
+        raise ConcretizationError(
+            "an if in a comprehension on a traced condition",
+            where=capture_location(),
+            why="the number of items would depend on values that are not known while tracing",
+            fix="write np.where(condition, x, 0) for what is added up, or use a mask: x[x > 0].sum()",
+        )
+    return test
 
 
 def both(first: Any, second: Callable[[], Any]) -> Any:

@@ -28,6 +28,10 @@ class Undefined:
         )
 
 
+class Later(Undefined):
+    """The value of a variable that every way through a loop and what follows it gives one, before it does."""
+
+
 def _use(self: Undefined, *_: Any) -> NoReturn:
     self.refuse()
 
