@@ -17,6 +17,7 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ConcretizationError, DTypeError, UnsupportedError
 from numhlo.tracer import python_values, ufunc_methods
 from numhlo.tracer.lost_slopes import loses_slope
+from numhlo.tracer.memory_flags import MemoryFlags
 from numhlo.tracer.namespace import (
     axis_order,
     core,
@@ -372,8 +373,15 @@ def _namespace(self: Tracer, *, api_version: str | None = None) -> Any:
 
 
 ABSENT = {
-    **dict.fromkeys(["flags", "data", "ctypes", "base"], "a traced array has no memory yet"),
-    **dict.fromkeys(["resize", "setflags", "byteswap"], "a traced array's memory can't be changed; make a new array"),
+    **dict.fromkeys(
+        ["data", "ctypes", "__array_interface__", "__array_struct__"],
+        "a traced array has no memory yet; pass the array to what needs it outside, or by pure_callback",
+    ),
+    "base": "a traced array has no memory yet, and is no view of another to ask for",
+    **dict.fromkeys(["getfield", "setfield"], "use view(dtype)"),
+    **dict.fromkeys(
+        ["resize", "setflags", "byteswap", "newbyteorder"], "a traced array's memory can't be changed; make a new array"
+    ),
     **dict.fromkeys(
         ["tofile", "dump", "dumps"], "its value is not known while tracing; return it, and save it outside"
     ),
@@ -400,6 +408,7 @@ ATTRIBUTES = {
     "mT": property(_swap),
     "real": _part(False),
     "imag": _part(True),
+    "flags": property(MemoryFlags),
     "itemsize": property(lambda self: self.dtype.itemsize),
     "nbytes": property(lambda self: self.aval.nbytes),
     "strides": property(strides_of),

@@ -12,6 +12,7 @@ libraries runs as it is.
 from __future__ import annotations
 
 import builtins
+import dis
 import functools
 import inspect
 import itertools
@@ -38,10 +39,13 @@ CONTROL_FLOW = (control_flow.cond, control_flow.switch, loops.while_loop, loops.
 MODULES = frozenset({"numpy", "math"})
 """Modules that have functions with stand-ins."""
 
+CONTAINS = dis.opmap["CONTAINS_OP"]
+"""The instruction of ``x in y``, which can't give a traced value by itself."""
+
 MOST_ITEMS, MOST_OBJECTS = 1000, 20_000
 """How many items of a container, and how many objects in all, are looked at for functions."""
 
-_CALLERS = frozenset(map(id, (*HIGHER_ORDER, *CONTROL_FLOW)))
+_CALLERS = frozenset(map(id, (*HIGHER_ORDER, *CONTROL_FLOW, np.vectorize)))
 _NUMPY_FUNCTION: type = type(np.sum)
 _NUMPY_VALUES = (np.vectorize, np.ndarray, np.ufunc, _NUMPY_FUNCTION)
 _HARMLESS = (Tracer, np.generic, bool, int, float, complex, str, bytes, type(None))
@@ -103,8 +107,8 @@ def exchanged_callee(callee: Any) -> Any:
     """Return what is called in a callee's place while tracing."""
     found = STAND_INS.get(id(callee))
     stand_in = None if found is None else found[1]
-    if stand_in is None and id(callee) in _CALLERS:
-        stand_in = functools.partial(_call_with_exchanged, callee)
+    if id(callee) in _CALLERS:
+        stand_in = functools.partial(_call_with_exchanged, callee if stand_in is None else stand_in)
     if id(callee) in special_methods.CONSUMERS:
         return special_methods.consuming(callee if stand_in is None else stand_in)
     if stand_in is not None:
@@ -302,7 +306,8 @@ def _reached_by_function(fun: FunctionType) -> Iterable[Any] | None:
     contents = [content_of(cell) for cell in fun.__closure__ or ()]
     if is_library(fun.__module__):
         return contents
-    if not MODULES.isdisjoint(outer_names(fun.__code__)):  # it may import them
+    code = fun.__code__
+    if not MODULES.isdisjoint(outer_names(code)) or CONTAINS in code.co_code[::2]:  # modules: it may import them
         return None
     cells = dict(zip(fun.__code__.co_freevars, contents, strict=True))
     found = list(fun.__defaults__ or ())

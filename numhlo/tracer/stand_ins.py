@@ -22,7 +22,7 @@ from numhlo.lowering.ir.errors import DTypeError, UnsupportedError
 from numhlo.tracer.arguments import WEAK
 from numhlo.tracer.array import Array
 from numhlo.tracer.namespace import index_brackets, special_functions
-from numhlo.tracer.namespace.core import FUNCTIONS, TRACEABLE, contains_tracer, convert, is_weak
+from numhlo.tracer.namespace.core import FUNCTIONS, TRACEABLE, Unsized, contains_tracer, convert, is_weak
 from numhlo.tracer.namespace.searching import where
 from numhlo.tracer.trace import Tracer, current_trace
 from numhlo.tracer.views import is_contiguous
@@ -280,6 +280,12 @@ stands_for(builtins.max)(_extreme(builtins.max, lambda x, best: x > best))
 stands_for(builtins.min)(_extreme(builtins.min, lambda x, best: x < best))
 
 
+@stands_for(builtins.len)
+def length(x: Any, /) -> Any:
+    """Return the number of items; of elements that a traced mask selects, a traced integer."""
+    return _weak(x.shape[0]) if isinstance(x, Unsized) else builtins.len(x)  # type: ignore[attr-defined]
+
+
 # ---------------------------------------------------------------------------------------------------------- module math
 
 
@@ -329,6 +335,21 @@ def _scalar(kind: type) -> Callable[..., Any]:
 for _dtype in TRACEABLE:
     if _dtype.type.__module__ == "numpy":
         stands_for(_dtype.type)(_scalar(_dtype.type))
+
+
+@stands_for(np.isscalar)
+def is_scalar(element: Any) -> bool:
+    """Return whether NumPy would have a scalar there."""
+    return element.is_scalar if isinstance(element, Tracer) else np.isscalar(element)
+
+
+@stands_for(np.require)
+@functools.wraps(np.require)
+def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
+    """Return the array: a traced one has the memory that is asked for."""
+    if not contains_tracer(a):
+        return np.require(a, dtype, requirements)
+    return FUNCTIONS[np.array](a, dtype, copy="O" in "".join(requirements or ()).upper())
 
 
 @stands_for(np.ndenumerate)

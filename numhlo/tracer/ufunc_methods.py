@@ -35,6 +35,7 @@ from numhlo.tracer.namespace.elementwise_rules import select
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.indexing import is_traced_mask, take
 from numhlo.tracer.namespace.joining import concatenate_arrays
+from numhlo.tracer.namespace.places import has_selected, set_at, with_masks
 from numhlo.tracer.scan import scan
 from numhlo.tracer.trace import Tracer
 
@@ -252,8 +253,11 @@ def _outer(ufunc: Ufunc, A: Any, B: Any, **options: Any) -> Any:
 def _at(ufunc: Ufunc, a: Any, indices: Any, b: Any = None) -> None:
     if not isinstance(a, Tracer):
         store(f"{ufunc.__name__}.at", b, a)
+    indices = with_masks(a, indices) if has_selected(indices) else indices
     whole = b is None or a.dtype.kind not in "biu" or result_dtype(b).kind not in "fc"
-    if whole and ufunc in SCATTERED:
+    if has_selected(indices):
+        _at_places(ufunc, a, indices, b)
+    elif whole and ufunc in SCATTERED and not isinstance(b, Unsized):
         update_in_place(a, indices, b, SCATTERED[ufunc])
     elif is_traced_mask(indices) or _is_basic(indices):
         old = as_traced(a)[indices]  # type: ignore[index]
@@ -261,6 +265,14 @@ def _at(ufunc: Ufunc, a: Any, indices: Any, b: Any = None) -> None:
         a[indices] = new if isinstance(new, Unsized) else convert(new, a.dtype)
     else:
         _one_by_one(ufunc, a, indices, b)
+
+
+def _at_places(ufunc: Ufunc, a: Tracer, indices: Any, b: Any) -> None:
+    """Combine elements at places of unknown number, of which some may be equal, with a number or as many values."""
+    kind = SCATTERED.get(ufunc)
+    if kind is None:
+        next(i for i in (indices if isinstance(indices, tuple) else (indices,)) if isinstance(i, Unsized)).refuse()
+    set_at(a, indices, ufuncs.negative(b) if kind == "subtract" else b, "add" if kind == "subtract" else kind)
 
 
 def _is_basic(indices: Any) -> bool:

@@ -377,3 +377,30 @@ def is_among(x, limit):
 
 def total(x, depth=3):
     return x.sum() if depth == 0 else total(x, depth - 1) + (1 if x[0] > 0 else 2)
+
+
+def stops_within(n):
+    count = 0
+    for i in range(n):
+        for j in range(i):
+            if i * j > 6:
+                return i, j, count
+            if (i + j) % 3 == 0:
+                continue
+            count += 1
+    return -1, -1, count
+
+
+def searches_rows(matrix, wanted):
+    for row in matrix:
+        k = 0
+        while k < 3:
+            if row[k] == wanted:
+                return row.sum(), k
+            if row[k] > 8:
+                break
+            k += 1
+        else:
+            if row[0] > 100:
+                return 0.0, -2
+    return -1.0, -1

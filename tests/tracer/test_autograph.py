@@ -49,6 +49,8 @@ CALLS = [
     *[("keeps_state", [v, 2.5]) for v in (1.0, 3.0)],
     *[("writes_by_calls", [3.0, 1.0], v) for v in (1.0, 5.0)],
     ("total", [1.0, 2.0]),
+    *[("stops_within", n) for n in (3, 8)],
+    *[("searches_rows", np.arange(9.0).reshape(3, 3), v) for v in (7.0, 50.0)],
     *[("backwards", np.arange(6.0), n) for n in (1, 5, 6)],
 ]
 

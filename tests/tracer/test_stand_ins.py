@@ -1,5 +1,7 @@
 """Functions of Python that need values: on traced arrays they are what Python gives outside."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,22 @@ PROGRAMS = {
     "of known and unknown": lambda x: (any([False, x[0]]), all([1, x[3]]), any([x[3], True]), all([x[0], False])),
     "of nothing": lambda x: (any([]), all([]), any(v for v in x[:0])),
     "sorted": lambda x: (*sorted(x), *sorted(x, reverse=True), *sorted([3, 1])),
+    "in": lambda x: (3.5 in x, x[1] in x, 9 in x, x[0] in [1, x[1]], x[0] not in (2.0, 5.0), 3 in range(4)),
+    "vectorized": lambda x: (
+        *np.round(np.vectorize(math.erf)(x), 12),
+        *np.vectorize(lambda a, b: max(a, float(b)))(x, 1),
+    ),
+    "scalars": lambda x: (np.isscalar(x[0]), np.isscalar(x), np.isscalar(2), np.require(x, requirements="CO").sum()),
+    "flags": lambda x: (
+        x.flags.c_contiguous,
+        x[::2].flags["C"],
+        x.reshape(2, 2).T.flags.f_contiguous,
+        x.flags.writeable,
+        x[1:].flags.owndata,
+        x.reshape(2, 2).flags.fnc,
+        x.reshape(2, 2)[:, 0].flags.forc,
+        x.flags.owndata,
+    ),
     "complex": lambda x: (complex(x[0], x[1]), complex(x[0], 2), complex(x[0]), complex(1, 2)),
 }
 

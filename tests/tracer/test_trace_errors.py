@@ -155,7 +155,7 @@ def test_what_arrays_of_other_classes_would_lose():
     ("fun", "kind", "text"),
     [
         (lambda x: {x[0]: 1}, ConcretizationError, "hash of a traced array float64[]"),
-        (lambda x: x.flags, AttributeError, "traced array float64[3] has no attribute 'flags': a traced array has"),
+        (lambda x: x.data, AttributeError, "traced array float64[3] has no attribute 'data': a traced array has"),
         (lambda x: x.nonsense, AttributeError, "traced array float64[3] has no attribute 'nonsense'"),
         (lambda x: x.__setitem__(0, 1j), DTypeError, "a complex number is written into float64[3]"),
         (

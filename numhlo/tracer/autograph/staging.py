@@ -21,7 +21,7 @@ from numhlo.tracer.bodies import is_known, own_arrays
 from numhlo.tracer.control_flow import cond
 from numhlo.tracer.loops import fori_loop, while_loop
 from numhlo.tracer.namespace import elementwise
-from numhlo.tracer.namespace.core import TRACEABLE, is_weak, result_dtype
+from numhlo.tracer.namespace.core import TRACEABLE, convert, is_weak, result_dtype
 from numhlo.tracer.namespace.searching import where
 from numhlo.tracer.pytrees import tree_leaves, tree_map
 from numhlo.tracer.trace import Tracer
@@ -353,7 +353,10 @@ def for_range(
     given = dict(zip(variables.names, variables.values, strict=True))
     if isinstance(given[target], Undefined):
         given[target] = start
-    now = _with_results(variables.having(list(given.values())), lambda *values: body(start, *values))
+    unknown = next(filter(is_unknown, bounds))
+    index = convert(unknown.copy(), np.dtype(np.int64))
+    index.weak = True  # as the index of the loop, and no more known
+    now = _with_results(variables.having(list(given.values())), lambda *values: body(index, *values))
     state = now.split()
 
     def turn(k: Any, given: dict[str, Any]) -> dict[str, Any]:

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import layout
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.namespace import advanced_indexing as advanced
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import moments, reductions, statistics
+from numhlo.tracer.namespace.axis_order import moveaxis
 from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, full_of, implements
-from numhlo.tracer.namespace.index_items import as_traced
+from numhlo.tracer.namespace.elementwise_rules import select
+from numhlo.tracer.namespace.index_items import as_traced, new_array
 from numhlo.tracer.namespace.joining import concatenate_arrays
 from numhlo.tracer.namespace.sequences import linspace
 from numhlo.tracer.trace import Tracer
@@ -30,8 +30,18 @@ STATISTICS: dict[str, Callable[..., Any]] = {
 }
 
 
+OPTIONS: dict[str, set[str]] = {
+    "constant": {"constant_values"},
+    "linear_ramp": {"end_values"},
+    **{name: {"stat_length"} for name in STATISTICS},
+    **{name: {"reflect_type"} for name in ("reflect", "symmetric")},
+    **{name: set() for name in ("edge", "empty", "wrap")},
+}
+"""The modes, and what options each has."""
+
+
 @implements(np.pad)
-def pad(array: Any, pad_width: Any, mode: str = "constant", **options: Any) -> Any:
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
     """Return the array with borders around it.
 
     Parameters
@@ -39,10 +49,12 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **options: Any) -> A
     array : array_like
     pad_width : int, pair, sequence of pairs, or dict
         How many elements go before and after each axis.
-    mode : str, optional
+    mode : str or callable, optional
         ``constant edge empty linear_ramp maximum mean median minimum reflect symmetric wrap``.
+        Or a function that writes into the borders of a line: ``function(line, widths, axis, options)``.
     **options
-        ``constant_values``, or ``end_values`` of a ramp.
+        ``constant_values``, ``end_values`` of a ramp, ``stat_length`` of a statistic, ``reflect_type="odd"`` of a
+        reflection.
 
     Returns
     -------
@@ -51,8 +63,8 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **options: Any) -> A
 
     Raises
     ------
-    UnsupportedError
-        If mode or option is another, while tracing: ``stat_length``, ``reflect_type="odd"``, a function.
+    ValueError
+        If there is no such mode, or the mode has no such option.
 
     Examples
     --------
@@ -61,26 +73,53 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **options: Any) -> A
     """
     source = as_traced(asarray(array))
     widths = np.broadcast_to(_pad_widths(pad_width, source.ndim), (source.ndim, 2))
-    if mode == "constant":
-        return _pad_constant(source, widths, options.pop("constant_values", 0))
-    if mode == "empty":
-        return _pad_constant(source, widths, 0)
-    if mode == "linear_ramp" and set(options) <= {"end_values"}:
-        return _pad_ramp(source, widths, options.pop("end_values", 0))
-    if mode in STATISTICS and not options:
-        return _pad_statistic(source, widths, mode)
-    if mode not in ("edge", "reflect", "symmetric", "wrap") or options:
-        raise UnsupportedError(
-            f"pad({', '.join([f'mode={mode!r}', *options])}) of a traced array",
-            where=capture_location(),
-            fix="use constant, edge, empty, linear_ramp, maximum, mean, median, minimum, reflect, symmetric or wrap, "
-            "with their default options",
+    if callable(mode):
+        return _pad_by(source, widths, mode, options)
+    unknown = options.keys() - OPTIONS.get(mode, set())
+    if mode not in OPTIONS or unknown:
+        raise ValueError(
+            f"mode '{mode}' is not supported" if mode not in OPTIONS else f"no options {unknown} of {mode}"
         )
+    if mode in ("constant", "empty"):
+        return _pad_constant(source, widths, options.get("constant_values", 0))
+    if mode == "linear_ramp":
+        return _pad_ramp(source, widths, options.get("end_values", 0))
+    if mode in STATISTICS:
+        return _pad_statistic(source, widths, mode, options.get("stat_length"))
+    odd = options.get("reflect_type", "even") == "odd"
     for axis, (low, high) in enumerate(widths):
         if low or high:
-            positions = np.pad(np.arange(source.shape[axis]), (low, high), mode)  # type: ignore[call-overload]
-            source = advanced.take(source, positions, axis, "raise")
+            positions = np.pad(np.arange(source.shape[axis]), (low, high), mode)
+            padded = advanced.take(source, positions, axis, "raise")
+            source = _mirrored(source, padded, axis, int(low), mode) if odd else padded
     return source
+
+
+def _mirrored(source: Tracer, even: Any, axis: int, low: int, mode: str) -> Any:
+    """Return a reflection with the values, too, turned around the edges that they are reflected at.
+
+    An odd reflection f of n elements x has f(v + p) = f(v) + 2 (x[n-1] - x[0]), with its period p = 2 n - 2, or 2 n
+    where edges count twice; in the second half of a period it is twice the last element less the reflected one.
+    """
+    count = source.shape[axis]
+    period = max(1, 2 * count - (2 if mode == "reflect" else 0))
+    rounds, place = np.divmod(np.arange(even.shape[axis]) - low, period)
+    shape = [1] * source.ndim
+    shape[axis] = -1
+    turned, rounds = (place >= count).reshape(shape), rounds.reshape(shape)
+    first, last = (advanced.take(source, np.array([k]), axis, "raise") for k in (0, count - 1))
+    value = select(broadcast_to_shape(asarray(turned), even.shape), 2 * last - even, even)
+    return value + (2 * rounds).astype(source.dtype) * (last - first)
+
+
+def _pad_by(source: Tracer, widths: np.ndarray, function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """Return the array with borders that a function of the user's writes, line by line."""
+    padded = new_array(_pad_constant(source, widths, 0))
+    for axis in range(source.ndim):
+        rows: Any = moveaxis(padded, axis, -1)
+        for index in np.ndindex(rows.shape[:-1]):
+            function(rows[index], tuple(map(int, widths[axis])), axis, options)
+    return padded
 
 
 def _pad_widths(pad_width: Any, ndim: int) -> np.ndarray:
@@ -134,15 +173,24 @@ def _slab(source: Tracer, axis: int, place: int) -> Any:
     return source[(*items, place, ...)]  # type: ignore[index]
 
 
-def _pad_statistic(source: Tracer, widths: np.ndarray, mode: str) -> Any:
+def _pad_statistic(source: Tracer, widths: np.ndarray, mode: str, lengths: Any) -> Any:
+    counts = np.broadcast_to(np.array(-1) if lengths is None else np.asarray(lengths), (source.ndim, 2))
     for axis, (low, high) in enumerate(widths):
-        found = STATISTICS[mode](source, axis, keepdims=True)
-        if source.dtype.kind in "iu" and found.dtype.kind == "f":
-            found = b.round_even(found)
-        found = convert(found, source.dtype)
         parts = []
-        for width in (low, high):
+        for width, count, from_end in ((low, counts[axis, 0], False), (high, counts[axis, 1], True)):
+            found = STATISTICS[mode](_end(source, axis, int(count), from_end), axis, keepdims=True)
+            if source.dtype.kind in "iu" and found.dtype.kind == "f":
+                found = b.round_even(found)
+            found = convert(found, source.dtype)
             shape = (*source.shape[:axis], int(width), *source.shape[axis + 1 :])
             parts.append(broadcast_to_shape(found, shape))
         source = concatenate_arrays([parts[0], source, parts[1]], axis)
     return source
+
+
+def _end(source: Tracer, axis: int, count: int, from_end: bool) -> Any:
+    """Return so many elements at one end of an axis; all of them for a negative number."""
+    extent = source.shape[axis]
+    kept = extent if count < 0 else min(count, extent)
+    part = slice(extent - kept, extent) if from_end else slice(kept)
+    return source[(*[slice(None)] * axis, part)]  # type: ignore[index]

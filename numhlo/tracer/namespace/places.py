@@ -95,14 +95,17 @@ def get_at(x: Tracer, index: Any) -> Selected:
     return Selected(as_traced(advanced.gather_points(x, items)), chosen.mask, chosen.spread)
 
 
-def set_at(x: Tracer, index: Any, value: Any) -> None:
-    """Write ``x[index] = value`` for an index with elements of unknown number; the value is a number, or as many."""
+def set_at(x: Tracer, index: Any, value: Any, kind: str = "set") -> None:
+    """Write ``x[index] = value`` for an index with elements of unknown number; the value is a number, or as many.
+
+    Another ``kind`` of `scatter_points` combines the elements there with the value.
+    """
     entries, chosen = _whole_entries(index, FAR)
     if isinstance(value, Selected):
         value = value.values if chosen.matches(value) else value.refuse()
     elif shape_of(asarray(value)):
         chosen.refuse()
-    advanced.scatter_points(x, normalize_index(entries, x.shape, checked=False), value, "set")
+    advanced.scatter_points(x, normalize_index(entries, x.shape, checked=False), value, kind)
 
 
 def _whole_entries(index: Any, filler: int) -> tuple[tuple[Any, ...], Selected]:

@@ -27,6 +27,9 @@ REDUCTIONS: dict[str, Callable[..., Any]] = {
 }
 """What can be computed with a ``where=`` mask."""
 
+ORDERED = {"median": 1, "percentile": 2, "quantile": 2}
+"""What can be computed with NaN for what is left out, and how many arguments it has."""
+
 WITHOUT_IDENTITY = ("max", "min")
 Spread: TypeAlias = Callable[[Tracer, Tracer, Any], Any]
 """Puts one value for each true element where it belongs: ``spread(like, mask, values)``."""
@@ -78,6 +81,11 @@ class Selected(Unsized):
         """Return the number of elements, a traced integer."""
         tail = int(np.prod(self.values.shape[self.mask.ndim :], dtype=np.int64))
         return ufuncs.multiply(reductions.sum(self.mask), tail)
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """Return the extents, of which the first is a traced integer."""
+        return (reductions.sum(self.mask), *self.values.shape[self.mask.ndim :])
 
     @property
     def whole_mask(self) -> Any:
@@ -169,6 +177,12 @@ class Selected(Unsized):
     def call(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """Return a reduction, by name; anything else needs the number of elements."""
         name = {"amax": "max", "amin": "min"}.get(name, name)
+        if name == "size" and not options and len(args) == 1:
+            return self.size
+        if name == "dot" and not options and len(args) == 2:
+            return self @ args[1]
+        if name in ORDERED:
+            return self._ordered(name, args, options)
         if name not in REDUCTIONS:
             self.refuse()
         return self.reduce(name, *args[1:], **options)
@@ -177,6 +191,17 @@ class Selected(Unsized):
         if not args or args[0] is not self:
             self.refuse()
         return self.call(func.__name__, args, kwargs)
+
+    def _ordered(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Return a median or quantiles: those of the whole array with NaN for what is left out."""
+        count = ORDERED[name]
+        if self.ndim != 1 or len(args) != count or options.keys() - {"q", "method"} or self.dtype.kind not in "iuf":
+            self.refuse()
+        values = convert(self.values, np.result_type(self.dtype, np.float16 if self.dtype.kind == "f" else np.float64))
+        chosen = b.select(self.whole_mask, values, np.nan)
+        found = FUNCTIONS[getattr(np, f"nan{name}")](chosen, *args[1:], **options)
+        has_nan = reductions.any(ufuncs.logical_and(self.whole_mask, ufuncs.isnan(values)))
+        return b.select(broadcast_to_shape(has_nan, found.shape), np.nan, found)
 
     def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
         self.refuse()

@@ -16,6 +16,12 @@ Y = numpy.arange(12.0).reshape(3, 4) - 5
 V = numpy.array([3.0, -1.0, 2.5, 0.0, 7.0])
 I = numpy.arange(12).reshape(3, 4)
 
+
+def _border(line, widths, axis, options):
+    line[: widths[0]] = options["value"] + axis
+    line[-widths[1] :] = line[widths[0]]
+
+
 CASES = [
     ("reshape", lambda np, x: (x.reshape(6, 4), x.reshape((4, -1)), np.reshape(x, -1), x.reshape(2, 3, 2, 2)), X),
     (
@@ -127,6 +133,25 @@ CASES = [
         X,
     ),
     ("pad ramp", lambda np, x: (np.pad(x, 2, "linear_ramp"), np.pad(x, (1, 4), "linear_ramp", end_values=(5, -4))), X),
+    (
+        "pad odd",
+        lambda np, x: (
+            np.pad(x, 1, "reflect", reflect_type="odd"),
+            np.pad(x, ((5, 2), (0, 9)), "reflect", reflect_type="odd"),
+            np.pad(x, (4, 11), "symmetric", reflect_type="odd"),
+            np.pad(x, 3, "symmetric", reflect_type="even"),
+        ),
+        I,
+    ),
+    (
+        "pad part",
+        lambda np, x: (
+            np.pad(x, 2, "mean", stat_length=2),
+            np.pad(x, 1, "maximum", stat_length=((1, 2), (2, 9), (1, 1))),
+        ),
+        X,
+    ),
+    ("pad by a function", lambda np, x: np.pad(x, (1, 2), _border, value=7), X),
     ("pad dict", lambda np, x: np.pad(x, {0: 1, 2: (1, 2)}), X),
     ("pad ints", lambda np, x: (np.pad(x, 1, constant_values=2), np.pad(x, 2, "mean"), np.pad(x, 2, "linear_ramp")), I),
     (

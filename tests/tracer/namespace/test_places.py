@@ -68,11 +68,34 @@ def test_transformations(rng):
         lambda np, x: np.argwhere(x > 0),
         lambda np, x: x[np.where(x > 0)[0][:, None]],
         lambda np, x: x[:, np.where(x > 0)[1]],
-        lambda np, x: np.add.at(x, np.where(x > 0), 1),
+        lambda np, x: np.power.at(x, np.where(x > 0)[0], 2),
     ],
 )
 def test_what_needs_their_number(program):
     assert refusal(program, X).splitlines()[0] == "nonzero of a traced array bool[3,4]"
+
+
+def test_repeated_updates_orders_and_numbers():
+    def updates(np, x, bins, mask, counts):
+        np.add.at(x, np.where(x > 0), 2)
+        np.add.at(counts, bins[mask], x[0][mask])
+        np.subtract.at(counts, bins[np.where(mask)], 1)
+        np.maximum.at(counts, bins[mask], 0.25)
+        y = x[x > 0.5]
+        return (
+            counts,
+            np.median(y),
+            np.percentile(y, [20, 70]),
+            np.quantile(y, 0.3),
+            y.size,
+            np.dot(y, y),
+            y.shape[0],
+        )
+
+    check(updates, X, numpy.array([1, 3, 1, 1]), numpy.array([True, True, False, True]), numpy.zeros(4))
+    check(lambda np, x: np.median(x[x > 0]), numpy.array([1.0, numpy.nan, 3.0, -1.0]))
+    f = numhlo.jit(lambda x: (len(x[x > 0]), len(numpy.where(x > 0)[0]) / 2, len(x)))
+    assert [float(n) for n in f(LINE)] == [(LINE > 0).sum(), (LINE > 0).sum() / 2, len(LINE)]
 
 
 def test_another_mask_is_refused():
