@@ -199,7 +199,7 @@ class Selected(Unsized):
             self.refuse()
         values = convert(self.values, np.result_type(self.dtype, np.float16 if self.dtype.kind == "f" else np.float64))
         chosen = b.select(self.whole_mask, values, np.nan)
-        found = FUNCTIONS[getattr(np, f"nan{name}")](chosen, *args[1:], **options)
+        found = getattr(np, f"nan{name}")(chosen, *args[1:], **options)
         has_nan = reductions.any(ufuncs.logical_and(self.whole_mask, ufuncs.isnan(values)))
         return b.select(broadcast_to_shape(has_nan, found.shape), np.nan, found)
 
