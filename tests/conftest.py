@@ -4,8 +4,10 @@ The environment is set before anything else is imported, since BLAS, XLA and num
 inherit it, so all of them share one kernel cache and every kernel is compiled once.
 """
 
+import contextlib
 import gc
 import os
+import queue
 import random
 import re
 import shutil
@@ -13,7 +15,7 @@ import signal
 import sys
 import tempfile
 import zlib
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 ENVIRONMENT = {
@@ -66,12 +68,14 @@ MEASURED = pytest.StashKey[bool]()
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Choose the tests in which coverage is measured: quick ones, and of those with many cases the first.
 
-    To measure doubles the time of Python code, and the other cases reach few lines more.
+    To measure doubles the time of Python code, and the other cases reach few lines more. The rules of the house read
+    the source and run little of it.
     """
     seen: set[str] = set()
     for item in items:
         function = item.nodeid.partition("[")[0]
-        item.stash[MEASURED] = function not in seen and item.get_closest_marker("slow") is None
+        quick = item.get_closest_marker("slow") is None and not function.startswith("tests/architecture")
+        item.stash[MEASURED] = quick and function not in seen
         seen.add(function)
 
 
@@ -113,6 +117,32 @@ def _fixed_seed(request: pytest.FixtureRequest) -> None:
     seed = request.config.getoption("--seed")
     random.seed(seed)
     np.random.seed(seed)  # noqa: NPY002 - for code under test that uses the global generator
+
+
+@pytest.fixture(autouse=True)
+def _kernels_for_nobody() -> Iterator[None]:
+    """Drop kernels that still wait for a compiler when a test is done: NumPy gave its answers, nobody would run them.
+
+    Who needs one of them later asks for it again, as after a fork.
+    """
+    yield
+    module = sys.modules.get("numhlo.backend.kernel_cache")
+    if module is None:
+        return
+    service, cache, ends = module.compiler_service(), module.kernel_cache(), []
+    with contextlib.suppress(queue.Empty):
+        while True:
+            job = service.jobs.get_nowait()
+            if job is None:  # a compiler process is to end
+                ends.append(job)
+                continue
+            with service.lock:
+                service.waiting -= 1
+            handle = cache._handles.get(job.kernel)
+            if handle is not None:
+                handle.orphan()
+    for end in ends:
+        service.jobs.put(end)
 
 
 @pytest.fixture

@@ -161,6 +161,7 @@ class Executable:
     def wait(self, seconds: float = WAIT_SECONDS) -> bool:
         """Wait until the executable is `ready`; return whether it is."""
         end = time.monotonic() + seconds
+        self._update()  # asks again for what a fork left behind
         for handle in [*self.handles.values(), *map(request_native, self._natives)]:
             handle.wait(max(0.0, end - time.monotonic()))
         return self.ready

@@ -57,7 +57,7 @@ def claims() -> dict[str, list[Claim]]:
 
 def _marked(decorator: ast.expr) -> Iterator[tuple[str, str]]:
     """Yield the rows and states of a decorator, if it is a mark of ours."""
-    if not isinstance(decorator, ast.Call) or not ast.unparse(decorator.func).endswith("mark.specifies"):
+    if not isinstance(decorator, ast.Call) or getattr(decorator.func, "attr", None) != "specifies":
         return
     (names,) = (ast.literal_eval(argument) for argument in decorator.args)
     options = {keyword.arg: ast.literal_eval(keyword.value) for keyword in decorator.keywords}
