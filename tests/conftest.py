@@ -129,7 +129,8 @@ def _kernels_for_nobody() -> Iterator[None]:
     module = sys.modules.get("numhlo.backend.kernel_cache")
     if module is None:
         return
-    service, cache, ends = module.compiler_service(), module.kernel_cache(), []
+    service, cache = module.compiler_service(), module.kernel_cache()
+    ends: list[None] = []
     with contextlib.suppress(queue.Empty):
         while True:
             job = service.jobs.get_nowait()
