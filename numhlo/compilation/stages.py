@@ -53,6 +53,9 @@ class Traced:
         self._make_entry = make_entry
         self.module = Module([_close(traced)], f"jit_{name}")
 
+    def __repr__(self) -> str:
+        return f"<traced {self.name}: {_types(self.module)}>"
+
     @property
     def out_info(self) -> Any:
         """Return the results' shapes and dtypes in the results' structure."""
@@ -85,6 +88,9 @@ class Lowered:
         self.module = module
         self._make_entry = make_entry
 
+    def __repr__(self) -> str:
+        return f"<lowered {self.module.name}: {_types(self.module)}>"
+
     def as_text(self, *, generic: bool = False) -> str:
         """Return the StableHLO text.
 
@@ -111,6 +117,9 @@ class Compiled:
     def __init__(self, entry: Entry) -> None:
         self._entry = entry
         entry.wait()
+
+    def __repr__(self) -> str:
+        return f"<compiled {self._entry.signature}>"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the compiled function.
@@ -184,6 +193,11 @@ class Compiled:
     def explain(self) -> str:
         """Return how the function runs: its signature, and its steps."""
         return "\n".join(explain_entry(self._entry))
+
+
+def _types(module: Module) -> str:
+    arguments, results = (", ".join(map(str, types)) for types in (module.main.argument_types, module.main.result_types))
+    return f"({arguments}) -> ({results})"
 
 
 def _named_main(function: Function) -> Function:

@@ -27,6 +27,8 @@ def test_the_staged_path():
     assert traced.out_info == {"y": ShapeDtypeStruct((3,), np.float32)}
     lowered = traced.lower()
     assert isinstance(lowered, Lowered) and lowered.as_text() == traced.as_text()
+    types = "(tensor<3xf32>, tensor<f64>) -> (tensor<3xf32>)"
+    assert (repr(traced), repr(lowered)) == (f"<traced double: {types}>", f"<lowered jit_double: {types}>")
     text = lowered.as_text()
     assert text.startswith("module @jit_double {\n  func.func public @main(%arg0: tensor<3xf32>, %arg1: tensor<f64>)")
     assert '"stablehlo.multiply"' in lowered.as_text(generic=True)
@@ -37,7 +39,8 @@ def test_the_staged_path():
     assert "stablehlo" in compiled.as_text() and f.cache_info().misses == 0
     assert compiled.memory_analysis().argument_bytes == 12 + 8 and compiled.memory_analysis().result_bytes == 12
     assert set(compiled.cost_analysis()) == {"flops", "bytes accessed", "launches", "python steps"}
-    assert compiled.explain().startswith("double(x: float32[3], params['b']: Python float, n=4)\n")
+    signature = "double(x: float32[3], params['b']: Python float, n=4)"
+    assert compiled.explain().startswith(f"{signature}\n") and repr(compiled) == f"<compiled {signature}>"
 
 
 def test_kernels_of_one_name_are_all_listed():
