@@ -125,7 +125,7 @@ class Executable:
         return list(self.handles)
 
     def steps_in_words(self) -> list[str]:
-        """Return a line for each step: the kernel, and the ops that were fused into it."""
+        """Return a line for each step: its kernel, what is fused into it, and why no more."""
         return list(steps_in_words(self.program))
 
     def ways_in_python(self) -> dict[str, int]:
@@ -234,7 +234,7 @@ class Executable:
         """Drop what only the NumPy engine and reports need: most of the memory that an executable takes."""
         self._engine = None
         self.table.forget_steps()
-        self.program.steps = []
+        self.program.steps, self.program.kept = [], {}
 
     def _install_fast_entry(self) -> None:
         """Make the fast entry where a call is one native run: kernels for all steps, small new arrays as results."""

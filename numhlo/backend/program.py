@@ -11,7 +11,7 @@ The vocabulary of the backend. `numhlo.backend.planning` builds a `Program` from
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
@@ -164,6 +164,20 @@ class Call:
     op: Op
 
 
+class Obstacle(Enum):
+    """What kept a kernel from computing a value that it uses; the text goes on with the op that uses it."""
+
+    WHOLE = "all of it must be there for"
+    AXES = "it is reduced along other axes than by"
+    ORDER = "it is dear, and not read in the order of memory by"
+    AGAIN = "it is dear, and would be computed more than once in"
+    LONG = "one kernel would become too long with"
+    LATER = "more must be there first for"
+
+
+Kept: TypeAlias = tuple[Obstacle, Op]
+"""Why a value is in memory, and the op that uses it."""
+
 Step: TypeAlias = Launch | Evaluate | Loop | Branch | Exchange | Call
 
 
@@ -177,7 +191,9 @@ class Program:
     results: list[int] = field(default_factory=list)
     """Buffer number of each result of the function; a donated argument's buffer may be among them."""
     notes: list[str] = field(default_factory=list)
-    """What was not fused, or not compiled, and why."""
+    """What is not compiled, or takes several kernels, and why."""
+    kept: Mapping[Value, Kept] = field(default_factory=dict)
+    """Why values lie in memory that kernels might have computed where they are used."""
     written: dict[int, int] = field(default_factory=dict)
     """For arguments that the function writes into, by number: the buffer that holds the new value after the steps."""
     subroutines: Sequence[Subroutine] = ()

@@ -191,7 +191,7 @@ class Compiled:
         return kernel_sources(self._entry.program)
 
     def explain(self) -> str:
-        """Return how the function runs: its signature, and its steps."""
+        """Return how the function runs: its signature, its kernels, its steps with what each fuses, and why no more."""
         return "\n".join(explain_entry(self._entry))
 
 

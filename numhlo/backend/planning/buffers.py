@@ -22,7 +22,7 @@ from numhlo.backend.planning.fusion import Unit
 from numhlo.backend.planning.memory import Memory
 from numhlo.backend.planning.strided_updates import STRIDED_UPDATE
 from numhlo.backend.planning.units import Layout
-from numhlo.backend.program import Place, Subroutine
+from numhlo.backend.program import Kept, Place, Subroutine
 from numhlo.lowering.ir import Function, Op, Region, TensorType, Value
 from numhlo.lowering.ops import creation, indexing
 from numhlo.lowering.ops.control_flow import COMPOSITE
@@ -51,6 +51,8 @@ class Context:
     written : set of Value
         Arguments whose buffers their new values may take once they are dead.
     notes : list of str
+    kept : dict from Value to Kept
+        Why values lie in memory that kernels could have computed where they are used.
     """
 
     memory: Memory = field(default_factory=Memory)
@@ -59,6 +61,7 @@ class Context:
     donated: set[Value] = field(default_factory=set)
     written: set[Value] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
+    kept: dict[Value, Kept] = field(default_factory=dict)
     loops: int = 0
     """How many loops are being planned, one in the other."""
     second_buffers: list[int] = field(default_factory=list)
@@ -138,6 +141,7 @@ class RegionBuffers:
         self.targets = targets
         self.state = set(region.arguments) if state else set()
         self.layout = Layout(region, context.splats)
+        context.kept.update(self.layout.fusion.kept)
         join_rows(self.layout)
         self.unit: Unit | None = None
         self.claimed: dict[int, Value] = {}

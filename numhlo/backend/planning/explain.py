@@ -1,17 +1,20 @@
-"""A program in words: which ops share a kernel, what runs on NumPy and why, how much memory it takes."""
+"""A program in words: which ops share a kernel, why others don't, what runs on NumPy and why, how much memory it takes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
-from numhlo.backend.program import Branch, Call, Evaluate, Exchange, Launch, Loop, Place, Program, Step
+from numhlo.backend.program import Branch, Buffer, Call, Evaluate, Exchange, Launch, Loop, Place, Program, Step
 from numhlo.lowering.ir import Op
+from numhlo.lowering.ops.control_flow import COMPOSITE
+from numhlo.lowering.ops.reduction import REDUCE
 
 INDENT = "  "
 
 
 def explain(program: Program) -> str:
-    """Return a program's steps, one a line, with the ops and source lines behind each, then its notes and memory.
+    """Return a program's steps, as `steps_in_words` does, then its notes and memory.
 
     Examples
     --------
@@ -29,45 +32,84 @@ def explain(program: Program) -> str:
 
 
 def steps_in_words(program: Program) -> Iterator[str]:
-    """Yield a line for each step: the kernel, and the ops that were fused into it, with their source lines."""
-    yield from _steps(program.steps, "")
+    """Yield a line for each step: its kernel, the ops fused into it by source line, and into how many units it splits.
+
+    Lines below a step say what it leaves in memory for later steps, and what kept these from computing that themselves.
+    """
+    words = _Words(program)
+    yield from words.steps(program.steps, "")
     for subroutine in program.subroutines:
         yield f"@{subroutine.name}"
-        yield from _steps(subroutine.steps, INDENT)
+        yield from words.steps(subroutine.steps, INDENT)
 
 
-def _steps(steps: Sequence[Step], indent: str) -> Iterator[str]:
-    for step in steps:
-        match step:
-            case Launch():
-                yield f"{indent}{step.kernel.name}: {_launch(step)}"
-            case Evaluate():
-                yield f"{indent}NumPy: {_op(step.op)} ({step.reason})"
-            case Loop():
-                yield f"{indent}while {_place(step.op)}".rstrip()
-                yield from _steps(step.condition, indent + INDENT)
-                yield f"{indent}do"
-                yield from _steps(step.body, indent + INDENT)
-            case Branch():
-                for number, branch in enumerate(step.branches):
-                    yield f"{indent}branch {number} {_place(step.op)}".rstrip()
-                    yield from _steps(branch, indent + INDENT)
-            case Exchange():
-                yield f"{indent}exchange {len(step.pairs)} buffers"
-            case Call():
-                yield f"{indent}call @{step.subroutine.name} {_place(step.op)}".rstrip()
+class _Words:
+    """Words for the steps of one program."""
+
+    def __init__(self, program: Program) -> None:
+        self._buffers: Sequence[Buffer] = program.buffers
+        self._kept = program.kept
+
+    def steps(self, steps: Sequence[Step], indent: str) -> Iterator[str]:
+        for step in steps:
+            match step:
+                case Launch():
+                    yield f"{indent}{step.kernel.name}: {_launch(step)}"
+                    yield from self._kept_by(step, indent + INDENT)
+                case Evaluate():
+                    yield f"{indent}NumPy: {_op(step.op)} ({step.reason})"
+                case Loop():
+                    yield f"{indent}while {_place(step.op)}".rstrip()
+                    yield from self.steps(step.condition, indent + INDENT)
+                    yield f"{indent}do"
+                    yield from self.steps(step.body, indent + INDENT)
+                case Branch():
+                    for number, branch in enumerate(step.branches):
+                        yield f"{indent}branch {number} {_place(step.op)}".rstrip()
+                        yield from self.steps(branch, indent + INDENT)
+                case Exchange():
+                    yield f"{indent}exchange {len(step.pairs)} buffers"
+                case Call():
+                    yield f"{indent}call @{step.subroutine.name} {_place(step.op)}".rstrip()
+
+    def _kept_by(self, step: Launch, indent: str) -> Iterator[str]:
+        """Yield why a launch leaves values in memory that fusion might have taken."""
+        for value, number in step.outputs:
+            op = value.owner
+            if not isinstance(op, Op):
+                continue
+            if value in self._kept:
+                obstacle, user = self._kept[value]
+                reason = f"{obstacle.value} {_op(user)}"
+            elif op.definition is REDUCE and self._buffers[number].place is Place.ARENA:
+                reason = "it is there when all of it is reduced"
+            else:
+                continue
+            yield f"{indent}keeps {value.tensor.short()} of {_op(op)}: {reason}"
 
 
 def _launch(step: Launch) -> str:
     units = f"{step.extent} units" if step.extent != 1 else "1 unit"
     if step.follows:
         return f"goes on, {units}"
-    ops = ", ".join(_op(op) for op in step.ops if op.operands) or "copy"
-    return f"{ops}; {units}"
+    places = groupby((op for op in step.ops if op.operands), _place)
+    shown = [f"{', '.join(_counted(map(_name, ops)))} {place}".rstrip() for place, ops in places]
+    return f"{'; '.join(shown) or 'copy'}; {units}"
+
+
+def _counted(names: Iterable[str]) -> Iterator[str]:
+    """Yield names, one for several in a row and how many."""
+    for name, several in groupby(names):
+        count = sum(1 for _ in several)
+        yield name if count == 1 else f"{name} x {count}"
 
 
 def _op(op: Op) -> str:
-    return f"{op.definition.name} {_place(op)}".rstrip()
+    return f"{_name(op)} {_place(op)}".rstrip()
+
+
+def _name(op: Op) -> str:
+    return op.attributes["name"] if op.definition is COMPOSITE else op.definition.name
 
 
 def _place(op: Op) -> str:

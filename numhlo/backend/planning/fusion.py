@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from numhlo.backend.emit.elementwise import COSTS
 from numhlo.backend.planning.operations import Kind, Operations
 from numhlo.backend.planning.views import View
+from numhlo.backend.program import Kept, Obstacle
 from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops.effects import op_has_effects
 
@@ -72,21 +73,21 @@ class Unit:
 
 @dataclass(slots=True)
 class Edge:
-    """A use of a computed value: by which op, and whether that op's kernel may compute the value itself."""
+    """A use of a computed value: by which op, and why that op's kernel may not compute the value itself, if so."""
 
     user: Op
-    fusible: bool
+    obstacle: Obstacle | None
     direct: bool
 
 
 @dataclass(slots=True)
 class Fusion:
-    """The result: units in program order, the stage in which each value can be had, and what is stored."""
+    """The result: units in program order, what is stored, and why what could have been fused is."""
 
     units: list[Unit] = field(default_factory=list)
     unit_of: dict[Op, Unit] = field(default_factory=dict)
     stored: set[Value] = field(default_factory=set)
-    notes: list[str] = field(default_factory=list)
+    kept: dict[Value, Kept] = field(default_factory=dict)
 
 
 class FusionPass:
@@ -137,22 +138,22 @@ class FusionPass:
                 if value.tensor.size > 1 and not self._is_virtual(value):
                     read += value.tensor.size
                 continue
-            fusible = may_fuse and self._may_compute(op, source, seen, direct)
-            edges.append((source, Edge(op, fusible, direct)))
-            stage = max(stage, self.stage[source] + (not fusible))
-            if fusible:
+            obstacle = self._obstacle(op, source, seen, direct) if may_fuse else Obstacle.WHOLE
+            edges.append((source, Edge(op, obstacle, direct)))
+            stage = max(stage, self.stage[source] + (obstacle is not None))
+            if obstacle is None:
                 cost += self.cost[source]
                 read += self.read[source]
                 length = max(length, self.length[source])
             else:
                 read += value.tensor.size
-        here = [source for source, edge in edges if edge.fusible and self.stage[source] == stage]
+        here = [source for source, edge in edges if edge.obstacle is None and self.stage[source] == stage]
         computed = [source for source in here if not self._is_cheap(source)]
         self._joined.add(op)
         if length >= LONGEST or self._joined.size(computed) >= MOST:
             length = 0
             for source, edge in edges:
-                edge.fusible = False
+                edge.obstacle = edge.obstacle or Obstacle.LONG
                 stage = max(stage, self.stage[source] + 1)
         else:
             self._joined.join([op, *computed])
@@ -191,17 +192,17 @@ class FusionPass:
     def _is_virtual(self, value: Value) -> bool:
         return isinstance(value.owner, Op) and self.kinds.get(value.owner) is Kind.VIRTUAL
 
-    def _may_compute(self, op: Op, source: Op, seen: Value, direct: bool) -> bool:
-        """Return whether the kernel of ``op`` may compute a source itself."""
+    def _obstacle(self, op: Op, source: Op, seen: Value, direct: bool) -> Obstacle | None:
+        """Return why the kernel of ``op`` may not compute a source itself; None if it may."""
         if self.kinds[source] is not Kind.ELEMENT:
-            return False
+            return Obstacle.WHOLE
         if direct and seen.tensor.shape == self._domain(op) and self.kinds[op] is not Kind.ROOT:
-            return self._suits(source, op)
+            return None if self._suits(source, op) else Obstacle.AXES
         if seen.owner is op and self.cost[source] > CHEAP and not self._keeps_rows(seen):
-            return False  # dear elements are computed in the order of memory, where that is SIMD code
+            return Obstacle.ORDER  # dear elements are computed in the order of memory, where that is SIMD code
         if self._is_cheap(source) or (self.uses.get(source.result, 2) <= 1 and self._is_injective(seen, source)):
-            return True
-        return self._is_per_row(seen) and self.cost[source] <= PER_ROW
+            return None
+        return None if self._is_per_row(seen) and self.cost[source] <= PER_ROW else Obstacle.AGAIN
 
     def _suits(self, source: Op, op: Op) -> bool:
         """Return whether dear elements are reduced along the axes along which a kernel reduces them already."""
@@ -231,7 +232,7 @@ class FusionPass:
     # Second walk: down to the users
 
     def _sink(self, op: Op) -> None:
-        latest = min((self.stage[e.user] - (0 if e.fusible else 1) for e in self.edges[op]), default=self.stage[op])
+        latest = min((self.stage[e.user] - (e.obstacle is not None) for e in self.edges[op]), default=self.stage[op])
         if self.kinds[op] is Kind.ELEMENT:
             self.stage[op] = max(self.stage[op], latest)
 
@@ -299,8 +300,9 @@ class FusionPass:
         for edge in self.edges.get(op, ()):
             there = fusion.unit_of[edge.user]
             elsewhere = edge.direct and there is not here and there.stage > here.stage
-            if not edge.fusible or (elsewhere and not self._is_cheap(op)):
+            if edge.obstacle is not None or (elsewhere and not self._is_cheap(op)):
                 fusion.stored.add(op.result)
+                fusion.kept.setdefault(op.result, (edge.obstacle or Obstacle.LATER, edge.user))
         if op.result in self.needed:
             fusion.stored.add(op.result)
 

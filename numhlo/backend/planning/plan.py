@@ -136,6 +136,7 @@ def plan(function: Function, *, donated: frozenset[int] = frozenset(), written: 
         memory.arena_bytes,
         planner.results[:count],
         context.notes,
+        context.kept,
         dict(zip(written, planner.results[count:], strict=True)),
         [routine.subroutine for routine in context.subroutines.values()],
         frozenset(k for k, place in zip(written, places, strict=True) if place.number == place.own),

@@ -1,5 +1,7 @@
 """The words for a program name its ops, its loops, and what runs on NumPy."""
 
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -23,3 +25,27 @@ def test_words():
     assert any("goes on" in line for line in lines)
     assert any(line.startswith("note: a loop takes several steps") for line in lines)
     assert lines[-1].startswith("memory: ")
+
+
+def test_why_values_are_kept():
+    def function(x):
+        dear = jnp.exp(x)
+        both = jnp.sin(x)
+        long = x
+        for _ in range(120):
+            long = long + x
+        shared = jnp.tanh(x)
+        results = both.sum(axis=0) + both.sum(axis=1), jnp.log(x[0]) * x, shared / shared.sum(), long
+        return jnp.sort(dear, axis=1), jax.lax.logistic(x).T.ravel() * 2, *results
+
+    text = explain(plan(from_jax(function, np.ones((50, 50), np.float32))))
+    for why in (
+        r"keeps float32\[50,50\] of exponential .*: all of it must be there for sort",
+        r"keeps float32\[50,50\] of sine .*: it is reduced along other axes than by reduce",
+        r"keeps float32\[50\] of log .*: it is dear, and would be computed more than once in multiply",
+        r"keeps float32\[50,50\] of tanh .*: more must be there first for divide",
+        r"keeps float32\[50\] of reduce .*: it is there when all of it is reduced",
+        r"of add .*: one kernel would become too long with add",
+        r"it is dear, and not read in the order of memory by",
+    ):
+        assert re.search(why, text), f"{why}\n{text}"
