@@ -107,7 +107,7 @@ class Tracer:
         The array stands for a Python scalar: in promotion it gives way to the other operand's dtype.
     """
 
-    __slots__ = ("__weakref__", "_read", "aval", "cell", "steps", "weak")
+    __slots__ = ("__weakref__", "_made_at", "_read", "aval", "cell", "steps", "weak")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, cell: Cell, steps: tuple[ViewStep, ...], aval: TensorType):
@@ -116,6 +116,7 @@ class Tracer:
         self.aval = aval
         self.weak = False
         self._read: tuple[int, Value] | None = None
+        self._made_at = capture_location() if steps else cell.location
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -169,8 +170,12 @@ class Tracer:
                 array = Tracer(self.cell, (), self.cell.value.tensor)
                 if self.cell.trace is not home:
                     array = home.wrap(home.read(array))
+                ops = home.region.ops
+                first = len(ops)
                 for step in self.steps:
                     array = step.get(array)
+                for op in ops[first:]:
+                    op.location = self._made_at  # not who happens to read the view first
             self._read = (self.cell.version, array.cell.value)
         return self._read[1]
 

@@ -136,3 +136,18 @@ def test_switches():
         f = numhlo.jit(lambda x: x + 1)
         f(1)
         assert "runs op by op on the reference interpreter" in f.explain()
+
+
+def test_a_view_comes_from_the_line_that_makes_it():
+    def function(x, i):
+        first = code.co_firstlineno
+        y = x * first
+        part = y[1:].T
+        one = y[i]
+
+        return part, np.exp(one)
+
+    code = function.__code__
+    traced = numhlo.jit(function).trace(np.ones((3, 4)), 1)
+    lines = {op.definition.name: op.location.line - code.co_firstlineno for op in traced.module.main.body.walk()}
+    assert (lines["slice"], lines["transpose"], lines["dynamic_slice"], lines["exponential"]) == (3, 3, 4, 6)
