@@ -196,7 +196,8 @@ class Compiled:
 
 
 def _types(module: Module) -> str:
-    arguments, results = (", ".join(map(str, types)) for types in (module.main.argument_types, module.main.result_types))
+    main = module.main
+    arguments, results = (", ".join(map(str, types)) for types in (main.argument_types, main.result_types))
     return f"({arguments}) -> ({results})"
 
 
