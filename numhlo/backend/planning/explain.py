@@ -1,4 +1,4 @@
-"""A program in words: which ops share a kernel, why others don't, what runs on NumPy and why, how much memory it takes."""
+"""A program in words: which ops share a kernel, why others don't, what runs on NumPy and why; its memory."""
 
 from __future__ import annotations
 
