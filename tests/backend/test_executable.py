@@ -3,12 +3,15 @@
 import gc
 import threading
 import weakref
+from concurrent.futures import Future
 
 import numpy as np
 import pytest
 
 from numhlo.backend import executable as executables
+from numhlo.backend.compiler.service import compiler_service
 from numhlo.backend.executable import Executable
+from numhlo.backend.kernel_cache import kernel_cache
 from numhlo.backend.program import Branch, Buffer, Evaluate, Exchange, Kernel, Launch, Loop, Place, Program, Step
 from numhlo.backend.runtime.numpy_engine import NumpyEngine
 from numhlo.backend.runtime.step_plans import OpsPlan
@@ -102,6 +105,18 @@ def branching_program(index_dtype):
     if index_dtype == np.bool_:
         branches = branches[:2]
     return Program(buffers, [Branch(1, branches, ops[0])], 0, [2])
+
+
+def test_waiting_asks_again_for_what_a_fork_left_behind(monkeypatch):
+    type = TensorType((4,), F32)
+    (x,) = Region([type]).arguments
+    op = make_op(elementwise.NEGATE, [x])
+    step = launch(elementwise_kernel("left_behind", F32, 1, "-a0"), [op], [(x, 0)], (op.result, 1), 4)
+    with monkeypatch.context() as patch:
+        patch.setattr(compiler_service(), "submit", lambda kernel: Future())
+        executable = Executable(Program([Buffer(type, Place.ARGUMENT), Buffer(type, Place.RESULT)], [step], 0, [1]))
+    kernel_cache().orphan_unfinished()
+    assert executable.wait(60.0)
 
 
 @pytest.mark.parametrize("count", [0, 1, 17])
