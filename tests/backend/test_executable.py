@@ -2,6 +2,7 @@
 
 import gc
 import threading
+import uuid
 import weakref
 from concurrent.futures import Future
 
@@ -111,7 +112,8 @@ def test_waiting_asks_again_for_what_a_fork_left_behind(monkeypatch):
     type = TensorType((4,), F32)
     (x,) = Region([type]).arguments
     op = make_op(elementwise.NEGATE, [x])
-    step = launch(elementwise_kernel("left_behind", F32, 1, "-a0"), [op], [(x, 0)], (op.result, 1), 4)
+    name = f"left_behind_{uuid.uuid4().hex}"  # no disk cache has it
+    step = launch(elementwise_kernel(name, F32, 1, "-a0"), [op], [(x, 0)], (op.result, 1), 4)
     with monkeypatch.context() as patch:
         patch.setattr(compiler_service(), "submit", lambda kernel: Future())
         executable = Executable(Program([Buffer(type, Place.ARGUMENT), Buffer(type, Place.RESULT)], [step], 0, [1]))
