@@ -51,7 +51,7 @@ class Reduced:
     @property
     def stored(self) -> list[Store]:
         """Return the results that are stored: a search leaves out the value that it finds, if nobody wants it."""
-        return self.results if self.first_is_used else self.results[1:]
+        return self.results if self.first_is_used or len(self.results) == 1 else self.results[1:]
 
     def key(self, sizes: Sizes) -> Hashable:
         """Return what a kernel's text depends on."""
