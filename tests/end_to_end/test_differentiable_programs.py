@@ -12,7 +12,7 @@ import pytest
 import numhlo
 from tests.end_to_end.differentiable_programs import PROGRAMS, X
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("first_answers")]
 
 BACKWARDS_ONLY = ("implicit solve", "neural ode")
 """Programs with a custom_vjp function, which has no forward mode."""

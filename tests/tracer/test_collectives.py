@@ -8,6 +8,8 @@ import numhlo
 import numhlo.compat.jax
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError, UnsupportedError
 
+pytestmark = pytest.mark.usefixtures("first_answers")
+
 jax.config.update("jax_enable_x64", True)
 OURS = numhlo.compat.jax
 RNG = np.random.default_rng(5)

@@ -22,6 +22,8 @@ from numhlo.scipy import special
 from numhlo.tracer.differentiating import stop_gradient
 from numhlo.tracer.namespace.special import composite
 
+pytestmark = pytest.mark.usefixtures("first_answers")
+
 RNG = np.random.default_rng(11)
 X = RNG.normal(size=(4, 3))
 POSITIVE = RNG.uniform(0.2, 0.9, size=(4, 3))

@@ -10,6 +10,8 @@ import numhlo
 from numhlo import lax
 from numhlo.lowering.ir.errors import ShapeError, UnsupportedError
 
+pytestmark = pytest.mark.usefixtures("first_answers")
+
 RNG = np.random.default_rng(3)
 MATRIX, SIDE = RNG.normal(size=(3, 3)) + 3 * np.eye(3), RNG.normal(size=3)
 
