@@ -126,7 +126,8 @@ def _levinson(np, lax):
     return jitted
 
 
-def _program(plain, written, arguments, sizes=SIZES):
+def loop_program(plain, written, arguments, sizes=SIZES):
+    """Return a loop over single elements, written for NumPy and Numba alike, and as a traced one."""
     return Program(
         plain.__name__,
         sizes,
@@ -141,10 +142,10 @@ def _program(plain, written, arguments, sizes=SIZES):
 
 
 PROGRAMS = (
-    _program(sieve, _sieve, lambda size, rng: (np.ones(size, np.bool_),)),
-    _program(collatz, _collatz, lambda size, rng: (size,)),
-    _program(random_walk, _random_walk, lambda size, rng: (42, rng.integers(1, 6, size))),
-    _program(
+    loop_program(sieve, _sieve, lambda size, rng: (np.ones(size, np.bool_),)),
+    loop_program(collatz, _collatz, lambda size, rng: (size,)),
+    loop_program(random_walk, _random_walk, lambda size, rng: (42, rng.integers(1, 6, size))),
+    loop_program(
         levinson,
         _levinson,
         lambda size, rng: (0.9 ** np.arange(size) + 0.1 * (np.arange(size) == 0),),

@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.program import Program, versions
+from benchmarks.programs.element_loops import loop_program
 
 CAPACITY = 500
 
@@ -175,17 +175,8 @@ def _roads(size, rng):
 
 
 def _program(plain, written, inputs, sizes):
-    return Program(
-        plain.__name__,
-        dict(zip(("tiny", "small", "large", "other"), sizes, strict=True)),
-        inputs,
-        versions(
-            lambda numhlo: numhlo.jit(written(np, numhlo.lax)),
-            lambda jax: jax.jit(written(jax.numpy, jax.lax)),
-            lambda numba: numba.njit(plain),
-            lambda _: plain,
-        ),
-    )
+    named = dict(zip(("tiny", "small", "large", "other"), sizes, strict=True))
+    return loop_program(plain, written, inputs, named)
 
 
 PROGRAMS = (

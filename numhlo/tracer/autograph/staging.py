@@ -380,14 +380,12 @@ def asserted(test: Any) -> Any:
     ConcretizationError
         If it is not known.
     """
-    if is_unknown(test):
-        raise ConcretizationError(
-            "an assert on a traced condition",
-            where=capture_location(),
-            why="whether it holds is known only when the compiled program runs",
-            fix="assert it before the call, or return the condition and assert it afterwards",
-        )
-    return test
+    return _known(
+        test,
+        "an assert",
+        why="whether it holds is known only when the compiled program runs",
+        fix="assert it before the call, or return the condition and assert it afterwards",
+    )
 
 
 def filtering(test: Any) -> Any:
@@ -398,13 +396,17 @@ def filtering(test: Any) -> Any:
     ConcretizationError
         If it is not known.
     """
+    return _known(
+        test,
+        "an if in a comprehension",
+        why="the number of items would depend on values that are not known while tracing",
+        fix="write np.where(condition, x, 0) for what is added up, or use a mask: x[x > 0].sum()",
+    )
+
+
+def _known(test: Any, what: str, *, why: str, fix: str) -> Any:
     if is_unknown(test):
-        raise ConcretizationError(
-            "an if in a comprehension on a traced condition",
-            where=capture_location(),
-            why="the number of items would depend on values that are not known while tracing",
-            fix="write np.where(condition, x, 0) for what is added up, or use a mask: x[x > 0].sum()",
-        )
+        raise ConcretizationError(f"{what} on a traced condition", where=capture_location(), why=why, fix=fix)
     return test
 
 
