@@ -18,9 +18,12 @@ STAMP := $(VENV)/.installed
 demo: $(STAMP)-demo
 	$(BIN)/python -m notebooks.demo
 
-test: lint unit
+# Types are checked beside the tests: it takes a minute of one core.
+test: $(STAMP)-test
+	$(MAKE) --jobs=2 lint unit
 
-check: lint quick
+check: $(STAMP)-test
+	$(MAKE) --jobs=2 lint quick
 
 bench: $(STAMP)-bench
 	$(BIN)/python -m benchmarks

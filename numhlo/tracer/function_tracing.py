@@ -19,6 +19,7 @@ from numhlo.lowering.ops import control_flow
 from numhlo.tracer.arguments import WEAK, LeafType
 from numhlo.tracer.autograph.undefined import Undefined
 from numhlo.tracer.bind import bind, new_trace
+from numhlo.tracer.bodies import weak_argument
 from numhlo.tracer.einops_backend import register_einops_backend
 from numhlo.tracer.namespace.core import Unsized
 from numhlo.tracer.pytree_paths import structure_paths
@@ -85,7 +86,7 @@ def trace_pytree_function(
     with new_trace() as trace:
         if prepare is not None:
             prepare(trace)
-        arguments = [_argument(trace, t) for t in types]
+        arguments = [weak_argument(trace, t) for t in types]
         for argument, layout in zip(arguments, strides, strict=False):
             argument.cell.strides = layout
         for argument, called in zip(arguments, names, strict=False):
@@ -120,12 +121,6 @@ def _explaining_numpy() -> Iterator[None]:
                 fix="pass it in as an argument, which is updated for the caller; or write into a copy of it",
             ) from error
         raise
-
-
-def _argument(trace: Trace, type: LeafType) -> Tracer:
-    tracer = trace.argument(type.tensor)
-    tracer.weak = type.weak
-    return tracer
 
 
 def _is_weak(leaf: Any) -> bool:

@@ -263,3 +263,12 @@ class Module:
                 found[id(function)] = function
                 stack.extend(reversed(function.callees()))
         return list(found.values())
+
+    def values(self) -> Iterator[Value]:
+        """Yield every value of all functions: arguments of theirs and of regions, and ops' results."""
+        for function in self.reachable():
+            yield from function.body.arguments
+            for op in function.body.walk():
+                yield from op.results
+                for region in op.regions:
+                    yield from region.arguments

@@ -63,18 +63,7 @@ def rebuild(leaves: Iterator[Any], type: Type) -> Any:
 
 def has_groups(function: Function) -> bool:
     """Return whether a function, or one that it reaches, has a value that is a tuple or a token."""
-    for reached in Module([function]).reachable():
-        if any(_is_group(v) for v in reached.body.arguments):
-            return True
-        for op in reached.body.walk():
-            inner = [v for region in op.regions for v in region.arguments]
-            if any(_is_group(v) for v in [*op.results, *inner]):
-                return True
-    return False
-
-
-def _is_group(value: Value) -> bool:
-    return isinstance(value.type, TupleType | TokenType)
+    return any(isinstance(value.type, TupleType | TokenType) for value in Module([function]).values())
 
 
 class _Flattener:

@@ -36,14 +36,7 @@ PASSING = frozenset({control_flow.CALL, control_flow.COMPOSITE, control_flow.OPT
 
 def has_quantized(*functions: Function) -> bool:
     """Return whether one of the functions, or one that they reach, has a value of a quantized type."""
-    for reached in Module(functions).reachable():
-        if any(_is_quantized(v.type) for v in reached.body.arguments):
-            return True
-        for op in reached.body.walk():
-            inner = [v for region in op.regions for v in region.arguments]
-            if any(_is_quantized(v.type) for v in [*op.results, *inner]):
-                return True
-    return False
+    return any(_is_quantized(value.type) for value in Module(functions).values())
 
 
 def _is_quantized(type: Type) -> bool:
