@@ -18,10 +18,10 @@ from numhlo.lowering.ir import UNKNOWN, Function, Location, Module, Op, Region, 
 from numhlo.lowering.ir.errors import InternalError, VerificationError
 from numhlo.lowering.ops.extents import same_types
 from numhlo.lowering.ops.primitive import MISSING, Attribute, Signature
-from numhlo.lowering.text.foreign import unknown_part
+from numhlo.lowering.text.foreign import is_shape, unknown_part
 from numhlo.lowering.text.marked_text import marked_text
 from numhlo.lowering.text.parser import arity
-from numhlo.lowering.text.records import ENUMS
+from numhlo.lowering.text.records import ENUMS, RECORDS
 
 KINDS: dict[str, type | tuple[type, ...]] = {
     "i64": int,
@@ -34,6 +34,7 @@ KINDS: dict[str, type | tuple[type, ...]] = {
     "array<i1>": tuple,
     "symbol": Function,
     "dictionary": Mapping,
+    **{f"record:{name}": record for name, record in RECORDS.items()},
 }
 """The Python type of an attribute's value by its kind; other kinds are checked by the op's rule, or free."""
 
@@ -213,7 +214,8 @@ class _Verifier:
         self._require(all(v.owner is op for v in op.results), "one of its results has another owner")
         definition = op.definition
         if definition.dialect == "stablehlo":
-            self._check_known(op.operands, "operand")
+            is_dynamic = definition.name.startswith("dynamic_")
+            self._check_known([v for v in op.operands if not (is_dynamic and is_shape(v.type))], "operand")
             self._check_known(op.results, "result")
         self._check_count(definition.operands, op.operands, "operands")
         self._check_count(definition.regions, op.regions, "regions")

@@ -6,7 +6,6 @@ meaning here, the others are read, verified and printed, and refused by name whe
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
@@ -15,12 +14,13 @@ import numpy as np
 from numhlo.lowering.ir import DYNAMIC, TensorType, TokenType, Type
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ir.types import ELEMENT_TYPES
+from numhlo.lowering.ops.dimension_numbers import ChannelHandle
 from numhlo.lowering.ops.extents import is_unique, same_extent, same_shape
 from numhlo.lowering.ops.primitive import Arrays, Attribute, InferRule, Primitive, RegionFunction, Signature
+from numhlo.lowering.ops.region_function import is_promotable
 from numhlo.lowering.ops.type_rules import refine
 
 TOKEN = TokenType()
-_CHANNEL_TYPE = re.compile(r"channel_handle<[^>]*\btype = (\d+)")
 ID = TensorType((), ELEMENT_TYPES["ui32"])
 """The type of a process's number."""
 
@@ -66,15 +66,32 @@ def _refuse(name: str) -> Any:
 # -- type rules
 
 
-def _check_groups(signature: Signature) -> None:
-    """Process ids in replica_groups are unique, -1 apart; what is no matrix names the axes of a mesh."""
+def _check_groups(signature: Signature, *, may_be_short: bool = False) -> None:
+    """Process ids in replica_groups are unique, and all; what is no matrix names the axes of a mesh.
+
+    Rows that may be shorter than others are filled up with -1.
+    """
     groups = signature.attributes.get("replica_groups")
-    if isinstance(groups, np.ndarray):
-        signature.require(groups.ndim == 2, "replica_groups must be a matrix")
-        ids = [int(n) for n in groups.reshape(-1) if n != -1]
-        signature.require(is_unique(ids), "replica_groups must not name a process twice")
-        known = sorted(ids) == list(range(len(ids)))
-        signature.require(known, f"replica_groups must hold all process ids from 0 to {max(ids, default=0)}")
+    if not isinstance(groups, np.ndarray):
+        return
+    signature.require(groups.ndim == 2 and groups.dtype == np.int64, "replica_groups must be a matrix of i64")
+    ids = [int(n) for n in groups.reshape(-1) if n != -1]
+    signature.require(may_be_short or len(ids) == groups.size, "replica_groups must all be of one size, without -1")
+    signature.require(is_unique(ids), "replica_groups must not name a process twice")
+    known = sorted(ids) == list(range(len(ids)))
+    signature.require(known, f"replica_groups must hold all process ids from 0 to {max(ids, default=0)}")
+
+
+def _check_channel(signature: Signature, least: int) -> None:
+    """Ids are those of devices, over all replicas and partitions, only with a channel and with groups."""
+    channel, groups = (signature.attributes.get(name) for name in ("channel_handle", "replica_groups"))
+    signature.require(channel is None or isinstance(channel, ChannelHandle), "channel_handle must be a channel handle")
+    if signature.attributes.get("use_global_device_ids") is None:
+        return
+    is_empty = isinstance(groups, np.ndarray) and groups.size == 0
+    signature.require(not is_empty, "use_global_device_ids needs replica_groups")
+    number = 0 if channel is None else channel.handle
+    signature.require(number >= least, f"use_global_device_ids needs a channel_handle from {least} on, not {number}")
 
 
 def _results(signature: Signature, count: int) -> list[TensorType]:
@@ -83,8 +100,8 @@ def _results(signature: Signature, count: int) -> list[TensorType]:
     return [signature.result_tensor(k) for k in range(count)]
 
 
-def _check_computation(signature: Signature, types: Sequence[TensorType]) -> None:
-    """The computation takes and gives scalars, two for each operand."""
+def _check_computation(signature: Signature, operands: Sequence[TensorType], types: Sequence[TensorType]) -> None:
+    """The computation takes and gives scalars that the operands promote to."""
     (region,) = signature.regions
     scalars = [v.type for v in region.arguments]
     fits = len(scalars) == 2 and all(isinstance(t, TensorType) and t.ndim == 0 for t in scalars)
@@ -93,6 +110,8 @@ def _check_computation(signature: Signature, types: Sequence[TensorType]) -> Non
     signature.require(same, "computation must be of type (tensor<E>, tensor<E>) -> tensor<E>")
     element = scalars[0]
     assert isinstance(element, TensorType)
+    fits = all(is_promotable(t.dtype, element.dtype) for t in operands)
+    signature.require(fits, f"operands must promote to the computation's element type, {element.dtype.name}")
     results_agree = all(t.dtype == element.dtype for t in types)
     signature.require(results_agree, "results must have the computation's element type")
 
@@ -116,31 +135,34 @@ def _require_same_dtypes(signature: Signature, results: Sequence[TensorType]) ->
 
 
 def infer_all_reduce(signature: Signature) -> Sequence[Type]:
-    """(C1), (C5)-(C7) of all_reduce."""
-    _check_groups(signature)
+    """(C1), (C4)-(C7) of all_reduce."""
+    _check_groups(signature, may_be_short=True)
+    _check_channel(signature, least=1)
     results = _results(signature, len(signature.operands))
-    _check_computation(signature, results)
+    _check_computation(signature, signature.tensors, results)
     shapes = all(same_shape(o.shape, r.shape) for o, r in zip(signature.tensors, results, strict=True))
     signature.require(shapes, "(C6) results must have the operands' shapes")
     return results
 
 
 def infer_reduce_scatter(signature: Signature) -> Sequence[Type]:
-    """(C1), (C2), (C7)-(C9) of reduce_scatter."""
+    """(C1), (C2), (C4)-(C9) of reduce_scatter."""
     _check_groups(signature)
+    _check_channel(signature, least=1)
     (result,), operand = _results(signature, 1), signature.tensor(0)
     axis = _dimension(signature, "scatter_dimension", operand.ndim)
     _same_but(signature, operand, result, {axis})
     whole, part = operand.shape[axis], result.shape[axis]
     divides = DYNAMIC in (whole, part) or part == 0 or whole % part == 0
     signature.require(divides, "(C8) the operand's extent must be a multiple of the result's")
-    _check_computation(signature, [result])
+    _check_computation(signature, [operand], [result])
     return [result]
 
 
 def infer_all_gather(signature: Signature) -> Sequence[Type]:
     """(C1)-(C6) of all_gather."""
     _check_groups(signature)
+    _check_channel(signature, least=0)
     results = _results(signature, len(signature.operands))
     for operand, result in zip(signature.tensors, results, strict=True):
         axis = _dimension(signature, "all_gather_dim", operand.ndim)
@@ -155,6 +177,7 @@ def infer_all_gather(signature: Signature) -> Sequence[Type]:
 def infer_all_to_all(signature: Signature) -> Sequence[Type]:
     """(C1)-(C9) of all_to_all."""
     _check_groups(signature)
+    _check_channel(signature, least=0)
     count = signature.attributes["split_count"]
     signature.require(count > 0, "(C4) split_count must be positive")
     results = _results(signature, len(signature.operands))
@@ -168,16 +191,37 @@ def infer_all_to_all(signature: Signature) -> Sequence[Type]:
         shape[joined] = DYNAMIC if shape[joined] == DYNAMIC else shape[joined] * count
         signature.require(same_shape(shape, result.shape), f"(C8) the result must have the shape {tuple(shape)}")
     _require_same_dtypes(signature, results)
+    groups = signature.attributes["replica_groups"]
+    fits = not isinstance(groups, np.ndarray) or groups.size == 0 or groups.shape[1] == count
+    signature.require(fits, f"replica_groups must be groups of {count} processes, the split_count")
     return results
 
 
 def infer_broadcast(signature: Signature) -> Sequence[Type]:
-    """(C1)-(C3) of collective_broadcast: results are like the operands."""
-    _check_groups(signature)
+    """(C1)-(C3) of collective_broadcast; groups may leave processes out."""
+    groups = signature.attributes["replica_groups"]
+    if isinstance(groups, np.ndarray):
+        signature.require(groups.ndim == 2 and groups.dtype == np.int64, "replica_groups must be a matrix of i64")
+        signature.require(is_unique(groups.ravel().tolist()), "(C1) replica_groups must not name a process twice")
+        signature.require(bool((groups >= 0).all()), "(C2) process ids start at 0")
+    _check_channel(signature, least=0)
+    return infer_unchanged(signature)
+
+
+def infer_unchanged(signature: Signature) -> Sequence[Type]:
+    """Results are like the operands: (C3) of collective_broadcast, (C5) of collective_permute."""
     results = _results(signature, len(signature.operands))
     same = all(o == r for o, r in zip(signature.tensors, results, strict=True))
     signature.require(same, "(C3) results must have the operands' types")
     return results
+
+
+def infer_sum(signature: Signature) -> Sequence[Type]:
+    """Results are like the operands; processes are named anyhow."""
+    groups = signature.attributes["replica_groups"]
+    is_known = not isinstance(groups, np.ndarray) or groups.dtype == np.int64
+    signature.require(is_known, "replica_groups must be of i64")
+    return infer_unchanged(signature)
 
 
 def infer_permute(signature: Signature) -> Sequence[Type]:
@@ -187,28 +231,30 @@ def infer_permute(signature: Signature) -> Sequence[Type]:
         signature.require(pairs.ndim == 2 and pairs.shape[1] == 2, "(C1) source_target_pairs must be pairs")
         signature.require(all(is_unique(column) for column in pairs.T.tolist()), "(C2), (C3) pairs must be unique")
         signature.require(bool((pairs >= 0).all()), "(C4) process ids start at 0")
-    return infer_broadcast(signature)
+    _check_channel(signature, least=0)
+    return infer_unchanged(signature)
 
 
-def _check_channel(signature: Signature, host: int) -> None:
+def _check_direction(signature: Signature, host: int) -> None:
     """A channel to or from the host is of type ``host``, one between devices of type 1."""
-    channel = _CHANNEL_TYPE.search(str(signature.attributes.get("channel_handle", "")))
+    _check_channel(signature, least=0)
+    channel = signature.attributes.get("channel_handle")
     if channel is not None:
         is_host = signature.attributes["is_host_transfer"]
         wanted = host if is_host else 1
         rule = f"the channel's type must be {wanted} where is_host_transfer is {str(is_host).lower()}"
-        signature.require(int(channel[1]) == wanted, rule)
+        signature.require(channel.type == wanted, rule)
 
 
 def infer_send(signature: Signature) -> Sequence[Type]:
     """(C1) of send."""
-    _check_channel(signature, host=2)
+    _check_direction(signature, host=2)
     return infer_sending(signature)
 
 
 def infer_recv(signature: Signature) -> Sequence[Type]:
     """(C1) of recv."""
-    _check_channel(signature, host=3)
+    _check_direction(signature, host=3)
     return infer_receiving(signature)
 
 
@@ -231,7 +277,7 @@ def infer_receiving(signature: Signature) -> Sequence[Type]:
 
 # -- records
 
-_CHANNEL = Attribute("channel_handle", "any", None)
+_CHANNEL = Attribute("channel_handle", "record:channel_handle", None)
 _GROUPS = (Attribute("replica_groups", "any"), _CHANNEL)
 _GLOBAL = Attribute("use_global_device_ids", "unit", None)
 _HOST = (_CHANNEL, Attribute("is_host_transfer", "bool", False))
@@ -253,7 +299,7 @@ PARTITION_ID = ProcessId("partition_id", infer_id, evaluate_id)
 REPLICA_ID = ProcessId("replica_id", infer_id, evaluate_id)
 
 ALL_REDUCE = _define("all_reduce", infer_all_reduce, ("*operands",), (*_GROUPS, _GLOBAL), ("computation",))
-CROSS_REPLICA_SUM = _define("cross-replica-sum", infer_broadcast, ("operand",), (Attribute("replica_groups", "any"),))
+CROSS_REPLICA_SUM = _define("cross-replica-sum", infer_sum, ("operand",), (Attribute("replica_groups", "any"),))
 REDUCE_SCATTER = _define(
     "reduce_scatter",
     infer_reduce_scatter,

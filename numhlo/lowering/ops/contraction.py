@@ -83,6 +83,7 @@ def _check_precision(signature: Signature) -> None:
     signature.require(algorithm.lhs_component_count > 0, "(C22) lhs_component_count must be positive")
     signature.require(algorithm.rhs_component_count > 0, "(C23) rhs_component_count must be positive")
     signature.require(algorithm.num_primitive_operations > 0, "(C24) num_primitive_operations must be positive")
+    signature.require(algorithm.is_known, f"no hardware is known to have this algorithm: {algorithm}")
 
 
 def as_matrices(array: np.ndarray, batching: Sequence[int], rows: Sequence[int], columns: Sequence[int]) -> np.ndarray:
@@ -149,9 +150,9 @@ DOT_GENERAL = Contraction(
     evaluate_dot_general,
     ("lhs", "rhs"),
     (
-        Attribute("dot_dimension_numbers", "record"),
+        Attribute("dot_dimension_numbers", "record:dot"),
         Attribute("precision_config", "enums:precision", ()),
-        Attribute("algorithm", "record", None),
+        Attribute("algorithm", "record:dot_algorithm", None),
     ),
     explicit_result=True,
 )

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.lowering.ir import Function, Region, TensorType, Type, tensor_type_of
+from numhlo.lowering.ir import Function, Region, TensorType, TupleType, Type, tensor_type_of
 from numhlo.lowering.ir.errors import ShapeError
 from numhlo.lowering.ir.types import BOOL, ELEMENT_TYPES
 from numhlo.lowering.ops.back_edges import current_hook
@@ -185,7 +185,10 @@ def evaluate_custom_call(arrays: Arrays, attributes: Mapping[str, Any], regions:
 
 def infer_barrier(signature: Signature) -> Sequence[Type]:
     """(C1) results have the operands' types."""
-    return declared_or(signature, signature.operands)
+    operands = list(signature.operands)
+    signature.require(not any(isinstance(t, TupleType) for t in operands), "operands must be tensors or tokens")
+    signature.require(list(signature.results or operands) == operands, "(C1) results must have the operands' types")
+    return operands
 
 
 def evaluate_barrier(arrays: Arrays, attributes: Mapping[str, Any], regions: Sequence[RegionFunction]) -> Arrays:

@@ -183,7 +183,7 @@ CONVOLUTION = Convolution(
     evaluate_convolution,
     ("lhs", "rhs"),
     (
-        Attribute("dimension_numbers", "record"),
+        Attribute("dimension_numbers", "record:conv"),
         STRIDES,
         PADDING,
         Attribute("lhs_dilation", "array<i64>", None),

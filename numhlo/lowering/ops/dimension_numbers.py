@@ -1,4 +1,4 @@
-"""Records that say which dimension plays which part in gather, scatter, dot_general and convolution.
+"""Records that say which dimension plays which part in gather, scatter, dot_general and convolution; and two more.
 
 Each spells itself, with ``str``, as StableHLO text does: fields in the specification's order, empty lists and an
 ``index_vector_dim`` of 0 left out. This module knows spelling, and what follows from the fields alone; constraints live
@@ -25,6 +25,18 @@ class _Spelled:
             value = getattr(self, item.name)
             if value:
                 parts.append(f"{item.name} = {list(value) if isinstance(value, tuple) else value}")
+        return f"#stablehlo.{self.mnemonic}<{', '.join(parts)}>"
+
+
+class SpelledInFull:
+    """Spells a dataclass as ``#stablehlo.mnemonic<field = value, ...>``; text must have all fields, too."""
+
+    __slots__ = ()
+    mnemonic = ""
+
+    def __str__(self) -> str:
+        values = [(item.name, getattr(self, item.name)) for item in fields(self)]  # type: ignore[arg-type]
+        parts = [f"{name} = {str(value).lower() if isinstance(value, bool) else value}" for name, value in values]
         return f"#stablehlo.{self.mnemonic}<{', '.join(parts)}>"
 
 
@@ -157,7 +169,7 @@ class DotDimensionNumbers(_Spelled):
 
 
 @dataclass(frozen=True)
-class DotAlgorithm:
+class DotAlgorithm(SpelledInFull):
     """The ``algorithm`` attribute of ``dot_general``; types are spelled as in text (``"tf32"``, ``"bf16"``, ``"f32"``).
 
     Examples
@@ -176,12 +188,61 @@ class DotAlgorithm:
     num_primitive_operations: int = 1
     allow_imprecise_accumulation: bool = False
 
-    def __str__(self) -> str:
-        parts = []
-        for item in fields(self):
-            value = getattr(self, item.name)
-            parts.append(f"{item.name} = {str(value).lower() if isinstance(value, bool) else value}")
-        return f"#stablehlo.dot_algorithm<{', '.join(parts)}>"
+    mnemonic = "dot_algorithm"
+
+    @property
+    def is_known(self) -> bool:
+        """Return whether some hardware has the algorithm, as far as the official verifier knows.
+
+        It knows one component only, where the specification splits operands into as many as the algorithm needs.
+        """
+        rounded = {self.lhs_precision_type, self.rhs_precision_type}
+        products, total = self.num_primitive_operations, self.accumulation_type
+        if all(name.startswith("f8") for name in rounded):
+            return (total, products) == ("f32", 1) and self._has_one_component
+        if self.allow_imprecise_accumulation or len(rounded) != 1:
+            return False
+        is_whole = products == 1 and self._has_one_component
+        return products in _PRODUCTS.get((self.lhs_precision_type, total), ()) and (is_whole or products > 1)
+
+    @property
+    def _has_one_component(self) -> bool:
+        return self.lhs_component_count == self.rhs_component_count == 1
+
+
+_PRODUCTS = {
+    ("f16", "f16"): {1},
+    ("f16", "f32"): {1},
+    ("bf16", "bf16"): {1},
+    ("bf16", "f32"): {1, 3, 6, 9},
+    ("tf32", "f32"): {1, 3},
+    ("f32", "f32"): {1},
+    ("f64", "f64"): {1},
+}
+"""By the type that operands are rounded to and the one of sums: how many products make one."""
+
+
+@dataclass(frozen=True)
+class ChannelHandle(SpelledInFull):
+    """The ``channel_handle`` of ops that speak to other processes.
+
+    Parameters
+    ----------
+    handle : int
+        Ops with one handle speak to each other.
+    type : int
+        1 from device to device, 2 from a device to its host, 3 from the host to a device; 0 says nothing.
+
+    Examples
+    --------
+    >>> print(ChannelHandle(1, 2))
+    #stablehlo.channel_handle<handle = 1, type = 2>
+    """
+
+    handle: int
+    type: int
+
+    mnemonic = "channel_handle"
 
 
 @dataclass(frozen=True)

@@ -243,7 +243,7 @@ DYNAMIC_GATHER = DynamicShape(
     infer_dynamic_gather,
     evaluate_dynamic_gather,
     ("operand", "start_indices", "slice_sizes"),
-    (Attribute("dimension_numbers", "record"), Attribute("indices_are_sorted", "bool", False)),
+    (Attribute("dimension_numbers", "record:gather"), Attribute("indices_are_sorted", "bool", False)),
     explicit_result=True,
 )
 GET_DIMENSION_SIZE = DynamicShape(

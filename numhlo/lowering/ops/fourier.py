@@ -44,6 +44,8 @@ def infer_fft(signature: Signature) -> tuple[Type, ...]:
     allowed, kinds = (REAL, "real numbers") if kind == "RFFT" else (COMPLEX, "complex numbers")
     require(operand.dtype in allowed, f"(C2) the operand of {kind} must be of {kinds}, not {operand.dtype.name}")
     require(1 <= count <= 3, f"(C3) fft_length must have 1 to 3 elements, not {count}")
+    is_length = kind in ("FFT", "IFFT") or min(length) >= 0
+    require(is_length, f"(I3) fft_length must not be negative: {list(length)}")
     batch = operand.shape[: operand.ndim - count]
     if kind == "RFFT":
         require(same_shape(operand.shape[-count:], length), f"(C4) the operand's last dimensions must be {length}")

@@ -116,7 +116,7 @@ GATHER = Indexing(
     evaluate_gather,
     ("operand", "start_indices"),
     (
-        Attribute("dimension_numbers", "record"),
+        Attribute("dimension_numbers", "record:gather"),
         Attribute("slice_sizes", "array<i64>"),
         Attribute("indices_are_sorted", "bool", False),
     ),
@@ -127,7 +127,7 @@ SCATTER = Indexing(
     evaluate_scatter,
     ("*inputs", "scatter_indices", "*updates"),
     (
-        Attribute("scatter_dimension_numbers", "record"),
+        Attribute("scatter_dimension_numbers", "record:scatter"),
         Attribute("indices_are_sorted", "bool", False),
         Attribute("unique_indices", "bool", False),
     ),

@@ -120,6 +120,6 @@ def print_kind(kind: str, value: Any, symbol: Symbol, dialect: str) -> str:
     if kind.startswith("enums:"):
         name = kind[len("enums:") :]
         return f"[{', '.join(f'#{dialect}<{name} {item}>' for item in value)}]"
-    if kind == "record":
+    if kind.startswith("record:"):
         return str(value)
     return print_value(value, symbol)

@@ -69,17 +69,22 @@ def foreign_type(text: str) -> Type:
 def unknown_part(type: Type) -> str:
     """Return the part of a type that no op of StableHLO takes or makes, or nothing.
 
-    Tensors of ``index`` are shapes in old exports, futures are what asynchronous ops return.
+    Futures are what asynchronous ops return.
 
     Examples
     --------
-    >>> unknown_part(foreign_type("tensor<2xi9>")), unknown_part(foreign_type("tensor<2xindex>"))
+    >>> unknown_part(foreign_type("tensor<2xi9>")), unknown_part(foreign_type("!stablehlo.future<tensor<f32>>"))
     ('tensor<2xi9>', '')
     """
     if isinstance(type, TupleType):
         return next(filter(None, map(unknown_part, type.elements)), "")
     text = str(type) if isinstance(type, ForeignType) else ""
-    return "" if text.startswith("!stablehlo.future<") or _INDICES.match(text) else text
+    return "" if text.startswith("!stablehlo.future<") else text
+
+
+def is_shape(type: Type) -> bool:
+    """Return whether a type is a tensor of ``index``: a shape in old exports, which dynamic ops alone may take."""
+    return isinstance(type, ForeignType) and _INDICES.match(type.text) is not None
 
 
 @dataclass(frozen=True, slots=True)

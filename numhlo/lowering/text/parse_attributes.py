@@ -311,6 +311,10 @@ def _as_unit(kind: str, value: Any) -> Any:
     return True if value is True or (isinstance(value, ForeignAttribute) and value == UNIT) else None
 
 
+def _as_record(kind: str, value: Any) -> Any:
+    return value if isinstance(value, RECORDS[kind.partition(":")[2]]) else None
+
+
 _CONVERSIONS: Mapping[str, Callable[[str, Any], Any]] = {
     "i64": _as_integer,
     "i32": _as_integer,
@@ -324,7 +328,7 @@ _CONVERSIONS: Mapping[str, Callable[[str, Any], Any]] = {
     "dictionary": _of_type(dict),
     "enum": _as_enum,
     "enums": _as_enums,
-    "record": _of_type(*RECORDS.values()),
+    "record": _as_record,
 }
 """By the kind, as far as ``:`` or ``<``: the value that an op holds, or None where what was read does not fit."""
 

@@ -7,11 +7,13 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from numhlo.lowering.ops.dimension_numbers import (
+    ChannelHandle,
     ConvolutionDimensionNumbers,
     DotAlgorithm,
     DotDimensionNumbers,
     GatherDimensionNumbers,
     ScatterDimensionNumbers,
+    SpelledInFull,
 )
 from numhlo.lowering.text.parse_types import TypeParser
 
@@ -20,6 +22,7 @@ RECORDS: dict[str, type] = {
     "scatter": ScatterDimensionNumbers,
     "dot": DotDimensionNumbers,
     "dot_algorithm": DotAlgorithm,
+    "channel_handle": ChannelHandle,
     "conv": ConvolutionDimensionNumbers,
 }
 """Record by the mnemonic of its attribute: ``#stablehlo.gather<...>``."""
@@ -65,7 +68,7 @@ class RecordParser(TypeParser):
         return self.parse_list(lambda: self.parse_enum(name))
 
     def parse_record(self, record: type) -> Any:
-        """Read fields in any order, each at most once; absent ones get their defaults.
+        """Read fields in any order, each at most once; absent ones get their defaults, if the record is read without.
 
         Parameters
         ----------
@@ -85,12 +88,17 @@ class RecordParser(TypeParser):
                 raise self.complaint(f"{name} is given twice", self.index - 1)
             self.expect("=")
             given[name] = self._parse_field(kinds[name])
-            if not self.accept(",") and not self.at(">"):
-                raise self.error("',' or '>'")
+            if not self.at(">"):
+                self._expect_comma(record)
         for item in fields(record):
-            if item.default is MISSING and item.name not in given:
+            is_needed = item.default is MISSING or issubclass(record, SpelledInFull)
+            if is_needed and item.name not in given:
                 raise self.complaint(f"{item.name} is missing", first)
         return record(**given)
+
+    def _expect_comma(self, record: type) -> None:
+        if not self.accept(",") or (issubclass(record, SpelledInFull) and self.at(">")):
+            raise self.error("',' or '>'")
 
     def _parse_bracketed_convolution(self) -> ConvolutionDimensionNumbers:
         self.expect("<")

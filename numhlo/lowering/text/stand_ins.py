@@ -13,7 +13,7 @@ from numhlo.lowering.ops.primitive import Attribute
 AXES, INT, BOOL = "array<i64>", "i64", "bool"
 
 _CONVOLUTION = (
-    Attribute("dimension_numbers", "record"),
+    Attribute("dimension_numbers", "record:conv"),
     Attribute("window_strides", AXES, None),
     Attribute("lhs_dilation", AXES, None),
     Attribute("rhs_dilation", AXES, None),

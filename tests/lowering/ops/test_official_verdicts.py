@@ -15,7 +15,34 @@ CONVOLUTION = (
     "stablehlo.convolution(%m, %r) dim_numbers = [b, f]x[i, o]->[b, f], window = {} {batch_group_count = 1 : i64, "
     "feature_group_count = 1 : i64} : (tensor<2x3xf32>, tensor<3x4x{}>) -> tensor<2x4xf32>"
 )
+ADD = """({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = stablehlo.add %a, %b : tensor<f32>
+  stablehlo.return %c : tensor<f32> })"""
+PAIR = "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>"
+ALGORITHM = (
+    "lhs_precision_type = {0}, rhs_precision_type = {0}, accumulation_type = {1}, lhs_component_count = {2}, "
+    "rhs_component_count = {2}, num_primitive_operations = {3}, allow_imprecise_accumulation = {4}"
+)
 CASES = {
+    "all_reduce": f'"stablehlo.all_reduce"(%m) <{{{{}}}}> {ADD} : (tensor<2x3xf32>) -> tensor<2x3xf32>',
+    "reduce_scatter": f'"stablehlo.reduce_scatter"(%m) <{{{PAIR}, scatter_dimension = 0 : i64}}> {ADD.replace("f32", "{}")} : '
+    "(tensor<2x3xf32>) -> tensor<1x3x{}>",
+    "all_to_all": '"stablehlo.all_to_all"(%m) <{concat_dimension = 1 : i64, replica_groups = dense<{}xi64>, '
+    "split_count = 2 : i64, split_dimension = 0 : i64}> : (tensor<2x3xf32>) -> tensor<1x6xf32>",
+    "collective_broadcast": '"stablehlo.collective_broadcast"(%m) <{replica_groups = dense<{}}> : '
+    "(tensor<2x3xf32>) -> tensor<2x3xf32>",
+    "cross-replica-sum": '"stablehlo.cross-replica-sum"(%m) <{replica_groups = dense<{}}> : '
+    "(tensor<2x3xf32>) -> tensor<2x3xf32>",
+    "collective_permute": '"stablehlo.collective_permute"(%m) <{source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>, '
+    "channel_handle = {}}> : (tensor<2x3xf32>) -> tensor<2x3xf32>",
+    "all_gather with ids": '"stablehlo.all_gather"(%m) <{all_gather_dim = 1 : i64, use_global_device_ids, {}}> : '
+    "(tensor<2x3xf32>) -> tensor<2x6xf32>",
+    "dot_general": "stablehlo.dot_general %m, %q, contracting_dims = [1] x [0], algorithm = <{}> : "
+    "(tensor<2x3xf32>, tensor<3x3xf32>) -> tensor<2x3xf32>",
+    "fft": "stablehlo.fft %v, type = RFFT, length = [{}] : (tensor<4xf32>) -> tensor<3xcomplex<f32>>",
+    "optimization_barrier": "stablehlo.optimization_barrier {}",
+    "gather": '"stablehlo.gather"(%m, %i) <{dimension_numbers = {}, slice_sizes = array<i64: 1, 1>}> : '
+    "(tensor<2x3xf32>, tensor<2xi32>) -> tensor<f32>",
     "compare": "stablehlo.compare LT, %s, %s, {} : (tensor<f32>, tensor<f32>) -> tensor<i1>",
     "send": '"stablehlo.send"(%s, %k) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = {}>, '
     "is_host_transfer = true}> : (tensor<f32>, !stablehlo.token) -> !stablehlo.token",
@@ -29,7 +56,51 @@ CASES = {
     "custom_call of typed": "stablehlo.custom_call @f(%s) {api_version = 4 : i32, backend_config = {}} : "
     "(tensor<f32>) -> ()",
 }
+HANDLE = "channel_handle = #stablehlo.channel_handle<handle = {}, type = 0>"
 VALUES = {
+    "all_reduce": [
+        PAIR,
+        PAIR.replace("xi64", "xi32"),
+        "replica_groups = dense<[[0, 1], [2, -1]]> : tensor<2x2xi64>",
+        f"{PAIR}, use_global_device_ids",
+        f"{PAIR}, use_global_device_ids, {HANDLE.format(0)}",
+        f"{PAIR}, use_global_device_ids, {HANDLE.format(1)}",
+        f"replica_groups = dense<> : tensor<0x0xi64>, use_global_device_ids, {HANDLE.format(1)}",
+    ],
+    "reduce_scatter": ["f32", "f64", "i32"],
+    "all_to_all": ["[[0, 1]]> : tensor<1x2", "0> : tensor<1x1", "[[0], [1]]> : tensor<2x1", "[[0, -1]]> : tensor<1x2"],
+    "collective_broadcast": [
+        "[[0, 2]]> : tensor<1x2xi64>",
+        "[[0, -1]]> : tensor<1x2xi64>",
+        "[[2, 2]]> : tensor<1x2xi64>",
+        "[0, 1]> : tensor<2xi64>",
+    ],
+    "cross-replica-sum": ["[[0, 0]]> : tensor<1x2xi64>", "[0, 2]> : tensor<2xi64>", "[[0, 1]]> : tensor<1x2xi32>"],
+    "collective_permute": [
+        "#stablehlo.channel_handle<type = 2, handle = -1>",
+        "#stablehlo.channel_handle<handle = 1>",
+        "#stablehlo.channel_handle<handle = 1, type = 2,>",
+        "#stablehlo.channel_handle",
+        "#stablehlo.gather<>",
+        "5 : i64",
+    ],
+    "all_gather with ids": [PAIR, f"{PAIR}, {HANDLE.format(0)}", f"{PAIR}, {HANDLE.format(-1)}"],
+    "dot_general": [
+        *(
+            ALGORITHM.format(*(row.split()))
+            for row in ("f32 f32 1 1 false", "bf16 f32 1 9 false", "bf16 f32 1 2 false")
+        ),
+        *(ALGORITHM.format(*(row.split())) for row in ("f32 f32 1 1 true", "f8E5M2 f32 1 1 true", "f64 f32 1 1 false")),
+        ALGORITHM.format("f32", "f32", 1, 1, "false").removeprefix("lhs_precision_type = f32, "),
+        ALGORITHM.format("f32", "f32", 1, 1, "false").removesuffix(", allow_imprecise_accumulation = false"),
+    ],
+    "fft": ["4", "-1"],
+    "optimization_barrier": [
+        "%m, %k : tensor<2x3xf32>, !stablehlo.token",
+        "%t : tuple<tensor<f32>>",
+        "%x : tensor<2xindex>",
+    ],
+    "gather": [NUMBERS.replace("{}", "1"), "#stablehlo.dot<>", NUMBERS.replace("{}", "1").replace("gather", "scatter")],
     "compare": ["FLOAT", "TOTALORDER", "NOTYPE", "FLAT"],
     "send": ["1", "2", "3"],
     "recv": ["1", "2", "3"],
@@ -53,8 +124,9 @@ def test_verdicts(case):
     verdicts = []
     for value in VALUES[case]:
         text = (
-            "func.func @main(%s: tensor<f32>, %m: tensor<2x3xf32>, %i: tensor<2xi32>, %k: !stablehlo.token) {\n"
-            f"{CASES[case].replace('{}', value, 1)} return }}"
+            "func.func @main(%s: tensor<f32>, %v: tensor<4xf32>, %m: tensor<2x3xf32>, %q: tensor<3x3xf32>, "
+            "%i: tensor<2xi32>, %x: tensor<2xindex>, %t: tuple<tensor<f32>>, %k: !stablehlo.token) {\n"
+            f"{CASES[case].replace('{}', value)} return }}"
         )
         verdicts.append(accepted_by(official_parse, text))
         assert accepted_by(lambda text: stablehlo.parse(text).verify(), text) == verdicts[-1], value
