@@ -172,6 +172,7 @@ class Obstacle(Enum):
     ORDER = "it is dear, and not read in the order of memory by"
     AGAIN = "it is dear, and would be computed more than once in"
     LONG = "one kernel would become too long with"
+    OVERWRITTEN = "what it is computed from is overwritten before"
     LATER = "more must be there first for"
 
 

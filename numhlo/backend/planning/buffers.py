@@ -20,12 +20,11 @@ from numhlo.backend.emit.intervals import Intervals
 from numhlo.backend.planning.chains import join_rows
 from numhlo.backend.planning.fusion import Unit
 from numhlo.backend.planning.memory import Memory
-from numhlo.backend.planning.strided_updates import STRIDED_UPDATE
+from numhlo.backend.planning.overwritten import is_update
 from numhlo.backend.planning.units import Layout
 from numhlo.backend.program import Kept, Place, Subroutine
 from numhlo.lowering.ir import Function, Op, Region, TensorType, Value
-from numhlo.lowering.ops import creation, indexing
-from numhlo.lowering.ops.control_flow import COMPOSITE
+from numhlo.lowering.ops import creation
 
 
 class Routine(NamedTuple):
@@ -76,10 +75,6 @@ class Context:
     """Of functions that are called, and not inlined."""
 
 
-UPDATES = (indexing.DYNAMIC_UPDATE_SLICE, indexing.SCATTER)
-"""Ops whose results are their first operands but for some elements."""
-
-
 class Target(Protocol):
     """Where a region's caller wants a result."""
 
@@ -109,14 +104,9 @@ def in_place_operands(layout: Layout, expressions: Graph) -> list[Value]:
     return [values[root] for root, same in roots.items() if same]
 
 
-def _is_update(op: Op) -> bool:
-    """Return whether an op changes a part of its first operands."""
-    return op.definition in UPDATES or (op.definition is COMPOSITE and op.attributes["name"] == STRIDED_UPDATE)
-
-
 def _may_be_placed(unit: Unit) -> bool:
     """Return whether a unit writes its results where they are wanted."""
-    return unit.is_fused or _is_update(unit.ops[0])
+    return unit.is_fused or is_update(unit.ops[0])
 
 
 class RegionBuffers:
@@ -140,7 +130,7 @@ class RegionBuffers:
         self.region = region
         self.targets = targets
         self.state = set(region.arguments) if state else set()
-        self.layout = Layout(region, context.splats)
+        self.layout = Layout(region, context.splats, self.state | context.donated | context.written)
         context.kept.update(self.layout.fusion.kept)
         join_rows(self.layout)
         self.unit: Unit | None = None
@@ -179,7 +169,7 @@ class RegionBuffers:
         if unit.is_fused:
             return [] if unit.axes is not None else in_place_operands(self.layout, self.layout.expressions[unit])
         (op,) = unit.ops
-        return op.operands[: len(op.results)] if _is_update(op) else []
+        return op.operands[: len(op.results)] if is_update(op) else []
 
     # Life times
 

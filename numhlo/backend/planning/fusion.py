@@ -9,6 +9,7 @@ kernel.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -232,9 +233,24 @@ class FusionPass:
     # Second walk: down to the users
 
     def _sink(self, op: Op) -> None:
-        latest = min((self.stage[e.user] - (e.obstacle is not None) for e in self.edges[op]), default=self.stage[op])
-        if self.kinds[op] is Kind.ELEMENT:
-            self.stage[op] = max(self.stage[op], latest)
+        if self.kinds[op] is not Kind.ELEMENT:
+            return
+        edges = self.edges.get(op, ())
+        least = self.stage[op]
+        latest = min((self.stage[e.user] - (e.obstacle is not None) for e in edges), default=least)
+        limit = max(least, self._before_update(op))
+        self.stage[op] = min(max(least, latest), limit)
+        for edge in edges:
+            if self.stage[edge.user] > limit:
+                edge.obstacle = edge.obstacle or Obstacle.OVERWRITTEN
+
+    def _before_update(self, op: Op) -> int:
+        """Return the last stage in which everything that an op reads is there as it was."""
+        overwritten = self.operations.overwritten
+        if not overwritten:
+            return sys.maxsize
+        updates = [overwritten.get(self.operations.root(source)) for source, *_ in self._sources_of(op)]
+        return min((self.stage[u] for u in updates if u is not None and u is not op), default=sys.maxsize)
 
     # Third walk: kernels
 

@@ -15,6 +15,7 @@ from numhlo.backend.emit.expressions import is_splat
 from numhlo.backend.emit.reduction import emits_reduction
 from numhlo.backend.emit.support import emits_element
 from numhlo.backend.emit.tables import KERNELS, VIEW
+from numhlo.backend.planning.overwritten import early_views, find_overwritten
 from numhlo.backend.planning.views import View, find_views, is_view
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op, Region, Value
@@ -55,9 +56,11 @@ class Operations:
         How many ops use a value, be it through views.
     strided : dict from (Op, int) to View
         Operands that an op's kernels read through a view of a buffer.
+    overwritten : dict from Value to Op
+        Arrays that are overwritten in part, and the first op that does so.
     """
 
-    def __init__(self, region: Region, copying: Collection[Op] = ()) -> None:
+    def __init__(self, region: Region, copying: Collection[Op] = (), overwritable: Collection[Value] = ()) -> None:
         self.splats = {op for op in region.ops if op.definition is creation.CONSTANT and is_splat(op)}
         self.kinds = {op: _kind(op) for op in region.ops}
         self.inputs = {
@@ -67,6 +70,10 @@ class Operations:
         self._fusible: dict[Op, frozenset[int]] = {}
         elementwise = {op for op, kind in self.kinds.items() if kind is Kind.ELEMENT}
         self.views = find_views(region, elementwise, copying)
+        overwritten = find_overwritten(region, self.views, overwritable)
+        early = early_views(region, self.views, overwritten)
+        if early:
+            self.views = find_views(region, elementwise, copying, early)
         self.needed: set[Value] = set()
         self.copied: set[Value] = set()
         self.alias: dict[Value, Value] = {}
@@ -79,6 +86,7 @@ class Operations:
             self._need(value)
         for op in reversed(region.ops):
             self._visit(op)
+        self.overwritten = {self.root(base): op for base, op in overwritten.items()}
 
     def fusible(self, op: Op) -> frozenset[int]:
         """Return the numbers of the inputs that the op's kernel may compute itself."""

@@ -5,7 +5,7 @@ Units run in program order, each after those whose results it reads.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from numhlo.backend.emit.access import Access, NonlinearViewError, contiguous
 from numhlo.backend.emit.expressions import IDENTITY, SCALAR, Expressions
@@ -45,6 +45,8 @@ class Layout:
     region : Region
     splats : set of Op
         Constants of one value, of the regions around; those of this region are added.
+    overwritable : collection of Value
+        Arguments whose buffers may be overwritten.
 
     Attributes
     ----------
@@ -57,9 +59,10 @@ class Layout:
         Returns the value whose buffer holds a value.
     """
 
-    def __init__(self, region: Region, splats: set[Op]) -> None:
+    def __init__(self, region: Region, splats: set[Op], overwritable: Collection[Value] = ()) -> None:
         self.region = region
         self.splats = splats
+        self.overwritable = overwritable
         copying: set[Op] = set()
         while True:
             try:
@@ -71,7 +74,7 @@ class Layout:
                 copying.add(error.op)
 
     def _analyse(self, copying: set[Op]) -> None:
-        self.operations = Operations(self.region, copying)
+        self.operations = Operations(self.region, copying, self.overwritable)
         self.root = self.operations.root
         self.splats |= self.operations.splats
         self.fusion: Fusion = FusionPass(self.region, self.operations).run()
@@ -198,26 +201,36 @@ class Layout:
 
     def _ordered(self, units: list[Unit]) -> list[Unit]:
         order: dict[Unit, None] = {}
-        before = self._effects(units)
+        before, readers = self._effects(units), self._readers(units)
         for unit in units:
             stack = [unit]
             while stack:
                 last = stack[-1]
-                waiting = [u for u in self._sources(last, before) if u not in order]
+                waiting = [u for u in self._sources(last, before, readers) if u not in order]
                 if waiting:
                     stack.extend(waiting)
                     continue
                 order.setdefault(stack.pop())
         return list(order)
 
-    def _sources(self, unit: Unit, before: dict[Unit, Unit]) -> Iterable[Unit]:
-        found = []
+    def _sources(self, unit: Unit, before: dict[Unit, Unit], readers: dict[Unit, list[Unit]]) -> Iterable[Unit]:
+        found = list(readers.get(unit, ()))
         for value in self.loads[unit]:
             op = self.root(value).owner
             if isinstance(op, Op) and op in self.fusion.unit_of:
                 found.append(self.fusion.unit_of[op])
         if unit in before:
             found.append(before[unit])
+        return found
+
+    def _readers(self, units: list[Unit]) -> dict[Unit, list[Unit]]:
+        """Return for each unit that overwrites an array the fused ones of no later stage that read it as it was."""
+        found: dict[Unit, list[Unit]] = {}
+        for unit in units if self.operations.overwritten else ():
+            for value in self.loads[unit] if unit.is_fused else ():
+                op = self.operations.overwritten.get(self.root(value))
+                if op is not None and self.fusion.unit_of[op].stage >= unit.stage:
+                    found.setdefault(self.fusion.unit_of[op], []).append(unit)
         return found
 
     def _effects(self, units: list[Unit]) -> dict[Unit, Unit]:

@@ -71,7 +71,9 @@ def is_view(op: Op) -> bool:
     return VIEW.find(op.definition) is not None
 
 
-def find_views(region: Region, elementwise: set[Op], copying: Collection[Op] = ()) -> Views:
+def find_views(
+    region: Region, elementwise: set[Op], copying: Collection[Op] = (), early: Collection[Value] = ()
+) -> Views:
     """Return the views of a region.
 
     Parameters
@@ -81,8 +83,10 @@ def find_views(region: Region, elementwise: set[Op], copying: Collection[Op] = (
         The ops that are emitted per element.
     copying : collection of Op
         Reshapes whose operand is to have a buffer in any case.
+    early : collection of Value
+        Views that are to have a buffer in any case.
     """
-    views = Views()
+    views = Views(forced=set(early))
     for op in region.ops:
         if op in elementwise:
             shape = op.result.tensor.shape

@@ -1,11 +1,19 @@
-"""Loops that read arrays as they were before an update: read first where that can be, else from a copy, in one kernel."""
+"""Arrays that are read as they were before an update: read first where that can be, else from a copy.
+
+In loops that is one kernel; outside, kernels before the update.
+"""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import numhlo
+from numhlo.backend.planning import plan
+from numhlo.lowering.passes.pipeline import optimize
+from numhlo.lowering.text import parse
 from tests.backend.planning.test_control_flow import is_one_kernel, planned
+from tests.backend.programs import all_steps
 
 LINE = np.linspace(-1, 1, 80, dtype=np.float32)
 COUNT = len(LINE)
@@ -107,3 +115,41 @@ def test_a_branch_that_updates_what_is_read_afterwards_takes_steps():
 
     program = planned(lambda x: jax.lax.fori_loop(0, COUNT, step, x), LINE)
     assert is_one_kernel(program) or any("several steps" in note for note in program.notes)
+
+
+def swapped(x, i):
+    one, two = x[i[0]], x[i[1]]
+    return x.at[i[0]].set(two).at[i[1]].set(one)
+
+
+def used_later(x, i):
+    """Cheap, dear and several elements, used directly, through views, and after the updates alone."""
+    total, kept = jnp.float32(0), x
+    for k in range(4):
+        here = x[i[k]]
+        x = x.at[i[k]].set(here * here + kept[i[2]])
+        total = total + here / (1 + here * here) + jnp.sqrt(x[i[:2]] ** 2 + 2).sum()
+    return total + jnp.sqrt(here * here + 3), x
+
+
+def copies(program, size):
+    return [s for s in all_steps(program) if s.kernel.name == "copy" and s.extent == size]
+
+
+@pytest.mark.parametrize("function", [swapped, used_later])
+def test_elements_are_read_before_the_update_rather_than_arrays_copied(function):
+    x, i = np.linspace(-1, 1, 3000, dtype=np.float32), np.array([1, 2, 0, 5])
+    assert not copies(planned(lambda x: function(x * 2, i), x), x.size)
+
+
+def test_gradients_copy_no_arrays_for_elements_either():
+    def program(x, i):
+        y, total = x * 2.0, 0.0
+        for k in range(3):
+            total = total + y[i[k]]
+            y[i[k]] = y[i[k]] * y[i[k - 2]]
+        return total * y[i[3]]
+
+    x = np.linspace(-1, 1, 3000)
+    text = numhlo.jit(numhlo.grad(program)).lower(x, np.arange(4)).as_text()
+    assert len(copies(plan(optimize(parse(text).main)), x.size)) <= 1, "zeros to add to"
