@@ -91,7 +91,9 @@ class Module:
     @cached_property
     def functions(self) -> Mapping[str, ProgramFunction]:
         """The program's functions by name, each ready to be called."""
-        return {f.name: ProgramFunction(f, self._verify_once) for f in self.graph.functions}
+        found = {f.name: f for f in reversed(self.graph.functions)}  # a module's own before those of modules inside
+        names = dict.fromkeys([f.name for f in self.graph.functions])
+        return {name: ProgramFunction(found[name], self._verify_once) for name in names}
 
     def as_text(self, *, generic: bool = False, locations: bool = False) -> str:
         """Return the program as StableHLO text.

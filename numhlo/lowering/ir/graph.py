@@ -232,12 +232,21 @@ def functions_in(attribute: Any) -> Iterator[Function]:
 
 
 class Module:
-    """A program: functions that can be called from outside, and all that they reach."""
+    """A program: functions that can be called from outside, and all that they reach.
 
-    __slots__ = ("attributes", "functions", "location", "name")
+    Attributes
+    ----------
+    functions : list of Function
+        Those of modules inside, too, behind its own.
+    modules : list of Module
+        Those that text has inside; calls stay within each.
+    """
+
+    __slots__ = ("attributes", "functions", "location", "modules", "name")
 
     def __init__(self, functions: Sequence[Function], name: str = "") -> None:
         self.functions = list(functions)
+        self.modules: list[Module] = []
         self.name = name
         self.attributes: dict[str, Any] = {}
         self.location = UNKNOWN

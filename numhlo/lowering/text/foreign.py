@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
-from numhlo.lowering.ir import TensorType, TupleType, Type
+from numhlo.lowering.ir import UNKNOWN, Location, TensorType, TupleType, Type
 
 _INDICES = re.compile(r"tensor<(?:(?:\d+|\?)x)*index>\Z", re.ASCII)
 
@@ -21,6 +21,17 @@ class ForeignAttribute:
     """An attribute kept as its text, such as ``#sdy.sharding<@mesh, [{"x"}]>``."""
 
     text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignLine:
+    """An op at the top of a module, kept as its text: ``sdy.mesh @mesh = <["x"=2]>``; its place makes no difference."""
+
+    text: str
+    location: Location = field(default=UNKNOWN, compare=False)
 
     def __str__(self) -> str:
         return self.text

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
-from numhlo.lowering.ir import Function, Module, Type
+from numhlo.lowering.ir import UNKNOWN, Function, Module, Type
 from numhlo.lowering.ir.errors import ParseError
 from numhlo.lowering.text.attribute_printer import print_dictionary, print_name
-from numhlo.lowering.text.foreign import ForeignAttribute, Signature
+from numhlo.lowering.text.foreign import ForeignLine, Signature
 from numhlo.lowering.text.parser import RETURNS, Parser
 from numhlo.lowering.text.printer import PREAMBLE
 from numhlo.lowering.text.unregistered import fill_declaration
 
 _VISIBILITIES = ("public", "private", "nested")
 _MODULE_WORDS = frozenset({"module", "builtin.module"})
+_MODULES = _MODULE_WORDS | {'"builtin.module"'}
+_DEFINITIONS = _MODULES | {"func.func", '"func.func"'}
 _BYTECODE = "ML\xefR"
 
 
@@ -24,8 +28,10 @@ class ModuleParser(Parser):
     def __init__(self, text: str, name: str) -> None:
         super().__init__(text, name)
         self.module = Module([])
+        self._definitions = [k for k, token in enumerate(self.tokens) if token in _DEFINITIONS]
+        self._names = [k for k, token in enumerate(self.tokens) if token == "sym_name"]
         self._find_aliases()
-        self._find_functions()
+        self.functions = self._functions_between(0, len(self.tokens))
 
     # -- what may be used before it is defined
 
@@ -37,28 +43,58 @@ class ModuleParser(Parser):
                 table = self.aliases if name[0] == "#" else self.type_aliases
                 table.setdefault(name, index + 1)
 
-    def _find_functions(self) -> None:
-        """Make a function, still empty, for every definition in the text."""
-        tokens = self.tokens
-        named = iter([k for k, token in enumerate(tokens) if token == "sym_name"])
-        for index, token in enumerate(tokens):
-            self.index = index + 1
-            if token == "func.func":
-                if self.token in _VISIBILITIES:
-                    self.advance()
-                if self.token[:1] == "@":
-                    self._announce(self.parse_symbol(), index)
-            elif token == '"func.func"':
-                place = next((k for k in named if k > index), len(tokens))
-                if self.tokens[place + 1 : place + 2] == ["="] and self.tokens[place + 2][:1] == '"':
-                    self.index = place + 2
-                    self._announce(self.parse_string(), index)
-        self.index = 0
+    def _functions_between(self, first: int, last: int) -> dict[str, Function]:
+        """Make a function, still empty, for every definition between two tokens that is in no module there."""
+        behind, functions = self.index, dict[str, Function]()
+        number = bisect_left(self._definitions, first)
+        while number < len(self._definitions) and self._definitions[number] < last:
+            index = self._definitions[number]
+            if self.tokens[index] in _MODULES:
+                number = max(number + 1, bisect_left(self._definitions, self._end_of(self._body_of(index))))
+                continue
+            name = self._name_of(index)
+            if name in functions:
+                raise self.complaint(f"function @{name} is defined twice", index)
+            if name is not None:
+                functions[name] = Function(name)
+            number += 1
+        self.index = behind
+        return functions
 
-    def _announce(self, name: str, index: int) -> None:
-        if name in self.functions:
-            raise self.complaint(f"function @{name} is defined twice", index)
-        self.functions[name] = Function(name)
+    def _name_of(self, index: int) -> str | None:
+        """Return the name of the function that is defined at a token."""
+        tokens, self.index = self.tokens, index + 1
+        if tokens[index] == "func.func":
+            if self.token in _VISIBILITIES:
+                self.advance()
+            return self.parse_symbol() if self.token[:1] == "@" else None
+        number = bisect_left(self._names, index)
+        self.index = self._names[number] + 2 if number < len(self._names) else len(tokens) - 1
+        is_name = self.token[:1] == '"' and tokens[self.index - 1] == "="
+        return self.parse_string() if is_name else None
+
+    def _body_of(self, index: int) -> int:
+        """Return the token that opens the body of the module that is defined at one."""
+        tokens, start = self.tokens, index + 1
+        if tokens[index][0] == '"':
+            has_properties = tokens[start + 2 : start + 4] == ["<", "{"]
+            return self._end_of(start + 3) + 3 if has_properties else start + 3
+        start += tokens[start][:1] == "@"
+        return self._end_of(start + 1) + 1 if tokens[start : start + 1] == ["attributes"] else start
+
+    def _end_of(self, index: int) -> int:
+        """Return the token that closes the brace at one, or the end of the text where none does."""
+        return self._closing.get(index, len(self.tokens) - 1)
+
+    @cached_property
+    def _closing(self) -> dict[int, int]:
+        opened, closing = [], {}
+        for index, token in enumerate(self.tokens):
+            if token == "{":
+                opened.append(index)
+            elif token == "}" and opened:
+                closing[opened.pop()] = index
+        return closing
 
     # -- the top level
 
@@ -69,7 +105,9 @@ class ModuleParser(Parser):
         while self.token:
             self._parse_top_level()
         self.settle_locations()
-        return self.module
+        whole = self.module
+        is_one = len(whole.modules) == 1 and len(whole.functions) == len(whole.modules[0].functions)
+        return whole.modules[0] if is_one and not whole.attributes else whole
 
     def _parse_top_level(self) -> None:
         token = self.token
@@ -115,9 +153,9 @@ class ModuleParser(Parser):
                 self.skip_balanced()
             last = self.index - 1
             text = self.text[self.starts[first] : self.starts[last] + len(self.tokens[last])]
-        self._parse_location_of(None)
+        location = self.parse_location() if self.at("loc") else UNKNOWN
         self.module.attributes.setdefault(PREAMBLE, ())
-        self.module.attributes[PREAMBLE] += (ForeignAttribute(text),)
+        self.module.attributes[PREAMBLE] += (ForeignLine(text, location),)
 
     def _parse_generic_mesh(self) -> str:
         """Read ``"sdy.mesh"() <{mesh = #sdy.mesh<...>, sym_name = "mesh"}> : () -> ()``; return its other form."""
@@ -134,23 +172,18 @@ class ModuleParser(Parser):
         )
         return f"sdy.mesh @{print_name(name)} = {mesh.removeprefix('#sdy.mesh')}{rest}"
 
-    def _parse_location_of(self, owner: Function | Module | None) -> None:
+    def _parse_location_of(self, owner: Function | Module) -> None:
         if self.at("loc"):
-            location = self.parse_location()
-            if owner is not None:
-                owner.location = location
+            owner.location = self.parse_location()
 
     def _parse_module(self) -> None:
         self.enter()
         self.advance()
-        name = self.parse_symbol() if self.token[:1] == "@" else ""
-        self._describe_module(name, self.parse_dictionary() if self.accept("attributes") else {})
-        self.expect("{")
-        while not self.accept("}"):
-            if not self.token:
-                raise self.error("'}'")
-            self._parse_top_level()
-        self._parse_location_of(self.module if self.depth == 1 else None)
+        module = Module([], self.parse_symbol() if self.token[:1] == "@" else "")
+        if self.accept("attributes"):
+            module.attributes = self.parse_dictionary()
+        self._parse_module_body(module)
+        self._parse_location_of(module)
         self.depth -= 1
 
     def _parse_generic_module(self) -> None:
@@ -158,25 +191,31 @@ class ModuleParser(Parser):
         self.advance()
         self.expect("(", ")")
         attributes = self._parse_properties()
-        name = str(attributes.pop("sym_name", ""))
-        self.expect("(", "{")
+        module = Module([])
+        self.expect("(")
+        self._parse_module_body(module)
+        self.expect(")")
+        attributes |= self.parse_dictionary() if self.at("{") else {}
+        module.name = str(attributes.pop("sym_name", ""))
+        module.attributes = attributes | module.attributes
+        self.parse_signature(())
+        self._parse_location_of(module)
+        self.depth -= 1
+
+    def _parse_module_body(self, module: Module) -> None:
+        """Read what a module holds: its functions are known in it alone."""
+        outer, known = self.module, self.functions
+        self.module, self.functions = module, self._functions_between(self.index, self._end_of(self.index))
+        self.expect("{")
         if self.token[:1] == "^":
             self.parse_label()
         while not self.accept("}"):
             if not self.token:
                 raise self.error("'}'")
             self._parse_top_level()
-        self.expect(")")
-        self._describe_module(name, attributes | (self.parse_dictionary() if self.at("{") else {}))
-        self.parse_signature(())
-        self._parse_location_of(self.module if self.depth == 1 else None)
-        self.depth -= 1
-
-    def _describe_module(self, name: str, attributes: Mapping[str, Any]) -> None:
-        """Note what the outermost module says of itself; those inside it give their functions to it."""
-        if self.depth == 1:
-            self.module.name = name
-            self.module.attributes.update(attributes)
+        outer.modules.append(module)
+        outer.functions += module.functions
+        self.module, self.functions = outer, known
 
     def _parse_properties(self) -> dict[str, Any]:
         if not self.accept("<"):
@@ -204,7 +243,7 @@ class ModuleParser(Parser):
         self._parse_location_of(function)
 
     def _open(self, name: str, visibility: str) -> Function:
-        function = self.functions[name]
+        function = self.functions.setdefault(name, Function(name))
         function.visibility = visibility
         function.location = self.location(self.index - 1)
         self.module.functions.append(function)

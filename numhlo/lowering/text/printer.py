@@ -286,22 +286,30 @@ class Printer:
         return ", ".join(parts)
 
     def print_module(self, module: Module) -> None:
-        """Write a module: main first, then the other functions in order of first mention."""
+        """Write a module: main first, then the other functions in order of first mention, and the modules inside."""
+        outer, self.symbol = self.margin, SymbolTable()
         name = f" @{print_name(module.name)}" if module.name else ""
         items = [(key, value) for key, value in module.attributes.items() if key != PREAMBLE]
         attributes = f" attributes {print_dictionary(items, self.symbol)}" if items else ""
-        self.write(f"module{name}{attributes} {{\n")
-        self.margin = INDENT
-        for text in module.attributes.get(PREAMBLE, ()):
-            self.write(f"{self.margin}{text}\n")
-        main = module.main if module.functions else None
-        for function in [*([] if main is None else [main]), *module.functions]:
+        self.write(f"{outer}module{name}{attributes} {{\n")
+        self.margin = outer + INDENT
+        for line in module.attributes.get(PREAMBLE, ()):
+            self.write(f"{self.margin}{line}{self.location(line.location)}\n")
+        self._print_functions(module)
+        for inner in module.modules:
+            self.print_module(inner)
+        self.margin = outer
+        self.write(f"{outer}}}{self.location(module.location)}\n")
+
+    def _print_functions(self, module: Module) -> None:
+        inside = {function for inner in module.modules for function in inner.functions}
+        functions = [function for function in module.functions if function not in inside]
+        main = module.main if functions else None
+        for function in [*([] if main is None or main in inside else [main]), *functions]:
             self.symbol(function)
         for function in self.symbol.functions:  # grows as callees are named
-            is_private_main = function is main and function.visibility == "private"
+            is_private_main = function is main and self.margin == INDENT and function.visibility == "private"
             self.print_function(function, "public" if is_private_main else function.visibility)
-        self.write(f"}}{self.location(module.location)}\n")
-        self.parts += self.places.definitions()
 
 
 PREAMBLE = "numhlo.preamble"
@@ -345,6 +353,7 @@ def print_module(module: Module, *, generic: bool = False, locations: bool = Fal
     """
     printer = Printer(generic=generic, locations=locations)
     printer.print_module(module)
+    printer.parts += printer.places.definitions()
     return "".join(printer.parts)
 
 

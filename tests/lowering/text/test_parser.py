@@ -9,6 +9,8 @@ from numhlo.lowering.ir.errors import ParseError, UnsupportedError
 from numhlo.lowering.ir.structure import structurally_equal
 from numhlo.lowering.ops import PRIMITIVES, FunctionBuilder, elementwise
 from numhlo.lowering.text import parse, print_module
+from numhlo.lowering.text.foreign import UNIT
+from numhlo.lowering.text.printer import PREAMBLE
 from numhlo.lowering.text.records import ENUMS, RECORDS
 from tests.lowering.text.programs import MODULES
 from tests.oracle import official_parse
@@ -175,21 +177,22 @@ def test_what_a_module_may_hold():
         !t = tensor<4xf32>
         module @jit.f attributes {a.n = 2 : i32, a.flag, a.layout = #layout} {
           func.func public @main(%x: !t {jax.buffer_donor = true} loc("x")) -> (!t {jax.result_info = "r"}) {
-            %0 = call @"odd name"(%x) : (!t) -> !t loc(#loc1)
+            %0 = call @other(%x) : (!t) -> !t loc(#loc1)
             %1 = call @extern(%0) : (!t) -> !t
             return %1 : !t loc(#loc)
           } loc(#loc1)
           func.func private @extern(tensor<4xf32> {a.b = 1 : i64}) -> !t
+          func.func @other(%x: !t) -> !t attributes {note} { func.return %x : !t }
           module {
-            func.func @"odd name"(%x: !t) -> !t attributes {note} { func.return %x : !t }
+            func.func @"odd name"(%x: !t) -> !t { func.return %x : !t }
           }
         }
         #loc1 = loc("file.py":7:3)
         #layout = dense<[1, 0]> : tensor<2xindex>
         """
     )
-    assert [f.name for f in module.functions] == ["main", "extern", "odd name"]
-    assert [f.visibility for f in module.functions] == ["public", "private", ""]
+    assert [f.name for f in module.functions] == ["main", "extern", "other", "odd name"]
+    assert [f.visibility for f in module.functions] == ["public", "private", "", ""]
     assert module.main.argument_attributes == [{"jax.buffer_donor": True}]
     assert place(module.main.body.ops[0]) == ("file.py", 7, 3)
     assert module.main.body.ops[1].location == Location(None, 7, "<string>", 18)
@@ -226,20 +229,49 @@ def test_generic_modules_and_functions():
     )
 
 
-INNER = "func.func @g(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }"
+CALL = """func.func private @g() -> tensor<f32> {{
+  %0 = stablehlo.constant dense<{}> : tensor<f32> loc("c.py":1:2)
+  return %0 : tensor<f32>
+}}
+func.func @{}() -> tensor<f32> {{
+  %0 = call @g() : () -> tensor<f32>
+  return %0 : tensor<f32>
+}} loc("f.py":3:4)"""
+INNER = [
+    f'module @inner attributes {{a.b}} {{ {CALL.format(1.0, "f")} }} loc("m.py":5:6)',
+    f'"builtin.module"() <{{sym_name = "inner"}}> ({{ {CALL.format(1.0, "f")} }}) {{a.b}} : () -> () loc("m.py":5:6)',
+]
 
 
-@pytest.mark.parametrize(
-    "inner",
-    [
-        f"module @inner attributes {{a.b}} {{ {INNER} }}",
-        f'"builtin.module"() <{{sym_name = "inner"}}> ({{ {INNER} }}) {{a.b}} : () -> ()',
-    ],
-)
-def test_the_outermost_module_has_the_name(inner):
-    module = parse(f"module @outer attributes {{c.d}} {{ {inner} }}")
-    assert (module.name, list(module.attributes)) == ("outer", ["c.d"])
-    assert [f.name for f in module.functions] == ["g"]
+@pytest.mark.parametrize("inner", INNER)
+@pytest.mark.parametrize("generic", [False, True])
+def test_modules_inside_keep_their_functions_and_places(inner, generic):
+    mesh = 'sdy.mesh @mesh = <["x"=2]> loc("s.py":7:8)'
+    module = parse(f"module @outer attributes {{c.d}} {{ {mesh} {inner} {CALL.format(2.0, 'main')} }}")
+    assert (module.name, list(module.attributes)) == ("outer", ["c.d", PREAMBLE])
+    assert [(m.name, m.attributes, [f.name for f in m.functions]) for m in module.modules] == [
+        ("inner", {"a.b": UNIT}, ["g", "f"])
+    ]
+    assert [float(interpret(f, [])[0]) for f in module.functions if f.name in ("f", "main")] == [1, 2]
+    assert module.main.name == "main"
+    text = print_module(module, generic=generic, locations=True)
+    for place in ('<["x"=2]> loc("s.py":7:8)', '} loc("m.py":5:6)', '} loc("f.py":3:4)', 'loc("c.py":1:2)'):
+        assert place in text
+    assert print_module(parse(text), generic=generic, locations=True) == text
+    again = parse(official_parse(text))
+    assert structurally_equal(again, module)
+    assert print_module(again) == print_module(module)
+
+
+def test_modules_side_by_side_are_inside_one():
+    module = parse(f"module @a {{ {CALL.format(1.0, 'main')} }} module @b {{ {CALL.format(2.0, 'main')} }}")
+    assert (module.name, [m.name for m in module.modules]) == ("", ["a", "b"])
+    assert structurally_equal(parse(official_parse(print_module(module))), module)
+    assert float(interpret(module.main, [])[0]) == 1
+    with pytest.raises(ParseError, match="@g"):
+        parse(
+            f"module @outer {{ module {{ {CALL.format(1.0, 'f')} }} func.func @main() {{ call @g() : () -> () return }} }}"
+        )
 
 
 def test_locations_of_text():
