@@ -40,6 +40,7 @@ from numhlo.tracer.closed_over import stand_in
 from numhlo.tracer.known_values import LARGEST, KnownValues
 from numhlo.tracer.marked_calls import original_code
 from numhlo.tracer.strides import Strides, contiguous_strides
+from numhlo.tracer.tracing_threads import activity as activity
 from numhlo.tracer.view_step import ViewStep
 
 INLINE_CONSTANT_BYTES = 256
@@ -62,9 +63,11 @@ class Cell:
     location : Location
     name : str
         What an argument is called in messages: ``argument x of f``; empty for other arrays.
+    twins : tuple of (Cell, int)
+        What may be the same storage, as it was chosen by a traced condition, and its version then.
     """
 
-    __slots__ = ("_strides", "is_array", "layout_read", "location", "name", "trace", "value", "version")
+    __slots__ = ("_strides", "is_array", "layout_read", "location", "name", "trace", "twins", "value", "version")
 
     def __init__(self, trace: Trace, value: Value, location: Location) -> None:
         self.trace = trace
@@ -75,6 +78,22 @@ class Cell:
         self.is_array = value.owner.__class__ is Region
         self.location = location
         self.name = ""
+        self.twins: tuple[tuple[Cell, int], ...] = ()
+
+    def require_one_value(self) -> None:
+        """Raise where what may be the same storage was written since.
+
+        Raises
+        ------
+        MutationError
+        """
+        if any(cell.version != version for cell, version in self.twins):
+            raise MutationError(
+                f"an array {self.value.tensor.short()} is read that may be the one just written, or another one",
+                where=capture_location(),
+                why="an if on a traced condition chose which of them the name means",
+                fix="copy in the branch: best = x.copy()",
+            )
 
     def origin(self, here: Location) -> str:
         """Return where the array comes from, for messages; empty where that is ``here``."""
@@ -115,7 +134,7 @@ class Tracer:
         self.steps = steps
         self.aval = aval
         self.weak = False
-        self._read: tuple[int, Value] | None = None
+        self._read: tuple[Trace, Value, Value] | None = None
         self._made_at = capture_location() if steps else cell.location
 
     @property
@@ -164,11 +183,12 @@ class Tracer:
         """Return the graph value that the array holds now, in its `home`."""
         if not self.steps:
             return self.cell.value
-        if self._read is None or self._read[0] != self.cell.version:
+        base = self.cell
+        if self._read is None or self._read[0] is not base.trace or self._read[1] is not base.value:
             home = self.home
             with nullcontext() if home is _state.trace else home.resumed():
-                array = Tracer(self.cell, (), self.cell.value.tensor)
-                if self.cell.trace is not home:
+                array = Tracer(base, (), base.value.tensor)
+                if base.trace is not home:
                     array = home.wrap(home.read(array))
                 ops = home.region.ops
                 first = len(ops)
@@ -176,8 +196,8 @@ class Tracer:
                     array = step.get(array)
                 for op in ops[first:]:
                     op.location = self._made_at  # not who happens to read the view first
-            self._read = (self.cell.version, array.cell.value)
-        return self._read[1]
+            self._read = (base.trace, base.value, array.cell.value)
+        return self._read[2]
 
     def assign(self, new: Tracer) -> None:
         """Make the array hold ``new`` (same shape and dtype), writing through to its base.
@@ -189,12 +209,14 @@ class Tracer:
         """
         trace = current_trace()
         if self.cell.trace is not trace:
-            raise MutationError(
+            error = MutationError(
                 f"can't write into {self.aval.short()} here: it was made outside this traced function or loop body",
                 where=capture_location(),
                 why="a body's effects on outer arrays would be lost or run an unknown number of times",
                 fix="pass the array in as an argument or carry, and return the new one",
             )
+            error.storage = self.cell
+            raise error
         if new.cell is self.cell and new.steps == self.steps:
             self.cell.version += 1
             return  # what Python does last in `x[1:3] += y`: it assigns what was updated to itself
@@ -409,6 +431,8 @@ class Trace:
         """
         if not isinstance(array, Tracer):
             return self.constant(array if isinstance(array, np.ndarray) else np.asarray(array))
+        if array.cell.twins:
+            array.cell.require_one_value()
         owner = array.cell.trace if not array.steps else array.home
         if owner is self:
             return array.value() if array.steps else array.cell.value
@@ -447,36 +471,6 @@ class _State(threading.local):
 
 
 _state = _State()
-
-
-class Activity:
-    """Counts the threads that are tracing, so that calls of compiled functions can tell at a glance that none is."""
-
-    __slots__ = ("_lock", "count")
-
-    def __init__(self) -> None:
-        self.count = 0
-        self._lock = threading.Lock()
-
-    def enter(self) -> None:
-        """Count one more."""
-        with self._lock:
-            self.count += 1
-
-    def leave(self) -> None:
-        """Count one less."""
-        with self._lock:
-            self.count -= 1
-
-    def __enter__(self) -> None:
-        self.enter()
-
-    def __exit__(self, *_: object) -> None:
-        self.leave()
-
-
-activity = Activity()
-"""All threads' activity; while it counts none, `current_trace` is None everywhere."""
 
 
 @contextmanager

@@ -150,7 +150,7 @@ def test_what_can_not_be_traced():
     ]
 
     def rebinds_what_it_writes(x):
-        if x[0] > 1:
+        while x[0] < 9:
             x[0] = 5.0
             x = x * 2
         return x

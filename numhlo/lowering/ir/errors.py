@@ -105,7 +105,15 @@ class StaticArgumentError(NumhloError, TypeError):
 
 
 class MutationError(NumhloError, ValueError):
-    """An array can't be written here: read-only, overlapping, or owned by an outer trace."""
+    """An array can't be written here: read-only, overlapping, or owned by an outer trace.
+
+    Attributes
+    ----------
+    storage : object
+        What the outer trace owns; None for other reasons.
+    """
+
+    storage: object = None
 
 
 class ImmutableArrayError(NumhloError, TypeError):

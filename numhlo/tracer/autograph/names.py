@@ -236,13 +236,32 @@ def contains_return(node: ast.AST) -> bool:
 
 
 def captured_names(statements: Sequence[ast.stmt]) -> frozenset[str]:
-    """Return the names that functions inside statements use.
+    """Return the names that functions inside statements use of those outside.
 
     Examples
     --------
     >>> sorted(captured_names(ast.parse("f = lambda a: a + b").body))
-    ['a', 'b']
+    ['b']
     """
-    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-    inner = [n for s in statements for n in ast.walk(s) if isinstance(n, functions)]
-    return frozenset(n.id for f in inner for n in ast.walk(f) if isinstance(n, ast.Name))
+    inner = [n for s in statements for n in ast.walk(s) if isinstance(n, _FUNCTIONS)]
+    return frozenset(name for f in inner for name in _names_of_outer(f))
+
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_SCOPES = (*_FUNCTIONS, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.ClassDef)
+
+
+def _names_of_outer(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
+    """Return the names that a function uses but surely does not bind; functions in it are looked at by themselves."""
+    used: set[str] = set()
+    bound = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)}
+    waiting: list[tuple[ast.AST, bool]] = [(n, True) for n in ast.iter_child_nodes(function)]
+    while waiting:
+        node, own = waiting.pop()
+        if isinstance(node, ast.Nonlocal):
+            return {n.id for n in ast.walk(function) if isinstance(n, ast.Name)}
+        if isinstance(node, ast.Name):
+            (bound if own and isinstance(node.ctx, ast.Store) else used).add(node.id)
+        own = own and not isinstance(node, _SCOPES)
+        waiting += [(n, own) for n in ast.iter_child_nodes(node) if not isinstance(node, _FUNCTIONS)]
+    return used - bound

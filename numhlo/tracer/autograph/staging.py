@@ -7,23 +7,27 @@ functions of the variables that they change, and of nothing else that changes.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import ConcretizationError, UnsupportedError
+from numhlo.lowering.ir.errors import ConcretizationError, MutationError, UnsupportedError
 from numhlo.tracer.autograph.exits import stop_flag
+from numhlo.tracer.autograph.lent_storage import KeptLeaves, LentStorage
+from numhlo.tracer.autograph.loop_state import LoopState
 from numhlo.tracer.autograph.undefined import Later, Undefined
+from numhlo.tracer.autograph.variables import Variables as Variables
+from numhlo.tracer.autograph.variables import is_traceable, is_unknown
+from numhlo.tracer.autograph.variables import put as put
 from numhlo.tracer.bind import new_trace
-from numhlo.tracer.bodies import is_known, own_arrays
 from numhlo.tracer.control_flow import cond
 from numhlo.tracer.loops import fori_loop, while_loop
 from numhlo.tracer.namespace import elementwise
-from numhlo.tracer.namespace.core import TRACEABLE, convert, is_weak, result_dtype
+from numhlo.tracer.namespace.core import convert, is_weak, result_dtype
 from numhlo.tracer.namespace.searching import where
-from numhlo.tracer.pytrees import tree_leaves, tree_map
+from numhlo.tracer.pytrees import tree_map
 from numhlo.tracer.trace import Tracer
 
 
@@ -41,99 +45,6 @@ def later(read: Callable[[], Any], name: str) -> Any:
     return Later(name) if isinstance(found, Undefined) else found
 
 
-def put(owner: Any, attribute: str, value: Any) -> None:
-    """Give an object an attribute; none where it has no value."""
-    if not isinstance(value, Undefined):
-        setattr(owner, attribute, value)
-    elif attribute in getattr(owner, "__dict__", ()):
-        delattr(owner, attribute)
-
-
-class Variables:
-    """The variables that a branch or a loop changes.
-
-    Parameters
-    ----------
-    names : sequence of str
-    values : sequence
-        Before.
-    in_place : sequence of str
-        Those whose arrays are changed in place.
-    mixed : sequence of str
-        Those that are changed in place and bound to another object, too.
-    owners : sequence of (str, callable), optional
-        Of names that are attributes, as ``self.total``: what gives the object.
-    """
-
-    def __init__(
-        self,
-        names: Sequence[str],
-        values: Sequence[Any],
-        in_place: Iterable[str] = (),
-        mixed: Iterable[str] = (),
-        owners: Iterable[tuple[str, Callable[[], Any]]] = (),
-    ) -> None:
-        self.names, self.values = tuple(names), tuple(values)
-        self.in_place, self.mixed = frozenset(in_place), frozenset(mixed)
-        self.owners = dict(owners)
-
-    def having(self, values: Sequence[Any]) -> Variables:
-        """Return the same variables with other values."""
-        return Variables(self.names, values, self.in_place, self.mixed, self.owners.items())
-
-    def missing(self) -> list[str]:
-        """Return the names of those that have no value yet, but surely will where it is asked for."""
-        return [n for n, v in zip(self.names, self.values, strict=True) if isinstance(v, Later)]
-
-    def check(self, what: str) -> None:
-        """Raise where an array's changes could not be told from those of the object that takes its name."""
-        for name, found in zip(self.names, self.values, strict=True):
-            if name in self.mixed and _is_array(found):
-                raise UnsupportedError(
-                    f"{what} on a traced condition writes into the array {name!r} and binds the name again",
-                    where=capture_location(),
-                    fix="use another name for the new array",
-                )
-            if name in self.in_place and isinstance(found, list | dict | set) and not is_traceable(found):
-                raise UnsupportedError(
-                    f"{what} on a traced condition changes the {type(found).__name__} {name!r}",
-                    where=capture_location(),
-                    why="only lists and dicts of arrays and numbers can be told apart afterwards",
-                    fix="change it outside, or keep numbers in it",
-                )
-
-    def split(self) -> dict[str, Any]:
-        """Return those that traced code can carry, by name."""
-        return {n: v for n, v in zip(self.names, self.values, strict=True) if is_traceable(v)}
-
-    def filled(self, carried: dict[str, Any]) -> list[Any]:
-        """Return all values, those carried replaced."""
-        return [carried.get(n, v) for n, v in zip(self.names, self.values, strict=True)]
-
-    def results(self, after: dict[str, Any]) -> tuple[Any, ...]:
-        """Return the values after a branch or loop; arrays that are changed in place are the same objects as before."""
-        found = []
-        for name, before in zip(self.names, self.values, strict=True):
-            new = after.get(name, before)
-            if name in self.in_place and name in after and _is_array(before):
-                before[...] = new
-                new = before
-            elif name in self.in_place and type(before) in (list, dict) and type(new) is type(before):
-                new = _refilled(before, new)
-            if name in self.owners:
-                put(self.owners[name](), name.rpartition(".")[2], new)
-            found.append(new)
-        return tuple(found)
-
-
-def _refilled(container: Any, new: Any) -> Any:
-    """Return a list or dict that holds what another one does."""
-    kept = new.copy()
-    container.clear()
-    container.extend(kept) if isinstance(container, list) else container.update(kept)
-    return container
-
-
 def _empty_like(x: Any) -> Any:
     """Return zeros of the types of a tree's leaves."""
 
@@ -144,26 +55,6 @@ def _empty_like(x: Any) -> Any:
         return np.zeros(leaf.shape, leaf.dtype) if kind is None else kind(0)
 
     return tree_map(zero, x)
-
-
-def is_traceable(x: Any) -> bool:
-    """Return whether a value can be an operand of control flow: arrays, numbers, and containers of them."""
-    if isinstance(x, Undefined) or callable(x):
-        return False
-    return all(
-        isinstance(leaf, Tracer | bool | int | float | complex)
-        or (isinstance(leaf, np.ndarray | np.generic) and leaf.dtype in TRACEABLE)
-        for leaf in tree_leaves(x)
-    )
-
-
-def _is_array(x: Any) -> bool:
-    return isinstance(x, np.ndarray) or (isinstance(x, Tracer) and not x.is_scalar)
-
-
-def is_unknown(x: Any) -> bool:
-    """Return whether Python can't branch on a value."""
-    return isinstance(x, Tracer) and not is_known(x)
 
 
 def if_statement(
@@ -190,34 +81,36 @@ def if_statement(
         return found[0] if returns else found
     variables.check("an if")
     carried = variables.split()
-    try:
-        sides = [_probe(branch, variables, carried, returns) for branch in (then, other)]
-    except RecursionError:
-        raise UnsupportedError(
-            "a function that calls itself until a traced condition holds",
-            where=capture_location(),
-            why="how often it does is not known while tracing",
-            fix="write it as a while loop, or make what it depends on a static argument",
-        ) from None
+    storage = LentStorage(carried)
+    sides = _probed(then, other, variables, carried, returns, storage)
     missing = variables.missing()
     fillers = {n: _empty_like(x) for n in missing for x in _one_sided(*[side[n] for side in sides])}
     for side in sides:
         side.update({n: filler for n, filler in fillers.items() if isinstance(side[n], Undefined)})
     handed_on = {n for n in variables.names if all(is_traceable(side[n]) for side in sides)}
     rest = {n: _common(n, *[side[n] for side in sides]) for n in variables.names if n not in handed_on}
+    kept = {n: KeptLeaves(storage, *[side[n] for side in sides]) for n in handed_on}
+    changed = sorted(storage.changed)
 
     def run(branch: Callable[..., Any]) -> Callable[..., Any]:
-        def traced(given: dict[str, Any]) -> Any:
-            found = branch(*variables.filled(given))
-            result, after = found if returns else (None, found)
-            named = zip(variables.names, after, strict=True)
-            result = _result(result, "a return")
-            return result, {n: fillers[n] if isinstance(v, Undefined) else v for n, v in named if n in handed_on}
+        def traced() -> Any:
+            with storage.lent():
+                found = branch(*variables.filled(storage.own(carried)))
+                result, after = found if returns else (None, found)
+                result = _result(result, "a return")
+                named = [(n, v) for n, v in zip(variables.names, after, strict=True) if n in kept and not kept[n].all]
+                handed = {n: kept[n].rest(fillers[n] if isinstance(v, Undefined) else v) for n, v in named}
+                contents = storage.contents()
+                return (*storage.settled((result, handed)), [contents[n] for n in changed])
 
         return traced
 
-    result, after = cond(test, run(then), run(other), carried)
-    found = variables.results({**after, **rest})
+    result, after, contents = cond(test, run(then), run(other))
+    storage.write(dict(zip(changed, contents, strict=True)))
+    joined = {n: leaves.joined(after.get(n, ())) for n, leaves in kept.items()}
+    for name, leaves in kept.items():
+        leaves.tie(joined[name], *[side[name] for side in sides])
+    found = variables.results({**joined, **rest}, storage)
     return result if returns else found
 
 
@@ -232,15 +125,41 @@ def _with_results(variables: Variables, body: Callable[..., Any]) -> Variables:
     missing = variables.missing()
     if not missing:
         return variables
-    after = _probe(body, variables, variables.split(), False)
+    after = _probe(body, variables, variables.split(), False, LentStorage({}))
     filled = {n: _empty_like(after[n]) for n in missing if is_traceable(after[n])}
     return variables.having(variables.filled(filled))
 
 
-def _probe(branch: Callable[..., Any], variables: Variables, carried: dict[str, Any], returns: bool) -> dict[str, Any]:
+def _probed(
+    then: Callable[..., Any],
+    other: Callable[..., Any],
+    variables: Variables,
+    carried: dict[str, Any],
+    returns: bool,
+    storage: LentStorage,
+) -> list[dict[str, Any]]:
+    """Trace both branches to see what their variables are afterwards, and which storage they write into."""
+    while True:
+        try:
+            return [_probe(branch, variables, carried, returns, storage) for branch in (then, other)]
+        except MutationError as error:
+            if not storage.takes(error.storage):
+                raise
+        except RecursionError:
+            raise UnsupportedError(
+                "a function that calls itself until a traced condition holds",
+                where=capture_location(),
+                why="how often it does is not known while tracing",
+                fix="write it as a while loop, or make what it depends on a static argument",
+            ) from None
+
+
+def _probe(
+    branch: Callable[..., Any], variables: Variables, carried: dict[str, Any], returns: bool, storage: LentStorage
+) -> dict[str, Any]:
     """Trace a branch only to see what its variables are afterwards."""
-    with new_trace(closed=False) as trace:
-        found = branch(*variables.filled(own_arrays(trace, carried)))
+    with new_trace(closed=False), storage.lent():
+        found = branch(*variables.filled(storage.own(carried)))
     return dict(zip(variables.names, found[1] if returns else found, strict=True))
 
 
@@ -297,27 +216,8 @@ def while_statement(test: Callable[..., Any], body: Callable[..., Any], variable
         values = body(*values)
     now = _with_results(variables.having(values), body)
     now.check("a while")
-    state = now.split()
-
-    def step(given: dict[str, Any]) -> dict[str, Any]:
-        after = dict(zip(now.names, body(*now.filled(given)), strict=True))
-        _refuse_change(now, after, state, "a while")
-        return {n: after[n] for n in state}
-
-    return now.results(while_loop(lambda given: test(*now.filled(given)), step, state))
-
-
-def _refuse_change(variables: Variables, after: dict[str, Any], state: dict[str, Any], what: str) -> None:
-    """Raise where an iteration changes a variable that can't be carried; what is new in it stays in it."""
-    for name, before in zip(variables.names, variables.values, strict=True):
-        changed = after[name] is not before and not isinstance(before, Undefined)
-        if (name in state and not is_traceable(after[name])) or (name not in state and changed):
-            raise UnsupportedError(
-                f"{what} on a traced condition changes {name!r}, a {type(before).__name__}",
-                where=capture_location(),
-                why="only arrays, numbers and containers of them can be carried from one iteration to the next",
-                fix="make it an array, or leave it as it is in the loop",
-            )
+    state = LoopState(now, "a while", test, body)
+    return state.after(lambda: while_loop(state.test(test), state.step(body), state.first()))
 
 
 def for_range(
@@ -357,14 +257,13 @@ def for_range(
     index = convert(unknown.copy(), np.dtype(np.int64))
     index.weak = True  # as the index of the loop, and no more known
     now = _with_results(variables.having(list(given.values())), lambda *values: body(index, *values))
-    state = now.split()
+    state = LoopState(now, "a for", body)
 
     def turn(k: Any, given: dict[str, Any]) -> dict[str, Any]:
-        after = dict(zip(now.names, body(start + k * stride, *now.filled(given)), strict=True))
-        _refuse_change(now, after, state, "a for")
-        return {n: after[n] for n in state}
+        after: dict[str, Any] = state.step(lambda *values: body(start + k * stride, *values))(given)
+        return after
 
-    return now.results(fori_loop(0, elementwise.maximum(count, 0), turn, state))
+    return state.after(lambda: fori_loop(0, elementwise.maximum(count, 0), turn, state.first()))
 
 
 def is_over(stop: Any) -> bool:
