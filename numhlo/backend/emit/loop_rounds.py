@@ -59,6 +59,11 @@ class Count:
         """Return the step if it is the same in every call."""
         return _constant(self.step)
 
+    @property
+    def constant_limit(self) -> int | None:
+        """Return the limit if it is the same in every call."""
+        return _constant(self.limit)
+
 
 @dataclass(frozen=True, slots=True)
 class ConstantCount:

@@ -28,7 +28,8 @@ MOST_COLUMNS, UNITS = 256, 8
 TOGETHER, TOGETHER_WITH_LANES = 16, 4
 """Rows that are taken between a load of accumulators and their store, halved for what is computed of each.
 
-Of one lane they are sixteen rows apart: with many of them, few rows would be left for matrices of some hundred.
+Of one lane they are sixteen rows apart: with many of them, few rows would be left for matrices of some hundred. Of
+places beside values, more than four were slower.
 """
 
 FEWEST_COLUMNS = 4
@@ -180,7 +181,7 @@ class ColumnWriter(ReductionWriter):
             for reduced in self.reduction.reduced
         ]
         arrays = [[name] if name else names for name, names in zip(lanes, totals, strict=True)]
-        together = 1 if self.extremes and self.columns > FEW_COLUMNS else self._together
+        together = self._together
         row = self.text.fresh("row")
         self.text.line(f"{row} = to_i64({start})")
         if not any(lanes):
@@ -208,7 +209,7 @@ class ColumnWriter(ReductionWriter):
         lanes = LANES if any(reduced.combiner.is_ordered for reduced in self.reduction.reduced) else 1
         size = sum(isinstance(node, Apply) for node in self.reduction.expressions.nodes)
         together = TOGETHER >> size.bit_length() >> (len(self.reduction.reduced) - 1)
-        if lanes > 1:
+        if lanes > 1 or self.extremes:
             together = min(together, TOGETHER_WITH_LANES)
         if windows_overlap(self.reduction, self.axes, len(self.kept)):  # else a kernel serves any number of rows
             while together > 1 and together * lanes > self.count:

@@ -47,6 +47,7 @@ STEP_WORDS = 8
 OPCODE = 0
 DO_LAUNCH, DO_EVALUATE, DO_JUMP, DO_JUMP_UNLESS, DO_SWITCH, DO_EXCHANGE, DO_REPEAT, DO_END = 0, 1, 2, 3, 4, 5, 6, 7
 DO_HOLD_BLAS, DO_RELEASE_BLAS, DO_COPY = 8, 9, 10
+DO_ADVANCE, DO_LEAVE_UNLESS_BELOW = 11, 12  # launches of which the driver knows that they only count
 LAUNCH_KERNEL, LAUNCH_NUMBERS, LAUNCH_COUNT, LAUNCH_DIMS, LAUNCH_EXTENT, LAUNCH_GRAIN = 1, 2, 3, 4, 5, 6
 LAUNCH_SPAN = 7  # units of some 20 ms: between two of them the user may ask to stop
 JUMP_TARGET = 1  # of jump and repeat
@@ -54,6 +55,9 @@ UNLESS_BUFFER, UNLESS_TARGET = 1, 2
 SWITCH_BUFFER, SWITCH_BYTES, SWITCH_COUNT, SWITCH_TARGETS = 1, 2, 3, 4
 EXCHANGE_FIRST, EXCHANGE_SECOND = 1, 2
 COPY_SOURCE, COPY_TARGET, COPY_BYTES = 1, 2, 3
+COUNTER, COUNTER_BYTES = 2, 3  # word 1 is that of the launch's kernel: both engines count, or neither
+ADVANCED, ADVANCED_BY = 4, 5
+BELOW_LIMIT, BELOW_TARGET = 4, 5
 DONE = -1  # what the driver returns at the end
 
 # Statuses. Kernels may set any positive number.

@@ -14,6 +14,7 @@ import numpy as np
 
 from numhlo.backend.primitives import layout
 from numhlo.backend.program import Branch, Call, Evaluate, Exchange, Kernel, Launch, Loop, Program, Step, Subroutine
+from numhlo.backend.runtime.counting import counting_of
 
 BLAS_WORDS = ("gemm_", "call_fortran(")
 INTERRUPT_WORD = "interrupted("
@@ -63,6 +64,7 @@ class StepTable:
     __slots__ = (
         "_block",
         "_calls",
+        "_counts",
         "address",
         "clean_up",
         "gathered",
@@ -77,6 +79,7 @@ class StepTable:
 
     def __init__(self, program: Program, copies: Sequence[tuple[int, int]] = ()) -> None:
         self.instructions: list[Instruction] = []
+        self._counts: dict[int, list[int]] = {}
         self._calls: dict[Subroutine, dict[int, int]] = {subroutine: {} for subroutine in program.subroutines}
         kernels = program.kernels
         self.uses_blas = any(word in kernel.source for kernel in kernels for word in BLAS_WORDS)
@@ -140,7 +143,14 @@ class StepTable:
         leave = self._add(layout.DO_JUMP_UNLESS)
         self._add_steps(loop.body)
         self._add(layout.DO_REPEAT, (start,), loop)
-        self.instructions[leave] = Instruction(layout.DO_JUMP_UNLESS, (loop.predicate, len(self.instructions)), loop)
+        end = len(self.instructions)
+        self.instructions[leave] = Instruction(layout.DO_JUMP_UNLESS, (loop.predicate, end), loop)
+        found = counting_of(loop)
+        if found is not None:
+            row = next(n for n in range(leave, end) if self.instructions[n].step is found.advance)
+            counts = (found.counter, found.itemsize, found.advanced, found.step)
+            self._counts[row] = [layout.DO_ADVANCE, 0, *counts]
+            self._counts[start] = [layout.DO_LEAVE_UNLESS_BELOW, 0, found.tested, found.itemsize, found.limit, end]
 
     def _add_branch(self, branch: Branch) -> None:
         switch = self._add(layout.DO_SWITCH)
@@ -172,6 +182,8 @@ class StepTable:
         start = int(block.ctypes.data)
         for row, word, place in numbers.references:
             row[word] = start + place * layout.WORD
+        for number, counting in self._counts.items():
+            rows[number][: len(counting)] = counting
         return np.array(rows, np.int64), block
 
 

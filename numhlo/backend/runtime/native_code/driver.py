@@ -11,10 +11,16 @@ from numhlo.backend.primitives import (
     load_i64,
     load_u8,
     pause,
+    store_i32,
     store_i64,
     store_release,
+    to_i32,
 )
 from numhlo.backend.primitives.layout import (
+    ADVANCED,
+    ADVANCED_BY,
+    BELOW_LIMIT,
+    BELOW_TARGET,
     BLAS_GET_THREADS,
     BLAS_HELD,
     BLAS_HOLDERS,
@@ -24,7 +30,10 @@ from numhlo.backend.primitives.layout import (
     COPY_BYTES,
     COPY_SOURCE,
     COPY_TARGET,
+    COUNTER,
+    COUNTER_BYTES,
     CUT_SHORT,
+    DO_ADVANCE,
     DO_COPY,
     DO_END,
     DO_EXCHANGE,
@@ -32,6 +41,7 @@ from numhlo.backend.primitives.layout import (
     DO_JUMP,
     DO_JUMP_UNLESS,
     DO_LAUNCH,
+    DO_LEAVE_UNLESS_BELOW,
     DO_RELEASE_BLAS,
     DO_REPEAT,
     DO_SWITCH,
@@ -112,6 +122,26 @@ def copy(ctx, bufs, record):
 
 
 @jitable
+def counted(bufs, record):
+    """Return what a loop's counter is."""
+    place = load_i64(bufs, load_i64(record, COUNTER))
+    if load_i64(record, COUNTER_BYTES) == 4:
+        return load_i32(place, 0) + 0
+    return load_i64(place, 0)
+
+
+@jitable
+def advance_counter(bufs, record):
+    """Write the next value of a loop's counter."""
+    place = load_i64(bufs, load_i64(record, ADVANCED))
+    following = counted(bufs, record) + load_i64(record, ADVANCED_BY)
+    if load_i64(record, COUNTER_BYTES) == 4:
+        store_i32(place, 0, to_i32(following))
+    else:
+        store_i64(place, 0, following)
+
+
+@jitable
 def branch_start(bufs, record):
     """Return the first step of the branch that a switch chooses."""
     place = load_i64(bufs, load_i64(record, SWITCH_BUFFER))
@@ -188,12 +218,20 @@ def driver(ctx, bufs, dims, lo, hi):
     while step != DONE:
         record = dims + step * STEP_WORDS * WORD
         opcode = load_i64(record, OPCODE)
-        if opcode == DO_LAUNCH:
+        if opcode in (DO_LAUNCH, DO_ADVANCE, DO_LEAVE_UNLESS_BELOW):
             kernel = load_i64(record, LAUNCH_KERNEL)
             if kernel == 0:
                 return step
-            launch(ctx, bufs, record, kernel)
-            step += 1
+            following = step + 1
+            if opcode == DO_LAUNCH:
+                launch(ctx, bufs, record, kernel)
+            elif opcode == DO_ADVANCE:
+                advance_counter(bufs, record)
+            elif counted(bufs, record) < load_i64(record, BELOW_LIMIT):
+                following += 1  # the jump that leaves
+            else:
+                following = load_i64(record, BELOW_TARGET)
+            step = following
         else:
             following = next_step(ctx, bufs, record, step, opcode)
             if following == step:
