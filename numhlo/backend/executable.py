@@ -47,6 +47,10 @@ CALLING = frozenset({CALL, COMPOSITE})
 """Ops without regions that may loop all the same."""
 
 
+class OpsNeededError(Exception):
+    """A program whose launches have no ops was to be run before all its kernels are there."""
+
+
 class MachineCodeArrived(Exception):  # noqa: N818 - nothing went wrong
     """The kernel of the loop that is being evaluated in Python is compiled."""
 
@@ -111,8 +115,22 @@ class Executable:
         for native in self._natives:
             request_native(native)
         self._pending = dict(self.handles)
-        self._engine = None if self._is_all_there() else NumpyEngine(self.program, self.table)
+        self._engine = self._engine_until_all_is_there()
         self._update()
+
+    def _engine_until_all_is_there(self) -> NumpyEngine | None:
+        """Return what runs steps in Python until there is machine code for all of them; None if there is.
+
+        Raises
+        ------
+        OpsNeededError
+            If the program's launches have no ops for it to run.
+        """
+        if self._is_all_there():
+            return None
+        if not self.program.has_ops:
+            raise OpsNeededError
+        return NumpyEngine(self.program, self.table)
 
     def _is_all_there(self) -> bool:
         """Return whether Python will never do a step: there is machine code for all of them, now."""

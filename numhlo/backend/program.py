@@ -201,6 +201,8 @@ class Program:
     """What the steps call."""
     overwritten: frozenset[int] = frozenset()
     """Those of them whose memory the steps use, so that a call that breaks off would leave it half written."""
+    has_ops: bool = True
+    """Whether launches have their ops; without them, only native code can run the steps."""
 
     @property
     def arena_buffers(self) -> list[tuple[int, int]]:

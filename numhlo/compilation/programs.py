@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
 @cache
 def _backend() -> tuple[Any, Any]:
-    """Load the backend, once; return `plan` and `Executable`."""
-    return import_module("numhlo.backend.planning").plan, import_module("numhlo.backend.executable").Executable
+    """Load the backend, once; return its planner and its executables."""
+    return import_module("numhlo.backend.planning"), import_module("numhlo.backend.executable")
 
 
 def load_backend() -> None:
@@ -118,14 +119,12 @@ class CompiledProgram:
         *,
         keeps_graph: bool,
     ) -> None:
-        plan, make_executable = _backend()
         with observer.timed("passes"):
             optimized = optimize(function, after_pass=observer.after_pass)
         numbers = frozenset(donated)
-        with observer.timed("codegen"):
-            program = plan(optimized, donated=numbers, written=written)
         self.function: Function | None = optimized if keeps_graph else None
-        self.executable: Executable = make_executable(program, name, Array, numbers, keeps_steps=keeps_graph)
+        with observer.timed("codegen"):
+            self.executable: Executable = _make_executable(optimized, name, numbers, written, keeps_graph=keeps_graph)
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
         """Return the results for C-contiguous arrays of the arguments' types, as arrays that own their memory."""
@@ -139,6 +138,21 @@ class CompiledProgram:
     def wait(self) -> None:
         """Wait until all kernels are compiled."""
         self.executable.wait()
+
+
+def _make_executable(
+    function: Function, name: str, donated: frozenset[int], written: Sequence[int], *, keeps_graph: bool
+) -> Executable:
+    """Return an optimized function's executable, by the plan of the same function of other shapes if there is one."""
+    planning, executables = _backend()
+    program = None if keeps_graph else planning.plan_again(function, donated=donated, written=written)
+    if program is not None:
+        with suppress(executables.OpsNeededError):  # not all kernels are there
+            again: Executable = executables.Executable(program, name, Array, donated, keeps_steps=False)
+            return again
+    program = planning.plan(function, donated=donated, written=written)
+    made: Executable = executables.Executable(program, name, Array, donated, keeps_steps=keeps_graph)
+    return made
 
 
 def make_program(

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from numhlo.backend.emit.sizes import Size
 from numhlo.lowering.ir import Op
 
 
@@ -59,11 +60,11 @@ def contiguous(shape: Sequence[int]) -> tuple[int, ...]:
     >>> contiguous((2, 1, 3))
     (3, 0, 1)
     """
-    return _contiguous(tuple(shape))
+    shape = tuple(shape)
+    return _strides_of(shape) if Size in map(type, shape) else _contiguous(shape)
 
 
-@lru_cache(maxsize=1024)
-def _contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
+def _strides_of(shape: tuple[int, ...]) -> tuple[int, ...]:
     strides = [0] * len(shape)
     step = 1
     for axis in range(len(shape) - 1, -1, -1):
@@ -72,6 +73,9 @@ def _contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
             strides[axis] = step
             step *= extent
     return tuple(strides)
+
+
+_contiguous = lru_cache(maxsize=1024)(_strides_of)
 
 
 def reshape_strides(shape: Sequence[int], strides: Sequence[int], target: Sequence[int]) -> tuple[int, ...] | None:

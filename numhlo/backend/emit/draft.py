@@ -139,16 +139,17 @@ def remembered(
         assert partial is not None
         return buffer_of(partial(register, count))
 
+    questions = slots.questions
     variants = _DRAFTS.get(key, ())
     for known in variants:
-        numbers = known.answers.values(sizes)
+        numbers = known.answers.values(sizes) if questions is None else known.answers.unknown_values(sizes, questions)
         if numbers is not None:
             return known.filled(numbers, buffers, memory)
     known = _write(sizes, dict(zip(values, pattern, strict=True)), len(places), write)
     while key not in _DRAFTS and len(_DRAFTS) >= MOST_DRAFTS:
         _DRAFTS.pop(next(iter(_DRAFTS)), None)  # the oldest
     _DRAFTS[key] = (known, *variants[: MOST_VARIANTS - 1])
-    numbers = known.answers.values(sizes)
+    numbers = known.answers.values(sizes) if questions is None else known.answers.unknown_values(sizes, questions)
     assert numbers is not None
     return known.filled(numbers, buffers, memory)
 

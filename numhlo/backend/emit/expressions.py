@@ -15,6 +15,7 @@ import numpy as np
 from numhlo.backend.emit.access import Access, NonlinearViewError, contiguous
 from numhlo.backend.emit.draft import Sizes, Unknowns
 from numhlo.backend.emit.registers import REGISTERS, Register, bits_as_number, is_plain, literal
+from numhlo.backend.emit.sizes import UnknownScalar
 from numhlo.backend.emit.tables import VIEW
 from numhlo.lowering.ir import Op, Value
 from numhlo.lowering.ops import creation
@@ -46,7 +47,10 @@ class Literal:
 
 def literal_of(op: Op, register: Register) -> Literal:
     """Return the node of a constant whose elements are all the same."""
-    value = op.attributes["value"].reshape(-1)[0]
+    constant = op.attributes["value"]
+    if isinstance(constant, UnknownScalar):
+        return Literal(register, "", constant.number)
+    value = constant.reshape(-1)[0]
     if is_plain(value, register):
         return Literal(register, literal(value, register))
     return Literal(register, "", bits_as_number(value, register))

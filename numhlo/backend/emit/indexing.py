@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from numhlo.backend.emit.maps import Store, draft, write_map
 from numhlo.backend.emit.nest import Nest, collapse
 from numhlo.backend.emit.registers import REGISTERS
 from numhlo.backend.emit.scalar_region import region_key, write_region
+from numhlo.backend.emit.sizes import reckoned
 from numhlo.backend.emit.support import emits_region
 from numhlo.backend.emit.tables import KERNELS, VIEW, RootRule
 from numhlo.lowering.ir import Op, Region, Value
@@ -184,11 +186,14 @@ def _read_elsewhere(
     ]
 
 
+_common_step = reckoned(math.gcd)
+
+
 def _are_apart(shape: Sequence[int], read: Access, written: Access) -> bool:
     """Return whether two accesses share no element: their ranges don't meet, or they step over each other."""
     if read.starts or written.starts:
         return False
-    step = math.gcd(*read.strides, *written.strides)
+    step = reduce(_common_step, (*read.strides, *written.strides), 0)
     if step and (read.offset - written.offset) % step:
         return True
     (first, last), (begin, end) = (_range(shape, access) for access in (read, written))

@@ -67,7 +67,7 @@ def literal_constants(loop: Op, around: Set[int]) -> set[Op]:
                 plain = op.definition in ARITHMETIC and abs(number) not in LIKE_EXTENTS
                 if op in limits or not (plain or op.definition in BITWISE):
                     other.add(constant)
-    near = {e + d for e in extents for d in NEAR} | {e * 2 for e in extents} | {e // 2 for e in extents}
+    near = [number for e in extents for number in (*[e + d for d in NEAR], e * 2, e // 2)]
     returned = {value.owner for op in region.walk() for inner in op.regions for value in inner.returns}
     return {op for op, number in found.items() if op not in other and op not in returned and abs(number) not in near}
 

@@ -89,18 +89,18 @@ def tests_places(
     limits : sequence of int
     intervals : Intervals
     """
-    asked: set[_Bound] = set()
-    needed: set[_Bound] = set()
+    asked: list[_Bound] = []
+    needed: list[_Bound] = []
     for index, limit in zip(indices, limits, strict=True):
         ends = (index, "GE", 0), (index, "LT", limit + 1)
-        asked.update(ends)
+        asked += ends
         interval = intervals.of(index)
         assert interval is not None, index
-        needed.update(
+        needed += [
             end for end, holds in zip(ends, (interval.low >= 0, interval.high <= limit), strict=True) if not holds
-        )
-    said = {_said(test, intervals) for predicate in predicates for test in conjuncts(predicate)}
-    return needed <= said <= asked
+        ]
+    said = [_said(test, intervals) for predicate in predicates for test in conjuncts(predicate)]
+    return all(bound in said for bound in needed) and all(bound in asked for bound in said)
 
 
 def _said(test: Op, intervals: Intervals) -> _Bound:

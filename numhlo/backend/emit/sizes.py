@@ -12,6 +12,8 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
+import numpy as np
+
 from numhlo.lowering.ir.errors import InternalError
 
 PLAIN = (-1, 0, 1)
@@ -21,7 +23,12 @@ Reckoning = Callable[[Any, Any], Any]
 
 
 class Slots(dict[int, int]):
-    """Places of numbers in the order in which they are first met; plain ones stand for themselves.
+    """Places of numbers in the order in which they are first met; plain ones, consecutive from -1, are their own.
+
+    Attributes
+    ----------
+    questions : Questions or None
+        Whose unknowns are among the numbers.
 
     Examples
     --------
@@ -30,17 +37,26 @@ class Slots(dict[int, int]):
     ([2, 1, 3, 2], [30, 7])
     """
 
-    def __init__(self) -> None:
-        super().__init__(zip(PLAIN, PLAIN, strict=True))
+    def __init__(self, plain: Sequence[int] = PLAIN) -> None:
+        super().__init__(zip(plain, plain, strict=True))
+        self._plain = len(self)
+        self.questions: Questions | None = None
 
-    def __missing__(self, number: int) -> int:
+    def __missing__(self, number: int | Size) -> int:
+        if isinstance(number, Size):
+            self.questions = number.questions
+        if self.questions is not None:
+            for known, place in self.items():  # unknowns are told apart from numbers by asking, not by their hashes
+                if isinstance(known, Size) is not isinstance(number, Size) and known == number:
+                    return place
+        number = cast("int", number)
         place = self[number] = len(self) - 1
         return place
 
     @property
     def numbers(self) -> list[int]:
         """Return the numbers that have a place."""
-        return list(self)[len(PLAIN) :]
+        return list(self)[self._plain :]
 
 
 class Answers(NamedTuple):
@@ -73,6 +89,18 @@ class Answers(NamedTuple):
                 return None
         return values
 
+    def unknown_values(self, sizes: Sequence[int], questions: Questions) -> list[Any] | None:
+        """Return the same for sizes that are unknown themselves: what is reckoned and asked is noted there."""
+        values = [*sizes, *[0] * self.results, *self.constants]
+        place = len(sizes)
+        for reckon, first, second, answer in self.steps:
+            if answer is None:
+                values[place] = questions.reckon(reckon, values[first], values[second])
+                place += 1
+            elif questions.ask(reckon, values[first], values[second]) is not answer:
+                return None
+        return values
+
 
 class Questions:
     """Notes what a writer reckons and asks.
@@ -80,7 +108,9 @@ class Questions:
     Parameters
     ----------
     sizes : sequence of int
-        All different, none of them plain.
+        All different, none of them plain; unknowns of other questions are given for their numbers.
+    plain : sequence of int
+        Numbers that stay what they are.
 
     Attributes
     ----------
@@ -88,20 +118,21 @@ class Questions:
         What stands for each size and, for ease, each plain number as itself.
     """
 
-    def __init__(self, sizes: Sequence[int]) -> None:
+    def __init__(self, sizes: Sequence[int], plain: Sequence[int] = PLAIN) -> None:
         self.given = len(sizes)
+        self.plain = plain
         self._count = self.given
         self._steps: list[tuple[Reckoning, int, int, bool | None]] = []
         self._constants: dict[int, int] = {}
         self._known: dict[tuple[Reckoning, int, int], Size | bool] = {}
-        self._is_open = True
-        unknowns: dict[int, int | Size] = dict(zip(PLAIN, PLAIN, strict=True))
-        unknowns.update((size, Size(self, place, size)) for place, size in enumerate(sizes))
+        self.is_open = True
+        unknowns: dict[int, int | Size] = dict(zip(plain, plain, strict=True))
+        unknowns.update((size, Size(self, place, _value(size))) for place, size in enumerate(sizes))
         self.unknowns = cast("Mapping[int, int]", unknowns)  # to a writer they are numbers
 
     def place(self, number: int | Size) -> int:
         """Return the place of a number."""
-        if not self._is_open:
+        if not self.is_open:
             raise InternalError("a size is used after its kernel was finished")
         if isinstance(number, Size):
             if number.questions is not self:
@@ -130,8 +161,10 @@ class Questions:
 
     def close(self) -> Answers:
         """Return all that was noted; the sizes can't be used any more."""
-        self._is_open = False
-        return Answers(self._steps, self._count - self.given, list(self._constants)[::-1])
+        found = Answers(self._steps, self._count - self.given, list(self._constants)[::-1])
+        self.is_open = False
+        self._steps, self._constants, self._known = [], {}, {}  # caches may hold sizes, and they hold this
+        return found
 
 
 def _value(number: Any) -> Any:
@@ -175,6 +208,15 @@ class Size:
     def __abs__(self) -> Any:
         return self.questions.reckon(_distance, self, 0)
 
+    def __mod__(self, other: Any) -> Any:
+        return self.questions.reckon(operator.mod, self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return self.questions.reckon(operator.mod, other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return operator.index(self) / other
+
     def __floordiv__(self, other: Any) -> Any:
         return self.questions.reckon(operator.floordiv, self, other)
 
@@ -186,11 +228,13 @@ class Size:
             return True
         if not isinstance(other, Size | int):
             return NotImplemented
+        if not self.questions.is_open or (isinstance(other, Size) and other.questions is not self.questions):
+            return False  # in a key that outlived its questions
         if self.place < self.questions.given:  # sizes differ from each other, and from plain numbers
             if isinstance(other, Size):
                 if other.place < self.questions.given:
                     return False
-            elif other in PLAIN:
+            elif other in self.questions.plain:
                 return False
         return self.questions.ask(operator.eq, self, other)
 
@@ -225,6 +269,49 @@ class Size:
 
     def __format__(self, spec: str) -> str:
         return format(operator.index(self), spec)
+
+
+class UnknownScalar:
+    """A constant of one element that a kernel gets as a number. Who looks at the element fixes it.
+
+    Attributes
+    ----------
+    number : int
+        The unknown.
+    dtype : np.dtype
+    shape : tuple of int
+    size : int
+    """
+
+    size = 1
+
+    def __init__(self, array: np.ndarray, number: int) -> None:
+        self.number, self.dtype, self.shape = number, array.dtype, array.shape
+        self._array = array
+
+    def fixed(self) -> np.ndarray:
+        """Return the array."""
+        self.number.__index__()
+        return self._array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.fixed(), dtype, copy=copy)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # NumPy's other protocols, which don't know all element types
+            raise AttributeError(name)
+        return getattr(self.fixed(), name)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.fixed()[index]
+
+    def __int__(self) -> int:
+        return int(self.fixed())
+
+    def __eq__(self, other: object) -> Any:
+        return self.fixed() == other
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 def _distance(first: int, second: int) -> int:

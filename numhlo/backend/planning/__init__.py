@@ -2,5 +2,6 @@
 
 from numhlo.backend.planning.explain import explain
 from numhlo.backend.planning.plan import plan
+from numhlo.backend.planning.recipes import plan_again
 
-__all__ = ["explain", "plan"]
+__all__ = ["explain", "plan", "plan_again"]
