@@ -22,6 +22,9 @@ from numhlo.lowering.ir import TensorType
 
 BLOCK_BYTES = 2 * PART_BYTES
 
+TURN = 16
+"""Elements of a line that are copied before it is the next line's turn: of so many, blocks fit into the first cache."""
+
 COMMON = (2, 3, 4, 5)
 """Radices that every kernel has, so that one serves most lengths."""
 
@@ -117,10 +120,18 @@ class TileWriter(LineCopies):
         return self.text.block("for v in range(last + 1):")
 
     def over(self, count: str, step: int, lane_step: int, body: Callable[[str], None], start: str = "0") -> None:
-        """Write the loops over elements and lanes, those inside that lie nearer to each other."""
+        """Write the loops over elements and lanes, those inside that lie nearer to each other.
+
+        Where these are elements, the lines take turns: blocks that all of them have filled, or emptied, leave the first
+        cache once and not once for each line.
+        """
         elements = f"for k in range({start}, {count}):"
         if abs(lane_step) >= abs(step):
-            with self.text.block("for v in range(last + 1):"), self.text.block(elements):
+            with (
+                self.text.block(f"for turn in range({start}, {count}, {TURN}):"),
+                self.text.block("for v in range(last + 1):"),
+                self.text.block(f"for k in range(turn, min(turn + {TURN}, {count})):"),
+            ):
                 body("v")
             return
         for case, lanes in ((f"if last == {self.width - 1}:", str(self.width)), ("else:", "last + 1")):
