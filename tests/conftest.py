@@ -55,6 +55,7 @@ import pytest  # noqa: E402 - after the environment
 DEFAULT_SEED = 20240607
 
 hypothesis.settings.register_profile("numhlo", derandomize=True, deadline=None, max_examples=25, database=None)
+hypothesis.settings.register_profile("many", deadline=None, max_examples=150, database=None)
 hypothesis.settings.load_profile("numhlo")
 
 

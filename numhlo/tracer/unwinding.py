@@ -14,7 +14,7 @@ from numhlo.lowering.ir import Function, Op
 from numhlo.tracer.custom_rules import LinearRule
 from numhlo.tracer.differentiating import LinearMap, apply_transposed, linearize_function
 from numhlo.tracer.differentiation.loops import Loop, split_loop
-from numhlo.tracer.differentiation.table import instantiate
+from numhlo.tracer.differentiation.table import Walker, instantiate
 from numhlo.tracer.loops import fori_loop
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.core import full_of, shape_of
@@ -34,7 +34,7 @@ class Tape:
     """
 
     def __init__(self, loop: Loop, active: list[bool]) -> None:
-        self.loop, self.halves = loop, split_loop(loop, active, {})
+        self.loop, self.halves = loop, split_loop(Walker(), loop, active, {})
 
     def empty(self) -> list[Any]:
         """Return the rows before the first step."""

@@ -234,6 +234,10 @@ def test_linear_transpose():
     for a, b in zip(found, pull(cotangents), strict=True):
         np.testing.assert_allclose(a, b)
     assert numhlo.jit(numhlo.linear_transpose(lambda x: 2 * x, 1.0))(3.0)[0] == 6.0
+    several = numhlo.jit(lambda x, y: (x[1:] * 2 + y, np.ones(2), x))
+    of_calls = lambda x: several(x, several(x, x[0])[0])[0] + x[:2]
+    (turned,) = numhlo.linear_transpose(of_calls, np.ones(3))(np.array([1.0, 10.0]))
+    np.testing.assert_array_equal(turned, np.array([1.0, 10.0]) @ np.array([of_calls(row) for row in np.eye(3)]).T)
     with pytest.raises(UnsupportedError):
         numhlo.linear_transpose(lambda x: x * x, 1.0)(1.0)
     with pytest.raises(ArgumentError, match="structure"):

@@ -76,6 +76,33 @@ def test_nested_branches_and_loops_are_differentiated_once() -> None:
     assert calls[2] < 5 * calls[1]  # each level is copied into the one around it; doubling each level would be 16
 
 
+def called_twice(depth: int) -> Callable[[Any], Any]:
+    """Return a program in which each function calls the next one at two places."""
+    fun = numhlo.jit(lambda x: np.sin(x) * x)
+    for _ in range(depth):
+        fun = numhlo.jit(lambda x, inner=fun: np.cos(inner(x) * inner(x + 0.1)) + x)
+    return fun
+
+
+def test_functions_of_a_large_program_are_transformed_once_however_often_called() -> None:
+    for transform, x in (
+        (lambda f: numhlo.vmap(numhlo.grad(f)), np.ones(3)),
+        (numhlo.jacfwd, 0.3),
+        (numhlo.vmap, np.ones(3)),
+    ):
+        counts = [ops_of(transform(called_twice(depth)), x).total() for depth in (10, 16)]
+        assert counts[1] < 3 * counts[0]  # it is called 64 times as often
+
+
+def test_derivatives_of_functions_that_are_called_twice() -> None:
+    fun, x, step = called_twice(9), 0.3, 1e-6
+    slope, change = numhlo.jvp(numhlo.grad(fun), (x,), (1.0,))
+    assert slope == pytest.approx((fun(x + step) - fun(x - step)) / (2 * step), rel=1e-5)
+    slopes = numhlo.vmap(numhlo.grad(fun))(np.array([x + step, x, x - step]))
+    assert slopes[1] == pytest.approx(slope, rel=1e-12)
+    assert change == pytest.approx((slopes[0] - slopes[2]) / (2 * step), rel=1e-4)
+
+
 def test_branches_share_the_places_of_what_is_kept() -> None:
     branches = [lambda c, k=k: np.sin(c * np.sin(c * k)) for k in range(4)]
     several = lambda x: lax.scan(lambda c, k: (lax.switch(k % 4, branches, c), None), x, np.arange(100))[0].sum()

@@ -36,7 +36,6 @@ CASES = {**rule_cases.CASES, **rule_cases_structured.CASES, **rule_cases_composi
 RULED = (SPECIAL_DERIVATIVES, FACTOR_DERIVATIVES, PARTIALS, COMBINERS, FUNCTIONS, ("scan", "map"))
 """Tables whose keys are composites with rules, without their namespace."""
 LANES = 2
-hypothesis.settings.register_profile("many", deadline=None, max_examples=150, database=None)
 
 
 def outputs(result: Any) -> list[np.ndarray]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numhlo.tracer.batching import (  # noqa: F401 - each registers its rules
+    calls,
     contraction,
     control_flow,
     elementwise,

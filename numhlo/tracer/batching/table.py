@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Function, Op, Region, Value
-from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.rule_table import RuleTable
 from numhlo.tracer.named_axes import uses_batched_axis
 from numhlo.tracer.namespace.core import broadcast_to_shape, expand, shape_of
@@ -67,8 +66,3 @@ def batch_body(region: Region, arguments: Sequence[Lanes], size: int, environmen
 def batch_function(function: Function, arguments: Sequence[Lanes], size: int) -> list[Lanes]:
     """Run a function on lanes, in the current trace."""
     return batch_body(function.body, arguments, size, {})
-
-
-@BATCHING.register(control_flow.CALL)
-def _batch_call(op: Op, operands: list[Lanes], size: int, environment: Environment) -> Sequence[Lanes]:
-    return batch_function(op.attributes["callee"], operands, size)

@@ -157,7 +157,7 @@ def _split_branch(
     with new_trace(closed=False) as here, Trace(here, linear=True).resumed() as inner:
         lifted = {v: Dual(environment[v].primal, inner.argument(v.type)) for v in outer}
         plain: Mapping[Value, Dual] = {**environment, **lifted}
-        outputs = Walker(here, inner, walker.saved).body(region, [], plain)
+        outputs = walker.within(here, inner, walker.saved).body(region, [], plain)
         wanted = [instantiate(d.tangent, v) for d, v, a in zip(outputs, region.returns, active, strict=True) if a]
         linear, captures = finish_linear(inner, wanted)
         with here.resumed():
@@ -200,7 +200,7 @@ def _joint_while(
     if walker.linearizes:
         return _linearize_while(walker, op, primals, tangents, environment)
     condition, body = op.regions
-    each_step = Walker()  # what is known of the body's values is known of all steps together
+    each_step = walker.within()  # what is known of the body's values is known of all steps together
     active = Activity.around(op, environment).of_while(op)
     count = len(op.operands)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numhlo.tracer.differentiation import (  # noqa: F401 - each registers its rules
+    calls,
     collectives,
     composites,
     contraction,

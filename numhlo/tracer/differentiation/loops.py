@@ -18,16 +18,15 @@ from numhlo.lowering.ops.effects import op_has_effects
 from numhlo.lowering.ops.loops import loop_body, make_scan, values_inside
 from numhlo.tracer.bind import bind, trace_function
 from numhlo.tracer.differentiation.activity import Activity
+from numhlo.tracer.differentiation.halves import split_function
 from numhlo.tracer.differentiation.table import (
     Dual,
     Walker,
-    finish_linear,
     instantiate,
     transpose_body,
 )
 from numhlo.tracer.namespace.core import shape_of
 from numhlo.tracer.replay import replay_function
-from numhlo.tracer.trace import Trace, current_trace
 
 
 class Loop(NamedTuple):
@@ -89,11 +88,11 @@ def jvp_loop(
     }
     if walker.linearizes:
         return _linearize(walker, loop, primals, inits, active)
-    return _forward(loop, primals, inits, active)
+    return _forward(walker, loop, primals, inits, active)
 
 
 def _forward(
-    loop: Loop, primals: list[Any], inits: dict[int, Any], active: list[bool]
+    walker: Walker, loop: Loop, primals: list[Any], inits: dict[int, Any], active: list[bool]
 ) -> tuple[Sequence[Any], Sequence[Any]]:
     """Run one scan whose constants, carries and inputs are doubled by their tangents."""
     arguments = loop.body.body.arguments
@@ -104,7 +103,9 @@ def _forward(
 
     def run(*arrays: Any) -> list[Any]:
         given = dict(zip(layout, arrays, strict=True))
-        outputs = Walker().function(loop.body, [Dual(given[k, 0], given.get((k, 1))) for k in range(len(arguments))])
+        outputs = walker.within().function(
+            loop.body, [Dual(given[k, 0], given.get((k, 1))) for k in range(len(arguments))]
+        )
         values = loop.body.body.returns
         carries, ys = outputs[: loop.num_carries], outputs[loop.num_carries :]
         flags.extend(d.tangent is not None for d in ys)
@@ -128,7 +129,7 @@ def _forward(
     return [*carries, *ys], [*carry_tangents, *[next(results) if f else None for f in flags]]
 
 
-class Halves(NamedTuple):
+class LoopHalves(NamedTuple):
     """A loop body cut in two.
 
     Attributes
@@ -151,41 +152,20 @@ class Halves(NamedTuple):
     out_active: list[bool]
 
 
-def split_loop(loop: Loop, active: list[bool], kept: Mapping[Value, Any]) -> Halves:
-    """Trace the body's primal half, and inside it the linear half, whose captures are the residuals.
+def split_loop(walker: Walker, loop: Loop, active: list[bool], kept: Mapping[Value, Any]) -> LoopHalves:
+    """Cut the body in two, and find out where residuals come from.
 
     The primal half takes one input more for each of the ``kept`` values of the body, which it need not compute.
     """
-    arguments, values = loop.body.body.arguments, loop.body.body.returns
-    linear_types = [v.type for v, a in zip(arguments, active, strict=True) if a]
-    kept_types = [TensorType(shape_of(x)[1:], x.dtype) for x in kept.values()]
-    box: list[Any] = []
-
-    def run(*given: Any) -> list[Any]:
-        arrays, saved = given[: len(arguments)], dict(zip(kept, given[len(arguments) :], strict=True))
-        trace = current_trace()
-        assert trace is not None
-        with Trace(trace, linear=True).resumed() as inner:
-            extra = iter([inner.argument(t) for t in linear_types])
-            duals = [Dual(x, next(extra) if a else None) for x, a in zip(arrays, active, strict=True)]
-            outputs = Walker(trace, inner, saved).function(loop.body, duals)
-            carries_on = active[loop.num_consts : loop.first_x]
-            flags = [*carries_on, *[d.tangent is not None for d in outputs[loop.num_carries :]]]
-            results = [instantiate(d.tangent, v) for d, v, f in zip(outputs, values, flags, strict=True) if f]
-            linear, captures = finish_linear(inner, results)
-        box.extend((Function(f"linear_{loop.body.name}", linear), flags))
-        return [*[d.primal for d in outputs], *captures]
-
-    types = [*[v.type for v in arguments], *kept_types]
-    primal, captures = trace_function(f"primal_{loop.body.name}", run, types)
-    assert not captures
-    linear, flags = box
-    region = primal.body
-    residuals, region.returns = region.returns[len(values) :], region.returns[: len(values)]
+    kept_types = {v: TensorType(shape_of(x)[1:], x.dtype) for v, x in kept.items()}
+    carries_on = dict(enumerate(active[loop.num_consts : loop.first_x]))
+    primal, linear, flags = split_function(walker, loop.body, active, carries_on, kept_types)
+    region, count = primal.body, len(loop.body.body.returns)
+    residuals, region.returns = region.returns[count:], region.returns[:count]
     outside = Region()
     outside.arguments, outside.ops = region.arguments[: loop.num_consts], _invariant_ops(region, loop.num_consts)
     sources = [_source(v, loop, region, outside) for v in residuals]
-    return Halves(primal, linear, Function(f"hoisted_{loop.body.name}", outside), sources, flags)
+    return LoopHalves(primal, linear, Function(f"hoisted_{loop.body.name}", outside), sources, flags)
 
 
 def _source(residual: Value, loop: Loop, body: Region, outside: Region) -> tuple[str, int]:
@@ -217,7 +197,7 @@ def _linearize(
 ) -> tuple[Sequence[Any], Sequence[Any]]:
     inside = values_inside(loop.body.body) if walker.saved else set()
     kept = {v: x for v, x in walker.saved.items() if v in inside}
-    halves = split_loop(loop, active, kept)
+    halves = split_loop(walker, loop, active, kept)
     primals = [*primals, *kept.values()]
     count = len(loop.body.body.returns)
     with walker.in_primal():

@@ -22,15 +22,18 @@ import numpy as np
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Function, Op, Region, Value
 from numhlo.lowering.ir.errors import UnsupportedError
-from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.lowering.ops.rule_table import RuleTable
 from numhlo.lowering.passes.dead_ops import remove_dead_ops
+from numhlo.lowering.passes.outlining import find_outlined
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.differentiation.tiles import Tiles
 from numhlo.tracer.namespace.core import full_of
 from numhlo.tracer.replay import replay_op
 from numhlo.tracer.trace import Trace
+
+MOST_OPS = 2000
+"""Ops that a program may have with all calls inlined, from where on callees are shared; that is a second of tracing."""
 
 
 class Dual(NamedTuple):
@@ -123,6 +126,21 @@ def _add_tiles(x: Any, y: Any) -> Any:
     return add_tangents(Patch(tiles.whole, [tiles.onto], tiles.base is not None), other)
 
 
+class Calls:
+    """Which functions a walk differentiates once, however often they are called, and what became of them.
+
+    Parameters
+    ----------
+    function : Function
+        What is walked.
+    """
+
+    def __init__(self, function: Function) -> None:
+        self.shared = set(find_outlined(function, MOST_OPS))
+        self.forward: dict[tuple[Function, tuple[bool, ...]], Any] = {}
+        self.halves: dict[tuple[Function, tuple[bool, ...]], Any] = {}
+
+
 class Walker:
     """Runs a graph forward with tangents.
 
@@ -132,6 +150,8 @@ class Walker:
         Where primal ops and tangent ops go; the current trace for both where left out (forward mode).
     saved : mapping of Value to array, optional
         What is known of the graph's values, and need not be computed.
+    calls : Calls, optional
+        Those of the walk around; found by the first function that is run.
     """
 
     def __init__(
@@ -139,15 +159,26 @@ class Walker:
         primal_trace: Trace | None = None,
         linear_trace: Trace | None = None,
         saved: Mapping[Value, Any] | None = None,
+        calls: Calls | None = None,
     ) -> None:
         self.primal_trace = primal_trace
         self.linear_trace = linear_trace
         self.saved = saved or {}
+        self.calls = calls
 
     @property
     def linearizes(self) -> bool:
         """Return whether tangent ops go to a trace of their own."""
         return self.linear_trace is not None
+
+    def within(
+        self,
+        primal_trace: Trace | None = None,
+        linear_trace: Trace | None = None,
+        saved: Mapping[Value, Any] | None = None,
+    ) -> Walker:
+        """Return a walker for a body inside of what this one walks."""
+        return Walker(primal_trace, linear_trace, saved, self.calls)
 
     def in_primal(self) -> AbstractContextManager[Any]:
         """Return a context in which ops go to the primal trace."""
@@ -155,6 +186,8 @@ class Walker:
 
     def function(self, function: Function, inputs: Sequence[Dual]) -> list[Dual]:
         """Run a function."""
+        if self.calls is None:
+            self.calls = Calls(function)
         return self.body(function.body, inputs, {})
 
     def body(self, region: Region, inputs: Sequence[Dual], environment: Mapping[Value, Dual]) -> list[Dual]:
@@ -328,11 +361,3 @@ def linear_operand(op: Op, operands: Sequence[Any]) -> int:
     if len(places) != 1:
         raise UnsupportedError(f"{op.definition.name} is not linear in its operands together", where=op.location)
     return places[0]
-
-
-@JOINT.register(control_flow.CALL)
-def _joint_call(
-    walker: Walker, op: Op, primals: list[Any], tangents: list[Any], environment: Environment
-) -> tuple[Sequence[Any], Sequence[Any]]:
-    outputs = walker.function(op.attributes["callee"], [Dual(*pair) for pair in zip(primals, tangents, strict=True)])
-    return [d.primal for d in outputs], [d.tangent for d in outputs]
