@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
+import llvmlite.binding as llvm
 from llvmlite import ir
 from numba.core import types
 
@@ -124,12 +126,37 @@ def _join_signs(builder: ir.IRBuilder, order: str, join: str, operands: list[ir.
     return builder.bitcast(getattr(builder, join)(*[builder.bitcast(way, word) for way in ways]), lhs.type)
 
 
+@lru_cache
+def _has_ranges() -> bool:
+    """Return whether the processor has one instruction for the earlier and the later one of two floats."""
+    return bool(llvm.get_host_cpu_features().get("avx512dq"))
+
+
+def _range(builder: ir.IRBuilder, control: int, operands: list[ir.Value]) -> ir.Value:
+    """Return the smaller (0) or the larger one (1) of two floats as the processor gives it, -0 below +0."""
+    double = isinstance(operands[0].type, ir.DoubleType)
+    vector = ir.VectorType(operands[0].type, 2 if double else 4)
+    first, unset = ir.IntType(32)(0), ir.Constant(vector, ir.Undefined)
+    vectors = [builder.insert_element(unset, operand, first) for operand in operands]
+    sign_of_result, whole, current_rounding = 1 << 2, ir.IntType(8)(-1), ir.IntType(32)(4)
+    arguments = [*vectors, unset, whole, ir.IntType(32)(control | sign_of_result), current_rounding]
+    name = f"llvm.x86.avx512.mask.range.{'sd' if double else 'ss'}"
+    return builder.extract_element(llvm_intrinsic(builder, name, vector, arguments), first)
+
+
 def _quick_minimum(builder: ir.IRBuilder, type: types.Type, operands: list[ir.Value]) -> ir.Value:
-    return _join_signs(builder, "<", "or_", operands)  # all that NaN is joined with is NaN
+    if not _has_ranges():
+        return _join_signs(builder, "<", "or_", operands)  # all that NaN is joined with is NaN
+    return _or_nan(builder, _range(builder, 0, operands), operands)
 
 
 def _quick_maximum(builder: ir.IRBuilder, type: types.Type, operands: list[ir.Value]) -> ir.Value:
-    chosen = _join_signs(builder, ">", "and_", operands)
+    chosen = _range(builder, 1, operands) if _has_ranges() else _join_signs(builder, ">", "and_", operands)
+    return _or_nan(builder, chosen, operands)
+
+
+def _or_nan(builder: ir.IRBuilder, chosen: ir.Value, operands: list[ir.Value]) -> ir.Value:
+    """Return a value, NaN if an operand is that, which is not expected."""
     return _unless(builder, builder.fcmp_unordered("uno", *operands), chosen, lambda: builder.fadd(*operands))
 
 
