@@ -100,6 +100,29 @@ class Evaluate:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """How a loop's steps do nothing but count, where they do.
+
+    Attributes
+    ----------
+    advance : int
+        Which step of the body adds ``step`` to the counter; the condition's only one asks whether it is below
+        ``limit``.
+    tested, counter, advanced : int
+        The buffers that the condition reads, that the body reads, and that it writes.
+    limit, step, itemsize : int
+    """
+
+    advance: int
+    tested: int
+    counter: int
+    advanced: int
+    limit: int
+    step: int
+    itemsize: int
+
+
 @dataclass(slots=True, eq=False)
 class Loop:
     """Run ``condition`` then, while the boolean in buffer ``predicate`` holds, ``body`` and ``condition`` again."""
@@ -112,6 +135,7 @@ class Loop:
     """The buffers of the op's operands while it goes round, and of its results then."""
     inputs: Sequence[tuple[Value, int]] = ()
     """Which buffer holds which value that the op uses from outside."""
+    counting: Counting | None = None
 
 
 @dataclass(slots=True, eq=False)

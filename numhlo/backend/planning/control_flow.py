@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from numhlo.backend.emit.tables import KERNELS, RootRule
 from numhlo.backend.planning.blocked_kernels import emit_blocked_kernel
 from numhlo.backend.planning.buffers import Context
+from numhlo.backend.planning.counting import counting_of
 from numhlo.backend.planning.region import RegionPlanner
 from numhlo.backend.planning.scalar_kernels import emit_scalar_kernel
 from numhlo.backend.planning.window_copies import hoist_window_copies
@@ -105,7 +106,9 @@ def emit_while(op: Op, planner: RegionPlanner) -> None:
     for pair in pairs:
         context.memory.tie(*pair)
     _copy_before(planner, hoist_window_copies(body, body_planner, state))
-    planner.steps.append(Loop(test_steps, test_planner.results[0], steps, op, state, inputs))
+    loop = Loop(test_steps, test_planner.results[0], steps, op, state, inputs)
+    loop.counting = counting_of(loop)
+    planner.steps.append(loop)
     context.loops -= 1
     if test.number is not None:
         context.memory.release(test.number)

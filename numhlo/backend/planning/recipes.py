@@ -118,6 +118,7 @@ def _map_step(step: Step, number: Mapped) -> Step:
                 _map_steps(step.body, number),
                 _without_operands(step.op),
                 step.state,
+                counting=step.counting,
             )
         case Branch():
             return Branch(step.index, [_map_steps(b, number) for b in step.branches], _without_operands(step.op))

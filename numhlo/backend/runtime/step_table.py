@@ -14,7 +14,6 @@ import numpy as np
 
 from numhlo.backend.primitives import layout
 from numhlo.backend.program import Branch, Call, Evaluate, Exchange, Kernel, Launch, Loop, Program, Step, Subroutine
-from numhlo.backend.runtime.counting import counting_of
 
 BLAS_WORDS = ("gemm_", "call_fortran(")
 INTERRUPT_WORD = "interrupted("
@@ -145,9 +144,9 @@ class StepTable:
         self._add(layout.DO_REPEAT, (start,), loop)
         end = len(self.instructions)
         self.instructions[leave] = Instruction(layout.DO_JUMP_UNLESS, (loop.predicate, end), loop)
-        found = counting_of(loop)
+        found = loop.counting
         if found is not None:
-            row = next(n for n in range(leave, end) if self.instructions[n].step is found.advance)
+            row = next(n for n in range(leave, end) if self.instructions[n].step is loop.body[found.advance])
             counts = (found.counter, found.itemsize, found.advanced, found.step)
             self._counts[row] = [layout.DO_ADVANCE, 0, *counts]
             self._counts[start] = [layout.DO_LEAVE_UNLESS_BELOW, 0, found.tested, found.itemsize, found.limit, end]

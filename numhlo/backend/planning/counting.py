@@ -1,45 +1,21 @@
 """Which launches of a loop do nothing but count, so that the driver counts itself instead of running kernels.
 
 Their kernels are there all the same: Python's engine, and the change from one engine to the other, know launches only.
-`step_table` asks for each loop; `numhlo.backend.runtime.native_code.driver` counts.
+`numhlo.backend.runtime.native_code.driver` counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from numhlo.backend.emit.loop_rounds import count_of
-from numhlo.backend.program import Launch, Loop, Step
+from numhlo.backend.program import Counting, Launch, Loop, Step
 from numhlo.lowering.ir import Op, Value
 from numhlo.lowering.ops.control_flow import WHILE
 from numhlo.lowering.ops.creation import CONSTANT
 
 WORDS = {"int32": 4, "int64": 8}
 """Bytes of the counters that the driver knows."""
-
-
-@dataclass(frozen=True, slots=True)
-class Counting:
-    """What a loop's launches do to its counter.
-
-    Attributes
-    ----------
-    test, advance : Launch
-        What asks whether the counter is below ``limit``, and what adds ``step`` to it.
-    tested, counter, advanced : int
-        The buffers that the first reads, that the second reads, and that it writes.
-    limit, step, itemsize : int
-    """
-
-    test: Launch
-    advance: Launch
-    tested: int
-    counter: int
-    advanced: int
-    limit: int
-    step: int
-    itemsize: int
 
 
 def counting_of(loop: Loop) -> Counting | None:
@@ -58,7 +34,8 @@ def counting_of(loop: Loop) -> Counting | None:
     if tested is None or counter is None:
         return None
     ((_, advanced),) = advance.outputs
-    return Counting(test, advance, tested, counter, advanced, count.constant_limit, count.constant_step, itemsize)
+    number = loop.body.index(advance)
+    return Counting(number, tested, counter, advanced, count.constant_limit, count.constant_step, itemsize)
 
 
 def _launch_of(steps: Sequence[Step], value: Value) -> Launch | None:
