@@ -12,7 +12,7 @@ IN_ITS_LOOP = "The writer of loop nests emits it, with what it reduces over fuse
 EXPANDED = "The planner replaces it: by what it passes on, by reductions of a view of all windows."
 ON_NUMPY = "It runs by its definition on NumPy."
 LEGALIZED = "It is replaced by other ops before anything else looks at it."
-OTHERWISE = "Differentiation replaces it: a call by its ops, a counted while by a scan, a sort by a gather."
+OTHERWISE = "Differentiation replaces it: a counted while by a scan, a sort by a gather."
 BITS = "What it does to bits has no derivative: tangents of its result are zero."
 THREEFRY_IN_USERS = "Threefry's bits are computed by the kernels that use them; Philox's come from NumPy."
 RANDOM = "Random numbers are not a smooth function of anything."
@@ -80,7 +80,7 @@ HOLES: dict[str, dict[str, str]] = {
     "transpose": {
         **BEFORE,
         NO_OPERANDS: "constant iota",
-        OTHERWISE: "call sort while",
+        OTHERWISE: "sort while",
         BITS: "bitcast_convert",
         RANDOM: "rng rng_bit_generator",
         LEGALIZED: LEGAL,
