@@ -16,6 +16,7 @@ from numhlo.tracer.namespace import advanced_indexing as advanced
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.core import asarray, convert, shape_of
 from numhlo.tracer.namespace.index_items import as_traced, new_array, normalize_index
+from numhlo.tracer.namespace.joining import stack
 from numhlo.tracer.namespace.selected import Selected, Spread
 from numhlo.tracer.trace import Tracer
 
@@ -50,6 +51,32 @@ class Places(Selected):
             why="the number of true elements is not known while tracing",
             fix="index by the mask itself (x[mask]), use where(mask, x, y), or write numhlo.numpy.nonzero(..., size=n)",
         )
+
+
+class Rows(Places):
+    """The coordinates of the true elements of a mask, one row each.
+
+    Parameters
+    ----------
+    places : tuple of Places
+    """
+
+    def __init__(self, places: tuple[Places, ...]) -> None:
+        first = places[0]
+        values = as_traced(stack([place.values for place in places], -1))
+        super().__init__(values, first.mask, first.spread, -1, first.searched)
+        self.places = places
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return one row, or the coordinates along one axis."""
+        if isinstance(index, tuple) and index[:1] == (slice(None),) and isinstance(index[-1], int) and len(index) == 2:
+            return self.places[index[1]]
+        return super().__getitem__(index)
+
+    @property
+    def T(self) -> tuple[Places, ...]:  # noqa: N802 - NumPy's name
+        """Return the coordinates along each axis."""
+        return self.places
 
 
 def places_of(mask: Tracer, spread: Spread, searched: str) -> tuple[Places, ...]:

@@ -18,6 +18,7 @@ from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise as ufuncs
 from numhlo.tracer.namespace import moments, reductions
 from numhlo.tracer.namespace.core import FUNCTIONS, Unsized, asarray, broadcast_to_shape, convert, reshape_to
+from numhlo.tracer.namespace.cumulative import cumsum
 from numhlo.tracer.namespace.index_items import as_traced, new_array
 from numhlo.tracer.trace import Tracer
 
@@ -131,6 +132,9 @@ class Selected(Unsized):
         if options.get("where", True) is not True or args:
             self.refuse()
         axes = tuple(range(self.values.ndim)) if axis is None else self._axes(axis)
+        if axes[0] >= self.mask.ndim:  # within each element
+            found = REDUCTIONS[name](self.values, axes, **options)
+            return Selected(as_traced(found), self.mask, self.spread)
         options["where"] = self.whole_mask
         if name in WITHOUT_IDENTITY:
             options.setdefault("initial", _worst(name, self.dtype))
@@ -141,16 +145,34 @@ class Selected(Unsized):
         found: list[int] = []
         for k in given:
             place = k + self.ndim if k < 0 else k
+            if not 0 <= place < self.ndim:
+                self.refuse()
             found += range(self.mask.ndim) if place == 0 else [place + self.mask.ndim - 1]
-        if 0 not in found:
-            self.refuse()
-        return tuple(found)
+        return tuple(sorted(found))
 
     def write_into(self, target: Tracer, mask: Tracer) -> Tracer:
         """Return what ``target`` becomes by ``target[mask] = self``."""
         if not _same(mask, self.mask) or self.values.shape != target.shape:
             self.refuse()
         return as_traced(b.select(self.whole_mask, convert(self.values, target.dtype), target))
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return one element, counted from either end, or a part of every element."""
+        first, *rest = index if isinstance(index, tuple) else (index,)
+        if is_integer(first):
+            chosen = as_traced(reshape_to(self.values, (self.mask.size, *self.values.shape[self.mask.ndim :])))
+            return chosen[(self._place(first), *rest)]  # type: ignore[index]
+        if not (isinstance(first, slice) and first == slice(None)) or has_new_extent(rest):
+            self.refuse()
+        part = as_traced(self.values)[(slice(None),) * self.mask.ndim + tuple(rest)]  # type: ignore[index]
+        return Selected(part, self.mask, self.spread)
+
+    def _place(self, number: Any) -> Any:
+        """Return where the mask is true for the time of that number; beyond the last place if it never is."""
+        flags = reshape_to(self.mask, (self.mask.size,))
+        counts = cumsum(flags)
+        wanted = ufuncs.add(number, b.select(ufuncs.less(number, 0), reductions.sum(flags), 0))
+        return reductions.sum(ufuncs.less_equal(counts, wanted))
 
     def astype(self, dtype: Any, **options: Any) -> Selected:
         """Return the elements in another dtype."""
@@ -161,12 +183,28 @@ class Selected(Unsized):
         return self
 
     def __matmul__(self, other: Any) -> Any:
-        if self.ndim != 1:
+        if self.ndim == 1:
+            return other.T @ self if isinstance(other, Selected) and other.ndim == 2 else self._product(other)
+        if isinstance(other, Unsized) or self.ndim != 2:
             self.refuse()
-        return ufuncs.multiply(self, other).sum()
+        values: Any = self.values
+        return Selected(as_traced(values @ other), self.mask, self.spread)
 
     def __rmatmul__(self, other: Any) -> Any:
-        return self @ other
+        return self._product(other) if self.ndim == 1 else self.refuse()
+
+    def _product(self, other: Any) -> Any:
+        return ufuncs.multiply(self, other).sum()
+
+    @property
+    def T(self) -> Any:  # noqa: N802 - NumPy's name
+        """Return the elements as columns, which can be multiplied with as many rows."""
+        return self if self.ndim == 1 else Columns(self) if self.ndim == 2 else self.refuse()
+
+    def filled(self) -> Any:
+        """Return the elements in rows, and zeros in place of those left out."""
+        rows = b.select(self.whole_mask, self.values, 0)
+        return reshape_to(rows, (self.mask.size, *self.values.shape[self.mask.ndim :]))
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         function = FUNCTIONS.get(ufunc)
@@ -183,6 +221,10 @@ class Selected(Unsized):
             return self @ args[1]
         if name in ORDERED:
             return self._ordered(name, args, options)
+        if name == "norm" and len(args) == 1 and options.keys() <= {"axis"}:
+            return ufuncs.sqrt(ufuncs.square(ufuncs.absolute(self)).sum(**options))
+        if name == "cov" and self.ndim == 2 and options.get("rowvar", True) in (False, 0) and len(args) == 1:
+            return covariance(self, **{k: v for k, v in options.items() if k != "rowvar"})
         if name not in REDUCTIONS:
             self.refuse()
         return self.reduce(name, *args[1:], **options)
@@ -210,6 +252,73 @@ class Selected(Unsized):
         if name.startswith("_"):
             raise AttributeError(name)
         return self.refuse()
+
+
+def covariance(rows: Selected, *, ddof: int | None = None, bias: bool = False) -> Any:
+    """Return the covariance of the columns, as `numpy.cov`."""
+    centered = rows - rows.mean(axis=0)
+    missing = (0 if bias else 1) if ddof is None else ddof
+    return Columns(centered) @ centered / (reductions.sum(rows.mask) - missing)
+
+
+class Columns(Unsized):
+    """The transpose of `Selected` rows: their products with as many others are sums over all of them.
+
+    Parameters
+    ----------
+    rows : Selected
+    """
+
+    __array_priority__ = 2000.0
+
+    def __init__(self, rows: Selected) -> None:
+        self.rows, self.location = rows, rows.location
+
+    @property
+    def T(self) -> Selected:  # noqa: N802 - NumPy's name
+        """Return the rows."""
+        return self.rows
+
+    def refuse(self, where: Location | None = None) -> NoReturn:
+        """Raise the error for what needs the number of columns."""
+        self.rows.refuse(where)
+
+    def __matmul__(self, other: Any) -> Any:
+        if not isinstance(other, Selected) or other.ndim > 2 or not self.rows.matches(other):
+            self.refuse()
+        return np.matmul(np.transpose(self.rows.filled()), other.filled())
+
+    def call(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Return a product or the covariance; anything else needs the number of columns."""
+        if name == "cov" and len(args) == 1 and options.keys() <= {"ddof", "bias"}:
+            return covariance(self.rows, **options)
+        return self @ args[1] if name in ("dot", "matmul") and not options and len(args) == 2 else self.refuse()
+
+    def apply(self, ufunc: ufuncs.Ufunc, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Raise: elementwise functions are for rows."""
+        self.refuse()
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return self.call(func.__name__, args, kwargs) if args and args[0] is self else self.refuse()
+
+    def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
+        self.refuse()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self.refuse()
+
+
+def is_integer(x: Any) -> bool:
+    """Return whether an index is one number."""
+    traced = isinstance(x, Tracer) and not x.shape and x.dtype.kind in "iu"
+    return traced or (isinstance(x, int | np.integer) and not isinstance(x, bool))
+
+
+def has_new_extent(index: list[Any]) -> bool:
+    """Return whether an index has anything but numbers and slices."""
+    return not all(is_integer(entry) or isinstance(entry, slice) for entry in index)
 
 
 def _worst(name: str, dtype: np.dtype) -> Any:
@@ -244,7 +353,7 @@ COMPARISONS = {
     "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal",
 }  # fmt: skip
 UNARY = {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert"}
-NEED_LENGTH = ("__len__", "__iter__", "__bool__", "__getitem__", "__setitem__", "__index__", "__float__", "__int__")
+NEED_LENGTH = ("__len__", "__iter__", "__bool__", "__setitem__", "__index__", "__float__", "__int__")
 
 
 def attach() -> None:
@@ -261,6 +370,17 @@ def attach() -> None:
         setattr(Selected, name, lambda self, axis=None, *a, _n=name, **k: self.reduce(_n, axis, *a, **k))
     for name in NEED_LENGTH:
         setattr(Selected, name, lambda self, *args: self.refuse())
+    for name in (
+        "getitem",
+        "len",
+        "iter",
+        "rmatmul",
+        *COMPARISONS,
+        *UNARY,
+        *OPERATORS,
+        *[f"r{name}" for name in OPERATORS],
+    ):
+        setattr(Columns, f"__{name}__", lambda self, *args: self.refuse())
 
 
 attach()

@@ -28,6 +28,7 @@ from numhlo.tracer.namespace.elementwise import store
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.indexing import get_item
 from numhlo.tracer.namespace.joining import stack
+from numhlo.tracer.namespace.places import Places, Rows
 from numhlo.tracer.namespace.searching import nonzero
 from numhlo.tracer.trace import Tracer
 
@@ -288,12 +289,7 @@ def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     Returns
     -------
     Array
-        Of int64 and shape ``(count, a.ndim)``.
-
-    Raises
-    ------
-    DataDependentShapeError
-        If ``a`` is traced and ``size`` left out.
+        Of int64 and shape ``(count, a.ndim)``; of a traced array without ``size``, as those of `nonzero`.
 
     Examples
     --------
@@ -301,7 +297,8 @@ def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     [[0, 1], [1, 0]]
     """
     array = as_traced(asarray(a))
-    return stack(nonzero(array, size=size, fill_value=fill_value), 1)
+    found = nonzero(array, size=size, fill_value=fill_value)
+    return Rows(found) if found and isinstance(found[0], Places) else stack(found, 1)
 
 
 @implements(np.partition)

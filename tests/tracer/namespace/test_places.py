@@ -51,6 +51,19 @@ def test_positions_out_of_an_array():
     check(f, LINE, order, numpy.zeros(6), numpy.zeros(6), ulps=16)
 
 
+def test_single_ones_and_rows():
+    def f(np, x, y):
+        i, j = np.where(x > 0.5)
+        found = np.argwhere(x > 0.5)
+        a, b = found[1]
+        y[found[:, 0], found[:, 1]] += 1
+        y[a, b] = 9
+        box = found.min(axis=0), found.max(axis=0), found.mean(axis=0), x[tuple(found.T)].sum()
+        return i[0], j[-1], np.flatnonzero(x > 2)[2], x[i[0], j[0]], found[0], found[-1, 1], found[2][0], box
+
+    check(f, X, X * 2)
+
+
 def test_transformations(rng):
     f = lambda x: (x[numpy.where(x > 0)] ** 2).sum()
     x = rng.normal(size=(3, 8))
@@ -62,7 +75,8 @@ def test_transformations(rng):
     "program",
     [
         lambda np, x: len(np.where(x > 0)[0]),
-        lambda np, x: np.where(x > 0)[0][0],
+        lambda np, x: np.where(x > 0)[0][:1],
+        lambda np, x: np.argwhere(x > 0)[:2],
         lambda np, x: [i for i in np.where(x > 0)[0]],  # noqa: C416 - what is tested is the loop
         lambda np, x: np.where(x > 0)[1],
         lambda np, x: np.argwhere(x > 0),

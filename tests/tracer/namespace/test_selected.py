@@ -56,6 +56,43 @@ def test_rows():
     check(f, X, numpy.array([True, False, True]), ulps=64)
 
 
+def test_single_elements_and_parts():
+    def f(np, x, m, rows, k):
+        s, r = x[m], x[rows]
+        return s[0], s[-1], s[2], s[k], s[-k], r[0], r[-1, 1], r[:, 1].sum(), r[:, 1:3].max(axis=0), r[0][k]
+
+    check(f, X, MASK, numpy.array([False, True, True]), numpy.array(2))
+    read = numhlo.jit(lambda x: x[x > 0][2])
+    assert float(read(numpy.array([3.0, -1.0, 4.0]))) == 4.0  # beyond the last one, as of any array
+
+
+def test_rows_among_themselves():
+    def f(np, x, rows, w):
+        r = x[rows]
+        c = r - r.mean(axis=0)
+        return (
+            [c.T @ c, np.dot(r.T, r[:, 0]), r.T @ r[:, 1], r[:, 0] @ r, np.cov(r.T), np.cov(r, rowvar=False, ddof=0)],
+            [(r @ w).sum(axis=0), r.sum(axis=1).max(), np.linalg.norm(r - x[0], axis=1).min(), np.linalg.norm(r)],
+        )
+
+    check(f, X, numpy.array([True, False, True]), X.T @ X, ulps=256)
+
+
+@pytest.mark.parametrize(
+    "fun",
+    [
+        lambda np, x, rows: x[rows].T * 2,
+        lambda np, x, rows: x[rows].T @ x,
+        lambda np, x, rows: np.sort(x[rows].T),
+        lambda np, x, rows: x[rows][:, None],
+        lambda np, x, rows: x @ x[rows].T,
+    ],
+)
+def test_rows_and_columns_refused(fun):
+    message = refusal(fun, X, numpy.array([True, False, True]), kind=DataDependentShapeError)
+    assert message.splitlines()[0] == "x[mask] with a traced boolean mask bool[3]"
+
+
 def test_values_in_order():
     def f(np, x, m):
         x[m] += numpy.arange(6.0)
@@ -89,7 +126,7 @@ def test_derivatives_do_not_see_what_is_left_out():
     "fun",
     [
         lambda np, x, m: len(x[m]),
-        lambda np, x, m: x[m][0],
+        lambda np, x, m: x[m][:2],
         lambda np, x, m: list(x[m]),
         lambda np, x, m: bool(x[m]),
         lambda np, x, m: np.sort(x[m]),
