@@ -174,8 +174,10 @@ def require_scalar(x: Any, what: str, kinds: str = "biufc") -> None:
     """Raise `ControlFlowTypeError` unless ``x`` is a scalar of one of the dtype kinds."""
     shape, dtype = shape_of(x), result_dtype(x)
     if shape != () or dtype.kind not in kinds:
-        wanted = "an integer scalar" if kinds == "biu" else "a scalar"
-        fix = "use an integer" if shape == () else "reduce it first, with .all() or .any(), or use where()"
+        wanted = {"biu": "an integer scalar", "b": "a bool scalar"}.get(kinds, "a scalar")
+        fix = {"biu": "use an integer", "b": "compare it: x != 0"}.get(kinds, "use a number")
+        if shape != ():
+            fix = "reduce it first, with .all() or .any(), or use where()"
         raise ControlFlowTypeError(
             f"{what} must be {wanted}, got {dtype.name}[{','.join(map(str, shape))}]", where=capture_location(), fix=fix
         )

@@ -29,7 +29,7 @@ from numhlo.tracer.bodies import (
     require_callable,
     weak_argument,
 )
-from numhlo.tracer.control_flow import as_predicate, require_scalar
+from numhlo.tracer.control_flow import require_scalar
 from numhlo.tracer.namespace.core import asarray, convert, result_dtype
 from numhlo.tracer.pytree_paths import leaf_paths, structure_paths
 from numhlo.tracer.pytrees import PyTreeDef, tree_flatten, tree_unflatten
@@ -56,7 +56,8 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
     Raises
     ------
     ControlFlowTypeError
-        If the body changes the carry's structure, a shape, or narrows a dtype; the message names the leaf.
+        If the condition is no scalar bool, or the body changes the carry's structure, a shape, or narrows a dtype; the
+        message names the leaf.
     MutationError
         If the body writes into an array that is not part of the carry.
 
@@ -69,11 +70,18 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
     require_callable(body_fun, "while_loop: body_fun")
     if current_trace() is None:
         value = copy_arrays(init_val)
-        while cond_fun(value):
+        while _condition("while_loop", cond_fun(value)):
             value = body_fun(value)
         return as_results(value)
     carry = Carry("while_loop", init_val, body_fun)
     return carry.emit(cond_fun)
+
+
+def _condition(what: str, result: Any) -> Any:
+    """Return what a loop's condition gave; raise unless it is a bool."""
+    if type(result) is not bool:
+        require_scalar(result, f"{what}: the result of cond_fun", "b")
+    return result
 
 
 def fori_loop(
@@ -159,9 +167,7 @@ class Carry:
         """Emit the ``while`` op and return the final carry."""
 
         def condition(trace: Trace) -> Any:
-            pred = cond_fun(*self._arguments(trace, CarryArguments(self.types)))
-            require_scalar(pred, f"{self.what}: the result of cond_fun")
-            return as_predicate(asarray(pred))
+            return asarray(_condition(self.what, cond_fun(*self._arguments(trace, CarryArguments(self.types)))))
 
         test = Body("cond_fun", condition)
         region = self.body.region(self.types)

@@ -198,6 +198,12 @@ MISTAKES = {
         lambda x: lax.cond(x > 0, lambda: x, lambda: x),
         ControlFlowTypeError,
     ),
+    "while_loop: the result of cond_fun must be a bool scalar, got float64[]\n"
+    "  at test_control_flow.py:LINE in <lambda>:  SOURCE\n"
+    "  compare it: x != 0": (
+        lambda x: lax.while_loop(lambda c: c - 3, lambda c: c + 1, x[0]),
+        ControlFlowTypeError,
+    ),
     "while_loop: the body changes the type of the carry at [1]\n"
     "  at test_control_flow.py:LINE in <lambda>:  SOURCE\n"
     "  it is float64[3] before the body and float64[1,3] after it; "
@@ -256,6 +262,12 @@ def test_mistakes(text):
     assert lines[1].startswith("  at test_control_flow.py:") and " in " in lines[1]
     if "MUTATE" in text:
         assert lines[1].endswith(" in mutate:  x[0] = 1.0")
+
+
+def test_a_condition_is_a_bool_outside_jit_too():
+    for test in (lambda c: c - 3, lambda c: np.float64(c < 3), lambda c: np.array([c < 3])):
+        with pytest.raises(ControlFlowTypeError, match="the result of cond_fun must be a bool scalar"):
+            lax.while_loop(test, lambda c: c + 1, 0.0)
 
 
 def test_bodies_have_functional_updates_outside_jit():

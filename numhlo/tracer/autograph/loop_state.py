@@ -13,6 +13,8 @@ from numhlo.lowering.ir.errors import MutationError, UnsupportedError
 from numhlo.tracer.autograph.lent_storage import KeptLeaves, LentStorage, can_be_lent
 from numhlo.tracer.autograph.undefined import Undefined
 from numhlo.tracer.autograph.variables import Variables, is_traceable
+from numhlo.tracer.control_flow import as_predicate
+from numhlo.tracer.namespace.core import asarray
 from numhlo.tracer.pytrees import tree_leaves
 from numhlo.tracer.trace import Tracer
 
@@ -93,7 +95,7 @@ class LoopState:
 
         def traced(given: dict[str, Any]) -> Any:
             with self._entered(given) as values:
-                return self.storage.settled(test(*values))
+                return self.storage.settled(as_predicate(asarray(test(*values))))
 
         return traced
 

@@ -11,10 +11,11 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DTypeError
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise as ufuncs
-from numhlo.tracer.namespace.core import asarray, convert, implements
+from numhlo.tracer.namespace.core import asarray, convert, implements, shape_of
 from numhlo.tracer.namespace.elementwise import store
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.searching import where
+from numhlo.tracer.trace import Tracer
 
 NO_VALUE: Any = np._NoValue
 
@@ -50,11 +51,30 @@ def clip(
     low = min if a_min is NO_VALUE else a_min
     high = max if a_max is NO_VALUE else a_max
     result = as_traced(asarray(a))
+    bounds = [x for x in (low, high) if x is not None and x is not NO_VALUE]
+    are_numbers = len(bounds) == 2 and not any(shape_of(x) for x in bounds)
     if low is not None and low is not NO_VALUE:
-        result = ufuncs.maximum(result, low)
+        limited = ufuncs.maximum(result, low)
+        result = _with_zeros_of(result, low, limited, ufuncs.less) if are_numbers else limited
     if high is not None and high is not NO_VALUE:
-        result = ufuncs.minimum(result, high)
+        limited = ufuncs.minimum(result, high)
+        result = _with_zeros_of(result, high, limited, ufuncs.greater) if are_numbers else limited
     return store("clip", result, out, True)
+
+
+def _with_zeros_of(x: Any, bound: Any, limited: Any, is_beyond: Any) -> Any:
+    """Return limited values, a zero with its own sign where the bound is the other zero.
+
+    IEEE's maximum of -0.0 and 0.0 is 0.0. NumPy's loop for two numbers takes a bound only where the value is beyond it;
+    its other loops take what the processor's instruction gives.
+    """
+    known = bound.concrete if isinstance(bound, Tracer) else np.asarray(bound)
+    if limited.dtype.kind != "f" or (known is not None and known != 0):
+        return limited
+    beyond = is_beyond(x, bound)
+    if known is None:
+        beyond = ufuncs.logical_or(beyond, ufuncs.isnan(bound))
+    return where(beyond, limited, convert(x, limited.dtype))
 
 
 @implements(np.round, np.around)

@@ -92,6 +92,13 @@ def test_round_and_isclose(dtype, rng):
     check(lambda np, x, y: (np.isclose(x, y), np.isclose(x, y, 0.5, 1), np.isclose(x, x, equal_nan=True)), x, y)
 
 
+def test_clip_between_numbers_keeps_zeros():
+    x = numpy.array([3.0, -0.0, 0.0, numpy.nan, numpy.inf, -numpy.inf, -2.5])
+    for bounds in ((0, 3), (-1, 0), (-0.0, 2.0), (0.0, -0.0), (0, numpy.nan), (numpy.nan, 0)):
+        check(lambda np, x, bounds=bounds: np.clip(x, *bounds), x, ulps=0)
+    check(lambda np, x, low: np.clip(x, low, 2), x, 0.0, ulps=0)
+
+
 def test_sized_nonzero(rng):
     mask = rng.random((3, 4)) > 0.5
     n = numhlo.numpy
