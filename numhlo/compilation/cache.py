@@ -81,7 +81,7 @@ class Cache:
         return None
 
     def find_or_make(
-        self, key: CallKey, leaves: Sequence[Any], make: Callable[[str], Entry], names: Sequence[str]
+        self, key: CallKey, leaves: Sequence[Any], make: Callable[[Callable[[], str]], Entry], names: Sequence[str]
     ) -> Entry:
         """Return the entry that serves a call, made by ``make(cause)`` where there is none."""
         with self.lock:
@@ -123,18 +123,30 @@ class Cache:
         self.routes = tuple([r for r in self.routes if r.entry not in entries])
         self._past_calls += sum(e.calls for e in entries)
 
-    def explain_miss(self, key: CallKey, leaves: Sequence[Any], names: Sequence[str]) -> str:
-        """Return why no entry serves a call: the difference to the nearest one; its first word is the kind."""
+    def explain_miss(self, key: CallKey, leaves: Sequence[Any], names: Sequence[str]) -> Callable[[], str]:
+        """Return what says why no entry serves a call: the difference to the nearest one; its first word is the kind.
+
+        Keys are compared when somebody asks. What may be different by then, captured state and static objects, is
+        looked at now.
+        """
         variants = self._entries.get(key)
         if variants:
             entry = variants[0]
             changed = entry.guards.difference()
-            return f"captured: {changed}" if changed else f"layout: {_layout_of(entry)} was laid out differently"
+            text = f"captured: {changed}" if changed else f"layout: {_layout_of(entry)} was laid out differently"
+            return lambda: text
         if not self._entries:
-            return "first: nothing was compiled before"
-        recent = islice(reversed(self._entries), COMPARED_KEYS)
-        nearest = min(recent, key=lambda old: distance(old, key))
-        return difference(nearest, self._entries[nearest][0].names, key, names)
+            return lambda: "first: nothing was compiled before"
+        recent = [(old, found[0].names) for old, found in islice(reversed(self._entries.items()), COMPARED_KEYS)]
+
+        def compare() -> str:
+            nearest, its_names = min(recent, key=lambda one: distance(one[0], key))
+            return difference(nearest, its_names, key, names)
+
+        if key.statics:
+            text = compare()
+            return lambda: text
+        return compare
 
     def entries(self) -> list[Entry]:
         """Return all entries, oldest first."""

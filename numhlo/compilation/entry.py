@@ -37,8 +37,8 @@ class Entry:
         Argument leaves whose strides in memory decided what was traced, and these (None: C-contiguous).
     donated : sequence of int
         Argument leaves whose memory may be reused.
-    cause : str
-        Why it was traced; the first word is the kind.
+    cause : callable
+        Returns why it was traced, when somebody asks; the first word is the kind.
     observer : Observer
     keeps_graph : bool, optional
         Whether the program's graph stays, to be looked at.
@@ -50,10 +50,10 @@ class Entry:
     """
 
     __slots__ = (
+        "_cause",
         "cache_key",
         "calls",
         "captures",
-        "cause",
         "donated",
         "guards",
         "key",
@@ -80,7 +80,7 @@ class Entry:
         guards: Guards,
         layout: Sequence[tuple[int, Strides | None]],
         donated: Sequence[int],
-        cause: str,
+        cause: Callable[[], str],
         observer: Observer,
         *,
         keeps_graph: bool = False,
@@ -90,7 +90,8 @@ class Entry:
         self.number = 0  # entries of a cache are counted
         self.captures, self.written, self.rebound = tuple(traced.captures), traced.written, traced.rebound
         self.tensors = tuple([v.tensor for v in traced.function.body.arguments])
-        self.guards, self.donated, self.cause = guards, tuple(donated), cause
+        self.guards, self.donated = guards, tuple(donated)
+        self._cause: Callable[[], str] | str = cause
         self.layout = tuple(layout)
         self.calls = 0
         self.unflatten = unflattener(traced.out_tree)
@@ -98,6 +99,13 @@ class Entry:
         self.program = make_program(
             traced.function, name, self.donated, traced.written, observer, keeps_graph=keeps_graph
         )
+
+    @property
+    def cause(self) -> str:
+        """Return why the function was traced; the first word is the kind."""
+        if not isinstance(self._cause, str):
+            self._cause = self._cause()
+        return self._cause
 
     @property
     def signature(self) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 import numhlo.tracer.applying
 import numhlo.tracer.methods
 import numhlo.tracer.namespace.families  # noqa: F401 - NumPy's names get their traced meaning
+from numhlo.compilation.argument_leaves import donated_leaves, leaf_names, parameter_name
 from numhlo.compilation.bound_function import BoundFunction, is_class_method, is_property
 from numhlo.compilation.cache import Cache, CacheInfo, cache_of
 from numhlo.compilation.disabling import is_disabled
@@ -48,8 +49,6 @@ from numhlo.tracer.captured_walk import CapturedWalk
 from numhlo.tracer.frozen_draws import refusing_draws
 from numhlo.tracer.function_tracing import TracedFunction, call_traced, trace_pytree_function
 from numhlo.tracer.plain_numpy import run_traced
-from numhlo.tracer.pytree_keys import keystr
-from numhlo.tracer.pytree_paths import tree_leaves_with_path
 from numhlo.tracer.pytrees import CONTAINERS, PyTreeDef, find_container, tree_flatten, tree_unflatten
 from numhlo.tracer.rebound_items import ContainerWatch
 from numhlo.tracer.strides import Strides
@@ -83,6 +82,7 @@ class JittedFunction:
         self._inline = inline
         self._is_method = False
         self._traced_before = False
+        self._named_leaves: tuple[Any, Sequence[str]] | None = None
         self._switches = switches or {}
         self._variants: dict[frozenset[str], JittedFunction] = {}
         options = (static, donated, *self._switches.items())
@@ -189,44 +189,33 @@ class JittedFunction:
         try:
             return [leaf_type(x) for x in leaves]
         except (TypeError, ValueError):  # once more, to name the argument
-            return [leaf_type(x, name) for x, name in zip(leaves, self._leaf_names(call), strict=True)]
+            return [leaf_type(x, name) for x, name in zip(leaves, leaf_names(call, self._parameters), strict=True)]
 
-    def _leaf_names(self, call: Call) -> list[str]:
-        """Return what the argument leaves are called: ``params['w'][0]``."""
-        positional = [k for k in range(len(call.args) + len(call.statics)) if k not in call.statics]
-        names = []
-        for path, _ in tree_leaves_with_path((call.args, call.kwargs)):
-            side, place, *rest = path
-            name = self._parameter_name(positional[place.idx]) if side.idx == 0 else place.key
-            names.append(f"{name}{keystr(rest)}")
-        return names
-
-    def _parameter_name(self, number: int | str) -> str:
-        names = list(self._parameters or ())
-        if isinstance(number, str):
-            return number
-        if number < len(names) and self._parameters is not None:
-            parameter = self._parameters[names[number]]
-            if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
-                return names[number]
-        return f"argument {number}"
+    def _leaf_names(self, call: Call, tree: PyTreeDef) -> Sequence[str]:
+        """Return what the argument leaves are called; calls that follow each other mostly have the same structure."""
+        structure, known = (tree, tuple(call.statics)), self._named_leaves
+        if known is None or known[0] != structure:
+            known = self._named_leaves = structure, leaf_names(call, self._parameters)
+        return known[1]
 
     def _find_or_make(self, call: Call, key: CallKey, leaves: Sequence[Any]) -> Entry:
         for leaf in leaves:
             if isinstance(leaf, Tracer):
                 as_ndarray(leaf, "")  # raises: it was leaked
 
-        def make(cause: str) -> Entry:
+        def make(cause: Callable[[], str]) -> Entry:
             return self._make_entry(call, self._named(key), leaves, names, cause)
 
-        names = self._leaf_names(call)
+        names = self._leaf_names(call, key.tree)
         return self._cache.find_or_make(key, leaves, make, names)
 
     def _named(self, key: CallKey) -> CallKey:
         """Return a key for display: static arguments by name."""
-        return key._replace(statics=tuple([(self._parameter_name(k), v) for k, v in key.statics]))
+        return key._replace(statics=tuple([(parameter_name(k, self._parameters), v) for k, v in key.statics]))
 
-    def _make_entry(self, call: Call, key: CallKey, leaves: Sequence[Any], names: Sequence[str], cause: str) -> Entry:
+    def _make_entry(
+        self, call: Call, key: CallKey, leaves: Sequence[Any], names: Sequence[str], cause: Callable[[], str]
+    ) -> Entry:
         types = self._leaf_types(call, leaves)
         strides = [strides_of(x) for x in leaves]
         observer = self._observer(key, names)
@@ -234,27 +223,13 @@ class JittedFunction:
         with observer.timed("trace"):
             traced, guards = self._trace(call, key.tree, types, strides, names)
         layout = [(k, strides[k]) for k in traced.layouts_read]
-        donated = self._donated_leaves(call)
+        donated = donated_leaves(call, self._donated)
         with using(**self._switches):
             return Entry(self._name, key, traced, types, names, guards, layout, donated, cause, observer)
 
     def _observer(self, key: CallKey, names: Sequence[str]) -> Observer:
-        return Observer(self._name, f"{self._name}({describe_key(key, names)})")
-
-    def _donated_leaves(self, call: Call) -> list[int]:
-        if not self._donated:
-            return []
-        found = []
-        positional = [k for k in range(len(call.args) + len(call.statics)) if k not in call.statics]
-        for number, (path, _) in enumerate(tree_leaves_with_path((call.args, call.kwargs))):
-            side, place = path[:2]
-            if side.idx == 0:
-                chosen = positional[place.idx] in self._donated.numbers
-            else:
-                chosen = place.key in self._donated.names
-            if chosen:
-                found.append(number)
-        return found
+        name = self._name  # entries must not hold their function
+        return Observer(name, lambda: f"{name}({describe_key(key, names)})")
 
     def _trace(
         self,
@@ -304,7 +279,7 @@ class JittedFunction:
             self._walk_into(root.captured, call, tree)
             root.by_reference.update(root.captured.arrays())
         with refusing_draws(self._name, walk.generators, watches_global=not self._traced_before):
-            called = self._leaf_names(call) if names is None else names
+            called = self._leaf_names(call, tree) if names is None else names
             try:
                 traced = trace_pytree_function(self._name, body, types, strides, called, prepare)
             except BaseException:
@@ -316,7 +291,7 @@ class JittedFunction:
         return traced, walk.guards(lifts, copied)
 
     def _walk_into(self, walk: CapturedWalk, call: Call, tree: PyTreeDef) -> None:
-        walk.add_callable(self.__wrapped__, {self._parameter_name(k): v for k, v in call.statics.items()})
+        walk.add_callable(self.__wrapped__, {parameter_name(k, self._parameters): v for k, v in call.statics.items()})
         for kind in _container_types(tree):
             walk.add_class(kind)
 
@@ -347,15 +322,29 @@ class JittedFunction:
         call = self._split(args, kwargs)
         leaves, tree = tree_flatten(call.arguments)
         key = self._named(self._key(call, leaves, tree))
-        types, names, donated = self._leaf_types(call, leaves), self._leaf_names(call), self._donated_leaves(call)
+        types, names, donated = (
+            self._leaf_types(call, leaves),
+            self._leaf_names(call, tree),
+            donated_leaves(call, self._donated),
+        )
         with rare_collections():
             traced, _ = self._trace(call, tree, types, [strides_of(x) for x in leaves])
 
         def make_entry() -> Entry:
-            cause, observer = "first: compiled on request", self._observer(key, names)
+            observer = self._observer(key, names)
             with using(**self._switches):
                 return Entry(
-                    self._name, key, traced, types, names, Guards(), (), donated, cause, observer, keeps_graph=True
+                    self._name,
+                    key,
+                    traced,
+                    types,
+                    names,
+                    Guards(),
+                    (),
+                    donated,
+                    _on_request,
+                    observer,
+                    keeps_graph=True,
                 )
 
         return Traced(self._name, tree, traced, make_entry)
@@ -384,6 +373,10 @@ class JittedFunction:
         """Wait until all kernels of this function are compiled."""
         for entry in self._cache.entries():
             entry.wait()
+
+
+def _on_request() -> str:
+    return "first: compiled on request"
 
 
 def _is_static_instance(instance: Any) -> bool:

@@ -31,14 +31,14 @@ class Observer:
     ----------
     name : str
         The function's.
-    signature : str, optional
-        The function with its arguments' types.
+    signature : callable, optional
+        Returns the function with its arguments' types, as text.
     """
 
-    __slots__ = ("_dump", "_files", "_folder", "_parent", "_seconds", "_time", "_verify", "name", "signature")
+    __slots__ = ("_dump", "_files", "_folder", "_parent", "_seconds", "_signature", "_time", "_verify", "name")
 
-    def __init__(self, name: str, signature: str = "") -> None:
-        self.name, self.signature = name, signature or name
+    def __init__(self, name: str, signature: Callable[[], str] | None = None) -> None:
+        self.name, self._signature = name, signature
         self._dump: frozenset[str] = value_of("dump")
         self._verify: bool = value_of("verify")
         self._time: bool = value_of("time")
@@ -51,6 +51,11 @@ class Observer:
     def times_runs(self) -> bool:
         """Return whether every run is to be timed, so that none may bypass `run`."""
         return self._time
+
+    @property
+    def signature(self) -> str:
+        """Return the function with its arguments' types."""
+        return self.name if self._signature is None else self._signature()
 
     # -- what happened
 
@@ -70,10 +75,10 @@ class Observer:
         if "passes" in self._dump:
             self._write(f"after {name}", "mlir", print_module(Module([function])))
 
-    def explain(self, cause: str) -> None:
+    def explain(self, cause: Callable[[], str]) -> None:
         """Say why the function is traced."""
         if value_of("explain_cache"):
-            _say(f"{self.signature} is traced; {cause}")
+            _say(f"{self.signature} is traced; {cause()}")
 
     # -- time
 
