@@ -18,6 +18,7 @@ import llvmlite
 import ml_dtypes
 import numpy as np
 
+from numhlo.backend.compiler.address_space import shortage_there
 from numhlo.backend.compiler.messages import Message, read_message, write_message
 from numhlo.backend.nameless_files import open_nameless
 from numhlo.lowering.ir.errors import InternalError
@@ -27,6 +28,10 @@ JOB_SECONDS = 120.0
 MOST_MEMORY = 768 << 20
 """Bytes in use after a kernel beyond which a process is replaced: Numba keeps something of everything it compiles."""
 REMOVED_PREFIXES = ("NUMBA_", "PYTHON")
+SMALL = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
+"""What keeps the address space of a process small that multiplies no matrices."""
+END_LATER = "import signal; hasattr(signal, 'setitimer') and signal.setitimer(signal.ITIMER_REAL, {seconds})"
+"""Statements that let the system end a process that is not ready by then, even if nobody is left who could."""
 START = "import sys; sys.path += sys.argv[1:]; from numhlo.backend.compiler.worker import main; main()"
 """The program: what the compiler needs stands behind the standard library, so that nothing can shadow that."""
 
@@ -64,7 +69,7 @@ def environment() -> dict[str, str]:
     for name in ("PYTHONHOME", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"):
         if name in os.environ:
             kept[name] = os.environ[name]
-    return kept
+    return {**kept, **SMALL}
 
 
 def error_file() -> IO[bytes]:
@@ -94,10 +99,14 @@ class CompilerProcess:
     def __init__(self) -> None:
         if not can_start_processes():
             raise OSError("this Python can't be started again")
+        shortage = shortage_there()
+        if shortage:
+            raise OSError(shortage)
         self.errors = error_file()
         self.owner = os.getpid()
         self.memory = 0
-        command = [sys.executable, "-P", "-S", "-W", "ignore", "-c", START, *search_path()]
+        program = f"{END_LATER.format(seconds=START_SECONDS)}; {START}"
+        command = [sys.executable, "-P", "-S", "-W", "ignore", "-c", program, *search_path()]
         try:
             self.popen = subprocess.Popen(
                 command,

@@ -21,6 +21,7 @@ import warnings
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
+from numhlo.backend.compiler.address_space import FIX, shortage_here
 from numhlo.backend.compiler.messages import Message
 from numhlo.backend.compiler.process import MOST_MEMORY, CompilerDiedError, CompilerProcess
 from numhlo.backend.processors import available_processors
@@ -246,6 +247,9 @@ def object_code(kernel: Kernel, reply: Message) -> bytes:
 
 def compile_in_process(kernel: Kernel) -> bytes:
     """Return a kernel's object code, compiled here: imports Numba into this process."""
+    shortage = shortage_here()
+    if shortage:
+        raise compile_error(kernel, shortage, FIX)
     compiler = importlib.import_module("numhlo.backend.compiler.kernel_compiler")
     try:
         code: bytes = compiler.compile_source(kernel.name, kernel.source)

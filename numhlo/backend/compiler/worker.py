@@ -89,6 +89,8 @@ def answer(request: Message) -> Message:
 def serve(source: BinaryIO, sink: BinaryIO) -> None:
     """Answer requests until there are no more."""
     compile_source("warm_up", WARM_UP)
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, 0)  # it has not taken too long to start
     gc.freeze()
     gc.disable()
     write_message(sink, Message({"ready": True}))

@@ -2,6 +2,7 @@
 
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -12,9 +13,10 @@ import numpy as np
 import pytest
 
 import numhlo
+from numhlo.backend.compiler import address_space
 from numhlo.backend.compiler import process as process_module
 from numhlo.backend.compiler import service as service_module
-from numhlo.backend.compiler.process import CompilerProcess, search_path
+from numhlo.backend.compiler.process import END_LATER, CompilerProcess, search_path
 from numhlo.backend.compiler.service import CompilerService, KernelCompileError, compiler_service
 from numhlo.backend.loader import LoadedKernel
 from numhlo.backend.program import Kernel
@@ -299,6 +301,41 @@ def test_where_no_process_starts_kernels_are_compiled_here(monkeypatch, name, va
 
 
 @pytest.mark.slow
+def test_with_little_address_space_nothing_waits_for_ever(monkeypatch):
+    """Libraries that Numba loads would; where even this process has too little, NumPy does the kernels' work."""
+    limits = [(400 << 20, resource.RLIM_INFINITY)]
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: limits[-1])
+    monkeypatch.delitem(sys.modules, "numba", raising=False)
+    service = CompilerService(processes=1)
+    with pytest.warns(RuntimeWarning, match="480 MB of address space are needed, and the limit leaves 400"):
+        failed = service.submit(kernel(5)).exception(60)
+    assert isinstance(failed, KernelCompileError)
+    assert "320 MB of address space are needed, and the limit leaves " in str(failed)
+    assert str(failed).rstrip().endswith("allow more address space (ulimit -v, resource.RLIMIT_AS)")
+    service.close()
+    limits.append((address_space.NEEDED, resource.RLIM_INFINITY))
+    assert not address_space.shortage_there()
+
+
+def test_a_process_that_is_never_ready_ends_without_its_owner():
+    program = f"{END_LATER.format(seconds=0.05)}; import time; time.sleep(60)"
+    assert subprocess.run([sys.executable, "-S", "-c", program], check=False).returncode == -signal.SIGALRM
+
+
+@pytest.mark.slow
+def test_a_process_starts_with_the_address_space_that_it_needs():
+    text = """
+        import resource
+        from numhlo.backend.compiler import address_space, process
+        limit = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({address_space.NEEDED},) * 2)"
+        process.START = f"{limit}; {process.START}"
+        compiler = process.CompilerProcess()
+        print(len(compiler.compile("f", "def f(ctx, bufs, dims, lo, hi):\\n    return lo\\n").payload) > 0)
+        compiler.close()
+    """
+    assert run_child(text) == "True\n"
+
+
 def test_processes_end_with_their_owner():
     text = """
         import os, signal
