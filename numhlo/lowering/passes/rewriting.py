@@ -25,6 +25,9 @@ from numhlo.lowering.passes.outlining import OUTLINED, inlined_callee
 FOLD_BYTES = 1024
 """Ops whose operands are constants are evaluated if operands and results together have at most this size."""
 
+CALLING = frozenset({control_flow.CALL, control_flow.COMPOSITE})
+"""Ops that other functions' ops may take the place of."""
+
 Pattern = Callable[["Rewriter", Op], "Value | Sequence[Value] | None"]
 PATTERNS: dict[Primitive, list[Pattern]] = {}
 
@@ -107,7 +110,7 @@ class Rewriter:
                     self._define(call.results, self._rewritten(region.returns))
                 continue
             self.location = op.location
-            body = self._inlined_body(op)
+            body = self._inlined_body(op) if op.definition in CALLING else None
             if body is None:
                 self._define(op.results, self._visit(op))
             else:
@@ -139,12 +142,12 @@ class Rewriter:
 
     def _visit(self, op: Op) -> Sequence[Value]:
         operands = self._rewritten(op.operands)
-        callee = inlined_callee(op)
-        if callee is not None:
+        if op.definition in CALLING:
+            callee = inlined_callee(op)
+            if callee is None:
+                return self._composite(op, operands)
             outlined = {"callee": self._outlined[callee]}
             return self.emit(control_flow.CALL, operands, outlined, (), [v.type for v in op.results], op.location)
-        if op.definition is control_flow.COMPOSITE:
-            return self._composite(op, operands)
         operands = self._with_empty_constants(operands)
         regions = [self.region(r) for r in op.regions] if op.regions else ()
         types, attributes = [v.type for v in op.results], _without_notes(op)
@@ -197,14 +200,14 @@ class Rewriter:
         return self._append(op)
 
     def _with_empty_constants(self, operands: Sequence[Value]) -> list[Value]:
-        if True not in map(is_empty, operands):
+        if not has_empty(operands):
             return operands if isinstance(operands, list) else [*operands]
         return [self._empty(v) if is_empty(v) and constant_array(v) is None else v for v in operands]
 
     def _append(self, op: Op) -> list[Value]:
         """Append an op whose types are known, or what it simplifies to, and return its results."""
         has_effects = op_has_effects(op)
-        if op.operands and not has_effects and op.results and False not in map(is_empty, op.results):
+        if op.operands and not has_effects and has_empty(op.results) and all(map(is_empty, op.results)):
             self.count("empty values made constants")
             return [self._empty(v) for v in op.results]
         for rule in PATTERNS.get(op.definition, ()):
@@ -278,8 +281,16 @@ def made_by(value: Value, definition: Primitive) -> Op | None:
 
 def is_empty(value: Value) -> bool:
     """Return whether a value is a tensor without elements."""
-    type = value.type
-    return isinstance(type, TensorType) and 0 in type.shape and type.is_static
+    return has_empty((value,))
+
+
+def has_empty(values: Sequence[Value]) -> bool:
+    """Return whether one of some values is a tensor without elements."""
+    for value in values:
+        type = value.type
+        if isinstance(type, TensorType) and 0 in type.shape and type.is_static:
+            return True
+    return False
 
 
 def constant_array(value: Value) -> np.ndarray | None:
