@@ -175,6 +175,20 @@ def test_errors_at_once():
             call()
 
 
+def test_attributes_are_taken_as_numpy_and_python_have_them():
+    b = Builder("taken")
+    x = b.parameter(0, (4,), F32)
+    b.pad(x, F32(0), edge_padding_low=np.array([1]), edge_padding_high=[2], interior_padding=(np.int8(0),))
+    total = [lambda a, c: a + c]
+    b.reduce_window(x, F32(0), regions=total, window_dimensions=[2], window_strides=None, padding=[[1, 0]])
+    b.batch_norm_inference(b.full((2, 3), 1, F32), *[b.full((3,), 1, F32)] * 4, epsilon=0, feature_index=np.int64(1))
+    b.sort(x, regions=[lambda a, c: a < c], dimension=0, is_stable=np.bool_(True))
+    b.all_gather(x, all_gather_dim=0, replica_groups=[[0, 1]], result=np.zeros(8, F32))
+    text = b.build().as_text()
+    official_parse(text)
+    assert "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>" in text
+
+
 @pytest.mark.parametrize(
     ("write", "message"),
     [
@@ -186,6 +200,14 @@ def test_errors_at_once():
         (lambda b, x: b.call(Builder("other"), x), "not inside"),
         (lambda b, x: b.op("sines", x), "StableHLO has no op 'sines'"),
         (lambda b, x: b.reduce(x, F32(0), regions=[3], dimensions=(0,)), "a region is a builder or a function"),
+        (lambda b, x: b.reverse(x, dimensions=0), "reverse: the attribute dimensions can't be 0"),
+        (lambda b, x: b.reverse(x), "reverse: the attribute dimensions is missing"),
+        (
+            lambda b, x: b.gather(x, np.int32([1]), dimension_numbers=DotDimensionNumbers(), slice_sizes=[1]),
+            "record:gat",
+        ),
+        (lambda b, x: b.all_gather(x, all_gather_dim=0, replica_groups=0, result=np.ones(3, F32)), "matrix of i64"),
+        (lambda b, x: b.reshape(x, result=(3, 1)), "3 is no type of a result"),
     ],
 )
 def test_wrong_use(write, message):

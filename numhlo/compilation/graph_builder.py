@@ -14,9 +14,21 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.compilation.builder_attributes import fit_attributes
 from numhlo.compilation.builder_handles import Handle
 from numhlo.lowering.interpreter import evaluate_op, free_values
-from numhlo.lowering.ir import Function, Module, Op, Region, TensorType, Type, Value, capture_location
+from numhlo.lowering.ir import (
+    Function,
+    Module,
+    Op,
+    Region,
+    TensorType,
+    TokenType,
+    TupleType,
+    Type,
+    Value,
+    capture_location,
+)
 from numhlo.lowering.ir.errors import ArgumentError, NumhloError, ShapeError
 from numhlo.lowering.ops import PRIMITIVES, comparison, creation, elementwise, layout
 from numhlo.lowering.ops.primitive import make_op
@@ -189,21 +201,14 @@ class GraphBuilder:
             if definition in BROADCASTING:
                 values = self._broadcast(name, values, broadcast_dimensions)
             elif broadcast_dimensions is not None:
-                attributes["broadcast_dimensions"] = tuple(broadcast_dimensions)
+                attributes["broadcast_dimensions"] = broadcast_dimensions
             bodies = [self._region(item, values, definition.name) for item in regions]
-            dense = {attribute.name for attribute in definition.attributes if attribute.kind == "dense"}
-            attributes = {k: self._attribute(v, k in dense) for k, v in attributes.items()}
-            results = self._append(definition, values, attributes, _types(result), bodies)
+            callees = {k: v._build_for(self) for k, v in attributes.items() if isinstance(v, GraphBuilder)}
+            fit = fit_attributes(definition, {**attributes, **callees})
+            results = self._append(definition, values, fit, _types(result), bodies)
             handles = tuple([Handle(self, value) for value in results])
             return handles[0] if len(handles) == 1 else handles
         return Handle(self, None)
-
-    def _attribute(self, value: Any, is_dense: bool) -> Any:
-        if isinstance(value, GraphBuilder):
-            return value._build_for(self)
-        if is_dense and isinstance(value, list | tuple):
-            return np.asarray(value)
-        return tuple(value) if isinstance(value, list) else value
 
     def _append(
         self,
@@ -266,7 +271,7 @@ class GraphBuilder:
     def call(self, function: Any, *operands: Any) -> Any:
         """Call a function: what a builder inside this one builds."""
         with self._noting():
-            callee = self._attribute(function, is_dense=False)
+            callee = function._build_for(self) if isinstance(function, GraphBuilder) else function
             return self.op("call", *operands, callee=callee, result=callee.result_types)
         return Handle(self, None)
 
@@ -364,7 +369,11 @@ def _types(result: Any) -> list[Type] | None:
     if result is None:
         return None
     items = result if isinstance(result, list | tuple) else [result]
-    return [TensorType(r.shape, r.dtype) if isinstance(r, np.ndarray | np.generic) else r for r in items]
+    types = [TensorType(r.shape, r.dtype) if isinstance(r, np.ndarray | np.generic) else r for r in items]
+    for item in types:
+        if not isinstance(item, TensorType | TupleType | TokenType):
+            raise ArgumentError(f"{item!r:.60} is no type of a result", fix="give a TensorType, or an array like it")
+    return types
 
 
 def _placed(name: str, low: TensorType, high: TensorType, dimensions: Sequence[int] | None) -> tuple[int, ...]:

@@ -261,13 +261,22 @@ class AttributeParser(RecordParser):
 
     def convert(self, attribute: Attribute, value: Any, index: int) -> Any:
         """Return an attribute's value as its kind asks for it; ``index`` is its place."""
-        conversion = _CONVERSIONS.get(_KIND.split(attribute.kind)[0])
-        if conversion is None:
-            return value
-        converted = conversion(attribute.kind, value)
+        converted = fitted(attribute.kind, value)
         if converted is None:
             raise self.error(f"{attribute.name} of kind {attribute.kind}", index)
         return converted
+
+
+def fitted(kind: str, value: Any) -> Any:
+    """Return a value as attributes of a kind hold it, or None where it does not fit.
+
+    Examples
+    --------
+    >>> fitted("array<i64>", np.array([1, 2])), fitted("i64", "1")
+    ((1, 2), None)
+    """
+    conversion = _CONVERSIONS.get(_KIND.split(kind)[0])
+    return value if conversion is None else conversion(kind, value)
 
 
 def _as_integer(kind: str, value: Any) -> Any:
