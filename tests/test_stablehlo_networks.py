@@ -63,6 +63,7 @@ def test_a_network_and_its_gradient(rng):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("first_answers")
 def test_the_exported_network_is_a_function(rng):
     p, labels = parameters(rng), np.array([1, 4, 0], np.int32)
     x = rng.standard_normal((3, 8, 8, 1)).astype(np.float32)
@@ -92,6 +93,7 @@ def test_the_exported_network_is_a_function(rng):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("first_answers")
 def test_a_gradient_is_differentiated_again(rng):
     x = rng.standard_normal((2, 6, 6, 2)).astype(np.float32)
 

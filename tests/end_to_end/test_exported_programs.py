@@ -14,7 +14,6 @@ QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes
 BOUNDS = {2: 2e-2, 4: 2e-4, 8: 1e-9}
 """By bytes of a real number. Random, sorted and counted results are integers, and exact."""
 
-SLOW = pytest.mark.slow
 LOOSE = {"half_precision": 2e-3}
 """Sums of float16, which XLA rounds elsewhere."""
 
@@ -44,7 +43,7 @@ def test_there_are_enough():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [n if k % 4 == 0 else pytest.param(n, marks=SLOW) for k, n in enumerate(PROGRAMS)])
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_first_and_compiled_answers(name):
     text, arrays, expected = made(name)
     module = stablehlo.parse(text, name)

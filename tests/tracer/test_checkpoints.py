@@ -70,6 +70,7 @@ def test_checkpoint_policies_keep_what_jax_keeps():
     assert all(hasattr(jax.checkpoint_policies, name) for name in vars(type(ours)) if not name.startswith("_"))
 
 
+@pytest.mark.usefixtures("first_answers")
 def test_policies_look_into_loops_branches_and_calls():
     def fun(w, x):
         def step(c, row):
@@ -101,6 +102,7 @@ def test_policies_look_into_loops_branches_and_calls():
     np.testing.assert_allclose(second, numhlo.jvp(numhlo.grad(fun), (w, x), (w, x))[1], rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.usefixtures("first_answers")
 def test_policies_look_into_counted_loops():
     def fun(lib, w, x):
         inner = lambda i, c: lib.numpy.tanh(c @ w) * (i + 1)
@@ -134,6 +136,7 @@ def test_policies_leave_loops_of_unknown_length_alone():
     np.testing.assert_allclose(numhlo.jit(numhlo.grad(given))(w, x), numhlo.grad(fun)(w, x), rtol=1e-12)
 
 
+@pytest.mark.usefixtures("first_answers")
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("segment", [None, 1, 3, 20])
 def test_scans_in_segments(segment, reverse):
@@ -167,6 +170,7 @@ def test_segments_bound_what_is_kept():
     assert kept(numhlo.checkpointed_scan, 400) < 100
 
 
+@pytest.mark.usefixtures("first_answers")
 def test_reverse_mode_through_loops_of_unknown_length():
     def fun(loop, a, x):
         cond = lambda s: (s[1] ** 2).sum() < 50
@@ -199,6 +203,7 @@ def test_reverse_mode_through_loops_of_unknown_length():
         numhlo.checkpointed_while_loop(None, None, 0, tape=-1)
 
 
+@pytest.mark.usefixtures("first_answers")
 @pytest.mark.parametrize("tape", [1, 3, 40])
 def test_loops_of_unknown_length_on_a_tape(tape):
     def fun(loop, a, x, w):

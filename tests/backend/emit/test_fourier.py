@@ -45,13 +45,13 @@ def check(function, arrays, oracle):
 @pytest.mark.specifies("fft")
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
 def test_complex_lines(rng, dtype):
-    shapes = [(3, 77), (4096,), (40, 12), (60,), (40, 128), (2, 3, 5, 6)]
+    shapes = [(3, 77), (40, 12), (4096,)]
     if dtype == np.complex128:  # each is a kernel of its own
-        shapes += [(1,), (2,), (1001,), (3, 5)]
+        shapes += [(60,), (40, 128), (2, 3, 5, 6), (1,), (2,), (1001,), (3, 5)]
     arrays = [numbers(rng, shape, dtype) for shape in shapes]
 
     def transforms(fft):
-        return lambda *a: [*[fft.fft(x) for x in a], *[fft.ifft(x) for x in a[:3]]]
+        return lambda *a: [*[fft.fft(x) for x in a], *[fft.ifft(x) for x in a[1:3]]]
 
     check(transforms(np.fft), arrays, transforms(scipy.fft))
 
@@ -60,8 +60,9 @@ def test_complex_lines(rng, dtype):
 @pytest.mark.specifies("fft")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_real_lines(rng, dtype):
-    lengths = (1, 2, 3, 4, 15, 49, 1000) if dtype == np.float64 else (4, 15, 1000)
-    reals = [numbers(rng, shape, dtype) for n in lengths for shape in ((n,), (20, n))]
+    lengths = (1, 2, 3, 4, 15, 49, 1000) if dtype == np.float64 else (15, 1000)
+    reals = [numbers(rng, (20, n), dtype) for n in lengths]
+    reals += [numbers(rng, (n,), dtype) for n in lengths[-2:]]
     halves = [numbers(rng, (20, n // 2 + 1), np.result_type(dtype, np.complex64)) for n in lengths]
     check(lambda *a: [np.fft.rfft(x) for x in a], reals, lambda *a: [scipy.fft.rfft(x) for x in a])
     check(
