@@ -224,6 +224,11 @@ def test_the_oldest_go_when_there_is_too_much(tmp_path, monkeypatch):
     assert kept[0] == 0
     assert 1 not in kept
     assert sum(path.stat().st_size for path in folder.iterdir()) <= cache.most_bytes
+    cache.most_bytes //= 2  # several have to go at once
+    cache.sweep()
+    kept = sum(path.stat().st_size for path in folder.iterdir())
+    assert 0 < kept <= disk_cache.KEPT_SHARE * cache.most_bytes
+    assert cache.read(kernels[0]) == CODE
 
 
 def test_unfinished_files_are_swept(cache):
