@@ -404,3 +404,40 @@ def searches_rows(matrix, wanted):
             if row[0] > 100:
                 return 0.0, -2
     return -1.0, -1
+
+
+def machine(events):
+    state = count = 0
+    for event in events:
+        match (state, event):
+            case (0, 1):
+                state = 1
+            case (1, 2) | (1, 0):
+                state = 2
+                count += 1
+            case (2, _):
+                state = 0
+            case (s, e):
+                count = count + 10 * e + s
+    return state, count
+
+
+def matches(x):
+    total = 0.0
+    for v in x:
+        match v:
+            case 1 | 3 as odd:
+                total += odd
+            case big if big > 5:
+                double = big * 2
+                total += double
+                del double
+            case None:
+                total = -1.0
+            case _:
+                total += 100
+    match x[0] * 1:
+        case 3:
+            return total
+        case _:
+            return -total

@@ -26,6 +26,7 @@ from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.autograph import staging
 from numhlo.tracer.autograph.early_returns import without_early_returns
 from numhlo.tracer.autograph.exits import RUNTIME, without_exits
+from numhlo.tracer.autograph.matches import without_matches
 from numhlo.tracer.autograph.names import Names, always_returns, captured_names, contains_return, names_of
 from numhlo.tracer.captured_walk import is_library
 from numhlo.tracer.marked_calls import Marker
@@ -225,7 +226,8 @@ class _Rewriter(ast.NodeTransformer):
     def of(cls, statements: list[ast.stmt]) -> list[ast.stmt]:
         """Return a function's statements, rewritten."""
         captured = captured_names(statements)
-        return cls(captured).function_body(without_exits(without_early_returns(statements)))
+        plain = without_early_returns(without_matches(statements))
+        return cls(captured).function_body(without_exits(plain))
 
     def function_body(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
         """Rewrite a function's statements, in which an `if` may return."""

@@ -45,6 +45,11 @@ def later(read: Callable[[], Any], name: str) -> Any:
     return Later(name) if isinstance(found, Undefined) else found
 
 
+def deleted(name: str) -> Any:
+    """Return the value of a variable that a branch deleted."""
+    return Undefined(name)
+
+
 def _empty_like(x: Any) -> Any:
     """Return zeros of the types of a tree's leaves."""
 
