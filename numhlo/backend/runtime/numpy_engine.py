@@ -77,7 +77,8 @@ class NumpyEngine:
                 return number + 1
             case layout.DO_COPY:
                 source, target, _ = numbers
-                frame.view(target, self.buffers[target])[...] = frame.view(source, self.buffers[source])
+                copied = frame.view(target, self.buffers[target])
+                copied[...] = frame.view(source, self.buffers[source]).reshape(copied.shape)  # bytes have no shape
                 return number + 1
             case layout.DO_END:
                 return layout.DONE
