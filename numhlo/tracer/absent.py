@@ -34,7 +34,7 @@ NOT_OF_JAX: Mapping[str, str] = {
     "effects_barrier": "leave it out: calls return when they are done",
     "transfer_guard": "leave it out: there is one memory",
     "float0": "integers have no tangents; zeros stand for them",
-    "image": "use numhlo.numpy.interp along each axis, or lax.gather",
+    "image": "use numhlo.compat.jax.image, or numhlo.numpy.interp along each axis",
     "profiler": "use debugging(time=True), or a profiler of Python's",
 }
 """JAX's names that mean nothing here, and what to do instead."""

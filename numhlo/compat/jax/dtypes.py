@@ -1,0 +1,52 @@
+"""`jax.dtypes`: questions about dtypes, under numhlo's rules: 64 bits are what they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from numhlo.numpy import bfloat16, finfo, iinfo, issubdtype, result_type
+
+__all__ = ["bfloat16", "canonicalize_dtype", "finfo", "iinfo", "issubdtype", "itemsize_bits", "result_type"]
+
+
+def canonicalize_dtype(dtype: Any, allow_extended_dtype: bool = False) -> np.dtype:
+    """Return the dtype that arrays asked for with ``dtype`` have: itself, since 64 bits are kept.
+
+    Parameters
+    ----------
+    dtype : dtype_like
+    allow_extended_dtype : bool, optional
+        JAX's; keys are plain integers here.
+
+    Returns
+    -------
+    dtype
+
+    Examples
+    --------
+    >>> canonicalize_dtype("float64")
+    dtype('float64')
+    """
+    found: np.dtype = np.dtype(dtype)
+    return found
+
+
+def itemsize_bits(dtype: Any) -> int:
+    """Return the number of bits of an element.
+
+    Parameters
+    ----------
+    dtype : dtype_like
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> itemsize_bits(np.float32)
+    32
+    """
+    return 8 * int(np.dtype(dtype).itemsize)
