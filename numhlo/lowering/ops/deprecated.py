@@ -65,8 +65,9 @@ def evaluate_map(arrays: Arrays, attributes: Mapping[str, Any], regions: Sequenc
 
 def infer_broadcast(signature: Signature) -> Sequence[Type]:
     """New dimensions go in front."""
-    operand = signature.tensor(0)
-    return declared_or(signature, [operand.with_shape((*signature.attributes["broadcast_sizes"], *operand.shape))])
+    operand, sizes = signature.tensor(0), signature.attributes["broadcast_sizes"]
+    signature.require(min(sizes, default=0) >= 0, f"broadcast_sizes must not be negative: {list(sizes)}")
+    return declared_or(signature, [operand.with_shape((*sizes, *operand.shape))])
 
 
 def evaluate_broadcast(arrays: Arrays, attributes: Mapping[str, Any], regions: Sequence[RegionFunction]) -> Arrays:
