@@ -32,7 +32,7 @@ SHAPES = {
     "odd layout": (
         (6, 3, 2, 7),
         (2, 4, 3, 3),
-        {"window_strides": (1, 2), "padding": "SAME_LOWER", "dimension_numbers": ("WCNH", "WOHI", "HCWN")},
+        {"window_strides": (1, 2), "padding": "SAME_LOWER", "dimension_numbers": ("WCNH", "HOWI", "HCWN")},
     ),
     "features": (
         (2, 7, 6, 4),

@@ -48,7 +48,8 @@ def conv_dimension_numbers(lhs_shape: Sequence[int], rhs_shape: Sequence[int], d
     lhs_shape, rhs_shape : sequence of int
         Of which the lengths count.
     dimension_numbers : None, three str, or ConvDimensionNumbers
-        Letters are N, C, I, O, and any for spatial dimensions; None is ``("NCHW", "OIHW", "NCHW")`` and its like.
+        Letters are N, C, I, O, and any for spatial dimensions, whose order in the second string is that of strides,
+        padding and dilation; None is ``("NCHW", "OIHW", "NCHW")`` and its like.
 
     Returns
     -------
@@ -86,7 +87,7 @@ def conv_dimension_numbers(lhs_shape: Sequence[int], rhs_shape: Sequence[int], d
             fix=f"give three strings of {ndim} letters, such as ('NHWC', 'HWIO', 'NHWC')",
         )
     lhs, rhs, out = specs
-    spatial = [letter for letter in lhs if letter not in "NC"]
+    spatial = [letter for letter in rhs if letter not in "OI"]
     parts = []
     for spec, first in ((lhs, "NC"), (rhs, "OI"), (out, "NC")):
         order = [*first, *spatial]
