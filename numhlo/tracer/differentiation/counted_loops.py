@@ -1,5 +1,7 @@
 """While loops as scans: those whose counter starts, steps and ends at constants, and those that have been run.
 
+The plainest form is counted by arithmetic; `loop_counters` runs what decides of any other.
+
 Outside jit values are known, and so a loop can be counted by running it. Its steps are then kept in arrays of that
 length. Under jit no array can grow with the number of steps: shapes are static.
 """
@@ -16,6 +18,7 @@ from numhlo.lowering.ir import Function, Op, Region, TensorType, Value
 from numhlo.lowering.ops import comparison, control_flow, creation
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.tracer.bind import bind, bind1, trace_region
+from numhlo.tracer.differentiation.loop_counters import count_steps
 from numhlo.tracer.differentiation.loops import Loop
 from numhlo.tracer.replay import replay_body
 from numhlo.tracer.staging import known_value
@@ -40,6 +43,8 @@ def as_scan(op: Op, inits: Sequence[Any], outside: Mapping[Value, Any]) -> Count
         What the loop uses from around it; the current trace is one of primal values.
     """
     steps = _trip_count(op, inits)
+    if steps is None:
+        steps = count_steps(op, inits, outside)
     if steps is None:
         steps = _count_by_running(op, inits, outside)
     if steps is None:
