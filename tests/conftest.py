@@ -85,14 +85,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Run tests in which coverage is not measured at full speed."""
-    measuring = coverage.Coverage.current()
-    if measuring is None or item.stash[MEASURED]:
-        return (yield)
-    measuring.stop()
+    stopped: list[coverage.Coverage] = []
+    while not item.stash[MEASURED] and (measuring := coverage.Coverage.current()) is not None:
+        measuring.stop()  # a test worker has two, one inside the other
+        stopped.insert(0, measuring)
     try:
         return (yield)
     finally:
-        measuring.start()
+        for measuring in stopped:
+            measuring.start()
 
 
 def pytest_collection_finish() -> None:
