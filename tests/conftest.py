@@ -77,7 +77,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     seen: set[str] = set()
     for item in items:
         function = item.nodeid.partition("[")[0]
-        quick = item.get_closest_marker("slow") is None and not function.startswith("tests/architecture")
+        left_out = any(item.get_closest_marker(name) for name in ("slow", "interrupts"))
+        quick = not left_out and not function.startswith("tests/architecture")
         item.stash[MEASURED] = quick and function not in seen
         seen.add(function)
 

@@ -14,7 +14,10 @@ from numhlo import lax
 from numhlo.backend.kernel_cache import KernelHandle
 from numhlo.backend.program import Kernel
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="native loops can't be interrupted there")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="native loops can't be interrupted there"),
+    pytest.mark.interrupts,
+]
 
 
 def endless(x):

@@ -21,7 +21,10 @@ from tests.backend.child import run_child
 from tests.backend.hand_written import I64
 from tests.backend.test_executable import doubling_program
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="native loops can't be interrupted there")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="native loops can't be interrupted there"),
+    pytest.mark.interrupts,
+]
 
 ENDLESS = f"""
 from numhlo.backend.primitives import address, fail, interrupted, load_i64, store_i64
