@@ -53,8 +53,8 @@ TUPLES = """module {
     %none = stablehlo.tuple : tuple<>
     %result = stablehlo.tuple %n, %none, %1 : tuple<tensor<i32>, tuple<>, tuple<tensor<3xf32>>>
     %new = stablehlo.create_token : !stablehlo.token
-    %last:2 = stablehlo.optimization_barrier %result, %new : tuple<tensor<i32>, tuple<>, tuple<tensor<3xf32>>>, !stablehlo.token
-    return %last#0, %last#1 : tuple<tensor<i32>, tuple<>, tuple<tensor<3xf32>>>, !stablehlo.token
+    %last = stablehlo.optimization_barrier %new : !stablehlo.token
+    return %result, %last : tuple<tensor<i32>, tuple<>, tuple<tensor<3xf32>>>, !stablehlo.token
   }
   func.func private @pair(%x: tensor<3xf32>) -> tuple<tensor<3xf32>> {
     %0 = stablehlo.add %x, %x : tensor<3xf32>

@@ -43,11 +43,11 @@ def is_outlined(function: Function) -> bool:
     return OUTLINED in function.attributes
 
 
-def find_outlined(function: Function, most: int = MOST_OPS) -> list[Function]:
+def find_outlined(function: Function, most: int | None = None) -> list[Function]:
     """Return the functions whose calls stay calls, callees before callers; none of a program of ordinary size.
 
     They are called from several places, and larger than `SMALL` with the calls in them that do not stay. A program is
-    of ordinary size up to ``most`` ops with all calls inlined.
+    of ordinary size up to ``most`` ops with all calls inlined, `MOST_OPS` if not given.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def find_outlined(function: Function, most: int = MOST_OPS) -> list[Function]:
     []
     """
     functions = function.reached()
-    if len(functions) == 1 or inlined_size(functions) <= most:
+    if len(functions) == 1 or inlined_size(functions) <= (MOST_OPS if most is None else most):
         return []
     calls = Counter(callee for f in functions for op in f.body.walk() if (callee := inlined_callee(op)) is not None)
     several = {callee for callee, count in calls.items() if count > 1}

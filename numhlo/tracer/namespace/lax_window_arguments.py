@@ -88,16 +88,16 @@ def conv_dimension_numbers(lhs_shape: Sequence[int], rhs_shape: Sequence[int], d
         )
     lhs, rhs, out = specs
     spatial = [letter for letter in rhs if letter not in "OI"]
-    parts = []
-    for spec, first in ((lhs, "NC"), (rhs, "OI"), (out, "NC")):
-        order = [*first, *spatial]
+    for spec, first in ((rhs, "OI"), (lhs, "NC"), (out, "NC")):
+        order = "".join([*first, *spatial])
         if sorted(spec) != sorted(order):
             raise ArgumentError(
-                f"convolution: dimension_numbers={dimension_numbers!r}: {spec} must have each of {''.join(order)} once",
+                f"convolution: dimension_numbers={dimension_numbers!r}: {spec} must have each of {order} once",
                 where=capture_location(),
             )
-        parts.append(tuple([spec.index(letter) for letter in order]))
-    return ConvDimensionNumbers(*parts)
+    image, kernel = ["N", "C", *spatial], ["O", "I", *spatial]
+    places = [[spec.index(letter) for letter in order] for spec, order in ((lhs, image), (rhs, kernel), (out, image))]
+    return ConvDimensionNumbers(*map(tuple, places))
 
 
 def padtype_to_pads(

@@ -9,6 +9,7 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DTypeError
+from numhlo.tracer.arguments import WEAK
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise as ufuncs
 from numhlo.tracer.namespace.core import asarray, convert, implements, shape_of
@@ -51,30 +52,35 @@ def clip(
     low = min if a_min is NO_VALUE else a_min
     high = max if a_max is NO_VALUE else a_max
     result = as_traced(asarray(a))
-    bounds = [x for x in (low, high) if x is not None and x is not NO_VALUE]
-    are_numbers = len(bounds) == 2 and not any(shape_of(x) for x in bounds)
-    if low is not None and low is not NO_VALUE:
-        limited = ufuncs.maximum(result, low)
-        result = _with_zeros_of(result, low, limited, ufuncs.less) if are_numbers else limited
-    if high is not None and high is not NO_VALUE:
-        limited = ufuncs.minimum(result, high)
-        result = _with_zeros_of(result, high, limited, ufuncs.greater) if are_numbers else limited
+    sides = [
+        (bound, *side)
+        for bound, side in ((low, (ufuncs.maximum, ufuncs.less, -0.0)), (high, (ufuncs.minimum, ufuncs.greater, 0.0)))
+        if bound is not None and bound is not NO_VALUE
+    ]
+    are_numbers = len(sides) == 2 and not any(shape_of(bound) for bound, *_ in sides)
+    for bound, limit, is_beyond, neutral in sides:
+        if are_numbers and result.dtype.kind == "f" and (zero := _known_zero(bound)) is not None:
+            result = _limit_at_zero(result, bound, zero, limit, is_beyond, neutral)
+        else:
+            result = limit(result, bound)
     return store("clip", result, out, True)
 
 
-def _with_zeros_of(x: Any, bound: Any, limited: Any, is_beyond: Any) -> Any:
-    """Return limited values, a zero with its own sign where the bound is the other zero.
+def _known_zero(bound: Any) -> Any:
+    """Return a bound as an array if it is known while tracing, and zero; else None."""
+    known = bound.concrete if isinstance(bound, Tracer) else np.asarray(bound)
+    return known if known is not None and known == 0 else None
+
+
+def _limit_at_zero(x: Any, bound: Any, zero: Any, limit: Any, is_beyond: Any, neutral: float) -> Any:
+    """Return values limited by a zero, zeros with their own sign.
 
     IEEE's maximum of -0.0 and 0.0 is 0.0. NumPy's loop for two numbers takes a bound only where the value is beyond it;
-    its other loops take what the processor's instruction gives.
+    its other loops take what the processor's instruction gives. ``neutral`` is the zero that leaves both zeros alone.
     """
-    known = bound.concrete if isinstance(bound, Tracer) else np.asarray(bound)
-    if limited.dtype.kind != "f" or (known is not None and known != 0):
-        return limited
-    beyond = is_beyond(x, bound)
-    if known is None:
-        beyond = ufuncs.logical_or(beyond, ufuncs.isnan(bound))
-    return where(beyond, limited, convert(x, limited.dtype))
+    is_weak = bound.weak if isinstance(bound, Tracer) else type(bound) in WEAK
+    result = limit(x, neutral if is_weak else np.result_type(x.dtype, zero.dtype).type(neutral))
+    return result if np.signbit(zero) == np.signbit(neutral) else where(is_beyond(x, bound), bound, result)
 
 
 @implements(np.round, np.around)
