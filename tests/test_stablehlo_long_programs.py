@@ -87,6 +87,16 @@ def test_work_is_linear_and_kernels_stay_short(program, count):
         np.testing.assert_allclose(found, wanted, rtol=1e-5)
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("first_answers")
+def test_ops_that_read_one_array_are_of_several_kernels():
+    """A kernel of thousands of powers would not be compiled within the time that a compilation may take."""
+    module = stablehlo.parse(sum_of_many_terms(1000))
+    module.run("main", np.linspace(0.1, 1, 8, dtype=np.float32))
+    (made,) = module.functions["main"].programs.values()
+    assert max(kernel.source.count("\n") for kernel in made.kernels) < 1500
+
+
 def test_calls_too_deep_for_the_interpreter():
     with pytest.raises(UnsupportedError) as caught:
         stablehlo.parse(calls_in_calls(600)).interpret("main", np.ones(8, np.float32))

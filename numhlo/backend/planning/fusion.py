@@ -261,24 +261,38 @@ class FusionPass:
             if self.kinds[op] is Kind.VIRTUAL or op not in self.stage:
                 continue
             groups.add_over(op, self._domain(op), self._axes(op))
-            if self.kinds[op] not in (Kind.ELEMENT, Kind.REDUCTION):
-                continue
-            for operand in op.operands:
-                self._join(op, operand, groups, readers)
+        # Who computes for whom comes first: there the first walk bounds how many ops meet in a kernel.
+        joined = [op for op in self.ops if op in self.stage and self.kinds[op] in (Kind.ELEMENT, Kind.REDUCTION)]
+        for op in joined:
+            self._join_producers(op, groups)
+        for op in joined:
+            self._join_readers(op, groups, readers)
         fusion = Fusion()
         self._make_units(groups, fusion)
         return fusion
 
-    def _join(self, op: Op, operand: Value, groups: _Groups, readers: dict[tuple[int, Value], Op]) -> None:
+    def _computed_with(self, op: Op, operand: Value) -> Op | None:
+        """Return the elementwise op of the same stage that makes an operand."""
         source = operand.owner
-        stage = self.stage[op]
-        if isinstance(source, Op) and self.kinds.get(source) is Kind.ELEMENT and self.stage[source] == stage:
-            if groups.size([op, source]) <= MOST or not self._is_cheap(source):
+        if not isinstance(source, Op) or self.kinds.get(source) is not Kind.ELEMENT:
+            return None
+        return source if self.stage[source] == self.stage[op] else None
+
+    def _join_producers(self, op: Op, groups: _Groups) -> None:
+        for operand in op.operands:
+            source = self._computed_with(op, operand)
+            if source is not None and (groups.size([op, source]) <= MOST or not self._is_cheap(source)):
                 groups.merge(op, source)
-        elif operand.tensor.shape == groups.domain(op) and not self._is_virtual(operand):
-            other = readers.setdefault((stage, operand), op)
-            if other is not op and not (groups.size([op, other]) <= MOST and groups.merge(op, other)):
-                readers[stage, operand] = op
+
+    def _join_readers(self, op: Op, groups: _Groups, readers: dict[tuple[int, Value], Op]) -> None:
+        for operand in op.operands:
+            if self._computed_with(op, operand) is not None:
+                continue
+            if operand.tensor.shape == groups.domain(op) and not self._is_virtual(operand):
+                key = self.stage[op], operand
+                other = readers.setdefault(key, op)
+                if other is not op and not (groups.size([op, other]) <= MOST and groups.merge(op, other)):
+                    readers[key] = op
 
     def _domain(self, op: Op) -> tuple[int, ...]:
         if self.kinds[op] is Kind.REDUCTION:
