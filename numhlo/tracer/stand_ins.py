@@ -283,7 +283,7 @@ stands_for(builtins.min)(_extreme(builtins.min, lambda x, best: x < best))
 @stands_for(builtins.len)
 def length(x: Any, /) -> Any:
     """Return the number of items; of elements that a traced mask selects, a traced integer."""
-    return _weak(x.shape[0]) if isinstance(x, Unsized) else builtins.len(x)  # type: ignore[attr-defined]
+    return _weak(x.shape[0]) if isinstance(x, Unsized) else builtins.len(x)
 
 
 # ---------------------------------------------------------------------------------------------------------- module math

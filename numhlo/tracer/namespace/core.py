@@ -56,6 +56,14 @@ class Unsized:
         """Return an elementwise function of operands among which this is."""
         raise NotImplementedError
 
+    def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
+        self.refuse()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self.refuse()
+
 
 def as_arrays(result: Any) -> Any:
     """Return NumPy's result with every ndarray (and NumPy scalar) viewed as `Array`."""

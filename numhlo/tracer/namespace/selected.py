@@ -245,14 +245,6 @@ class Selected(Unsized):
         has_nan = reductions.any(ufuncs.logical_and(self.whole_mask, ufuncs.isnan(values)))
         return b.select(broadcast_to_shape(has_nan, found.shape), np.nan, found)
 
-    def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
-        self.refuse()
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return self.refuse()
-
 
 def covariance(rows: Selected, *, ddof: int | None = None, bias: bool = False) -> Any:
     """Return the covariance of the columns, as `numpy.cov`."""
@@ -300,14 +292,6 @@ class Columns(Unsized):
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return self.call(func.__name__, args, kwargs) if args and args[0] is self else self.refuse()
-
-    def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
-        self.refuse()
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return self.refuse()
 
 
 def is_integer(x: Any) -> bool:
