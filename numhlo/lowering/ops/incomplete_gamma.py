@@ -8,6 +8,7 @@ are derived here.
 
 from __future__ import annotations
 
+import functools
 import math
 from fractions import Fraction
 
@@ -162,6 +163,7 @@ def _upper_of_small(a: Formula, x: Formula) -> Formula:
     return -expm1(power) - exp(power) * tiny * total
 
 
+@functools.cache  # half of what importing this module costs, and few programs need it
 def _temme_tables(counts: tuple[int, ...]) -> list[list[float]]:
     """Return the expansion's coefficients: a polynomial in eta for each power of 1 / a, by series in fractions.
 
@@ -185,7 +187,8 @@ def _temme_tables(counts: tuple[int, ...]) -> list[list[float]]:
     return tables
 
 
-TEMME = _temme_tables((18, 15, 11, 7))
+TEMME_COUNTS = (18, 15, 11, 7)
+"""Coefficients of the uniform expansion that count, by power of 1 / a."""
 
 
 def _uniform(a: Formula, x: Formula) -> tuple[Formula, Formula]:
@@ -196,7 +199,7 @@ def _uniform(a: Formula, x: Formula) -> tuple[Formula, Formula]:
     eta = minimum(where(x < a, -size, size), 0.5)
     eta = maximum(eta, -0.5)  # beyond, both terms vanish
     correction = eta.constant(0.0)
-    for table in TEMME[::-1]:
+    for table in _temme_tables(TEMME_COUNTS)[::-1]:
         correction = correction / maximum(a, UNIFORM) + polynomial(eta, table)
     correction = correction * exp(-deviance) / sqrt(maximum(a, UNIFORM) * (2 * math.pi))
     root = sqrt(deviance)

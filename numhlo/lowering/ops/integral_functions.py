@@ -7,6 +7,7 @@ function is a series in ``log(x)`` with Bernoulli numbers (DLMF 25.12.13 at orde
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -62,10 +63,10 @@ def _power_series(n: Formula, x: Formula) -> Formula:
     return total
 
 
-_SPENCE = [
-    float(b / math.factorial(2 * k + 1)) for k, b in enumerate(bernoulli_numbers(25)[::2])
-]  # of u^(2 k + 1), k from 0; the odd Bernoulli number gives -u^2 / 4
-"""Coefficients of the dilogarithm in u = -log(1 - z)."""
+@functools.cache
+def _spence_series() -> list[float]:
+    """Return the coefficients of u^(2 k + 1) in the dilogarithm, u = -log(1 - z); the odd Bernoulli number is apart."""
+    return [float(b / math.factorial(2 * k + 1)) for k, b in enumerate(bernoulli_numbers(25)[::2])]
 
 
 def spence(x: Formula) -> Formula:
@@ -77,7 +78,7 @@ def spence(x: Formula) -> Formula:
     log_rest = log1p(-minimum(y, 0.5))
     # spence(y) = pi^2 / 6 - log(y) log(1 - y) - spence(1 - y)
     u = -where(small, log_rest, log_y)
-    series = u * (polynomial(u * u, _SPENCE) - 0.25 * u)
+    series = u * (polynomial(u * u, _spence_series()) - 0.25 * u)
     reflected = math.pi**2 / 6 - where(y.compare("EQ", 0.0), 0.0, log_y * log_rest) - series
     value = where(small, reflected, series)
     value = where(big, -0.5 * (log_y * log_y) - value, value)

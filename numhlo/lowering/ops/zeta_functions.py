@@ -6,6 +6,7 @@ Next: `gamma_functions`.
 
 from __future__ import annotations
 
+import functools
 from fractions import Fraction
 from math import comb, factorial
 
@@ -31,7 +32,10 @@ def bernoulli_numbers(count: int) -> list[Fraction]:
     return numbers
 
 
-_COEFFICIENTS = [float(b / factorial(2 * k)) for k, b in enumerate(bernoulli_numbers(2 * CORRECTIONS + 1)[::2]) if k]
+@functools.cache
+def _coefficients() -> list[float]:
+    """Return what the derivatives of the correction are multiplied by: B_2k / (2 k)!, k from 1."""
+    return [float(b / factorial(2 * k)) for k, b in enumerate(bernoulli_numbers(2 * CORRECTIONS + 1)[::2]) if k]
 
 
 def _power(x: Formula, y: Formula) -> Formula:
@@ -52,7 +56,7 @@ def zeta(s: Formula, q: Formula) -> Formula:
     # base = q + 9: its own term is in the sum already, where the formula wants half of it
     correction = -0.5 * last
     term = last * s / base
-    for k, coefficient in enumerate(_COEFFICIENTS):
+    for k, coefficient in enumerate(_coefficients()):
         correction = correction + term * coefficient
         term = term * ((s + (2.0 * k + 1.0)) / base) * ((s + (2.0 * k + 2.0)) / base)
     rest = _power(base, 1.0 - s) / (s - 1.0)

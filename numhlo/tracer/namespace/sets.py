@@ -17,7 +17,6 @@ from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise as ufuncs
 from numhlo.tracer.namespace import reductions, sorting
 from numhlo.tracer.namespace.core import (
-    as_arrays,
     asarray,
     broadcast_to_shape,
     convert,
@@ -231,11 +230,11 @@ VARIANT = """Return the distinct elements as `unique` does, NaN distinct from Na
     Examples
     --------
     >>> {name}(np.array([3, 1, 3]))
-    {found!r}
+    {found}
     """
 
 
-def _variant(numpy_function: Callable[..., Any], kind: Any, **flags: bool) -> Callable[..., Any]:
+def _variant(numpy_function: Callable[..., Any], kind: Any, found: str, **flags: bool) -> Callable[..., Any]:
     def run(x: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
         found = unique(x, equal_nan=False, size=size, fill_value=fill_value, **flags)
         return kind(*found) if kind is not None else found
@@ -246,14 +245,28 @@ def _variant(numpy_function: Callable[..., Any], kind: Any, **flags: bool) -> Ca
 
     name = numpy_function.__name__
     run.__name__ = run.__qualname__ = name
-    run.__doc__ = VARIANT.format(name=name, found=as_arrays(eager(np.array([3, 1, 3]))))
+    run.__doc__ = VARIANT.format(name=name, found=found)
     return implements(numpy_function, eager=eager)(run)
 
 
-unique_all = _variant(np.unique_all, UniqueAll, return_index=True, return_inverse=True, return_counts=True)
-unique_counts = _variant(np.unique_counts, UniqueCounts, return_counts=True)
-unique_inverse = _variant(np.unique_inverse, UniqueInverse, return_inverse=True)
-unique_values = _variant(np.unique_values, None)
+unique_all = _variant(
+    np.unique_all,
+    UniqueAll,
+    "UniqueAll(values=Array([1, 3]), indices=Array([1, 0]), inverse_indices=Array([1, 0, 1]), counts=Array([1, 2]))",
+    return_index=True,
+    return_inverse=True,
+    return_counts=True,
+)
+unique_counts = _variant(
+    np.unique_counts, UniqueCounts, "UniqueCounts(values=Array([1, 3]), counts=Array([1, 2]))", return_counts=True
+)
+unique_inverse = _variant(
+    np.unique_inverse,
+    UniqueInverse,
+    "UniqueInverse(values=Array([1, 3]), inverse_indices=Array([1, 0, 1]))",
+    return_inverse=True,
+)
+unique_values = _variant(np.unique_values, None, "Array([1, 3])")
 
 
 @implements(np.isin)
