@@ -130,6 +130,27 @@ def _collatz(n: int) -> int:
     return count
 
 
+@pytest.mark.parametrize("size", [0, 1, 3])
+def test_lanes_of_lanes_are_one_map_unless_they_share_arrays(size: int) -> None:
+    def steps(x: Any, n: Any, scale: Any, shared: Any) -> Any:
+        grown = lax.while_loop(lambda s: s[0] < n, lambda s: (s[0] + 1, s[1] * scale + x), (0, x))[1]
+        return lax.cond(n > 2, lambda: grown + shared[0], lambda: grown)
+
+    x, n = RNG.random((4, size)), RNG.integers(0, 6, (size, 4))
+    scale, shared = RNG.random(size), RNG.random((size, 2))
+    expected = np.empty((size, 4))
+    for i, j in np.ndindex(size, 4):
+        expected[i, j] = x[j, i]
+        for _ in range(n[i, j]):
+            expected[i, j] = expected[i, j] * scale[i] + x[j, i]
+    own = vmap(vmap(steps, (0, 0, None, None)), (1, 0, 0, None))
+    np.testing.assert_array_equal(own(x, n, scale, np.zeros(2)), expected)
+    assert f"lanes = {4 * size} " in numhlo.jit(own).lower(x, n, scale, np.zeros(2)).as_text()
+    expected += np.where(n > 2, shared[:, :1], 0.0)
+    by_row = vmap(vmap(steps, (0, 0, None, None)), (1, 0, 0, 0))
+    np.testing.assert_array_equal(by_row(x, n, scale, shared), expected)
+
+
 def test_a_branch_that_is_not_taken_never_runs() -> None:
     def halve_until_small(x: Any) -> Any:
         endless = lambda v: lax.while_loop(lambda s: s > -1, lambda s: s + 1, v)

@@ -36,7 +36,7 @@ from numhlo.tracer.callbacks import call_with_lanes
 from numhlo.tracer.custom_rules import CustomRule, bind_with_rule, custom_rule
 from numhlo.tracer.named_axes import collective_of, uses_batched_axis
 from numhlo.tracer.namespace.axis_order import moveaxis
-from numhlo.tracer.namespace.core import reshape_to, shape_of
+from numhlo.tracer.namespace.core import broadcast_to_shape, expand, reshape_to, shape_of
 from numhlo.tracer.namespace.joining import concatenate_arrays
 from numhlo.tracer.namespace.lax_joining import slice_in_dim
 from numhlo.tracer.replay import replay_op
@@ -303,15 +303,52 @@ def _batched_body(
 
 
 def _batch_map(op: Op, operands: list[Lanes], size: int) -> list[Lanes]:
-    """A map of a map: the inner lanes' body gets the outer lanes as batched operands."""
+    """A map of a map: the inner lanes' body gets the outer lanes as batched operands, or there is one map over both."""
     p = op.attributes["composite_attributes"]
     body = loop_body(op)
     flags = [x.mapped for x in operands]
     wide, found = _batched_body(body, flags, size, 0, [])
     count = p["num_consts"]
+    if _goes_apart(op, wide, operands):
+        return _join_maps(op, operands, size)
     arrays = [_lane_major(x.array) if x.mapped and k >= count else x.array for k, x in enumerate(operands)]
     types = [v.tensor for v in wide.body.returns]
     results = [t.with_shape((p["lanes"], *t.shape)) for t in types]
     attributes = {**op.attributes, "decomposition": make_map(wide, p["lanes"], count)}
     outputs = bind(control_flow.COMPOSITE, *arrays, attributes=attributes, results=results)
     return [Lanes(_lane_major(y) if m else y, m) for y, m in zip(outputs, found, strict=True)]
+
+
+def _goes_apart(op: Op, wide: Function, operands: Sequence[Lanes]) -> bool:
+    """Return whether a map's lanes go their own ways only now that they are batched, and share nothing but scalars.
+
+    Larger arrays that an inner map's lanes share would have to be repeated for each of them.
+    """
+    inner = any(body_op.attributes.get("name") == "numhlo.map" for body_op in loop_body(op).body.walk())
+    apart = any(body_op.attributes.get("name") == "numhlo.map" for body_op in wide.body.walk())
+    shared = operands[: op.attributes["composite_attributes"]["num_consts"]]
+    return apart and not inner and not any(x.mapped and shape_of(x.array)[1:] for x in shared)
+
+
+def _join_maps(op: Op, operands: Sequence[Lanes], size: int) -> list[Lanes]:
+    """A map of a map as one over all pairs of lanes, so that none waits for the others of its row."""
+    p = op.attributes["composite_attributes"]
+    body, pairs = loop_body(op), (size, p["lanes"])
+
+    def join(x: Lanes, differs: bool) -> Lanes:
+        if not (x.mapped or differs):
+            return x
+        rows = expand(x.array, 0) if not x.mapped else x.array if differs else expand(x.array, 1)
+        lane = shape_of(rows)[2:]
+        return Lanes(reshape_to(broadcast_to_shape(rows, (*pairs, *lane)), (size * p["lanes"], *lane)), True)
+
+    inputs = [join(x, k >= p["num_consts"]) for k, x in enumerate(operands)]
+    order = sorted(range(len(inputs)), key=lambda k: inputs[k].mapped)
+
+    def run(*arrays: Any) -> list[Any]:
+        given = dict(zip(order, arrays, strict=True))
+        return [x.array for x in batch_function(body, [Lanes(given[k], False) for k in range(len(inputs))], 1)]
+
+    lane, _ = trace_function(body.name, run, [body.body.arguments[k].type for k in order])
+    outputs = _bind_map(lane, [inputs[k] for k in order], size * p["lanes"])
+    return all_mapped([reshape_to(y, (*pairs, *shape_of(y)[1:])) for y in outputs])
