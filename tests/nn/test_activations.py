@@ -86,6 +86,20 @@ def test_integers_and_kinks():
     assert nn.sigmoid(np.array([0, 1])).dtype == np.float64 and nn.relu(np.array([-2, 3])).tolist() == [0, 3]
     slope = numhlo.grad(lambda x: nn.relu(x).sum())(np.array([-1.0, 0.0, 2.0]))
     assert slope.tolist() == [0.0, 0.0, 1.0]
+    edges = np.array([-3.0, -1.0, 0.0, 1.0, 3.0, 6.0, np.inf])
+    for name in ("relu6", "hard_tanh", "hard_sigmoid", "hard_silu"):
+        ours, theirs = (t.vmap(t.grad(getattr(n, name)))(edges) for t, n in ((numhlo, nn), (jax, jax.nn)))
+        assert_same(ours, np.asarray(theirs), name)
+    assert nn.hard_tanh(np.array([True, False])).tolist() == [True, False]
+    assert nn.soft_sign(np.array([3 + 4j], np.complex64)) == np.complex64(0.5 + 4j / 6)
+
+
+def test_masks_that_leave_nothing():
+    mask = np.array([[True, False], [False, False]])
+    np.testing.assert_array_equal(nn.softmax(np.ones((2, 2)), where=mask), [[1, 0], [0, 0]])
+    np.testing.assert_array_equal(
+        nn.log_softmax(np.ones((2, 2)), where=mask), np.log(mask, where=mask, out=np.full((2, 2), -np.inf))
+    )
 
 
 @pytest.mark.parametrize("name", ["elu", "softplus", "gelu", "silu", "softmax", "log_softmax", "selu"])

@@ -95,6 +95,24 @@ def test_derivatives_by_differences(case):
     np.testing.assert_allclose(slope, wanted, rtol=1e-7, atol=1e-9)
 
 
+def test_ratios_near_one_and_beyond_the_range():
+    x, y = np.array([1.0, 3.0, 1e300, 1e-300]), np.array([1 + 1e-9, 3 - 1e-9, 1e-300, 1e300])
+    with mp.workdps(50):
+        wanted = [float(a * mp.log(mp.mpf(a) / mp.mpf(b))) for a, b in zip(x.tolist(), y.tolist(), strict=True)]
+    np.testing.assert_allclose(special.rel_entr(x, y), wanted, rtol=1e-15)
+    slope = numhlo.grad(lambda x, y: numhlo.numpy.sum(special.rel_entr(x, y)), 1)(x, y)
+    np.testing.assert_allclose(slope[:2], -x[:2] / y[:2], rtol=1e-15)
+    assert slope[2] == -np.inf and slope[3] == 0
+
+
+@pytest.mark.parametrize("name", ["rel_entr", "kl_div", "boxcox", "boxcox1p", "poch", "comb"])
+def test_float32_is_rounded_once(name):
+    x, y = (a.astype(np.float32).ravel() for a in (P + 3, P[::-1]))
+    narrow, wide = getattr(special, name)(x, y), getattr(special, name)(x.astype(float), y.astype(float))
+    assert narrow.dtype == np.float32
+    np.testing.assert_array_equal(narrow, wide.astype(np.float32))
+
+
 def test_derivatives_at_corners():
     assert numhlo.grad(special.spence)(1.0) == -1 and numhlo.grad(special.i1e)(0.0) == 0.5
     assert numhlo.grad(lambda x: special.gammainc(1.0, x))(0.0) == 1

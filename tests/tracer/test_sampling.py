@@ -235,6 +235,12 @@ def test_rejection_compiled_and_in_lanes():
         hr.dirichlet(KEY, 1.0)
 
 
+@pytest.mark.parametrize("mean", [11.0, 1e6, 1e9, 1e14])
+def test_poisson_numbers_of_large_means(mean):
+    drawn = (np.asarray(hr.poisson(KEY, mean, (4000,))) - mean) / mean**0.5
+    assert abs(drawn.mean()) < 0.06 and drawn.std() == pytest.approx(1.0, rel=0.04)
+
+
 @pytest.mark.parametrize(("n", "p"), [(10, 0.3), (1, 0.5), (100, 0.4), (1000, 0.9), (50, 0.02), (1e6, 0.3)])
 def test_binomial_numbers(n, p):
     drawn = np.asarray(hr.binomial(KEY, n, p, (4000,)))

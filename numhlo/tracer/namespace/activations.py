@@ -15,6 +15,7 @@ from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise as ufuncs
 from numhlo.tracer.namespace.core import (
     asarray,
+    convert,
 )
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.special import composite
@@ -213,7 +214,7 @@ def soft_sign(x: Any) -> Any:
     Array([-0.5 ,  0.75])
     """
     (value,) = inexact(x)
-    return b.divide(value, b.add(b.absolute(value), 1.0))
+    return b.divide(value, convert(b.add(b.absolute(value), 1.0), value.dtype))
 
 
 @runs_anywhere

@@ -87,12 +87,15 @@ def softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
     --------
     >>> softmax([0.0, 0.0])
     Array([0.5, 0.5])
+    >>> softmax([[0.0, 0.0], [0.0, 0.0]], where=[[True, False], [False, False]])
+    Array([[1., 0.],
+           [0., 0.]])
     """
     (values,) = inexact(x)
     if where is None:
         return special.softmax(values, axis)
-    kept = special.masked_out(asarray(where, np.dtype(bool)), values)
-    return special.softmax(kept, axis)
+    mask = asarray(where, np.dtype(bool))
+    return _outside(mask, special.softmax(special.masked_out(mask, values), axis), 0)
 
 
 @runs_anywhere
@@ -119,7 +122,13 @@ def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
     (values,) = inexact(x)
     if where is None:
         return special.log_softmax(values, axis)
-    return special.log_softmax(special.masked_out(asarray(where, np.dtype(bool)), values), axis)
+    mask = asarray(where, np.dtype(bool))
+    return _outside(mask, special.log_softmax(special.masked_out(mask, values), axis), -np.inf)
+
+
+def _outside(mask: Any, values: Any, fill: float) -> Any:
+    """Return values with ``fill`` outside a mask, also where the mask leaves no element and they are NaN."""
+    return b.select(broadcast_to_shape(mask, values.shape), values, fill)
 
 
 @runs_anywhere

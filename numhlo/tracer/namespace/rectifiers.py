@@ -67,7 +67,7 @@ def relu6(x: Any) -> Any:
     Returns
     -------
     Array
-        Of the shape and dtype of ``x``; NaN stays.
+        Of the shape and dtype of ``x``; NaN stays. The slope at 0 and 6 is 0.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def relu6(x: Any) -> Any:
     Array([0., 3., 6.])
     """
     array = asarray(x)
-    return b.minimum(b.maximum(array, 0), 6)
+    return b.select(b.at_most(array, 0), 0, b.select(b.at_least(array, 6), 6, array))
 
 
 @runs_anywhere
@@ -198,7 +198,7 @@ def hard_tanh(x: Any) -> Any:
     Returns
     -------
     Array
-        Of the shape and dtype of ``x``; NaN stays.
+        Of the shape and dtype of ``x``; NaN stays. The slope at -1 and 1 is 1.
 
     Examples
     --------
@@ -206,7 +206,8 @@ def hard_tanh(x: Any) -> Any:
     Array([-1. ,  0.5,  1. ])
     """
     array = asarray(x)
-    return b.minimum(b.maximum(array, -1), 1)
+    below = array if array.dtype.kind in "bu" else b.select(b.less(array, -1), -1, array)
+    return b.select(b.greater(array, 1), 1, below)
 
 
 @runs_anywhere

@@ -260,13 +260,24 @@ def rel_entr(x: Any, y: Any) -> Any:
     >>> rel_entr([1.0, 0.0, 1.0], [2.0, 2.0, 0.0])
     Array([-0.69314718,  0.        ,         inf])
     """
-    first, second = real_operands("rel_entr", x, y)
-    positive = b.both(b.greater(first, 0), b.greater(second, 0))
-    ratio = b.divide(b.select(positive, first, 1), b.select(positive, second, 1))
-    zero = b.both(b.equal(first, 0), b.at_least(second, 0))
-    outside = b.select(zero, b.constant(0, first), np.inf)
-    found = b.select(positive, b.multiply(first, b.log(ratio)), outside)
-    return b.select(b.is_nan(b.add(first, second)), b.add(first, second), found)
+    return in_double(_relative_entropy, *real_operands("rel_entr", x, y))
+
+
+def _relative_entropy(x: Any, y: Any) -> Any:
+    positive = b.both(b.greater(x, 0), b.greater(y, 0))
+    first, second = b.select(positive, x, 1), b.select(positive, y, 1)
+    ratio = b.divide(first, second)
+    # near 1 the ratio's rounding would be most of its logarithm; far from it the ratio overflows
+    near = b.both(b.greater(ratio, 0.5), b.less(ratio, 2.0))
+    far = b.either(b.less(ratio, 1e-300), b.greater(ratio, 1e300))
+    close, base = b.select(near, first, 1), b.select(near, second, 1)
+    dividend, divisor = b.select(far, 1.0, first), b.select(far, 1.0, second)
+    beyond = b.select(far, b.subtract(b.log(first), b.log(second)), b.log(b.divide(dividend, divisor)))
+    logarithm = b.select(near, b.log1p(b.divide(b.subtract(close, base), base)), beyond)
+    zero = b.both(b.equal(x, 0), b.at_least(y, 0))
+    outside = b.select(zero, b.constant(0, x), np.inf)
+    found = b.select(positive, b.multiply(first, logarithm), outside)
+    return b.select(b.is_nan(b.add(x, y)), b.add(x, y), found)
 
 
 @runs_anywhere
@@ -288,8 +299,11 @@ def kl_div(x: Any, y: Any) -> Any:
     >>> kl_div([1.0, 0.0], [2.0, 2.0])
     Array([0.30685282, 2.        ])
     """
-    first, second = real_operands("kl_div", x, y)
-    return b.add(b.subtract(rel_entr(first, second), first), second)
+
+    def divergence(first: Any, second: Any) -> Any:
+        return b.add(b.subtract(_relative_entropy(first, second), first), second)
+
+    return in_double(divergence, *real_operands("kl_div", x, y))
 
 
 @runs_anywhere
@@ -315,8 +329,11 @@ def boxcox(x: Any, lmbda: Any) -> Any:
     >>> boxcox([1.0, 4.0], 0.5)
     Array([0., 2.])
     """
-    value, power = real_operands("boxcox", x, lmbda)
-    return _boxcox(b.log(value), xlogy(power, value), power)
+
+    def transformed(value: Any, power: Any) -> Any:
+        return _boxcox(b.log(value), xlogy(power, value), power)
+
+    return in_double(transformed, *real_operands("boxcox", x, lmbda))
 
 
 @runs_anywhere
@@ -342,8 +359,11 @@ def boxcox1p(x: Any, lmbda: Any) -> Any:
     >>> boxcox1p([0.0, 3.0], 0.5)
     Array([0., 2.])
     """
-    value, power = real_operands("boxcox1p", x, lmbda)
-    return _boxcox(b.log1p(value), xlog1py(power, value), power)
+
+    def transformed(value: Any, power: Any) -> Any:
+        return _boxcox(b.log1p(value), xlog1py(power, value), power)
+
+    return in_double(transformed, *real_operands("boxcox1p", x, lmbda))
 
 
 def _boxcox(log: Any, exponent: Any, power: Any) -> Any:

@@ -18,6 +18,7 @@ from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.core import convert
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.special import composite
+from numhlo.tracer.namespace.special_functions import in_double
 from numhlo.tracer.namespace.special_gamma import gammasgn, real_operands
 
 __all__ = ["comb", "factorial", "poch", "zeta"]
@@ -89,7 +90,10 @@ def poch(z: Any, m: Any) -> Any:
     >>> poch(3.0, [0.0, 1.0, 2.0])
     Array([ 1.,  3., 12.])
     """
-    start, count = real_operands("poch", z, m)
+    return in_double(_rising_factorial, *real_operands("poch", z, m))
+
+
+def _rising_factorial(start: Any, count: Any) -> Any:
     end = b.add(start, count)
     direct = b.divide(composite("gamma", end), composite("gamma", start))
     size = b.exp(b.subtract(composite("lgamma", end), composite("lgamma", start)))
@@ -126,9 +130,15 @@ def comb(N: Any, k: Any, *, exact: bool = False, repetition: bool = False) -> An
     Array([  1., 120.,   0.])
     """
     _require_floats("comb", exact)
-    total, chosen = real_operands("comb", N, k)
-    if repetition:
-        total = b.select(b.equal(chosen, 0), total, b.subtract(b.add(total, chosen), 1.0))
+
+    def combinations(total: Any, chosen: Any) -> Any:
+        repeated = b.select(b.equal(chosen, 0), total, b.subtract(b.add(total, chosen), 1.0))
+        return _combinations(repeated if repetition else total, chosen)
+
+    return in_double(combinations, *real_operands("comb", N, k))
+
+
+def _combinations(total: Any, chosen: Any) -> Any:
     rest = b.subtract(total, chosen)
     legal = b.both(b.at_least(rest, 0), b.both(b.at_least(chosen, 0), b.at_least(total, 0)))
     safe, left = b.select(legal, chosen, 0), b.select(legal, rest, 0)
@@ -137,8 +147,7 @@ def comb(N: Any, k: Any, *, exact: bool = False, repetition: bool = False) -> An
         1.0, b.multiply(b.add(b.add(safe, left), 1.0), composite("beta", b.add(left, 1.0), b.add(safe, 1.0)))
     )
     whole = b.both(b.equal(b.floor(safe), safe), b.equal(b.floor(left), left))
-    limit = 1e12 if raw.dtype == np.float64 else 1e5
-    rounded = b.select(b.both(whole, b.less(raw, limit)), b.round_even(raw), raw)
+    rounded = b.select(b.both(whole, b.less(raw, 1e12)), b.round_even(raw), raw)
     return b.select(legal, rounded, b.select(b.is_nan(b.add(total, chosen)), np.nan, b.constant(0, raw)))
 
 

@@ -43,11 +43,12 @@ def inexact(*operands: Any) -> list[Any]:
     return [as_traced(x) for x in arrays]
 
 
-def in_double(formula: Callable[[Any], Any], value: Any) -> Any:
-    """Apply a formula in float64, and round once to the dtype of a narrower float."""
-    if value.dtype.kind == "c":
-        return formula(value)
-    return convert(formula(convert(value, np.dtype(np.float64))), value.dtype)
+def in_double(formula: Callable[..., Any], *values: Any) -> Any:
+    """Apply a formula in float64 to arrays of one dtype, and round once to that of narrower floats."""
+    dtype = values[0].dtype
+    if dtype.kind == "c":
+        return formula(*values)
+    return convert(formula(*[convert(value, np.dtype(np.float64)) for value in values]), dtype)
 
 
 @runs_anywhere
