@@ -250,8 +250,8 @@ def test_what_cannot_run_is_named():
     )
     text = "func.func private @main(tensor<3xf64>) -> tensor<3xf64>"
     assert unsupported(text).startswith("@main is declared in the program, but has no body\n  at model.mlir:1\n")
-    text = "func.func @main(%x: tensor<3xindex>) -> tensor<3xindex> { return %x : tensor<3xindex> }"
-    assert unsupported(text).startswith("main takes a tensor<3xindex> as argument 0, which no array is")
+    text = "func.func @main(%x: tensor<3xi9>) -> tensor<3xi9> { return %x : tensor<3xi9> }"
+    assert unsupported(text).startswith("main takes a tensor<3xi9> as argument 0, which no array is")
     text = DOUBLE.replace("@doubling", "@doubling attributes {mhlo.num_partitions = 2 : i32}")
     assert unsupported(text, np.float32) == (
         "the program is for several devices: mhlo.num_partitions is 2\n"

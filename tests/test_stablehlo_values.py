@@ -1,5 +1,7 @@
 """Programs whose values are tuples and tokens, or whose shapes are data; ids, and ops of other processes."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
@@ -120,6 +122,51 @@ def test_shapes_may_be_data():
         np.testing.assert_array_equal(found, X.reshape(shape)[:, :n])
     with pytest.raises(ShapeError, match=r"set_dimension_size: 5 is not in \[0, 4\]"):
         stablehlo.parse(RESHAPE).run("main", X, np.array([3, 4]), 5)
+
+
+SHAPES_OF_INDEX = """func.func @main(%x: tensor<3x4xf32>, %s: tensor<2xindex>)
+    -> (tensor<?x?xf32>, tensor<?x?xi32>, tensor<?x4xf32>, tensor<?x?xf32>, tensor<?x?xf32>, tensor<2xindex>) {
+  %0 = stablehlo.dynamic_reshape %x, %s : (tensor<3x4xf32>, tensor<2xindex>) -> tensor<?x?xf32>
+  %1 = stablehlo.dynamic_iota %s, dim = 1 : (tensor<2xindex>) -> tensor<?x?xi32>
+  %v = stablehlo.constant dense<7.0> : tensor<f32>
+  %2 = stablehlo.dynamic_broadcast_in_dim %v, %s, dims = [] : (tensor<f32>, tensor<2xindex>) -> tensor<?x4xf32>
+  %3 = call @sliced(%x, %s) : (tensor<3x4xf32>, tensor<2xindex>) -> tensor<?x?xf32>
+  %4 = stablehlo.dynamic_pad %x, %v, %s, %s, %s
+    : (tensor<3x4xf32>, tensor<f32>, tensor<2xindex>, tensor<2xindex>, tensor<2xindex>) -> tensor<?x?xf32>
+  return %0, %1, %2, %3, %4, %s
+    : tensor<?x?xf32>, tensor<?x?xi32>, tensor<?x4xf32>, tensor<?x?xf32>, tensor<?x?xf32>, tensor<2xindex>
+}
+func.func private @sliced(%x: tensor<3x4xf32>, %s: tensor<2xindex>) -> tensor<?x?xf32> {
+  %0 = stablehlo.real_dynamic_slice %x, %s, %s, %s
+    : (tensor<3x4xf32>, tensor<2xindex>, tensor<2xindex>, tensor<2xindex>) -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}"""
+
+
+def test_shapes_may_be_of_index():
+    shape = np.array([3, 4])
+    reshaped, counted, filled, sliced, padded, index = stablehlo.parse(SHAPES_OF_INDEX).interpret("main", X, shape)
+    np.testing.assert_array_equal(reshaped, X)
+    np.testing.assert_array_equal(counted, np.broadcast_to(np.arange(4), (3, 4)))
+    np.testing.assert_array_equal(filled, np.full((3, 4), 7))
+    assert sliced.size == 0
+    assert padded.shape == (15, 24)
+    np.testing.assert_array_equal(padded[3:12:4, 4:20:5], X)
+    assert index.tolist() == [3, 4]
+
+
+def test_only_shapes_may_be_of_index():
+    for operand in ("index", "i64"):
+        text = f"""func.func @main(%s: tensor<2xindex>, %x: tensor<2x{operand}>) -> tensor<?x?xi64> {{
+          %0 = stablehlo.dynamic_reshape %x, %s : (tensor<2x{operand}>, tensor<2xindex>) -> tensor<?x?xi64>
+          return %0 : tensor<?x?xi64> }}"""
+        with (
+            nullcontext()
+            if operand == "i64"
+            else pytest.raises(VerificationError, match="which is none of StableHLO's")
+        ):
+            stablehlo.parse(text).verify()
+    assert official_parse(SHAPES_OF_INDEX)
 
 
 @pytest.mark.specifies("shapes that are data")

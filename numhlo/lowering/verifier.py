@@ -16,9 +16,10 @@ import numpy as np
 
 from numhlo.lowering.ir import UNKNOWN, Function, Location, Module, Op, Region, TensorType, Type, Value, functions_in
 from numhlo.lowering.ir.errors import InternalError, VerificationError
+from numhlo.lowering.ops.dynamic_shapes import FIRST_SHAPE
 from numhlo.lowering.ops.extents import same_types
 from numhlo.lowering.ops.primitive import MISSING, Attribute, Signature
-from numhlo.lowering.text.foreign import is_shape, unknown_part
+from numhlo.lowering.text.foreign import unknown_part
 from numhlo.lowering.text.marked_text import marked_text
 from numhlo.lowering.text.parser import arity
 from numhlo.lowering.text.records import ENUMS, RECORDS
@@ -214,8 +215,7 @@ class _Verifier:
         self._require(all(v.owner is op for v in op.results), "one of its results has another owner")
         definition = op.definition
         if definition.dialect == "stablehlo":
-            is_dynamic = definition.name.startswith("dynamic_")
-            self._check_known([v for v in op.operands if not (is_dynamic and is_shape(v.type))], "operand")
+            self._check_known(op.operands[: FIRST_SHAPE.get(definition)], "operand")
             self._check_known(op.results, "result")
         self._check_count(definition.operands, op.operands, "operands")
         self._check_count(definition.regions, op.regions, "regions")
@@ -225,7 +225,7 @@ class _Verifier:
 
     def _check_known(self, values: Sequence[Value], what: str) -> None:
         for number, value in enumerate(values):
-            if not isinstance(value.type, TensorType) and unknown_part(value.type):
+            if value.type.__class__ is not TensorType and unknown_part(value.type):
                 self._fail(f"{what} {number} is of type {value.type}, which is none of StableHLO's")
 
     def _check_count(self, names: tuple[str, ...], given: Sequence[object], kind: str) -> None:

@@ -4,6 +4,7 @@ from numhlo.lowering.ir.graph import Function, Module, Op, Region, Value, functi
 from numhlo.lowering.ir.location import UNKNOWN, Location, WrittenLocation, capture_location, inside_scope
 from numhlo.lowering.ir.types import (
     DYNAMIC,
+    IndexTensorType,
     TensorType,
     TokenType,
     TupleType,
@@ -16,6 +17,7 @@ __all__ = [
     "DYNAMIC",
     "UNKNOWN",
     "Function",
+    "IndexTensorType",
     "Location",
     "Module",
     "Op",

@@ -147,6 +147,25 @@ class TensorType:
 
 
 @dataclass(frozen=True, slots=True)
+class IndexTensorType(TensorType):
+    """A tensor of ``index``, held as int64: a shape in old exports. Only ops that take shapes as operands have it.
+
+    Examples
+    --------
+    >>> print(IndexTensorType((2,), np.dtype("int64")))
+    tensor<2xindex>
+    """
+
+    def __str__(self) -> str:
+        plain = TensorType.__str__(self)
+        return f"{plain[: -len(element_spelling(self.dtype)) - 1]}index>"
+
+    def short(self) -> str:
+        """Return NumPy's spelling for error messages, with ``index`` in place of the dtype."""
+        return f"index{TensorType.short(self).removeprefix(self.dtype.name)}"
+
+
+@dataclass(frozen=True, slots=True)
 class TokenType:
     """The type of a token, which orders effects."""
 

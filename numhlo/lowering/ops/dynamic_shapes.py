@@ -261,3 +261,12 @@ SET_DIMENSION_SIZE = DynamicShape(
     (Attribute("dimension", "i64"),),
     explicit_result=True,
 )
+
+FIRST_SHAPE: dict[Primitive, int] = {
+    DYNAMIC_BROADCAST_IN_DIM: 1,
+    DYNAMIC_RESHAPE: 1,
+    DYNAMIC_IOTA: 0,
+    DYNAMIC_PAD: 2,
+    REAL_DYNAMIC_SLICE: 1,
+}
+"""Ops whose operands from this number on are shapes, which may be tensors of ``index``."""

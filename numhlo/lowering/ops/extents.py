@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from numhlo.lowering.ir import DYNAMIC, TensorType, Type
+from numhlo.lowering.ir import DYNAMIC, IndexTensorType, TensorType, Type
 from numhlo.lowering.ops.primitive import Signature
 
 
@@ -27,7 +27,8 @@ def same_shape(first: Sequence[int], second: Sequence[int]) -> bool:
 def same_type(first: Type, second: Type) -> bool:
     """Return whether two types can be equal: the same but for extents that are not known."""
     if isinstance(first, TensorType) and isinstance(second, TensorType):
-        return first.dtype == second.dtype and same_shape(first.shape, second.shape)
+        is_one_kind = isinstance(first, IndexTensorType) == isinstance(second, IndexTensorType)
+        return is_one_kind and first.dtype == second.dtype and same_shape(first.shape, second.shape)
     return first == second
 
 

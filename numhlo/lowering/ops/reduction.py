@@ -19,7 +19,15 @@ from numhlo.lowering.ops.dtype_table import NARROW_INTEGERS
 from numhlo.lowering.ops.extents import declared_or, in_range, is_unique, same_shape
 from numhlo.lowering.ops.primitive import Arrays, Attribute, Primitive, RegionFunction, Signature
 from numhlo.lowering.ops.reduction_order import reduce_in_order
-from numhlo.lowering.ops.region_function import body_element_types, full, region_of, single_op, takes_arrays
+from numhlo.lowering.ops.region_function import (
+    body_element_types,
+    full,
+    is_alike,
+    promoted,
+    region_of,
+    single_op,
+    takes_arrays,
+)
 
 
 class Reduction(Primitive):
@@ -77,12 +85,12 @@ def infer_reduce(signature: Signature) -> Sequence[Type]:
     axes: tuple[int, ...] = signature.attributes["dimensions"]
     require(all(same_shape(t.shape, shape) for t in inputs), "(C1) inputs must have one shape")
     require(
-        all(init.shape == () and init.dtype == t.dtype for t, init in zip(inputs, inits, strict=True)),
+        all(init.shape == () and is_alike(init.dtype, t.dtype) for t, init in zip(inputs, inits, strict=True)),
         "(C2) initial values must be scalars of the inputs' element types",
     )
     require(in_range(axes, len(shape)), f"(C4) dimensions {list(axes)} must be axes of the inputs")
     require(is_unique(axes), f"(C5) dimensions {list(axes)} must not repeat")
-    elements = body_element_types(signature, [t.dtype for t in inputs], "C6")
+    elements = body_element_types(signature, [t.dtype for t in tensors], "C6")
     kept = tuple(n for axis, n in enumerate(shape) if axis not in axes)
     return declared_or(signature, [TensorType(kept, element) for element in elements])
 
@@ -92,10 +100,11 @@ def evaluate_reduce(arrays: Arrays, attributes: Mapping[str, Any], regions: Sequ
     (body,) = regions
     count = len(arrays) // 2
     region = region_of(body)
-    dtypes = [a.dtype for a in arrays[:count]] if region is None else [v.tensor.dtype for v in region.returns]
+    arrays = promoted(arrays, region)
+    dtypes = [a.dtype for a in arrays[:count]]
     axes = sorted(attributes["dimensions"])
-    inputs = [reduced_last(a, axes).astype(t, copy=False) for a, t in zip(arrays[:count], dtypes, strict=True)]
-    inits = [a.astype(t, copy=False) for a, t in zip(arrays[count:], dtypes, strict=True)]
+    inputs = [reduced_last(a, axes) for a in arrays[:count]]
+    inits = arrays[count:]
     shape = inputs[0].shape[:-1]
     if inputs[0].shape[-1] == 0:
         return full(tuple(inits), shape)

@@ -8,13 +8,16 @@ answered with None or False, and the rule takes its element-by-element path.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import cycle
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from numhlo.lowering.ir import Function, Op, Region, TensorType
-from numhlo.lowering.ir.types import COMPLEX, FLOATS, SIGNED, UNSIGNED
-from numhlo.lowering.ops.primitive import PRIMITIVES, RegionFunction, Signature
+from numhlo.lowering.ir.types import BOOL, COMPLEX, FLOATS, INTEGERS
+from numhlo.lowering.ops.bit_patterns import BIT_WIDTHS
+from numhlo.lowering.ops.casting import cast
+from numhlo.lowering.ops.primitive import PRIMITIVES, Arrays, RegionFunction, Signature
 
 ELEMENTWISE_FAMILIES = frozenset({"Elementwise", "Comparison", "Conversion"})
 WIDTH_CHANGING = frozenset({"bitcast_convert"})
@@ -108,13 +111,13 @@ def body_element_types(signature: Signature, dtypes: Sequence[np.dtype], rule: s
     signature : Signature
         Of an op with one region.
     dtypes : sequence of numpy.dtype
-        The inputs' element types, each promotable to the body's.
+        Element types of what the body combines: of all inputs, and again of all that they are combined with.
     rule : str
         The constraint's id, for messages.
     """
     signature.require(len(signature.regions) == 1, "needs one region")
     (body,) = signature.regions
-    count = len(dtypes)
+    count = len(dtypes) // 2
     taken = [value.type for value in body.arguments]
     returned = [value.type for value in body.returns]
     shown = ", ".join(map(str, taken))
@@ -123,24 +126,42 @@ def body_element_types(signature: Signature, dtypes: Sequence[np.dtype], rule: s
         f"({rule}) the body must take {count} scalars twice and return {count} of the same types, not ({shown})",
     )
     elements = []
-    for dtype, type in zip(dtypes, returned, strict=True):
+    for type, *given in zip(returned, dtypes[:count], dtypes[count:], strict=True):
         signature.require(
-            isinstance(type, TensorType) and type.shape == () and is_promotable(dtype, type.dtype),
+            isinstance(type, TensorType) and type.shape == () and all(is_promotable(d, type.dtype) for d in given),
             f"({rule}) the body's types must be scalars that the inputs promote to, not {type}",
         )
         elements.append(type.dtype)  # type: ignore[union-attr]
     return elements
 
 
+def promoted(arrays: Arrays, region: Region | None) -> list[np.ndarray]:
+    """Return what a body combines, all inputs and perhaps again as many others, in the body's element types."""
+    if region is None:
+        return list(arrays)
+    return [cast(a, v.tensor.dtype) for a, v in zip(arrays, cycle(region.returns), strict=False)]
+
+
 def is_promotable(narrow: np.dtype, wide: np.dtype) -> bool:
-    """Return whether an element type may be accumulated in another: one kind, at least as wide.
+    """Return whether an element type may be accumulated in another: integers in ones as wide, floats in any.
+
+    Notes
+    -----
+    The specification asks for floats as wide, too; its official verifier ignores their precision, and the sign of
+    integers.
 
     Examples
     --------
-    >>> is_promotable(np.dtype("int8"), np.dtype("int32")), is_promotable(np.dtype("int8"), np.dtype("float32"))
+    >>> is_promotable(np.dtype("int8"), np.dtype("uint32")), is_promotable(np.dtype("int8"), np.dtype("float32"))
     (True, False)
     """
-    if narrow == wide:
-        return True
-    kinds = (SIGNED, UNSIGNED, FLOATS, COMPLEX)
-    return narrow.itemsize <= wide.itemsize and any(narrow in kind and wide in kind for kind in kinds)
+    if narrow in FLOATS:
+        return wide in FLOATS
+    if narrow in COMPLEX:
+        return wide in COMPLEX and narrow.itemsize <= wide.itemsize
+    return wide in INTEGERS | {BOOL} and BIT_WIDTHS[narrow] <= BIT_WIDTHS[wide]
+
+
+def is_alike(first: np.dtype, second: np.dtype) -> bool:
+    """Return whether two element types are of one kind: where a body takes them in its own, they need not be one."""
+    return any(first in kind and second in kind for kind in (FLOATS, COMPLEX, INTEGERS | {BOOL}))

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.lowering.ir import Region, TensorType, Type
+from numhlo.lowering.ir import TensorType, Type
 from numhlo.lowering.ir.types import BOOL, COMPLEX, FLOATS, INTEGERS, NARROW_FLOATS
 from numhlo.lowering.ops.bit_patterns import order_keys
 from numhlo.lowering.ops.dimension_numbers import ScatterDimensionNumbers
@@ -24,6 +24,8 @@ from numhlo.lowering.ops.primitive import Arrays, RegionFunction, Signature
 from numhlo.lowering.ops.region_function import (
     body_element_types,
     full,
+    is_alike,
+    promoted,
     region_of,
     returns_argument,
     single_op,
@@ -54,13 +56,13 @@ def infer_scatter(signature: Signature) -> Sequence[Type]:
     require(all(same_shape(t.shape, inputs[0].shape) for t in inputs), "(C1) inputs must have one shape")
     require(all(same_shape(t.shape, updates[0].shape) for t in updates), "(C3) updates must have one shape")
     require(
-        all(a.dtype == b.dtype for a, b in zip(inputs, updates, strict=True)),
+        all(is_alike(a.dtype, b.dtype) for a, b in zip(inputs, updates, strict=True)),
         "(C6) updates must have the inputs' element types",
     )
     _check_input_dims(signature, numbers, inputs[0].ndim)
     _check_indices(signature, numbers, inputs[0], indices)
     _check_updates(signature, numbers, inputs[0], indices, updates[0])
-    elements = body_element_types(signature, [t.dtype for t in inputs], "C23")
+    elements = body_element_types(signature, [t.dtype for t in (*inputs, *updates)], "C23")
     return declared_or(signature, [t.with_dtype(e) for t, e in zip(inputs, elements, strict=True)])
 
 
@@ -177,7 +179,7 @@ def evaluate_scatter(arrays: Arrays, attributes: Mapping[str, Any], regions: Seq
     indices = arrays[count]
     (body,) = regions
     region = region_of(body)
-    inputs, updates = _promoted(arrays[:count], region), _promoted(arrays[count + 1 :], region)
+    inputs, updates = promoted(arrays[:count], region), promoted(arrays[count + 1 :], region)
     shape = inputs[0].shape
     numbers: ScatterDimensionNumbers = attributes["scatter_dimension_numbers"]
     positions, kept, axes = update_positions(shape, indices, updates[0].shape, numbers)
@@ -186,12 +188,6 @@ def evaluate_scatter(arrays: Arrays, attributes: Mapping[str, Any], regions: Seq
     results = [np.array(a, order="C").reshape(-1) for a in inputs]
     _update(results, where, values, body)
     return [r.reshape(shape) for r in results]
-
-
-def _promoted(arrays: Arrays, region: Region | None) -> list[np.ndarray]:
-    if region is None:
-        return list(arrays)
-    return [a.astype(v.tensor.dtype, copy=False) for a, v in zip(arrays, region.returns, strict=True)]
 
 
 def _has_ufunc(name: str, dtype: np.dtype) -> bool:

@@ -13,11 +13,19 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import TensorType, Type
-from numhlo.lowering.ir.types import BOOL
+from numhlo.lowering.ir.types import BOOL, FLOATS
 from numhlo.lowering.ops.extents import declared_or, same_shape
 from numhlo.lowering.ops.primitive import Arrays, Attribute, Primitive, RegionFunction, Signature
 from numhlo.lowering.ops.reduction import evaluate_reduce
-from numhlo.lowering.ops.region_function import body_element_types, full, is_promotable, region_of, takes_arrays
+from numhlo.lowering.ops.region_function import (
+    body_element_types,
+    full,
+    is_alike,
+    is_promotable,
+    promoted,
+    region_of,
+    takes_arrays,
+)
 from numhlo.lowering.ops.window_geometry import (
     PADDING,
     STRIDES,
@@ -62,7 +70,7 @@ def infer_reduce_window(signature: Signature) -> Sequence[Type]:
     shape = inputs[0].shape
     require(all(same_shape(t.shape, shape) for t in inputs), "(C2) inputs must have one shape")
     pairs = zip(inputs, inits, strict=True)
-    fits = all(init.shape == () and init.dtype == t.dtype for t, init in pairs)
+    fits = all(init.shape == () and is_alike(init.dtype, t.dtype) for t, init in pairs)
     require(fits, "(C3) initial values must be scalars of the inputs' element types")
     rank = len(shape)
     for name, size_rule, sign_rule in (
@@ -73,7 +81,7 @@ def infer_reduce_window(signature: Signature) -> Sequence[Type]:
     ):
         check_positive(signature, name, rank, size_rule, sign_rule)
     check_padding(signature, rank, "C12")
-    elements = body_element_types(signature, [t.dtype for t in inputs], "C13")
+    elements = body_element_types(signature, [t.dtype for t in tensors], "C13")
     counts = windows_from(signature.attributes, rank).counts(shape)
     return declared_or(signature, [TensorType(counts, element) for element in elements])
 
@@ -81,6 +89,7 @@ def infer_reduce_window(signature: Signature) -> Sequence[Type]:
 def evaluate_reduce_window(arrays: Arrays, attributes: Mapping[str, Any], regions: Sequence[RegionFunction]) -> Arrays:
     """Reduce every window of the padded inputs; a part of the windows at a time."""
     count = len(arrays) // 2
+    arrays = promoted(arrays, region_of(regions[0]))
     inputs, inits = arrays[:count], arrays[count:]
     rank = inputs[0].ndim
     windows = windows_from(attributes, rank)
@@ -96,13 +105,18 @@ def evaluate_reduce_window(arrays: Arrays, attributes: Mapping[str, Any], region
     return [np.concatenate(piece) for piece in zip(*pieces, strict=True)]
 
 
+def _takes(operand: TensorType, other: TensorType) -> bool:
+    """Return whether both have one element type; as floats, be it of another precision."""
+    return operand.dtype == other.dtype or {operand.dtype, other.dtype} <= FLOATS
+
+
 def infer_select_and_scatter(signature: Signature) -> Sequence[Type]:
     """Check (C1) to (C10); (C11) the result has the operand's shape, (C12) of the element type of ``scatter``."""
     require = signature.require
     operand, source, init = signature.tensors
     rank = operand.ndim
-    require(source.dtype == operand.dtype, "(C1) operand and source must have one element type")
-    fits = init.shape == () and init.dtype == operand.dtype
+    require(_takes(operand, source), "(C1) operand and source must have one element type")
+    fits = init.shape == () and _takes(operand, init)
     require(fits, "(C3) the initial value must be a scalar of the operand's element type")
     check_positive(signature, "window_dimensions", rank, "C4", "C5")
     check_positive(signature, "window_strides", rank, "C6", "C7")
@@ -121,7 +135,7 @@ def infer_select_and_scatter(signature: Signature) -> Sequence[Type]:
         isinstance(element, TensorType)
         and element.shape == ()
         and types == ([element, element], [element])
-        and is_promotable(operand.dtype, element.dtype),
+        and all(is_promotable(t.dtype, element.dtype) for t in signature.tensors),
         f"(C10) scatter must take two scalars that {scalar} promotes to and return one",
     )
     assert isinstance(element, TensorType)
@@ -137,12 +151,11 @@ def evaluate_select_and_scatter(
     """
     operand, source, init = arrays
     select, scatter = regions
-    body = region_of(scatter)
-    dtype = init.dtype if body is None else body.returns[0].tensor.dtype
+    source, init = promoted((source, init), region_of(scatter))
     windows = windows_from(attributes, operand.ndim)
     chosen = selected_elements(operand, windows, select)
-    result = np.full(operand.shape, init.astype(dtype), dtype)
-    flat, values = result.reshape(-1), source.astype(dtype, copy=False).ravel()
+    result = np.full(operand.shape, init, init.dtype)
+    flat, values = result.reshape(-1), source.ravel()
     for place, value in zip(chosen.ravel().tolist(), values, strict=True):
         if place >= 0:
             (flat[place],) = scatter(flat[place, ...], np.asarray(value))

@@ -17,6 +17,7 @@ from numhlo.lowering.ops.region_function import single_op, takes_arrays
 from numhlo.lowering.ops.window_geometry import Windows
 from numhlo.lowering.ops.windows import windows_from
 from numhlo.lowering.passes.legalize_deprecated import spread, spread_body
+from numhlo.lowering.passes.legalize_promotion import is_mixed
 from numhlo.lowering.passes.legalizer import Builder, legalization
 
 EXTREMES = frozenset({elementwise.MAXIMUM, elementwise.MINIMUM})
@@ -27,11 +28,24 @@ LONG = 32
 Arrays = list[Value]
 
 
-@legalization("stablehlo.reduce_window")
+def _is_long(op: Op) -> bool:
+    """Return whether a window is long, and neighbouring ones can be combined as whole arrays."""
+    types = [v.type for v in (*op.operands, *op.results)]
+    if not all(isinstance(t, TensorType) and t.is_static and t.size for t in types):
+        return False
+    (body,), count = op.regions, len(op.results)
+    if is_mixed(op):
+        return False
+    dtypes = [v.tensor.dtype for v in op.operands[:count]]
+    inner = single_op(body)
+    is_known = inner is not None and dtypes[0].kind not in ("u", "b", *("c" if inner.definition in EXTREMES else ""))
+    sizes = windows_from(op.attributes, op.operands[0].tensor.ndim).sizes
+    return max(sizes, default=0) >= LONG and not is_known and takes_arrays(body) and not free_values(body)
+
+
+@legalization("stablehlo.reduce_window", when=_is_long)
 def legalize_long_windows(b: Builder, op: Op, operands: Sequence[Value]) -> Sequence[Value]:
     """Combine windows of powers of two, dimension by dimension, the last first: in row-major order."""
-    if not _applies(op):
-        return b.append(op)
     (body,), count, rank = op.regions, len(op.results), operands[0].tensor.ndim
     windows = windows_from(op.attributes, rank)
     arrays = [_padded(b, x, init, windows) for x, init in zip(operands[:count], operands[count:], strict=True)]
@@ -40,20 +54,6 @@ def legalize_long_windows(b: Builder, op: Op, operands: Sequence[Value]) -> Sequ
     arrays = _combined(b, body, [spread(b, x, arrays[0].tensor.shape) for x in operands[count:]], arrays)
     ends = [(n - 1) * step + 1 if n else 0 for n, step in zip(op.results[0].tensor.shape, windows.strides, strict=True)]
     return [_slice(b, x, (0,) * rank, ends, windows.strides) for x in arrays]
-
-
-def _applies(op: Op) -> bool:
-    types = [v.type for v in (*op.operands, *op.results)]
-    if not all(isinstance(t, TensorType) and t.is_static and t.size for t in types):
-        return False
-    (body,), count = op.regions, len(op.results)
-    dtypes = [v.tensor.dtype for v in op.operands[:count]]
-    if any(v.tensor.dtype != dtype for v, dtype in zip(body.returns, dtypes, strict=True)):
-        return False
-    inner = single_op(body)
-    is_known = inner is not None and dtypes[0].kind not in ("u", "b", *("c" if inner.definition in EXTREMES else ""))
-    sizes = windows_from(op.attributes, op.operands[0].tensor.ndim).sizes
-    return max(sizes, default=0) >= LONG and not is_known and takes_arrays(body) and not free_values(body)
 
 
 def _padded(b: Builder, x: Value, init: Value, windows: Windows) -> Value:

@@ -42,21 +42,34 @@ class Builder(FunctionBuilder):
 Rule = Callable[[Builder, Op, Sequence[Value]], Sequence[Value]]
 """``rule(builder, op, operands) -> results``: appends what means the same as ``op`` on ``operands``."""
 
-RULES: dict[str, Rule] = {}
-"""Rules by the op's name with its dialect."""
+Condition = Callable[[Op], bool]
+
+RULES: dict[str, list[tuple[Condition, Rule]]] = {}
+"""Rules by the op's name with its dialect, and what must hold of the op."""
 
 
-def legalization(*names: str) -> Callable[[Rule], Rule]:
-    """Return a decorator that makes a function the rule of ops by their full names."""
+def legalization(*names: str, when: Condition | None = None) -> Callable[[Rule], Rule]:
+    """Return a decorator that makes a function the rule of ops by their full names, where a condition holds of them."""
 
     def add(rule: Rule) -> Rule:
         for name in names:
-            if name in RULES:
+            rules = RULES.setdefault(name, [])
+            if rules and when is None:
                 raise ValueError(f"{name} is legalized twice")
-            RULES[name] = rule
+            rules.append((when or always, rule))
         return rule
 
     return add
+
+
+def always(op: Op) -> bool:
+    """Return True: an op that is never legal."""
+    return True
+
+
+def rule_of(op: Op) -> Rule | None:
+    """Return the rule that replaces an op, None where it may stay."""
+    return next((rule for holds, rule in RULES.get(full_name(op), ()) if holds(op)), None)
 
 
 def full_name(op: Op) -> str:
@@ -90,7 +103,7 @@ class Legalizer:
 
     def _is_concerned(self, source: Function) -> bool:
         return any(self._functions[f] is not f for f in source.callees()) or any(
-            full_name(op) in RULES for op in source.body.walk()
+            rule_of(op) is not None for op in source.body.walk()
         )
 
     def _copy(self, source: Function) -> Function:
@@ -106,7 +119,7 @@ class Legalizer:
     def _fill(self, builder: Builder, source: Region, values: dict[Value, Value]) -> None:
         for op in source.ops:
             operands = [values[v] for v in op.operands]
-            rule = RULES.get(full_name(op))
+            rule = rule_of(op)
             if rule is None:
                 results: Sequence[Value] = builder.append(self._copy_op(builder, op, operands, values))
             else:

@@ -16,6 +16,7 @@ from numhlo.lowering.passes import (
     legalize_deprecated,
     legalize_einsum,
     legalize_normalization,
+    legalize_promotion,
     legalize_windows,
     simplify_arithmetic,
     simplify_contraction,
@@ -39,6 +40,7 @@ LEGALIZATIONS = (
     legalize_deprecated,
     legalize_einsum,
     legalize_normalization,
+    legalize_promotion,
     legalize_windows,
 )
 """The modules whose rules the legalizer applies; importing them registers the rules."""

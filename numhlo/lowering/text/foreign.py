@@ -6,14 +6,11 @@ dtype. They are parsed into these records, survive every pass, and are printed b
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import cast
 
-from numhlo.lowering.ir import UNKNOWN, Location, TensorType, TupleType, Type
-
-_INDICES = re.compile(r"tensor<(?:(?:\d+|\?)x)*index>\Z", re.ASCII)
+from numhlo.lowering.ir import UNKNOWN, IndexTensorType, Location, TensorType, TupleType, Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +58,7 @@ class DenseArray(tuple[int | float | bool, ...]):
 
 @dataclass(frozen=True, slots=True)
 class ForeignType:
-    """A type kept as its text, such as ``tensor<4x!quant.uniform<i8:f32, 0.1>>`` or ``tensor<2xindex>``."""
+    """A type kept as its text, such as ``tensor<4xi9>``."""
 
     text: str
 
@@ -78,7 +75,7 @@ def foreign_type(text: str) -> Type:
 
 
 def unknown_part(type: Type) -> str:
-    """Return the part of a type that no op of StableHLO takes or makes, or nothing.
+    """Return the part of a type that no op of StableHLO makes, or nothing.
 
     Futures are what asynchronous ops return.
 
@@ -89,13 +86,8 @@ def unknown_part(type: Type) -> str:
     """
     if isinstance(type, TupleType):
         return next(filter(None, map(unknown_part, type.elements)), "")
-    text = str(type) if isinstance(type, ForeignType) else ""
+    text = str(type) if isinstance(type, ForeignType | IndexTensorType) else ""
     return "" if text.startswith("!stablehlo.future<") else text
-
-
-def is_shape(type: Type) -> bool:
-    """Return whether a type is a tensor of ``index``: a shape in old exports, which dynamic ops alone may take."""
-    return isinstance(type, ForeignType) and _INDICES.match(type.text) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.lowering.ir import Function, TensorType, Type
+from numhlo.lowering.ir import Function, IndexTensorType, TensorType, Type
 from numhlo.lowering.ir.errors import ParseError
 from numhlo.lowering.ir.types import ELEMENT_TYPES, FLOATS, INTEGERS
 from numhlo.lowering.ops.primitive import Attribute, Primitive
@@ -187,10 +187,10 @@ class AttributeParser(RecordParser):
         self.expect(">", ":")
         last = self.index
         self._dense_type = type = self.parse_type()
-        if not isinstance(type, TensorType):
-            if not isinstance(type, ForeignType):
-                raise self.error("a tensor type", last)
+        if isinstance(type, ForeignType | IndexTensorType):
             return ForeignAttribute(f"{self.text[self.starts[first] : self.starts[last]].rstrip()} {type}")
+        if not isinstance(type, TensorType):
+            raise self.error("a tensor type", last)
         if not type.is_static:
             raise self.complaint(f"a constant can't be of type {type}", last)
         plain = TensorType(type.shape, type.dtype)

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from numhlo.lowering.ir import DYNAMIC, TensorType, TokenType, TupleType, Type
+from numhlo.lowering.ir import DYNAMIC, IndexTensorType, TensorType, TokenType, TupleType, Type
 from numhlo.lowering.ir.quantized import QuantizedTensorType
 from numhlo.lowering.ir.types import ELEMENT_TYPES, FLOATS, INTEGERS
 from numhlo.lowering.text.foreign import EncodedTensorType, Signature, foreign_type
@@ -19,7 +19,7 @@ _COMMENT = re.compile(r"//[^\n]*")
 _INTEGER = re.compile(r"[su]?i(\d{1,8})\Z", re.ASCII)
 _WIDEST_INTEGER = 2**24 - 1
 _OTHER_SCALARS = frozenset({"index", "none", "tf32", "f80", "f128"})
-"""Scalars of MLIR that no tensor of StableHLO's holds; also integers of any width, as `_INTEGER` has them."""
+"""Scalars of MLIR that StableHLO's ops do not compute with; also integers of any width, as `_INTEGER` has them."""
 _COMPLEX = re.compile(r"complex<([^<>]+)>\Z")
 _FOREIGN_ELEMENT = re.compile(r"(?:vector<.+>|!.+)\Z", re.DOTALL)
 _UNIFORM = "!quant.uniform<"
@@ -60,6 +60,8 @@ def tensor_type_from_text(text: str) -> Type | None:
     kept = foreign_type(f"tensor<{' '.join(inner.split())}>")
     if match[2].startswith(_UNIFORM) and encoded is None:
         return kept if _BLOCKED.match(match[2]) else _quantized(shape, match[2], kept)
+    if match[2] == "index" and encoded is None:
+        return IndexTensorType(shape, ELEMENT_TYPES["i64"])
     if dtype is None:
         element = match[2] if shape else match[2].removeprefix("*x")
         held = is_scalar(element) and element != "none"

@@ -192,7 +192,6 @@ X, INIT = TensorType((2, 3), F32), TensorType((), F32)
         ("(C4)", [X, INIT], (2,), (F32,)),
         ("(C5)", [X, INIT], (1, 1), (F32,)),
         ("(C6)", [X, INIT], (0,), (np.int32,)),
-        ("(C6)", [X, INIT], (0,), (np.float16,)),
         ("(C6)", [X, INIT], (0,), (F32, F32)),
     ],
 )

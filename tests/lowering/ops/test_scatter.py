@@ -289,7 +289,6 @@ def test_constraints(rule, changes, types):
     "body",
     [
         binary_body(elementwise.ADD, np.int32),
-        binary_body(elementwise.ADD, np.float16),
         binary_body(elementwise.ADD, F32, F32),
     ],
 )
