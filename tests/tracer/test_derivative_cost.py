@@ -15,6 +15,7 @@ import pytest
 import numhlo
 import numhlo.numpy as nnp
 from numhlo import lax
+from numhlo.lowering.passes.outlining import inlined_size
 from tests.work import count_calls
 
 
@@ -101,6 +102,58 @@ def test_derivatives_of_functions_that_are_called_twice() -> None:
     slopes = numhlo.vmap(numhlo.grad(fun))(np.array([x + step, x, x - step]))
     assert slopes[1] == pytest.approx(slope, rel=1e-12)
     assert change == pytest.approx((slopes[0] - slopes[2]) / (2 * step), rel=1e-4)
+
+
+def levels_of_work(lib: Any, jit: Any, depth: int) -> Callable[[Any], Any]:
+    """Return a program of functions that each keep about a hundred arrays, and call the next one twice."""
+
+    def work(x: Any) -> Any:
+        for k in range(50):
+            x = x + 0.02 * lib.cos(x * x[::-1]) * (x > k / 50)
+        z = lib.exp(1j * x[:2])
+        return x + 0.1 * (z * z).real.sum()
+
+    fun = jit(work)
+    for _ in range(depth):
+        fun = jit(lambda x, inner=fun: inner(work(x)) - inner(0.5 * x))
+    return lambda x: fun(x).sum()
+
+
+def test_what_nested_calls_keep_is_computed_once() -> None:
+    def run(fun: Callable[..., Any]) -> int:
+        text = numhlo.jit(fun).lower(np.full(3, 0.3)).as_text()
+        return inlined_size(numhlo.stablehlo.parse(text).functions["main"].source.reached())
+
+    ratios = []
+    for depth in (3, 6):
+        fun = levels_of_work(np, numhlo.jit, depth)
+        ratios.append(run(numhlo.grad(fun)) / run(fun))
+    assert ratios[1] < 1.1 * ratios[0]  # computed again at every level it would be twice as much
+
+
+@pytest.mark.usefixtures("first_answers")
+def test_derivatives_of_nested_calls_that_keep_much() -> None:
+    x, step = np.array([0.3, 0.1, 0.7]), 1e-6 * np.eye(3)
+    plain, fun = levels_of_work(np, lambda f: f, 3), levels_of_work(np, numhlo.jit, 3)
+    expected = [(plain(x + d) - plain(x - d)) / 2e-6 for d in step]
+    lanes = numhlo.vmap(numhlo.grad(fun))(np.stack([x, 2 * x]))
+    np.testing.assert_allclose(lanes[0], expected, rtol=1e-7)
+
+
+def deep(depth: int) -> Callable[[Any], Any]:
+    """Return a program of branches in branches."""
+    if not depth:
+        return lambda x: np.sin(x) * x
+    inner = deep(depth - 1)
+    return lambda x: lax.cond(x < depth, lambda c: np.sin(inner(np.sin(c) * c)) * c, lambda c: c * c, x)
+
+
+def test_branches_in_branches_are_not_traced_anew_at_every_level() -> None:
+    fun = deep(24)
+    calls = [count_calls(numhlo.jit(f).lower, 0.3) for f in (fun, numhlo.grad(fun))]
+    assert calls[1] < 12 * calls[0]
+    few, many = (ops_of(numhlo.grad(deep(d)), 0.3).total() for d in (8, 16))
+    assert many < 2 * few
 
 
 def test_branches_share_the_places_of_what_is_kept() -> None:

@@ -2,8 +2,7 @@
 
 All other callees are differentiated where they are called, as if their ops stood there. In a graph whose functions
 call the next one twice that doubles at every level; `Calls` says where. Reverse mode cuts such a function in
-two, one that also gives its residuals and a linear one. Residuals add up over levels, too: where they would be many,
-the linear function gets the arguments instead, and computes them again.
+two, one that also gives its residuals and a linear one. Residuals add up over levels, too: `packing` keeps them few.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ from weakref import WeakKeyDictionary
 from numhlo.lowering.ir import Function, Op, Value
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.creation import CONSTANT
-from numhlo.lowering.ops.effects import function_has_effects
 from numhlo.tracer.bind import bind, trace_function
-from numhlo.tracer.differentiation.halves import Halves, split_function
+from numhlo.tracer.differentiation.halves import split_function
+from numhlo.tracer.differentiation.packing import Packing
 from numhlo.tracer.differentiation.table import (
     ADDING,
     JOINT,
@@ -29,10 +28,7 @@ from numhlo.tracer.differentiation.table import (
     instantiate,
     transpose_body,
 )
-from numhlo.tracer.replay import replay_body
-
-MOST_RESIDUALS = 64
-"""Values that a shared function may hand to its linear half."""
+from numhlo.tracer.replay import replay_function
 
 Flags = tuple[bool, ...]
 
@@ -128,11 +124,8 @@ def _linearize(
 
 def _cut(walker: Walker, callee: Function, active: Flags) -> _Split:
     halves = split_function(walker, callee, active)
-    region, kept = halves.primal.body, len(callee.body.returns)
-    residuals = region.returns[kept:]
-    if len(residuals) > MOST_RESIDUALS and not function_has_effects(callee):
-        return _Split(callee, _recomputing(callee, active, halves), _inputs(callee), halves.out_active)
-    region.returns = region.returns[:kept]
+    region, count = halves.primal.body, len(callee.body.returns)
+    residuals, region.returns = region.returns[count:], region.returns[:count]
     sources: list[tuple[str, Any]] = []
     for value in residuals:
         if value in region.arguments:
@@ -143,27 +136,37 @@ def _cut(walker: Walker, callee: Function, active: Flags) -> _Split:
             if value not in region.returns:
                 region.returns.append(value)
             sources.append(("output", region.returns.index(value)))
-    return _Split(halves.primal, halves.linear, sources, halves.out_active)
+    split = _Split(halves.primal, halves.linear, sources, halves.out_active)
+    packing = Packing([v.tensor for v in region.returns[count:]])
+    return _packed(split, count, packing) if packing.groups else split
 
 
-def _inputs(callee: Function) -> list[tuple[str, Any]]:
-    return [("input", k) for k in range(len(callee.body.arguments))]
-
-
-def _recomputing(callee: Function, active: Flags, halves: Halves) -> Function:
-    """Return a linear half that takes the function's arguments in the residuals' place."""
-    halves.primal.body.returns = halves.primal.body.returns[len(callee.body.returns) :]
-    count = sum(active)
+def _packed(split: _Split, count: int, packing: Packing) -> _Split:
+    """Hand residuals on packed, behind the ``count`` results."""
+    primal, linear = split.primal, split.linear
+    made = [k for k, (kind, where) in enumerate(split.sources) if kind == "output" and where >= count]
+    others = [k for k in range(len(split.sources)) if k not in made]
 
     def run(*arrays: Any) -> list[Any]:
-        residuals = _call(halves.primal, arrays[count:])
-        return replay_body(halves.linear.body, [*arrays[:count], *residuals], {})
+        found = replay_function(primal, arrays)
+        return [*found[:count], *packing.pack(found[count:])]
 
-    arguments = callee.body.arguments
-    types = [*[v.type for v, a in zip(arguments, active, strict=True) if a], *[v.type for v in arguments]]
-    linear, captures = trace_function(halves.linear.name, run, types)
+    def run_linear(*arrays: Any) -> list[Any]:
+        first = len(linear.body.arguments) - len(split.sources)
+        moved, rest, packed = arrays[:first], arrays[first : first + len(others)], arrays[first + len(others) :]
+        unpacked = packing.unpack(packed)
+        found = {**dict(zip(others, rest, strict=True)), **{k: unpacked[split.sources[k][1] - count] for k in made}}
+        return replay_function(linear, [*moved, *[found[k] for k in range(len(split.sources))]])
+
+    wide, captures = trace_function(primal.name, run, primal.argument_types)
+    extra = wide.result_types[count:]
+    moved = linear.argument_types[: len(linear.argument_types) - len(split.sources)]
+    given = [linear.argument_types[len(moved) + k] for k in others]
+    narrow, more = trace_function(linear.name, run_linear, [*moved, *given, *extra])
     assert not captures
-    return linear
+    assert not more
+    sources = [*[split.sources[k] for k in others], *[("output", count + k) for k in range(len(extra))]]
+    return _Split(wide, narrow, sources, split.out_active)
 
 
 _TRANSPOSED: WeakKeyDictionary[Function, dict[tuple[Flags, Flags, Flags], tuple[Function, list[bool]]]] = (

@@ -69,20 +69,35 @@ def _linearize_branch(
         for half, own in zip(halves, places, strict=True):
             half.fill(slots, own)
         results = bind(op.definition, index, regions=[half.primal.region for half in halves])
-        around = current_trace()
-        assert around is not None
-        outside = [half.outside(around) for half in halves]
+        primal = current_trace()
+        assert primal is not None
+        outside = [half.outside(primal) for half in halves]
     outputs, residuals = results[: len(op.results)], results[len(op.results) :]
     inputs = [environment[v].tangent for v in outer]
+
+    around = current_trace()
+    assert around is not None
 
     def linear_branch(number: int) -> Region:
         half = halves[number]
         given = {**outside[number], **{k: residuals[slot] for k, slot in places[number].items()}}
-        captured = [given[k] for k in range(len(half.captures))]
-        return trace_region(lambda: replay_body(half.linear, [*inputs, *captured], {}), [])
+        _put_among(half.linear, [around.read(x) for x in (*inputs, *[given[k] for k in range(len(half.captures))])])
+        return half.linear
 
-    lines = iter(bind(op.definition, index, regions=[linear_branch(k) for k in range(len(op.regions))]))
-    return outputs, [next(lines) if a else None for a in active]
+    found = iter(bind(op.definition, index, regions=[linear_branch(k) for k in range(len(op.regions))]))
+    return outputs, [next(found) if a else None for a in active]
+
+
+def _put_among(body: Region, values: Sequence[Value]) -> None:
+    """Let a body use values around it in its arguments' place."""
+    meant = dict(zip(body.arguments, values, strict=True))
+    body.arguments = []
+    scopes = [body]
+    for scope in scopes:
+        scope.returns[:] = [meant.get(v, v) for v in scope.returns]
+        for op in scope.ops:
+            op.operands[:] = [meant.get(v, v) for v in op.operands]
+            scopes += op.regions
 
 
 class _Half(NamedTuple):
