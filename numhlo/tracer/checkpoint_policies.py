@@ -13,7 +13,7 @@ from typing import Any
 from numhlo.lowering.ir import Function, Op, Region, TensorType, Value
 from numhlo.lowering.ops import contraction, control_flow
 from numhlo.lowering.ops.annotations import ANNOTATIONS, CHECKPOINT_NAME, make_annotation
-from numhlo.lowering.ops.loops import inner_bodies
+from numhlo.lowering.ops.loops import reached_bodies
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.namespace.core import asarray, shape_of
 from numhlo.tracer.pytrees import tree_map
@@ -128,12 +128,11 @@ def wanted_values(function: Function, policy: Policy | None) -> list[Value]:
         return []
     kept: list[Value] = []
     refused: set[Value] = set()
-    bodies = [function.body]
-    for body in bodies:
+    times = reached_bodies(function.body)
+    for body in times:
         _ask(policy, body, kept, refused)
-        bodies += [inner for op in body.ops for inner in inner_bodies(op)]
-    several = {id(body) for body in bodies if sum(other is body for other in bodies) > 1}
-    shared = {v for body in bodies if id(body) in several for op in body.ops for v in op.results}
+    several = reached_bodies(*[body for body, count in times.items() if count > 1])
+    shared = {v for body in several for op in body.ops for v in op.results}
     return [v for v in kept if v not in refused and v not in shared and _is_computed(v)]
 
 

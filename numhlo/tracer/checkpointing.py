@@ -16,12 +16,13 @@ from numhlo.tracer.bind import bind, trace_function
 from numhlo.tracer.checkpoint_policies import Policy, checkpoint_policies, wanted_values
 from numhlo.tracer.custom_rules import CustomRule, LinearRule, bind_with_rule
 from numhlo.tracer.differentiating import apply_transposed, linearize_function
-from numhlo.tracer.differentiation.table import Dual, Walker
+from numhlo.tracer.differentiation.table import MOST_OPS, Dual, Walker
 from numhlo.tracer.namespace.core import asarray, shape_of
 from numhlo.tracer.plain_numpy import run_traced
 from numhlo.tracer.pytrees import tree_flatten, tree_unflatten
 from numhlo.tracer.replay import replay_op
 from numhlo.tracer.saving import run_and_save
+from numhlo.tracer.separate_calls import separate_calls
 from numhlo.tracer.staging import stage_leaves
 from numhlo.tracer.trace import current_trace
 
@@ -54,8 +55,8 @@ def checkpoint(
     Notes
     -----
     Policies see the ops of ``fun``, and those of branches, loops and jitted functions in it; of a loop, what every step
-    made is kept. They do not see bodies of loops of unknown length, nor of a jitted function that is called several
-    times.
+    made is kept. They do not see bodies of loops of unknown length; nor, in a program of thousands of ops, of a jitted
+    function that is called several times.
     Source: Griewank and Walther, "Revolve", ACM TOMS 26(1), 2000; here with one level.
 
     Examples
@@ -106,6 +107,7 @@ class Checkpoint(CustomRule):
         if not walker.linearizes:
             results = walker.function(function, [Dual(*pair) for pair in zip(primals, tangents, strict=True)])
             return [d.primal for d in results], [d.tangent for d in results]
+        function = function if self.policy is None else separate_calls(function, MOST_OPS)
         wanted = wanted_values(function, self.policy)
         with walker.in_primal():
             if wanted:

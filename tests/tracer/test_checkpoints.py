@@ -103,6 +103,36 @@ def test_policies_look_into_loops_branches_and_calls():
 
 
 @pytest.mark.usefixtures("first_answers")
+def test_policies_keep_what_each_call_of_a_function_made():
+    def net(lib, jit, w, x):
+        layer = jit(lambda x: lib.lax.scan(lambda c, _: (lib.numpy.tanh(c @ w), None), x, None, length=2)[0])
+        step = jit(lambda x: layer(lib.numpy.sin(x @ w)) + x)
+        return step(step(layer(x))).sum()
+
+    w, x = RNG.normal(size=(3, 3)), RNG.normal(size=3)
+    expected = jax.grad(lambda w: net(jax, lambda f: f, w, x))(w)
+    policies = numhlo.checkpoint_policies
+    given = numhlo.checkpoint(lambda w: net(numhlo, numhlo.jit, w, x), policy=policies.dots_saveable)
+    np.testing.assert_allclose(numhlo.grad(given)(w), expected, rtol=1e-12)
+    arrays = numhlo.fwd_and_bwd(given, 0)[0](w)[1].arrays
+    assert sorted(a.shape for a in arrays)[:5] == [(2, 3)] * 3 + [(3,)] * 2
+
+
+def test_policies_ask_each_function_once():
+    asked = []
+
+    def policy(op, *_, **__):
+        asked.append(op)
+        return op.name == "tanh"
+
+    fun = numhlo.jit(lambda x: np.tanh(x) * x)
+    for _ in range(14):
+        fun = numhlo.jit(lambda x, inner=fun: inner(x) + inner(np.sin(x)))
+    numhlo.jit(numhlo.grad(numhlo.checkpoint(fun, policy=policy))).lower(0.3)
+    assert len(asked) < 200  # there are four ops in each of 15 functions; 16384 paths lead to the innermost
+
+
+@pytest.mark.usefixtures("first_answers")
 def test_policies_look_into_counted_loops():
     def fun(lib, w, x):
         inner = lambda i, c: lib.numpy.tanh(c @ w) * (i + 1)

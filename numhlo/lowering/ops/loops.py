@@ -8,6 +8,7 @@ calls the one copy of the body, and `loop_body` finds it there again.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,9 @@ from numhlo.lowering.ops.composites import CompositeDefinition, register
 from numhlo.lowering.ops.control_flow import CALL, CASE, COMPOSITE, IF, WHILE
 from numhlo.lowering.ops.primitive import Arrays, RegionFunction
 from numhlo.lowering.ops.region_function import StructuredFunction
+
+LOOPS = ("numhlo.scan", "numhlo.map")
+"""Names of the composites."""
 
 INDEX = TensorType((), np.dtype(np.int64))
 """Type of the loop counter."""
@@ -179,17 +183,27 @@ def inner_bodies(op: Op) -> list[Region]:
     """Return the bodies of branches, of loops and of called functions; not those of ops with custom rules."""
     if op.definition is CALL:
         return [op.attributes["callee"].body]
-    if op.definition is COMPOSITE and op.attributes["name"] in ("numhlo.scan", "numhlo.map"):
+    if op.definition is COMPOSITE and op.attributes["name"] in LOOPS:
         return [loop_body(op).body]
     if op.definition is WHILE:
         return [op.regions[1]]
     return list(op.regions) if op.definition in (IF, CASE) else []
 
 
+def reached_bodies(*bodies: Region) -> Counter[Region]:
+    """Return bodies and those in them, however deep, with the number of places where each is found."""
+    times = Counter(bodies)
+    waiting = list(bodies)
+    for one in waiting:
+        found = [inner for op in one.ops for inner in inner_bodies(op)]
+        waiting += [inner for inner in dict.fromkeys(found) if inner not in times]
+        times.update(found)
+    return times
+
+
 def values_inside(body: Region) -> set[Value]:
     """Return the results of all ops in a body, and in the bodies in it."""
-    found = {v for op in body.ops for v in op.results}
-    return found.union(*[values_inside(inner) for op in body.ops for inner in inner_bodies(op)])
+    return {v for one in reached_bodies(body) for op in one.ops for v in op.results}
 
 
 SCAN = register(
