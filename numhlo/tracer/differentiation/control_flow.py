@@ -34,7 +34,7 @@ from numhlo.tracer.differentiation.table import (
     transpose_order,
 )
 from numhlo.tracer.namespace.core import full_of
-from numhlo.tracer.replay import replay_body, replay_op
+from numhlo.tracer.replay import replay_op
 from numhlo.tracer.trace import Trace, current_trace
 
 
@@ -74,7 +74,6 @@ def _linearize_branch(
         outside = [half.outside(primal) for half in halves]
     outputs, residuals = results[: len(op.results)], results[len(op.results) :]
     inputs = [environment[v].tangent for v in outer]
-
     around = current_trace()
     assert around is not None
 
