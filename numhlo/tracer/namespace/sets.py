@@ -230,11 +230,11 @@ VARIANT = """Return the distinct elements as `unique` does, NaN distinct from Na
     Examples
     --------
     >>> {name}(np.array([3, 1, 3]))
-    {found}
+    {example}
     """
 
 
-def _variant(numpy_function: Callable[..., Any], kind: Any, found: str, **flags: bool) -> Callable[..., Any]:
+def _variant(numpy_function: Callable[..., Any], kind: Any, example: str, **flags: bool) -> Callable[..., Any]:
     def run(x: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
         found = unique(x, equal_nan=False, size=size, fill_value=fill_value, **flags)
         return kind(*found) if kind is not None else found
@@ -245,7 +245,7 @@ def _variant(numpy_function: Callable[..., Any], kind: Any, found: str, **flags:
 
     name = numpy_function.__name__
     run.__name__ = run.__qualname__ = name
-    run.__doc__ = VARIANT.format(name=name, found=found)
+    run.__doc__ = VARIANT.format(name=name, example=example)
     return implements(numpy_function, eager=eager)(run)
 
 
