@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from numba.core import compiler
+from numba.core.codegen import CPUCodeLibrary
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.typed_passes import (
     AnnotateTypes,
@@ -31,6 +32,19 @@ class LinkedFunction:
     name: str
 
 
+class LinkedLibrary(CPUCodeLibrary):
+    """The code of a function that is only ever linked into kernels, which are optimized as a whole.
+
+    Numba would optimize each library by itself, twice, and make machine code of it.
+    """
+
+    def finalize(self) -> None:
+        """Link what the function calls, for those that link the function."""
+        for library in dict.fromkeys(self._linking_libraries):
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalized = True
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
 class LinkedLowering(NativeLowering):
     """Numba's lowering of a function that others may call, without machine code of its own."""
@@ -41,6 +55,7 @@ class LinkedLowering(NativeLowering):
         """Lower the function, and tell the target where its code is."""
         state.flags.no_compile = True
         state.flags.no_cfunc_wrapper = True
+        state.library = LinkedLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         super().run_pass(state)
         lowered = state["cr"]
         entry = LinkedFunction(lowered.fndesc.qualname).__dir__  # the tables take nothing but functions written in C
