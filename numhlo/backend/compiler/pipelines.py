@@ -32,10 +32,19 @@ class LinkedFunction:
     name: str
 
 
-class LinkedLibrary(CPUCodeLibrary):
-    """The code of a function that is only ever linked into kernels, which are optimized as a whole.
+class KernelLibrary(CPUCodeLibrary):
+    """The code of a kernel, before what it calls is linked in: all of it is optimized once, then."""
 
-    Numba would optimize each library by itself, twice, and make machine code of it.
+    def add_llvm_module(self, ll_module: Any) -> None:
+        """Take the code as it is, where Numba would optimize each function by itself first."""
+        self._final_module.link_in(ll_module)
+
+
+class LinkedLibrary(CPUCodeLibrary):
+    """The code of a function that is only ever linked into kernels.
+
+    Functions are optimized by themselves, as several kernels may link one. Numba would also optimize what each function
+    links, twice, and make machine code of it.
     """
 
     def finalize(self) -> None:
@@ -43,6 +52,18 @@ class LinkedLibrary(CPUCodeLibrary):
         for library in dict.fromkeys(self._linking_libraries):
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalized = True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class KernelLowering(NativeLowering):
+    """Numba's lowering of a kernel, for a library of its own kind."""
+
+    _name = "kernel_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        """Lower the kernel."""
+        state.library = KernelLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        return bool(super().run_pass(state))
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -74,7 +95,7 @@ FRONT = (
     (IRLegalization, "legalize"),
     (AnnotateTypes, "annotate types"),
 )
-KERNEL = (*FRONT, (NativeLowering, "lower to LLVM"), (NoPythonBackend, "hand over"))
+KERNEL = (*FRONT, (KernelLowering, "lower to LLVM"), (NoPythonBackend, "hand over"))
 FUNCTION = (*FRONT, (LinkedLowering, "lower to LLVM"), (NoPythonBackend, "hand over"))
 
 
