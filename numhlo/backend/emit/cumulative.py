@@ -28,7 +28,10 @@ COLUMNS = 64
 """Lines side by side in one unit where memory does not run along the axis."""
 
 BLOCK = 1024
-"""Integers of a line that are computed as SIMD code before their running totals are."""
+"""Elements of a line that are computed as SIMD code before their running totals are."""
+
+RUNNING = {"cumsum": "add", "cumprod": "multiply", "cummax": "maximum", "cummin": "minimum"}
+"""Words that total in any order."""
 
 STEPS = {
     "cumsum": {"f": "{0} + {1}", "c": "{0} + {1}", "b": "{0} | {1}", "i": "add({0}, {1})", "u": "add({0}, {1})"},
@@ -150,42 +153,39 @@ class _Writer:
 
     def _row(self) -> None:
         total = self.text.fresh("total")
-        self.text.line(f"{total} = {self._initial()}")
-        if self.register.kind in "biu" and not self.reverse:
+        if self._is_free() and not self.reverse:
             self._blocks(total)
             return
+        self.text.line(f"{total} = {self._initial()}")
         with self._steps():
             self.nest.write([self.node])
             self.text.assign(total, self._step(total, self.nest.name(self.node)))
             self._store(total)
 
+    def _is_free(self) -> bool:
+        """Return whether totals are the same in any order."""
+        if self.register.kind == "f":
+            return self.kind in ("cummax", "cummin") and not self.register.narrow
+        return self.register.kind in "biu" and not self.register.narrow
+
     def _blocks(self, total: str) -> None:
-        """Write a line of integers, whose totals are the same in any order: each waits for one of four before it."""
+        """Write a line whose totals are the same in any order: its elements as SIMD code, then their totals."""
         text, count = self.text, self.nest.extent(self.along)
+        word, first = RUNNING[self.kind], self._initial()
+        if self.register.kind == "b":  # a byte that is 0 or 1
+            word = "maximum" if word in ("add", "maximum") else "minimum"
+            first = f"to_u8({first})"
+        text.line(f"{total} = {first}")
         block = text.fresh("block")
         with self.nest.block(f"for {block} in range(0, {count}, {BLOCK}):"):
             stop = text.let(f"min({block} + {BLOCK}, {count})", "stop")
             with self.nest.loop(self.along, f"{block}, {stop}"):
                 self.nest.write([self.node])
                 self._store(self.nest.name(self.node))
-            rest = text.let(f"{stop} - ({stop} - {block}) % 4", "rest")
             with self.nest.fixed({self.along: "0"}):
-                first = self.nest.index(self.place)
-            load, store = (f"{verb}_{self.register.storage}" for verb in ("load", "store"))
-
-            def place(index: str) -> str:
-                return index if first == "0" else f"{first} + {index}"
-
-            with text.block(f"for k in range({block}, {rest}, 4):"):
-                a, b, c, d = [text.let(f"{load}({self.out}, {place(f'k + {i}')})", "x") for i in range(4)]
-                b, d = (text.let(self._step(*pair), "pair") for pair in ((a, b), (c, d)))
-                sums = [a, b, *(text.let(self._step(b, x), "four") for x in (c, d))]
-                for i, value in enumerate(sums):
-                    text.line(f"{store}({self.out}, {place(f'k + {i}')}, {self._step(total, value)})")
-                text.assign(total, self._step(total, sums[3]))
-            with text.block(f"for k in range({rest}, {stop}):"):
-                text.assign(total, self._step(total, f"{load}({self.out}, {place('k')})"))
-                text.line(f"{store}({self.out}, {place('k')}, {total})")
+                start = self.nest.index(self.place)
+            place = block if start == "0" else f"{start} + {block}"
+            text.assign(total, f"running_{word}({self.out}, {place}, {stop} - {block}, {total})")
 
     def _columns(self) -> int:
         """Write many lines side by side; a unit is up to 64 of them."""

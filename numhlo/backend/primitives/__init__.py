@@ -157,6 +157,7 @@ from numhlo.backend.primitives.native import (
     library_function,
 )
 from numhlo.backend.primitives.products import product_tile_f32, product_tile_f64
+from numhlo.backend.primitives.running import running_add, running_maximum, running_minimum, running_multiply
 from numhlo.backend.primitives.search import (
     first_maximum_f32,
     first_maximum_f64,
@@ -363,6 +364,10 @@ __all__ = [
     "round_f8e5m2fnuz",
     "round_f8e8m0fnu",
     "round_f16",
+    "running_add",
+    "running_maximum",
+    "running_minimum",
+    "running_multiply",
     "select",
     "shift_left",
     "shift_right_arithmetic",
