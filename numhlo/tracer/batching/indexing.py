@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ops import indexing
 from numhlo.lowering.ops.dimension_numbers import GatherDimensionNumbers, ScatterDimensionNumbers
@@ -105,6 +106,9 @@ def _up(axes: Sequence[int]) -> tuple[int, ...]:
 @BATCHING.register(indexing.SCATTER)
 def _batch_scatter(op: Op, operands: list[Lanes], size: int, environment: Environment) -> Sequence[Lanes]:
     """Every operand, the indices and every update get a lane axis that is a batching dimension of the scatter."""
+    outer = free_values(op)
+    if any(environment[v].mapped for v in outer):
+        return map_lanes(op, operands, size, environment)
     old: ScatterDimensionNumbers = op.attributes["scatter_dimension_numbers"]
     numbers = replace(
         old,
@@ -116,6 +120,6 @@ def _batch_scatter(op: Op, operands: list[Lanes], size: int, environment: Enviro
         index_vector_dim=old.index_vector_dim + 1,
     )
     attributes = {**op.attributes, "scatter_dimension_numbers": numbers, "indices_are_sorted": False}
-    region = replay_region(op.regions[0], {})
+    region = replay_region(op.regions[0], {v: environment[v].array for v in outer})
     arrays = [spread(x, size) for x in operands]
     return all_mapped(bind(indexing.SCATTER, *arrays, attributes=attributes, regions=[region]))

@@ -132,7 +132,7 @@ def _joint_sort(
     with walker.in_primal():
         index_type = TensorType(shape, np.dtype(np.int64))
         index = bind1(creation.IOTA, attributes={"iota_dimension": axis}, results=[index_type])
-        region = replay_region(op.regions[0], {})
+        region = replay_region(op.regions[0], {v: environment[v].primal for v in free_values(op)})
         scalar = TensorType((), index_type.dtype)
         region.add_argument(scalar)
         region.add_argument(scalar)

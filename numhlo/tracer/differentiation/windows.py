@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from numhlo.lowering.interpreter import free_values
-from numhlo.lowering.ir import Op, TensorType, Value
+from numhlo.lowering.ir import Op, Region, TensorType, Value
 from numhlo.lowering.ir.errors import UnsupportedError
-from numhlo.lowering.ops import comparison, creation, layout, windows
+from numhlo.lowering.ops import creation, layout, windows
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.lowering.ops.annotations import STOP_GRADIENT, make_annotation
 from numhlo.lowering.ops.control_flow import COMPOSITE
@@ -28,12 +28,12 @@ from numhlo.tracer.differentiation.scalar_bodies import (
     tangents_through,
     with_initial,
 )
-from numhlo.tracer.differentiation.table import JOINT, JVP, TRANSPOSE, Environment, Walker, instantiate
+from numhlo.tracer.differentiation.table import ADDING, JOINT, TRANSPOSE, Environment, Walker, add_results, instantiate
 from numhlo.tracer.namespace.advanced_indexing import gather_points
 from numhlo.tracer.namespace.core import broadcast_to_shape, convert, full_of, reshape_to
 from numhlo.tracer.namespace.elementwise_rules import compare, constant, select
 from numhlo.tracer.namespace.index_items import Points, as_traced
-from numhlo.tracer.replay import replay_op, replay_region
+from numhlo.tracer.replay import replay_body, replay_op, replay_region
 
 INDEX = np.dtype(np.int64)
 
@@ -78,7 +78,13 @@ def _jvp_extreme(op: Op, primals: list[Any], tangents: list[Any], outputs: list[
     """Tangent of the first element of its window that equals the result; of the initial value, where that does."""
     type = op.operands[0].tensor
     direction = "GT" if body_op(op) is ops.MAXIMUM else "LT"
-    places = selected_places(op, primals[0], direction)
+
+    def wins(x: Any, i: Any, y: Any, j: Any) -> Any:
+        is_nan = compare("NE", x, x) if type.dtype.kind in "fV" else constant(False, compare("NE", x, x))
+        better = bind1(ops.OR, compare(direction, x, y), is_nan)
+        return bind1(ops.OR, better, bind1(ops.AND, compare("EQ", x, y), compare("LT", i, j)))
+
+    places = selected_places(op, primals[0], wins)
     inside = compare("LT", places, full_of(type.size, places.shape, INDEX))
     if tangents[0] is None:
         picked = full_of(0, places.shape, type.dtype)
@@ -99,8 +105,11 @@ def _pick(x: Any, places: Any) -> Any:
     return gather_points(as_traced(reshape_to(x, (size,))), [Points(places)])
 
 
-def selected_places(op: Op, operand: Any, direction: str) -> Any:
-    """Return the flat index of the first extreme element of each window; the operand's size where it has none."""
+def selected_places(op: Op, operand: Any, wins: Callable[[Any, Any, Any, Any], Any]) -> Any:
+    """Return the flat index of one element of each window; the operand's size where it has none.
+
+    ``wins(x, i, y, j)`` says whether of two elements at these indices the first is chosen.
+    """
     type = op.operands[0].tensor
     size = type.size
     numbers = TensorType((size,), INDEX)
@@ -110,13 +119,9 @@ def selected_places(op: Op, operand: Any, direction: str) -> Any:
     index = TensorType((), INDEX)
 
     def body(x: Any, i: Any, y: Any, j: Any) -> list[Any]:
-        is_nan = compare("NE", x, x) if type.dtype.kind in "fV" else constant(False, compare("NE", x, x))
-        better = bind1(ops.OR, compare(direction, x, y), is_nan)
-        same = bind1(ops.AND, compare("EQ", x, y), compare("LT", i, j))
-        first = bind1(ops.OR, better, same)
         # an element that pads has no index of its own, and never wins over one that has
         beyond = full_of(size, (), INDEX)
-        first = bind1(ops.AND, first, compare("LT", i, beyond))
+        first = bind1(ops.AND, wins(x, i, y, j), compare("LT", i, beyond))
         first = bind1(ops.OR, first, compare("EQ", j, beyond))
         return [select(first, x, y), select(first, i, j)]
 
@@ -172,46 +177,48 @@ def _spread_windows(op: Op, c: Any, type: TensorType, given: Windows) -> Any:
     return bind1(windows.REDUCE_WINDOW, padded, zero, attributes=attributes, regions=[region])
 
 
-@JVP.register(windows.SELECT_AND_SCATTER)
-def _jvp_select_and_scatter(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
+@JOINT.register(windows.SELECT_AND_SCATTER)
+def _joint_select_and_scatter(
+    walker: Walker, op: Op, primals: list[Any], tangents: list[Any], environment: Environment
+) -> tuple[Sequence[Any], Sequence[Any]]:
     """Scatter the source's tangent to the same places; what is selected does not change."""
+    outside = {v: environment[v].primal for v in free_values(op)}
+    with walker.in_primal():
+        outputs = replay_op(op, primals, outside)
+    if tangents[1] is None and tangents[2] is None:
+        return outputs, [None]
     _require_sum(op)
     filled = [instantiate(t, v) for t, v in zip(tangents[1:], op.operands[1:], strict=True)]
-    if tangents[1] is None and tangents[2] is None:
-        return [None]
-    return replay_op(op, [primals[0], *filled], {})
+    return outputs, replay_op(op, [primals[0], *filled], outside)
 
 
-@TRANSPOSE.register(windows.SELECT_AND_SCATTER)
-def _transpose_select_and_scatter(op: Op, operands: list[Any], cotangents: list[Any]) -> Sequence[Any]:
+@ADDING.register(windows.SELECT_AND_SCATTER)
+def _transpose_select_and_scatter(
+    op: Op, operands: list[Any], cotangents: list[Any], known: Mapping[Value, Any], totals: Mapping[Value, Any]
+) -> Mapping[Value, Any]:
     """Pick the cotangent of each window's selected element."""
     _require_sum(op)
     (c,) = cotangents
-    direction = _direction(op)
     source = None
     if operands[1] is None:
-        places = selected_places(op, operands[0], direction)
+        places = selected_places(op, operands[0], _selection(op.regions[0], known))
         inside = compare("LT", places, full_of(op.operands[0].tensor.size, places.shape, INDEX))
         picked = convert(_pick(c, places), op.operands[1].tensor.dtype)
         source = select(inside, picked, full_of(0, places.shape, picked.dtype))
     init = sum_to(c, tuple(range(c.ndim))) if operands[2] is None else None
-    return [None, source, init]
+    found = dict(totals)
+    add_results(op, [None, source, init], known, found)
+    return found
 
 
-def _direction(op: Op) -> str:
-    """Return which elements are selected: ``GT`` for the first largest, ``LT`` for the first smallest."""
-    select_body = op.regions[0]
-    only: Op | None = select_body.ops[0] if len(select_body.ops) == 1 else None
-    if only is not None and only.definition is comparison.COMPARE and select_body.returns == only.results:
-        arguments: list[Value] = select_body.arguments
-        word = only.attributes["comparison_direction"]
-        if only.operands == arguments and word in ("GE", "LE"):
-            return "GT" if word == "GE" else "LT"
-    raise UnsupportedError(
-        "the transpose of select_and_scatter with this selection",
-        where=op.location,
-        why="only the first largest and the first smallest element (GE, LE) have one so far",
-    )
+def _selection(body: Region, environment: Mapping[Value, Any]) -> Callable[[Any, Any, Any, Any], Any]:
+    """Return which of two elements is selected: as the body says, which sees that of the lower index first."""
+
+    def wins(x: Any, i: Any, y: Any, j: Any) -> Any:
+        (before,), (after,) = replay_body(body, [x, y], environment), replay_body(body, [y, x], environment)
+        return select(compare("LT", i, j), before, bind1(ops.NOT, after))
+
+    return wins
 
 
 def _require_sum(op: Op) -> None:
