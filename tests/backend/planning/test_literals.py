@@ -13,7 +13,7 @@ def hashed(x):
 
     def step(i, s):
         state, count = s
-        state = ((state * 1103515245 + x[i] * 3) % 2147483647) ^ (state >> 43)
+        state = ((state * 1103515245 + 12345 + x[i] * 3) % 2147483647) ^ (state >> 43)
         third = jnp.where(i % (len(x) // 3) == 0, state, 7)
         return state, count + jnp.where(third > 50_000_000, state % len(x), len(x) - 1 - i)
 
@@ -39,7 +39,7 @@ def source_of(function, shape):
 
 def test_numbers_of_the_program_are_in_the_text():
     text = source_of(hashed, (100,))
-    assert all(f"to_i64({number})" in text for number in (1103515245, 3, 2147483647, 43, 50_000_000))
+    assert all(f"to_i64({number})" in text for number in (1103515245, 12345, 3, 2147483647, 43, 50_000_000))
     assert "to_i64(33)" not in text
 
 
