@@ -10,7 +10,6 @@ kernel.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from numhlo.backend.emit.elementwise import COSTS
@@ -49,7 +48,7 @@ class Unit:
     Attributes
     ----------
     position : int
-        Of its last op in the region.
+        Of its last op, among those that are in units.
     stage : int
     domain : tuple of int
         What the loops run over; empty for ops on their own.
@@ -72,13 +71,75 @@ class Unit:
     members: list[Unit] = field(default_factory=list)
 
 
-@dataclass(slots=True)
+class Placed:
+    """An op on its way into a unit.
+
+    Attributes
+    ----------
+    op : Op
+    kind : Kind
+    domain : tuple of int
+        What its loop runs over; empty for ops on their own.
+    axes : tuple of int or None
+        Reduced dimensions: of the op and, where it stands for a set, of the set.
+    stage : int
+    cost, read : int
+        Operations, and elements read, that computing it in its users' kernel would take.
+    length : int
+        Ops in a row that depend on each other there, up to this one.
+    edges : list of Edge
+        Uses by other ops.
+    above : Placed
+        On the way to the op that stands for the set which this one is in; that op itself at the end.
+    members : int
+        How many ops the set has, where the op stands for one.
+    """
+
+    __slots__ = ("above", "axes", "cost", "domain", "edges", "kind", "length", "members", "op", "read", "stage")
+
+    def __init__(self, op: Op, kind: Kind) -> None:
+        self.op, self.kind = op, kind
+        self.domain: tuple[int, ...] = ()
+        self.axes: tuple[int, ...] | None = None
+        if kind is Kind.ELEMENT:
+            self.domain = op.results[0].tensor.shape
+        elif kind is Kind.REDUCTION:
+            self.domain = op.operands[0].tensor.shape
+            self.axes = tuple(sorted(op.attributes["dimensions"]))
+        self.stage = self.cost = self.read = self.length = 0
+        self.edges: list[Edge] = []
+        self.above = self
+        self.members = 1
+
+    @property
+    def is_cheap(self) -> bool:
+        """Return whether every kernel that needs it may compute it again."""
+        return self.cost <= CHEAP and self.read * SPREAD <= self.op.results[0].tensor.size
+
+    def leader(self) -> Placed:
+        """Return the op that stands for the set."""
+        found = self
+        while found.above is not found:
+            found.above = found.above.above
+            found = found.above
+        return found
+
+    def join(self, other: Placed) -> Placed:
+        """Make one set of two that these ops stand for, and return the op that stands for it."""
+        if self.members < other.members:
+            return other.join(self)
+        other.above = self
+        self.members += other.members
+        return self
+
+
 class Edge:
     """A use of a computed value: by which op, and why that op's kernel may not compute the value itself, if so."""
 
-    user: Op
-    obstacle: Obstacle | None
-    direct: bool
+    __slots__ = ("direct", "obstacle", "user")
+
+    def __init__(self, user: Placed, obstacle: Obstacle | None, *, direct: bool) -> None:
+        self.user, self.obstacle, self.direct = user, obstacle, direct
 
 
 @dataclass(slots=True)
@@ -89,6 +150,10 @@ class Fusion:
     unit_of: dict[Op, Unit] = field(default_factory=dict)
     stored: set[Value] = field(default_factory=set)
     kept: dict[Value, Kept] = field(default_factory=dict)
+
+
+Source = tuple[Value, Value, bool, bool]
+"""What an op needs: a value, the view of it, whether that is the value itself, whether it may fuse."""
 
 
 class FusionPass:
@@ -109,114 +174,129 @@ class FusionPass:
         self.copied = operations.copied
         self.uses = operations.uses
         self.views = operations.views
-        self.stage: dict[Op, int] = {}
-        self.edges: dict[Op, list[Edge]] = {}
-        self.cost: dict[Op, int] = {}
-        self.read: dict[Op, int] = {}
-        self.length: dict[Op, int] = {}
-        self.reduced: dict[Op, tuple[int, ...] | None] = {}
+        self.placed: dict[Op | Region, Placed] = {}
+        self.reduced: dict[Placed, tuple[int, ...] | None] = {}
         self._effects = -1
-        self._joined = _Sets()
 
     def run(self) -> Fusion:
         """Return the fusion."""
+        kinds, placed = self.kinds, self.placed
         for op in self.ops:
-            if self.kinds[op] is not Kind.VIRTUAL:
-                self._place(op)
-        for op in reversed(self.ops):
-            if op in self.edges:
-                self._sink(op)
-        return self._group()
+            kind = kinds[op]
+            if kind is not Kind.VIRTUAL:
+                placed[op] = self._place(Placed(op, kind))
+        order = list(placed.values())
+        for one in reversed(order):
+            if one.edges and one.kind is Kind.ELEMENT:
+                self._sink(one)
+        return self._group(order)
 
     # First walk: the least stage
 
-    def _place(self, op: Op) -> None:
+    def _place(self, one: Placed) -> Placed:
+        """Find an op's stage, and what computing it takes; note with what it needs that it does."""
+        op, placed = one.op, self.placed
         stage, length, cost, read = 0, 0, COSTS.get(op.definition, 1), 0
-        edges: list[tuple[Op, Edge]] = []
-        for value, seen, direct, may_fuse in self._sources_of(op):
-            source = value.owner
-            if not isinstance(source, Op) or source not in self.stage:
-                if value.tensor.size > 1 and not self._is_virtual(value):
-                    read += value.tensor.size
+        uses: list[tuple[Placed, Edge]] = []
+        for value, seen, direct, may_fuse in self._sources_of(one):
+            source = placed.get(value.owner)
+            if source is None:
+                size = value.tensor.size
+                if size > 1 and not self._is_virtual(value):
+                    read += size
                 continue
-            obstacle = self._obstacle(op, source, seen, direct) if may_fuse else Obstacle.WHOLE
-            edges.append((source, Edge(op, obstacle, direct)))
-            stage = max(stage, self.stage[source] + (obstacle is not None))
+            obstacle = self._obstacle(one, source, seen, direct) if may_fuse else Obstacle.WHOLE
+            uses.append((source, Edge(one, obstacle, direct=direct)))
             if obstacle is None:
-                cost += self.cost[source]
-                read += self.read[source]
-                length = max(length, self.length[source])
+                stage = max(stage, source.stage)
+                cost += source.cost
+                read += source.read
+                length = max(length, source.length)
             else:
+                stage = max(stage, source.stage + 1)
                 read += value.tensor.size
-        here = [source for source, edge in edges if edge.obstacle is None and self.stage[source] == stage]
-        computed = [source for source in here if not self._is_cheap(source)]
-        self._joined.add(op)
-        if length >= LONGEST or self._joined.size(computed) >= MOST:
-            length = 0
-            for source, edge in edges:
-                edge.obstacle = edge.obstacle or Obstacle.LONG
-                stage = max(stage, self.stage[source] + 1)
-        else:
-            self._joined.join([op, *computed])
-        if self.kinds[op] is Kind.ROOT and op_has_effects(op):
+        stage, length = self._bounded(one, uses, stage, length)
+        if one.kind is Kind.ROOT and op_has_effects(op):
             stage = self._effects = max(stage, self._effects + 1)
-        for source, edge in edges:
-            self.edges.setdefault(source, []).append(edge)
-        self.stage[op] = stage
-        self.cost[op], self.read[op], self.length[op] = min(cost, 1000), min(read, 1 << 62), length + 1
+        for source, edge in uses:
+            source.edges.append(edge)
+        one.stage, one.length = stage, length + 1
+        one.cost, one.read = min(cost, 1000), min(read, 1 << 62)
+        return one
 
-    def _sources_of(self, op: Op) -> Iterable[tuple[Value, Value, bool, bool]]:
-        """Yield what an op needs: a value, the view of it, whether that is the value itself, whether it may fuse."""
-        if op.results and op.results[0] in self.copied:
-            yield from self._through(self.views.of[op.results[0]], op.results[0], True)
-            return
-        fusible = self.operations.fusible(op)
-        for number, operand in enumerate(self.operations.inputs[op]):
-            yield from self._sources(operand, number in fusible)
+    def _bounded(self, one: Placed, uses: list[tuple[Placed, Edge]], stage: int, length: int) -> tuple[int, int]:
+        """Return the stage and length of an op; later, and none, where the kernel would become too long."""
+        sets: list[Placed] = []
+        members = 0
+        for source, edge in uses:
+            if edge.obstacle is None and source.stage == stage and not source.is_cheap:
+                leader = source.leader()
+                if leader not in sets:
+                    sets.append(leader)
+                    members += leader.members
+        if length < LONGEST and members < MOST:
+            leader = one
+            for other in sets:
+                leader = leader.join(other)
+            return stage, length
+        for source, edge in uses:
+            edge.obstacle = edge.obstacle or Obstacle.LONG
+            stage = max(stage, source.stage + 1)
+        return stage, 0
 
-    def _sources(self, operand: Value, may_fuse: bool) -> Iterable[tuple[Value, Value, bool, bool]]:
+    def _sources_of(self, one: Placed) -> list[Source]:
+        op, views, copied = one.op, self.views.of, self.copied
+        found: list[Source] = []
+        if op.results and op.results[0] in copied:
+            self._through(views[op.results[0]], op.results[0], found, may_fuse=True)
+        elif one.kind is Kind.ROOT:
+            fusible = self.operations.fusible(op)
+            for number, operand in enumerate(self.operations.inputs[op]):
+                self._source(operand, found, may_fuse=number in fusible)
+        else:
+            for operand in op.operands:
+                if operand in views:
+                    self._source(operand, found, may_fuse=True)
+                else:
+                    found.append((operand, operand, True, True))
+        return found
+
+    def _source(self, operand: Value, found: list[Source], *, may_fuse: bool) -> None:
         if not may_fuse:
             operand = self.operations.root(operand)
         view = None if operand in self.copied else self.views.of.get(operand)
         if view is None:
-            yield operand, operand, True, may_fuse
+            found.append((operand, operand, True, may_fuse))
         else:
-            yield from self._through(view, operand, may_fuse)
+            self._through(view, operand, found, may_fuse=may_fuse)
 
-    def _through(self, view: View, seen: Value, may_fuse: bool) -> Iterable[tuple[Value, Value, bool, bool]]:
+    def _through(self, view: View, seen: Value, found: list[Source], *, may_fuse: bool) -> None:
         base = view.base
-        yield self.operations.root(base), seen, False, may_fuse and base not in self.views.forced
+        found.append((self.operations.root(base), seen, False, may_fuse and base not in self.views.forced))
+        first = len(found)
         for index in view.indices:
-            for value, index_seen, _, _ in self._sources(index, may_fuse):
-                yield value, index_seen, False, may_fuse
+            self._source(index, found, may_fuse=may_fuse)
+        found[first:] = [(value, index_seen, False, may_fuse) for value, index_seen, *_ in found[first:]]
 
     def _is_virtual(self, value: Value) -> bool:
         return isinstance(value.owner, Op) and self.kinds.get(value.owner) is Kind.VIRTUAL
 
-    def _obstacle(self, op: Op, source: Op, seen: Value, direct: bool) -> Obstacle | None:
-        """Return why the kernel of ``op`` may not compute a source itself; None if it may."""
-        if self.kinds[source] is not Kind.ELEMENT:
+    def _obstacle(self, one: Placed, source: Placed, seen: Value, direct: bool) -> Obstacle | None:
+        """Return why the kernel of an op may not compute a source itself; None if it may."""
+        if source.kind is not Kind.ELEMENT:
             return Obstacle.WHOLE
-        if direct and seen.tensor.shape == self._domain(op) and self.kinds[op] is not Kind.ROOT:
-            return None if self._suits(source, op) else Obstacle.AXES
-        if seen.owner is op and self.cost[source] > CHEAP and not self._keeps_rows(seen):
+        if direct and one.kind is not Kind.ROOT and seen.tensor.shape == one.domain:
+            return None if one.kind is Kind.ELEMENT or self._suits(source, one) else Obstacle.AXES
+        if seen.owner is one.op and source.cost > CHEAP and not self._keeps_rows(seen):
             return Obstacle.ORDER  # dear elements are computed in the order of memory, where that is SIMD code
-        if self._is_cheap(source) or (self.uses.get(source.result, 2) <= 1 and self._is_injective(seen, source)):
+        result = source.op.results[0]
+        if source.is_cheap or (self.uses.get(result, 2) <= 1 and seen.tensor.size <= result.tensor.size):
             return None
-        return None if self._is_per_row(seen) and self.cost[source] <= PER_ROW else Obstacle.AGAIN
+        return None if self._is_per_row(seen) and source.cost <= PER_ROW else Obstacle.AGAIN
 
-    def _suits(self, source: Op, op: Op) -> bool:
+    def _suits(self, source: Placed, reduction: Placed) -> bool:
         """Return whether dear elements are reduced along the axes along which a kernel reduces them already."""
-        if self.kinds[op] is not Kind.REDUCTION:
-            return True
-        axes = self._axes(op)
-        return self.reduced.setdefault(source, axes) == axes or self.cost[source] <= TWICE
-
-    def _is_cheap(self, source: Op) -> bool:
-        return self.cost[source] <= CHEAP and self.read[source] * SPREAD <= source.result.tensor.size
-
-    def _is_injective(self, seen: Value, source: Op) -> bool:
-        return seen.tensor.size <= source.result.tensor.size
+        return self.reduced.setdefault(source, reduction.axes) == reduction.axes or source.cost <= TWICE
 
     def _keeps_rows(self, seen: Value) -> bool:
         """Return whether neighbours in a view's rows are neighbours in what it looks at, but for small steps."""
@@ -232,170 +312,108 @@ class FusionPass:
 
     # Second walk: down to the users
 
-    def _sink(self, op: Op) -> None:
-        if self.kinds[op] is not Kind.ELEMENT:
-            return
-        edges = self.edges.get(op, ())
-        least = self.stage[op]
-        latest = min((self.stage[e.user] - (e.obstacle is not None) for e in edges), default=least)
-        limit = max(least, self._before_update(op))
-        self.stage[op] = min(max(least, latest), limit)
-        for edge in edges:
-            if self.stage[edge.user] > limit:
+    def _sink(self, one: Placed) -> None:
+        least = one.stage
+        latest = min([edge.user.stage - (edge.obstacle is not None) for edge in one.edges])
+        limit = max(least, self._before_update(one))
+        one.stage = min(max(least, latest), limit)
+        for edge in one.edges:
+            if edge.user.stage > limit:
                 edge.obstacle = edge.obstacle or Obstacle.OVERWRITTEN
 
-    def _before_update(self, op: Op) -> int:
+    def _before_update(self, one: Placed) -> int:
         """Return the last stage in which everything that an op reads is there as it was."""
         overwritten = self.operations.overwritten
         if not overwritten:
             return sys.maxsize
-        updates = [overwritten.get(self.operations.root(source)) for source, *_ in self._sources_of(op)]
-        return min((self.stage[u] for u in updates if u is not None and u is not op), default=sys.maxsize)
+        updates = [overwritten.get(self.operations.root(source)) for source, *_ in self._sources_of(one)]
+        return min((self.placed[u].stage for u in updates if u is not None and u is not one.op), default=sys.maxsize)
 
     # Third walk: kernels
 
-    def _group(self) -> Fusion:
-        groups = _Groups()
-        readers: dict[tuple[int, Value], Op] = {}
-        for op in self.ops:
-            if self.kinds[op] is Kind.VIRTUAL or op not in self.stage:
-                continue
-            groups.add_over(op, self._domain(op), self._axes(op))
+    def _group(self, order: list[Placed]) -> Fusion:
+        for one in order:
+            one.above, one.members = one, 1
         # Who computes for whom comes first: there the first walk bounds how many ops meet in a kernel.
-        joined = [op for op in self.ops if op in self.stage and self.kinds[op] in (Kind.ELEMENT, Kind.REDUCTION)]
-        for op in joined:
-            self._join_producers(op, groups)
-        for op in joined:
-            self._join_readers(op, groups, readers)
+        joined = [one for one in order if one.kind is not Kind.ROOT]
+        for one in joined:
+            self._join_producers(one)
+        readers: dict[tuple[int, Value], Placed] = {}
+        for one in joined:
+            self._join_readers(one, readers)
+        return self._make_units(order)
+
+    def _computed_with(self, one: Placed, operand: Value) -> Placed | None:
+        """Return the elementwise op of the same stage that makes an operand."""
+        source = self.placed.get(operand.owner)
+        if source is None or source.kind is not Kind.ELEMENT or source.stage != one.stage:
+            return None
+        return source
+
+    def _join_producers(self, one: Placed) -> None:
+        for operand in one.op.operands:
+            source = self._computed_with(one, operand)
+            if source is not None:
+                here, there = one.leader(), source.leader()
+                if here.members + there.members <= MOST or not source.is_cheap:
+                    _merge(here, there)
+
+    def _join_readers(self, one: Placed, readers: dict[tuple[int, Value], Placed]) -> None:
+        for operand in one.op.operands:
+            if self._computed_with(one, operand) is not None:
+                continue
+            if operand.tensor.shape == one.domain and not self._is_virtual(operand):
+                key = one.stage, operand
+                other = readers.setdefault(key, one)
+                if other is not one and not _merge(one.leader(), other.leader(), MOST):
+                    readers[key] = one
+
+    def _make_units(self, order: list[Placed]) -> Fusion:
         fusion = Fusion()
-        self._make_units(groups, fusion)
+        unit_of = fusion.unit_of
+        units: dict[Placed, Unit] = {}
+        for position, one in enumerate(order):
+            leader = one.leader()
+            unit = units.get(leader)
+            if unit is None:
+                unit = Unit(position, one.stage, one.domain, leader.axes, one.kind is not Kind.ROOT)
+                units[leader] = unit
+            unit.ops.append(one.op)
+            unit.position = position
+            unit_of[one.op] = unit
+        for one in order:
+            self._store(one, fusion)
+        fusion.units = sorted(units.values(), key=lambda unit: unit.position)
         return fusion
 
-    def _computed_with(self, op: Op, operand: Value) -> Op | None:
-        """Return the elementwise op of the same stage that makes an operand."""
-        source = operand.owner
-        if not isinstance(source, Op) or self.kinds.get(source) is not Kind.ELEMENT:
-            return None
-        return source if self.stage[source] == self.stage[op] else None
-
-    def _join_producers(self, op: Op, groups: _Groups) -> None:
-        for operand in op.operands:
-            source = self._computed_with(op, operand)
-            if source is not None and (groups.size([op, source]) <= MOST or not self._is_cheap(source)):
-                groups.merge(op, source)
-
-    def _join_readers(self, op: Op, groups: _Groups, readers: dict[tuple[int, Value], Op]) -> None:
-        for operand in op.operands:
-            if self._computed_with(op, operand) is not None:
-                continue
-            if operand.tensor.shape == groups.domain(op) and not self._is_virtual(operand):
-                key = self.stage[op], operand
-                other = readers.setdefault(key, op)
-                if other is not op and not (groups.size([op, other]) <= MOST and groups.merge(op, other)):
-                    readers[key] = op
-
-    def _domain(self, op: Op) -> tuple[int, ...]:
-        if self.kinds[op] is Kind.REDUCTION:
-            return op.operands[0].tensor.shape
-        return op.result.tensor.shape if self.kinds[op] is Kind.ELEMENT else ()
-
-    def _axes(self, op: Op) -> tuple[int, ...] | None:
-        return tuple(sorted(op.attributes["dimensions"])) if self.kinds[op] is Kind.REDUCTION else None
-
-    def _make_units(self, groups: _Groups, fusion: Fusion) -> None:
-        for position, op in enumerate(self.ops):
-            if op not in self.stage:
-                continue
-            group = groups.find(op)
-            unit = fusion.unit_of.get(group)
-            if unit is None:
-                fused = self.kinds[op] is not Kind.ROOT
-                unit = Unit(position, self.stage[op], groups.domain(op), groups.axes(op), fused)
-                fusion.unit_of[group] = unit
-                fusion.units.append(unit)
-            unit.ops.append(op)
-            unit.position = position
-            fusion.unit_of[op] = unit
-        for op in self.ops:
-            if op in self.stage:
-                self._store(op, fusion)
-        fusion.units.sort(key=lambda u: u.position)
-
-    def _store(self, op: Op, fusion: Fusion) -> None:
+    def _store(self, one: Placed, fusion: Fusion) -> None:
         """Note which results of an op get a buffer."""
-        if self.kinds[op] is not Kind.ELEMENT:
-            fusion.stored.update(op.results)
+        if one.kind is not Kind.ELEMENT:
+            fusion.stored.update(one.op.results)
             return
-        here = fusion.unit_of[op]
-        for edge in self.edges.get(op, ()):
-            there = fusion.unit_of[edge.user]
-            elsewhere = edge.direct and there is not here and there.stage > here.stage
-            if edge.obstacle is not None or (elsewhere and not self._is_cheap(op)):
-                fusion.stored.add(op.result)
-                fusion.kept.setdefault(op.result, (edge.obstacle or Obstacle.LATER, edge.user))
-        if op.result in self.needed:
-            fusion.stored.add(op.result)
+        here, result = fusion.unit_of[one.op], one.op.results[0]
+        for edge in one.edges:
+            obstacle, user = edge.obstacle, edge.user.op
+            if obstacle is None:
+                if not edge.direct:
+                    continue
+                there = fusion.unit_of[user]
+                if there is here or there.stage <= here.stage or one.is_cheap:
+                    continue
+            fusion.stored.add(result)
+            fusion.kept.setdefault(result, (obstacle or Obstacle.LATER, user))
+        if result in self.needed:
+            fusion.stored.add(result)
 
 
-class _Sets:
-    """Disjoint sets of ops."""
-
-    def __init__(self) -> None:
-        self._parent: dict[Op, Op] = {}
-        self._size: dict[Op, int] = {}
-
-    def add(self, op: Op) -> None:
-        """Add an op as a set of its own."""
-        self._parent[op], self._size[op] = op, 1
-
-    def find(self, op: Op) -> Op:
-        """Return the op that stands for a set."""
-        while self._parent[op] is not op:
-            self._parent[op] = self._parent[self._parent[op]]
-            op = self._parent[op]
-        return op
-
-    def size(self, ops: Iterable[Op]) -> int:
-        """Return how many ops the sets of some ops have together."""
-        return sum(self._size[op] for op in dict.fromkeys(map(self.find, ops)))
-
-    def join(self, ops: Iterable[Op]) -> Op:
-        """Make one set of the sets of some ops, and return the op that stands for it: the first one's."""
-        first, *others = dict.fromkeys(map(self.find, ops))
-        for op in others:
-            self._parent[op] = first
-            self._size[first] += self._size[op]
-        return first
-
-
-class _Groups(_Sets):
-    """Disjoint sets of ops, each with a domain and the axes that its reductions share."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._domains: dict[Op, tuple[int, ...]] = {}
-        self._axes: dict[Op, tuple[int, ...] | None] = {}
-
-    def add_over(self, op: Op, domain: tuple[int, ...], axes: tuple[int, ...] | None) -> None:
-        """Add an op as a set of its own."""
-        self.add(op)
-        self._domains[op], self._axes[op] = domain, axes
-
-    def domain(self, op: Op) -> tuple[int, ...]:
-        """Return the domain of an op's set."""
-        return self._domains[self.find(op)]
-
-    def axes(self, op: Op) -> tuple[int, ...] | None:
-        """Return the reduced axes of an op's set."""
-        return self._axes[self.find(op)]
-
-    def merge(self, op: Op, other: Op) -> bool:
-        """Join two sets, unless their loops differ."""
-        one, two = self.find(op), self.find(other)
-        if one is two:
-            return True
-        axes = {self._axes[one], self._axes[two]} - {None}
-        if self._domains[one] != self._domains[two] or len(axes) > 1:
-            return False
-        self._axes[self.join([one, two])] = next(iter(axes), None)
-        return True
+def _merge(one: Placed, other: Placed, most: int = sys.maxsize) -> bool:
+    """Join the sets that two ops stand for, unless loops differ or ops are more; return whether they are one."""
+    if one is other:
+        return one.members <= most
+    if one.members + other.members > most or one.domain != other.domain:
+        return False
+    axes = other.axes if one.axes is None else one.axes
+    if other.axes not in (None, axes):
+        return False
+    one.join(other).axes = axes
+    return True
