@@ -190,12 +190,12 @@ class Tracer:
                 array = Tracer(base, (), base.value.tensor)
                 if base.trace is not home:
                     array = home.wrap(home.read(array))
-                ops = home.region.ops
-                first = len(ops)
-                for step in self.steps:
-                    array = step.get(array)
-                for op in ops[first:]:
-                    op.location = self._made_at  # not who happens to read the view first
+                outer, home.made_at = home.made_at, home.made_at or self._made_at  # not who happens to read it first
+                try:
+                    for step in self.steps:
+                        array = step.get(array)
+                finally:
+                    home.made_at = outer
             self._read = (base.trace, base.value, array.cell.value)
         return self._read[2]
 
@@ -293,6 +293,8 @@ class Trace:
         What is made once for a whole trace, such as functions that are called twice; kept by the root trace.
     captured : object
         What finds captured state while tracing for `jit`; kept by the root trace.
+    made_at : Location or None
+        Where what is appended now was asked for, if that is not where Python is.
     """
 
     def __init__(
@@ -313,6 +315,7 @@ class Trace:
         self.copied: list[weakref.ref[np.ndarray]] = []
         self.memo: dict[Any, Any] = {}
         self.captured: Any = None
+        self.made_at: Location | None = None
         self._lifted: dict[Any, Any] = {}
 
     @contextmanager
@@ -369,7 +372,7 @@ class Trace:
         location: Location | None = None,
     ) -> list[Value]:
         """Append an op to the body; evaluate it too where the trace is concrete and all its inputs are known."""
-        where = capture_location() if location is None else location
+        where = location or self.made_at or capture_location()
         op = make_op(definition, operands, attributes, regions, results, where)
         self.region.ops.append(op)
         if self.concrete and not (self.parent is not None and op_has_effects(op)):
@@ -406,6 +409,8 @@ class Trace:
 
     def refer(self, array: np.ndarray) -> bool:
         """Return whether an array is passed by reference, and remember from where in the code it was asked for."""
+        if array.base is None and id(array) not in self.by_reference:
+            return False
         for key, known in self.by_reference.items():
             if array is known or (array.base is not None and np.may_share_memory(array, known)):
                 where = capture_location()

@@ -202,9 +202,10 @@ class Ufunc:
     def _apply(self, operands: tuple[Any, ...], dtype: Any, casting: str) -> Any:
         operands = tuple(map(as_operand, operands))
         dtypes = self.loop(operands, dtype, casting)
-        shape = broadcast_shapes(*map(shape_of, operands), name=self.__name__, operands=operands)
-        arrays = [broadcast_to_shape(convert(x, d), shape) for x, d in zip(operands, dtypes, strict=False)]
-        result = self.rule(*arrays)
+        if not _are_alike(operands, dtypes):
+            shape = broadcast_shapes(*map(shape_of, operands), name=self.__name__, operands=operands)
+            operands = tuple([broadcast_to_shape(convert(x, d), shape) for x, d in zip(operands, dtypes, strict=False)])
+        result = self.rule(*operands)
         if self.nout > 1:
             return tuple(convert(r, d) for r, d in zip(result, dtypes[self.nin :], strict=True))
         return convert(result, dtypes[-1])
@@ -245,6 +246,19 @@ class Ufunc:
         if current_trace() is None:
             return as_arrays(getattr(self.ufunc, method)(*args, **options))
         return METHODS[method](self, *args, **options)
+
+
+def _are_alike(operands: tuple[Any, ...], dtypes: tuple[np.dtype, ...]) -> bool:
+    """Return whether operands are traced arrays of one shape, and of the dtypes that they are wanted in."""
+    shape = None
+    for x, dtype in zip(operands, dtypes, strict=False):
+        if type(x) is not Tracer or x.weak:
+            return False
+        aval = x.aval
+        if aval.shape != (aval.shape if shape is None else shape) or aval.dtype != dtype:
+            return False
+        shape = aval.shape
+    return True
 
 
 def dtype_in_signature(signature: Any) -> Any:

@@ -20,7 +20,7 @@ from numhlo.tracer.namespace.core import Unsized, asarray, convert, reshape_to, 
 from numhlo.tracer.namespace.elementwise_rules import compare, constant, select
 from numhlo.tracer.trace import Tracer, current_trace
 from numhlo.tracer.view_chains import view_slice, view_units
-from numhlo.tracer.views import DynamicSlice, Reverse, Slice
+from numhlo.tracer.views import DynamicSlice, Reshape, Reverse, Slice
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,16 +272,19 @@ def element_view(x: Tracer, index: Any) -> Tracer | None:
             return None
     if not entries or len(entries) > len(x.aval.shape):
         return None
-    step = _element_step(entries, x.aval.shape)
-    return view_units(view_slice(x, step), x.aval.shape[len(entries) :])
+    step, rest = _element_step(entries, x.aval.shape)
+    if x.steps or step.shape == x.aval.shape:
+        return view_units(view_slice(x, step), rest.shape)
+    return Tracer(x.cell, (step, rest), x.aval.with_shape(rest.shape))
 
 
 @functools.lru_cache(maxsize=65536)
-def _element_step(index: tuple[int, ...], shape: tuple[int, ...]) -> Slice:
+def _element_step(index: tuple[int, ...], shape: tuple[int, ...]) -> tuple[Slice, Reshape]:
+    """Return the steps to the element, or the part, at an index."""
     places = [_checked(position, shape[axis], axis) for axis, position in enumerate(index)]
     rest = shape[len(index) :]
     starts = (*places, *[0] * len(rest))
-    return Slice(starts, (*[place + 1 for place in places], *rest), (1,) * len(shape))
+    return Slice(starts, (*[place + 1 for place in places], *rest), (1,) * len(shape)), Reshape(rest)
 
 
 def _view_traced_positions(x: Tracer, axes: list[Any]) -> Tracer:
