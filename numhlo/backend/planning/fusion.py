@@ -89,8 +89,8 @@ class Placed:
         Ops in a row that depend on each other there, up to this one.
     edges : list of Edge
         Uses by other ops.
-    above : Placed
-        On the way to the op that stands for the set which this one is in; that op itself at the end.
+    above : Placed or None
+        On the way to the op that stands for the set which this one is in; None for that op itself.
     members : int
         How many ops the set has, where the op stands for one.
     """
@@ -108,7 +108,7 @@ class Placed:
             self.axes = tuple(sorted(op.attributes["dimensions"]))
         self.stage = self.cost = self.read = self.length = 0
         self.edges: list[Edge] = []
-        self.above = self
+        self.above: Placed | None = None
         self.members = 1
 
     @property
@@ -118,10 +118,10 @@ class Placed:
 
     def leader(self) -> Placed:
         """Return the op that stands for the set."""
-        found = self
-        while found.above is not found:
-            found.above = found.above.above
-            found = found.above
+        found, above = self, self.above
+        while above is not None:
+            found.above = above.above or above
+            found, above = above, above.above
         return found
 
     def join(self, other: Placed) -> Placed:
@@ -333,7 +333,7 @@ class FusionPass:
 
     def _group(self, order: list[Placed]) -> Fusion:
         for one in order:
-            one.above, one.members = one, 1
+            one.above, one.members = None, 1
         # Who computes for whom comes first: there the first walk bounds how many ops meet in a kernel.
         joined = [one for one in order if one.kind is not Kind.ROOT]
         for one in joined:
@@ -382,6 +382,7 @@ class FusionPass:
             unit.position = position
             unit_of[one.op] = unit
         for one in order:
+            one.above = None  # no cycles are left behind
             self._store(one, fusion)
         fusion.units = sorted(units.values(), key=lambda unit: unit.position)
         return fusion

@@ -63,6 +63,7 @@ class RegionPlanner(RegionBuffers):
                 self._gather_ops()
             for value in self.layout.loads[unit]:
                 self.use(self.layout.root(value))
+            self.layout.forget(unit)
         self._return()
         return self.steps
 

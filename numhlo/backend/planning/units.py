@@ -107,6 +107,15 @@ class Layout:
             found = self._passes[unit] = self._make_pass(unit)
         return found
 
+    def forget(self, unit: Unit) -> None:
+        """Drop what a unit's kernels are made from: it refers to the layout, so that both would stay for long."""
+        for one in unit.members or (unit,):
+            self.expressions.pop(one, None)
+            self._passes.pop(one, None)
+        for op in () if unit.is_fused else unit.ops:
+            for number in self.operations.fusible(op):
+                self._fused.pop((op, number), None)
+
     def _make_pass(self, unit: Unit) -> Pass:
         expressions = self.expressions[unit]
         place = Access(0, contiguous(unit.domain))

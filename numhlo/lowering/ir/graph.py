@@ -50,7 +50,8 @@ class Op:
     operands, results : list of Value
     attributes : dict
         Plain Python values: int, float, bool, str, tuples, NumPy arrays, dimension-number records, `Function`.
-    regions : list of Region
+    regions : sequence of Region
+        A list where there are any.
     location : Location
         The user's line.
     """
@@ -76,7 +77,7 @@ class Op:
         self.definition = definition
         self.operands = list(operands)
         self.attributes = dict(attributes)
-        self.regions = list(regions)
+        self.regions: Sequence[Region] = list(regions) if regions else ()
         self.results = [Value(t, self) for t in result_types]
         self.location = location
 
