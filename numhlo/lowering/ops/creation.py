@@ -32,6 +32,8 @@ class Creation(Primitive):
 def infer_constant(signature: Signature) -> tuple[Type, ...]:
     """(C1) the result has the value's type."""
     value = signature.attributes["value"]
+    is_static = signature.results is None or signature.result_tensor().is_static
+    signature.require(is_static, "the result's extents must be known")
     return refine(
         signature,
         TensorType(value.shape, value.dtype),

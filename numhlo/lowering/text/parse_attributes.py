@@ -17,6 +17,7 @@ from numhlo.lowering.text.foreign import UNIT, DenseArray, ForeignAttribute, For
 from numhlo.lowering.text.printer import declared_attributes
 from numhlo.lowering.text.records import ENUMS, RECORDS, RecordParser
 
+_ARRAY_ELEMENT = re.compile(r"(?:i1|[su]?i(?:8|16|32|64)|bf16|f16|f32|f64|tf32|f8E\w+)\Z")
 _ENUM = re.compile(r"#\w+<\s*(\w+)\s+(\w+)\s*>\Z")
 _KIND = re.compile("[:<]")
 _NUMBER = re.compile(r"-?\d")
@@ -126,7 +127,9 @@ class AttributeParser(RecordParser):
 
     def _parse_dense_array(self) -> DenseArray:
         self.expect("array", "<")
-        element = self.parse_word()
+        if _ARRAY_ELEMENT.match(self.token) is None:
+            raise self.error("i1, or integers or floats of whole bytes")
+        element = self.advance()
         values: list[Any] = []
         if not self.at(">"):
             self.expect(":")
@@ -290,7 +293,7 @@ def _as_float(kind: str, value: Any) -> Any:
 def _as_tuple(kind: str, value: Any) -> Any:
     if isinstance(value, np.ndarray):
         value = tuple(value.ravel().tolist())  # text from before 2024
-    if not isinstance(value, tuple):
+    if not isinstance(value, tuple) or kind not in {"array", f"array<{getattr(value, 'element', kind[6:-1])}>"}:
         return None
     wanted = bool if kind == "array<i1>" else int
     fits = all(isinstance(item, (int, np.integer)) for item in value)

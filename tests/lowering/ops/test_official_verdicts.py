@@ -39,6 +39,7 @@ CASES = {
     "(tensor<2x3xf32>) -> tensor<2x6xf32>",
     "dot_general": "stablehlo.dot_general %m, %q, contracting_dims = [1] x [0], algorithm = <{}> : "
     "(tensor<2x3xf32>, tensor<3x3xf32>) -> tensor<2x3xf32>",
+    "constant": '"stablehlo.constant"() <{value = dense<> : tensor<0xf32>}> : () -> tensor<{}xf32>',
     "broadcast": '"stablehlo.broadcast"(%v) <{broadcast_sizes = array<i64: {}>}> : (tensor<4xf32>) -> tensor<2x4xf32>',
     "fft": "stablehlo.fft %v, type = RFFT, length = [{}] : (tensor<4xf32>) -> tensor<3xcomplex<f32>>",
     "optimization_barrier": "stablehlo.optimization_barrier {}",
@@ -95,6 +96,7 @@ VALUES = {
         ALGORITHM.format("f32", "f32", 1, 1, "false").removeprefix("lhs_precision_type = f32, "),
         ALGORITHM.format("f32", "f32", 1, 1, "false").removesuffix(", allow_imprecise_accumulation = false"),
     ],
+    "constant": ["0", "?"],
     "broadcast": ["2", "-1"],
     "fft": ["4", "-1"],
     "optimization_barrier": [

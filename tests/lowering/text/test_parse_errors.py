@@ -54,6 +54,14 @@ IN_A_BODY = {
         "expected a format such as e5m10, found 5",
         "5m10",
     ),
+    '%0 = "stablehlo.reverse"(%a) <{dimensions = array<i32>}> : (tensor<4xf32>) -> tensor<4xf32>': (
+        "expected dimensions of kind array<i64>, found array",
+        "array<i32>",
+    ),
+    '%0 = "stablehlo.reverse"(%a) <{dimensions = array<i4: 0>}> : (tensor<4xf32>) -> tensor<4xf32>': (
+        "expected i1, or integers or floats of whole bytes, found i4",
+        "i4: 0",
+    ),
     '%0 = "stablehlo.transpose"(%m) : (tensor<2x3xf32>) -> tensor<3x2xf32>': (
         "transpose needs the attribute permutation",
         '"stablehlo.transpose"',
