@@ -231,3 +231,16 @@ def test_any_number_of_images(rng):
     for images in (2, 3):
         x = rng.standard_normal((images, 8, 8, 1)).astype(np.float32)
         close(module.interpret("main", x), network(p, x))
+
+
+@pytest.mark.usefixtures("first_answers")
+def test_windows_of_a_scalar():
+    text = """func.func @main(%x: tensor<f32>) -> tensor<f32> {
+      %i = stablehlo.constant dense<0.0> : tensor<f32>
+      %0 = "stablehlo.reduce_window"(%x, %i) <{window_dimensions = array<i64>}> ({
+      ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+        %c = stablehlo.add %a, %b : tensor<f32>
+        stablehlo.return %c : tensor<f32>
+      }) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      return %0 : tensor<f32> }"""
+    assert stablehlo.parse(text).run("main", np.float32(2)) == (2,)

@@ -34,7 +34,7 @@ def _infer(signature: Signature) -> Sequence[Type]:
 
 def _evaluate(arrays: Arrays, attributes: Mapping[str, Any], regions: Sequence[RegionFunction]) -> Arrays:
     windows: Windows = attributes["windows"]
-    return [windows_of(np.ascontiguousarray(arrays[0]), windows, windows.counts(arrays[0].shape))]
+    return [windows_of(np.asarray(arrays[0], order="C"), windows, windows.counts(arrays[0].shape))]
 
 
 WINDOWS = WindowView("windows", _infer, _evaluate, ("operand",), (Attribute("windows", "any"),), dialect="numhlo")

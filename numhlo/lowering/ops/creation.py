@@ -49,7 +49,13 @@ def evaluate_constant(
 
 
 def infer_iota(signature: Signature) -> tuple[Type, ...]:
-    """(C1) the dimension is one of the result's."""
+    """(C1) the dimension is one of the result's; its extents are known."""
+    signature.require(signature.result_tensor().is_static, "the result's extents must be known")
+    return infer_counting(signature)
+
+
+def infer_counting(signature: Signature) -> tuple[Type, ...]:
+    """Check (C1) of iota, whatever its extents come from."""
     result = signature.result_tensor()
     dimension = signature.attributes["iota_dimension"]
     signature.require(

@@ -87,7 +87,7 @@ def evaluate_dynamic_reshape(arrays: Arrays, attributes: Attributes, regions: Re
 
 def infer_dynamic_iota(signature: Signature) -> tuple[Type, ...]:
     """(C1), (C2)."""
-    (result,) = creation.infer_iota(signature)
+    (result,) = creation.infer_counting(signature)
     _require_shape(signature, 0, signature.result_tensor().ndim, "(C2) output_shape")
     return (result,)
 

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from numhlo.lowering.ir import Function, Op, Region, Type
 from numhlo.lowering.ir.errors import UnsupportedError
+from numhlo.lowering.ops.chlo_types import infer_chlo
 from numhlo.lowering.ops.primitive import MISSING, Primitive, Signature
 from numhlo.lowering.text.stand_ins import attributes_of
 
@@ -55,7 +56,7 @@ def unregistered(full_name: str) -> Unregistered:
     record = ChloOp if dialect == "chlo" else Unregistered
     return record(
         name if dot else full_name,
-        infer_declared,
+        infer_chlo if dialect == "chlo" else infer_declared,
         evaluate,
         ("*operands",),
         tuple(attributes_of(full_name)),

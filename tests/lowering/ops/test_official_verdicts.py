@@ -39,6 +39,15 @@ CASES = {
     "(tensor<2x3xf32>) -> tensor<2x6xf32>",
     "dot_general": "stablehlo.dot_general %m, %q, contracting_dims = [1] x [0], algorithm = <{}> : "
     "(tensor<2x3xf32>, tensor<3x3xf32>) -> tensor<2x3xf32>",
+    "chlo.erf_inv": "%0 = chlo.erf_inv %m : tensor<2x3xf32> -> tensor<{}>",
+    "chlo.is_inf": "%0 = chlo.is_inf %m : tensor<2x3xf32> -> tensor<{}>",
+    "chlo.zeta": '%0 = "chlo.zeta"({}) -> tensor<2x3xf32>',
+    "chlo.constant_like": '%0 = "chlo.constant_like"(%m) <{value = 1.0 : f32}> : (tensor<2x3xf32>) -> tensor<{}xf32>',
+    "chlo.broadcast_add": '%0 = "chlo.broadcast_add"(%m, %s) : (tensor<2x3xf32>, tensor<f32>) -> tensor<{}xf32>',
+    "chlo.broadcast_add placed": "%0 = chlo.broadcast_add %m, %d {broadcast_dimensions = array<i64: 0>} : "
+    "(tensor<2x3xf32>, tensor<?xf32>) -> tensor<{}xf32>",
+    "chlo.top_k": "%0, %1 = chlo.top_k(%v, k = 2) : tensor<4xf32> -> (tensor<{}xf32>, tensor<2xi32>)",
+    "iota": "%0 = stablehlo.iota dim = 0 : tensor<{}xf32>",
     "constant": '"stablehlo.constant"() <{value = dense<> : tensor<0xf32>}> : () -> tensor<{}xf32>',
     "broadcast": '"stablehlo.broadcast"(%v) <{broadcast_sizes = array<i64: {}>}> : (tensor<4xf32>) -> tensor<2x4xf32>',
     "fft": "stablehlo.fft %v, type = RFFT, length = [{}] : (tensor<4xf32>) -> tensor<3xcomplex<f32>>",
@@ -96,6 +105,18 @@ VALUES = {
         ALGORITHM.format("f32", "f32", 1, 1, "false").removeprefix("lhs_precision_type = f32, "),
         ALGORITHM.format("f32", "f32", 1, 1, "false").removesuffix(", allow_imprecise_accumulation = false"),
     ],
+    "chlo.erf_inv": ["2x3xf32", "2x3xf64", "2x4xf32", "?x3xf32"],
+    "chlo.is_inf": ["2x3xi1", "2x3xf32", "2xi1"],
+    "chlo.zeta": [
+        "%m, %m) : (tensor<2x3xf32>, tensor<2x3xf32>",
+        "%m) : (tensor<2x3xf32>",
+        "%m, %s) : (tensor<2x3xf32>, tensor<f32>",
+    ],
+    "chlo.constant_like": ["2x3", "3x2"],
+    "chlo.broadcast_add": ["2x4", "2x3", "2"],
+    "chlo.broadcast_add placed": ["2x3", "3x3", "?x3"],
+    "chlo.top_k": ["2", "3"],
+    "iota": ["3", "?"],
     "constant": ["0", "?"],
     "broadcast": ["2", "-1"],
     "fft": ["4", "-1"],
@@ -129,7 +150,7 @@ def test_verdicts(case):
     for value in VALUES[case]:
         text = (
             "func.func @main(%s: tensor<f32>, %v: tensor<4xf32>, %m: tensor<2x3xf32>, %q: tensor<3x3xf32>, "
-            "%i: tensor<2xi32>, %x: tensor<2xindex>, %t: tuple<tensor<f32>>, %k: !stablehlo.token) {\n"
+            "%i: tensor<2xi32>, %x: tensor<2xindex>, %d: tensor<?xf32>, %t: tuple<tensor<f32>>, %k: !stablehlo.token) {\n"
             f"{CASES[case].replace('{}', value)} return }}"
         )
         verdicts.append(accepted_by(official_parse, text))

@@ -1,0 +1,90 @@
+"""Type rules of CHLO's ops, which programs hold beside StableHLO's: how many operands, of which types, and the results.
+
+CHLO has no specification; these are its official verifier's verdicts. Ops that are not here return what text declares.
+What the ops mean is said by the passes that replace them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from numhlo.lowering.ir import DYNAMIC, TensorType, Type
+from numhlo.lowering.ir.types import BOOL, COMPLEX, ELEMENT_TYPES, FLOATS, INTEGERS
+from numhlo.lowering.ops.extents import at_most, same_shape, same_types
+from numhlo.lowering.ops.primitive import Signature
+
+ELEMENTWISE = {
+    **dict.fromkeys(("acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "sinh"), (1, FLOATS | COMPLEX)),
+    **dict.fromkeys(("square", "bessel_i1e", "tan", "conj"), (1, FLOATS | COMPLEX)),
+    **dict.fromkeys(("lgamma", "digamma", "erf", "erfc", "erf_inv"), (1, FLOATS)),
+    **dict.fromkeys(("zeta", "polygamma", "next_after"), (2, FLOATS)),
+    "mulhi": (2, INTEGERS),
+}
+"""Ops whose result has their operands' type: how many operands they take, of which element types."""
+
+TESTS = frozenset({"is_inf", "is_neg_inf", "is_pos_inf"})
+"""Ops of floats whose result is a boolean for each element."""
+
+
+def infer_chlo(signature: Signature) -> Sequence[Type]:
+    """Return the declared result types, after a look whether they can be."""
+    name, declared = signature.name, signature.results
+    signature.require(declared is not None, "the result types of an op of CHLO must be given")
+    if name in ELEMENTWISE or name in TESTS:
+        _check_elementwise(signature)
+    elif name == "top_k":
+        _check_top_k(signature)
+    elif name == "constant_like":
+        _require_results(signature, [signature.tensor(0).with_dtype(signature.result_tensor().dtype)])
+    elif name.startswith("broadcast_"):
+        _check_broadcasting(signature)
+    return list(declared or ())
+
+
+def _require_results(signature: Signature, inferred: Sequence[TensorType]) -> None:
+    shown = ", ".join(map(str, inferred))
+    signature.require(same_types(signature.results or (), inferred), f"its results must be ({shown})")
+
+
+def _check_elementwise(signature: Signature) -> None:
+    name = signature.name
+    count, dtypes = ELEMENTWISE.get(name, (1, FLOATS))
+    given = len(signature.operands)
+    signature.require(given == count, f"{name} takes {count} operands, not {given}")
+    tensors = signature.tensors
+    signature.require(all(t.dtype in dtypes for t in tensors), f"{name} has no meaning for these element types")
+    _require_results(signature, [tensors[0].with_dtype(BOOL)] if name in TESTS else tensors[:1])
+    signature.require(same_types(tensors, tensors[:1] * count), "its operands must be of one type")
+
+
+def _check_top_k(signature: Signature) -> None:
+    type, k = signature.tensor(0), signature.attributes.get("k")
+    if not isinstance(k, int) or type.ndim == 0 or not (k >= 0 and at_most(k, type.shape[-1])):
+        signature.require(False, "k must be an integer from 0 to the number of elements along the last dimension")
+        return
+    values = type.with_shape((*type.shape[:-1], k))
+    _require_results(signature, [values, values.with_dtype(ELEMENT_TYPES["i32"])])
+
+
+def _joined(first: int, second: int) -> int:
+    """Return the extent of two that are broadcast together, as far as it is known."""
+    if first == 1 or (first == DYNAMIC and second != 1):
+        return second
+    return first if second in {1, first, DYNAMIC} else DYNAMIC
+
+
+def _check_broadcasting(signature: Signature) -> None:
+    """The result's extents are the operands' where none of these is 1; ``broadcast_dimensions`` place the lower one."""
+    shapes = [t.shape for t in signature.tensors]
+    result, axes = signature.result_tensor(), signature.attributes.get("broadcast_dimensions")
+    rank = max(map(len, shapes), default=0)
+    extents = [1] * rank
+    for shape in shapes:
+        is_placed = axes is not None and len(shape) < rank
+        places = tuple(axes) if is_placed else tuple(range(rank - len(shape), rank))  # type: ignore[arg-type]
+        fits = len(places) == len(shape) and all(0 <= k < rank for k in places)
+        signature.require(fits, "broadcast_dimensions must say where each dimension of the lower operand goes")
+        for place, extent in zip(places, shape, strict=True):
+            extents[place] = _joined(extents[place], extent)
+    fits = len(result.shape) == rank and same_shape(result.shape, extents)
+    signature.require(fits, f"the result must have the shape {extents}")
