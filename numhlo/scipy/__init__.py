@@ -1,13 +1,11 @@
 """`numhlo.scipy`: the parts of SciPy that can be traced."""
 
-from numhlo.scipy import linalg, special
+from numhlo.scipy import linalg, signal, special, stats
 from numhlo.tracer.absent import raise_absent as _raise_absent
 
-__all__ = ["linalg", "special"]
+__all__ = ["linalg", "signal", "special", "stats"]
 _ADVICE = {
-    "signal": "use numhlo.numpy.convolve and correlate, lax.conv_general_dilated, or numhlo.numpy.fft",
     "fft": "use numhlo.numpy.fft; a DCT is the real part of an FFT of the mirrored array",
-    "stats": "use numhlo.scipy.special, whose functions distributions are made of, and numhlo.random",
     "ndimage": "use numhlo.numpy.interp, indexing, or lax.conv_general_dilated",
     "integrate": "use numhlo.numpy.trapezoid, or lax.scan for differential equations",
     "interpolate": "use numhlo.numpy.interp",

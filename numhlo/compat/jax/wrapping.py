@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from numhlo.compat.jax.arrays import immutably, thawed
@@ -46,6 +46,12 @@ def seen_as_jax(module: ModuleType, name: str) -> Any:
         for method in METHODS:
             setattr(wrapped, method, immutably(getattr(value, method)))
     return wrapped
+
+
+def methods_of(owner: Any) -> SimpleNamespace:
+    """Return the public methods of an object, wrapped as functions of a module are."""
+    names = [name for name in dir(owner) if not name.startswith("_") and callable(getattr(owner, name))]
+    return SimpleNamespace(**{name: immutably(_on_thawed(getattr(owner, name))) for name in names})
 
 
 def attributes_of(
