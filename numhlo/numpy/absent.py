@@ -66,7 +66,7 @@ ADVICE: dict[str, str] = {
     **dict.fromkeys(["savetxt", "save", "savez", "savez_compressed"], "use NumPy's on the results"),
     "frompyfunc": "use vectorize, whose function is traced",
     **dict.fromkeys(
-        ["errstate", "seterr", "geterr", "seterrcall", "geterrcall"],
+        ["seterrcall", "geterrcall"],
         "use NumPy's; compiled code raises no floating-point warnings",
     ),
     **dict.fromkeys(["shares_memory", "may_share_memory"], "use NumPy's; memory layout belongs to the compiler"),

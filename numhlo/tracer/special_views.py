@@ -1,6 +1,7 @@
 """Views beyond slices and permutations: parts of complex numbers, other dtypes, broadcasts and diagonals.
 
-Broadcasts and diagonals can be read but not written, as in NumPy. The steps that basic indexing makes are in `views`.
+Broadcasts, and the diagonals of `numpy.diagonal`, can be read but not written, as in NumPy. The steps that basic
+indexing makes are in `views`.
 """
 
 from __future__ import annotations
@@ -133,11 +134,12 @@ class Broadcast:
 
 @dataclass(frozen=True, slots=True)
 class Diagonal:
-    """A diagonal of the last two axes, as the last one: NumPy's `diagonal`, which can't be written."""
+    """A diagonal of the last two axes, as the last one: NumPy's `diagonal` can't be written, that of `einsum` can."""
 
     row: int
     column: int
     count: int
+    writable: bool = False
 
     def result_type(self, type: TensorType) -> TensorType:
         """Return the diagonal's type."""
@@ -149,16 +151,25 @@ class Diagonal:
 
     def get(self, base: Tracer) -> Tracer:
         """Return the diagonal, as a strided slice of the flattened planes."""
-        *batch, rows, columns = base.shape
-        flat = Reshape((*batch, rows * columns)).get(base)
-        start = self.row * columns + self.column if self.count else 0
-        limit = start + (self.count - 1) * (columns + 1) + 1 if self.count else 0
-        zeros, ones = (0,) * len(batch), (1,) * len(batch)
-        return Slice((*zeros, start), (*batch, limit), (*ones, columns + 1)).get(flat)
+        return self._of_flat(base).get(_flattened(base))
 
     def put(self, base: Tracer, value: Tracer) -> Tracer:
-        """Raise, as NumPy does."""
-        raise _read_only("a diagonal")
+        """Return the base with the diagonal replaced; raise, as NumPy does, if it is read-only."""
+        if not self.writable:
+            raise _read_only("a diagonal")
+        return Reshape(base.shape).get(self._of_flat(base).put(_flattened(base), value))
+
+    def _of_flat(self, base: Tracer) -> Slice:
+        columns = base.shape[-1]
+        start = self.row * columns + self.column if self.count else 0
+        limit = start + (self.count - 1) * (columns + 1) + 1 if self.count else 0
+        lead = base.shape[:-2]
+        return Slice((*(0 for _ in lead), start), (*lead, limit), (*(1 for _ in lead), columns + 1))
+
+
+def _flattened(planes: Tracer) -> Tracer:
+    *batch, rows, columns = planes.shape
+    return Reshape((*batch, rows * columns)).get(planes)
 
 
 def view_bits(x: Tracer, dtype: np.dtype, last_axis_contiguous: bool) -> Tracer:

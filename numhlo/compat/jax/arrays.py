@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.compat.jax.processor import Device
 from numhlo.tracer import array as mutable
 from numhlo.tracer.namespace.at import At, Rules
 from numhlo.tracer.pytrees import tree_leaves, tree_map
@@ -45,6 +46,26 @@ class Array(mutable.Array, metaclass=_Instances):
     def at(self) -> At:
         """Return the array's functional updates; indices out of bounds are dropped, and read as NaN."""
         return At(self, Rules(update_mode="drop", read_mode="fill", finish=frozen))
+
+    @property
+    def weak_type(self) -> bool:
+        """Return False: Python's numbers are weak here, arrays are not."""
+        return False
+
+    def devices(self) -> set[Device]:
+        """Return the one device."""
+        return {Device("cpu")}
+
+    def is_ready(self) -> bool:
+        """Return True: calls return when they are done."""
+        return True
+
+    def copy_to_host_async(self) -> None:
+        """Do nothing: there is one memory."""
+
+    def ptp(self, axis: Any = None, keepdims: bool = False) -> Any:
+        """Return the greatest minus the least element."""
+        return frozen(np.ptp(np.asarray(self), axis, keepdims=keepdims))
 
     def fill(self, value: Any) -> None:
         """Refuse: arrays are immutable."""

@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 from numhlo.compat.jax.arrays import immutably
+from numhlo.compat.jax.processor import Device as Device
 from numhlo.tracer import devices as _values
 from numhlo.tracer.devices import require_cpu
-
-
-class Device(str):
-    """The processor: its name, with what programs for JAX ask of a device."""
-
-    __slots__ = ()
-    id = 0
-    platform = "cpu"
-    device_kind = "cpu"
-    process_index = 0
 
 
 def devices(backend: str | None = None) -> list[Device]:

@@ -172,7 +172,7 @@ def _sum_diagonals(x: Any, labels: str) -> tuple[Any, str]:
         label = next(c for c in labels if labels.count(c) > 1)
         first = labels.index(label)
         second = labels.index(label, first + 1)
-        x = manipulation.diagonal(x, 0, first, second)
+        x = manipulation.diagonal_view(x, 0, first, second, writable=True)
         labels = "".join(c for k, c in enumerate(labels) if k not in (first, second)) + label
     return x, labels
 

@@ -332,11 +332,16 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     >>> diagonal(np.array([[1, 2], [3, 4]]))
     Array([1, 4])
     """
+    return diagonal_view(a, offset, axis1, axis2, writable=False)
+
+
+def diagonal_view(a: Any, offset: int, axis1: int, axis2: int, *, writable: bool) -> Any:
+    """Return diagonals of the planes of two axes, as a view that can, or can't, be written."""
     array = _traced(moveaxis(a, (axis1, axis2), (-2, -1)))
     rows, columns = array.shape[-2:]
     row, column = max(-offset, 0), max(offset, 0)
     count = max(0, min(rows - row, columns - column))
-    return array.through(Diagonal(row, column, count))
+    return array.through(Diagonal(row, column, count, writable))
 
 
 def _at_least(x: Any, ndim: int) -> Any:

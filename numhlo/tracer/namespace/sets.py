@@ -63,6 +63,17 @@ def _require_size(name: str, size: int | None) -> int:
     return size
 
 
+def _of_known(function: Callable[..., Any], size: int | None, *operands: Any) -> Any:
+    """Return what NumPy's function gives of arrays whose elements are known while tracing; None if some aren't."""
+    if size is not None:
+        return None
+    known = [as_traced(asarray(x)).known() for x in operands]
+    if any(x is None for x in known):
+        return None
+    found = function(*known)
+    return tuple(map(new_array, found)) if isinstance(found, tuple) else new_array(found)
+
+
 def _fill_up(result: Any, size: int | None, fill_value: Any) -> Any:
     if size is None:
         return result
@@ -139,13 +150,13 @@ def unique(
     >>> unique(np.array([3, 1, 3]), size=3, fill_value=0)
     Array([1, 3, 0])
     """
+    array = as_traced(asarray(ar))
+    flags = return_index, return_inverse, return_counts, axis
+    known = _of_known(lambda x: NUMPY_UNIQUE(x, *flags, equal_nan=equal_nan), size, array)
+    if known is not None:
+        return known
     if axis is not None:
         raise UnsupportedError("unique(axis=) of a traced array", where=capture_location(), fix="flatten it first")
-    array = as_traced(asarray(ar))
-    known = array.known()
-    if size is None and known is not None:
-        found = NUMPY_UNIQUE(known, return_index, return_inverse, return_counts, equal_nan=equal_nan)
-        return tuple(map(new_array, found)) if isinstance(found, tuple) else new_array(found)
     count = _require_size("unique", size)
     parts = _distinct(_flat(array), count, equal_nan, fill_value)
     wanted = [True, return_index, return_inverse, return_counts]
@@ -338,6 +349,9 @@ def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = No
     >>> union1d([1, 2], [2, 3])
     Array([1, 2, 3])
     """
+    known = _of_known(np.union1d, size, ar1, ar2)
+    if known is not None:
+        return known
     return unique(concatenate([_flat(ar1), _flat(ar2)], 0), size=_require_size("union1d", size), fill_value=fill_value)
 
 
@@ -380,6 +394,10 @@ def intersect1d(
     >>> intersect1d([1, 2, 3], [3, 1, 5])
     Array([1, 3])
     """
+    intersection: Any = np.intersect1d
+    known = _of_known(lambda x, y: intersection(x, y, return_indices=return_indices), size, ar1, ar2)
+    if known is not None:
+        return known
     if return_indices:
         raise UnsupportedError("intersect1d(return_indices=True) of traced arrays", where=capture_location())
     return _kept("intersect1d", _flat(ar1), isin(_flat(ar1), ar2), size, fill_value)
@@ -414,6 +432,9 @@ def setdiff1d(
     >>> setdiff1d([1, 2, 3], [2])
     Array([1, 3])
     """
+    known = _of_known(np.setdiff1d, size, ar1, ar2)
+    if known is not None:
+        return known
     return _kept("setdiff1d", _flat(ar1), isin(_flat(ar1), ar2, invert=True), size, fill_value)
 
 
@@ -446,6 +467,9 @@ def setxor1d(
     >>> setxor1d([1, 2], [2, 3])
     Array([1, 3])
     """
+    known = _of_known(np.setxor1d, size, ar1, ar2)
+    if known is not None:
+        return known
     first, second = _flat(ar1), _flat(ar2)
     kept = concatenate([isin(first, second, invert=True), isin(second, first, invert=True)], 0)
     return _kept("setxor1d", as_traced(concatenate([first, second], 0)), kept, size, fill_value)

@@ -76,6 +76,17 @@ def test_einsum():
     check(lambda np, a, b: np.einsum("ij,jk->ik", a, b, optimize=True, dtype="c16"), A, B, ulps=64)
 
 
+def test_views_of_einsum_are_written():
+    def write(np, x, y):
+        np.einsum("ij->ji", x)[0] = 7
+        np.einsum("ii->i", x[:, 1:4])[:] = 1
+        np.einsum("iij->ij", y)[...] += 10
+        np.einsum("iii->i", y)[1:] = -1
+        return np.einsum("ij->i", x)
+
+    check(write, numpy.arange(12.0).reshape(3, 4), numpy.arange(27.0).reshape(3, 3, 3))
+
+
 def test_products():
     cases = [
         ("tensordot", lambda np, a, t: (np.tensordot(t, a, ([1, 2], [0, 1])), np.tensordot(a, t, 0), np.tensordot(t, a.T, 1)), A, T),

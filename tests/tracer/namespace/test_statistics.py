@@ -271,3 +271,19 @@ def test_equal_bins_have_the_edges_that_numpy_gives_them(rng):
             expected, expected_edges = numpy.histogram(given[~numpy.isnan(given)], bins, limits)
             numpy.testing.assert_array_equal(found, expected)
             numpy.testing.assert_allclose(found_edges, expected_edges, rtol=1e-6)
+
+
+def test_sets_of_what_is_known_while_tracing():
+    def sets(np, x):
+        k = np.asarray([3, 1, 4, 1, 5])
+        lines = np.asarray([[1, 2], [1, 2], [0, 1]])
+        return (
+            *np.unique(k, return_counts=True),
+            np.unique(lines, axis=0),
+            np.union1d(k, [9, 1]),
+            *np.intersect1d(k, [1, 3], return_indices=True),
+            np.setxor1d(k, [1, 7]),
+            x[np.setdiff1d(np.arange(4), [1])],
+        )
+
+    check(sets, numpy.arange(4.0))

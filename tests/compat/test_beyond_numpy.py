@@ -1,0 +1,56 @@
+"""What functions of jax.numpy take beyond NumPy's: JAX as the oracle."""
+
+from __future__ import annotations
+
+import jax
+import numpy as np
+import pytest
+
+import numhlo.compat.jax as compat
+
+jax.config.update("jax_enable_x64", True)
+
+CASES = {
+    "take": lambda n, x, m, k: (n.take(x, n.array([0, 50, -1, -30])), n.take(k, n.array([[1, 7]]), axis=1)),
+    "take by mode": lambda n, x, m, k: [n.take(x, n.array([0, 11]), mode=mode) for mode in ("clip", "wrap", "fill")],
+    "take and fill": lambda n, x, m, k: (n.take(m, n.array([2, 5]), 0, fill_value=-1.0), n.take(x, 50, fill_value=3.0)),
+    "take along": lambda n, x, m, k: (
+        n.take_along_axis(m, n.array([[0], [3], [9]]), 1),
+        n.take_along_axis(m, n.array([[0], [3], [9]]), 1, mode="clip"),
+        n.take_along_axis(m, n.array([[0, 1, 2, 0]]), 0),
+        n.take_along_axis(x, n.array([5, 70]), None, fill_value=0),
+    ),
+    "sums": lambda n, x, m, k: (
+        n.sum(k.astype("int8"), promote_integers=False),
+        n.prod(k.astype("int8") + 1, axis=0, promote_integers=False),
+        n.sum(m, 0, promote_integers=False),
+    ),
+    "products": lambda n, x, m, k: (
+        n.einsum("i,i", x, x, preferred_element_type="float32"),
+        n.matmul(k.astype("int8"), k.T.astype("int8"), preferred_element_type="int32"),
+        n.dot(x.astype("float16"), x.astype("float16"), preferred_element_type="float32", precision="highest"),
+    ),
+    "choices": lambda n, x, m, k: (
+        n.searchsorted(x, 2.5, method="sort").astype(int),
+        n.isin(x, m, method="sort"),
+        n.polyval(n.ones(3), x, unroll=4),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_agrees_with_jax(name):
+    arrays = np.arange(10.0), np.arange(12.0).reshape(3, 4), np.arange(6).reshape(2, 3)
+    wanted = jax.tree.leaves(CASES[name](jax.numpy, *map(jax.numpy.asarray, arrays)))
+    ours = [compat.numpy.asarray(a) for a in arrays]
+    traced = compat.jit(lambda *xs: CASES[name](compat.numpy, *xs))(*ours)
+    for found in (CASES[name](compat.numpy, *ours), traced):
+        for mine, theirs in zip(compat.tree.leaves(found), wanted, strict=True):
+            assert type(mine) is compat.Array and mine.dtype == theirs.dtype
+            np.testing.assert_array_equal(mine, np.asarray(theirs))
+
+
+def test_what_arrays_say_of_themselves():
+    x = compat.numpy.array([3.0, 1.0], device=compat.devices()[0])
+    assert x.devices() == {compat.devices()[0]} and x.is_ready() and not x.weak_type and x.ptp() == 2
+    assert x.copy_to_host_async() is None
