@@ -112,10 +112,11 @@ def _write_strips(writer: ScalarWriter, op: Op, state: LoopState, counted: Count
     for constant in condition.ops[:-1]:
         writer.op(constant)
     end, strip = _only_name(writer.names(counted.limit)), _strip(writer, op, state, counted)
-    with text.block("while True:"):
+    counts_ones = counted.constant_step == 1  # LLVM then knows how often a strip goes round, and unrolls it
+    with text.block(f"while {counter} < {end}:"):
         stop = text.let(f"min({counter} + {strip}, {end})", "stop")
         with text.block("while True:"):
-            with text.block(f"if {counter} >= {stop}:"):
+            with text.block(f"if {counter} {'==' if counts_ones else '>='} {stop}:"):
                 text.line("break")
             writer.contents.update(zip(body.arguments, state.read(), strict=True))
             state.assign(writer.region(body))

@@ -285,3 +285,14 @@ def test_windows_that_move_are_copied_in_every_round():
 
     planned(lambda u: jax.lax.fori_loop(0, 3, smooth, u), grid)
     planned(lambda u: jax.lax.fori_loop(0, 3, with_sums, (u, np.float32(0))), grid)
+
+
+@pytest.mark.parametrize("step", [1, 3])
+def test_strips_end_wherever_they_begin(step):
+    def count(start):
+        advance = lambda s: (s[0] + step, s[1] ^ (s[0] * 5))
+        return jax.lax.while_loop(lambda s: s[0] < 5000, advance, (start, start * 0))
+
+    for start in (4000, 4998, 4999, 5000, 5001, 90000):
+        program = planned(count, np.int32(start))
+        assert "stop0 = min(" in program.kernels[0].source
