@@ -41,6 +41,7 @@ from numhlo.tracer.namespace.nan_reductions import *  # noqa: F403
 from numhlo.tracer.namespace.padding import *  # noqa: F403
 from numhlo.tracer.namespace.polynomial_fits import *  # noqa: F403
 from numhlo.tracer.namespace.polynomials import *  # noqa: F403
+from numhlo.tracer.namespace.quantiles import *  # noqa: F403
 from numhlo.tracer.namespace.rearranging import *  # noqa: F403
 from numhlo.tracer.namespace.reductions import *  # noqa: F403
 from numhlo.tracer.namespace.rounding import *  # noqa: F403

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import cumulative, elementwise, moments, reductions, searching, statistics
+from numhlo.tracer.namespace import cumulative, elementwise, moments, quantiles, reductions, searching
 from numhlo.tracer.namespace.core import asarray, convert, full_of, implements
 from numhlo.tracer.namespace.elementwise import store
 from numhlo.tracer.namespace.index_items import as_traced
@@ -408,7 +408,7 @@ def nanmedian(
     if array.dtype.kind in "bui" and array.size == 0:
         array = as_traced(convert(array, np.float64))
     if array.dtype.kind in "bui":
-        return statistics.median(array, axis, out, overwrite_input, keepdims)
+        return quantiles.median(array, axis, out, overwrite_input, keepdims)
     return store("nanmedian", nanquantile(array, 0.5, axis, keepdims=keepdims), out)
 
 
@@ -451,8 +451,8 @@ def nanquantile(
     if array.dtype.kind in "bui" and array.size == 0:
         array = as_traced(convert(array, np.float64))
     if array.dtype.kind in "bui" or weights is not None:
-        return statistics.quantile(array, q, axis, out, method=method, keepdims=keepdims, weights=weights)
-    return store("nanquantile", statistics.nan_quantiles(array, q, axis, method, keepdims), out)
+        return quantiles.quantile(array, q, axis, out, method=method, keepdims=keepdims, weights=weights)
+    return store("nanquantile", quantiles.nan_quantiles(array, q, axis, method, keepdims), out)
 
 
 @implements(np.nanpercentile)
@@ -490,4 +490,4 @@ def nanpercentile(
     >>> nanpercentile([np.nan, 1.0, 3.0], 50)
     Array(2.)
     """
-    return nanquantile(a, statistics.fractions_of(q), axis, out, overwrite_input, method, keepdims, weights=weights)
+    return nanquantile(a, quantiles.fractions_of(q), axis, out, overwrite_input, method, keepdims, weights=weights)

@@ -11,7 +11,7 @@ from numhlo.lowering.ops import layout
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.namespace import advanced_indexing as advanced
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import moments, reductions, statistics
+from numhlo.tracer.namespace import moments, quantiles, reductions
 from numhlo.tracer.namespace.axis_order import moveaxis
 from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, full_of, implements
 from numhlo.tracer.namespace.elementwise_rules import select
@@ -26,7 +26,7 @@ STATISTICS: dict[str, Callable[..., Any]] = {
     "maximum": reductions.max,
     "minimum": reductions.min,
     "mean": moments.mean,
-    "median": statistics.median,
+    "median": quantiles.median,
 }
 
 

@@ -13,9 +13,12 @@ import numpy as np
 
 from numhlo.lowering.ir import TensorType
 from numhlo.lowering.ops import sorting as sorting_ops
-from numhlo.tracer.bind import bind, trace_region
+from numhlo.lowering.ops.control_flow import COMPOSITE
+from numhlo.lowering.ops.order_statistics import MOST_PLACES, SHORT_ROW, make_order_statistics
+from numhlo.tracer.bind import bind, bind1, trace_region
+from numhlo.tracer.namespace import advanced_indexing as advanced
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace.core import asarray, convert, full_of, implements, normalize_axis, reshape_to
+from numhlo.tracer.namespace.core import asarray, convert, full_of, implements, normalize_axis, reshape_to, shape_of
 from numhlo.tracer.namespace.index_items import as_traced
 
 __all__ = [
@@ -60,6 +63,18 @@ def precedes(direction: str, sides: Sequence[Any]) -> Any:
     x, y, *rest = sides
     wins = b.compare(direction, x, y)
     return b.either(wins, b.both(b.equal(x, y), precedes(direction, rest))) if rest else wins
+
+
+def order_statistics(rows: Any, places: Any) -> Any:
+    """Return the elements that would stand at some places of the last axis if it were sorted, ``(..., m)``.
+
+    Few places of long rows are found without sorting.
+    """
+    few = np.prod(shape_of(places), dtype=int) <= MOST_PLACES
+    if not few or rows.shape[-1] <= SHORT_ROW or rows.dtype.kind == "c":
+        return advanced.take(sort(rows, -1), places, -1, "clip")
+    attributes = make_order_statistics(*(TensorType(shape_of(x), x.dtype) for x in (rows, places)))
+    return bind1(COMPOSITE, rows, places, attributes=attributes, results=attributes["decomposition"].result_types)
 
 
 def along(a: Any, axis: int | None) -> tuple[Any, int]:
