@@ -105,3 +105,31 @@ def test_calls_too_deep_for_the_interpreter():
         "  it goes as deep as they do, and Python allows it no more; "
         "call run, which compiles; or allow more by sys.setrecursionlimit"
     )
+
+
+def loops_in_loops(depth):
+    line, value = f"%y = stablehlo.add %c{depth - 1}, %x : {ROW}", "%y"
+    for k in reversed(range(depth)):
+        carried = f"%c{k - 1}" if k else "%x"
+        line = f"""%w{k}:2 = stablehlo.while(%i{k} = %zero, %c{k} = {carried}) : tensor<i32>, {ROW}
+          cond {{
+            %t = stablehlo.compare LT, %i{k}, %one : (tensor<i32>, tensor<i32>) -> tensor<i1>
+            stablehlo.return %t : tensor<i1>
+          }} do {{
+            {line}
+            %j = stablehlo.add %i{k}, %one : tensor<i32>
+            stablehlo.return %j, {value} : tensor<i32>, {ROW}
+          }}"""
+        value = f"%w{k}#1"
+    numbers = [f"%{name} = stablehlo.constant dense<{n}> : tensor<i32>" for name, n in (("zero", 0), ("one", 1))]
+    return function([*numbers, line], [value])
+
+
+@pytest.mark.usefixtures("first_answers")
+def test_loops_nested_deeper_than_python_allows():
+    x = np.arange(8, dtype=np.float32)
+    module = stablehlo.parse(loops_in_loops(30))
+    np.testing.assert_array_equal(module.run("main", x)[0], 2 * x)
+    (made,) = module.functions["main"].programs.values()
+    for kernel in made.kernels:
+        compile(kernel.source, "kernel", "exec")

@@ -34,6 +34,9 @@ UPDATES = frozenset({DYNAMIC_UPDATE_SLICE, SCATTER, WHILE, IF, CASE})
 MOST_COPIES = 4
 """Arrays that a kernel copies before it updates them, since they are read again as they were."""
 
+MOST_NESTED = 12
+"""Loops and branches inside each other that one kernel does; Python knows no more than 20 nested loops."""
+
 LOADED_AT_ONCE = 16
 """Elements of an array from outside that are loaded before the loop instead of where they are needed."""
 
@@ -69,11 +72,18 @@ def _obstacle(op: Op) -> str:
     """Return why an op can't be one kernel, as far as a glance at it tells."""
     if op.definition is not WHILE and any(v.tensor.size > MOST_ELEMENTS for v in op.results):
         return "a branch gives a large array"
+    if _is_nested_deeper(op, MOST_NESTED):
+        return "its loops and branches are nested too deep"
     for region in op.regions:
         reason = _large_result(region)
         if reason:
             return reason
     return ""
+
+
+def _is_nested_deeper(op: Op, levels: int) -> bool:
+    inside = [inner for region in op.regions for inner in region.ops if inner.regions]
+    return levels == 0 or any(_is_nested_deeper(inner, levels - 1) for inner in inside)
 
 
 def _large_result(region: Region) -> str:
