@@ -7,7 +7,7 @@ looking it up. What is kept fits all sizes that answer the writer's questions as
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from numhlo.backend.emit.kernel_text import BufferOf
 from numhlo.backend.emit.registers import Register
@@ -79,19 +79,37 @@ class Unknowns:
         return found
 
 
-class _Known(NamedTuple):
-    """Drafts with places of numbers instead of numbers, scratch memory likewise, and what the sizes must answer."""
+class _Known:
+    """Drafts with places of numbers instead of numbers, scratch memory likewise, and what the sizes must answer.
 
-    answers: Answers
-    drafts: Sequence[Draft]
-    scratch: Sequence[tuple[Register, int]]
+    Layers of one size follow each other, so the last sizes that fitted are kept with the numbers that they give.
+    """
 
-    def filled(self, values: Sequence[int], buffers: list[int], memory: Callable[[Register, int], int]) -> list[Draft]:
-        buffers += [memory(register, values[count]) for register, count in self.scratch]
-        return [
-            Draft(
+    __slots__ = ("_last", "answers", "drafts", "scratch")
+
+    def __init__(self, answers: Answers, drafts: Sequence[Draft], scratch: Sequence[tuple[Register, int]]) -> None:
+        self.answers, self.drafts, self.scratch = answers, drafts, scratch
+        self._last: tuple[list[int], _Filling] | None = None
+
+    def filling(self, sizes: list[int], questions: Questions | None) -> _Filling | None:
+        """Return what fills the drafts for some sizes; None if these give other answers."""
+        if questions is not None:
+            return self._filling(self.answers.unknown_values(sizes, questions))
+        last = self._last
+        if last is not None and last[0] == sizes:
+            return last[1]
+        found = self._filling(self.answers.values(sizes))
+        if found is not None:
+            self._last = sizes, found
+        return found
+
+    def _filling(self, values: Sequence[int] | None) -> _Filling | None:
+        if values is None:
+            return None
+        drafts = [
+            (
                 draft.kernel,
-                tuple([buffers[number] for number in draft.buffers]),
+                draft.buffers,
                 tuple([values[place] for place in draft.dims]),
                 values[draft.extent],
                 values[draft.grain],
@@ -101,6 +119,19 @@ class _Known(NamedTuple):
             )
             for draft in self.drafts
         ]
+        return _Filling(drafts, [(register, values[count]) for register, count in self.scratch])
+
+
+class _Filling(NamedTuple):
+    """The fields of drafts but for their buffers, of which these are numbers; and scratch memory, with its elements."""
+
+    drafts: Sequence[tuple[Any, ...]]
+    scratch: Sequence[tuple[Register, int]]
+
+    def filled(self, buffers: list[int], memory: Callable[[Register, int], int]) -> list[Draft]:
+        """Return the drafts for some buffers."""
+        buffers += [memory(register, count) for register, count in self.scratch]
+        return [Draft(kernel, tuple([buffers[k] for k in numbers]), *rest) for kernel, numbers, *rest in self.drafts]
 
 
 _DRAFTS: dict[Hashable, tuple[_Known, ...]] = {}
@@ -142,16 +173,16 @@ def remembered(
     questions = slots.questions
     variants = _DRAFTS.get(key, ())
     for known in variants:
-        numbers = known.answers.values(sizes) if questions is None else known.answers.unknown_values(sizes, questions)
-        if numbers is not None:
-            return known.filled(numbers, buffers, memory)
+        filling = known.filling(sizes, questions)
+        if filling is not None:
+            return filling.filled(buffers, memory)
     known = _write(sizes, dict(zip(values, pattern, strict=True)), len(places), write)
     while key not in _DRAFTS and len(_DRAFTS) >= MOST_DRAFTS:
         _DRAFTS.pop(next(iter(_DRAFTS)), None)  # the oldest
     _DRAFTS[key] = (known, *variants[: MOST_VARIANTS - 1])
-    numbers = known.answers.values(sizes) if questions is None else known.answers.unknown_values(sizes, questions)
-    assert numbers is not None
-    return known.filled(numbers, buffers, memory)
+    filling = known.filling(sizes, questions)
+    assert filling is not None
+    return filling.filled(buffers, memory)
 
 
 def _write(

@@ -231,7 +231,7 @@ class Expressions(Graph):
                 VIEW[op.definition](op, Access(0, contiguous(op.operands[0].tensor.shape)), self, chain)
             self.used[op] = None
             return node
-        shape = op.result.tensor.shape
+        shape = op.results[0].tensor.shape
         merged = self._merge(shape, chain)
         if merged != chain:
             return self.visit(op.result, merged)

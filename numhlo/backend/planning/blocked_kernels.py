@@ -73,7 +73,7 @@ class _Attempt:
     def append(self) -> None:
         """Claim buffers for the results and append the launch."""
         planner = self.planner
-        inputs = planner.layout.operations.inputs[self.op]
+        inputs = planner.layout.operations.inputs(self.op)
         for part in self.writer.parts:
             if part.result not in self.stored:
                 continue

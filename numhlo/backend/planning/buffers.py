@@ -193,9 +193,11 @@ class RegionBuffers:
 
     def dies_here(self, root: Value) -> bool:
         """Return whether nothing after the current unit reads a value."""
+        remaining = self._remaining.get(root, 0)
+        if remaining == 0:
+            return True
         assert self.unit is not None
-        here = sum(self.layout.root(v) is root for v in self.layout.loads[self.unit])
-        return self._remaining.get(root, 0) <= here
+        return remaining <= list(map(self.layout.root, self.layout.loads[self.unit])).count(root)
 
     # Buffers
 
@@ -213,7 +215,7 @@ class RegionBuffers:
 
     def share_views(self, op: Op) -> None:
         """Let an op's regions find the buffers of the views that they use: they can't see what the views look at."""
-        for value in self.layout.operations.inputs[op]:
+        for value in self.layout.operations.inputs(op):
             if self.layout.root(value) is not value:
                 self.buffer(value)
 

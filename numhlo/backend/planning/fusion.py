@@ -251,7 +251,7 @@ class FusionPass:
             self._through(views[op.results[0]], op.results[0], found, may_fuse=True)
         elif one.kind is Kind.ROOT:
             fusible = self.operations.fusible(op)
-            for number, operand in enumerate(self.operations.inputs[op]):
+            for number, operand in enumerate(self.operations.inputs(op)):
                 self._source(operand, found, may_fuse=number in fusible)
         else:
             for operand in op.operands:

@@ -35,14 +35,33 @@ class Kind(Enum):
     ROOT = auto()  # on its own: kernels of its own, a step tree, or NumPy
 
 
+class Roots(dict[Value, Value]):
+    """The value whose buffer holds a value; itself, where it is no view that shares another's.
+
+    Parameters
+    ----------
+    alias : dict from Value to Value
+        What views share the buffer of: other views, perhaps.
+    """
+
+    def __init__(self, alias: dict[Value, Value]) -> None:
+        super().__init__()
+        self._alias = alias
+
+    def __missing__(self, value: Value) -> Value:
+        root = value
+        while root in self._alias:
+            root = self._alias[root]
+        self[value] = root
+        return root
+
+
 class Operations:
     """The ops of a region, classified.
 
     Attributes
     ----------
     kinds : dict from Op to Kind
-    inputs : dict from Op to list of Value
-        Operands, then the values that regions use from outside.
     views : Views
     splats : set of Op
         Constants whose elements are all the same.
@@ -52,6 +71,8 @@ class Operations:
         Views that must be in a buffer of their own.
     alias : dict from Value to Value
         Views that must be in a buffer and have their operand's order in memory: they share its buffer.
+    root : callable
+        ``root(value)``: the value whose buffer holds ``value``.
     uses : dict from Value to int
         How many ops use a value, be it through views.
     strided : dict from (Op, int) to View
@@ -63,10 +84,7 @@ class Operations:
     def __init__(self, region: Region, copying: Collection[Op] = (), overwritable: Collection[Value] = ()) -> None:
         self.splats = {op for op in region.ops if op.definition is creation.CONSTANT and is_splat(op)}
         self.kinds = {op: _kind(op) for op in region.ops}
-        self.inputs = {
-            op: [*op.operands, *free_values(op)] if op.regions and kind is Kind.ROOT else op.operands
-            for op, kind in self.kinds.items()
-        }
+        self._inputs: dict[Op, list[Value]] = {}
         self._fusible: dict[Op, frozenset[int]] = {}
         elementwise = {op for op, kind in self.kinds.items() if kind is Kind.ELEMENT}
         self.views = find_views(region, elementwise, copying)
@@ -86,7 +104,17 @@ class Operations:
             self._need(value)
         for op in reversed(region.ops):
             self._visit(op)
+        self.root = Roots(self.alias).__getitem__
         self.overwritten = {self.root(base): op for base, op in overwritten.items()}
+
+    def inputs(self, op: Op) -> list[Value]:
+        """Return an op's operands, then the values that its regions use from outside where these are kernels' own."""
+        if not op.regions or self.kinds[op] is not Kind.ROOT:
+            return op.operands
+        found = self._inputs.get(op)
+        if found is None:
+            found = self._inputs[op] = [*op.operands, *free_values(op)]
+        return found
 
     def fusible(self, op: Op) -> frozenset[int]:
         """Return the numbers of the inputs that the op's kernel may compute itself."""
@@ -101,19 +129,18 @@ class Operations:
         rule = KERNELS.find(op.definition)
         return frozenset(() if rule is None or rule.refuse(op) else rule.fusible(op))
 
-    def root(self, value: Value) -> Value:
-        """Return the value whose buffer holds ``value``."""
-        while value in self.alias:
-            value = self.alias[value]
-        return value
-
     def _visit(self, op: Op) -> None:
-        if self.kinds[op] is Kind.VIRTUAL:
-            if op.result in self.alias:
-                self.uses.setdefault(self.root(op.result), 1)  # who needs the view needs the buffer that it shares
+        kind = self.kinds[op]
+        if kind is Kind.VIRTUAL:
+            if op.results[0] in self.alias:  # who needs the view needs the buffer that it shares
+                self.uses.setdefault(Roots(self.alias)[op.results[0]], 1)
+            return
+        if kind is not Kind.ROOT:
+            for value in op.operands:
+                self._use(value)
             return
         fusible = self.fusible(op)
-        for number, value in enumerate(self.inputs[op]):
+        for number, value in enumerate(self.inputs(op)):
             view = self.views.of.get(value)
             if number not in fusible:
                 if view is not None and self._reads_strided(op, number, view):

@@ -197,7 +197,7 @@ class RegionPlanner(RegionBuffers):
 
     def evaluate(self, op: Op, reason: str) -> None:
         """Append a step that runs an op by its definition."""
-        inputs = [(v, self.buffer(v)) for v in self.layout.operations.inputs[op]]
+        inputs = [(v, self.buffer(v)) for v in self.layout.operations.inputs(op)]
         outputs = [(v, self.output(v)) for v in op.results]
         self.steps.append(Evaluate(op, inputs, outputs, reason))
         self.context.notes.append(f"{op.definition.name} runs on NumPy: {reason}")
@@ -296,7 +296,7 @@ class RegionPlanner(RegionBuffers):
 
     def launch_op(self, op: Op, draft: Draft, outputs: Sequence[Value]) -> None:
         """Append the launch of a kernel that does all of an op, regions included."""
-        inputs = [(v, self.buffer(v)) for v in self.layout.operations.inputs[op]]
+        inputs = [(v, self.buffer(v)) for v in self.layout.operations.inputs(op)]
         self._append(_launch(draft, [op], inputs, [(v, self.buffer(v)) for v in outputs]))
 
     def launch_parts(self, op: Op, parts: Sequence[tuple[Expressions, Sequence[Store]]]) -> None:

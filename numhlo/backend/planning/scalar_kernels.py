@@ -171,7 +171,7 @@ class _Attempt:
         """Claim buffers for the results and append the launch."""
         drop_idle(self.text.top)
         planner = self.planner
-        read = [v for v in planner.layout.operations.inputs[self.op] if v in self.writer.contents]
+        read = [v for v in planner.layout.operations.inputs(self.op) if v in self.writer.contents]
         taken: list[Value] = []
         for operand, result in self.updated:
             planner.begin_update(result, operand, [*read, *taken])

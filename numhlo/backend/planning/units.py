@@ -123,9 +123,9 @@ class Layout:
         for op in unit.ops:
             if self.operations.kinds[op] is Kind.REDUCTION:
                 reduced.append(self._reduced(op, unit, expressions))
-            elif op.result in self.fusion.stored:
-                node = expressions.visit(op.result)
-                stores.append(Store(node, op.result, place, REGISTERS[op.result.tensor.dtype]))
+            elif (result := op.results[0]) in self.fusion.stored:
+                node = expressions.visit(result)
+                stores.append(Store(node, result, place, REGISTERS[result.tensor.dtype]))
         return Pass(expressions, stores, reduced)
 
     def _reduced(self, op: Op, unit: Unit, expressions: Expressions) -> Reduced:
@@ -159,7 +159,7 @@ class Layout:
         expressions = self.expressions_over(unit.domain, unit.stage)
         for op in needed:
             if self.operations.kinds[op] is Kind.ELEMENT:
-                expressions.visit(op.result)
+                expressions.visit(op.results[0])
             else:
                 for value in op.operands:
                     expressions.visit(value, 0 if value.tensor.shape == unit.domain else -1)
@@ -172,9 +172,9 @@ class Layout:
     def _needed_ops(self, unit: Unit) -> list[Op]:
         """Return the ops of a fused unit that its stored results depend on directly."""
         wanted: set[Op] = set()
-        here = set(unit.ops)
+        here, stored = set(unit.ops), self.fusion.stored
         for op in reversed(unit.ops):
-            if op in wanted or any(v in self.fusion.stored for v in op.results):
+            if op in wanted or not stored.isdisjoint(op.results):
                 wanted.add(op)
                 if op.results[0] not in self.operations.copied:  # what a view looks at is computed in another order
                     wanted.update(v.owner for v in op.operands if isinstance(v.owner, Op) and v.owner in here)
@@ -184,7 +184,7 @@ class Layout:
         (op,) = unit.ops
         fusible = self.operations.fusible(op)
         found: dict[Value, None] = {}
-        for number, value in enumerate(self.operations.inputs[op]):
+        for number, value in enumerate(self.operations.inputs(op)):
             if number in fusible:
                 if not is_scalar_constant(value):
                     expressions = self._fused[op, number] = self.expressions_over(value.tensor.shape, unit.stage)

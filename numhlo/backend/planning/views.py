@@ -89,9 +89,10 @@ def find_views(
     views = Views(forced=set(early))
     for op in region.ops:
         if op in elementwise:
-            shape = op.result.tensor.shape
-            if all(_is_flat(v, shape, views, elementwise) for v in op.operands):
-                views.flat.add(op.result)
+            (result,) = op.results
+            shape = result.tensor.shape
+            if all([_is_flat(v, shape, views, elementwise) for v in op.operands]):
+                views.flat.add(result)
         elif is_view(op):
             _add_view(op, views, elementwise, op in copying)
     return views
@@ -126,7 +127,7 @@ def _add_view(op: Op, views: Views, elementwise: set[Op], copying: bool) -> None
     reshaped = below.reshaped or (op.definition is layout.RESHAPE and not _only_ones(op))
     if reshaped and below.base.owner in elementwise and below.base not in views.flat:
         views.forced.add(below.base)
-    views.of[op.result] = View(below.base, access, (*below.indices, *op.operands[1:]), reshaped)
+    views.of[op.results[0]] = View(below.base, access, (*below.indices, *op.operands[1:]), reshaped)
 
 
 def _only_ones(op: Op) -> bool:
