@@ -91,7 +91,7 @@ def find_views(
         if op in elementwise:
             (result,) = op.results
             shape = result.tensor.shape
-            if all([_is_flat(v, shape, views, elementwise) for v in op.operands]):
+            if all(_is_flat(v, shape, views, elementwise) for v in op.operands):
                 views.flat.add(result)
         elif is_view(op):
             _add_view(op, views, elementwise, op in copying)

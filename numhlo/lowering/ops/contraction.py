@@ -7,7 +7,8 @@ wrap in the result's type.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -34,43 +35,51 @@ def infer_dot_general(signature: Signature) -> Sequence[Type]:
     """Check (C1) to (C11), (C13), (C21) to (C24); (C12) the result's shape; its element type may be declared."""
     lhs, rhs = signature.tensors
     numbers: DotDimensionNumbers = signature.attributes["dot_dimension_numbers"]
-    _check_dimensions(signature, numbers, lhs, rhs)
+    broken, shape = _product_shape(numbers, lhs.shape, rhs.shape)
+    signature.require(not broken, broken)
     _check_precision(signature)
-    batching, contracting = numbers.lhs_batching_dimensions, numbers.lhs_contracting_dimensions
-    lhs_free = free_dimensions(lhs.ndim, batching, contracting)
-    rhs_free = free_dimensions(rhs.ndim, numbers.rhs_batching_dimensions, numbers.rhs_contracting_dimensions)
-    extents = [lhs.shape[d] for d in (*batching, *lhs_free)] + [rhs.shape[d] for d in rhs_free]
-    result = TensorType(tuple(extents), lhs.dtype)
     if signature.results is None:
         signature.require(lhs.dtype == rhs.dtype, "(C13) operands must have one element type")
-        return [result]
+        return [TensorType(shape, lhs.dtype)]
     declared = signature.result_tensor()
-    signature.require(
-        same_shape(declared.shape, result.shape), f"(C12) the result's shape must be {list(result.shape)}"
-    )
+    signature.require(same_shape(declared.shape, shape), f"(C12) the result's shape must be {list(shape)}")
     return [declared]
 
 
-def _check_dimensions(signature: Signature, numbers: DotDimensionNumbers, lhs: TensorType, rhs: TensorType) -> None:
-    require = signature.require
+@lru_cache(maxsize=1024)
+def _product_shape(
+    numbers: DotDimensionNumbers, lhs: tuple[int, ...], rhs: tuple[int, ...]
+) -> tuple[str, tuple[int, ...]]:
+    """Return which rule the operands' shapes break, if any, and else the result's shape."""
+    broken = next((rule for holds, rule in _rules_of_dimensions(numbers, lhs, rhs) if not holds), "")
+    if broken:
+        return broken, ()
+    batching, contracting = numbers.lhs_batching_dimensions, numbers.lhs_contracting_dimensions
+    lhs_free = free_dimensions(len(lhs), batching, contracting)
+    rhs_free = free_dimensions(len(rhs), numbers.rhs_batching_dimensions, numbers.rhs_contracting_dimensions)
+    return "", (*[lhs[d] for d in (*batching, *lhs_free)], *[rhs[d] for d in rhs_free])
+
+
+def _rules_of_dimensions(
+    numbers: DotDimensionNumbers, lhs: tuple[int, ...], rhs: tuple[int, ...]
+) -> Iterator[tuple[bool, str]]:
+    """Yield whether the shapes keep a rule, and the rule; later ones only make sense where all before are kept."""
     lhs_batching, rhs_batching = numbers.lhs_batching_dimensions, numbers.rhs_batching_dimensions
     lhs_summed, rhs_summed = numbers.lhs_contracting_dimensions, numbers.rhs_contracting_dimensions
-    require(len(lhs_batching) == len(rhs_batching), "(C1) both operands need as many batching dimensions")
-    require(len(lhs_summed) == len(rhs_summed), "(C2) both operands need as many contracting dimensions")
-    require(is_unique((*lhs_batching, *lhs_summed)), "(C3) lhs dimensions must not repeat")
-    require(is_unique((*rhs_batching, *rhs_summed)), "(C4) rhs dimensions must not repeat")
-    require(in_range(lhs_batching, lhs.ndim), "(C5) lhs_batching_dimensions must be axes of lhs")
-    require(in_range(lhs_summed, lhs.ndim), "(C6) lhs_contracting_dimensions must be axes of lhs")
-    require(in_range(rhs_batching, rhs.ndim), "(C7) rhs_batching_dimensions must be axes of rhs")
-    require(in_range(rhs_summed, rhs.ndim), "(C8) rhs_contracting_dimensions must be axes of rhs")
+    yield len(lhs_batching) == len(rhs_batching), "(C1) both operands need as many batching dimensions"
+    yield len(lhs_summed) == len(rhs_summed), "(C2) both operands need as many contracting dimensions"
+    yield is_unique((*lhs_batching, *lhs_summed)), "(C3) lhs dimensions must not repeat"
+    yield is_unique((*rhs_batching, *rhs_summed)), "(C4) rhs dimensions must not repeat"
+    yield in_range(lhs_batching, len(lhs)), "(C5) lhs_batching_dimensions must be axes of lhs"
+    yield in_range(lhs_summed, len(lhs)), "(C6) lhs_contracting_dimensions must be axes of lhs"
+    yield in_range(rhs_batching, len(rhs)), "(C7) rhs_batching_dimensions must be axes of rhs"
+    yield in_range(rhs_summed, len(rhs)), "(C8) rhs_contracting_dimensions must be axes of rhs"
     for rule, kind, pairs in (
         ("C9", "batching", zip(lhs_batching, rhs_batching, strict=True)),
         ("C10", "contracting", zip(lhs_summed, rhs_summed, strict=True)),
     ):
-        require(
-            all(same_extent(lhs.shape[i], rhs.shape[j]) for i, j in pairs),
-            f"({rule}) {kind} dimensions must have the same extents in both operands",
-        )
+        fits = all(same_extent(lhs[i], rhs[j]) for i, j in pairs)
+        yield fits, f"({rule}) {kind} dimensions must have the same extents in both operands"
 
 
 def _check_precision(signature: Signature) -> None:
