@@ -256,7 +256,9 @@ class Nest:
 
     def name(self, number: int) -> str:
         """Return the name (or literal) of a node's value, writing its statement where it is missing."""
-        depth = self.depth(number)
+        depth = self._depths.get(number)
+        if depth is None:
+            depth = self.depth(number)
         known = self._names[depth].get(number)
         if known is None:
             known = self._names[depth][number] = self._write(number, depth)

@@ -112,7 +112,11 @@ class Rewriter:
             self.location = op.location
             body = self._inlined_body(op) if op.definition in CALLING else None
             if body is None:
-                self._define(op.results, self._visit(op))
+                made = self._visit(op)
+                if len(op.results) == 1 == len(made):
+                    self._values[op.results[0]] = made[0]
+                else:
+                    self._define(op.results, made)
             else:
                 self._define(body.arguments, self._rewritten(op.operands))
                 nested.append((body, iter(body.ops), op))
@@ -148,7 +152,8 @@ class Rewriter:
                 return self._composite(op, operands)
             outlined = {"callee": self._outlined[callee]}
             return self.emit(control_flow.CALL, operands, outlined, (), [v.type for v in op.results], op.location)
-        operands = self._with_empty_constants(operands)
+        if has_empty(operands):
+            operands = self._with_empty_constants(operands)
         regions = [self.region(r) for r in op.regions] if op.regions else ()
         types, attributes = [v.type for v in op.results], _without_notes(op)
         if [v.type for v in operands] == [v.type for v in op.operands]:  # lists compare by identity first
@@ -312,7 +317,7 @@ def op_key(op: Op) -> Any:
         bodies = ()
     operands = tuple(map(id, op.operands))
     types = tuple([v.type for v in op.results]) if op.definition.explicit_result else ()
-    return op.definition, operands, types, attributes_key(op.attributes), bodies
+    return op.definition, operands, types, attributes_key(op.attributes) if op.attributes else (), bodies
 
 
 def region_key(region: Region, outer: Sequence[Value]) -> Any:
