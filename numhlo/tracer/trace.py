@@ -409,15 +409,16 @@ class Trace:
 
     def refer(self, array: np.ndarray) -> bool:
         """Return whether an array is passed by reference, and remember from where in the code it was asked for."""
-        if array.base is None and id(array) not in self.by_reference:
+        if array.base is None:
+            found = id(array) if id(array) in self.by_reference else None
+        else:
+            found = next((k for k, known in self.by_reference.items() if np.may_share_memory(array, known)), None)
+        if found is None:
             return False
-        for key, known in self.by_reference.items():
-            if array is known or (array.base is not None and np.may_share_memory(array, known)):
-                where = capture_location()
-                code = None if where.code is None else original_code(where.code)
-                self.lifts.setdefault(key, set()).add((code, where.offset))
-                return True
-        return False
+        where = capture_location()
+        code = None if where.code is None else original_code(where.code)
+        self.lifts.setdefault(found, set()).add((code, where.offset))
+        return True
 
     def _hidden_argument(self, type: Type, captured: Tracer | np.ndarray, known: np.ndarray | None) -> Value:
         value = self.region.add_argument(type)

@@ -12,7 +12,7 @@ from numhlo.backend.emit.access import Access, contiguous
 from numhlo.backend.emit.elementwise import COSTS
 from numhlo.backend.emit.expressions import Load
 from numhlo.backend.emit.row_chain import suits_rows
-from numhlo.backend.planning.fusion import Unit
+from numhlo.backend.planning.fusion import LONGEST, Unit
 from numhlo.backend.planning.units import Layout, row_strides
 from numhlo.lowering.ir import Op
 
@@ -56,6 +56,8 @@ def _continues(layout: Layout, chain: list[Unit], unit: Unit) -> bool:
     """Return whether a unit can join a chain, and gains from it."""
     first = chain[0]
     assert first.axes is not None
+    if sum(len(member.ops) for member in chain) + len(unit.ops) > LONGEST:
+        return False
     once = is_once(unit, first)
     if once and _is_dear(unit, math.prod(first.domain[dim] for dim in first.axes)):
         return False

@@ -122,6 +122,18 @@ def test_ops_keep_their_order_of_effects_and_long_chains_are_cut():
     assert 3 <= len(names) <= 8
 
 
+def test_passes_over_rows_share_kernels_however_many_there_are():
+    def softmaxes(x):
+        for _ in range(120):
+            e = jnp.exp(x - x.max(1, keepdims=True))
+            x = e / e.sum(1, keepdims=True)
+        return x
+
+    kernels = plan(from_jax(softmaxes, X)).kernels
+    assert len(kernels) <= 8
+    assert max(len(kernel.source) for kernel in kernels) < 20_000  # compilers take time for each line
+
+
 def test_notes_say_what_runs_on_numpy():
     program = plan(from_jax(lambda x: jax.lax.linalg.triangular_solve(x, x), np.eye(9).astype(jnp.bfloat16)))
     assert evaluated(program) == ["triangular_solve"]
