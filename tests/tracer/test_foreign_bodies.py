@@ -110,3 +110,26 @@ def test_selections_use_values_from_outside() -> None:
     for k in (2.0, -2.0):
         slope = numhlo.jit(numhlo.grad(lambda k: (fun(x, k) * w).sum()))(k)
         assert slope == (fun(x, k) / k * w).sum() == numhlo.jvp(lambda k: (fun(x, k) * w).sum(), (k,), (1.0,))[1]
+
+
+def test_infinite_constants_of_dropped_branches_give_no_nan() -> None:
+    """Exported programs expand the inverse error function: x * inf where abs(x) is 1, else a polynomial."""
+    text = """func.func @main(%x: tensor<4xf64>) -> tensor<4xf64> {
+      %inf = stablehlo.constant dense<0x7FF0000000000000> : tensor<f64>
+      %wide = stablehlo.broadcast_in_dim %inf, dims = [] : (tensor<f64>) -> tensor<4xf64>
+      %one = stablehlo.constant dense<1.0> : tensor<4xf64>
+      %size = stablehlo.abs %x : tensor<4xf64>
+      %at_pole = stablehlo.compare EQ, %size, %one : (tensor<4xf64>, tensor<4xf64>) -> tensor<4xi1>
+      %pole = stablehlo.multiply %x, %wide : tensor<4xf64>
+      %else = stablehlo.sine %x : tensor<4xf64>
+      %y = stablehlo.select %at_pole, %pole, %else : tensor<4xi1>, tensor<4xf64>
+      return %y : tensor<4xf64>
+    }"""
+    fun = numhlo.stablehlo.parse(text).callable("main")
+    x = np.array([0.5, 1.0, -0.25, 3.0])
+    expected = np.array([np.cos(0.5), np.inf, np.cos(-0.25), np.cos(3.0)])
+    slopes = (numhlo.grad(lambda x: fun(x).sum()), numhlo.jit(numhlo.grad(lambda x: fun(x).sum())))
+    for slope in (*slopes, lambda x: numhlo.vjp(fun, x)[1](np.ones(4))[0]):
+        np.testing.assert_allclose(slope(x), expected)
+    curvature = numhlo.hessian(lambda x: fun(x).sum())(x[[0, 0, 2, 3]])
+    np.testing.assert_allclose(curvature, np.diag(-np.sin(x[[0, 0, 2, 3]])))

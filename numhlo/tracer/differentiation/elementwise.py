@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.lowering.ir import Op
-from numhlo.lowering.ops import comparison, control_flow, conversion
+from numhlo.lowering.ir import Op, Value
+from numhlo.lowering.ops import comparison, control_flow, conversion, creation, layout
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.differentiation.table import (
@@ -132,7 +132,8 @@ def _jvp_sum(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]
 
 @JVP.register(ops.MULTIPLY)
 def _jvp_multiply(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
-    (x, y), (dx, dy) = primals, tangents
+    x, y = [x if (k := _infinite(v)) is None else constant(k, x) for x, v in zip(primals, op.operands, strict=True)]
+    dx, dy = tangents
     return [add_tangents(None if dx is None else mul(dx, y), None if dy is None else mul(dy, x))]
 
 
@@ -257,8 +258,25 @@ def _transpose_reduce_precision(op: Op, operands: list[Any], cotangents: list[An
 @TRANSPOSE.register(ops.MULTIPLY)
 def _transpose_multiply(op: Op, operands: list[Any], cotangents: list[Any]) -> Sequence[Any]:
     place = linear_operand(op, operands)
-    product = mul(cotangents[0], operands[1 - place])
+    (c,) = cotangents
+    product = mul(c, operands[1 - place])
+    if _infinite(op.operands[1 - place]) is not None:
+        # x * inf, as expansions of functions at their poles have it: where a select dropped it, nothing comes back
+        product = select(compare("EQ", c, constant(0, c)), c, product)
     return [product if k == place else None for k in (0, 1)]
+
+
+def _infinite(value: Value) -> float | None:
+    """Return the number that all elements of a constant are, if that is infinite."""
+    owner = value.owner
+    if isinstance(owner, Op) and owner.definition is layout.BROADCAST_IN_DIM:
+        owner = owner.operands[0].owner
+    if not isinstance(owner, Op) or owner.definition is not creation.CONSTANT:
+        return None
+    array = owner.attributes["value"]
+    if array.dtype.kind != "f" or not array.size or not np.isinf(array.flat[0]) or (array != array.flat[0]).any():
+        return None
+    return float(array.flat[0])
 
 
 @TRANSPOSE.register(ops.DIVIDE)
