@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
+import numhlo
 from numhlo.backend.cache_archive import export_kernels, import_kernels
 from numhlo.backend.disk_cache import DiskCache, default_folder
 from numhlo.lowering.ir.errors import NumhloError
@@ -47,10 +48,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever reads has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except (NumhloError, OSError, RefusedError) as error:
-        sys.stderr.write(f"numhlo: {error}\n")
-        return 1
+    except OSError as error:
+        return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except (NumhloError, RefusedError) as error:
+        return _fail(str(error))
     return 0
+
+
+def _fail(message: str) -> int:
+    sys.stderr.write(f"numhlo: {message}\n")
+    return 1
 
 
 def parser() -> argparse.ArgumentParser:
@@ -58,6 +65,7 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog="python -m numhlo", description="Run StableHLO programs, and look after kernels."
     )
+    top.add_argument("--version", action="version", version=f"numhlo {numhlo.__version__}")
     commands = top.add_subparsers(required=True, metavar="command")
     add_commands(commands)
     cache = commands.add_parser("cache", help="compiled kernels on disk")

@@ -23,11 +23,9 @@ from numhlo.lowering.passes.flatten_values import leaf_types
 from numhlo.lowering.passes.pipeline import optimize
 from numhlo.lowering.passes.refine_shapes import is_static
 from numhlo.lowering.text import print_module
-from numhlo.stablehlo import Module, deserialize, load, parse
+from numhlo.stablehlo import Module, from_bytes, load
 
 __all__ = ["add_commands", "perform"]
-
-BYTECODE_START = b"ML"
 
 
 def add_commands(commands: Any) -> None:
@@ -46,10 +44,9 @@ def add_commands(commands: Any) -> None:
     """
     run = _add(commands, "run", "call a function of a program and print its results", run_program)
     run.add_argument("--function", metavar="NAME", help="instead of main, or the first public one")
-    run.add_argument(
-        "--input", metavar="FILE", nargs="+", default=[], help="arguments in order: .npy files, or numbers"
-    )
-    run.add_argument("--output", metavar="FILE", nargs="+", default=[], help="write results to .npy files, in order")
+    several: dict[str, Any] = {"metavar": "FILE", "nargs": "+", "action": "extend", "default": []}
+    run.add_argument("--input", **several, help="arguments in order: .npy files, or numbers")
+    run.add_argument("--output", **several, help="write results to .npy files, in order")
     run.add_argument("--interpret", action="store_true", help="op by op on NumPy, instead of compiled")
     show = _add(commands, "print", "print a program as StableHLO text", print_program)
     show.add_argument("--generic", action="store_true", help="every op in its generic form")
@@ -102,10 +99,7 @@ def perform(given: argparse.Namespace) -> str:
 
 
 def _module(given: argparse.Namespace) -> Module:
-    if given.file != "-":
-        return load(given.file)
-    data = sys.stdin.buffer.read()
-    return deserialize(data) if data.startswith(BYTECODE_START) else parse(data.decode("utf-8"), "<stdin>")
+    return from_bytes(sys.stdin.buffer.read(), "<stdin>") if given.file == "-" else load(given.file)
 
 
 def _name(module: Module, given: argparse.Namespace) -> str:

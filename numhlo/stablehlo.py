@@ -342,14 +342,18 @@ def load(path: str | PathLike[str]) -> Module:
     ...     load(path)
     <StableHLO module: <function @main(tensor<f32>) -> (tensor<f32>)>>
     """
-    data = Path(path).read_bytes()
+    return from_bytes(Path(path).read_bytes(), str(path))
+
+
+def from_bytes(data: bytes, name: str) -> Module:
+    """Return the program that a file called ``name`` holds, as text or as bytecode."""
     if data.startswith(MAGIC):
-        return deserialize(data, str(path))
+        return deserialize(data, name)
     try:
-        return parse(data.decode("utf-8"), str(path))
+        return parse(data.decode("utf-8"), name)
     except UnicodeDecodeError:
         raise UnsupportedError(
-            f"{path} is neither text nor MLIR bytecode",
+            f"{name} is neither text nor MLIR bytecode",
             why="numhlo reads StableHLO as text",
             fix="for an artifact of jax.export: str(jax.export.deserialize(data).mlir_module())",
         ) from None

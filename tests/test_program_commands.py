@@ -9,6 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import numhlo
 from numhlo.__main__ import main
 from numhlo.stablehlo import parse
 
@@ -97,7 +98,7 @@ def test_print_and_verify(command, file):
     file.write_text("module {}")
     assert command("run")[::2] == (1, f"numhlo: {file} has no function\n")
     file.unlink()
-    assert command("verify")[::2] == (1, f"numhlo: [Errno 2] No such file or directory: '{file}'\n")
+    assert command("verify")[::2] == (1, f"numhlo: {file}: No such file or directory\n")
 
 
 def test_opt(command):
@@ -122,6 +123,28 @@ def test_in_a_shell(file):
         return done.returncode, done.stdout, done.stderr
 
     assert shell("print", "-") == (0, parse(TEXT).as_text(), "")
+    assert shell("--version") == (0, f"numhlo {numhlo.__version__}\n", "")
     status, output, message = shell("verify", "-", text="nonsense")
     assert (status, output) == (1, "") and "at <stdin>:1:1" in message and "Traceback" not in message
     assert shell("prunt", "-")[0] == 2
+
+
+def test_options_may_be_repeated(command, tmp_path):
+    both = command("run", "--input", tmp_path / "x.npy", "1")
+    assert command("run", "--input", tmp_path / "x.npy", "--input", "1", "--interpret") == both
+    assert both[0] == 0
+
+
+def test_files_that_are_no_programs(tmp_path, capsys, monkeypatch):
+    path = tmp_path / "program"
+    path.write_bytes(b"\xff\xfe\x00")
+    with path.open() as binary:
+        monkeypatch.setattr("sys.stdin", binary)
+        for file, message in (
+            (path, f"{path} is neither text nor MLIR bytecode"),
+            ("-", "<stdin> is neither text nor MLIR bytecode"),
+            (tmp_path / "nowhere", f"{tmp_path / 'nowhere'}: No such file or directory"),
+            (tmp_path, f"{tmp_path}: Is a directory"),
+        ):
+            assert main(["verify", str(file)]) == 1
+            assert capsys.readouterr().err.startswith(f"numhlo: {message}\n")
