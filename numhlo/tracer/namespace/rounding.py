@@ -59,10 +59,14 @@ def clip(
     ]
     are_numbers = len(sides) == 2 and not any(shape_of(bound) for bound, *_ in sides)
     for bound, limit, is_beyond, neutral in sides:
-        if are_numbers and result.dtype.kind == "f" and (zero := _known_zero(bound)) is not None:
-            result = _limit_at_zero(result, bound, zero, limit, is_beyond, neutral)
-        else:
+        is_traced = isinstance(bound, Tracer) and bound.concrete is None
+        if not are_numbers or result.dtype.kind != "f" or not (is_traced or _known_zero(bound) is not None):
             result = limit(result, bound)
+        elif is_traced:
+            zeros = ufuncs.logical_and(ufuncs.equal(result, 0), ufuncs.equal(bound, 0))
+            result = where(zeros, result, limit(result, bound))
+        else:
+            result = _limit_at_zero(result, bound, _known_zero(bound), limit, is_beyond, neutral)
     return store("clip", result, out, True)
 
 

@@ -343,7 +343,7 @@ def cond(x: Any, p: Any = None) -> Any:
     Array(2.)
     """
     (array,) = as_matrices(x)
-    if array.size == 0:
+    if 0 in array.shape[-2:]:
         raise np.linalg.LinAlgError("cond is not defined on empty arrays")
     if p is None or p in (2, -2):
         s = m.factor("svdvals", array)[0]

@@ -84,6 +84,7 @@ def test_least_squares_and_tensors(rng: Any) -> None:
         ("tensorinv", lambda np, a: np.linalg.tensorinv(a), rng.normal(size=(2, 3, 3, 2))),
         ("rank of a vector", lambda np, x: (np.linalg.matrix_rank(x), np.linalg.matrix_rank(0 * x)), short),
         ("rank lost", lambda np, x: np.linalg.matrix_rank(np.outer(x, x)), short),
+        ("cond of no matrices", lambda np, x: np.linalg.cond(np.zeros((0, 2, 2)) * x[0]), short),
         ("singular cond", lambda np, x: np.linalg.cond(np.zeros((2, 2)) * x[0], 2), short),
     ]
     check_all(cases, ulps=ROOM)

@@ -96,6 +96,7 @@ def test_clip_between_numbers_keeps_zeros():
     x = numpy.array([3.0, -0.0, 0.0, numpy.nan, numpy.inf, -numpy.inf, -2.5])
     for bounds in ((0, 3), (-1, 0), (-0.0, 2.0), (0.0, -0.0), (0, numpy.nan), (numpy.nan, 0)):
         check(lambda np, x, bounds=bounds: np.clip(x, *bounds), x, ulps=0)
+        check(lambda np, x, low, high: np.clip(x, low[()], high[()]), x, *map(numpy.asarray, bounds), ulps=0)
     for dtype in (numpy.float32, numpy.float64):
         check(lambda np, x, dtype=dtype: np.clip(x, dtype(0), numpy.int8(2)), x.astype(numpy.float32), ulps=0)
 
