@@ -47,6 +47,7 @@ class Route:
         "_positional",
         "_scalar_classes",
         "_scalars",
+        "_shapes",
         "_statics",
         "_types",
         "_unflatten",
@@ -80,6 +81,7 @@ class Route:
         owns_scalars = any(self._scalar_classes[k] is not None for k in (*entry.written, *entry.donated))
         plain = not (self._keywords or self._statics or owns_scalars)  # scalars are read where they lie
         self._nodes = nodes_of(args) if plain else None
+        self._shapes = shapes_of(args, entry.types)
 
     def try_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return the result of a call, or `MISS`."""
@@ -97,7 +99,19 @@ class Route:
                 return self._unflatten(made)
             if made is not None:
                 self._raise_status(made)
+            if self._is_of_other_shapes(args):
+                return MISS
         return self._try_leaves(native, self._match(args, kwargs)) if self._still_holds() else MISS
+
+    def _is_of_other_shapes(self, args: tuple[Any, ...]) -> bool:
+        """Return whether an argument shows at a glance that a call, which native code has declined, is another's."""
+        if len(args) != len(self._positional):
+            return True
+        for place, shape in self._shapes:
+            argument = args[place]
+            if isinstance(argument, np.ndarray) and argument.shape != shape:
+                return True
+        return False
 
     def _still_holds(self) -> bool:
         """Return whether captured state is what it was, where native code has looked at it and declined a call."""
@@ -260,6 +274,16 @@ def nodes_of(arguments: PyTreeDef) -> list[tuple[int, int, int]] | None:
         return True
 
     return found if add(arguments.children, 0) else None
+
+
+def shapes_of(arguments: PyTreeDef, types: Sequence[LeafType]) -> list[tuple[int, tuple[int, ...]]]:
+    """Return the place and the shape of each argument that is a leaf itself."""
+    found, leaf = [], 0
+    for place, child in enumerate(arguments.children):
+        if child.node_type is None:
+            found.append((place, types[leaf].tensor.shape))
+        leaf += child.num_leaves
+    return found
 
 
 def scalar_class(type: LeafType) -> Any:

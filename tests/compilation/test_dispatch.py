@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import numhlo
-from numhlo.compilation.dispatch import matcher
+from numhlo.compilation.dispatch import MISS, matcher
 from numhlo.lowering.ir.errors import MutationError
 from numhlo.tracer.pytrees import tree_flatten, tree_structure
 
@@ -297,3 +297,23 @@ def test_first_calls_are_answered_before_kernels_are_there():
         np.testing.assert_allclose(f(X), np.tanh(X) * 3 - X, rtol=1e-14)
     f.wait()
     np.testing.assert_allclose(f(X), np.tanh(X) * 3 - X, rtol=1e-14)
+
+
+def test_the_routes_of_other_shapes_are_left_at_a_glance(monkeypatch):
+    f = ready(lambda x, k: x * k, X, 2)
+    for x in (X[0], X[:1]):
+        f(x, 2)
+        f.wait()
+        f(x, 2)
+    newest, middle, oldest = f._cache.routes
+    for route in (newest, middle, oldest):
+        assert route._find_native() is not None
+
+    def matched(*_):
+        raise AssertionError("a call of another shape was matched leaf by leaf")
+
+    calls = oldest.entry.calls
+    monkeypatch.setattr(type(oldest), "_match", matched)
+    np.testing.assert_array_equal(f(X, 3), X * 3)
+    assert oldest.entry.calls == calls + 1
+    assert newest.try_call((X, 3, 4), {}) is MISS
