@@ -86,12 +86,22 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> A
         return _pad_ramp(source, widths, options.get("end_values", 0))
     if mode in STATISTICS:
         return _pad_statistic(source, widths, mode, options.get("stat_length"))
-    odd = options.get("reflect_type", "even") == "odd"
+    if options.get("reflect_type", "even") == "odd":
+        return _pad_odd(source, widths, mode)
+    padded: Any = new_array(_pad_constant(source, widths, 0))
+    for axis, (low, high) in enumerate(widths):
+        places = int(low) + np.pad(np.arange(source.shape[axis]), (low, high), mode)
+        for border in (slice(0, low), slice(low + source.shape[axis], None)):
+            if places[border].size:
+                padded[(*[slice(None)] * axis, border)] = advanced.take(padded, places[border], axis, "raise")
+    return padded
+
+
+def _pad_odd(source: Tracer, widths: np.ndarray, mode: Any) -> Any:
     for axis, (low, high) in enumerate(widths):
         if low or high:
             positions = np.pad(np.arange(source.shape[axis]), (low, high), mode)
-            padded = advanced.take(source, positions, axis, "raise")
-            source = _mirrored(source, padded, axis, int(low), mode) if odd else padded
+            source = _mirrored(source, advanced.take(source, positions, axis, "raise"), axis, int(low), mode)
     return source
 
 
