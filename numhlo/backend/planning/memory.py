@@ -116,7 +116,8 @@ class Memory:
             buffer = self.buffers[number]
             gap += max(0, offset - end)
             end = max(end, offset + _rounded(buffer.type.nbytes))
-            self.buffers[number] = replace(buffer, offset=offset - gap)
+            if gap:
+                self.buffers[number] = replace(buffer, offset=offset - gap)
 
     def add(self, buffer: Buffer) -> int:
         """Append a buffer and return its number."""
