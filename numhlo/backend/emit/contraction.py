@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from numhlo.backend.emit.access import Access, contiguous
 from numhlo.backend.emit.cost import grain_of
@@ -30,8 +29,7 @@ Loop = tuple[int, int]
 """Extent and stride."""
 
 
-@dataclass(frozen=True, slots=True)
-class Matrices:
+class Matrices(NamedTuple):
     """An operand as a batch of matrices.
 
     Attributes
@@ -50,8 +48,10 @@ class Matrices:
     def over(self, sizes: Sizes) -> Matrices:
         """Return the same with ``sizes[n]`` for every number."""
         batch = tuple([(sizes[n], sizes[stride]) for n, stride in self.batch])
-        rows, columns = ((sizes[n], sizes[stride]) for n, stride in (self.rows, self.columns))
-        return Matrices(batch, rows, columns, sizes[self.offset])
+        (rows, row_stride), (columns, column_stride) = self.rows, self.columns
+        return Matrices(
+            batch, (sizes[rows], sizes[row_stride]), (sizes[columns], sizes[column_stride]), sizes[self.offset]
+        )
 
     @property
     def is_transposed(self) -> bool:
@@ -77,12 +77,12 @@ def matrices_of(shape: Sequence[int], access: Access, groups: Sequence[Sequence[
     groups : three sequences of int
         Batching dimensions, and those that make up rows and columns.
     """
-    batch, rows, columns = groups
-    merged = [_merged(shape, access, dims) for dims in (rows, columns)]
-    if access.starts or any(len(loops) > 1 for loops in merged):
+    batch, row_dims, column_dims = groups
+    rows, columns = _merged(shape, access, row_dims), _merged(shape, access, column_dims)
+    if access.starts or len(rows) > 1 or len(columns) > 1:
         return None
-    of_rows, of_columns = (loops[0] if loops else (1, 1) for loops in merged)
-    matrices = Matrices(tuple((shape[d], access.strides[d]) for d in batch), of_rows, of_columns, access.offset)
+    of_batch = tuple([(shape[d], access.strides[d]) for d in batch])
+    matrices = Matrices(of_batch, rows[0] if rows else (1, 1), columns[0] if columns else (1, 1), access.offset)
     inner, outer = (matrices.rows, matrices.columns) if matrices.is_transposed else (matrices.columns, matrices.rows)
     fits = inner[0] == 1 or inner[1] == 1
     return matrices if fits and (outer[0] == 1 or outer[1] >= inner[0]) else None

@@ -174,7 +174,7 @@ class Expressions(Graph):
         self._chain_numbers: dict[tuple[Op | ViewStep, int], int] = {}
         self._identity = contiguous(shape)
         self._merged: dict[tuple[tuple[int, ...], int], int] = {}
-        self._places: dict[tuple[tuple[int, ...], Access], int] = {(shape, Access(0, self._identity)): IDENTITY}
+        self._places: dict[tuple[tuple[int, ...], Access], int] = {}
 
     def push(self, step: Op | ViewStep, chain: int) -> int:
         """Return the chain of an operand whose view ``step`` is needed through ``chain``."""
@@ -252,6 +252,8 @@ class Expressions(Graph):
                 access = self.follow(Access(0, contiguous(shape)), chain)
             except NonlinearViewError:
                 access = None
+            if not self._places:
+                self._places[self.shape, Access(0, self._identity)] = IDENTITY
             merged = chain if access is None else self._places.setdefault((shape, access), chain)
             self._merged[shape, chain] = merged
         return merged
