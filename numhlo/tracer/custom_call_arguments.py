@@ -11,6 +11,7 @@ from numhlo.lowering.ir import Op, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError, UnsupportedError
 from numhlo.tracer.closed_over import closed_over, stand_in, standing_in
 from numhlo.tracer.custom_rules import CustomRule, bind_with_rule
+from numhlo.tracer.derivative_arguments import is_float0
 from numhlo.tracer.namespace.core import asarray, convert, full_of, shape_of
 from numhlo.tracer.plain_numpy import run_traced
 from numhlo.tracer.pytrees import PyTreeDef, tree_flatten, tree_map, tree_unflatten
@@ -152,7 +153,7 @@ def flatten_like(tree: PyTreeDef, value: Any, what: str) -> list[Any]:
 
 
 def of_types(leaves: Sequence[Any], like: Sequence[Any], what: str) -> list[Any]:
-    """Return arrays of the given ones' dtypes; None gives zeros.
+    """Return arrays of the given ones' dtypes; None and `FLOAT0` give zeros.
 
     Raises
     ------
@@ -161,11 +162,14 @@ def of_types(leaves: Sequence[Any], like: Sequence[Any], what: str) -> list[Any]
     """
     found = []
     for leaf, model in zip(leaves, like, strict=True):
-        array = full_of(0, shape_of(model), model.dtype) if leaf is None else convert(asarray(leaf), model.dtype)
+        none = leaf is None or is_float0(leaf)
+        array = full_of(0, shape_of(model), model.dtype) if none else convert(asarray(leaf), model.dtype)
         if shape_of(array) != shape_of(model):
             raise ShapeError(
                 f"{what} has shape {list(shape_of(array))}, where {list(shape_of(model))} is meant",
                 where=capture_location(),
+                why="it has a number for each element of what it belongs to",
+                fix="return an array of that shape, or None for zeros",
             )
         found.append(array)
     return found

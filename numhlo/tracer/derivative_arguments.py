@@ -13,8 +13,16 @@ import numpy as np
 from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError
 from numhlo.tracer.differentiation.table import Dual, is_differentiable
-from numhlo.tracer.namespace.core import asarray, convert, shape_of
+from numhlo.tracer.namespace.core import asarray, convert, full_of, shape_of
 from numhlo.tracer.pytrees import PyTreeDef, tree_flatten, tree_leaves
+
+FLOAT0 = np.dtype([("float0", "V")])
+"""JAX's dtype of tangents and cotangents of integers, which have none: its arrays hold nothing."""
+
+
+def is_float0(leaf: Any) -> bool:
+    """Return whether a tangent or cotangent says that there is none."""
+    return getattr(leaf, "dtype", None) == FLOAT0
 
 
 def require_inexact(leaves: Sequence[Any], name: str, holomorphic: bool = False, allow_int: bool = False) -> None:
@@ -145,7 +153,7 @@ def arrays_like(tree: PyTreeDef, types: Sequence[TensorType], given: Any, what: 
         )
     arrays = []
     for leaf, wanted in zip(leaves, types, strict=False):
-        array = asarray(leaf)
+        array = full_of(0, shape_of(leaf), wanted.dtype) if is_float0(leaf) else asarray(leaf)
         if shape_of(array) != wanted.shape:
             raise ShapeError(
                 f"{what} of shape {list(shape_of(array))} for {of} of shape {list(wanted.shape)}",
@@ -166,6 +174,8 @@ def arrays_like(tree: PyTreeDef, types: Sequence[TensorType], given: Any, what: 
 
 def dual_of(primal: Any, tangent: Any) -> Dual:
     """Return a primal with its tangent, which must have its shape and be convertible."""
+    if is_float0(tangent):
+        return Dual(asarray(primal), None)
     x, t = asarray(primal), asarray(tangent)
     if t.dtype.kind == "c" and x.dtype.kind != "c":
         raise DTypeError(

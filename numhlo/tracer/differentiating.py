@@ -23,6 +23,7 @@ from numhlo.tracer.derivative_arguments import (
     arrays_like,
     chosen_places,
     dual_of,
+    is_float0,
     require_inexact,
     require_pair,
     require_scalar_result,
@@ -37,6 +38,7 @@ from numhlo.tracer.differentiation.table import (
 )
 from numhlo.tracer.namespace.core import asarray, full_of, shape_of
 from numhlo.tracer.plain_numpy import run_traced
+from numhlo.tracer.pytree_registration import Partial
 from numhlo.tracer.pytrees import PyTreeDef, tree_flatten, tree_leaves, tree_map, tree_structure, tree_unflatten
 from numhlo.tracer.replay import replay_body
 from numhlo.tracer.staging import Staged, stage_leaves, transformation
@@ -269,7 +271,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
             why=f"primals are {tree}, tangents are {other}; each primal has a tangent",
             fix="give the same containers with the same keys; zeros for what does not move",
         )
-    require_inexact(leaves, "jvp")
+    require_inexact([x for x, t in zip(leaves, slopes, strict=True) if not is_float0(t)], "jvp")
     with transformation() as finish:
         staged = _stage(fun, leaves, tree)
         duals = [dual_of(x, t) for x, t in zip(leaves, slopes, strict=True)]
@@ -310,7 +312,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     -------
     tuple
         ``(results, pull)``, or ``(results, pull, aux)``. ``pull`` takes cotangents of the results' structure
-        and returns a tuple, one entry for each argument; it may be called again.
+        and returns a tuple, one entry for each argument; it may be called again, and jitted functions may return it.
 
     Raises
     ------
@@ -331,17 +333,19 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         count = tree.num_leaves
         outputs = finish(tree_unflatten(staged.out_tree, results))
         outputs = require_pair(outputs, "vjp") if has_aux else outputs
-        kept = linear._replace(residuals=finish(linear.residuals))
+        residuals = finish(linear.residuals)
     out_tree = tree_structure(outputs[0]) if has_aux else staged.out_tree
     types = [v.tensor for v in staged.function.body.returns]
 
-    def pull(cotangents: Any) -> Any:
+    def pull(residuals: list[Any], cotangents: Any) -> Any:
         with transformation() as done:
             arrays: list[Any] = [*arrays_like(out_tree, types, cotangents, "vjp: a cotangent", "results")]
             arrays += [None] * (len(types) - len(arrays))
+            kept = linear._replace(residuals=residuals)
             return done(tree_unflatten(tree, apply_transposed(kept, arrays, count)))
 
-    return (outputs[0], pull, outputs[1]) if has_aux else (outputs, pull)
+    back = Partial(pull, residuals)
+    return (outputs[0], back, outputs[1]) if has_aux else (outputs, back)
 
 
 def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
@@ -356,7 +360,8 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[...
     Returns
     -------
     tuple
-        ``(results, push)``; ``push`` takes tangents as ``fun`` takes arguments, and computes nothing of ``fun`` again.
+        ``(results, push)``; ``push`` takes tangents as ``fun`` takes arguments, and computes nothing of ``fun`` again;
+        jitted functions may return it.
 
     Raises
     ------
@@ -372,16 +377,17 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[...
     with transformation() as finish:
         results, linear, tree, staged = _linearized(fun, primals, has_aux=False)
         outputs = finish(tree_unflatten(staged.out_tree, results))
-        kept = linear._replace(residuals=finish(linear.residuals))
+        residuals = finish(linear.residuals)
     values = staged.function.body.returns
     types = [TensorType(shape_of(x), asarray(x).dtype) for x in tree_leaves(primals)]
 
-    def push(*tangents: Any) -> Any:
+    def push(residuals: list[Any], *tangents: Any) -> Any:
         with transformation() as done:
             arrays = arrays_like(tree, types, tangents, "linearize: a tangent", "arguments")
+            kept = linear._replace(residuals=residuals)
             return done(tree_unflatten(staged.out_tree, apply_linear(kept, arrays, values)))
 
-    return outputs, push
+    return outputs, Partial(push, residuals)
 
 
 def stop_gradient(x: Any) -> Any:

@@ -361,3 +361,23 @@ def test_what_rules_can_not_do():
         numhlo.grad(closing_over)(2.0)
     with pytest.raises(UnsupportedError, match="symbolic_zeros"):
         f.defvjp(None, None, symbolic_zeros=True)
+
+
+def test_float0_says_that_there_is_no_derivative():
+    x, index, none = np.array([1.0, 2.0, 3.0]), np.array([0, 2, 0]), np.zeros(3, jax.dtypes.float0)
+    assert jax.dtypes.float0 == OURS.float0 == OURS.dtypes.float0
+
+    def program(lib):
+        @lib.custom_vjp
+        def taken(x, index):
+            return lib.numpy.asarray(x)[index]
+
+        back = lambda index, g: (lib.numpy.zeros(3).at[index].add(2 * g), np.zeros(3, OURS.float0))
+        taken.defvjp(lambda x, index: (taken(x, index), index), back)
+        slope = lib.grad(lambda x: (taken(x, index) * lib.numpy.arange(3.0)).sum())
+        pull = lib.vjp(lambda x: (lib.numpy.sin(x), lib.numpy.arange(3)), x)[1]
+        moved = lib.jvp(lambda x, k: lib.numpy.asarray(x)[k], (x, index), (x + 1, none))
+        return slope(x), lib.jit(slope)(x), pull((x, none)), moved
+
+    for found, expected in zip(*map(jax.tree_util.tree_leaves, map(program, (OURS, jax))), strict=True):
+        np.testing.assert_allclose(found, expected)

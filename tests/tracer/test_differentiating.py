@@ -145,6 +145,19 @@ def test_jacobians_of_pytrees_agree_with_jax_in_both_modes() -> None:
     )
 
 
+def test_vjp_and_linearize_return_pytrees() -> None:
+    x = np.array([1.0, 2.0])
+    wave = lambda x: nnp.sin(x) * 2
+    slope = 2 * np.cos(x)
+    _, pull = numhlo.jit(lambda x: numhlo.vjp(wave, x))(x)
+    np.testing.assert_allclose(pull(x)[0], slope * x)
+    np.testing.assert_allclose(numhlo.jit(lambda f, c: f(c))(pull, x)[0], slope * x)
+    _, push = numhlo.jit(lambda x: numhlo.linearize(wave, x))(x)
+    np.testing.assert_allclose(push(x), slope * x)
+    _, pulls = numhlo.vmap(lambda x: numhlo.vjp(wave, x))(x)
+    np.testing.assert_allclose(numhlo.vmap(lambda f, c: f(c)[0])(pulls, x), slope * x)
+
+
 def test_vjp_and_linearize_can_be_used_later_and_often() -> None:
     outputs, pull = numhlo.vjp(lambda x, y: (x * y, nnp.sin(x)), 2.0, 3.0)
     assert [float(v) for v in outputs] == [6.0, pytest.approx(np.sin(2.0))]

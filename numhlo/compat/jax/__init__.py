@@ -44,6 +44,7 @@ from numhlo.compat.jax.devices import (
     process_count,
     process_index,
 )
+from numhlo.compat.jax.dtypes import float0
 from numhlo.compat.jax.precision import (
     default_device,
     default_matmul_precision,
@@ -116,6 +117,7 @@ __all__ = [
     "eval_shape",
     "experimental",
     "flatten_util",
+    "float0",
     "fwd_and_bwd",
     "grad",
     "hessian",

@@ -14,6 +14,7 @@ import numpy as np
 from numhlo.compat.jax.processor import Device
 from numhlo.tracer import array as mutable
 from numhlo.tracer.namespace.at import At, Rules
+from numhlo.tracer.pytree_registration import Partial
 from numhlo.tracer.pytrees import tree_leaves, tree_map
 from numhlo.tracer.semantics import immutable_arrays, refuse_write
 from numhlo.tracer.trace import Tracer
@@ -132,7 +133,10 @@ def frozen(x: Any) -> Any:
 
 
 def _own(x: Any, arguments: list[np.ndarray]) -> Any:
-    """Return a result as an immutable array that no writable argument can change."""
+    """Return a result as an immutable array that no writable argument can change; functions in it return such, too."""
+    if isinstance(x, Partial):
+        args, keywords = tree_map(lambda leaf: _own(leaf, arguments), (x.args, x.keywords))
+        return Partial(immutably(x.func), *args, **keywords)
     if isinstance(x, np.ndarray) and any(np.may_share_memory(x, a) for a in arguments):
         x = np.array(x)
     if callable(x) and not isinstance(x, type):
@@ -150,6 +154,6 @@ def immutably(function: Callable[..., Any]) -> Callable[..., Any]:
         if type(result) is Array:
             return result
         writable = [x for x in tree_leaves((args, kwargs)) if isinstance(x, np.ndarray) and x.flags.writeable]
-        return tree_map(lambda x: _own(x, writable), result)
+        return tree_map(lambda x: _own(x, writable), result, is_leaf=lambda x: isinstance(x, Partial))
 
     return public

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from numhlo.numpy import bfloat16, finfo, iinfo, issubdtype, result_type
+from numhlo.tracer.derivative_arguments import FLOAT0 as float0  # noqa: N811 - it is a dtype, and has JAX's name
 
-__all__ = ["bfloat16", "canonicalize_dtype", "finfo", "iinfo", "issubdtype", "itemsize_bits", "result_type"]
+__all__ = ["bfloat16", "canonicalize_dtype", "finfo", "float0", "iinfo", "issubdtype", "itemsize_bits", "result_type"]
 
 
 def canonicalize_dtype(dtype: Any, allow_extended_dtype: bool = False) -> np.dtype:
