@@ -49,6 +49,10 @@ def order_keys(x: Any) -> list[Any]:
 
 def sort_together(operands: list[Any], axis: int, descending: bool = False) -> list[Any]:
     """Return operands sorted together, stably, by the first one's order keys."""
+    if len(operands) == 1 and operands[0].dtype in (np.float32, np.float64) and not descending:
+        element = TensorType((), operands[0].dtype)
+        body = trace_region(lambda x, y: [_number_before(x, y)], [element, element])
+        return bind(sorting_ops.SORT, *operands, attributes={"dimension": axis, "is_stable": True}, regions=[body])
     keys = order_keys(operands[0])
     arrays = operands if len(keys) == 1 and keys[0] is operands[0] else [*keys, *operands]
     types = [TensorType((), a.dtype) for a in arrays for _ in (0, 1)]
@@ -56,6 +60,11 @@ def sort_together(operands: list[Any], axis: int, descending: bool = False) -> l
     body = trace_region(lambda *sides: [precedes(direction, sides[: 2 * len(keys)])], types)
     attributes = {"dimension": axis, "is_stable": True}
     return bind(sorting_ops.SORT, *arrays, attributes=attributes, regions=[body])[-len(operands) :]
+
+
+def _number_before(x: Any, y: Any) -> Any:
+    """Return whether a float comes before another one: NaN is last, zeros are equal."""
+    return b.either(b.less(x, y), b.both(b.equal(x, x), b.unequal(y, y)))
 
 
 def precedes(direction: str, sides: Sequence[Any]) -> Any:
