@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir import Location, capture_location
 from numhlo.lowering.ir.errors import AxisOutOfBoundsError, DataDependentShapeError
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.tracer.bind import bind1
@@ -155,14 +155,18 @@ def _constant_position(position: int, extent: int, axis: int, checked: bool) -> 
 def _slice_indices(entry: slice, extent: int) -> tuple[int, int, int]:
     for bound in (entry.start, entry.stop, entry.step):
         if isinstance(bound, Tracer) and bound.concrete is None:
-            raise DataDependentShapeError(
-                "a slice with a traced bound",
-                where=capture_location(),
-                why="the extent of the result would depend on a value that is not known while tracing",
-                fix="use lax.dynamic_slice(x, starts, sizes) with a static size, "
-                "or a mask: where(arange(n) < stop, x, 0)",
-            )
+            raise unknown_extent()
     return entry.indices(extent)
+
+
+def unknown_extent(where: Location | None = None) -> DataDependentShapeError:
+    """Return the error for what needs the extent of a slice with traced bounds."""
+    return DataDependentShapeError(
+        "a slice with a traced bound",
+        where=where or capture_location(),
+        why="the extent of the result would depend on a value that is not known while tracing",
+        fix="use lax.dynamic_slice(x, starts, sizes) with a static size, or a mask: where(arange(n) < stop, x, 0)",
+    )
 
 
 def _checked(position: int, extent: int, axis: int) -> int:

@@ -35,6 +35,7 @@ from numhlo.tracer.namespace.index_items import (
 )
 from numhlo.tracer.namespace.places import get_at, has_selected, set_at, with_masks
 from numhlo.tracer.namespace.selected import Selected
+from numhlo.tracer.namespace.traced_slices import assign_slice, traced_slice
 from numhlo.tracer.trace import Tracer, current_trace
 
 __all__ = [
@@ -58,6 +59,9 @@ def get_item(x: Tracer, index: Any) -> Any:
     part = _masked_part(x, index)
     if part is not None and part[2] == 0:
         return get_item(part[0], part[1])
+    run = traced_slice(x, index, masked_values)
+    if run is not None:
+        return run
     items = normalize_index(index, x.shape)
     if any(isinstance(item, Points) for item in items):
         return advanced.gather_points(x, items)
@@ -98,6 +102,8 @@ def set_item(x: Tracer, index: Any, value: Any) -> None:
         wide = reshape_to(mask, (1,) * axis + mask.shape + (1,) * (view.ndim - axis - mask.ndim))
         new = broadcast_to_shape(convert(asarray(value), x.dtype), view.shape)
         view.assign(as_traced(select(broadcast_to_shape(wide, view.shape), new, view)))
+        return
+    if assign_slice(x, index, value):
         return
     items = normalize_index(index, x.shape)
     if any(isinstance(item, Points) for item in items):

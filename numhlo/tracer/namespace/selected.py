@@ -14,6 +14,7 @@ import numpy as np
 
 from numhlo.lowering.ir import Location, Op, Value, capture_location
 from numhlo.lowering.ir.errors import DataDependentShapeError
+from numhlo.lowering.ops import creation
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise as ufuncs
 from numhlo.tracer.namespace import moments, reductions
@@ -94,6 +95,10 @@ class Selected(Unsized):
         shape = self.mask.shape + (1,) * (self.values.ndim - self.mask.ndim)
         return broadcast_to_shape(reshape_to(self.mask, shape), self.values.shape)
 
+    def _with(self, values: Any) -> Selected:
+        """Return other values, selected by the same mask."""
+        return Selected(as_traced(values), self.mask, self.spread)
+
     def matches(self, other: Selected) -> bool:
         """Return whether others are surely selected by the same mask."""
         return _same(self.mask, other.mask)
@@ -114,7 +119,7 @@ class Selected(Unsized):
         whole = [self._whole(x) for x in operands]
         result = ufunc(*whole, **{k: v for k, v in options.items() if k in ("dtype", "casting")})
         parts = result if isinstance(result, tuple) else (result,)
-        chosen = tuple(Selected(part, self.mask, self.spread) for part in parts)
+        chosen = tuple(self._with(part) for part in parts)
         return chosen if isinstance(result, tuple) else chosen[0]
 
     def _whole(self, x: Any) -> Any:
@@ -134,7 +139,7 @@ class Selected(Unsized):
         axes = tuple(range(self.values.ndim)) if axis is None else self._axes(axis)
         if axes[0] >= self.mask.ndim:  # within each element
             found = REDUCTIONS[name](self.values, axes, **options)
-            return Selected(as_traced(found), self.mask, self.spread)
+            return self._with(found)
         options["where"] = self.whole_mask
         if name in WITHOUT_IDENTITY:
             options.setdefault("initial", _worst(name, self.dtype))
@@ -165,7 +170,7 @@ class Selected(Unsized):
         if not (isinstance(first, slice) and first == slice(None)) or has_new_extent(rest):
             self.refuse()
         part = as_traced(self.values)[(slice(None),) * self.mask.ndim + tuple(rest)]  # type: ignore[index]
-        return Selected(part, self.mask, self.spread)
+        return self._with(part)
 
     def _place(self, number: Any) -> Any:
         """Return where the mask is true for the time of that number; beyond the last place if it never is."""
@@ -176,7 +181,7 @@ class Selected(Unsized):
 
     def astype(self, dtype: Any, **options: Any) -> Selected:
         """Return the elements in another dtype."""
-        return Selected(as_traced(convert(self.values, dtype)), self.mask, self.spread)
+        return self._with(convert(self.values, dtype))
 
     def copy(self, order: str = "C") -> Selected:
         """Return the elements, which are never written in place."""
@@ -188,7 +193,7 @@ class Selected(Unsized):
         if isinstance(other, Unsized) or self.ndim != 2:
             self.refuse()
         values: Any = self.values
-        return Selected(as_traced(values @ other), self.mask, self.spread)
+        return self._with(values @ other)
 
     def __rmatmul__(self, other: Any) -> Any:
         return self._product(other) if self.ndim == 1 else self.refuse()
@@ -325,7 +330,7 @@ def _same_value(x: Value, y: Value, depth: int) -> bool:
     if one.definition is not other.definition or x.type != y.type or repr(one.attributes) != repr(other.attributes):
         return False
     pairs = zip(one.operands, other.operands, strict=True) if len(one.operands) == len(other.operands) else ()
-    return bool(one.operands) and all(_same_value(a, b, depth - 1) for a, b in pairs)
+    return bool(one.operands or one.definition is creation.IOTA) and all(_same_value(a, b, depth - 1) for a, b in pairs)
 
 
 OPERATORS = {
