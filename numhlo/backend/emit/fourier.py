@@ -25,7 +25,9 @@ def _refuse(op: Op) -> str:
 
 def emit_fft(op: Op, planner: Any) -> None:
     """Append a launch or two for every dimension that is transformed."""
-    kind, lengths = op.attributes["fft_type"], tuple(op.attributes["fft_length"])
+    kind, count = op.attributes["fft_type"], len(op.attributes["fft_length"])
+    whole = (op.operands[0] if kind == "RFFT" else op.result).tensor.shape
+    lengths = whole[len(whole) - count :]  # of a complex array, fft_length may say anything
     source, access = planner.strided(op, 0)
     result = op.result
     planner.output(result)

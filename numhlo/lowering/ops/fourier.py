@@ -63,11 +63,14 @@ def infer_fft(signature: Signature) -> tuple[Type, ...]:
 
 
 def evaluate_fft(arrays: Arrays, attributes: Mapping[str, Any], regions: Sequence[RegionFunction]) -> Arrays:
-    """Transform the last dimensions; NumPy computes in the operand's own precision."""
+    """Transform the last dimensions; NumPy computes in the operand's own precision.
+
+    Of FFT and IFFT the number of lengths counts alone: the specification does not say that they are the extents.
+    """
     (x,) = arrays
     kind, length = attributes["fft_type"], tuple(attributes["fft_length"])
     axes = tuple(range(x.ndim - len(length), x.ndim))
-    if x.size == 0 or 0 in length:
+    if x.size == 0 or (kind == "IRFFT" and 0 in length):
         return [_empty(x, kind, length)]
     if kind in ("FFT", "IFFT"):
         return [getattr(np.fft, f"{kind.lower()}n")(x, axes=axes)]

@@ -7,6 +7,7 @@ import pytest
 import scipy.fft
 
 import numhlo
+from numhlo import stablehlo
 from numhlo.backend.emit.fourier_lines import LONGEST, chirp, convolution_length, factors, is_smooth, roots, spectrum
 from numhlo.backend.primitives import fourier as words
 from numhlo.backend.primitives.fourier import PART_BYTES, RADICES
@@ -179,3 +180,14 @@ def test_butterflies_in_plain_python(rng, radix):
     values = (source[:, 0] + 1j * source[:, 1]).reshape(radix, count, lanes)
     expected = scipy.fft.fft(values, axis=0) * table[::3][:radix, None, None]
     np.testing.assert_allclose((target[:, 0] + 1j * target[:, 1]).reshape(expected.shape), expected, 1e-12, 1e-12)
+
+
+def test_complex_lines_are_as_long_as_the_array(rng):
+    x = numbers(rng, (2, 7), np.complex128)
+    for kind, length, wanted in (("FFT", -1, np.fft.fft(x)), ("IFFT", 0, np.fft.ifft(x)), ("FFT", 6, np.fft.fft(x))):
+        text = f"""func.func @main(%x: tensor<2x7xcomplex<f64>>) -> tensor<2x7xcomplex<f64>> {{
+          %0 = stablehlo.fft %x, type = {kind}, length = [{length}] : (tensor<2x7xcomplex<f64>>) -> tensor<2x7xcomplex<f64>>
+          return %0 : tensor<2x7xcomplex<f64>> }}"""
+        module = stablehlo.parse(text)
+        np.testing.assert_allclose(module.interpret("main", x)[0], wanted, 1e-12)
+        np.testing.assert_allclose(module.run("main", x)[0], wanted, 1e-12)
