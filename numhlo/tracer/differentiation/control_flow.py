@@ -253,7 +253,7 @@ def _linearize_while(
             where=op.location,
             why="the values of every step are needed backwards, and under jit and vmap their number is not known",
             fix="use lax.scan or lax.fori_loop with a static number of steps, numhlo.checkpointed_while_loop"
-            " (with tape=n it keeps what n steps need), or jvp",
+            " (with tape=n it keeps what n steps need; its gradient has derivatives by jvp and jacfwd), or jvp",
         )
     outer = counted.outer
     inputs = [Dual(environment[v].primal, environment[v].tangent) for v in outer]
