@@ -16,6 +16,7 @@ import numpy as np
 from numhlo.lowering.ir import TensorType
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError
 from numhlo.lowering.ir.types import ELEMENT_TYPES
+from numhlo.tracer.array import Array
 from numhlo.tracer.trace import Trace, Tracer
 
 NATIVE: dict[np.dtype, np.dtype] = {dtype: dtype for dtype in ELEMENT_TYPES.values()}
@@ -175,7 +176,8 @@ def has_own_arithmetic(kind: type) -> bool:
     found = _known_arithmetic.get(kind)
     if found is None:
         names = ("__mul__", "__array_ufunc__", "__array_function__")
-        found = issubclass(kind, np.ndarray) and any(getattr(kind, n) is not getattr(np.ndarray, n) for n in names)
+        foreign = issubclass(kind, np.ndarray) and not issubclass(kind, Array)
+        found = foreign and any(getattr(kind, n) is not getattr(np.ndarray, n) for n in names)
         _known_arithmetic[kind] = found
     return found
 

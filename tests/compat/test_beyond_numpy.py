@@ -54,3 +54,24 @@ def test_what_arrays_say_of_themselves():
     x = compat.numpy.array([3.0, 1.0], device=compat.devices()[0])
     assert x.devices() == {compat.devices()[0]} and x.is_ready() and not x.weak_type and x.ptp() == 2
     assert x.copy_to_host_async() is None
+
+
+def test_python_numbers_are_weak_beside_narrow_floats():
+    n, x = compat.numpy, compat.numpy.ones(3, "bfloat16")
+    results = (
+        x * 0.5,
+        2 / x,
+        x - 1,
+        1.5**x,
+        x // 2.0,
+        n.multiply(x, 0.5),
+        n.maximum(0.0, x),
+        n.power(x, 2),
+        -x,
+        x.sum() * 0.5,
+    )
+    assert {y.dtype.name for y in results} == {"bfloat16"} and {type(y) for y in results} == {compat.Array}
+    y = x
+    y *= 0.5
+    assert y.dtype == x.dtype and x.tolist() == [1, 1, 1]
+    assert (x * n.float32(0.5)).dtype == (x + n.ones(3, "float32")).dtype == np.float32

@@ -6,7 +6,7 @@ An array here is NumPy's ndarray, read-only, with JAX's meaning of ``+=``. Trace
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from numhlo.tracer.pytrees import tree_leaves, tree_map
 from numhlo.tracer.semantics import immutable_arrays, refuse_write
 from numhlo.tracer.trace import Tracer
 
+ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
 IN_PLACE = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift", "matmul")
 
 
@@ -105,6 +106,33 @@ def _thawing(name: str) -> Callable[..., Any]:
 
 for _name in ("mean", "nonzero", "round", "std", "var"):
     setattr(Array, _name, _thawing(_name))
+
+
+def with_weak_numbers(operands: Iterable[Any]) -> list[Any]:
+    """Return operands with Python's numbers in the dtype of a float that ml_dtypes defines, if one is among them.
+
+    NumPy widens such arrays beside them: bfloat16 times 0.5 is float32 there, and bfloat16 in JAX.
+    """
+    found = list(operands)
+    narrow = next((x.dtype for x in found if isinstance(x, np.ndarray) and x.dtype.kind == "V"), None)
+    return found if narrow is None else [narrow.type(x) if type(x) in (int, float) else x for x in found]
+
+
+def _with_weak_number(name: str) -> Callable[[Any, Any], Any]:
+    method = getattr(mutable.Array, name)
+
+    @functools.wraps(method)
+    def operator(self: Any, other: Any) -> Any:
+        if self.dtype.kind == "V":
+            other = with_weak_numbers((self, other))[1]
+        return method(self, other)
+
+    return operator
+
+
+for _name in ARITHMETIC:
+    setattr(Array, f"__{_name}__", _with_weak_number(f"__{_name}__"))
+    setattr(Array, f"__r{_name}__", _with_weak_number(f"__r{_name}__"))
 
 
 def _rebinding(name: str) -> Callable[[Any, Any], Any]:

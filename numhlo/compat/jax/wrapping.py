@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from numhlo.compat.jax.arrays import immutably, thawed
+from numhlo.compat.jax.arrays import immutably, thawed, with_weak_numbers
 from numhlo.tracer.namespace.elementwise import Ufunc
 from numhlo.tracer.pytrees import tree_map
 
@@ -21,6 +21,14 @@ def _on_thawed(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*args, **kwargs)
         args, kwargs = tree_map(thawed, (args, kwargs))
         return function(*args, **kwargs)
+
+    return public
+
+
+def _of_weak_numbers(ufunc: Ufunc) -> Callable[..., Any]:
+    @functools.wraps(ufunc)
+    def public(*operands: Any, **options: Any) -> Any:
+        return ufunc(*with_weak_numbers(operands), **options)
 
     return public
 
@@ -41,7 +49,7 @@ def seen_as_jax(module: ModuleType, name: str) -> Any:
     value = getattr(module, name)
     if isinstance(value, type | ModuleType) or not callable(value):
         return value
-    wrapped: Any = immutably(_on_thawed(value))
+    wrapped: Any = immutably(_on_thawed(_of_weak_numbers(value) if isinstance(value, Ufunc) else value))
     if isinstance(value, Ufunc):
         for method in METHODS:
             setattr(wrapped, method, immutably(getattr(value, method)))
