@@ -29,7 +29,7 @@ from numhlo.tracer.trace import Tracer, current_trace
 
 TARGET = "numhlo.python_callback"
 WHOLE_BATCH = ("expand_dims", "broadcast_all")
-METHODS = (None, "sequential", *WHOLE_BATCH)
+METHODS = (None, "sequential", "sequential_unrolled", *WHOLE_BATCH)
 
 _numbers = itertools.count()
 
@@ -192,9 +192,9 @@ def pure_callback(
     result_shape_dtypes : pytree of ShapeDtypeStruct or arrays
         What it returns.
     *args, **kwargs : pytrees of arrays
-    vmap_method : {None, "sequential", "expand_dims", "broadcast_all"}, optional
-        Under `vmap`: call it example by example (the default), or once, on arrays with the examples as a leading axis
-        (of extent 1, with ``"expand_dims"``, where the examples share an array).
+    vmap_method : {None, "sequential", "sequential_unrolled", "expand_dims", "broadcast_all"}, optional
+        Under `vmap`: call it example by example (the first three), or once, on arrays with the examples as a leading
+        axis (of extent 1, with ``"expand_dims"``, where the examples share an array).
 
     Returns
     -------

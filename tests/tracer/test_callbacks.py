@@ -101,6 +101,7 @@ def test_vmap(jit):
     for method, expected in {
         None: [((3,), (3,))] * 2,
         "sequential": [((3,), (3,))] * 2,
+        "sequential_unrolled": [((3,), (3,))] * 2,
         "expand_dims": [((2, 3), (1, 3))],
         "broadcast_all": [((2, 3), (2, 3))],
     }.items():
