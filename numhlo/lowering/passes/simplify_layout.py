@@ -148,6 +148,15 @@ def _dynamic_update_slice(rewriter: Rewriter, op: Op) -> Value | None:
     return x if update.tensor.size == 0 else None
 
 
+@pattern(indexing.GATHER)
+def _gather(rewriter: Rewriter, op: Op) -> Value | None:
+    """Gather of slices without elements, along dimensions that collapse -> zeros."""
+    if 0 not in op.attributes["slice_sizes"] or op.result.tensor.size == 0:
+        return None
+    zero = rewriter.constant(np.zeros((), op.result.tensor.dtype))
+    return rewriter.op(layout.BROADCAST_IN_DIM, zero, result=op.result.tensor, broadcast_dimensions=())
+
+
 @pattern(indexing.SCATTER)
 def _scatter(rewriter: Rewriter, op: Op) -> Sequence[Value] | None:
     """Scatter no updates -> the inputs."""

@@ -4,11 +4,13 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from numhlo import stablehlo
 from numhlo.lowering.ir import TensorType
 from numhlo.lowering.ir.errors import VerificationError
 from numhlo.lowering.ops.dimension_numbers import GatherDimensionNumbers
 from numhlo.lowering.ops.indexing import GATHER
 from tests.lowering.ops.one_op import infer, run
+from tests.oracle import run_on_xla
 
 
 def gather_by_the_specification(operand, indices, n, sizes, result_shape):
@@ -178,3 +180,14 @@ def test_positions_cover_the_operand():
     numbers = GatherDimensionNumbers((), (0, 1), (), (), (0, 1), 1)
     (got,) = run(GATHER, operand, pairs, dimension_numbers=numbers, slice_sizes=(1, 1))
     np.testing.assert_array_equal(got, np.arange(12))
+
+
+def test_slices_of_nothing_that_collapse_are_zeros():
+    text = """func.func @main(%a: tensor<4x5xf32>, %i: tensor<2x3xi32>) -> tensor<2x3xf32> {
+      %0 = "stablehlo.gather"(%a, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [0], collapsed_slice_dims = [0],
+        start_index_map = [1, 0]>, slice_sizes = array<i64: 0, 2>}> : (tensor<4x5xf32>, tensor<2x3xi32>) -> tensor<2x3xf32>
+      return %0 : tensor<2x3xf32> }"""
+    arrays = [np.ones((4, 5), np.float32), np.ones((2, 3), np.int32)]
+    module = stablehlo.parse(text)
+    for found in (module.run("main", *arrays), module.interpret("main", *arrays), run_on_xla(text, arrays)):
+        np.testing.assert_array_equal(found[0], np.zeros((2, 3)))
