@@ -1,4 +1,4 @@
-"""Bodies of sorts, scatters and selections that other tools write: any comparator, values from outside."""
+"""What other tools write and tracing does not: any comparator, values from outside bodies, narrow indices."""
 
 from __future__ import annotations
 
@@ -133,3 +133,19 @@ def test_infinite_constants_of_dropped_branches_give_no_nan() -> None:
         np.testing.assert_allclose(slope(x), expected)
     curvature = numhlo.hessian(lambda x: fun(x).sum())(x[[0, 0, 2, 3]])
     np.testing.assert_allclose(curvature, np.diag(-np.sin(x[[0, 0, 2, 3]])))
+
+
+@pytest.mark.parametrize(("element", "dtype"), [("i8", "int8"), ("ui8", "uint8"), ("i16", "int16")])
+def test_narrow_indices_into_long_axes(element: str, dtype: str) -> None:
+    numbers = "collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1"
+    types = f"(tensor<300xf64>, tensor<2x1x{element}>) -> tensor<2xf64>"
+    text = f"""func.func @main(%x: tensor<300xf64>, %i: tensor<2x1x{element}>) -> tensor<2xf64> {{
+      %r = "stablehlo.gather"(%x, %i) {{dimension_numbers = #stablehlo.gather<{numbers}>,
+        slice_sizes = array<i64: 1>}} : {types}
+      return %r : tensor<2xf64>
+    }}"""
+    fun = numhlo.stablehlo.parse(text).callable("main")
+    index = np.array([[7], [101]], dtype)
+    slope = numhlo.grad(lambda x: (fun(x, index) ** 2).sum())(np.arange(300.0))
+    assert np.flatnonzero(slope).tolist() == [7, 101]
+    assert slope[101] == 202

@@ -110,7 +110,8 @@ def _transpose_gather(op: Op, operands: list[Any], cotangents: list[Any]) -> Seq
 def _clamped_starts(op: Op, starts: Any, numbers: GatherDimensionNumbers) -> Any:
     """Return start indices clamped as gather clamps them, since scatter would drop what lies outside."""
     shape, sizes = op.operands[0].tensor.shape, op.attributes["slice_sizes"]
-    limits = np.array([shape[d] - sizes[d] for d in numbers.start_index_map], starts.dtype)
+    largest = np.iinfo(starts.dtype).max  # narrow indices don't reach the end of long axes
+    limits = np.array([min(shape[d] - sizes[d], largest) for d in numbers.start_index_map], starts.dtype)
     extents = shape_of(starts)
     axis = numbers.index_vector_dim
     if axis == len(extents):
