@@ -149,3 +149,22 @@ def test_narrow_indices_into_long_axes(element: str, dtype: str) -> None:
     slope = numhlo.grad(lambda x: (fun(x, index) ** 2).sum())(np.arange(300.0))
     assert np.flatnonzero(slope).tolist() == [7, 101]
     assert slope[101] == 202
+
+
+@pytest.mark.parametrize(("element", "dtype"), [("i8", "int8"), ("ui8", "uint8")])
+@pytest.mark.parametrize("combiner", ["add", "multiply"])
+def test_scatters_at_narrow_indices_into_long_axes(combiner: str, element: str, dtype: str) -> None:
+    numbers = "inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1"
+    text = f"""func.func @main(%x: tensor<300xf64>, %i: tensor<2x1x{element}>, %u: tensor<2xf64>) -> tensor<300xf64> {{
+      %r = "stablehlo.scatter"(%x, %i, %u) ({{ ^bb0(%a: tensor<f64>, %b: tensor<f64>):
+        %c = stablehlo.{combiner} %a, %b : tensor<f64>
+        stablehlo.return %c : tensor<f64>
+      }}) {{scatter_dimension_numbers = #stablehlo.scatter<{numbers}>}}
+        : (tensor<300xf64>, tensor<2x1x{element}>, tensor<2xf64>) -> tensor<300xf64>
+      return %r : tensor<300xf64>
+    }}"""
+    fun = numhlo.stablehlo.parse(text).callable("main")
+    x, index, w = np.linspace(0.5, 2.0, 300), np.array([[7], [101]], dtype), np.linspace(1.0, 2.0, 300)
+    slope = numhlo.grad(lambda u: (fun(x, index, u) * w).sum())(np.array([3.0, 5.0]))
+    places = [7, 101]
+    np.testing.assert_allclose(slope, w[places] if combiner == "add" else (w * x)[places], rtol=1e-12)

@@ -178,6 +178,7 @@ def _is_inside(op: Op, starts: Any) -> Any:
     s: ScatterDimensionNumbers = op.attributes["scatter_dimension_numbers"]
     shape, window, update = op.operands[0].tensor.shape, _window(op), op.operands[-1].tensor.shape
     extents, axis = shape_of(starts), s.index_vector_dim
+    starts = convert(starts, INDEX)  # narrow indices can't be compared with the ends of long axes
     if axis == len(extents):
         starts, extents = reshape_to(starts, (*extents, 1)), (*extents, 1)
     batch = tuple(n for k, n in enumerate(extents) if k != axis)
