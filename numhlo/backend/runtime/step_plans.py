@@ -19,6 +19,7 @@ from numhlo.backend.interim.translation import Translation
 from numhlo.backend.interim.typed import NotPlainError
 from numhlo.backend.program import Buffer, Launch
 from numhlo.backend.runtime.frame import Frame
+from numhlo.backend.runtime.whole_products import whole_products
 from numhlo.lowering.interpreter import Plan, Plans
 from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ir.errors import InternalError
@@ -57,8 +58,8 @@ class OpsPlan:
 
     def __init__(self, ops: Sequence[Op], inputs: Places, outputs: Places, plans: Plans) -> None:
         region = Region()
-        region.ops = list(ops)
         region.returns = [value for value, _ in outputs]
+        region.ops = whole_products(ops, region.returns)
         self.plan = Plan(region, plans)
         numbers = dict(inputs)
         missing = [v for v in self.plan.captured if v not in numbers]
