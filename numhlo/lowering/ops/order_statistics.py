@@ -43,7 +43,7 @@ def make_order_statistics(type: TensorType, places: TensorType) -> dict[str, Any
     --------
     >>> type, places = TensorType((2, 9), np.dtype("float32")), TensorType((1,), np.dtype("int64"))
     >>> make_order_statistics(type, places)["decomposition"]
-    <function @order_statistics(tensor<2x9xf32>, tensor<1xi64>) -> tensor<2x1xf32>>
+    <function @order_statistics(tensor<2x9xf32>, tensor<1xi64>) -> (tensor<2x1xf32>)>
     """
     return {"name": "numhlo.order_statistics", "decomposition": _decompose(type, places)}
 
