@@ -128,6 +128,8 @@ class Translation:
             self._compound(line, tokens[:-1])
         elif line.strip() in ("break", "pass"):
             self._line(first)
+        elif tokens[1:2] == ["+="] and self._types.get(first) in INTEGERS:
+            self._line(f"{first} += {Reader(tokens, 2, self).whole().text}")
         elif tokens[:2] != [ROUNDS_LEFT, "-="]:
             raise NotPlainError(f"a statement {line.strip()}")
 
@@ -144,6 +146,8 @@ class Translation:
             self._block("else:")
         elif tokens == ["while", "True"]:
             self._block("while True:", polls=True)
+        elif tokens[0] == "while":
+            self._block("while True:", polls=True, condition=tokens)
         elif tokens[0] == "for" and tokens[2:5] == ["in", "range", "("]:
             reader = Reader(tokens, 5, self)
             arguments = reader.arguments()
@@ -165,12 +169,14 @@ class Translation:
             self._statement(line, TOKEN.findall(line))
         self._indent = before
 
-    def _block(self, header: str, *, polls: bool = False) -> None:
+    def _block(self, header: str, *, polls: bool = False, condition: list[str] | None = None) -> None:
         self._line(header)
         before, self._indent = self._indent, self._indent + INDENT
         count = len(self._lines)
         if polls:
             self._poll()
+        if condition is not None:
+            self._line(f"if not ({Reader(condition, 1, self).whole().text}): break")
         self._statements()
         if len(self._lines) == count:
             self._line("pass")

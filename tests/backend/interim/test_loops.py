@@ -79,6 +79,19 @@ def test_carries_in_arrays_on_the_stack():
     check(from_jax(many_carries, carries, xs), [*carries, xs])
 
 
+def checksum(x):
+    def step(i, sum):
+        bits = lambda _, c: (c >> 1) ^ (jnp.uint32(0xEDB88320) * (c & 1))
+        return jax.lax.fori_loop(0, 8, bits, sum ^ x[i].astype(jnp.uint32))
+
+    return jax.lax.fori_loop(0, x.size, step, jnp.uint32(0xFFFFFFFF))
+
+
+def test_loops_that_count_are_cut_into_strips():
+    arguments = [np.arange(800).astype(np.uint8)]
+    check(from_jax(checksum, *arguments), arguments)
+
+
 def check(function, arguments):
     arrays = [np.asarray(a) for a in arguments]
     found = InPython(function)
@@ -218,6 +231,26 @@ def chain(ctx, bufs, dims, lo, hi):
         assert x.tolist() == [first, second, first]
 
 
+def test_conditions_of_a_loop_are_computed_again_each_round():
+    source = """
+from numhlo.backend.primitives import add, address, load_i64, store_i64, to_i64
+
+
+def count(ctx, bufs, dims, lo, hi):
+    x = address(bufs, 0)
+    end = load_i64(x, 0)
+    k = to_i64(0)
+    while add(k, to_i64(1)) < end:
+        store_i64(x, k, k)
+        k += 3
+    store_i64(x, 9, k)
+"""
+    for end, expected in [(9, [0, 0, 0, 3, 0, 0, 6, 0, 0, 9]), (1, [1, 0, 0, 0, 0, 0, 0, 0, 0, 0])]:
+        x = np.array([end] + 9 * [0], np.int64)
+        PlainLoop(Kernel("count", source)).run([x], [], 1, lambda: None)
+        assert x.tolist() == expected
+
+
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
@@ -227,9 +260,9 @@ def chain(ctx, bufs, dims, lo, hi):
         ("y = x +", "an expression with nothing"),
         ("y = z", "an unknown name z"),
         ("y = x.size", "an attribute size"),
-        ("x += 2", r"a statement x \+= 2"),
+        ("x -= 2", r"a statement x -= 2"),
         ("return x", "a statement return x"),
-        ("while x < 3:", "a statement while x < 3:"),
+        ("with x:", "a statement with x:"),
         ("y = load_i64(x, 0)", "a computed pointer"),
     ],
 )
