@@ -282,7 +282,7 @@ def element_view(x: Tracer, index: Any) -> Tracer | None:
     return Tracer(x.cell, (step, rest), x.aval.with_shape(rest.shape))
 
 
-@functools.lru_cache(maxsize=65536)
+@functools.lru_cache(maxsize=1024)
 def _element_step(index: tuple[int, ...], shape: tuple[int, ...]) -> tuple[Slice, Reshape]:
     """Return the steps to the element, or the part, at an index."""
     places = [_checked(position, shape[axis], axis) for axis, position in enumerate(index)]
