@@ -99,7 +99,35 @@ class Family:
         return b.select(bad, np.nan, b.select(under, outside[0], b.select(over, outside[1], value)))
 
 
-class Continuous(Family):
+class Cumulative(Family):
+    """A family whose distribution function has a formula: `cdf`, `sf` and their logarithms, each from its own end."""
+
+    def _distribution(self, method: str, args: Any, kwargs: Any, outside: tuple[float, float], formula: Any) -> Any:
+        """Return a formula inside the support, and the two values that are known below and above it."""
+        raise NotImplementedError
+
+    @runs_anywhere
+    def cdf(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the probability of values up to the variable."""
+        return self._distribution("cdf", args, kwargs, (0.0, 1.0), self._below)
+
+    @runs_anywhere
+    def sf(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the probability of greater values, accurate where it is small."""
+        return self._distribution("sf", args, kwargs, (1.0, 0.0), self._above)
+
+    @runs_anywhere
+    def logcdf(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the logarithm of `cdf`."""
+        return self._distribution("logcdf", args, kwargs, (-np.inf, 0.0), self._log_below)
+
+    @runs_anywhere
+    def logsf(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the logarithm of `sf`."""
+        return self._distribution("logsf", args, kwargs, (0.0, -np.inf), self._log_above)
+
+
+class Continuous(Cumulative):
     """A family of distributions with a density."""
 
     def _standardized(self, x: Any, rest: list[Any]) -> tuple[Any, tuple[Any, ...], Any, Any]:
@@ -140,26 +168,6 @@ class Continuous(Family):
             return b.select(ended, b.select(under, outside[0], b.constant(outside[1], z)), value)
 
         return self._apply(method, args, kwargs, whole)
-
-    @runs_anywhere
-    def cdf(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the probability of values up to the variable."""
-        return self._distribution("cdf", args, kwargs, (0.0, 1.0), self._below)
-
-    @runs_anywhere
-    def sf(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the probability of greater values, accurate where it is small."""
-        return self._distribution("sf", args, kwargs, (1.0, 0.0), self._above)
-
-    @runs_anywhere
-    def logcdf(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the logarithm of `cdf`."""
-        return self._distribution("logcdf", args, kwargs, (-np.inf, 0.0), self._log_below)
-
-    @runs_anywhere
-    def logsf(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the logarithm of `sf`."""
-        return self._distribution("logsf", args, kwargs, (0.0, -np.inf), self._log_above)
 
 
 class Invertible(Continuous):
@@ -229,7 +237,7 @@ class Countable(Family):
         return self._apply("pmf", args, kwargs, lambda *operands: b.exp(self._log_mass(*operands)))
 
 
-class Discrete(Countable):
+class Discrete(Cumulative, Countable):
     """A family of distributions of whole numbers whose sums have a closed form."""
 
     def _distribution(self, method: str, args: Any, kwargs: Any, outside: tuple[float, float], formula: Any) -> Any:
@@ -244,23 +252,3 @@ class Discrete(Countable):
             return b.select(reached, outside[1], value)
 
         return self._apply(method, args, kwargs, total)
-
-    @runs_anywhere
-    def cdf(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the probability of values up to the variable."""
-        return self._distribution("cdf", args, kwargs, (0.0, 1.0), self._below)
-
-    @runs_anywhere
-    def sf(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the probability of greater values, accurate where it is small."""
-        return self._distribution("sf", args, kwargs, (1.0, 0.0), self._above)
-
-    @runs_anywhere
-    def logcdf(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the logarithm of `cdf`."""
-        return self._distribution("logcdf", args, kwargs, (-np.inf, 0.0), self._log_below)
-
-    @runs_anywhere
-    def logsf(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the logarithm of `sf`."""
-        return self._distribution("logsf", args, kwargs, (0.0, -np.inf), self._log_above)
