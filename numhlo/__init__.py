@@ -37,21 +37,21 @@ if TYPE_CHECKING:
     from numhlo.tracer.arguments import ShapeDtypeStruct, typeof
     from numhlo.tracer.array import Array
     from numhlo.tracer.callbacks import io_callback, pure_callback
-    from numhlo.tracer.checkpoint_policies import checkpoint_name, checkpoint_policies
-    from numhlo.tracer.checkpointed_loops import checkpointed_scan, checkpointed_while_loop
-    from numhlo.tracer.checkpointing import checkpoint, remat
-    from numhlo.tracer.closures import closure_convert
-    from numhlo.tracer.custom_backward import custom_gradient, custom_vjp
-    from numhlo.tracer.custom_batching import custom_vmap
-    from numhlo.tracer.custom_forward import custom_jvp
     from numhlo.tracer.devices import block_until_ready, device_get, device_put
-    from numhlo.tracer.differentiating import grad, jvp, linearize, value_and_grad, vjp
-    from numhlo.tracer.jacobians import hessian, jacfwd, jacobian, jacrev
     from numhlo.tracer.known_now import ensure_compile_time_eval
     from numhlo.tracer.scopes import named_call, named_scope
-    from numhlo.tracer.transposing import fwd_and_bwd, linear_transpose
+    from numhlo.tracer.transformations.checkpoint_policies import checkpoint_name, checkpoint_policies
+    from numhlo.tracer.transformations.checkpointed_loops import checkpointed_scan, checkpointed_while_loop
+    from numhlo.tracer.transformations.checkpointing import checkpoint, remat
+    from numhlo.tracer.transformations.closures import closure_convert
+    from numhlo.tracer.transformations.custom_backward import custom_gradient, custom_vjp
+    from numhlo.tracer.transformations.custom_batching import custom_vmap
+    from numhlo.tracer.transformations.custom_forward import custom_jvp
+    from numhlo.tracer.transformations.differentiating import grad, jvp, linearize, value_and_grad, vjp
+    from numhlo.tracer.transformations.jacobians import hessian, jacfwd, jacobian, jacrev
+    from numhlo.tracer.transformations.transposing import fwd_and_bwd, linear_transpose
+    from numhlo.tracer.transformations.vectorizing import vmap
     from numhlo.tracer.user_kernels import kernel
-    from numhlo.tracer.vectorizing import vmap
 
 __version__ = "0.1.0"
 
@@ -61,17 +61,17 @@ _HOMES = {
     "ShapeDtypeStruct": "numhlo.tracer.arguments",
     "block_until_ready": "numhlo.tracer.devices",
     "checking_leaks": "numhlo.compilation.leaks",
-    "checkpoint": "numhlo.tracer.checkpointing",
-    "checkpoint_name": "numhlo.tracer.checkpoint_policies",
-    "checkpoint_policies": "numhlo.tracer.checkpoint_policies",
-    "checkpointed_scan": "numhlo.tracer.checkpointed_loops",
-    "checkpointed_while_loop": "numhlo.tracer.checkpointed_loops",
+    "checkpoint": "numhlo.tracer.transformations.checkpointing",
+    "checkpoint_name": "numhlo.tracer.transformations.checkpoint_policies",
+    "checkpoint_policies": "numhlo.tracer.transformations.checkpoint_policies",
+    "checkpointed_scan": "numhlo.tracer.transformations.checkpointed_loops",
+    "checkpointed_while_loop": "numhlo.tracer.transformations.checkpointed_loops",
     "clear_caches": "numhlo.compilation.looking",
-    "closure_convert": "numhlo.tracer.closures",
-    "custom_gradient": "numhlo.tracer.custom_backward",
-    "custom_jvp": "numhlo.tracer.custom_forward",
-    "custom_vjp": "numhlo.tracer.custom_backward",
-    "custom_vmap": "numhlo.tracer.custom_batching",
+    "closure_convert": "numhlo.tracer.transformations.closures",
+    "custom_gradient": "numhlo.tracer.transformations.custom_backward",
+    "custom_jvp": "numhlo.tracer.transformations.custom_forward",
+    "custom_vjp": "numhlo.tracer.transformations.custom_backward",
+    "custom_vmap": "numhlo.tracer.transformations.custom_batching",
     "debug_infs": "numhlo.compilation.looking",
     "debug_nans": "numhlo.compilation.looking",
     "debugging": "numhlo.switches",
@@ -81,31 +81,42 @@ _HOMES = {
     "ensure_compile_time_eval": "numhlo.tracer.known_now",
     "eval_shape": "numhlo.compilation.shape_evaluation",
     "export": "numhlo.exporting",
-    "fwd_and_bwd": "numhlo.tracer.transposing",
-    "grad": "numhlo.tracer.differentiating",
-    "hessian": "numhlo.tracer.jacobians",
+    "fwd_and_bwd": "numhlo.tracer.transformations.transposing",
+    "grad": "numhlo.tracer.transformations.differentiating",
+    "hessian": "numhlo.tracer.transformations.jacobians",
     "io_callback": "numhlo.tracer.callbacks",
-    "jacfwd": "numhlo.tracer.jacobians",
-    "jacobian": "numhlo.tracer.jacobians",
-    "jacrev": "numhlo.tracer.jacobians",
+    "jacfwd": "numhlo.tracer.transformations.jacobians",
+    "jacobian": "numhlo.tracer.transformations.jacobians",
+    "jacrev": "numhlo.tracer.transformations.jacobians",
     "jit": "numhlo.compilation.jit",
-    "jvp": "numhlo.tracer.differentiating",
+    "jvp": "numhlo.tracer.transformations.differentiating",
     "kernel": "numhlo.tracer.user_kernels",
-    "linear_transpose": "numhlo.tracer.transposing",
-    "linearize": "numhlo.tracer.differentiating",
+    "linear_transpose": "numhlo.tracer.transformations.transposing",
+    "linearize": "numhlo.tracer.transformations.differentiating",
     "load": "numhlo.exporting",
     "log_compiles": "numhlo.compilation.looking",
     "named_call": "numhlo.tracer.scopes",
     "named_scope": "numhlo.tracer.scopes",
     "pure_callback": "numhlo.tracer.callbacks",
-    "remat": "numhlo.tracer.checkpointing",
+    "remat": "numhlo.tracer.transformations.checkpointing",
     "threads": "numhlo.backend.runtime.pool",
     "typeof": "numhlo.tracer.arguments",
-    "value_and_grad": "numhlo.tracer.differentiating",
-    "vjp": "numhlo.tracer.differentiating",
-    "vmap": "numhlo.tracer.vectorizing",
+    "value_and_grad": "numhlo.tracer.transformations.differentiating",
+    "vjp": "numhlo.tracer.transformations.differentiating",
+    "vmap": "numhlo.tracer.transformations.vectorizing",
 }
 """The module that each public name is loaded from."""
+
+_SOURCES = {
+    **dict.fromkeys(["Exported", "export"], "jax.export.{}"),
+    "checkpoint_name": "jax.ad_checkpoint.{}",
+    "custom_vmap": "jax.custom_batching.{}",
+    "io_callback": "jax.experimental.{}",
+}
+"""Where names come from that JAX has in a module of its own."""
+
+_OWN = ("Array", "checkpointed_scan", "checkpointed_while_loop", "debugging", "kernel", "load", "threads")
+"""What no other library has, or has under another name."""
 
 _MODULES = (
     "batch",
@@ -198,6 +209,8 @@ def __getattr__(name: str) -> Any:
         raise_absent(__name__, name, NOT_OF_JAX)
     import_module("numhlo.numpy")  # gives traced arrays NumPy's methods
     value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    if name not in _OWN:
+        import_module("numhlo.tracer.sources").cite(globals(), _SOURCES.get(name, "jax.{}"), [name])
     return value
 
 

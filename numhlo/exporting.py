@@ -21,9 +21,9 @@ from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
 from numhlo.stablehlo import Module
 from numhlo.stablehlo import load as load_module
 from numhlo.tracer.callbacks import TARGET
-from numhlo.tracer.pytree_paths import structure_paths
-from numhlo.tracer.pytree_text import from_json, to_json
-from numhlo.tracer.pytrees import LEAF, PyTreeDef, tree_flatten, tree_unflatten
+from numhlo.tracer.trees.pytree_paths import structure_paths
+from numhlo.tracer.trees.pytree_text import from_json, to_json
+from numhlo.tracer.trees.pytrees import LEAF, PyTreeDef, tree_flatten, tree_unflatten
 
 __all__ = ["Exported", "export", "load"]
 

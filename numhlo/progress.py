@@ -16,8 +16,8 @@ import numpy as np
 import numhlo.numpy as nnp
 from numhlo import debug, lax
 from numhlo.lowering.ir.errors import ArgumentError
-from numhlo.tracer.bodies import is_known, known_value
-from numhlo.tracer.pytrees import tree_leaves, tree_map
+from numhlo.tracer.control_flow.bodies import is_known, known_value
+from numhlo.tracer.trees.pytrees import tree_leaves, tree_map
 
 __all__ = ["Bar", "fori_loop", "scan", "while_loop"]
 

@@ -15,10 +15,12 @@ from numhlo.tracer.sampling.discrete import *  # noqa: F403
 from numhlo.tracer.sampling.keys import *  # noqa: F403
 from numhlo.tracer.sampling.poisson import *  # noqa: F403
 from numhlo.tracer.sampling.rejection import *  # noqa: F403
+from numhlo.tracer.sources import cite as _cite
 
 _MODULES = (_continuous, _counts, _derived, _discrete, _keys, _poisson, _rejection)
 _PUBLIC = {name for module in _MODULES for name in module.__all__}
 __all__ = [name for name in sorted(globals()) if name in _PUBLIC]
+_cite(globals(), "jax.random.{}", __all__)
 
 
 def __getattr__(name: str) -> object:

@@ -7,15 +7,14 @@ The only file of the face that reads the environment. A variable is read once, w
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from numhlo.lowering.ir.errors import ArgumentError
-from numhlo.tracer.trace import activity
+from numhlo.lowering.ir.scoped_values import ScopedValue
 
 OFF_ON = ("0", "1")
 ALL = "all"
@@ -126,12 +125,7 @@ SWITCHES: Mapping[str, Switch] = {
 """Every switch by the name that `using` takes."""
 
 
-class _Chosen(threading.local):
-    def __init__(self) -> None:
-        self.values: dict[str, Any] = {}
-
-
-_chosen = _Chosen()
+_chosen: ScopedValue[dict[str, Any]] = ScopedValue({})
 
 
 @cache
@@ -145,7 +139,7 @@ def _from_environment(name: str) -> Any:
 
 def chosen(name: str) -> Any:
     """Return what `using` set a switch to in this thread; None where that is nothing, or what the environment says."""
-    found = _chosen.values.get(name)
+    found = _chosen.get().get(name)
     return None if found is None or found == _from_environment(name) else found
 
 
@@ -161,7 +155,7 @@ def value_of(name: str) -> Any:
     ArgumentError
         If the environment has another value than the legal ones, which the message lists.
     """
-    found = _chosen.values.get(name)
+    found = _chosen.get().get(name)
     return _from_environment(name) if found is None else found
 
 
@@ -183,13 +177,9 @@ def using(**values: Any) -> Iterator[None]:
     for name in values:
         if name not in SWITCHES:
             raise ArgumentError(f"no switch {name!r}", fix=f"use one of {', '.join(SWITCHES)}")
-    previous = dict(_chosen.values)
-    _chosen.values.update({name: SWITCHES[name].read(value) for name, value in values.items()})
-    with activity if "check" in values else nullcontext():  # compiled calls ask for the checks again
-        try:
-            yield
-        finally:
-            _chosen.values = previous
+    read = {name: SWITCHES[name].read(value) for name, value in values.items()}
+    with _chosen.bound({**_chosen.get(), **read}, marks="check" in values):  # compiled calls ask for the checks again
+        yield
 
 
 @contextmanager

@@ -1,19 +1,20 @@
 """`numhlo.tree`: the functions of `numhlo.tree_util` under shorter names, as in `jax.tree`."""
 
-from numhlo.tracer.pytree_paths import tree_flatten_with_path as flatten_with_path
-from numhlo.tracer.pytree_paths import tree_leaves_with_path as leaves_with_path
-from numhlo.tracer.pytree_paths import tree_map_with_path as map_with_path
-from numhlo.tracer.pytree_registration import static
-from numhlo.tracer.pytree_structures import tree_broadcast as broadcast
-from numhlo.tracer.pytree_structures import tree_reduce_associative as reduce_associative
-from numhlo.tracer.pytrees import tree_all as all
-from numhlo.tracer.pytrees import tree_flatten as flatten
-from numhlo.tracer.pytrees import tree_leaves as leaves
-from numhlo.tracer.pytrees import tree_map as map
-from numhlo.tracer.pytrees import tree_reduce as reduce
-from numhlo.tracer.pytrees import tree_structure as structure
-from numhlo.tracer.pytrees import tree_transpose as transpose
-from numhlo.tracer.pytrees import tree_unflatten as unflatten
+from numhlo.tracer.sources import cite as _cite
+from numhlo.tracer.trees.pytree_paths import tree_flatten_with_path as flatten_with_path
+from numhlo.tracer.trees.pytree_paths import tree_leaves_with_path as leaves_with_path
+from numhlo.tracer.trees.pytree_paths import tree_map_with_path as map_with_path
+from numhlo.tracer.trees.pytree_registration import static
+from numhlo.tracer.trees.pytree_structures import tree_broadcast as broadcast
+from numhlo.tracer.trees.pytree_structures import tree_reduce_associative as reduce_associative
+from numhlo.tracer.trees.pytrees import tree_all as all
+from numhlo.tracer.trees.pytrees import tree_flatten as flatten
+from numhlo.tracer.trees.pytrees import tree_leaves as leaves
+from numhlo.tracer.trees.pytrees import tree_map as map
+from numhlo.tracer.trees.pytrees import tree_reduce as reduce
+from numhlo.tracer.trees.pytrees import tree_structure as structure
+from numhlo.tracer.trees.pytrees import tree_transpose as transpose
+from numhlo.tracer.trees.pytrees import tree_unflatten as unflatten
 
 __all__ = [
     "all",
@@ -31,3 +32,4 @@ __all__ = [
     "transpose",
     "unflatten",
 ]
+_cite(globals(), "jax.tree.{}", __all__)

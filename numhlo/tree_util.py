@@ -1,8 +1,9 @@
 """Pytrees: nested containers of arrays, taken apart, mapped over, and put together again."""
 
-from numhlo.tracer.pytree_keys import DictKey, FlattenedIndexKey, GetAttrKey, SequenceKey, keystr
-from numhlo.tracer.pytree_paths import tree_flatten_with_path, tree_leaves_with_path, tree_map_with_path
-from numhlo.tracer.pytree_registration import (
+from numhlo.tracer.sources import cite as _cite
+from numhlo.tracer.trees.pytree_keys import DictKey, FlattenedIndexKey, GetAttrKey, SequenceKey, keystr
+from numhlo.tracer.trees.pytree_paths import tree_flatten_with_path, tree_leaves_with_path, tree_map_with_path
+from numhlo.tracer.trees.pytree_registration import (
     Partial,
     register_dataclass,
     register_pytree_node,
@@ -11,7 +12,7 @@ from numhlo.tracer.pytree_registration import (
     register_pytree_with_keys_class,
     register_static,
 )
-from numhlo.tracer.pytree_structures import (
+from numhlo.tracer.trees.pytree_structures import (
     all_leaves,
     flatten_one_level,
     flatten_one_level_with_keys,
@@ -22,7 +23,7 @@ from numhlo.tracer.pytree_structures import (
     treedef_is_leaf,
     treedef_tuple,
 )
-from numhlo.tracer.pytrees import (
+from numhlo.tracer.trees.pytrees import (
     PyTreeDef,
     tree_all,
     tree_flatten,
@@ -69,3 +70,4 @@ __all__ = [
     "treedef_is_leaf",
     "treedef_tuple",
 ]
+_cite(globals(), "jax.tree_util.{}", __all__)

@@ -76,6 +76,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     seen: set[str] = set()
     for item in items:
+        if " at 0x" in item.nodeid:
+            raise pytest.UsageError(f"{item.nodeid}: an address, which is another one in every test worker, is no name")
         function = item.nodeid.partition("[")[0]
         left_out = any(item.get_closest_marker(name) for name in ("slow", "interrupts"))
         quick = not left_out and not function.startswith("tests/architecture")
@@ -142,7 +144,7 @@ def _kernels_for_nobody() -> Iterator[None]:
             if job is None:  # a compiler process is to end
                 ends.append(job)
                 continue
-            with service.lock:
+            with service.lock.own:
                 service.waiting -= 1
             handle = cache._handles.get(job.kernel)
             if handle is not None:
@@ -152,10 +154,16 @@ def _kernels_for_nobody() -> Iterator[None]:
 
 
 @pytest.fixture
+def loops_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plan loops over small arrays as those over large ones: their launches are not joined."""
+    monkeypatch.setattr(importlib.import_module("numhlo.backend.planning.joined_loops"), "MOST_NANOSECONDS", -1)
+
+
+@pytest.fixture
 def first_answers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Compile nothing, for tests that call each function once: all answers come before kernels could."""
     backend = importlib.import_module("numhlo.backend.kernel_cache")  # not above: coverage would start later
-    monkeypatch.setattr(backend.compiler_service(), "submit", lambda kernel: Future())
+    monkeypatch.setattr(backend.compiler_service(), "submit", lambda kernel, then: Future())
     yield
     backend.kernel_cache().orphan_unfinished()
 

@@ -94,7 +94,8 @@ def test_ops_that_read_one_array_are_of_several_kernels():
     module = stablehlo.parse(sum_of_many_terms(1000))
     module.run("main", np.linspace(0.1, 1, 8, dtype=np.float32))
     (made,) = module.functions["main"].programs.values()
-    assert max(kernel.source.count("\n") for kernel in made.kernels) < 1500
+    assert max(kernel.source.count("\n") for kernel in made.kernels) < 2100  # 400 powers, each with its number
+    assert len(made.executable.table.instructions) <= 12  # terms are computed with their sums, though they come first
 
 
 def test_calls_too_deep_for_the_interpreter():

@@ -35,8 +35,11 @@ def kernel(ctx, bufs, dims, lo, hi):
 """
 CASES: dict[str, tuple[float, float, Any, Any]] = {  # from, to, NumPy's or SciPy's function, libm's
     "exp": (-10, 10, np.exp, math.exp),
+    "exp2": (-10, 10, np.exp2, getattr(math, "exp2", None)),
     "expm1": (-10, 10, np.expm1, math.expm1),
     "log": (0.01, 10, np.log, math.log),
+    "log2": (0.01, 10, np.log2, math.log2),
+    "log10": (0.01, 10, np.log10, math.log10),
     "log1p": (-0.9, 10, np.log1p, math.log1p),
     "tanh": (-6, 6, np.tanh, math.tanh),
     "logistic": (-6, 6, special.expit, None),

@@ -6,7 +6,6 @@ arrives, even in the middle of a call. Calls may come from several threads, and 
 
 from __future__ import annotations
 
-import threading
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -31,6 +30,8 @@ from numhlo.backend.runtime.result_copies import with_fresh_results
 from numhlo.backend.runtime.result_memory import LEAST_BYTES, result_memory
 from numhlo.backend.runtime.step_table import StepTable
 from numhlo.lowering.ir.errors import InternalError
+from numhlo.lowering.ir.interruptions import ProcessLock, copy_together
+from numhlo.lowering.ir.scoped_values import with_own_bindings
 from numhlo.lowering.ops.back_edges import at_back_edges
 from numhlo.lowering.ops.control_flow import CALL, COMPOSITE
 
@@ -97,7 +98,7 @@ class Executable:
         self._results = self._numbers(Place.RESULT)
         self._awaited: dict[int, tuple[KernelHandle, ...]] = {}
         self._frames: list[Frame] = []
-        self._lock = threading.Lock()
+        self._lock = ProcessLock()
         self._entry = EntryRecords(self.program, array_type, self._written)
         self._entry_frames: list[Frame] = []
         self._fast: Callable[..., Any] | None = None
@@ -215,7 +216,7 @@ class Executable:
 
     def _update(self) -> None:
         """Put the machine code that has arrived into the table."""
-        with self._lock:
+        with self._lock.own:
             self._place(self._arrived())
             if self._native or self._pending or not all(request_native(native).done for native in self._natives):
                 return
@@ -233,7 +234,7 @@ class Executable:
                 cache.request(kernel)
             if not handle.done:
                 continue
-            del self._pending[kernel]
+            self._pending.pop(kernel, None)
             if handle.error is None:
                 found[kernel] = handle.address
             elif not isinstance(handle.error, CompilerClosedError):
@@ -316,9 +317,7 @@ class Executable:
         self._prepare(frame)
         try:
             self._run(frame)
-            for index in self.program.written:
-                if arrays[index] is not given[index]:
-                    np.copyto(given[index], arrays[index])
+            copy_together([(given[k], arrays[k]) for k in self.program.written if arrays[k] is not given[k]])
             return self._collect(arrays, made)
         finally:
             self._finish(frame)
@@ -390,7 +389,7 @@ class Executable:
                 self._check_status(frame)
                 if step == layout.DONE:
                     return
-            step = self._step_in_python(frame, step, may_be_native)
+            step = with_own_bindings(self._step_in_python, frame, step, may_be_native)
             if arrived != arrivals.latest:
                 arrived = arrivals.latest
                 self._update()
@@ -463,7 +462,7 @@ class Executable:
             driver(frame.address, frame.table, self.table.address, self.table.clean_up, 0)
         frame.end()
         if self._fast is not None:
-            with self._lock:
+            with self._lock.own:
                 self._offer_frame(frame)
         elif len(self._frames) < KEPT_FRAMES:
             self._frames.append(frame)

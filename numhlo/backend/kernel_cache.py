@@ -8,8 +8,6 @@ longest.
 from __future__ import annotations
 
 import os
-import threading
-from collections import OrderedDict
 from concurrent.futures import Future
 from itertools import count
 from weakref import WeakValueDictionary
@@ -18,6 +16,7 @@ from numhlo.backend.compiler.service import compiler_service
 from numhlo.backend.disk_cache import DiskCache, default_folder
 from numhlo.backend.loader import LoadedKernel
 from numhlo.backend.program import Kernel
+from numhlo.lowering.ir.interruptions import Latch, ProcessLock
 
 KEPT = 1024
 
@@ -46,13 +45,15 @@ class KernelHandle:
     loaded : LoadedKernel or None
     error : BaseException or None
         Why there is no machine code and never will be.
+    done : bool
+        It is loaded or failed.
     orphaned : bool
-        Nobody is working on it: whoever was is on the other side of a fork.
+        Nobody is working on it: whoever was is on the other side of a fork, or was interrupted.
     origin : str
         ``"compiled"``, ``"compiled in this process"`` or ``"disk"`` once loaded.
     """
 
-    __slots__ = ("__weakref__", "_done", "error", "kernel", "loaded", "origin", "orphaned")
+    __slots__ = ("__weakref__", "_arrived", "done", "error", "kernel", "loaded", "origin", "orphaned")
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
@@ -60,22 +61,18 @@ class KernelHandle:
         self.error: BaseException | None = None
         self.origin = ""
         self.orphaned = False
-        self._done = threading.Event()
+        self.done = False
+        self._arrived = Latch()
 
     @property
     def address(self) -> int:
         """Return the address of the machine code, 0 where there is none yet."""
         return 0 if self.loaded is None else self.loaded.address
 
-    @property
-    def done(self) -> bool:
-        """Return whether the kernel is loaded or failed."""
-        return self._done.is_set()
-
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until the kernel is loaded or failed; return whether it is."""
         compiler_service().answered.set()
-        return self._done.wait(seconds)
+        return self.done or self._arrived.wait(-1 if seconds is None else seconds)
 
     def finish(self, code: bytes, origin: str) -> None:
         """Load object code."""
@@ -83,18 +80,23 @@ class KernelHandle:
             self.loaded, self.origin = LoadedKernel(self.kernel.name, code), origin
         except Exception as error:  # noqa: BLE001 - whoever waits for the kernel gets it
             self.error = error
-        self._done.set()
-        arrivals.tell()
+        self._finish()
 
     def orphan(self) -> None:
-        """Start over: nobody is working on it."""
-        self.orphaned, self.error, self._done = True, None, threading.Event()
+        """Start over: nobody is working on it, and nobody need wait before somebody asks for it again."""
+        before = self._arrived
+        self.orphaned, self.error, self.done, self._arrived = True, None, False, Latch()
+        before.set()
         arrivals.tell()
 
     def fail(self, error: BaseException) -> None:
         """Say that there will be no machine code."""
         self.error = error
-        self._done.set()
+        self._finish()
+
+    def _finish(self) -> None:
+        self.done = True
+        self._arrived.set()
         arrivals.tell()
 
 
@@ -111,31 +113,38 @@ class KernelCache:
     def __init__(self, disk: DiskCache, kept: int = KEPT) -> None:
         self.disk = disk
         self.kept = kept
-        self.lock = threading.RLock()
+        self.lock = ProcessLock()
         self._handles: WeakValueDictionary[Kernel, KernelHandle] = WeakValueDictionary()
-        self._recent: OrderedDict[Kernel, KernelHandle] = OrderedDict()
+        self._recent: dict[Kernel, KernelHandle] = {}  # the last used last
         self.hits = self.disk_hits = self.compiles = 0
 
     def request(self, kernel: Kernel) -> KernelHandle:
         """Return a kernel's handle, and see to it that there will be machine code."""
-        with self.lock:
-            handle = self._handles.get(kernel)
-            if handle is not None and not handle.orphaned:
-                self.hits += 1
+        asked: KernelHandle | None = None
+        try:
+            with self.lock.own:
+                handle = self._handles.get(kernel)
+                if handle is not None and not handle.orphaned:
+                    self.hits += 1
+                    self._use(handle)
+                    return handle
+                if handle is None:
+                    handle = KernelHandle(kernel)
+                asked = self._handles[kernel] = handle
+                handle.orphaned = False
                 self._use(handle)
-                return handle
-            if handle is None:
-                handle = self._handles[kernel] = KernelHandle(kernel)
-            handle.orphaned = False
-            self._use(handle)
-        self._provide(handle)
+            self._provide(handle)
+        except BaseException:  # an interrupt: whoever needs the kernel asks again
+            if asked is not None and not asked.done:
+                asked.orphan()
+            raise
         return handle
 
     def _use(self, handle: KernelHandle) -> None:
+        self._recent.pop(handle.kernel, None)
         self._recent[handle.kernel] = handle
-        self._recent.move_to_end(handle.kernel)
         while len(self._recent) > self.kept:
-            self._recent.popitem(last=False)
+            del self._recent[next(iter(self._recent))]
 
     def _provide(self, handle: KernelHandle) -> None:
         code = self.disk.read(handle.kernel)
@@ -147,7 +156,7 @@ class KernelCache:
             handle.orphan()  # what the disk had can't be loaded: compile it
             handle.orphaned = False
         self.compiles += 1
-        compiler_service().submit(handle.kernel).add_done_callback(lambda future: self._arrive(handle, future))
+        compiler_service().submit(handle.kernel, lambda future: self._arrive(handle, future))
 
     def _arrive(self, handle: KernelHandle, future: Future[bytes]) -> None:
         error = future.exception()
@@ -164,35 +173,32 @@ class KernelCache:
 
     def clear(self) -> None:
         """Forget all kernels; machine code that a program holds stays."""
-        with self.lock:
+        with self.lock.own:
             self._recent.clear()
             self._handles.clear()
 
     def orphan_unfinished(self) -> None:
         """Let `request` ask again for what had not arrived: after a fork, who would have brought it is gone."""
-        self.lock = threading.RLock()
         for handle in list(self._handles.values()):
             if not handle.done:
                 handle.orphan()
 
 
 _cache: KernelCache | None = None
-_cache_lock = threading.Lock()
+_cache_lock = ProcessLock()
 
 
 def kernel_cache() -> KernelCache:
     """Return this process's kernel cache."""
     global _cache
     if _cache is None:
-        with _cache_lock:
+        with _cache_lock.own:
             if _cache is None:
                 _cache = KernelCache(DiskCache(default_folder()))
     return _cache
 
 
 def _after_fork() -> None:
-    global _cache_lock
-    _cache_lock = threading.Lock()
     if _cache is not None:
         _cache.orphan_unfinished()
 

@@ -63,7 +63,7 @@ class Launch:
     extent : int
         Work units; chunks ``[lo, hi)`` may run on any thread.
     grain : int
-        Least work units worth a chunk (about 20 µs of work); ``extent`` where the kernel must run whole.
+        Least work units worth a chunk (about 20 µs of work); more than ``extent`` where the kernel must run whole.
     ops : sequence of Op
         What the kernel computes, for the NumPy engine and for display.
     inputs, outputs : sequence of (Value, int)
@@ -74,6 +74,8 @@ class Launch:
         The next part of what the launch before began, with no ops of its own: both must run on the same engine.
     scalar : bool
         The kernel is scalar code with loops: plain Python runs it faster than NumPy does, op by op on single numbers.
+    loop : Loop or None
+        The loop of which the kernel does all rounds, with the steps that it is made of.
     """
 
     kernel: Kernel
@@ -88,6 +90,7 @@ class Launch:
     bytes: int = 0
     follows: bool = False
     scalar: bool = False
+    loop: Loop | None = None
 
 
 @dataclass(slots=True, eq=False)

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from numhlo.compilation.signature import POSITIONAL, Call, Parameters, Selection
-from numhlo.tracer.pytree_keys import keystr
-from numhlo.tracer.pytree_paths import tree_leaves_with_path
+from numhlo.tracer.trees.pytree_keys import keystr
+from numhlo.tracer.trees.pytree_paths import tree_leaves_with_path
 
 
 def leaf_names(call: Call, parameters: Parameters) -> list[str]:

@@ -6,6 +6,9 @@ import functools
 from collections.abc import Iterator
 from typing import Any
 
+from numhlo.tracer.arguments import WEAK
+from numhlo.tracer.trees.pytrees import find_container
+
 
 class BoundFunction:
     """A jitted method of one object."""
@@ -50,3 +53,9 @@ def is_property(function: Any, owner: type) -> bool:
 def _attributes(owner: type) -> Iterator[Any]:
     for ancestor in owner.__mro__:
         yield from vars(ancestor).values()
+
+
+def is_static_instance(instance: Any) -> bool:
+    """Return whether a method's object is a static argument: anything but a registered container or an array."""
+    kind = type(instance)
+    return find_container(kind) is None and kind not in WEAK and not hasattr(kind, "__array__")

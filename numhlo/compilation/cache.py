@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 import weakref
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from itertools import islice
 from typing import Any, NamedTuple
 
 from numhlo.compilation.dispatch import Route
 from numhlo.compilation.entry import Entry
 from numhlo.compilation.keys import CallKey, InstanceKey, difference, distance
+from numhlo.lowering.ir.interruptions import ProcessLock
 
 MOST_KEYS = 512
 """Signatures that one function keeps."""
@@ -51,12 +49,22 @@ COMPARED_KEYS = 8
 """A miss is explained by the nearest of this many recent keys, so that many shapes don't make each new one dearer."""
 
 
+class _Variants(list[Entry]):
+    """The entries of one signature, and when it was called last, counted in calls.
+
+    A signal handler that raises may end any comparison of keys: a dict survives that, an OrderedDict that is moving a
+    key does not.
+    """
+
+    used = 0
+
+
 class Cache:
     """Entries of one function.
 
     Attributes
     ----------
-    lock : RLock
+    lock : ProcessLock
         Held while tracing, so that threads that call for the first time at once trace once.
     routes : tuple of Route
         The entries that were called last, the latest first.
@@ -64,10 +72,10 @@ class Cache:
 
     def __init__(self) -> None:
         _all_caches.add(self)
-        self.lock = threading.RLock()
+        self.lock = ProcessLock()
         self.routes: tuple[Route, ...] = ()
-        self._entries: OrderedDict[CallKey, list[Entry]] = OrderedDict()
-        self._misses = 0
+        self._entries: dict[CallKey, _Variants] = {}
+        self._calls = self._misses = 0
         self._past_calls = 0  # of entries that are gone
 
     def find(self, key: CallKey, leaves: Sequence[Any]) -> Entry | None:
@@ -76,7 +84,7 @@ class Cache:
         if variants is not None:
             for entry in variants:
                 if entry.fits(leaves):
-                    self._touch(key)
+                    self._touch(variants)
                     return entry
         return None
 
@@ -84,17 +92,16 @@ class Cache:
         self, key: CallKey, leaves: Sequence[Any], make: Callable[[Callable[[], str]], Entry], names: Sequence[str]
     ) -> Entry:
         """Return the entry that serves a call, made by ``make(cause)`` where there is none."""
-        with self.lock:
+        with self.lock.own:
             entry = self.find(key, leaves)
             if entry is None:
                 entry = make(self.explain_miss(key, leaves, names))
                 self._add(key, entry)
             return entry
 
-    def _touch(self, key: CallKey | None) -> None:
+    def _touch(self, variants: _Variants) -> None:
         """Note that a signature was called: the ones not called for longest go first."""
-        with suppress(KeyError):  # another thread has just dropped it
-            self._entries.move_to_end(key)  # type: ignore[arg-type]
+        variants.used = self._calls = self._calls + 1
 
     def promote(self, entry: Entry, make_route: Callable[[], Route]) -> None:
         """Make an entry's route the first that calls try."""
@@ -109,15 +116,17 @@ class Cache:
             for dead in [k for k in self._entries if _is_dead(k)]:
                 self._forget(self._entries.pop(dead))
         for route in self.routes:  # whose calls don't look anything up
-            self._touch(route.entry.cache_key)
+            known = self._entries.get(route.entry.cache_key) if route.entry.cache_key else None
+            if known is not None:
+                self._touch(known)
         entry.cache_key, entry.number = key, self._misses
-        variants = self._entries.setdefault(key, [])
+        variants = self._entries.setdefault(key, _Variants())
         variants.insert(0, entry)
         self._forget(variants[MOST_VARIANTS:])
         del variants[MOST_VARIANTS:]
-        self._touch(key)
+        self._touch(variants)
         while len(self._entries) > MOST_KEYS:
-            self._forget(self._entries.popitem(last=False)[1])
+            self._forget(self._entries.pop(min(self._entries, key=lambda k: self._entries[k].used)))
 
     def _forget(self, entries: Sequence[Entry]) -> None:
         self.routes = tuple([r for r in self.routes if r.entry not in entries])
@@ -154,7 +163,7 @@ class Cache:
 
     def clear(self) -> None:
         """Forget everything."""
-        with self.lock:
+        with self.lock.own:
             self._entries.clear()
             self.routes = ()
             self._misses = self._past_calls = 0
@@ -182,12 +191,12 @@ def _layout_of(entry: Entry) -> str:
 
 
 _caches: weakref.WeakKeyDictionary[Any, dict[Any, Cache]] = weakref.WeakKeyDictionary()
-_caches_lock = threading.Lock()
+_caches_lock = ProcessLock()
 
 
 def cache_of(fun: Any, options: Any) -> Cache:
     """Return the cache of a function under the given options: one for all that `jit` makes of it, and as long-lived."""
-    with _caches_lock:
+    with _caches_lock.own:
         try:
             return _caches.setdefault(fun, {}).setdefault(options, Cache())
         except TypeError:  # neither hashable nor weakly referable: nobody can pass it twice

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from numhlo.tracer.trace import activity
+from numhlo.lowering.ir.scoped_values import ScopedValue
 
-
-class _Disabling(threading.local):
-    disabled = False
-
-
-_state = _Disabling()
+_disabled = ScopedValue(False)
 
 
 @contextmanager
@@ -32,15 +26,10 @@ def disable_jit(disable: bool = True) -> Iterator[None]:
     ...     numhlo.jit(lambda x: type(x).__name__)(1.0)
     'float'
     """
-    previous, _state.disabled = _state.disabled, disable
-    activity.enter()
-    try:
+    with _disabled.bound(disable, marks=True):
         yield
-    finally:
-        activity.leave()
-        _state.disabled = previous
 
 
 def is_disabled() -> bool:
     """Return whether jitted functions run as plain Python in this thread."""
-    return _state.disabled
+    return _disabled.get()

@@ -18,7 +18,7 @@ from numhlo.compilation.entry import Entry
 from numhlo.compilation.keys import InstanceKey, weak_class
 from numhlo.compilation.signature import Call
 from numhlo.tracer.arguments import LeafType, has_own_arithmetic
-from numhlo.tracer.pytrees import PyTreeDef, find_container
+from numhlo.tracer.trees.pytrees import PyTreeDef, find_container
 
 MISS: Any = object()
 """What a route returns for a call that is not its own."""
@@ -134,6 +134,8 @@ class Route:
             arrays = self._lay_out([*leaves, *self._captures])
             if arrays is None:
                 return MISS
+            if self._is_owner:
+                self.entry.set_apart(leaves, arrays)
             made = native(*arrays)
             if made.__class__ is tuple and self._is_owner:
                 self.entry.copy_back(leaves, arrays)

@@ -10,12 +10,13 @@ import numpy as np
 from numhlo.compilation.keys import CallKey, describe_key
 from numhlo.compilation.observer import Observer
 from numhlo.compilation.programs import make_program
+from numhlo.compilation.result_structure import unflattener
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, MutationError
+from numhlo.lowering.ir.interruptions import copy_together
 from numhlo.tracer.arguments import LeafType, as_ndarray
-from numhlo.tracer.captured_state import Guards
 from numhlo.tracer.function_tracing import TracedFunction
-from numhlo.tracer.pytrees import LEAF, PyTreeDef, tree_unflatten
+from numhlo.tracer.plain_python.captured_state import Guards
 from numhlo.tracer.strides import Strides
 
 OVERLAP_EFFORT: Any = 10_000  # NumPy's stubs once asked for a Literal
@@ -131,6 +132,7 @@ class Entry:
         for number in self.written:
             if not isinstance(leaves[number], np.ndarray):  # whatever it lends its elements from stays as it is
                 arrays[number] = arrays[number].copy()
+        self.set_apart(leaves, arrays)
         results = self.observer.run(self.program, arrays) if self.observer.times_runs else self.program(arrays)
         self.copy_back(leaves, arrays)
         return self.unflatten(results) if self.rebound is None else self.finish(results, arguments)
@@ -141,12 +143,17 @@ class Entry:
         self.rebound.repeat(arguments, results)
         return self.unflatten(results[: len(results) - self.rebound.count])
 
+    def set_apart(self, leaves: Sequence[Any], arrays: list[np.ndarray]) -> None:
+        """Let a call that works on a copy of one written argument work on copies of all: they change together."""
+        if len(self.written) > 1 and any(_is_copied(leaves[k], arrays[k]) for k in self.written):
+            for number in self.written:
+                if not _is_copied(leaves[number], arrays[number]):
+                    arrays[number] = arrays[number].copy()
+
     def copy_back(self, leaves: Sequence[Any], arrays: Sequence[np.ndarray]) -> None:
         """Give written arguments their new contents where a call worked on copies of them."""
-        for number in self.written:
-            leaf, array = leaves[number], arrays[number]
-            if isinstance(leaf, np.ndarray) and not np.may_share_memory(leaf, array):
-                np.copyto(leaf, array)
+        written = [(leaves[k], arrays[k]) for k in self.written]
+        copy_together([(leaf, array) for leaf, array in written if _is_copied(leaf, array)])
 
     def wait(self) -> None:
         """Wait until all kernels are compiled."""
@@ -221,6 +228,11 @@ def check_written(
                 )
 
 
+def _is_copied(leaf: Any, array: np.ndarray) -> bool:
+    """Return whether an argument has to be given the elements of the array that a call works on."""
+    return isinstance(leaf, np.ndarray) and leaf.size > 0 and not np.may_share_memory(leaf, array)
+
+
 def strides_of(leaf: Any) -> Strides | None:
     """Return how a leaf lies in memory: None where it is C-contiguous, as scalars are."""
     return leaf.strides if isinstance(leaf, np.ndarray) and not leaf.flags.c_contiguous else None
@@ -240,40 +252,3 @@ def as_operand(leaf: Any, type: LeafType, name: str) -> np.ndarray:
     """Return a leaf as compiled code takes it: C-contiguous, aligned, in native byte order."""
     array = np.asarray(as_ndarray(leaf, name), type.tensor.dtype, order="C")
     return array if array.flags.aligned else array.copy()
-
-
-def unflattener(tree: PyTreeDef) -> Callable[[Sequence[Any]], Any]:
-    """Return the function that puts a list of results into a structure; quick for the usual structures."""
-    if tree is LEAF or tree == LEAF:
-        return lambda results: results[0]
-    if tree.node_type is type(None):
-        return lambda results: None
-    if all(child == LEAF for child in tree.children):
-        if tree.node_type in (tuple, list):
-            return tree.node_type
-        if tree.node_type is dict:
-            keys = tree.metadata
-            return lambda results: dict(zip(keys, results, strict=True))
-    if tree.node_type is tuple and all(child == LEAF or _holds_leaves(child) for child in tree.children):
-        return _nested(tree)
-    return lambda results: tree_unflatten(tree, results)
-
-
-def _holds_leaves(tree: PyTreeDef) -> bool:
-    return tree.node_type is tuple and all(child == LEAF for child in tree.children)
-
-
-def _nested(tree: PyTreeDef) -> Callable[[Sequence[Any]], Any]:
-    """Return the function that makes a tuple of tuples, as loops return them: cut out of the results, not built."""
-    cuts: list[Any] = []
-    start = 0
-    for child in tree.children:
-        count = 1 if child == LEAF else len(child.children)
-        cuts.append(start if child == LEAF else slice(start, start + count))
-        start += count
-
-    def cut(results: Sequence[Any]) -> Any:
-        whole = tuple(results)
-        return tuple([whole[part] for part in cuts])
-
-    return cut

@@ -7,37 +7,26 @@ again and again, which took half the time of tracing and planning.
 from __future__ import annotations
 
 import gc
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from typing import TypeVar
+
+from numhlo.lowering.ir.scoped_values import ProcessSetting, with_own_bindings
+
+R = TypeVar("R")
 
 THRESHOLD = 200_000
 """Objects that are allocated before a collection, while graphs are built."""
 
-
-class _Builders:
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.count = 0
-        self.usual = gc.get_threshold()
+_thresholds = ProcessSetting(gc.get_threshold, lambda numbers: gc.set_threshold(*numbers))
 
 
-_builders = _Builders()
+def build(make: Callable[[], R]) -> R:
+    """Return ``make()``, with rare collections in all threads until the last call like this ends.
+
+    A disabled collector stays so. Blocks of this thread that a signal's handler broke off have ended, too.
+    """
+    return _thresholds.during(_rarer, with_own_bindings, make)
 
 
-@contextmanager
-def rare_collections() -> Iterator[None]:
-    """Let collections be rare, in all threads, until the last block like this ends; a disabled collector stays so."""
-    with _builders.lock:
-        _builders.count += 1
-        if _builders.count == 1:
-            _builders.usual = gc.get_threshold()
-            if 0 < _builders.usual[0] < THRESHOLD:
-                gc.set_threshold(THRESHOLD, *_builders.usual[1:])
-    try:
-        yield
-    finally:
-        with _builders.lock:
-            _builders.count -= 1
-            if _builders.count == 0 and gc.get_threshold()[0] == THRESHOLD:
-                gc.set_threshold(*_builders.usual)
+def _rarer(usual: tuple[int, int, int]) -> tuple[int, int, int]:
+    return (THRESHOLD, *usual[1:]) if 0 < usual[0] < THRESHOLD else usual

@@ -17,13 +17,13 @@ import numhlo.tracer.applying
 import numhlo.tracer.methods
 import numhlo.tracer.namespace.families  # noqa: F401 - NumPy's names get their traced meaning
 from numhlo.compilation.argument_leaves import donated_leaves, leaf_names, parameter_name
-from numhlo.compilation.bound_function import BoundFunction, is_class_method, is_property
+from numhlo.compilation.bound_function import BoundFunction, is_class_method, is_property, is_static_instance
 from numhlo.compilation.cache import Cache, CacheInfo, cache_of
 from numhlo.compilation.disabling import is_disabled
 from numhlo.compilation.dispatch import MISS, RebindingRoute, Route
 from numhlo.compilation.entry import Entry, strides_of
 from numhlo.compilation.explain import explain
-from numhlo.compilation.garbage import rare_collections
+from numhlo.compilation.garbage import build
 from numhlo.compilation.keys import CallKey, InstanceKey, describe_key, leaf_keys
 from numhlo.compilation.leaks import refuse_leaks, watches_leaks
 from numhlo.compilation.observer import Observer
@@ -40,19 +40,21 @@ from numhlo.compilation.signature import (
 )
 from numhlo.compilation.stages import Lowered, Traced
 from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.lowering.ir.scoped_values import settle, unsettled
 from numhlo.switches import SWITCHES, chosen, using
-from numhlo.tracer import views
-from numhlo.tracer.arguments import WEAK, LeafType, as_ndarray, leaf_type
+from numhlo.tracer.aliasing import views
+from numhlo.tracer.arguments import LeafType, as_ndarray, leaf_type
 from numhlo.tracer.autograph.rewriting import rewritten
-from numhlo.tracer.captured_state import Guards
-from numhlo.tracer.captured_walk import CapturedWalk
-from numhlo.tracer.frozen_draws import refusing_draws
 from numhlo.tracer.function_tracing import TracedFunction, call_traced, trace_pytree_function
-from numhlo.tracer.plain_numpy import run_traced
-from numhlo.tracer.pytrees import CONTAINERS, PyTreeDef, find_container, tree_flatten, tree_unflatten
-from numhlo.tracer.rebound_items import ContainerWatch
+from numhlo.tracer.plain_python.captured_state import Guards
+from numhlo.tracer.plain_python.captured_walk import CapturedWalk
+from numhlo.tracer.plain_python.frozen_draws import refusing_draws, undisturbed
+from numhlo.tracer.plain_python.interludes import is_interlude
+from numhlo.tracer.plain_python.plain_numpy import run_traced
+from numhlo.tracer.plain_python.rebound_items import ContainerWatch
 from numhlo.tracer.strides import Strides
-from numhlo.tracer.trace import Trace, Tracer, activity, current_trace
+from numhlo.tracer.trace import Trace, Tracer, current_trace, outside_traces
+from numhlo.tracer.trees.pytrees import CONTAINERS, PyTreeDef, tree_flatten, tree_unflatten
 
 
 class JittedFunction:
@@ -116,7 +118,7 @@ class JittedFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function: compiled, or as part of the function that is being traced."""
-        if not activity.count:
+        if not unsettled:
             for route in self._cache.routes:
                 found = route.try_call(args, kwargs)
                 if found is not MISS:
@@ -125,10 +127,15 @@ class JittedFunction:
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call through the cache."""
+        if unsettled:
+            settle()
         if is_disabled():
             return self.__wrapped__(*args, **kwargs)
         trace = current_trace()
         if trace is not None:
+            if is_interlude(trace) and not any(isinstance(x, Tracer) for x in tree_flatten((args, kwargs))[0]):
+                with outside_traces():
+                    return self._call(args, kwargs)
             if self._inline:
                 return self.__wrapped__(*args, **kwargs)
             return self._call_in_trace(trace, self._split(args, kwargs))
@@ -140,16 +147,16 @@ class JittedFunction:
         key = self._key(call, leaves, tree)
         entry = self._cache.find(key, leaves)
         if entry is None:
-            with rare_collections():  # the first run makes objects that stay, too: plans of the program's steps
-                return self._promoted(self._find_or_make(call, key, leaves), call).run(leaves, call.arguments)
-        return self._promoted(entry, call).run(leaves, call.arguments)
+            # the first run makes objects that stay, too: plans of the program's steps
+            return build(lambda: self._run(call, self._find_or_make(call, key, leaves), leaves))
+        return self._run(call, entry, leaves)
 
-    def _promoted(self, entry: Entry, call: Call) -> Entry:
+    def _run(self, call: Call, entry: Entry, leaves: Sequence[Any]) -> Any:
         if entry.rebound is None:
             self._cache.promote(entry, lambda: Route(entry, call))
         elif not call.statics:
             self._cache.promote(entry, lambda: RebindingRoute(entry, call))
-        return entry
+        return entry.run(leaves, call.arguments)
 
     def _checked(self, checks: frozenset[str]) -> JittedFunction:
         """Return this function with checks that hold for a block: it has entries of its own."""
@@ -165,9 +172,9 @@ class JittedFunction:
         static = self._static
         if args and isinstance(args[0], type):
             self._is_method = self._is_method or is_class_method(self, args[0])
-        if not self._is_method and len(args) == 1 and not kwargs and _is_static_instance(args[0]):
+        if not self._is_method and len(args) == 1 and not kwargs and is_static_instance(args[0]):
             self._is_method = is_property(self, type(args[0]))
-        if self._is_method and args and _is_static_instance(args[0]):
+        if self._is_method and args and is_static_instance(args[0]):
             static = Selection(static.numbers | {0}, static.names)
         return split_call(static, args, kwargs)
 
@@ -240,11 +247,14 @@ class JittedFunction:
         names: Sequence[str] | None = None,
     ) -> tuple[TracedFunction, Guards]:
         """Trace the function for one signature, inside the current trace if there is one."""
-        if not watches_leaks() or current_trace() is not None:
+        if current_trace() is not None:
             return self._trace_now(call, tree, types, strides, names)
         traces: list[weakref.ref[Trace]] = []
-        found = self._trace_now(call, tree, types, strides, names, lambda trace: traces.append(weakref.ref(trace)))
-        refuse_leaks(self._name, traces[0])
+        found = undisturbed(
+            lambda: self._trace_now(call, tree, types, strides, names, lambda t: traces.append(weakref.ref(t)))
+        )
+        if watches_leaks():
+            refuse_leaks(self._name, traces[-1])
         return found
 
     def _trace_now(
@@ -327,8 +337,7 @@ class JittedFunction:
             self._leaf_names(call, tree),
             donated_leaves(call, self._donated),
         )
-        with rare_collections():
-            traced, _ = self._trace(call, tree, types, [strides_of(x) for x in leaves])
+        traced, _ = build(lambda: self._trace(call, tree, types, [strides_of(x) for x in leaves]))
 
         def make_entry() -> Entry:
             observer = self._observer(key, names)
@@ -377,12 +386,6 @@ class JittedFunction:
 
 def _on_request() -> str:
     return "first: compiled on request"
-
-
-def _is_static_instance(instance: Any) -> bool:
-    """Return whether a method's object is a static argument: anything but a registered container or an array."""
-    kind = type(instance)
-    return find_container(kind) is None and kind not in WEAK and not hasattr(kind, "__array__")
 
 
 def _container_types(tree: PyTreeDef) -> set[type]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from numhlo.tracer.arguments import WEAK, leaf_type
 from numhlo.tracer.array import Array
-from numhlo.tracer.pytrees import PyTreeDef
+from numhlo.tracer.trees.pytrees import PyTreeDef
 
 
 class CallKey(NamedTuple):

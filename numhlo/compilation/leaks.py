@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import gc
-import threading
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from numhlo.lowering.ir.errors import LeakedTracerError
-from numhlo.tracer.trace import Trace, Tracer, activity
+from numhlo.lowering.ir.scoped_values import ScopedValue
+from numhlo.tracer.trace import Trace, Tracer
 
-
-class _Watch(threading.local):
-    on = False
-
-
-_watch = _Watch()
+_watched = ScopedValue(False)
 
 
 def watches_leaks() -> bool:
     """Return whether leaks are looked for in this thread."""
-    return _watch.on
+    return _watched.get()
 
 
 @contextmanager
@@ -55,12 +50,8 @@ def checking_leaks(enabled: bool = True) -> Iterator[None]:
     numhlo.lowering.ir.errors.LeakedTracerError: lambda leaks a traced array float64[]
     ...
     """
-    previous, _watch.on = _watch.on, enabled
-    try:
-        with activity:
-            yield
-    finally:
-        _watch.on = previous
+    with _watched.bound(enabled, marks=True):
+        yield
 
 
 def refuse_leaks(name: str, watched: weakref.ref[Trace]) -> None:

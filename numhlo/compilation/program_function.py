@@ -7,7 +7,6 @@ takes and what it refuses to run; what a module is for its user is in `numhlo.st
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,6 +17,7 @@ from numhlo.compilation.programs import CompiledProgram, InterpretedProgram, mak
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.ir import Function, Module, Op, TensorType, Type, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
+from numhlo.lowering.ir.interruptions import ProcessLock
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.communication import Communication, refusal
 from numhlo.lowering.ops.extents import same_shape
@@ -77,7 +77,7 @@ class ProgramFunction:
         self._depends_on_values = False
         self._types = [leaf for type in source.argument_types for leaf in leaf_types(type)]
         self._verify = verify
-        self._lock = threading.RLock()
+        self._lock = ProcessLock()
 
     def __repr__(self) -> str:
         return repr(self.source)
@@ -99,7 +99,7 @@ class ProgramFunction:
         UnsupportedError
             If it has an op, or a type, that numhlo has no definition of.
         """
-        with self._lock:
+        with self._lock.own:
             found = self._functions.get(self._key(shapes, arrays))
             if found is None:
                 found = self._make_function(shapes, arrays)
@@ -136,7 +136,7 @@ class ProgramFunction:
 
     def _program(self, arrays: Sequence[np.ndarray]) -> CompiledProgram | InterpretedProgram:
         shapes = tuple([x.shape for x in arrays])
-        with self._lock:
+        with self._lock.own:
             function = self.function(shapes, arrays)
             key = self._key(shapes, arrays)
             found = self.programs.get(key)

@@ -13,7 +13,7 @@ import numpy as np
 
 from numhlo.compilation.entry import Entry
 from numhlo.compilation.explain import explain_entry
-from numhlo.compilation.garbage import rare_collections
+from numhlo.compilation.garbage import build
 from numhlo.compilation.keys import describe_leaf, leaf_keys
 from numhlo.compilation.memory_plan import MemoryPlan, memory_plan
 from numhlo.compilation.reports import MemoryAnalysis, cost_analysis, kernel_sources, memory_analysis
@@ -25,7 +25,7 @@ from numhlo.lowering.ops.builder import FunctionBuilder
 from numhlo.lowering.text.printer import print_module
 from numhlo.tracer.arguments import ShapeDtypeStruct
 from numhlo.tracer.function_tracing import TracedFunction
-from numhlo.tracer.pytrees import PyTreeDef, tree_flatten, tree_unflatten
+from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_unflatten
 
 
 class Traced:
@@ -106,9 +106,7 @@ class Lowered:
 
     def compile(self) -> Compiled:
         """Return the compiled function, once all its kernels are there."""
-        with rare_collections():
-            entry = self._make_entry()
-        return Compiled(entry)
+        return Compiled(build(self._make_entry))
 
 
 class Compiled:

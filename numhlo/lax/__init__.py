@@ -3,19 +3,19 @@
 from numhlo.lax import linalg as linalg
 from numhlo.tracer import collectives as _collectives
 from numhlo.tracer import lax_builder_operations as _builder
-from numhlo.tracer import lax_linear_algebra as _linear_algebra
 from numhlo.tracer.absent import raise_absent as _raise_absent
 from numhlo.tracer.collectives import *  # noqa: F403
-from numhlo.tracer.control_flow import cond as cond
-from numhlo.tracer.control_flow import select as select
-from numhlo.tracer.control_flow import switch as switch
-from numhlo.tracer.differentiating import stop_gradient as stop_gradient
-from numhlo.tracer.implicit_solves import custom_linear_solve as custom_linear_solve
-from numhlo.tracer.implicit_solves import custom_root as custom_root
+from numhlo.tracer.control_flow.branches import cond as cond
+from numhlo.tracer.control_flow.branches import select as select
+from numhlo.tracer.control_flow.branches import switch as switch
+from numhlo.tracer.control_flow.loops import fori_loop as fori_loop
+from numhlo.tracer.control_flow.loops import while_loop as while_loop
+from numhlo.tracer.control_flow.scan import associative_scan as associative_scan
+from numhlo.tracer.control_flow.scan import map as map
+from numhlo.tracer.control_flow.scan import scan as scan
 from numhlo.tracer.lax_builder_operations import *  # noqa: F403
-from numhlo.tracer.lax_linear_algebra import *  # noqa: F403
-from numhlo.tracer.loops import fori_loop as fori_loop
-from numhlo.tracer.loops import while_loop as while_loop
+from numhlo.tracer.linear_algebra import lax_linear_algebra as _linear_algebra
+from numhlo.tracer.linear_algebra.lax_linear_algebra import *  # noqa: F403
 from numhlo.tracer.named_operations import composite as composite
 from numhlo.tracer.namespace import lax_arguments as _arguments
 from numhlo.tracer.namespace import lax_arithmetic as _arithmetic
@@ -43,9 +43,10 @@ from numhlo.tracer.namespace.lax_structure import *  # noqa: F403
 from numhlo.tracer.namespace.lax_window_arguments import *  # noqa: F403
 from numhlo.tracer.namespace.lax_windows import *  # noqa: F403
 from numhlo.tracer.namespace.local_convolution import *  # noqa: F403
-from numhlo.tracer.scan import associative_scan as associative_scan
-from numhlo.tracer.scan import map as map
-from numhlo.tracer.scan import scan as scan
+from numhlo.tracer.sources import cite as _cite
+from numhlo.tracer.transformations.differentiating import stop_gradient as stop_gradient
+from numhlo.tracer.transformations.implicit_solves import custom_linear_solve as custom_linear_solve
+from numhlo.tracer.transformations.implicit_solves import custom_root as custom_root
 
 _CONTROL = (
     "associative_scan",
@@ -82,6 +83,8 @@ _MODULES = (
 )
 _PUBLIC = {*_CONTROL, *[name for module in _MODULES for name in module.__all__]}
 __all__ = [name for name in sorted(globals()) if name in _PUBLIC]
+_cite(globals(), "XLA's operation semantics: {}", _builder.__all__)
+_cite(globals(), "jax.lax.{}", __all__)
 _ADVICE = {
     "ragged_dot": "use a product under a mask, or numhlo.ops.segment_sum of products",
     **dict.fromkeys(["pcast", "pvary", "axis_type"], "leave it out: there is one machine"),

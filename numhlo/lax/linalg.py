@@ -1,20 +1,21 @@
 """`numhlo.lax.linalg`: strict linear algebra, under the names of `jax.lax.linalg`."""
 
 from numhlo.tracer.absent import raise_absent as _raise_absent
-from numhlo.tracer.lax_linear_algebra import cholesky as cholesky
-from numhlo.tracer.lax_linear_algebra import eig as eig
-from numhlo.tracer.lax_linear_algebra import eigh as eigh
-from numhlo.tracer.lax_linear_algebra import lu as lu
-from numhlo.tracer.lax_linear_algebra import lu_pivots_to_permutation as lu_pivots_to_permutation
-from numhlo.tracer.lax_linear_algebra import qr as qr
-from numhlo.tracer.lax_linear_algebra import schur as schur
-from numhlo.tracer.lax_linear_algebra import svd as svd
-from numhlo.tracer.lax_linear_algebra import triangular_solve as triangular_solve
-from numhlo.tracer.lax_matrix_updates import cholesky_update as cholesky_update
-from numhlo.tracer.lax_matrix_updates import householder_product as householder_product
-from numhlo.tracer.lax_matrix_updates import ormqr as ormqr
-from numhlo.tracer.lax_matrix_updates import symmetric_product as symmetric_product
-from numhlo.tracer.lax_matrix_updates import tridiagonal_solve as tridiagonal_solve
+from numhlo.tracer.linear_algebra.lax_linear_algebra import cholesky as cholesky
+from numhlo.tracer.linear_algebra.lax_linear_algebra import eig as eig
+from numhlo.tracer.linear_algebra.lax_linear_algebra import eigh as eigh
+from numhlo.tracer.linear_algebra.lax_linear_algebra import lu as lu
+from numhlo.tracer.linear_algebra.lax_linear_algebra import lu_pivots_to_permutation as lu_pivots_to_permutation
+from numhlo.tracer.linear_algebra.lax_linear_algebra import qr as qr
+from numhlo.tracer.linear_algebra.lax_linear_algebra import schur as schur
+from numhlo.tracer.linear_algebra.lax_linear_algebra import svd as svd
+from numhlo.tracer.linear_algebra.lax_linear_algebra import triangular_solve as triangular_solve
+from numhlo.tracer.linear_algebra.lax_matrix_updates import cholesky_update as cholesky_update
+from numhlo.tracer.linear_algebra.lax_matrix_updates import householder_product as householder_product
+from numhlo.tracer.linear_algebra.lax_matrix_updates import ormqr as ormqr
+from numhlo.tracer.linear_algebra.lax_matrix_updates import symmetric_product as symmetric_product
+from numhlo.tracer.linear_algebra.lax_matrix_updates import tridiagonal_solve as tridiagonal_solve
+from numhlo.tracer.sources import cite as _cite
 
 __all__ = [
     "cholesky",
@@ -32,6 +33,7 @@ __all__ = [
     "triangular_solve",
     "tridiagonal_solve",
 ]
+_cite(globals(), "jax.lax.linalg.{}", __all__)
 _ADVICE = {
     "hessenberg": "use schur, which goes on to the triangular form",
     "qdwh": "use svd: u @ vh is the unitary factor, vh.mT.conj() * s @ vh the other",

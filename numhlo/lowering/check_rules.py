@@ -14,9 +14,10 @@ import numpy as np
 
 from numhlo.lowering.ir import Op, TensorType
 from numhlo.lowering.ir.errors import AxisOutOfBoundsError, IntegerOverflowError, InvalidValueError, NumhloError
-from numhlo.lowering.ops import conversion, elementwise, indexing
+from numhlo.lowering.ops import contraction, conversion, elementwise, indexing
+from numhlo.lowering.ops.control_flow import COMPOSITE
 from numhlo.lowering.ops.gather import start_positions
-from numhlo.lowering.ops.primitive import Primitive
+from numhlo.lowering.ops.primitive import RESULT_TYPES, Primitive
 from numhlo.lowering.ops.reduction import REDUCE
 from numhlo.lowering.ops.region_function import ELEMENTWISE_FAMILIES, single_op
 
@@ -133,6 +134,10 @@ def _exact_result(op: Op, operands: Sequence[Any], result: np.ndarray) -> Any:
             exact = EXACT[definition](*[np.asarray(x, np.float64) for x in operands])
     elif definition is REDUCE:
         exact = _exact_reduction(op, operands)
+    elif definition in (contraction.DOT_GENERAL, contraction.DOT):
+        exact = _exact_product(op, operands)
+    elif definition is COMPOSITE:
+        exact = _exact_running(op, operands)
     else:
         exact = None
     return exact
@@ -149,10 +154,37 @@ def _exact_reduction(op: Op, operands: Sequence[Any]) -> Any:
         return ufunc(ufunc.reduce(np.asarray(operands[0], np.float64), axis=axes), float(operands[1]))
 
 
+def _exact_product(op: Op, operands: Sequence[Any]) -> Any:
+    floats = TensorType(op.results[0].tensor.shape, np.dtype(np.float64))
+    arrays = [np.asarray(x, np.float64) for x in operands]
+    with np.errstate(all="ignore"):
+        return op.definition.evaluate(arrays, {**op.attributes, RESULT_TYPES: [floats]}, ())[0]
+
+
+def _exact_running(op: Op, operands: Sequence[Any]) -> Any:
+    """Return a running sum or product; None for another composite."""
+    kind = op.attributes["name"].removeprefix("numhlo.")
+    if kind not in ("cumsum", "cumprod"):
+        return None
+    numbers = op.attributes["composite_attributes"]
+    axis, ufunc = numbers["axis"], np.add if kind == "cumsum" else np.multiply
+    order = -1 if numbers["reverse"] else 1
+    source = np.moveaxis(np.asarray(operands[0], np.float64), axis, 0)[::order]
+    with np.errstate(all="ignore"):
+        return np.moveaxis(ufunc.accumulate(source, axis=0)[::order], 0, axis)
+
+
+def _quotient(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return the quotient, rounded to zero; 0 for a division by zero, which is no overflow."""
+    found: np.ndarray = np.trunc(np.divide(x, y, out=np.zeros(np.shape(x)), where=y != 0))
+    return found
+
+
 EXACT: Mapping[Primitive, Callable[..., Any]] = {
     elementwise.ADD: np.add,
     elementwise.SUBTRACT: np.subtract,
     elementwise.MULTIPLY: np.multiply,
+    elementwise.DIVIDE: _quotient,
     elementwise.NEGATE: np.negative,
     elementwise.ABS: np.abs,
     elementwise.POWER: np.power,

@@ -11,7 +11,10 @@ from numhlo.tracer.namespace.attention import *  # noqa: F403
 from numhlo.tracer.namespace.normalizations import *  # noqa: F403
 from numhlo.tracer.namespace.pooling import *  # noqa: F403
 from numhlo.tracer.namespace.rectifiers import *  # noqa: F403
+from numhlo.tracer.sources import cite as _cite
 
 _MODULES = (_activations, _attention, _normalizations, _pooling, _rectifiers)
 _PUBLIC = {"initializers", *[name for module in _MODULES for name in module.__all__]}
 __all__ = [name for name in sorted(globals()) if name in _PUBLIC]
+_cite(globals(), "flax.linen.{}", _pooling.__all__)
+_cite(globals(), "jax.nn.{}", __all__)

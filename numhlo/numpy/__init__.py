@@ -36,6 +36,7 @@ from numhlo.tracer.namespace.joining import *  # noqa: F403
 from numhlo.tracer.namespace.linear_algebra import *  # noqa: F403
 from numhlo.tracer.namespace.manipulation import *  # noqa: F403
 from numhlo.tracer.namespace.matrix_products import *  # noqa: F403
+from numhlo.tracer.namespace.membership import *  # noqa: F403
 from numhlo.tracer.namespace.moments import *  # noqa: F403
 from numhlo.tracer.namespace.nan_reductions import *  # noqa: F403
 from numhlo.tracer.namespace.padding import *  # noqa: F403
@@ -55,11 +56,14 @@ from numhlo.tracer.namespace.splitting import *  # noqa: F403
 from numhlo.tracer.namespace.statistics import *  # noqa: F403
 from numhlo.tracer.namespace.types import *  # noqa: F403
 from numhlo.tracer.namespace.windows import *  # noqa: F403
+from numhlo.tracer.sources import cite as _cite
 
 __array_api_version__ = "2024.12"
 _MODULES = (_applying, _brackets, _constants, *_families.FAMILIES)
 _PUBLIC = {"Array", "fft", "lib", "linalg", *[name for module in _MODULES for name in module.__all__]}
 __all__ = [name for name in sorted(globals()) if name in _PUBLIC]
+_cite(globals(), "numpy.lib.stride_tricks.{}", ["sliding_window_view"])
+_cite(globals(), "numpy.{}", [name for name in __all__ if name != "Array"])
 
 
 def __getattr__(name: str) -> object:

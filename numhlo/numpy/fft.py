@@ -4,6 +4,8 @@ from numhlo.tracer.namespace import fourier as _fourier
 from numhlo.tracer.namespace import frequencies as _frequencies
 from numhlo.tracer.namespace.fourier import *  # noqa: F403
 from numhlo.tracer.namespace.frequencies import *  # noqa: F403
+from numhlo.tracer.sources import cite as _cite
 
 _PUBLIC = {*_fourier.__all__, *_frequencies.__all__}
 __all__ = [name for name in sorted(globals()) if name in _PUBLIC]
+_cite(globals(), "numpy.fft.{}", __all__)

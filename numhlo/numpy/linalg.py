@@ -10,6 +10,8 @@ from numhlo.tracer.namespace.factoring import *  # noqa: F403
 from numhlo.tracer.namespace.norms import *  # noqa: F403
 from numhlo.tracer.namespace.solving import *  # noqa: F403
 from numhlo.tracer.namespace.standard_products import *  # noqa: F403
+from numhlo.tracer.sources import cite as _cite
 
 _PUBLIC = {"LinAlgError", *_factoring.__all__, *_norms.__all__, *_products.__all__, *_solving.__all__}
 __all__ = [name for name in sorted(globals()) if name in _PUBLIC]
+_cite(globals(), "numpy.linalg.{}", __all__)

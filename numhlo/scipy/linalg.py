@@ -1,15 +1,17 @@
 """`numhlo.scipy.linalg`: SciPy's linear algebra, traced and outside tracing on the same definitions."""
 
-from numhlo.tracer import matrix_roots as _roots
-from numhlo.tracer import scipy_linear_algebra as _algebra
-from numhlo.tracer import scipy_solving as _solving
 from numhlo.tracer.absent import raise_absent as _raise_absent
-from numhlo.tracer.matrix_roots import *  # noqa: F403
-from numhlo.tracer.scipy_linear_algebra import *  # noqa: F403
-from numhlo.tracer.scipy_solving import *  # noqa: F403
+from numhlo.tracer.linear_algebra import matrix_roots as _roots
+from numhlo.tracer.linear_algebra import scipy_linear_algebra as _algebra
+from numhlo.tracer.linear_algebra import scipy_solving as _solving
+from numhlo.tracer.linear_algebra.matrix_roots import *  # noqa: F403
+from numhlo.tracer.linear_algebra.scipy_linear_algebra import *  # noqa: F403
+from numhlo.tracer.linear_algebra.scipy_solving import *  # noqa: F403
+from numhlo.tracer.sources import cite as _cite
 
 _PUBLIC = {*_algebra.__all__, *_roots.__all__, *_solving.__all__}
 __all__ = [name for name in sorted(globals()) if name in _PUBLIC]
+_cite(globals(), "scipy.linalg.{}", __all__)
 _ADVICE = {
     **dict.fromkeys(["circulant", "convolution_matrix", "hankel"], "use toeplitz, and numpy.flip"),
     **dict.fromkeys(

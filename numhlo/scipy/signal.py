@@ -1,10 +1,12 @@
 """`numhlo.scipy.signal`: SciPy's convolutions and correlations, traced and outside tracing on the same definitions."""
 
-from numhlo.tracer import signals as _signals
 from numhlo.tracer.absent import raise_absent as _raise_absent
-from numhlo.tracer.signals import *  # noqa: F403
+from numhlo.tracer.namespace import signals as _signals
+from numhlo.tracer.namespace.signals import *  # noqa: F403
+from numhlo.tracer.sources import cite as _cite
 
 __all__ = [name for name in sorted(globals()) if name in _signals.__all__]
+_cite(globals(), "scipy.signal.{}", __all__)
 _SPECTRA = "use numhlo.numpy.fft.rfft of windows: numpy.lib.stride_tricks.sliding_window_view(x, n)[::step] * window"
 _ADVICE = {
     "detrend": "subtract the mean, or numhlo.numpy.polyval(numhlo.numpy.polyfit(t, x, 1), t)",

@@ -11,9 +11,11 @@ from numhlo.tracer.namespace.special_counting import *  # noqa: F403
 from numhlo.tracer.namespace.special_functions import *  # noqa: F403
 from numhlo.tracer.namespace.special_gamma import *  # noqa: F403
 from numhlo.tracer.namespace.special_normal import *  # noqa: F403
+from numhlo.tracer.sources import cite as _cite
 
 _PUBLIC = {*_bessel.__all__, *_counting.__all__, *_functions.__all__, *_gamma.__all__, *_normal.__all__}
 __all__ = [name for name in sorted(globals()) if name in _PUBLIC]
+_cite(globals(), "scipy.special.{}", __all__)
 _ADVICE = {
     **dict.fromkeys(
         [

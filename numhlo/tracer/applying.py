@@ -24,9 +24,11 @@ from numhlo.tracer.namespace.core import (
     reshape_to,
     shape_of,
 )
-from numhlo.tracer.stand_ins import stands_for
+from numhlo.tracer.namespace.index_items import unshared
+from numhlo.tracer.plain_python.stand_ins import stands_for
+from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.trace import current_trace
-from numhlo.tracer.vectorizing import vmap
+from numhlo.tracer.transformations.vectorizing import vmap
 
 __all__ = ["apply_along_axis", "apply_over_axes", "vectorize"]
 
@@ -52,6 +54,8 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
     ------
     numpy.exceptions.AxisError
         If there is no such axis.
+    ValueError
+        If there is no slice.
 
     Examples
     --------
@@ -63,10 +67,12 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
     array = asarray(arr)
     shape = shape_of(array)
     place = normalize_axis(axis, len(shape))
+    if 0 in (*shape[:place], *shape[place + 1 :]) and not are_arrays_immutable():
+        raise ArgumentError("Cannot apply_along_axis when any iteration dimensions are 0", where=capture_location())
     mapped: Callable[..., Any] = functools.partial(_call_on, func1d, args, kwargs)
     for _ in range(len(shape) - 1):
         mapped = vmap(mapped)
-    result = mapped(moveaxis(array, place, -1))
+    result = unshared(mapped(moveaxis(array, place, -1)))
     lead = len(shape) - 1
     added = len(shape_of(result)) - lead
     return moveaxis(result, tuple(range(lead, lead + added)), tuple(range(place, place + added)))

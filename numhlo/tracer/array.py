@@ -1,11 +1,22 @@
-"""`Array`: NumPy's ndarray with `.at[]`, the Array API namespace and display; nothing else differs."""
+"""`Array`: NumPy's ndarray with `.at[]`, the Array API namespace and display.
+
+Two things differ else: a result of a method without dimensions is an array, as a function's is, and Python's floats are
+weak beside floats of ml_dtypes, too, of which NumPy knows no order: bfloat16 times 0.5 would be float32.
+"""
 
 from __future__ import annotations
 
+import functools
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+from numhlo.lowering.ir.types import NARROW_FLOATS
+
+UNORDERED = NARROW_FLOATS - {np.dtype(np.float16)}
+"""Floats of ml_dtypes, beside which NumPy takes Python's for its own."""
 
 
 class Array(np.ndarray):
@@ -50,6 +61,54 @@ class Array(np.ndarray):
         """Return the indices of the elements that are not zero; NumPy's method forgets the subclass."""
         return tuple(x.view(type(self)) for x in super().nonzero())
 
+    def argmax(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the first place of the greatest element; NumPy's method gives a scalar."""
+        return _as_array(self, super().argmax(*args, **kwargs))
+
+    def argmin(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the first place of the least element; NumPy's method gives a scalar."""
+        return _as_array(self, super().argmin(*args, **kwargs))
+
+    def dot(self, *args: Any, **kwargs: Any) -> Any:
+        """Return a product; NumPy's method gives a scalar."""
+        return _as_array(self, super().dot(*args, **kwargs))
+
+    def searchsorted(self, *args: Any, **kwargs: Any) -> Any:
+        """Return where values belong in order; NumPy's method gives a scalar."""
+        return _as_array(self, super().searchsorted(*args, **kwargs))
+
+    def take(self, *args: Any, **kwargs: Any) -> Any:
+        """Return elements by their places; NumPy's method gives a scalar."""
+        return _as_array(self, super().take(*args, **kwargs))
+
+    def trace(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the sum along a diagonal; NumPy's method gives a scalar."""
+        return _as_array(self, super().trace(*args, **kwargs))
+
     def block_until_ready(self) -> Array:
         """Return the array: its value is there as soon as it is."""
         return self
+
+
+def _as_array(kind: Array, result: Any) -> Any:
+    """Return a scalar as an array of a kind; arrays as they are."""
+    return np.asarray(result).view(type(kind)) if isinstance(result, np.generic) else result
+
+
+def _weakly(name: str) -> Callable[[Any, Any], Any]:
+    own = getattr(np.ndarray, name)
+
+    @functools.wraps(own)
+    def operator(self: Any, other: Any) -> Any:
+        if type(other) is float and self.dtype in UNORDERED:
+            other = self.dtype.type(other)
+        return own(self, other)
+
+    return operator
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow"):
+    setattr(Array, f"__{_name}__", _weakly(f"__{_name}__"))
+    setattr(Array, f"__r{_name}__", _weakly(f"__r{_name}__"))
+for _name in ("lt", "le", "eq", "ne", "gt", "ge"):
+    setattr(Array, f"__{_name}__", _weakly(f"__{_name}__"))

@@ -1,11 +1,12 @@
 """`bind`, the one way an op gets into a graph, and the tracing of function and region bodies.
 
 Outside tracing `bind` runs the op on NumPy at once, so everything built on it works eagerly too. This file knows no op
-in particular; the NumPy names live in `numhlo.tracer.namespace`, control flow in `numhlo.tracer.control_flow`.
+in particular; the NumPy names live in `numhlo.tracer.namespace`, control flow in `numhlo.tracer.control_flow.branches`.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.interpreter import evaluate_op
-from numhlo.lowering.ir import Function, Region, Type, capture_location, tensor_type_of
+from numhlo.lowering.ir import UNKNOWN, Function, Op, Region, Type, capture_location, tensor_type_of
 from numhlo.lowering.ops.primitive import Primitive, make_op
 from numhlo.tracer.array import Array
 from numhlo.tracer.trace import Trace, Tracer, current_trace
@@ -50,13 +51,37 @@ def bind(
     if trace.linear and not regions:
         trace = trace.place(operands)
     values = list(map(trace.read, operands))
-    return list(map(trace.wrap, trace.emit(definition, values, attributes, regions, results)))
+    op = make_op(definition, values, attributes, regions, results, trace.made_at or capture_location())
+    return list(map(trace.wrap, trace.append(op)))
 
 
 def bind1(definition: Primitive, *operands: Any, **options: Any) -> Any:
     """Apply an op that has one result, and return that."""
     (result,) = bind(definition, *operands, **options)
     return result
+
+
+def bind_again(op: Op, operands: Sequence[Any]) -> list[Any]:
+    """Apply an op without regions again; where operands have the types that it had, its results have theirs.
+
+    Parameters
+    ----------
+    op : Op
+    operands : sequence of Tracer or array_like
+    """
+    trace, types = current_trace(), [v.type for v in op.results]
+    declared = types if op.definition.explicit_result else None
+    if trace is None:
+        return _run_now(op.definition, operands, op.attributes, (), declared)
+    if trace.linear:
+        trace = trace.place(operands)
+    values = list(map(trace.read, operands))
+    where = trace.made_at or (capture_location() if op.location is UNKNOWN else op.location)
+    if [v.type for v in values] == [v.type for v in op.operands]:
+        again = Op(op.definition, values, op.attributes, (), types, where)
+    else:
+        again = make_op(op.definition, values, op.attributes, (), declared, where)
+    return list(map(trace.wrap, trace.append(again)))
 
 
 def _run_now(
@@ -79,6 +104,7 @@ def _run_now(
 def new_trace(*, closed: bool = True, concrete: bool = False) -> Iterator[Trace]:
     """Open a trace inside the current one; it ends with the block, and arrays that outlive it are leaked."""
     trace = Trace(current_trace(), closed=closed, concrete=concrete)
+    trace.opener = id(sys._getframe(2))  # behind this one, and that of the block's beginning
     with trace.resumed():
         try:
             yield trace

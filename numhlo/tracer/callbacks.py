@@ -24,8 +24,8 @@ from numhlo.lowering.ops.custom_calls import register_custom_call
 from numhlo.tracer.array import Array
 from numhlo.tracer.bind import bind
 from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, expand, shape_of
-from numhlo.tracer.pytrees import PyTreeDef, tree_flatten, tree_map, tree_unflatten
 from numhlo.tracer.trace import Tracer, current_trace
+from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_map, tree_unflatten
 
 TARGET = "numhlo.python_callback"
 WHOLE_BATCH = ("expand_dims", "broadcast_all")

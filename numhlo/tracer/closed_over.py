@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import operator
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FunctionType, MethodType
@@ -17,28 +16,20 @@ from typing import Any
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import LeakedTracerError, UnsupportedError
+from numhlo.lowering.ir.scoped_values import ScopedValue
 
 MOST_OBJECTS = 1000
 """Objects that a search takes apart."""
 
 
-class _State(threading.local):
-    def __init__(self) -> None:
-        self.arrays: list[tuple[Any, Any]] = []
-
-
-_state = _State()
+_arrays: ScopedValue[list[tuple[Any, Any]]] = ScopedValue([])
 
 
 @contextmanager
 def standing_in(arrays: Sequence[Any], now: Sequence[Any]) -> Iterator[None]:
     """Read ``now`` in place of ``arrays``, whose trace has ended, and of views; None is what must not be read."""
-    before = _state.arrays
-    _state.arrays = [*zip(arrays, now, strict=True), *before]
-    try:
+    with _arrays.bound([*zip(arrays, now, strict=True), *_arrays.get()]):
         yield
-    finally:
-        _state.arrays = before
 
 
 def stand_in(array: Any) -> Any:
@@ -51,7 +42,7 @@ def stand_in(array: Any) -> Any:
     UnsupportedError
         If that has a tangent.
     """
-    for known, now in _state.arrays:
+    for known, now in _arrays.get():
         count = len(known.steps)
         shared = known.cell is array.cell and len(array.steps) >= count
         if not shared or not all(map(operator.is_, known.steps, array.steps)):

@@ -16,7 +16,7 @@ from numhlo.tracer.named_axes import AxisName, Collective, bind_collective, refu
 from numhlo.tracer.namespace.core import asarray, normalize_axis, shape_of
 from numhlo.tracer.namespace.indexing import take
 from numhlo.tracer.namespace.manipulation import reshape
-from numhlo.tracer.pytrees import tree_map
+from numhlo.tracer.trees.pytrees import tree_map
 
 __all__ = [
     "all_gather", "all_to_all", "axis_index", "axis_size", "pmax", "pmean",
@@ -63,7 +63,7 @@ def psum(x: Any, axis_name: AxisName, *, axis_index_groups: Any = None) -> Any:
 
     Examples
     --------
-    >>> from numhlo.tracer.vectorizing import vmap
+    >>> from numhlo.tracer.transformations.vectorizing import vmap
     >>> vmap(lambda x: x / psum(x, "i"), axis_name="i")(np.array([1.0, 3.0]))
     Array([0.25, 0.75])
     """
@@ -95,7 +95,7 @@ def pmean(x: Any, axis_name: AxisName, *, axis_index_groups: Any = None) -> Any:
 
     Examples
     --------
-    >>> from numhlo.tracer.vectorizing import vmap
+    >>> from numhlo.tracer.transformations.vectorizing import vmap
     >>> vmap(lambda x: x - pmean(x, "i"), axis_name="i")(np.array([1.0, 3.0]))
     Array([-1.,  1.])
     """
@@ -126,7 +126,7 @@ def pmax(x: Any, axis_name: AxisName, *, axis_index_groups: Any = None) -> Any:
 
     Examples
     --------
-    >>> from numhlo.tracer.vectorizing import vmap
+    >>> from numhlo.tracer.transformations.vectorizing import vmap
     >>> vmap(lambda x: x == pmax(x, "i"), axis_name="i")(np.array([1.0, 3.0]))
     Array([False,  True])
     """
@@ -154,7 +154,7 @@ def pmin(x: Any, axis_name: AxisName, *, axis_index_groups: Any = None) -> Any:
 
     Examples
     --------
-    >>> from numhlo.tracer.vectorizing import vmap
+    >>> from numhlo.tracer.transformations.vectorizing import vmap
     >>> vmap(lambda x: x - pmin(x, "i"), axis_name="i")(np.array([1.0, 3.0]))
     Array([0., 2.])
     """
@@ -179,7 +179,7 @@ def axis_size(axis_name: AxisName) -> int:
 
     Examples
     --------
-    >>> from numhlo.tracer.vectorizing import vmap
+    >>> from numhlo.tracer.transformations.vectorizing import vmap
     >>> vmap(lambda x: x * axis_size("i"), axis_name="i")(np.array([1.0, 3.0]))
     Array([2., 6.])
     """
@@ -206,7 +206,7 @@ def axis_index(axis_name: AxisName) -> Any:
 
     Examples
     --------
-    >>> from numhlo.tracer.vectorizing import vmap
+    >>> from numhlo.tracer.transformations.vectorizing import vmap
     >>> vmap(lambda x: x + axis_index("i"), axis_name="i")(np.array([1.0, 3.0]))
     Array([1., 4.])
     """
@@ -244,7 +244,7 @@ def all_gather(
 
     Examples
     --------
-    >>> from numhlo.tracer.vectorizing import vmap
+    >>> from numhlo.tracer.transformations.vectorizing import vmap
     >>> vmap(lambda x: all_gather(x, "i")[::-1], axis_name="i")(np.array([1.0, 3.0]))
     Array([[3., 1.],
            [3., 1.]])
@@ -298,7 +298,7 @@ def all_to_all(
 
     Examples
     --------
-    >>> from numhlo.tracer.vectorizing import vmap
+    >>> from numhlo.tracer.transformations.vectorizing import vmap
     >>> vmap(lambda x: all_to_all(x, "i", 0, 0), axis_name="i")(np.array([[1, 2], [3, 4]]))
     Array([[1, 3],
            [2, 4]])
@@ -356,7 +356,7 @@ def ppermute(x: Any, axis_name: AxisName, perm: Sequence[tuple[int, int]]) -> An
 
     Examples
     --------
-    >>> from numhlo.tracer.vectorizing import vmap
+    >>> from numhlo.tracer.transformations.vectorizing import vmap
     >>> vmap(lambda x: ppermute(x, "i", [(0, 1)]), axis_name="i")(np.array([1.0, 3.0]))
     Array([0., 1.])
     """
@@ -402,7 +402,7 @@ def pshuffle(x: Any, axis_name: AxisName, perm: Sequence[int]) -> Any:
 
     Examples
     --------
-    >>> from numhlo.tracer.vectorizing import vmap
+    >>> from numhlo.tracer.transformations.vectorizing import vmap
     >>> vmap(lambda x: pshuffle(x, "i", [1, 0]), axis_name="i")(np.array([1.0, 3.0]))
     Array([3., 1.])
     """
@@ -433,7 +433,7 @@ def pswapaxes(x: Any, axis_name: AxisName, axis: int, *, axis_index_groups: Any 
 
     Examples
     --------
-    >>> from numhlo.tracer.vectorizing import vmap
+    >>> from numhlo.tracer.transformations.vectorizing import vmap
     >>> vmap(lambda x: pswapaxes(x, "i", 0), axis_name="i")(np.array([[1, 2], [3, 4]]))
     Array([[1, 3],
            [2, 4]])
@@ -469,7 +469,7 @@ def psum_scatter(
 
     Examples
     --------
-    >>> from numhlo.tracer.vectorizing import vmap
+    >>> from numhlo.tracer.transformations.vectorizing import vmap
     >>> vmap(lambda x: psum_scatter(x, "i"), axis_name="i")(np.array([[1, 2], [3, 4]]))
     Array([4, 6])
     """

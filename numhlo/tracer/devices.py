@@ -8,8 +8,8 @@ import numpy as np
 
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.array import Array
-from numhlo.tracer.pytrees import tree_map
 from numhlo.tracer.trace import Tracer
+from numhlo.tracer.trees.pytrees import tree_map
 
 
 def require_cpu(device: Any) -> None:

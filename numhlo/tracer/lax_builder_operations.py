@@ -24,7 +24,7 @@ from numhlo.tracer.namespace.lax_arithmetic import integer_pow
 from numhlo.tracer.namespace.lax_ops import div, lt, sqrt
 from numhlo.tracer.namespace.lax_window_arguments import padtype_to_pads
 from numhlo.tracer.namespace.manipulation import shape_tuple
-from numhlo.tracer.vectorizing import vmap
+from numhlo.tracer.transformations.vectorizing import vmap
 
 __all__ = [
     "cross_replica_sum", "get_dimension_size", "map_elements", "reciprocal_f32", "rng_bernoulli", "rng_normal",

@@ -17,7 +17,7 @@ def loses_slope(array: Tracer) -> bool:
 
     Examples
     --------
-    >>> from numhlo.tracer.differentiating import jvp
+    >>> from numhlo.tracer.transformations.differentiating import jvp
     >>> found = []
     >>> _ = jvp(lambda x: found.append([loses_slope(x * 2), loses_slope(x > 2)]), (3.0,), (1.0,))
     >>> found

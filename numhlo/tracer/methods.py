@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ConcretizationError, DTypeError, UnsupportedError
-from numhlo.tracer import python_values, ufunc_methods
+from numhlo.tracer import foreign_values, python_values, ufunc_methods
+from numhlo.tracer.aliasing.memory_flags import MemoryFlags
+from numhlo.tracer.aliasing.special_views import Part, view_bits
+from numhlo.tracer.aliasing.views import Reshape, strides_of, view_transpose
 from numhlo.tracer.lost_slopes import loses_slope
-from numhlo.tracer.memory_flags import MemoryFlags
 from numhlo.tracer.namespace import (
     axis_order,
     core,
@@ -39,11 +41,11 @@ from numhlo.tracer.namespace import (
 )
 from numhlo.tracer.namespace.at import At
 from numhlo.tracer.namespace.core import FUNCTIONS, as_dtype, convert
-from numhlo.tracer.pytrees import tree_map
+from numhlo.tracer.namespace.index_items import trace_for
+from numhlo.tracer.scipy_functions import apply_foreign
 from numhlo.tracer.semantics import are_arrays_immutable, refuse_write
-from numhlo.tracer.special_views import Part, view_bits
 from numhlo.tracer.trace import Tracer, current_trace
-from numhlo.tracer.views import Reshape, strides_of, view_transpose
+from numhlo.tracer.trees.pytrees import tree_map
 
 BINARY: dict[str, Callable[..., Any]] = {
     "add": elementwise.add,
@@ -116,7 +118,7 @@ SCALAR_TYPES = (bool, int, float, complex, np.ndarray, np.generic, Tracer, list,
 def _binary(function: Callable[..., Any], reflected: bool) -> Callable[..., Any]:
     def operator(self: Tracer, other: Any) -> Any:
         if not isinstance(other, SCALAR_TYPES):
-            return NotImplemented
+            return foreign_values.refused_operand(other)
         result = function(other, self) if reflected else function(self, other)
         if core.is_weak(other) and self.weak:  # as of two Python numbers: again a Python number
             _weaken(result)
@@ -129,8 +131,9 @@ def _comparison(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     operator = _binary(function, reflected=False)
 
     def compare(self: Tracer, other: Any) -> Any:
-        if self.ndim and isinstance(other, NEVER_EQUAL) and name in ("eq", "ne"):
-            return index_items.as_traced(core.full_of(name == "ne", self.shape, np.bool_))
+        if isinstance(other, NEVER_EQUAL) and name in ("eq", "ne"):
+            differ = core.full_of(name == "ne", self.shape, np.bool_)
+            return index_items.as_traced(differ) if self.ndim else NotImplemented
         return operator(self, other)
 
     return compare
@@ -219,8 +222,7 @@ def _astype(
 
 
 def _copy(self: Tracer, order: str = "C") -> Tracer:
-    trace = current_trace()
-    assert trace is not None
+    trace = trace_for(self)
     fresh = trace.wrap(trace.read(self))
     fresh.cell.is_array = not self.is_scalar
     return fresh
@@ -290,7 +292,7 @@ def _array_ufunc(self: Tracer, ufunc: np.ufunc, method: str, *inputs: Any, **opt
     function = function if method == "__call__" else getattr(function, method, None)
     if function is None:
         if getattr(np, ufunc.__name__, None) is not ufunc:
-            _refuse_foreign(ufunc)
+            return apply_foreign(ufunc, method, inputs, options)
         call = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
         raise UnsupportedError(
             f"numpy.{call} of a traced array",
@@ -302,15 +304,6 @@ def _array_ufunc(self: Tracer, ufunc: np.ufunc, method: str, *inputs: Any, **opt
     if out is not None:
         options["out"] = out if ufunc.nout > 1 else out[0]
     return function(*inputs, **options)
-
-
-def _refuse_foreign(ufunc: np.ufunc) -> NoReturn:
-    raise UnsupportedError(
-        f"{ufunc.__name__} of a traced array, a ufunc that is not NumPy's",
-        where=capture_location(),
-        why="its code takes arrays in memory, and is no part of the traced program",
-        fix="use numhlo.scipy.special for SciPy's, functions of arrays instead of frompyfunc, or pure_callback",
-    )
 
 
 def _values_now(arguments: Any) -> Any:

@@ -7,7 +7,6 @@ are in `collectives`.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any
 
 from numhlo.lowering.ir import Op, Region, TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.lowering.ir.scoped_values import ScopedValue
 from numhlo.lowering.ops import control_flow
 from numhlo.tracer.bind import bind1
 
@@ -71,13 +71,8 @@ def collective_of(op: Op) -> Collective | None:
     return text.collective if isinstance(text, CollectiveText) else None
 
 
-class _Axes(threading.local):
-    def __init__(self) -> None:
-        self.sizes: list[tuple[AxisName, int]] = []
-        self.batched: AxisName = None
-
-
-_axes = _Axes()
+_sizes: ScopedValue[tuple[tuple[AxisName, int], ...]] = ScopedValue(())
+_batched: ScopedValue[AxisName] = ScopedValue(None)
 
 
 @contextmanager
@@ -86,31 +81,26 @@ def named_axis(name: AxisName, size: int) -> Iterator[None]:
     if name is None:
         yield
         return
-    _axes.sizes.append((name, size))
-    try:
+    with _sizes.bound((*_sizes.get(), (name, size))):
         yield
-    finally:
-        _axes.sizes.pop()
 
 
 @contextmanager
 def batching_axis(name: AxisName) -> Iterator[None]:
     """Let batching rules replace the collectives of this axis."""
-    before, _axes.batched = _axes.batched, name
-    try:
+    with _batched.bound(name):
         yield
-    finally:
-        _axes.batched = before
 
 
 def is_batched_axis(name: AxisName) -> bool:
     """Return whether an axis is the one that is being batched."""
-    return _axes.batched is not None and bool(name == _axes.batched)
+    batched = _batched.get()
+    return batched is not None and bool(name == batched)
 
 
 def uses_batched_axis(op: Op) -> bool:
     """Return whether an op is, or has inside, a collective of the axis that is being batched."""
-    if _axes.batched is None:
+    if _batched.get() is None:
         return False
     waiting, seen = [op], set[Region]()
     while waiting:
@@ -129,10 +119,10 @@ def uses_batched_axis(op: Op) -> bool:
 
 def size_of(name: AxisName, what: str) -> int:
     """Return the extent of a named axis, for the function ``what``; `NameError` where there is none."""
-    for known, size in reversed(_axes.sizes):
+    for known, size in reversed(_sizes.get()):
         if known == name:
             return size
-    names = ", ".join(repr(n) for n, _ in _axes.sizes) or "none"
+    names = ", ".join(repr(n) for n, _ in _sizes.get()) or "none"
     where = capture_location().describe()
     raise NameError(
         f"{what}: unbound axis name: {name!r}\n  at {where}\n  axes of vmap(axis_name=) around here: {names}"

@@ -14,8 +14,8 @@ from numhlo.tracer.bind import bind
 from numhlo.tracer.function_tracing import trace_pytree_function
 from numhlo.tracer.namespace.core import asarray
 from numhlo.tracer.namespace.eager import runs_anywhere
-from numhlo.tracer.pytrees import tree_flatten, tree_leaves, tree_unflatten
 from numhlo.tracer.trace import Tracer
+from numhlo.tracer.trees.pytrees import tree_flatten, tree_leaves, tree_unflatten
 
 __all__ = ["composite"]
 

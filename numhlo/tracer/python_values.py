@@ -14,12 +14,19 @@ import numpy as np
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ConcretizationError
 from numhlo.tracer.lost_slopes import loses_slope
-from numhlo.tracer.trace import Tracer
+from numhlo.tracer.trace import Trace, Tracer
+
+
+def value_of(self: Tracer, what: str, fix: str) -> np.ndarray:
+    """Return the value; raise where it is not known, and of an array whose trace has ended that it has."""
+    if not self.home.open and self.known() is None:
+        Trace(None).read(self)  # raises
+    return self.concretize(what, fix)
 
 
 def _constant(self: Tracer, what: str, fix: str) -> np.ndarray:
     """Return the value for arithmetic outside the trace; raise where a derivative would not see that."""
-    value = self.concretize(what, fix)
+    value = value_of(self, what, fix)
     if loses_slope(self):
         raise ConcretizationError(
             f"{what} of a traced array {self.aval.short()} under a derivative",
@@ -38,7 +45,7 @@ def tolist(self: Tracer) -> Any:
 
 def tobytes(self: Tracer, order: str = "C") -> bytes:
     """Return the elements' bytes."""
-    value = self.concretize("tobytes()", "return the array and convert it outside the traced function")
+    value = value_of(self, "tobytes()", "return the array and convert it outside the traced function")
     return value.tobytes(order)  # type: ignore[arg-type]
 
 
@@ -48,7 +55,7 @@ def truth(self: Tracer) -> bool:
         "use numpy.where or lax.cond instead of if, lax.while_loop instead of while, logical_and instead of and; "
         "or jit(autograph=True)"
     )
-    return bool(self.concretize("the truth value", fix))
+    return bool(value_of(self, "the truth value", fix))
 
 
 def number(kind: type) -> Callable[[Tracer], Any]:
@@ -59,7 +66,7 @@ def number(kind: type) -> Callable[[Tracer], Any]:
             f"use astype({kind.__name__}), or mark the argument static (static_argnums, static_argnames); "
             "to write it into an array, make that array with numhlo.numpy"
         )
-        get = self.concretize if kind is int else functools.partial(_constant, self)
+        get = functools.partial(value_of if kind is int else _constant, self)
         return kind(get(f"{kind.__name__}()", fix))
 
     return convert_number
@@ -68,7 +75,7 @@ def number(kind: type) -> Callable[[Tracer], Any]:
 def index(self: Tracer) -> int:
     """Return the value as a Python index."""
     fix = "mark the argument static (static_argnums, static_argnames), or use lax.dynamic_slice / lax.fori_loop"
-    return self.concretize("the use as a Python index or length", fix).__index__()
+    return value_of(self, "the use as a Python index or length", fix).__index__()
 
 
 def as_ndarray(self: Tracer, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -85,7 +92,7 @@ def formatted(self: Tracer, spec: str) -> str:
     """Return the array as text; a format specification needs its value."""
     if not spec:
         return repr(self)
-    return format(self.concretize("formatting", "return it and format it outside the traced function").item(), spec)
+    return format(value_of(self, "formatting", "return it and format it outside the traced function").item(), spec)
 
 
 def represented(self: Tracer) -> str:

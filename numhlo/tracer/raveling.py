@@ -15,7 +15,7 @@ from numhlo.tracer.namespace.core import asarray, convert, extent_product, resha
 from numhlo.tracer.namespace.eager import operand_of, runs_anywhere
 from numhlo.tracer.namespace.joining import concatenate_arrays
 from numhlo.tracer.namespace.lax_joining import slice_in_dim
-from numhlo.tracer.pytrees import tree_flatten, tree_unflatten
+from numhlo.tracer.trees.pytrees import tree_flatten, tree_unflatten
 
 __all__ = ["ravel_pytree"]
 

@@ -12,13 +12,15 @@ from typing import Any
 
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Function, Op, Region, Value
-from numhlo.tracer.bind import bind, trace_region
+from numhlo.tracer.bind import bind, bind_again, trace_region
 
 Environment = dict[Value, Any]
 
 
 def replay_op(op: Op, operands: Sequence[Any], environment: Mapping[Value, Any]) -> list[Any]:
     """Bind an op again on other operands of the same types."""
+    if not op.regions:
+        return bind_again(op, operands)
     regions = [replay_region(r, environment) for r in op.regions]
     results = [v.type for v in op.results] if op.definition.explicit_result else None
     return bind(op.definition, *operands, attributes=op.attributes, regions=regions, results=results)

@@ -6,42 +6,34 @@ caller. `numhlo.compat.jax` asks for them; everything else has NumPy's.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ImmutableArrayError
+from numhlo.lowering.ir.scoped_values import ScopedValue
 
-
-class _State(threading.local):
-    immutable = False
-
-
-_state = _State()
+_immutable = ScopedValue(False)
 
 
 @contextmanager
 def immutable_arrays(flag: bool = True) -> Iterator[None]:
     """Let arrays that are traced inside the block be immutable, as JAX's are; with ``False``, as NumPy's."""
-    previous, _state.immutable = _state.immutable, flag
-    try:
+    with _immutable.bound(flag):
         yield
-    finally:
-        _state.immutable = previous
 
 
 def are_arrays_immutable() -> bool:
     """Return whether JAX's rules hold now."""
-    return _state.immutable
+    return _immutable.get()
 
 
-def refuse_write(what: str) -> NoReturn:
+def refuse_write(what: str, fix: str = "x = x.at[index].set(value)") -> NoReturn:
     """Raise the error for writing into an array that JAX's rules make immutable."""
     raise ImmutableArrayError(
         f"{what}: arrays are immutable under JAX's rules",
         where=capture_location(),
         why="numhlo.compat.jax has JAX's semantics; numhlo itself has NumPy's, where this works",
-        fix="use x = x.at[index].set(value)",
+        fix=f"use {fix}",
     )

@@ -6,9 +6,10 @@ transformed function as in the plain one, and nothing is compiled.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -16,12 +17,17 @@ import numhlo.tracer.methods
 import numhlo.tracer.namespace.families  # noqa: F401 - NumPy's functions get their traced meaning
 from numhlo.lowering.ir import Function, TensorType, capture_location
 from numhlo.lowering.ir.errors import MutationError
+from numhlo.lowering.ir.scoped_values import with_own_bindings
 from numhlo.tracer.arguments import WEAK
 from numhlo.tracer.array import Array
 from numhlo.tracer.bind import new_trace
+from numhlo.tracer.located_errors import naming_the_line
 from numhlo.tracer.namespace.core import asarray, shape_of
-from numhlo.tracer.pytrees import PyTreeDef, tree_flatten, tree_map
+from numhlo.tracer.namespace.index_items import unshared
 from numhlo.tracer.trace import Trace, Tracer, current_trace
+from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_map
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Staged(NamedTuple):
@@ -76,7 +82,9 @@ def stage(
         for argument, flag in zip(arguments, weak, strict=False):
             argument.weak = flag
         cells = [a.cell for a in arguments]
-        leaves, out_tree = tree_flatten(fun(arguments))
+        with naming_the_line():
+            found = fun(arguments)
+        leaves, out_tree = tree_flatten(found)
         trace.region.returns = [trace.read(asarray(x)) for x in leaves]
     for number, cell in enumerate(cells):
         if cell.version:
@@ -105,6 +113,16 @@ def known_value(x: Any) -> np.ndarray | None:
     return x.concrete if isinstance(x, Tracer) else np.asarray(x)
 
 
+def ends_its_blocks(function: F) -> F:
+    """Return a function that leaves no trace open outside tracing, wherever a signal's handler raises."""
+
+    @functools.wraps(function)
+    def public(*args: Any, **kwargs: Any) -> Any:
+        return with_own_bindings(function, *args, **kwargs) if current_trace() is None else function(*args, **kwargs)
+
+    return public  # type: ignore[return-value]
+
+
 @contextmanager
 def transformation() -> Iterator[Callable[[Any], Any]]:
     """Run a transformation in the current trace, or in one that carries values where there is none.
@@ -112,13 +130,18 @@ def transformation() -> Iterator[Callable[[Any], Any]]:
     Yields
     ------
     finish : callable
-        To be applied to the result (a pytree) inside the block: outside tracing it takes the values out.
+        To be applied to the result (a pytree) inside the block: outside tracing it takes the values out. Arrays of the
+        result share no memory with arguments, though the function may return these.
     """
     if current_trace() is not None:
-        yield lambda result: result
+        yield lambda result: tree_map(_own, result)
         return
     with new_trace(concrete=True) as trace:
         yield lambda result: tree_map(lambda x: _take_out(trace, x), result)
+
+
+def _own(x: Any) -> Any:
+    return unshared(x) if isinstance(x, Tracer) and x.ndim and not x.weak else x
 
 
 def _take_out(trace: Trace, x: Any) -> Any:

@@ -13,10 +13,9 @@ and write through to it, while the graph stays in SSA form.
 
 from __future__ import annotations
 
-import threading
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -33,14 +32,14 @@ from numhlo.lowering.ir import (
     tensor_type_of,
 )
 from numhlo.lowering.ir.errors import ConcretizationError, MutationError
+from numhlo.lowering.ir.scoped_values import ScopedValue
 from numhlo.lowering.ops import creation
 from numhlo.lowering.ops.effects import op_has_effects
-from numhlo.lowering.ops.primitive import Primitive, make_op
+from numhlo.lowering.ops.primitive import make_op
 from numhlo.tracer.closed_over import stand_in
 from numhlo.tracer.known_values import LARGEST, KnownValues
 from numhlo.tracer.marked_calls import original_code
 from numhlo.tracer.strides import Strides, contiguous_strides
-from numhlo.tracer.tracing_threads import activity as activity
 from numhlo.tracer.view_step import ViewStep
 
 INLINE_CONSTANT_BYTES = 256
@@ -186,7 +185,7 @@ class Tracer:
         base = self.cell
         if self._read is None or self._read[0] is not base.trace or self._read[1] is not base.value:
             home = self.home
-            with nullcontext() if home is _state.trace else home.resumed():
+            with nullcontext() if home is _trace.get() else home.resumed():
                 array = Tracer(base, (), base.value.tensor)
                 if base.trace is not home:
                     array = home.wrap(home.read(array))
@@ -295,6 +294,8 @@ class Trace:
         What finds captured state while tracing for `jit`; kept by the root trace.
     made_at : Location or None
         Where what is appended now was asked for, if that is not where Python is.
+    opener : int
+        Identity of the frame whose block the trace is open in, 0 where that is not known.
     """
 
     def __init__(
@@ -316,21 +317,12 @@ class Trace:
         self.memo: dict[Any, Any] = {}
         self.captured: Any = None
         self.made_at: Location | None = None
+        self.opener = 0
         self._lifted: dict[Any, Any] = {}
 
-    @contextmanager
-    def resumed(self) -> Iterator[Trace]:
+    def resumed(self) -> AbstractContextManager[Trace]:
         """Make this the current trace for a while."""
-        previous = _state.trace
-        _state.trace = self
-        if previous is None:
-            activity.enter()
-        try:
-            yield self
-        finally:
-            _state.trace = previous
-            if previous is None:
-                activity.leave()
+        return _trace.bound(self, marks=_trace.get() is None)
 
     def place(self, operands: Sequence[Any]) -> Trace:
         """Return the trace that an op on these operands belongs to: linear ones leave outer arrays' ops to parents."""
@@ -352,7 +344,7 @@ class Trace:
     def wrap(self, value: Value) -> Tracer:
         """Return a fresh traced array that holds ``value``."""
         owner = value.owner
-        location = owner.location if isinstance(owner, Op) else capture_location()
+        location = owner.location if type(owner) is Op else capture_location()
         return Tracer(Cell(self, value, location), (), value.tensor)
 
     def argument(self, type: Type, known: np.ndarray | None = None) -> Tracer:
@@ -362,22 +354,19 @@ class Trace:
             self.known[value] = known
         return self.wrap(value)
 
-    def emit(
-        self,
-        definition: Primitive,
-        operands: Sequence[Value],
-        attributes: Mapping[str, Any] | None = None,
-        regions: Sequence[Region] = (),
-        results: Sequence[Type] | None = None,
-        location: Location | None = None,
-    ) -> list[Value]:
-        """Append an op to the body; evaluate it too where the trace is concrete and all its inputs are known."""
-        where = location or self.made_at or capture_location()
-        op = make_op(definition, operands, attributes, regions, results, where)
+    def append(self, op: Op) -> list[Value]:
+        """Append an op to the body, and return its results.
+
+        It is evaluated, too, where the trace is concrete and all its inputs are known.
+        """
         self.region.ops.append(op)
         if self.concrete and not (self.parent is not None and op_has_effects(op)):
             self.values.evaluate(op)  # effects happen once, in the outermost trace: inner ones are run again there
         return op.results
+
+    def where(self) -> Location:
+        """Return where what is appended now was asked for."""
+        return self.made_at or capture_location()
 
     def constant(self, array: np.ndarray) -> Value:
         """Return a value that holds a concrete array: a constant op where small, else a hidden argument.
@@ -392,7 +381,8 @@ class Trace:
         if array.nbytes <= INLINE_CONSTANT_BYTES and not referenced:
             key = (array.dtype, array.shape, array.tobytes())
             if key not in self._lifted:
-                (self._lifted[key],) = self.emit(creation.CONSTANT, (), {"value": np.array(array, order="C")})
+                op = make_op(creation.CONSTANT, (), {"value": np.array(array, order="C")}, location=self.where())
+                (self._lifted[key],) = self.append(op)
             constant: Value = self._lifted[key]
             return constant
         if not self.closed and self.parent is not None:
@@ -472,24 +462,13 @@ def _native(array: np.ndarray) -> np.ndarray:
     return array
 
 
-class _State(threading.local):
-    trace: Trace | None = None
+_trace: ScopedValue[Any] = ScopedValue(None)
 
 
-_state = _State()
-
-
-@contextmanager
-def outside_traces() -> Iterator[None]:
+def outside_traces() -> AbstractContextManager[None]:
     """Run a block as if nothing were being traced in this thread."""
-    previous = _state.trace
-    _state.trace = None
-    try:
-        yield
-    finally:
-        _state.trace = previous
+    return _trace.bound(None)
 
 
-def current_trace() -> Trace | None:
-    """Return this thread's innermost trace, or None outside tracing."""
-    return _state.trace
+current_trace: Callable[[], Trace | None] = _trace.get
+"""Returns this thread's innermost trace, or None outside tracing."""

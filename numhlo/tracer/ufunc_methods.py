@@ -13,7 +13,8 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import AxisOutOfBoundsError
-from numhlo.tracer.loops import while_loop
+from numhlo.tracer.control_flow.loops import while_loop
+from numhlo.tracer.control_flow.scan import scan
 from numhlo.tracer.namespace import cumulative, reductions, segments
 from numhlo.tracer.namespace import elementwise as ufuncs
 from numhlo.tracer.namespace.at import update_in_place
@@ -36,7 +37,6 @@ from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.indexing import is_traced_mask, take
 from numhlo.tracer.namespace.joining import concatenate_arrays
 from numhlo.tracer.namespace.places import has_selected, set_at, with_masks
-from numhlo.tracer.scan import scan
 from numhlo.tracer.trace import Tracer
 
 REDUCTIONS: dict[Ufunc, Callable[..., Any]] = {

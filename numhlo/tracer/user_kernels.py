@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.lowering.ir import TensorType, capture_location
+from numhlo.lowering.ir import TensorType, capture_location, element_spelling
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.user_kernels import TARGET, UserKernel, run_user_kernel
@@ -63,7 +63,15 @@ class KernelFunction:
                 where=capture_location(),
                 fix="describe each result by a ShapeDtypeStruct(shape, dtype), or by an array like it",
             )
-        return TensorType(tuple(described.shape), np.dtype(described.dtype))
+        shape, dtype = tuple(described.shape), np.dtype(described.dtype)
+        if any(extent < 0 for extent in shape):
+            raise ArgumentError(
+                f"kernel {self._name.partition(',')[0]}: a result of shape {shape}",
+                where=capture_location(),
+                fix="extents are not negative",
+            )
+        element_spelling(dtype)  # raises where there are no such arrays
+        return TensorType(shape, dtype)
 
 
 def kernel(function: Callable[..., Any] | None = None, /, *, result: Any) -> Any:
@@ -87,7 +95,9 @@ def kernel(function: Callable[..., Any] | None = None, /, *, result: Any) -> Any
     Raises
     ------
     ArgumentError
-        When called, if a result is described by something that has no shape and dtype.
+        When called, if a result is described by something that has no shape and dtype, or by a negative extent.
+    DTypeError
+        When called, if a result's dtype is none that arrays have here.
 
     Notes
     -----

@@ -116,3 +116,44 @@ def test_sections_name_the_arguments_there_are(module):
         if unknown:
             wrong[name] = sorted(unknown)
     assert not wrong, f"Parameters that the signature does not have: {wrong}"
+
+
+OWN = {
+    "numhlo": {
+        "Array", "checkpointed_scan", "checkpointed_while_loop", "debugging", "kernel", "load", "threads"
+    },
+    "numhlo.exporting": {"load"},
+    "numhlo.numpy": {"Array"},
+}  # fmt: skip
+"""Names that no other library has, or has under another name; so are all of `OWN_MODULES`."""
+
+OWN_MODULES = {"numhlo.batch", "numhlo.program_commands", "numhlo.progress", "numhlo.stablehlo"}
+
+
+def resolved(path):
+    """Return what a dotted path stands for."""
+    parts = path.split(".")
+    for count in range(len(parts), 0, -1):
+        try:
+            value = importlib.import_module(".".join(parts[:count]))
+        except ImportError:
+            continue
+        for name in parts[count:]:
+            value = getattr(value, name)
+        return value
+    raise ImportError(path)
+
+
+@pytest.mark.parametrize("module", [m for m in public_modules() if m not in OWN_MODULES])
+def test_public_names_say_where_they_come_from(module):
+    missing = []
+    for name, value in documented(module).items():
+        if not is_ours(value) or name in OWN.get(module, ()):
+            continue
+        if not has_section(value, "References"):
+            missing.append(name)
+            continue
+        reference = (inspect.getdoc(value) or "").rpartition("References\n----------\n")[2].strip()
+        if re.fullmatch(r"(numpy|scipy|jax)(\.\w+)+", reference):
+            resolved(reference)
+    assert not missing, f"cite what they follow, see numhlo.tracer.sources: {missing}"

@@ -71,7 +71,8 @@ class PlainEngine:
         kernel = function_of_source(step.kernel.name, step.kernel.source)
         table = np.array([self.arrays[number].ctypes.data for number in step.buffers] or [0], np.int64)
         dims = np.array(step.dims or [0], np.int64)
-        edges = np.linspace(0, step.extent, min(self.chunks, step.extent) + 1).astype(int).tolist()
+        chunks = min(self.chunks, step.extent) if step.grain <= step.extent else 1
+        edges = np.linspace(0, step.extent, chunks + 1).astype(int).tolist()
         for low, high in pairwise(edges):
             kernel(CONTEXT.ctypes.data, table.ctypes.data, dims.ctypes.data, low, high)
 

@@ -292,12 +292,28 @@ def test_what_is_compiled_in_this_process_is_not_kept(cache, monkeypatch):
     code = compiler_service().submit(KERNEL).result(60)
     future = Future()
     future.set_result(code)
-    here = SimpleNamespace(in_process="for a test", submit=lambda _: future)
+    here = SimpleNamespace(in_process="for a test", submit=lambda _, then: future.add_done_callback(then))
     monkeypatch.setattr(kernel_cache, "compiler_service", lambda: here)
     handle = KernelCache(cache).request(KERNEL)
     assert handle.address != 0
     assert handle.origin == "compiled in this process"
     assert cache.read(KERNEL) is None
+
+
+def test_an_interrupted_request_is_made_again(cache, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    kernel = elementwise_kernel("interrupted", F32, 1, "a0 * a0")
+    kernels = KernelCache(cache)
+    for name in ("_use", "_provide"):
+        with monkeypatch.context() as patch:
+            patch.setattr(KernelCache, name, interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                kernels.request(kernel)
+    handle = kernels.request(kernel)
+    assert handle.wait(60)
+    assert handle.address != 0
 
 
 def test_kernels_are_shared_and_the_oldest_forgotten(cache):

@@ -90,6 +90,13 @@ def blocks(x, count):
     return x
 
 
+def layers(x, count):
+    weights, y = 0.1 * x[:256].reshape(16, 16), x[:16]
+    for _ in range(count):
+        y = np.tanh(weights @ y + x[16:32])
+    return y
+
+
 def calls_per_op(function, count):
     """Python calls that tracing, rewriting and planning take, for each op."""
     jitted = numhlo.jit(lambda x: function(x, count))
@@ -101,16 +108,16 @@ def calls_per_op(function, count):
     return pstats.Stats(profile).total_calls / len(traced.function.body.ops)
 
 
-@pytest.mark.parametrize("function", [chain, scalars, slices, updates, blocks], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", [chain, scalars, slices, updates, blocks, layers], ids=lambda f: f.__name__)
 def test_unrolled_loops_cost_the_same_for_each_op(function):
     calls_per_op(function, 5)  # what happens once
     few, many = calls_per_op(function, 60), calls_per_op(function, 480)
     assert many < 1.2 * few
-    assert many < 350
+    assert many < (500 if function is layers else 350)  # three kernels of three ops
 
 
 def test_unrolled_loops_compute_what_numpy_does():
-    functions = [chain, scalars, slices, updates, blocks]
+    functions = [chain, scalars, slices, updates, blocks, layers]
 
     def everything(*arrays):
         return [function(x, 60) for function, x in zip(functions, arrays, strict=True)]

@@ -75,3 +75,32 @@ def test_python_numbers_are_weak_beside_narrow_floats():
     y *= 0.5
     assert y.dtype == x.dtype and x.tolist() == [1, 1, 1]
     assert (x * n.float32(0.5)).dtype == (x + n.ones(3, "float32")).dtype == np.float32
+
+
+def test_older_forms_of_branches():
+    lax = compat.lax
+    assert lax.cond(True, lambda x: x + 1, lambda x: x, operand=2.0) == 3.0
+    assert lax.cond(False, lambda _: 0, lambda _: 1, operand=None) == 1
+    assert lax.switch(1, [lambda x: x, lambda x: -x], operand=4) == -4
+    forms = compat.jit(lambda p, x: (lax.cond(p, x, np.sin, x + 1, np.cos), lax.cond(p, np.sin, np.cos, operand=x)))
+    assert forms(False, 0.5) == (np.cos(1.5), np.cos(0.5)) and forms(True, 0.5) == (np.sin(0.5), np.sin(0.5))
+    with pytest.raises(ValueError, match="operand= beside operands by position"):
+        lax.cond(True, lambda x: x, lambda x: x, 1.0, operand=2.0)
+
+
+def test_every_method_returns_immutable_arrays():
+    n = compat.numpy
+    x = n.arange(4.0).reshape(2, 2)
+    arguments = {
+        "astype": (int,), "clip": (0, 1), "dot": (x,), "repeat": (2,), "reshape": (-1,), "swapaxes": (0, 1), "take": (0,),
+        "argpartition": (0,), "compress": ([True, False],),
+    }  # fmt: skip
+    plain = (
+        "all any argmax argmin argsort copy cumsum diagonal flatten max mean min prod ptp ravel round std sum trace var"
+    )
+    results = {name: getattr(x, name)(*arguments.get(name, ())) for name in (*plain.split(), *arguments)}
+    results |= {"searchsorted": x.ravel().searchsorted(1.0), "r_": n.r_[1:3, 0.5], "c_": n.c_[n.ones(2)], "T": x.T}
+    results |= {"allclose": n.allclose(x, x), "array_equal": n.array_equal(x, x), "mgrid": n.mgrid[0:2]}
+    results |= {"compiled": compat.jit(n.sin).lower(x).compile()(x), "vectorized": n.vectorize(lambda a: a + 1)(x)}
+    wrong = [name for name, y in results.items() if type(y) is not compat.Array or y.flags.writeable]
+    assert not wrong and results["r_"].tolist() == [1, 2, 0.5]

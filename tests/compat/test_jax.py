@@ -10,7 +10,7 @@ import pytest
 
 import numhlo
 import numhlo.compat.jax as compat
-from numhlo.lowering.ir.errors import ArgumentError, ImmutableArrayError
+from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ImmutableArrayError, VerificationError
 
 jax.config.update("jax_enable_x64", True)
 
@@ -274,3 +274,73 @@ def test_functions_along_axes(jax):
     x = jax.numpy.arange(6.0).reshape(2, 3)
     assert jax.numpy.apply_along_axis(lambda row: row.at[0].set(9).sum(), 1, x).tolist() == [12, 18]
     assert jax.numpy.apply_along_axis(lambda row: row * 2, 0, x).tolist() == (x * 2).tolist()
+
+
+def out_of_bounds(jax):
+    jnp = jax.numpy
+    x = jnp.arange(10.0)
+    table = x.reshape(2, 5)
+    reads = [x[12], x[-12], x[jnp.array([1, 12, -12])], x[np.array([1, 12])], x[np.int64(11)], table[5, 1], table[1, 7]]
+    got = [x.at[12].get(), x.at[-12].get(), x.at[jnp.array([12, -12, 2])].get(), x.at[-12].get(mode="fill")]
+    written = [x.at[12].set(1.0), x.at[-12].add(1.0), table.at[5].set(0.0), x.at[jnp.array([12, 2])].set(5.0)]
+    return reads, got, written, x[8:14]
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_constant_indices_out_of_bounds_are_clamped_and_dropped(traced):
+    run = lambda jax: jax.jit(lambda: out_of_bounds(jax))() if traced else out_of_bounds(jax)
+    for wanted, found in zip(jax.tree.leaves(run(jax)), jax.tree.leaves(run(compat)), strict=True):
+        np.testing.assert_array_equal(np.asarray(found), np.asarray(wanted))
+    one, two = compat.random.split(compat.random.key(0))
+    assert [*one, *two, *compat.numpy.ones(2)][4:] == [1.0, 1.0] and list(reversed(compat.numpy.arange(3))) == [2, 1, 0]
+    with pytest.raises(TypeError, match="0-d"):
+        iter(compat.numpy.asarray(1.0))
+    for wrong in (lambda x: x[1, 2], lambda x: x["a"], lambda x: x[:0][3]):
+        with pytest.raises(IndexError):
+            wrong(compat.numpy.arange(3.0))
+    with pytest.raises(IndexError, match="index 7 is out of bounds"):
+        numhlo.jit(lambda x: x[7])(np.arange(3.0))
+
+
+TABLE = np.arange(24.0).reshape(4, 6)
+READS = {
+    "an array": (lambda table, i, jnp: table[i], lambda i: TABLE[i]),
+    "one of two places": (lambda table, i, jnp: table[1, i], lambda i: TABLE[1, i]),
+    "beside a slice": (lambda table, i, jnp: table[:, i[0]], lambda i: TABLE[:, i[0]]),
+    "take": (lambda table, i, jnp: table.take(i, axis=1), lambda i: TABLE.take(i, axis=1)),
+    "dot": (lambda table, i, jnp: table[:, :3].dot(i), lambda i: TABLE[:, :3].dot(i)),
+    "clip": (lambda table, i, jnp: table.clip(i[1], 9), lambda i: TABLE.clip(i[1], 9)),
+    "max": (lambda table, i, jnp: table.max(initial=i[1]), lambda i: TABLE.max(initial=i[1])),
+    "sum": (lambda table, i, jnp: table.sum(where=i[0] < 9), lambda i: TABLE.sum()),
+    "searchsorted": (lambda table, i, jnp: table[0].searchsorted(i), lambda i: TABLE[0].searchsorted(i)),
+}
+
+
+@pytest.mark.parametrize("read", READS)
+@pytest.mark.parametrize("transformed", [compat.jit, lambda f: lambda i: compat.vmap(f)(i[None])[0]])
+def test_arrays_from_outside_are_read_at_traced_places(read, transformed):
+    table, places = compat.numpy.asarray(TABLE), np.array([2, 3, 0])
+    ours, wanted = READS[read]
+    found = transformed(lambda i: ours(table, i, compat.numpy))(compat.numpy.asarray(places))
+    np.testing.assert_array_equal(found, wanted(places))
+
+
+MIXED = {
+    "add": lambda lax, x, y: lax.add(x, y),
+    "conv": lambda lax, x, y: lax.conv(x[None, None], y[None, None], (1, 1), "SAME"),
+    "dot": lambda lax, x, y: lax.dot(x, y),
+    "concatenate": lambda lax, x, y: lax.concatenate([x, y], 0),
+    "dynamic_update_slice": lambda lax, x, y: lax.dynamic_update_slice(x, y, (0, 0)),
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_strict_functions_take_both_widths_as_programs_for_jax_of_32_bits_do(name):
+    x, y = np.arange(4, dtype=np.float32).reshape(2, 2), np.ones((2, 2))
+    found = MIXED[name](compat.lax, compat.numpy.asarray(x), compat.numpy.asarray(y))
+    wanted = MIXED[name](jax.lax, x, y.astype(np.float32))
+    np.testing.assert_array_equal(found, wanted)
+    with pytest.raises((DTypeError, VerificationError)):
+        MIXED[name](numhlo.lax, x, y)
+    with pytest.raises((DTypeError, VerificationError)):
+        MIXED[name](compat.lax, x.astype(np.float16), y)

@@ -98,6 +98,19 @@ def test_what_came_in_is_not_reported():
         (lambda x: np.sum(x, dtype=np.int8), (np.full(3, 100, np.int8),), "reduce: 300 is no int8, in a int8[]"),
         (lambda x: np.prod(x), (np.full(70, 2),), "reduce: 1.18059e+21 is no int64, in a int64[]"),
         (
+            lambda x: np.cumsum(x, axis=1, dtype=np.int8),
+            (np.array([[1, 2, 3], [100, 20, 30]], np.int8),),
+            "composite: 150 is no int8, at [1, 2] of int8[2,3]",
+        ),
+        (lambda x: np.cumprod(x), (np.full(70, 2),), "composite: 9.22337e+18 is no int64, at [62]"),
+        (lambda x: x @ x, (np.full(2, 2**31),), "dot_general: 9.22337e+18 is no int64, in a int64[]"),
+        (
+            lambda x, y: x @ y,
+            (np.full((2, 1), 2**31), np.array([[1, 2**32]])),
+            "dot_general: 9.22337e+18 is no int64, at [0, 1]",
+        ),
+        (lambda x, y: x // y, (np.array([4, -(2**63)]), np.array([0, -1])), "divide: 9.22337e+18 is no int64, at [1]"),
+        (
             lambda x: x.astype(np.int8),
             (np.array([5.0, 300.5]),),
             "convert: 300 is no int8, at [1] of int8[2], of 300.5",
@@ -120,6 +133,13 @@ def test_what_is_no_overflow():
             y.astype(np.int32),
             (x - 1.0).astype(np.int64),
             x.astype(np.uint64) - 1,
+            np.cumsum(x),
+            np.cumprod(x),
+            np.cumsum(x[::-1]),
+            y @ y,
+            x // y,
+            x // (y * 0),
+            np.maximum.accumulate(x),
         ),
         check="overflow",
     )

@@ -12,7 +12,7 @@ import pytest
 import numhlo
 from numhlo.compilation.dispatch import MISS, matcher
 from numhlo.lowering.ir.errors import MutationError
-from numhlo.tracer.pytrees import tree_flatten, tree_structure
+from numhlo.tracer.trees.pytrees import tree_flatten, tree_structure
 
 
 @pytest.fixture(autouse=True)

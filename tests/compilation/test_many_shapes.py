@@ -120,3 +120,25 @@ def test_shapes_that_were_not_called_for_longest_go_first(monkeypatch):
     assert function.cache_info().currsize == 6 and function.cache_info().misses == 29
     function(np.ones(2))
     assert function.cache_info().misses == 30
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: numhlo.lax.fori_loop(0, 3, lambda i, s: s + x[i], np.int8(0)),
+        lambda x: numhlo.lax.scan(lambda s, i: (s + x[i], x[i + 1]), np.int8(0), np.arange(4)),
+        lambda x: numhlo.lax.cond(x[0] > 0, lambda: x[5], lambda: x[7]),
+        lambda x: numhlo.lax.map(lambda i: x[i] + 1, np.arange(40)),
+    ],
+    ids=["loop", "scan", "branch", "map"],
+)
+def test_a_large_array_that_is_indexed_costs_no_memory_while_it_is_planned(function):
+    large = np.zeros(1 << 24, np.int8)
+    numhlo.jit(function)(large[:64])
+    tracemalloc.start()
+    try:
+        numhlo.jit(function)(large)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < large.nbytes // 2

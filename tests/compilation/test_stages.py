@@ -151,3 +151,16 @@ def test_a_view_comes_from_the_line_that_makes_it():
     traced = numhlo.jit(function).trace(np.ones((3, 4)), 1)
     lines = {op.definition.name: op.location.line - code.co_firstlineno for op in traced.module.main.body.walk()}
     assert (lines["slice"], lines["transpose"], lines["dynamic_slice"], lines["exponential"]) == (3, 3, 4, 6)
+
+
+def test_steps_of_an_unrolled_loop_are_counted():
+    def function(x):
+        for _ in range(8):
+            x = x - x.mean(axis=1, keepdims=True)
+            x = x / np.abs(x).max()
+        return x
+
+    lines = numhlo.jit(function).lower(np.ones((50, 50))).compile().explain().splitlines()
+    (again,) = (line for line in lines if " again, " in line)
+    assert re.fullmatch(r" *these (\d+) steps again, (\d+) x", again)
+    assert len(lines) < 30

@@ -177,3 +177,45 @@ def test_memory_that_runs_out_is_a_memory_error():
                 function(1.0)
             function.wait()
     assert numhlo.jit(deep)(np.zeros(3)).tolist() == [0.0] * 3
+
+
+def all_of_them(x, y, z):
+    x += 1
+    y += 1
+    z += 1
+    return x[0, 0]
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_written_arguments_change_together(compiled):
+    """Also where one has to be copied, and another has not."""
+
+    class LateError(Exception):
+        pass
+
+    def stop(*_):
+        raise LateError
+
+    f = numhlo.jit(all_of_them)
+    arguments = [np.zeros((1000, 1000), order=order) for order in "CFC"]
+    f(*arguments)
+    if compiled:
+        f.wait()
+        f(*arguments)
+    torn = stopped = 0
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        for k in range(40):
+            g, arguments = f if compiled else numhlo.jit(all_of_them), [np.zeros_like(x) for x in arguments]
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 4e-4 * (1 + k))
+                g(*arguments)
+            except LateError:
+                stopped += 1
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            torn += len({x[-1, -1] for x in arguments}) > 1
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert stopped
+    assert not torn

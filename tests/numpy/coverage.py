@@ -6,16 +6,30 @@ sweep's `compare`. A cell names the dtypes that NumPy takes and that way doesn't
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+import numhlo
 import numhlo.compat.jax.numpy as jnp
 import numhlo.numpy as n
+from numhlo.lowering.ir.errors import DataDependentShapeError, ImmutableArrayError
 from tests.architecture.source_tree import ROOT
-from tests.numpy.test_sweep import CALLS, FAMILIES, OF_TWO, VALUES, assert_same, at_once, function_of, outcome, traced
+from tests.numpy.test_sweep import (
+    CALLS,
+    FAMILIES,
+    OF_TWO,
+    VALUES,
+    WRITES,
+    assert_same,
+    at_once,
+    function_of,
+    outcome,
+    traced,
+)
 from tests.tracer.namespace.agreement import run_traced
 
 PAGE = ROOT / "docs" / "numpy_coverage.md"
@@ -28,8 +42,9 @@ each dtype; a test compares the page with a new run. *At once* is `numhlo.numpy`
 under `jit`, *plain NumPy* is NumPy's own function on traced arrays, *JAX's names* is `numhlo.compat.jax.numpy`. The
 second column lists the dtypes that NumPy takes; `yes` means that all of them give NumPy's values, shape and dtype, and
 that all others are refused. Traced functions are run op by op by the reference interpreter; compiled kernels are
-compared with it by other tests. `asarray` and its kin make arrays of traced ones where a module's own `np` is called,
-which these rows don't do. Functions of several names stand under one of them.
+compared with it by other tests. Functions of several names stand under one of them. Where shapes follow values, tracing needs
+the option that a cell names, which NumPy's own functions lack: they are *refused*, and the error says what to write. What writes
+into arrays gives a new one by `inplace=False` under JAX's names.
 """
 
 DTYPES = ("bool", "uint8", "int64", "float32", "float64", "complex128")
@@ -37,12 +52,84 @@ LETTERS = {"bool": "b1", "uint8": "u1", "int64": "i8", "float32": "f4", "float64
 
 MATRICES = "linalg.cholesky linalg.cond linalg.det linalg.eigvalsh linalg.inv linalg.matrix_norm linalg.matrix_rank linalg.norm linalg.pinv linalg.slogdet linalg.svdvals linalg.trace linalg.vector_norm"  # fmt: skip
 TRANSFORMS = "fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft fft.fft2 fft.ifft2 fft.rfft2 fft.irfft2 fft.fftn fft.ifftn fft.rfftn fft.irfftn fft.fftshift fft.ifftshift"  # fmt: skip
+INNER = {
+    "sliding_window_view": lambda np, x: np.lib.stride_tricks.sliding_window_view(x, 2, -1),
+    "linalg.eigh": lambda np, x: products(np, *np.linalg.eigh(x)),
+    "linalg.eig": lambda np, x: np.sort(np.linalg.eig(x).eigenvalues.real),
+    "linalg.eigvals": lambda np, x: np.sort(np.linalg.eigvals(x).real),
+    "linalg.qr": lambda np, x: (np.matmul(*np.linalg.qr(x)), np.abs(np.linalg.qr(x, mode="r"))),
+    "linalg.svd": lambda np, x: products(np, np.linalg.svd(x).S, np.linalg.svd(x).U, np.linalg.svd(x).Vh),
+    "linalg.solve": lambda np, x: (np.linalg.solve(x, x[:, 0]), np.linalg.solve(x, x[:, :2])),
+    "linalg.lstsq": lambda np, x: np.linalg.lstsq(x[:, :2], x[:, 2], rcond=None)[:2],
+    "linalg.tensorsolve": lambda np, x: np.linalg.tensorsolve(x[:, :, None], x[:, 0]),
+    "linalg.tensorinv": lambda np, x: np.linalg.tensorinv(x[:, :, None], 1),
+    "linalg.matrix_power": lambda np, x: (np.linalg.matrix_power(x, 3), np.linalg.matrix_power(x, 0)),
+    "linalg.multi_dot": lambda np, x: np.linalg.multi_dot([x, x[:, :1], x[:1]]),
+    "linalg.cross": lambda np, x: np.linalg.cross(x[0], x[1]),
+    "linalg.outer": lambda np, x: np.linalg.outer(x[0], x[:2, 1]),
+    "linalg.matmul": lambda np, x: (np.linalg.matmul(x, x), np.linalg.tensordot(x, x, axes=1), np.linalg.vecdot(x, x)),
+    "linalg.diagonal": lambda np, x: (np.linalg.diagonal(x), np.linalg.matrix_transpose(x)),
+    "fft.fftfreq": lambda np, x: (np.fft.fftfreq(5, 0.5), np.fft.rfftfreq(6)),
+}  # fmt: skip
+"""Calls of functions that take more than one array, or whose results are unique up to signs or order only."""
+
+SIZED = {
+    "nonzero": lambda np, x, **o: np.nonzero(x > 0, **o),
+    "flatnonzero": lambda np, x, **o: np.flatnonzero(x > 0, **o),
+    "argwhere": lambda np, x, **o: np.argwhere(x > 0, **o),
+    "compress": lambda np, x, **o: np.compress((x > 0)[:, 0], x, 0, **o),
+    "extract": lambda np, x, **o: np.extract(x > 0, x, **o),
+    "bincount": lambda np, x, **o: np.bincount(np.ravel(x), **o),
+    "intersect1d": lambda np, x, **o: np.intersect1d(x, np.abs(x), **o),
+    "union1d": lambda np, x, **o: np.union1d(x, np.abs(x), **o),
+    "setdiff1d": lambda np, x, **o: np.setdiff1d(x, np.abs(x), **o),
+    "setxor1d": lambda np, x, **o: np.setxor1d(x, np.abs(x), **o),
+    **{
+        name: lambda np, x, name=name, **o: getattr(np, name)(x, **o)
+        for name in ("unique", "unique_all", "unique_counts", "unique_inverse")
+    },
+    "unique_values": lambda np, x, **o: np.sort(np.unique_values(x, **o)),
+    "roots": lambda np, x, **o: np.sort(np.roots(np.abs(x[0]) + 1, **o)),
+}
+"""Functions whose results' shapes follow values; traced, they are given NumPy's as ``size``."""
+
+SIZES = {"bincount": "length", "roots": "strip_zeros"}
+"""What gives a shape instead of ``size``."""
+
+EXCEPTIONS = {
+    "real_if_close": "its dtype follows values, so that complex arrays stay complex while tracing",
+}
+"""Why rows have cells with "not"."""
+
+ELSEWHERE = {
+    "text and settings": "array2string array_repr array_str get_printoptions printoptions set_printoptions geterr seterr",
+    "memory": "from_dlpack",
+    "answers that follow values, or what is a scalar": "isscalar min_scalar_type trim_zeros",
+}
+"""Functions without a row, by what they are about."""
+
+SQUARE = {"diagonals from", *SIZED}
+"""Rows that need square matrices."""
+
 ROOM = {"linalg": 10_000, "fft": 1_000}
 """Units in the last place for sums of many products, whose order is LAPACK's here and there."""
 
 
+CONVERSIONS = {
+    "asarray": lambda x: np.asarray(x),
+    "array": lambda x: np.array(x),
+    "asanyarray": lambda x: np.asanyarray(x),
+    "ascontiguousarray": lambda x: np.ascontiguousarray(x),
+    "asfortranarray": lambda x: np.asfortranarray(x),
+}
+"""Calls of functions that NumPy asks nobody about: `jit` finds them in what it traces, under the module's own name."""
+
+
 def plain(f: Any, arrays: Any) -> Any:
     """Run NumPy's own function on traced arrays."""
+    if f in CONVERSIONS.values():
+        with numhlo.debugging(engine="interpreter"):
+            return numhlo.jit(f)(*arrays)
     return run_traced(lambda *xs: f(np, *xs), arrays)[0]
 
 
@@ -54,19 +141,34 @@ def under_jax(f: Any, arrays: Any) -> Any:
 WAYS = {"at once": at_once, "traced": traced, "plain NumPy": plain, "JAX's names": under_jax}
 
 
+def products(np: Any, values: Any, left: Any, right: Any = None) -> Any:
+    """Return values in order, and the matrix that they are the factors of, whose signs are not unique."""
+    right = np.conj(np.matrix_transpose(left)) if right is None else right
+    return values, np.matmul(left * values, right)
+
+
 def names() -> list[str]:
     """Return every row's name."""
-    return [*[name for family in FAMILIES.values() for name in family], *MATRICES.split(), *TRANSFORMS.split()]
+    families = [name for family in FAMILIES.values() for name in family]
+    return [*families, *SIZED, *MATRICES.split(), *TRANSFORMS.split(), *INNER]
 
 
 def function(name: str) -> Any:
     """Return a row's function of a namespace and arrays."""
+    if name in INNER or name in SIZED:
+        return INNER.get(name) or SIZED[name]
     module, _, inner = name.rpartition(".")
     return (lambda np, x: getattr(getattr(np, module), inner)(x)) if module else function_of(name)
 
 
 def label(name: str) -> str:
     """Return a row's public names: its own, or those that the sweep's call uses."""
+    if name in WRITES:
+        return name
+    if name in INNER and "." in name:
+        module = name.partition(".")[0]
+        inner = [f"{module}.{x}" for x in INNER[name].__code__.co_names if hasattr(getattr(n, module), x)]
+        return " ".join(sorted({name, *inner}))
     if name not in CALLS:
         return name
     code = CALLS[name].__code__
@@ -77,7 +179,7 @@ def label(name: str) -> str:
 
 def operands(name: str, dtype: str) -> list[np.ndarray]:
     """Return arrays to call a function with."""
-    shape = (3, 3) if "." in name else (5,) if name in VALUES else (2, 3)
+    shape = (3, 3) if "." in name or name in SQUARE else (5,) if name in VALUES else (2, 3)
     found = []
     for seed in range(2 if name in OF_TWO else 1):
         values = np.random.default_rng(seed).normal(size=shape) * 2.5
@@ -94,6 +196,18 @@ def operands(name: str, dtype: str) -> list[np.ndarray]:
 def agrees(name: str, arrays: Any, way: str, wanted: Any, refused: Any) -> bool:
     """Return whether a way gives NumPy's result, or refuses what NumPy refuses."""
     f = function(name)
+    if name in SIZED and wanted is not None and way in ("traced", "plain NumPy"):
+        if way == "plain NumPy":
+            return isinstance(outcome(lambda *xs: plain(f, xs), *arrays)[1], DataDependentShapeError)
+        option = SIZES.get(name, "size")
+        extent = len(wanted[0] if isinstance(wanted, tuple) else wanted)
+        f = functools.partial(f, **{option: extent if option != "strip_zeros" else False})
+    if name in WRITES and way == "JAX's names":
+        if not isinstance(outcome(lambda *xs: under_jax(f, xs), *arrays)[1], ImmutableArrayError):
+            return False
+        f = functools.partial(f, inplace=False)
+    if name in CONVERSIONS and way == "plain NumPy":
+        f = CONVERSIONS[name]
     found, error = outcome(lambda *xs: WAYS[way](f, xs), *arrays)
     if refused is not None or error is not None:
         return refused is not None and error is not None
@@ -116,14 +230,30 @@ def row(name: str) -> list[str]:
         for way in WAYS:
             if not agrees(name, arrays, way, wanted, refused):
                 wrong[way].append(LETTERS[dtype])
-    return [f"`{label(name)}`", " ".join(taken), *[f"not {' '.join(w)}" if w else "yes" for w in wrong.values()]]
+    cells = [f"not {' '.join(w)}" if w else usual(name, way) for way, w in wrong.items()]
+    return [f"`{label(name)}`", " ".join(taken), *cells]
 
 
-def elsewhere() -> list[str]:
+def usual(name: str, way: str) -> str:
+    """Return the cell of a row and a way that have nothing against them."""
+    if name in SIZED and way in ("traced", "plain NumPy"):
+        return f"by `{SIZES.get(name, 'size')}`" if way == "traced" else "refused"
+    if name in WRITES and way == "JAX's names":
+        return "by `inplace`"
+    return "yes"
+
+
+def without_row() -> set[str]:
     """Return the functions that no row calls."""
-    shown = {id(getattr(n, part)) for name in names() for part in label(name).split() if hasattr(n, part)}
-    functions = [name for name in n.__all__ if callable(getattr(n, name)) and not isinstance(getattr(n, name), type)]
-    return [name for name in functions if id(getattr(n, name)) not in shown]
+    shown = {part for name in names() for part in label(name).split()}
+    found = set()
+    for module, prefix in ((n, ""), (n.linalg, "linalg."), (n.fft, "fft.")):
+        called = {id(getattr(module, part.removeprefix(prefix), None)) for part in shown if part.startswith(prefix)}
+        functions = {x: getattr(module, x) for x in module.__all__}
+        found |= {
+            prefix + x for x, f in functions.items() if callable(f) and not isinstance(f, type) and id(f) not in called
+        }
+    return found
 
 
 def page_lines() -> Iterator[str]:
@@ -136,8 +266,13 @@ def page_lines() -> Iterator[str]:
         warnings.simplefilter("ignore")
         yield from (" | ".join([f"| {cells[0]}", *cells[1:]]) + " |" for cells in map(row, names()))
     yield ""
-    yield "Not in this table, since they take more than arrays, or their shapes follow values; other tests compare them:"
-    yield ", ".join(f"`{name}`" for name in elsewhere()) + "."
+    for name, reason in EXCEPTIONS.items():
+        yield f"`{name}`: {reason}."
+    yield ""
+    yield "Not in this table; other tests compare them:"
+    yield ""
+    for kind, listed in ELSEWHERE.items():
+        yield f"- {kind}: {', '.join(f'`{name}`' for name in listed.split())}"
 
 
 if __name__ == "__main__":

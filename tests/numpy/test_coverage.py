@@ -18,3 +18,9 @@ def test_rows_can_fail():
     assert not coverage.agrees("sin", arrays, "traced", cosine, None)
     assert not coverage.agrees("sin", arrays, "at once", None, ValueError("refused"))
     assert coverage.agrees("sin", arrays, "at once", coverage.np.sin(*arrays), None)
+
+
+def test_every_function_has_a_row_and_every_exception_a_reason():
+    assert coverage.without_row() == {name for listed in coverage.ELSEWHERE.values() for name in listed.split()}
+    rows = [line for line in coverage.PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    assert {line.split("`")[1] for line in rows if "| not " in line} == set(coverage.EXCEPTIONS)

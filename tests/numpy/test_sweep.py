@@ -225,6 +225,23 @@ OF_TWO = [
     "polyval",
     "searchsorted",
 ]
+WRITES = {
+    "copyto": lambda np, x, **o: np.copyto(x, 1, **o),
+    "fill_diagonal": lambda np, x, **o: np.fill_diagonal(x, 1, **o),
+    "place": lambda np, x, **o: np.place(x, np.ones_like(x, dtype=bool), [1, 0], **o),
+    "put": lambda np, x, **o: np.put(x, [0, -1], [1, 0], **o),
+    "put_along_axis": lambda np, x, **o: np.put_along_axis(x, np.argmax(x, 0, keepdims=True), 1, 0, **o),
+    "putmask": lambda np, x, **o: np.putmask(x, x > 0, [0, 1], **o),
+}
+"""Calls that write into an array."""
+
+
+def written(np, x, write, **options):
+    array = x.copy()
+    result = write(np, array, **options)
+    return array if result is None else result
+
+
 CALLS = {
     "clip": lambda np, x: (np.clip(x, 0, 1), np.where(x > 0, x, 1), np.nan_to_num(x, nan=1), np.round(x, 1)),
     "repeat": lambda np, x: (np.repeat(x, 2), np.repeat(x, 2, 0), np.tile(x, 2), np.tile(x, (2, 1, 2))),
@@ -264,6 +281,27 @@ CALLS = {
     "matvec": lambda np, x: np.matvec(x, x[0]),
     "unravel": lambda np, x: np.unravel_index(np.abs(x).astype(int) % 3, (2, 2)),
     "polyfit": lambda np, x: np.polyfit(x, np.cos(x), 1),
+    "applied": lambda np, x: (np.apply_along_axis(lambda v: v[::-1] * 2, 0, x), np.apply_over_axes(np.sum, x, 0)),
+    "made": lambda np, x: (np.zeros(x.shape, x.dtype), np.ones(x.shape), np.full(x.shape, 2, x.dtype), np.eye(2, 3, 1), np.identity(2), np.tri(2, 3), np.arange(3.0)),
+    "made empty": lambda np, x: (np.empty(x.shape, x.dtype).shape, np.empty_like(x).shape, np.fromfunction(lambda i, j: i - j, (2, 3))),
+    "windows": lambda np, x: (np.bartlett(5), np.blackman(5), np.hamming(5), np.hanning(5), np.kaiser(5, 8.6)),
+    "index arrays": lambda np, x: (np.indices((2, 3)), np.diag_indices(2), np.triu_indices(3, 1), np.mask_indices(3, np.triu)),
+    "index arrays from": lambda np, x: (np.tril_indices_from(x, -1), np.triu_indices_from(x)),
+    "diagonals from": lambda np, x: np.diag_indices_from(x),
+    "types": lambda np, x: (np.result_type(x, np.float32).itemsize, np.promote_types(x.dtype, np.int8).itemsize, np.can_cast(x.dtype, np.float32)),
+    "kinds": lambda np, x: (np.isdtype(x.dtype, "numeric"), np.issubdtype(x.dtype, np.floating), np.iterable(x), np.broadcast_shapes(x.shape, (1,))),
+    "common_type": lambda np, x: np.common_type(x)(1).itemsize,
+    "limits": lambda np, x: (float(np.finfo(np.float32).eps), np.iinfo(np.int16).max),
+    "digitize": lambda np, x: (np.digitize(x, [0.0, 1.0]), np.digitize(x, [1.0, 0.0], True)),
+    "histogram2d": lambda np, x: np.histogram2d(np.ravel(x), np.ravel(x)[::-1], 3, [[-3, 3], [-2, 2]])[0],
+    "histogramdd": lambda np, x: np.histogramdd(x, 3, [(-3, 3)] * 3)[0],
+    "polyder": lambda np, x: (np.polyder(np.ravel(x)), np.polyint(np.ravel(x))),
+    "real_if_close": lambda np, x: np.real_if_close(x),
+    "multi-index": lambda np, x: (np.ravel_multi_index((np.abs(x).astype(int) % 3, np.abs(x).astype(int) % 2), (3, 2)), np.einsum_path("ij,jk->ik", np.ones((2, 3)), np.ones((3, 2)))[0][1]),
+    "take_along_axis": lambda np, x: np.take_along_axis(x, np.argsort(x, axis=-1, stable=True), -1),
+    "unpackbits": lambda np, x: np.unpackbits(x),
+    "vecmat": lambda np, x: np.vecmat(x[:, 0], x),
+    **{name: lambda np, x, write=write, **o: written(np, x, write, **o) for name, write in WRITES.items()},
 }  # fmt: skip
 
 VALUES = {
@@ -275,8 +313,9 @@ VALUES = {
 }
 """Where floats of one dimension alone are compared, and why."""
 
-NOT_THERE = {"poly", "polyval", "partition", "moments"}
-"""NumPy fails on 0-d arrays by accident: in its dispatcher, for want of a length, or along an axis that sums have."""
+NOT_THERE = {"poly", *WRITES, "polyval", "partition", "moments"}
+"""NumPy fails on 0-d arrays by accident: in its dispatcher, for want of a length, or along an axis that sums have.
+What it writes into must be an array, and no scalar."""
 
 SHAPES = [(5,), (2, 3), (), (0,), (0, 3), (2, 0), (1,)]
 DTYPES = [np.float64, np.float32, np.int64, np.bool_]

@@ -131,8 +131,16 @@ def test_lax_linalg():
 
 
 def test_refusals():
-    with pytest.raises(UnsupportedError, match="pivoting"):
-        ours.qr(A, pivoting=True)
+    for select, bounds, match in (
+        ("x", None, "invalid argument for select"),
+        ("i", None, "two indices in order"),
+        ("v", None, "two numbers in rising order"),
+        ("v", (2.0, 1.0), "two numbers in rising order"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            ours.eigh_tridiagonal([1.0, 2.0], [0.5], select=select, select_range=bounds)
+    with pytest.raises(UnsupportedError, match="depend on values"):
+        numhlo.jit(lambda d: ours.eigh_tridiagonal(d, [0.5], select="v", select_range=(0, 2)))(np.ones(2))
     with pytest.raises(UnsupportedError, match="assume_a"):
         ours.solve(A, B, assume_a="banded")
     with pytest.raises(UnsupportedError, match="with b"):
@@ -157,3 +165,59 @@ def test_square_roots():
     assert np.isnan(ours.sqrtm([[0.0, 1.0], [0.0, 0.0]])).any()  # it has none
     with pytest.raises(UnsupportedError, match="blocksize"):
         ours.sqrtm(A, 64)
+
+
+@pytest.mark.parametrize("mode", ["full", "economic", "r"])
+@pytest.mark.parametrize("shape", [(4, 4), (6, 3), (3, 6), (1, 3), (3, 1)])
+def test_columns_in_order_of_length(shape, mode):
+    real = np.random.default_rng(1).normal(size=shape)
+    for a in (real, real.astype("f4"), real + 1j * real[::-1], np.outer(real[:, 0], real[0])):
+        wanted = theirs.qr(a, mode=mode, pivoting=True)
+        room = 1e-5 if a.dtype == np.float32 else 1e-13
+        for found in (
+            ours.qr(a, mode=mode, pivoting=True),
+            numhlo.jit(lambda a: ours.qr(a, mode=mode, pivoting=True))(a),
+        ):
+            assert len(found) == len(wanted) and found[-1].dtype == np.int32
+            np.testing.assert_array_equal(found[-1][0], wanted[-1][0])
+            if np.linalg.matrix_rank(a) == min(shape):
+                for x, y in zip(found, wanted, strict=True):
+                    np.testing.assert_allclose(x, y, atol=room)
+            if mode != "r":
+                np.testing.assert_allclose(found[0] @ found[1], a[:, found[2]], atol=room)
+
+
+def test_columns_in_order_of_length_in_stacks_and_derivatives():
+    stack = np.random.default_rng(2).normal(size=(2, 4, 3))
+    q, r, order = lax.linalg.qr(stack, pivoting=True, full_matrices=False)
+    np.testing.assert_allclose(q @ r, np.take_along_axis(stack, order[:, None, :], -1), atol=1e-13)
+    for x, y in zip(jax_lax.linalg.qr(stack, pivoting=True, full_matrices=False), (q, r, order), strict=True):
+        np.testing.assert_allclose(x, y, atol=1e-13)
+    np.testing.assert_array_equal(numhlo.vmap(lambda a: ours.qr(a, pivoting=True)[2])(stack), order)
+    height = lambda a: np.abs(ours.qr(a, mode="economic", pivoting=True)[1].diagonal()).sum()
+    step = 1e-6 * np.eye(4, 3)
+    slope = (height(stack[0] + step) - height(stack[0] - step)) / 2e-6
+    np.testing.assert_allclose((numhlo.grad(height)(stack[0]) * np.eye(4, 3)).sum(), slope, rtol=1e-7)
+
+
+def test_eigenvalues_of_a_tridiagonal_matrix_between_values_that_are_known():
+    d, e = np.arange(5.0), np.full(4, 0.7)
+    edge = float(ours.eigh_tridiagonal(np.zeros(1), [], True)[0])
+    for bounds in ((0.5, 3.2), (-9, 9), (8, 9), (-9.0, -8.0)):
+        wanted = theirs.eigh_tridiagonal(d, e, select="v", select_range=bounds)
+        found = ours.eigh_tridiagonal(d, e, select="v", select_range=bounds)
+        alone = ours.eigh_tridiagonal(d, e, True, "value", bounds)
+        for x, y in ((found[0], wanted[0]), (np.abs(found[1]), np.abs(wanted[1])), (alone, wanted[0])):
+            np.testing.assert_allclose(x, y, atol=1e-12)
+    assert ours.eigh_tridiagonal(np.zeros(1), [], True, "v", (-1.0, edge)).size == 1  # above the first, to the second
+    assert ours.eigh_tridiagonal(np.zeros(1), [], True, "v", (edge, 1.0)).size == 0
+
+
+def test_some_eigenvalues_of_a_tridiagonal_matrix():
+    d, e = np.arange(5.0), np.full(4, 0.7)
+    for select, bounds in (("a", None), ("i", (1, 3)), ("i", (0, 0)), ("index", (4, 4))):
+        wanted = theirs.eigh_tridiagonal(d, e, select=select[:1], select_range=bounds)
+        found = numhlo.jit(lambda d, e, s=select, r=bounds: ours.eigh_tridiagonal(d, e, select=s, select_range=r))(d, e)
+        np.testing.assert_allclose(found[0], wanted[0], atol=1e-13)
+        np.testing.assert_allclose(np.abs(found[1]), np.abs(wanted[1]), atol=1e-12)
+        np.testing.assert_allclose(ours.eigh_tridiagonal(d, e, True, select, bounds), wanted[0], atol=1e-13)

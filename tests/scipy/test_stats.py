@@ -17,9 +17,10 @@ SHAPES = {
     "norm": (), "expon": (), "uniform": (), "laplace": (), "logistic": (), "cauchy": (), "gumbel_l": (), "gumbel_r": (),
     "pareto": (3.0,), "gamma": (0.3,), "chi2": (5.0,), "beta": (2.0, 0.5), "t": (3.0,), "gennorm": (0.7,),
     "truncnorm": (3.0, 9.0), "bernoulli": (0.3,), "binom": (7, 0.3), "geom": (0.3,), "nbinom": (3, 0.4),
-    "poisson": (2.5,), "betabinom": (7, 2.0, 3.0),
+    "poisson": (2.5,), "betabinom": (7, 2.0, 3.0), "vonmises": (1.5,), "wrapcauchy": (0.4,),
 }  # fmt: skip
 MULTIVARIATE = {"multivariate_normal", "dirichlet", "multinomial"}
+OF_SAMPLES = {"gaussian_kde", "mode", "rankdata", "sem"}  # in test_samples
 X = np.array([-np.inf, -50.0, -1.0, -0.3, 0.0, 0.2, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 7.0, 9.0, 40.0, np.nan])
 Q = np.array([-0.1, 0.0, 1e-10, 0.1, 0.9, 1.0, 1.1, np.nan])
 CURVES = ("logpdf", "pdf", "logpmf", "pmf", "cdf", "sf", "logcdf", "logsf")
@@ -51,8 +52,10 @@ def test_agrees_with_scipy(name):
 
 
 def test_all_are_tested():
-    assert set(stats.__all__) == set(SHAPES) | MULTIVARIATE
-    assert not hasattr(stats.betabinom, "cdf") and not hasattr(stats.gamma, "ppf") and not hasattr(stats, "sem")
+    assert set(stats.__all__) == set(SHAPES) | MULTIVARIATE | OF_SAMPLES
+    assert (
+        not hasattr(stats.betabinom, "cdf") and not hasattr(stats.gamma, "ppf") and not hasattr(stats.vonmises, "cdf")
+    )
 
 
 def test_parameters_that_are_not_allowed():

@@ -52,7 +52,7 @@ def expn(draw: Draw) -> Program:
 
 def igamma_slope(draw: Draw) -> Program:
     """The derivative of an incomplete gamma function by its order, as a function of the other argument."""
-    import_grad = of_library("tracer.differentiating", "grad")
+    import_grad = of_library("tracer.transformations.differentiating", "grad")
     function = of_library("scipy.special", "gammainc")
     orders = uniform(0.5, 2.5, (2,))(np.random.default_rng(draw(st.integers(0, 9))))
     slope = lambda lax: lambda x: import_grad(lax)(lambda a: function(lax)(a, x).sum())(orders)

@@ -8,7 +8,7 @@ import pytest
 import numhlo
 from numhlo import lax
 from numhlo.lowering.ir.errors import ArgumentError, ControlFlowTypeError, MutationError
-from numhlo.tracer.pytrees import tree_leaves, tree_structure
+from numhlo.tracer.trees.pytrees import tree_leaves, tree_structure
 
 
 def check(fun, *args):

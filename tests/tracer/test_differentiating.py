@@ -19,8 +19,8 @@ from numhlo import lax
 from numhlo.compat import jax as compat
 from numhlo.lowering.ir.errors import ArgumentError, ConcretizationError, DTypeError, ShapeError, UnsupportedError
 from numhlo.scipy import special
-from numhlo.tracer.differentiating import stop_gradient
 from numhlo.tracer.namespace.special import composite
+from numhlo.tracer.transformations.differentiating import stop_gradient
 
 pytestmark = pytest.mark.usefixtures("first_answers")
 

@@ -153,11 +153,13 @@ def test_bit_views_of_other_widths():
 
 def test_unsupported_operands():
     def f(x):
-        for other in ("text", None, object(), {}):
+        for other in (None, object(), {}):
             for name in ("__add__", "__radd__", "__iadd__", "__matmul__", "__lt__", "__pow__"):
                 assert getattr(x, name)(other) is NotImplemented
         for operation in (operator.add, operator.lt, operator.iadd):
             with pytest.raises(TypeError, match=r"not supported|unsupported operand"):
+                operation(x, {})
+            with pytest.raises(TypeError, match="arithmetic of a traced array and a str"):
                 operation(x, "text")
         assert (x == {}) is False and (x != object()) is True
         return x

@@ -53,6 +53,9 @@ EXACT = {
     "categorical of a shape": lambda r, k: r.categorical(k, LOGITS, shape=(5, 3)),
     "categorical along axis 0": lambda r, k: r.categorical(k, LOGITS.T, axis=0),
     "categorical once": lambda r, k: r.categorical(k, LOGITS, shape=(2, 3), replace=False),
+    "bernoulli of many bits": lambda r, k: r.bernoulli(k, np.float32(0.3), (100,), mode="high"),
+    "categorical of many bits": lambda r, k: r.categorical(k, LOGITS, shape=(5, 3), mode="high"),
+    "choice of many bits": lambda r, k: r.choice(k, TABLE, (3,), False, CHANCES, mode="high"),
     "rademacher": lambda r, k: r.rademacher(k, (20,)),
     "geometric": lambda r, k: r.geometric(k, 0.2, (20,)),
 }
@@ -70,6 +73,7 @@ ROUNDED = {
     "normal": lambda r, k, d: r.normal(k, (200,), d),
     "exponential": lambda r, k, d: r.exponential(k, (200,), d),
     "gumbel": lambda r, k, d: r.gumbel(k, (200,), d),
+    "gumbel of many bits": lambda r, k, d: r.gumbel(k, (200,), d, "high"),
     "laplace": lambda r, k, d: r.laplace(k, (200,), d),
     "logistic": lambda r, k, d: r.logistic(k, (200,), d),
     "cauchy": lambda r, k, d: r.cauchy(k, (200,), d),
@@ -139,6 +143,9 @@ def test_gradients_flow_through_parameters():
 
 
 def test_refusals():
+    for draw in (lambda: hr.gumbel(KEY, (2,), mode="highest"), lambda: hr.bernoulli(KEY, mode=3)):
+        with pytest.raises(ValueError, match="use low or high"):
+            draw()
     with pytest.raises(DTypeError, match="make one with"):
         hr.uniform(np.array([1, 2]))
     with pytest.raises(ShapeError, match="several keys"):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import numhlo
-from numhlo.tracer import special_methods
+from numhlo.tracer.plain_python import special_methods
 
 X = np.array([5.0, 6.0, 7.0])
 

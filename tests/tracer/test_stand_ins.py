@@ -32,6 +32,7 @@ PROGRAMS = {
         x.reshape(2, 2)[:, 0].flags.forc,
         x.flags.owndata,
     ),
+    "of what is chosen": lambda x: (sum(x[x > 0]), max(x[x < 3]), min(x[x < 3]), sum(x[x > 0] > 3)),
     "complex": lambda x: (complex(x[0], x[1]), complex(x[0], 2), complex(x[0]), complex(1, 2)),
 }
 
@@ -42,6 +43,45 @@ def test_as_outside(name):
     found, expected = numhlo.jit(f)(X), f(X)
     assert [np.asarray(x).tolist() for x in found] == [np.asarray(x).tolist() for x in expected]
     assert [np.asarray(x).dtype for x in found] == [np.asarray(x).dtype for x in expected]
+
+
+NAN = np.nan
+LINES = [
+    np.sin(np.arange(40.0)), np.sin(np.arange(40.0)).astype(np.float32), np.arange(40, dtype=np.uint8) * 7, np.arange(40) % 3 > 0,
+    np.exp(1j * np.arange(20)), np.sin(np.arange(60.0)).reshape(20, 3), np.array([NAN, 1, 2] * 7), np.array([1, NAN, 2] * 7),
+    np.array([-np.inf, NAN] * 10), np.full(20, NAN), np.array([-0.0] * 10 + [0.0] * 10), np.array([0.0, -0.0] * 10),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("k", range(len(LINES)))
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: sum(x),
+        lambda x: sum(x, 1),
+        lambda x: sum(x, 1.5),
+        lambda x: sum(x, x[0]),
+        lambda x: sum(x != 0),
+        lambda x: max(x),
+        lambda x: min(x),
+    ],
+)
+def test_many_elements_as_outside(f, k):
+    try:
+        with np.errstate(over="ignore"):
+            expected = np.asarray(f(LINES[k]))
+    except (TypeError, ValueError):
+        pytest.skip("no number")
+    found = numhlo.jit(f)(LINES[k])
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(np.signbit(found.real), np.signbit(expected.real))
+
+
+def test_many_elements_are_few_operations():
+    x = np.arange(2000.0)
+    for f in (lambda x: sum(x), lambda x: max(x), lambda x: min(x)):
+        assert len(numhlo.jit(f).lower(x).as_text().splitlines()) < 100
 
 
 def test_numbers_stay_weak():

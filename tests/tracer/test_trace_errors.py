@@ -8,6 +8,7 @@ import operator
 import random
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from numhlo.lowering.ir.errors import (
     ConcretizationError,
     DataDependentShapeError,
     DTypeError,
+    LeakedTracerError,
     MutationError,
     ShapeError,
 )
@@ -272,3 +274,83 @@ def test_draws_in_the_process_that_loads_the_generator():
     code = "import numpy as np, numhlo\ntry: numhlo.jit(lambda x: x + np.random.rand(3))(np.ones(3))\nexcept Exception as e: print(e)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert "draws random numbers" in done.stdout, done.stderr
+
+
+def test_draws_of_other_threads_are_not_the_functions():
+    stop, drawn = threading.Event(), threading.Event()
+
+    def draw():
+        while not stop.is_set():
+            np.random.random_sample(3)  # noqa: NPY002
+            random.random()
+            drawn.set()
+
+    thread = threading.Thread(target=draw)
+    thread.start()
+
+    def waits(x):
+        if not drawn.is_set():
+            drawn.wait(10)  # the other thread draws here for sure, the first time
+        return x + 1
+
+    interval = sys.getswitchinterval()
+    try:
+        for n in range(1, 6):
+            drawn.clear()
+            assert numhlo.jit(waits)(np.ones(n)).tolist() == [2.0] * n
+        with pytest.raises(ConcretizationError, match="noisy draws random numbers from"):
+            numhlo.jit(noisy)(np.ones(3))
+    finally:
+        stop.set()
+        thread.join()
+    assert sys.getswitchinterval() == interval
+
+
+@pytest.mark.parametrize(
+    ("fun", "kind", "text"),
+    [
+        (lambda x: x.sum(axis=2), np.exceptions.AxisError, "axis 2 is out of bounds for array of dimension 1"),
+        (lambda x: np.einsum("ij,jk", x, x), ValueError, "einstein sum subscripts string 'ij' does not match"),
+        (lambda x: np.linalg.cholesky(x), np.linalg.LinAlgError, "1-dimensional array given"),
+        (lambda x: len(x[0]), TypeError, "len() of unsized object"),
+        (lambda x: numhlo.vmap(lambda y: y.sum(axis=3))(x), np.exceptions.AxisError, "axis 3 is out of bounds"),
+    ],
+)
+def test_numpys_errors_have_the_line(fun, kind, text):
+    with pytest.raises(kind) as error:
+        numhlo.jit(fun)(np.ones(3))
+    first, where = str(error.value).splitlines()
+    assert first.startswith(text)
+    assert where.startswith("  at test_trace_errors.py:")
+    if isinstance(error.value, np.exceptions.AxisError):
+        assert error.value.axis in (2, 3)
+
+
+def test_the_users_own_errors_stay_as_they_are():
+    def f(x):
+        raise ValueError("mine")
+
+    with pytest.raises(ValueError, match=r"^mine$"):
+        numhlo.jit(f)(np.ones(3))
+    with pytest.raises(TypeError, match=r"argument: 'y'$"):
+        numhlo.jit(lambda x, y: x)(np.ones(3))
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda x: x[0], lambda x: list(x), lambda x: x.copy(), lambda x: float(x[0]), lambda x: np.asarray(x),
+        lambda x: x.__setitem__(0, 1.0), lambda x: x.tolist(), lambda x: x.sum(), lambda x: numhlo.jit(lambda y: y + x[0])(1.0),
+    ],
+)  # fmt: skip
+def test_uses_of_leaked_arrays(use):
+    kept = []
+
+    @numhlo.jit
+    def f(x):
+        kept.append(x)
+        return x + 1
+
+    f(np.ones(3))
+    with pytest.raises(LeakedTracerError, match=r"used after its trace had ended\n  at test_trace_errors.py"):
+        use(kept[0])

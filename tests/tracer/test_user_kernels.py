@@ -1,5 +1,7 @@
 """Functions written for Numba as ops: eagerly, compiled, in loops, under vmap, in text, and what is said where they can't."""
 
+import signal
+import sys
 import threading
 
 import numba
@@ -8,7 +10,7 @@ import pytest
 
 import numhlo
 from numhlo import lax
-from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.lowering.ir.errors import ArgumentError, DTypeError
 
 
 @numhlo.kernel(result=lambda x, decay: x)
@@ -118,6 +120,16 @@ def test_what_numba_cannot_compile_runs_as_python():
 def test_results_must_be_described():
     with pytest.raises(ArgumentError, match=r"kernel smooth: a result described by 3"):
         numhlo.kernel(smooth.__wrapped__, result=[3])(np.ones(3), 0.5)
+    for one, error, text in [
+        (
+            numhlo.ShapeDtypeStruct((2, -1), np.dtype(float)),
+            ArgumentError,
+            r"kernel smooth: a result of shape \(2, -1\)",
+        ),
+        (numhlo.ShapeDtypeStruct((2,), np.dtype("U3")), DTypeError, "<U3"),
+    ]:
+        with pytest.raises(error, match=text):
+            numhlo.kernel(smooth.__wrapped__, result=one)(np.ones(3), 0.5)
     with pytest.raises(ArgumentError, match="kernel: 3 is not callable"):
         numhlo.kernel(3, result=None)
 
@@ -172,3 +184,49 @@ def test_rules_of_its_own(rng):
     found = numhlo.jit(numhlo.vmap(numhlo.grad(lambda x: (smoothed(x) * weights).sum())))(x)
     matrix = np.stack([smooth_by_hand(row, 0.5) for row in np.eye(5)])
     np.testing.assert_allclose(found, np.stack([matrix @ weights] * 3), rtol=1e-12)
+
+
+class StopError(Exception):
+    pass
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no timers")
+def test_handlers_that_raise_leave_numba_usable():
+    """Numba's registries do not: what is interrupted there is never read to its end."""
+
+    def stop(*_):
+        raise StopError
+
+    def fresh():
+        def add(x, out):
+            for i in range(x.shape[0]):
+                out[i] = x[i] + 1.0
+
+        return numhlo.jit(numhlo.kernel(add, result=lambda x: x))
+
+    threads, x, stopped = [], np.ones(3), 0
+    numba.njit(lambda: threads.append(1))  # Numba is loaded
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        for k in range(8):
+            f = fresh()
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 0.01 * (1 + k))
+                f.lower(x).compile()
+            except StopError:
+                stopped += 1
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert stopped
+    compiled = fresh().lower(x).compile()
+    assert compiled(x).tolist() == [2.0] * 3
+    assert compiled.cost_analysis()["python steps"] == 0
+
+
+def test_a_handler_in_the_middle_of_numba_may_call_kernels():
+    """Its thread has Numba's lock, which no other one gets meanwhile."""
+    with numba.core.compiler_lock.global_compiler_lock:
+        f = numhlo.jit(numhlo.kernel(lambda x, out: None, result=lambda x: x))
+        assert f(np.ones(2)).tolist() == [0.0, 0.0]

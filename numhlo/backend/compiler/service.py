@@ -18,6 +18,7 @@ import os
 import queue
 import threading
 import warnings
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
@@ -27,6 +28,7 @@ from numhlo.backend.compiler.process import MOST_MEMORY, CompilerDiedError, Comp
 from numhlo.backend.processors import available_processors
 from numhlo.backend.program import Kernel
 from numhlo.lowering.ir.errors import InternalError
+from numhlo.lowering.ir.interruptions import Latch, ProcessLock
 
 JOBS_PER_PROCESS = 8
 IDLE_SECONDS = 300.0
@@ -57,7 +59,7 @@ class CompilerService:
 
     Attributes
     ----------
-    answered : threading.Event
+    answered : Latch
         Nobody is about to give a first answer: processes may start.
     in_process : str
         Why kernels are compiled in this process, or an empty string.
@@ -66,18 +68,27 @@ class CompilerService:
 
     def __init__(self, processes: int | None = None) -> None:
         self.limit = processes or available_processors()
-        self.jobs: queue.Queue[Job | None] = queue.Queue()
-        self.lock = threading.Lock()
-        self.answered = threading.Event()
+        self.jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self.lock = ProcessLock()
+        self.answered = Latch()
         self.drivers: list[Driver] = []
         self.waiting = 0
         self.in_process = ""
         self.compiled = 0
 
-    def submit(self, kernel: Kernel) -> Future[bytes]:
-        """Return the future of a kernel's object code; it raises `KernelCompileError` where there is none."""
+    def submit(self, kernel: Kernel, then: Callable[[Future[bytes]], None] | None = None) -> Future[bytes]:
+        """Return the future of a kernel's object code; it raises `KernelCompileError` where there is none.
+
+        Parameters
+        ----------
+        kernel : Kernel
+        then : callable, optional
+            Called with the future when it is done. Who added it later might be interrupted with the future's lock held.
+        """
         job = Job(kernel)
-        with self.lock:
+        if then is not None:
+            job.future.add_done_callback(then)
+        with self.lock.own:
             self.waiting += 1
             try:
                 self._grow()
@@ -94,13 +105,18 @@ class CompilerService:
         wanted = min(self.limit, 1 + self.waiting // JOBS_PER_PROCESS)
         if len(self.drivers) < wanted:
             self.answered.clear()
+            self.drivers = [d for d in self.drivers if d.is_alive()]  # an interrupt may have kept one from beginning
             driver = Driver(self)
-            driver.start()  # it waits for the lock before it looks at what the service has
             self.drivers.append(driver)
+            try:
+                driver.start()  # it waits for the lock before it looks at what the service has
+            except RuntimeError:
+                self.drivers.remove(driver)
+                raise
 
     def close(self) -> None:
         """End all processes; kernels that still wait fail."""
-        with self.lock:
+        with self.lock.own:
             drivers, self.drivers = self.drivers, []
         for driver in drivers:
             driver.stop()
@@ -115,7 +131,7 @@ class CompilerService:
 
     def warn_in_process(self, reason: BaseException) -> None:
         """Compile in this process from now on, and say so once."""
-        with self.lock:
+        with self.lock.own:
             if self.in_process:
                 return
             self.in_process = f"no compiler process can be started ({reason})"
@@ -151,7 +167,7 @@ class Driver(threading.Thread):
                 continue
             if job is None:
                 break
-            with self.service.lock:
+            with self.service.lock.own:
                 self.service.waiting -= 1
             self._serve(job)
         self.stop()
@@ -162,7 +178,7 @@ class Driver(threading.Thread):
         self._drop_process()
 
     def _retire(self) -> bool:
-        with self.service.lock:
+        with self.service.lock.own:
             if self.service.waiting or self not in self.service.drivers:
                 return False
             self.service.drivers.remove(self)
@@ -259,13 +275,13 @@ def compile_in_process(kernel: Kernel) -> bytes:
 
 
 _service: CompilerService | None = None
-_service_lock = threading.Lock()
+_service_lock = ProcessLock()
 
 
 def compiler_service() -> CompilerService:
     """Return this process's compiler service."""
     global _service
-    with _service_lock:
+    with _service_lock.own:
         if _service is None:
             _service = CompilerService()
         return _service
@@ -278,8 +294,7 @@ def _close_at_exit() -> None:
 
 def _forget_after_fork() -> None:
     """Let go of the parent's processes: its threads do not exist here."""
-    global _service, _service_lock
-    _service_lock = threading.Lock()
+    global _service
     service, _service = _service, None
     if service is not None:
         for driver in service.drivers:

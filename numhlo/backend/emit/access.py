@@ -6,7 +6,7 @@ time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -49,7 +49,12 @@ class Access(NamedTuple):
     def over(self, sizes: Mapping[int, int]) -> Access:
         """Return the same place with ``sizes[n]`` for every number."""
         starts = self.starts and tuple([Start(s.node, sizes[s.stride], sizes[s.limit]) for s in self.starts])
-        return Access(sizes[self.offset], tuple([sizes[n] for n in self.strides]), starts)
+        return Access(sizes[self.offset], tuple(map(sizes.__getitem__, self.strides)), starts)
+
+    def key(self, sizes: Mapping[int, int]) -> Hashable:
+        """Return what tells the place with ``sizes[n]`` for every number apart from others."""
+        starts = [(s.node, sizes[s.stride], sizes[s.limit]) for s in self.starts] if self.starts else ()
+        return sizes[self.offset], *map(sizes.__getitem__, self.strides), *starts
 
 
 def contiguous(shape: Sequence[int]) -> tuple[int, ...]:
@@ -76,6 +81,23 @@ def _strides_of(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 _contiguous = lru_cache(maxsize=1024)(_strides_of)
+
+
+def whole_array(shape: Sequence[int]) -> Access:
+    """Return where the elements of a C-contiguous array lie.
+
+    Examples
+    --------
+    >>> whole_array((2, 3))
+    Access(offset=0, strides=(3, 1), starts=())
+    """
+    shape = tuple(shape)
+    return Access(0, _strides_of(shape)) if Size in map(type, shape) else _whole_array(shape)
+
+
+@lru_cache(maxsize=1024)
+def _whole_array(shape: tuple[int, ...]) -> Access:
+    return Access(0, _contiguous(shape))
 
 
 def reshape_strides(shape: Sequence[int], strides: Sequence[int], target: Sequence[int]) -> tuple[int, ...] | None:

@@ -15,7 +15,7 @@ import numpy as np
 from numhlo.backend.emit.expressions import Apply
 from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.emit.loop_rounds import write_poll
-from numhlo.backend.emit.nest import element_text, hint_of
+from numhlo.backend.emit.nest import element_text, hint_of, position_text
 from numhlo.backend.emit.registers import REGISTERS, literal
 from numhlo.backend.emit.scalar_code import ScalarWriter
 from numhlo.backend.emit.support import emits_element
@@ -242,6 +242,9 @@ class BlockedLoopWriter:
             raise NotBlockedError(f"{op.definition.name} makes one element of many")
         if op.definition is creation.CONSTANT:
             self.names[op.result] = self._outer_element(op.result)
+        elif op.definition is creation.IOTA and type.shape == self.shape and type.ndim == 1:
+            position = position_text("first + k", REGISTERS[type.dtype])
+            self.names[op.result] = self.text.let(position, "position")
         elif op.definition is DYNAMIC_SLICE:
             self.names[op.result] = self._read_row(op)
         elif op.definition is DYNAMIC_UPDATE_SLICE:

@@ -2,20 +2,24 @@
 
 One unit is one tile of one matrix of the batch, computed by one single-threaded call, so results have the same bits
 on any number of threads. Small products, and types that BLAS does not know, are sums of products
-(`planning.expansion`).
+(`planning.expansion`). A matrix times its own transpose is half the work (`symmetric_products`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from numhlo.backend.emit.access import Access, contiguous
+from numhlo.backend.emit.access import Access, whole_array
+from numhlo.backend.emit.blas_calls import Factor, Length, write_blas_call
 from numhlo.backend.emit.cost import grain_of
-from numhlo.backend.emit.draft import Draft, Sizes, Unknowns, remembered
+from numhlo.backend.emit.draft import Draft, Unknowns, remembered
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText
-from numhlo.backend.emit.registers import REGISTERS
+from numhlo.backend.emit.matrix_kernels import Letter, Pointer
+from numhlo.backend.emit.matrix_operands import Matrices, batch_offsets, matrices_of, scalar
+from numhlo.backend.emit.registers import REGISTERS, Register
+from numhlo.backend.emit.symmetric_products import is_symmetric, write_symmetric_product
 from numhlo.backend.emit.tables import KERNELS, RootRule
 from numhlo.lowering.ir import Op, Value
 from numhlo.lowering.ops.contraction import DOT_GENERAL, free_dimensions
@@ -24,82 +28,6 @@ from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers
 BLAS_TYPES = frozenset({"f32", "f64", "c64", "c128"})
 TILE_ROWS, TILE_COLUMNS = 256, 512
 """Extents of a tile of the result; a call on one is long enough to hide that BLAS packs its operands again."""
-
-Loop = tuple[int, int]
-"""Extent and stride."""
-
-
-class Matrices(NamedTuple):
-    """An operand as a batch of matrices.
-
-    Attributes
-    ----------
-    batch : tuple of Loop
-    rows, columns : Loop
-        One of them has stride 1.
-    offset : int
-    """
-
-    batch: tuple[Loop, ...]
-    rows: Loop
-    columns: Loop
-    offset: int
-
-    def over(self, sizes: Sizes) -> Matrices:
-        """Return the same with ``sizes[n]`` for every number."""
-        batch = tuple([(sizes[n], sizes[stride]) for n, stride in self.batch])
-        (rows, row_stride), (columns, column_stride) = self.rows, self.columns
-        return Matrices(
-            batch, (sizes[rows], sizes[row_stride]), (sizes[columns], sizes[column_stride]), sizes[self.offset]
-        )
-
-    @property
-    def is_transposed(self) -> bool:
-        """Return whether memory runs along columns."""
-        return self.columns[1] != 1 and self.columns[0] != 1
-
-    @property
-    def leading(self) -> int:
-        """Return the distance between the rows in memory, of the matrix or of its transpose."""
-        (rows, row_stride), (columns, column_stride) = self.rows, self.columns
-        if self.is_transposed:
-            return column_stride if columns > 1 else rows
-        return row_stride if rows > 1 else columns
-
-
-def matrices_of(shape: Sequence[int], access: Access, groups: Sequence[Sequence[int]]) -> Matrices | None:
-    """Return an operand as matrices, or None where BLAS can't read it.
-
-    Parameters
-    ----------
-    shape : sequence of int
-    access : Access
-    groups : three sequences of int
-        Batching dimensions, and those that make up rows and columns.
-    """
-    batch, row_dims, column_dims = groups
-    rows, columns = _merged(shape, access, row_dims), _merged(shape, access, column_dims)
-    if access.starts or len(rows) > 1 or len(columns) > 1:
-        return None
-    of_batch = tuple([(shape[d], access.strides[d]) for d in batch])
-    matrices = Matrices(of_batch, rows[0] if rows else (1, 1), columns[0] if columns else (1, 1), access.offset)
-    inner, outer = (matrices.rows, matrices.columns) if matrices.is_transposed else (matrices.columns, matrices.rows)
-    fits = inner[0] == 1 or inner[1] == 1
-    return matrices if fits and (outer[0] == 1 or outer[1] >= inner[0]) else None
-
-
-def _merged(shape: Sequence[int], access: Access, dims: Sequence[int]) -> list[Loop]:
-    """Return the fewest loops over some dimensions, in order."""
-    loops: list[Loop] = []
-    for dim in dims:
-        extent, stride = shape[dim], access.strides[dim]
-        if extent == 1:
-            continue
-        if loops and loops[-1][1] == stride * extent:
-            loops[-1] = (loops[-1][0] * extent, stride)
-        else:
-            loops.append((extent, stride))
-    return loops
 
 
 def operand_groups(op: Op, number: int) -> tuple[Sequence[int], Sequence[int], Sequence[int]]:
@@ -138,19 +66,23 @@ def emit_dot_general(op: Op, planner: Any) -> None:
             value = planner.permuted(op.operands[number], order)
             shape, places = tuple([shape[d] for d in order]), iter(range(len(order)))
             packed = [[next(places) for _ in group] for group in groups]
-            matrices = matrices_of(shape, Access(0, contiguous(shape)), packed)
+            matrices = matrices_of(shape, whole_array(shape), packed)
             assert matrices is not None
         values.append(value)
         read.append(matrices)
     planner.output(op.result)
     values.append(op.result)
+    symmetric = is_symmetric(values, *read)
 
     def write(unknowns: Unknowns) -> list[Draft]:
         a, b = (matrices.over(unknowns.sizes) for matrices in read)
-        return [write_product([unknowns.value(v) for v in values], a, b, unknowns.buffer)]
+        operands = [unknowns.value(v) for v in values]
+        if symmetric:
+            return [write_symmetric_product(operands, a, unknowns.buffer)]
+        return [write_product(operands, a, b, unknowns.buffer)]
 
     (draft,) = remembered(
-        lambda sizes: ("product", op.result.tensor.dtype, *[matrices.over(sizes) for matrices in read]),
+        lambda sizes: ("product", symmetric, op.result.tensor.dtype, *[matrices.over(sizes) for matrices in read]),
         values,
         planner.buffer,
         write,
@@ -177,7 +109,7 @@ def write_product(values: Sequence[Value], a: Matrices, b: Matrices, buffer_of: 
         else:
             text.line(f"height = {rows}")
             text.line(f"width = {columns}")
-        offsets = _batch_offsets(text, unit, a, b, batch)
+        offsets = batch_offsets(text, unit, a, b, batch)
         whole = tiles == (1, 1)
         offsets[0] += _step(text, a, whole, "row", "lhs")
         offsets[1] += _step(text, b, whole, "column", "rhs")
@@ -188,13 +120,16 @@ def write_product(values: Sequence[Value], a: Matrices, b: Matrices, buffer_of: 
             text.let(f"advance({name}, ({' + '.join(terms)}) * {size})", hint) if terms else name
             for name, hint, terms in zip([*names, out], ("a", "b", "c"), offsets, strict=True)
         ]
-        one, zero = (_scalar(register.name, value) for value in (1.0, 0.0))
-        leading = [text.number((name, "leading"), x.leading, f"{name}_row") for name, x in (("lhs", a), ("rhs", b))]
-        flags = f"{a.is_transposed}, {b.is_transposed}"
-        text.line(
-            f"gemm_{register.name}(ctx, {flags}, height, width, {inner}, {one}, {places[0]}, {leading[0]}, "
-            f"{places[1]}, {leading[1]}, {zero}, {places[2]}, {columns})"
-        )
+        if register.kind == "c" and k > 0 and (m == 1 or n == 1):
+            _write_vector_product(text, register, a, b, inner, places)
+        else:
+            one, zero = (scalar(register.name, value) for value in (1.0, 0.0))
+            leading = [text.number((name, "leading"), x.leading, f"{name}_row") for name, x in (("lhs", a), ("rhs", b))]
+            flags = f"{a.is_transposed}, {b.is_transposed}"
+            text.line(
+                f"gemm_{register.name}(ctx, {flags}, height, width, {inner}, {one}, {places[0]}, {leading[0]}, "
+                f"{places[1]}, {leading[1]}, {zero}, {places[2]}, {columns})"
+            )
     extent = batch * tiles[0] * tiles[1]
     traffic = result.tensor.dtype.itemsize * batch * (m * k + k * n + m * n)
     kernel = text.finish(f"product_{register.name}")
@@ -202,11 +137,34 @@ def write_product(values: Sequence[Value], a: Matrices, b: Matrices, buffer_of: 
     return Draft(kernel, tuple(text.buffers), tuple(text.dims), extent, grain, flops, traffic)
 
 
-def _scalar(name: str, value: float) -> str:
-    if name[0] == "f":
-        return f"to_{name}({value})"
-    part = "f32" if name == "c64" else "f64"
-    return f"make_{name}(to_{part}({value}), to_{part}(0.0))"
+def _write_vector_product(
+    text: KernelText, register: Register, a: Matrices, b: Matrices, inner: str, places: Sequence[str]
+) -> None:
+    """Write BLAS's product of a matrix and a vector, which along columns is one of the matrix's transpose."""
+    left, right, out = places
+    if b.columns[0] == 1:
+        matrix, vector, outputs, turned = left, right, "height", not a.is_transposed
+        distance, step = text.number(("lhs", "leading"), a.leading, "lhs_row"), b.rows[1]
+    else:
+        matrix, vector, outputs, turned = right, left, "width", b.is_transposed
+        distance, step = text.number(("rhs", "leading"), b.leading, "rhs_row"), a.columns[1]
+    sizes = (inner, outputs) if turned else (outputs, inner)
+    between = text.number("between", step, "between")
+    write_blas_call(
+        text,
+        "gemv",
+        register,
+        Letter("T" if turned else "N"),
+        *[Length(size) for size in sizes],
+        Factor(1.0),
+        Pointer(matrix),
+        Length(distance),
+        Pointer(vector),
+        Length(between),
+        Factor(0.0),
+        Pointer(out),
+        Length("1"),
+    )
 
 
 def _decode_tiles(text: KernelText, tiles: tuple[int, int], rows: str, columns: str, batch: int) -> str:
@@ -223,40 +181,6 @@ def _decode_tiles(text: KernelText, tiles: tuple[int, int], rows: str, columns: 
     text.line(f"height = min({TILE_ROWS}, {rows} - row)")
     text.line(f"width = min({TILE_COLUMNS}, {columns} - column)")
     return matrix
-
-
-def _batch_offsets(text: KernelText, unit: str, a: Matrices, b: Matrices, batch: int) -> list[list[str]]:
-    """Write the batch indices; return the terms of the offsets of both operands, and none for the result."""
-    offsets: list[list[str]] = [
-        [text.number((name, "offset"), x.offset, f"{name}_offset")] if x.offset else []
-        for name, x in (("lhs", a), ("rhs", b))
-    ]
-    if batch > 1:
-        loops = _merged_batch(a.batch, b.batch)
-        rest = unit
-        for number, (extent, *strides) in reversed(list(enumerate(loops))):
-            index = rest
-            if number:
-                size = text.number(("batch", number), extent, "batch")
-                above = text.let(f"divide(to_i64({rest}), to_i64({size}))", "rest")
-                index, rest = text.let(f"{rest} - {above} * {size}", "index"), above
-            for name, terms, stride in zip(("lhs", "rhs"), offsets, strides, strict=True):
-                if stride:
-                    terms.append(f"{index} * {text.number((name, number), stride, f'{name}_matrix')}")
-    return [*offsets, []]
-
-
-def _merged_batch(left: Sequence[Loop], right: Sequence[Loop]) -> list[tuple[int, int, int]]:
-    """Return the fewest loops over a batch: extent, stride in either operand."""
-    loops: list[tuple[int, int, int]] = []
-    for (extent, a), (_, b) in zip(left, right, strict=True):
-        if extent == 1:
-            continue
-        if loops and loops[-1][1:] == (a * extent, b * extent):
-            loops[-1] = (loops[-1][0] * extent, a, b)
-        else:
-            loops.append((extent, a, b))
-    return loops
 
 
 def _step(text: KernelText, x: Matrices, whole: bool, variable: str, name: str) -> list[str]:

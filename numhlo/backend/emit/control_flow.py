@@ -6,7 +6,7 @@ tries this first, and falls back to a tree of steps.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from numhlo.backend.emit.rounds_together import together
 from numhlo.backend.emit.scalar_code import Content, InMemory, NotScalarError, ScalarWriter, current, writes
 from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops import control_flow as ops
+from numhlo.lowering.ops.elementwise import AND
 
 COPIES = 4
 """Rounds between two counts of them, where rounds are short."""
@@ -88,20 +89,42 @@ def _write_rounds(writer: ScalarWriter, op: Op, state: LoopState, polls: bool) -
 def _write_round(writer: ScalarWriter, op: Op, state: LoopState, *, early: bool) -> None:
     """Write one round of a loop, left where its condition no longer holds."""
     condition, body = op.regions
-    text = writer.text
     writer.contents.update(zip(condition.arguments, state.read() if early else state.contents, strict=True))
-    (test,) = writer.region(condition)
-    with text.block(f"if not {_only_name(test)}:"):
-        text.line("break")
+    _write_tests(writer, condition)
     writer.contents.update(zip(body.arguments, state.contents if early else state.read(), strict=True))
     state.assign(writer.region(body))
 
 
+def _write_tests(writer: ScalarWriter, condition: Region) -> None:
+    """Write the ways out of a loop: one test after the other, so that LLVM knows of the first ones in what follows.
+
+    ``(j >= 0) & (x[j] > y)`` needs no bounds for ``j`` then, and what has been loaded is not loaded again.
+    """
+    written: set[Op] = set()
+    for test in _tests(condition.returns[0], condition):
+        for op in writer.intervals.needed_ops(condition, [test]):
+            if op not in written:
+                written.add(op)
+                writer.op(op)
+        with writer.text.block(f"if not {_only_name(writer.content(test))}:"):
+            writer.text.line("break")
+
+
+def _tests(value: Value, region: Region) -> Iterator[Value]:
+    """Yield the truth values that a region joins with `and` for its result, in the order in which they are written."""
+    op = value.owner
+    if isinstance(op, Op) and op.definition is AND and op in region.ops:
+        for operand in op.operands:
+            yield from _tests(operand, region)
+    else:
+        yield value
+
+
 def _copies(block: Block, state: LoopState) -> int:
     """Return how often the one round in a block is written: where it is short, counting rounds takes a third of it."""
-    inner = sum(isinstance(item, Block) for item in block.items)  # one of them is the way out
+    inner = any(isinstance(item, Block) and item.items != ["break"] for item in block.items)
     in_memory = bool(state.arrays) or any(isinstance(content, InMemory) for content in state.contents)
-    return 1 if in_memory or inner > 1 or len(block.items) > SHORT_ROUND else COPIES
+    return 1 if in_memory or inner or len(block.items) > SHORT_ROUND else COPIES
 
 
 def _write_strips(writer: ScalarWriter, op: Op, state: LoopState, counted: Count) -> None:

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.backend.emit.access import Access, contiguous
-from numhlo.backend.emit.contraction import BLAS_TYPES, Matrices, matrices_of
+from numhlo.backend.emit.access import whole_array
+from numhlo.backend.emit.contraction import BLAS_TYPES
 from numhlo.backend.emit.convolution_direct import emit_direct
 from numhlo.backend.emit.convolution_loops import Loop, Loops, extent, loops_of
 from numhlo.backend.emit.convolution_tiles import best_tiling, nest_of, panel_access, panel_of
 from numhlo.backend.emit.draft import Draft, Unknowns, remembered
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText
+from numhlo.backend.emit.matrix_operands import Matrices, matrices_of
 from numhlo.backend.emit.registers import REGISTERS
 from numhlo.backend.emit.tables import KERNELS, RootRule
 from numhlo.backend.processors import available_processors
@@ -136,7 +137,7 @@ def _kernel_matrix(op: Op, loops: Loops, planner: Any) -> tuple[Value, Matrices]
     value = planner.permuted(op.operands[1], order)
     shape = tuple([shape[d] for d in order])
     last = len(order) - 1
-    matrix = matrices_of(shape, Access(0, contiguous(shape)), ((), range(last), (last,)))
+    matrix = matrices_of(shape, whole_array(shape), ((), range(last), (last,)))
     assert matrix is not None
     return value, matrix
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.backend.emit.access import Access, contiguous
+from numhlo.backend.emit.access import whole_array
 from numhlo.backend.emit.cost import grain_of
 from numhlo.backend.emit.draft import Draft, remembered
 from numhlo.backend.emit.expressions import Graph, Load, Position
@@ -26,6 +26,9 @@ from numhlo.lowering.ops.cumulative import COMBINERS, initial_value
 
 COLUMNS = 64
 """Lines side by side in one unit where memory does not run along the axis."""
+
+DEAR = 8
+"""Operations of an element that are rather SIMD code before totals are made, which wait for each other."""
 
 BLOCK = 1024
 """Elements of a line that are computed as SIMD code before their running totals are."""
@@ -74,7 +77,7 @@ def emit_cumulative(op: Op, planner: Any) -> None:
     planner.output(op.result)
     if op.result.tensor.size == 0:
         return
-    store = Store(node, op.result, Access(0, contiguous(expressions.shape)), REGISTERS[op.result.tensor.dtype])
+    store = Store(node, op.result, whole_array(expressions.shape), REGISTERS[op.result.tensor.dtype])
     parameters = op.attributes["composite_attributes"]
     kind, axis, reverse = _kind(op), parameters["axis"], parameters["reverse"]
     (draft,) = remembered(
@@ -157,10 +160,18 @@ class _Writer:
             self._blocks(total)
             return
         self.text.line(f"{total} = {self._initial()}")
+        if not self.reverse and cost_of(self.expressions, [])[0] > DEAR:
+            with self._elements() as (block, stop), self.nest.loop(self.along, f"{block}, {stop}"):
+                place = self.nest.index(self.place)
+                self._add(total, self.text.let(f"load_{self.register.storage}({self.out}, {place})", "x"))
+            return
         with self._steps():
             self.nest.write([self.node])
-            self.text.assign(total, self._step(total, self.nest.name(self.node)))
-            self._store(total)
+            self._add(total, self.nest.name(self.node))
+
+    def _add(self, total: str, value: str) -> None:
+        self.text.assign(total, self._step(total, value))
+        self._store(total)
 
     def _is_free(self) -> bool:
         """Return whether totals are the same in any order."""
@@ -170,22 +181,29 @@ class _Writer:
 
     def _blocks(self, total: str) -> None:
         """Write a line whose totals are the same in any order: its elements as SIMD code, then their totals."""
-        text, count = self.text, self.nest.extent(self.along)
+        text = self.text
         word, first = RUNNING[self.kind], self._initial()
         if self.register.kind == "b":  # a byte that is 0 or 1
             word = "maximum" if word in ("add", "maximum") else "minimum"
             first = f"to_u8({first})"
         text.line(f"{total} = {first}")
+        with self._elements() as (block, stop):
+            with self.nest.fixed({self.along: "0"}):
+                start = self.nest.index(self.place)
+            place = block if start == "0" else f"{start} + {block}"
+            text.assign(total, f"running_{word}({self.out}, {place}, {stop} - {block}, {total})")
+
+    @contextmanager
+    def _elements(self) -> Iterator[tuple[str, str]]:
+        """Open a loop over blocks of a line, whose elements are written where totals go; give a block's bounds."""
+        text, count = self.text, self.nest.extent(self.along)
         block = text.fresh("block")
         with self.nest.block(f"for {block} in range(0, {count}, {BLOCK}):"):
             stop = text.let(f"min({block} + {BLOCK}, {count})", "stop")
             with self.nest.loop(self.along, f"{block}, {stop}"):
                 self.nest.write([self.node])
                 self._store(self.nest.name(self.node))
-            with self.nest.fixed({self.along: "0"}):
-                start = self.nest.index(self.place)
-            place = block if start == "0" else f"{start} + {block}"
-            text.assign(total, f"running_{word}({self.out}, {place}, {stop} - {block}, {total})")
+            yield block, stop
 
     def _columns(self) -> int:
         """Write many lines side by side; a unit is up to 64 of them."""

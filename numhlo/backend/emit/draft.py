@@ -161,10 +161,11 @@ def remembered(
     """
     slots = Slots()
     description = describe(slots)
-    places: dict[int, int] = {}
-    pattern = tuple([places.setdefault(buffer_of(value), len(places)) for value in values])
+    numbers = list(map(buffer_of, values))
+    buffers = list(dict.fromkeys(numbers))
+    pattern = tuple(map(buffers.index, numbers))
     key = description, pattern
-    sizes, buffers = slots.numbers, list(places)
+    sizes = slots.numbers
 
     def memory(register: Register, count: int) -> int:
         assert partial is not None
@@ -176,7 +177,7 @@ def remembered(
         filling = known.filling(sizes, questions)
         if filling is not None:
             return filling.filled(buffers, memory)
-    known = _write(sizes, dict(zip(values, pattern, strict=True)), len(places), write)
+    known = _write(sizes, dict(zip(values, pattern, strict=True)), len(buffers), write)
     while key not in _DRAFTS and len(_DRAFTS) >= MOST_DRAFTS:
         _DRAFTS.pop(next(iter(_DRAFTS)), None)  # the oldest
     _DRAFTS[key] = (known, *variants[: MOST_VARIANTS - 1])

@@ -115,8 +115,10 @@ def emit_divide(op: Op, operands: Sequence[str]) -> str:
 
 @ELEMENT.register(ops.POWER)
 def emit_power(op: Op, operands: Sequence[str]) -> str:
-    """Return a power of floats; integers take the general path."""
+    """Return a power of floats, or of integers, which is computed with 64 bits."""
     register = register_of(op)
+    if register.kind in "iu":
+        return f"{register.convert}(pow_{register.kind}64(to_i64({operands[0]}), to_i64({operands[1]})))"
     name = f"pow_{register.name}"
     return f"{name}({operands[0]}, {operands[1]})" if hasattr(vector_math, name) else UNEMITTED
 

@@ -7,12 +7,12 @@ a chain. Loads end up as `Access`es: strides over the domain's dimensions. Next:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from numhlo.backend.emit.access import Access, NonlinearViewError, contiguous
+from numhlo.backend.emit.access import Access, NonlinearViewError, whole_array
 from numhlo.backend.emit.draft import Sizes, Unknowns
 from numhlo.backend.emit.registers import REGISTERS, Register, bits_as_number, is_plain, literal
 from numhlo.backend.emit.sizes import UnknownScalar
@@ -45,13 +45,13 @@ class Literal:
         return self if self.text else Literal(self.register, "", unknowns.sizes[self.number])
 
 
-def literal_of(op: Op, register: Register) -> Literal:
-    """Return the node of a constant whose elements are all the same."""
+def literal_of(op: Op, register: Register, *, written: bool = True) -> Literal:
+    """Return the node of a constant whose elements are all the same; ``written``: its text may hold the number."""
     constant = op.attributes["value"]
     if isinstance(constant, UnknownScalar):
         return Literal(register, "", constant.number)
     value = constant.reshape(-1)[0]
-    if is_plain(value, register):
+    if is_plain(value, register) and (written or register.kind in "bc" or not np.isfinite(value)):
         return Literal(register, literal(value, register))
     return Literal(register, "", bits_as_number(value, register))
 
@@ -66,7 +66,7 @@ class Load:
 
     def key(self, sizes: Sizes) -> Hashable:
         """Return what a kernel's text depends on, but for the buffer."""
-        return self.access.over(sizes), self.register.storage
+        return self.access.key(sizes), self.register.storage
 
     def over(self, unknowns: Unknowns) -> Load:
         """Return the node as a writer sees it."""
@@ -82,7 +82,7 @@ class Position:
 
     def key(self, sizes: Sizes) -> Hashable:
         """Return what a kernel's text depends on."""
-        return "position", self.access.over(sizes), self.register.storage
+        return "position", self.access.key(sizes), self.register.storage
 
     def over(self, unknowns: Unknowns) -> Position:
         """Return the node as a writer sees it."""
@@ -134,7 +134,7 @@ class Graph:
 
     def key(self, sizes: Sizes) -> Hashable:
         """Return what a kernel's text depends on, but for the buffers of `loads`."""
-        return tuple([sizes[n] for n in self.shape]), tuple([node.key(sizes) for node in self.nodes])
+        return tuple(map(sizes.__getitem__, self.shape)), tuple([node.key(sizes) for node in self.nodes])
 
     def over(self, unknowns: Unknowns) -> Graph:
         """Return the graph for a writer."""
@@ -155,6 +155,8 @@ class Expressions(Graph):
         The domain.
     is_stored : callable
         ``is_stored(value)``: whether the value lies in a buffer when the kernel runs, or is to be computed here.
+    carried : collection of Op, optional
+        Constants that come at run time, however short they are.
 
     Attributes
     ----------
@@ -164,15 +166,18 @@ class Expressions(Graph):
         The ops that the kernel computes, views and constants included, operands before users.
     """
 
-    def __init__(self, shape: tuple[int, ...], is_stored: Callable[[Value], bool]) -> None:
+    def __init__(
+        self, shape: tuple[int, ...], is_stored: Callable[[Value], bool], carried: Collection[Op] = ()
+    ) -> None:
         super().__init__(shape, [])
+        self.carried = carried
         self.loaded: dict[Value, None] = {}
         self.used: dict[Op, None] = {}
         self.is_stored = is_stored
         self._known: dict[tuple[Value, int], int] = {}
         self._chains: list[tuple[Op | ViewStep, int]] = [(_no_step, IDENTITY)]
         self._chain_numbers: dict[tuple[Op | ViewStep, int], int] = {}
-        self._identity = contiguous(shape)
+        self._whole = whole_array(shape)
         self._merged: dict[tuple[tuple[int, ...], int], int] = {}
         self._places: dict[tuple[tuple[int, ...], Access], int] = {}
 
@@ -208,7 +213,7 @@ class Expressions(Graph):
         op = value.owner
         if isinstance(op, Op) and op.definition is creation.CONSTANT and type.size == 1:
             self.used[op] = None
-            return self.add(literal_of(op, register))
+            return self.add(literal_of(op, register, written=op not in self.carried))
         if self.is_stored(value):
             self.loaded[value] = None
             return self.add(Load(value, self.access(type.shape, chain), register))
@@ -223,17 +228,16 @@ class Expressions(Graph):
             return self.add(Position(self.follow(Access(0, tuple(line)), chain), register))
         if op.definition is creation.CONSTANT:  # a splat: one element stands for all
             self.used[op] = None
-            return self.add(literal_of(op, register))
+            return self.add(literal_of(op, register, written=op not in self.carried))
         if VIEW.find(op.definition) is not None:
-            through = SCALAR if op.operands[0].tensor.ndim == 0 else self.push(op, chain)
+            through = self.push(op, chain) if op.operands[0].tensor.shape else SCALAR
             node = self.visit(op.operands[0], through)
             if len(op.operands) > 1:  # literals follow no view, but the NumPy engine takes all operands
-                VIEW[op.definition](op, Access(0, contiguous(op.operands[0].tensor.shape)), self, chain)
+                VIEW[op.definition](op, whole_array(op.operands[0].tensor.shape), self, chain)
             self.used[op] = None
             return node
         shape = op.results[0].tensor.shape
-        merged = self._merge(shape, chain)
-        if merged != chain:
+        if chain > 0 and (merged := self._merge(shape, chain)) != chain:
             return self.visit(op.result, merged)
         operands = tuple([self.visit(v, chain if v.tensor.shape == shape else SCALAR) for v in op.operands])
         self.used[op] = None
@@ -244,16 +248,16 @@ class Expressions(Graph):
 
         Without it, an op that is needed through two such chains would be there twice, and what it needs four times.
         """
-        if chain <= 0 or 0 in shape:
+        if 0 in shape:
             return chain
         merged = self._merged.get((shape, chain))
         if merged is None:
             try:
-                access = self.follow(Access(0, contiguous(shape)), chain)
+                access = self.follow(whole_array(shape), chain)
             except NonlinearViewError:
                 access = None
             if not self._places:
-                self._places[self.shape, Access(0, self._identity)] = IDENTITY
+                self._places[self.shape, self._whole] = IDENTITY
             merged = chain if access is None else self._places.setdefault((shape, access), chain)
             self._merged[shape, chain] = merged
         return merged
@@ -261,8 +265,8 @@ class Expressions(Graph):
     def access(self, shape: tuple[int, ...], chain: int) -> Access:
         """Return where the elements of a C-contiguous buffer lie, seen through a chain."""
         if chain == IDENTITY:
-            return Access(0, self._identity)
-        return self.follow(Access(0, contiguous(shape)), chain)
+            return self._whole
+        return self.follow(whole_array(shape), chain)
 
     def follow(self, access: Access, chain: int) -> Access:
         """Return an access to a value as one over the domain."""

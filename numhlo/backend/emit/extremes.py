@@ -24,4 +24,14 @@ def running_extremes(body: Region) -> Iterator[Op]:
         if not isinstance(op, Op) or argument not in op.operands or op.definition not in (*EXTREMES, ops.ADD):
             return
         found.append(op)
-    yield from (op for op in found if op.definition in EXTREMES)
+    for op in found:
+        if op.definition in EXTREMES:
+            yield from _chain(op)
+
+
+def _chain(op: Op) -> Iterator[Op]:
+    """Yield an op and those of its kind that it is put together from."""
+    yield op
+    for operand in op.operands:
+        if isinstance(operand.owner, Op) and operand.owner.definition is op.definition:
+            yield from _chain(operand.owner)

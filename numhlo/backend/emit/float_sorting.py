@@ -17,7 +17,7 @@ from numhlo.backend.emit.cost import grain_of
 from numhlo.backend.emit.draft import Draft
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText
 from numhlo.backend.emit.registers import REGISTERS
-from numhlo.backend.emit.sort_writer import SortWriter, run_length
+from numhlo.backend.emit.sort_writer import SortWriter, emit_dense_rows
 from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops.comparison import COMPARE
 from numhlo.lowering.ops.elementwise import AND, OR
@@ -58,15 +58,12 @@ def _compares(owner: Any, direction: str, lhs: Value, rhs: Value) -> bool:
 
 def emit_float_sort(op: Op, planner: Any, order: Sequence[int]) -> None:
     """Append the launch, between copies where rows don't lie dense; ``order`` has the sorted dimension last."""
-    (operand,), (result,) = op.operands, op.results
-    is_last = order[-1] == len(order) - 1
-    rows = operand if is_last else planner.permuted(operand, order)
-    planner.output(result)
-    target = result if is_last else planner.scratch(rows.tensor)
-    words = planner.scratch(rows.tensor.with_dtype(np.dtype(f"i{rows.tensor.dtype.itemsize}")))
-    planner.launch_op(op, write_float_sort(rows, target, words, planner.buffer), op.results)
-    if not is_last:
-        planner.permuted(target, [order.index(d) for d in range(len(order))], result)
+
+    def write(rows: Value, target: Value) -> Draft:
+        words = planner.scratch(rows.tensor.with_dtype(np.dtype(f"i{rows.tensor.dtype.itemsize}")))
+        return write_float_sort(rows, target, words, planner.buffer)
+
+    emit_dense_rows(op, planner, order, write)
 
 
 def write_float_sort(rows: Value, target: Value, words: Value, buffer_of: BufferOf) -> Draft:
@@ -77,8 +74,9 @@ def write_float_sort(rows: Value, target: Value, words: Value, buffer_of: Buffer
     largest = f"to_{word}({(1 << (register.bits - 1)) - 1})"
     source, out, scratch = text.pointer(rows), text.pointer(target, "out"), text.pointer(words, "scratch")
     length, extent = rows.tensor.shape[-1], math.prod(rows.tensor.shape[:-1])
-    size, run = text.number("length", length, "length"), text.number("run", run_length(length), "run")
-    writer = SortWriter(text, [word], lambda lhs, rhs: f"({lhs[0]} < {rhs[0]})", [out], [scratch])
+    size = text.number("length", length, "length")
+    dtype = np.dtype(f"i{rows.tensor.dtype.itemsize}")
+    writer = SortWriter(text, [word], lambda lhs, rhs: f"({lhs[0]} < {rhs[0]})", [out], [scratch], dtype)
     with text.block("for row in range(lo, hi):"):
         text.line(f"base = row * {size}")
         for count in ("below", "minus", "nans"):
@@ -91,7 +89,7 @@ def write_float_sort(rows: Value, target: Value, words: Value, buffer_of: Buffer
             text.line("below = below + to_i64(value < 0)")
             text.line(f"minus = minus + to_i64(total == to_{word}(-1))")
             text.line("nans = nans + to_i64(value != value)")
-        writer.sort(size, run)
+        writer.sort(length)
         with text.block(f"for k in range({size}):"):
             text.line(f"key = load_{word}({out}, base + k)")
             text.line(f"store_{word}({out}, base + k, select(key < to_{word}(0), to_{word}(key ^ {largest}), key))")

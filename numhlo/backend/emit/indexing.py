@@ -14,22 +14,30 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from numhlo.backend.emit.access import Access, Start, contiguous
+from numhlo.backend.emit.access import Access, Start, contiguous, whole_array
 from numhlo.backend.emit.draft import Draft, Sizes, Unknowns, remembered
-from numhlo.backend.emit.expressions import IDENTITY, SCALAR, Expressions, Graph, Load, Position
+from numhlo.backend.emit.expressions import IDENTITY, SCALAR, Apply, Expressions, Graph, Load, Position
+from numhlo.backend.emit.extremes import EXTREMES
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText
-from numhlo.backend.emit.maps import Store, draft, write_map
+from numhlo.backend.emit.maps import Store, cost_of, draft, write_map
 from numhlo.backend.emit.nest import Nest, collapse
 from numhlo.backend.emit.registers import REGISTERS
 from numhlo.backend.emit.scalar_region import region_key, write_region
 from numhlo.backend.emit.sizes import reckoned
 from numhlo.backend.emit.support import emits_region
 from numhlo.backend.emit.tables import KERNELS, VIEW, RootRule
+from numhlo.backend.primitives import STORAGES
 from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops import indexing as ops
 from numhlo.lowering.ops.creation import CONSTANT
 from numhlo.lowering.ops.dimension_numbers import GatherDimensionNumbers, ScatterDimensionNumbers
 from numhlo.lowering.ops.indexing import clamped_start
+
+DEAR = 12
+"""Operations above which places and updates of a scatter are computed as SIMD code, before what has to be scalar."""
+
+BLOCK = 1024
+"""Updates that are computed before they are put into place."""
 
 
 @VIEW.register(ops.DYNAMIC_SLICE)
@@ -168,7 +176,7 @@ def _computed(planner: Any, expressions: Expressions, update: Value, node: int) 
     """Append the launch that computes an update into memory of its own."""
     type = update.tensor
     computed: Value = planner.scratch(type)
-    store = Store(node, computed, Access(0, contiguous(type.shape)), REGISTERS[type.dtype])
+    store = Store(node, computed, whole_array(type.shape), REGISTERS[type.dtype])
     planner.append(write_map(expressions, [store], planner.buffer))
     return computed
 
@@ -320,7 +328,10 @@ class _ScatterWriter:
         """Return the kernel; ``values`` are the nodes of the updates."""
         for result in self.results:
             self.text.pointer(result, "out")
-        self._loops(self.outer, lambda: self._window(values))
+        if self._is_dear:
+            self._blocks(values)
+        else:
+            self._loops(self.outer, lambda: self._window(values))
         stores = [
             Store(node, result, Access(0, self.places.strides), register)
             for node, result, register in zip(values, self.results, self.registers, strict=True)
@@ -333,6 +344,34 @@ class _ScatterWriter:
             f"scatter_{self.body.ops[-1].definition.name}" if self.body.ops else "scatter",
         )
 
+    @property
+    def _is_dear(self) -> bool:
+        """Return whether places and updates are worth a loop of their own, which may be SIMD code, and can have it."""
+        if len(self.outer) != 1 or self.inner or cost_of(self.expressions, [])[0] <= DEAR:
+            return False
+        written = {self.text.pointer(result, "out") for result in self.results}
+        return not any(self.text.pointer(n.value) in written for n in self.expressions.nodes if isinstance(n, Load))
+
+    def _blocks(self, values: Sequence[int]) -> None:
+        """Write the loop over blocks of updates: where they go and what they are, then what puts them there."""
+        text, nest, (axis,) = self.text, self.nest, self.outer
+        nodes = self.expressions.nodes
+        starts = [start.node for start in self.places.starts]
+        kept = [node for node in dict.fromkeys([*starts, *values]) if isinstance(nodes[node], Apply)]
+        names = [nodes[node].register.name for node in kept]
+        arrays = [text.stack_array("block", BLOCK, STORAGES[name].dtype.itemsize) for name in names]
+        count = nest.extent(axis)
+        with nest.block(f"for first in range(0, {count}, {BLOCK}):"):
+            last = text.let(f"min(first + {BLOCK}, {count})", "last")
+            with nest.loop(axis, f"first, {last}") as place:
+                nest.write(kept)
+                for node, name, array in zip(kept, names, arrays, strict=True):
+                    text.line(f"store_{name}({array}, {place} - first, {nest.name(node)})")
+            with nest.loop(axis, f"first, {last}") as place:
+                for node, name, array in zip(kept, names, arrays, strict=True):
+                    nest.bind(node, text.let(f"load_{name}({array}, {place} - first)", "x"))
+                self._window(values, kept)
+
     def _loops(self, axes: Sequence[int], body: Any) -> None:
         if not axes:
             body()
@@ -340,7 +379,7 @@ class _ScatterWriter:
         with self.nest.loop(axes[0]):
             self._loops(axes[1:], body)
 
-    def _window(self, values: Sequence[int]) -> None:
+    def _window(self, values: Sequence[int], known: Sequence[int] = ()) -> None:
         names, tests = [], []
         for start in self.places.starts:
             limit = self.text.number(("limit", start), start.limit, "limit")
@@ -348,14 +387,14 @@ class _ScatterWriter:
             names.append(self.text.let(f"{name} * {self.text.number(('step', start), start.stride, 'step')}", "at"))
             tests.append(f"(0 <= {name}) & ({name} <= {limit})")
         if not tests:
-            self._loops(self.inner, lambda: self._element(values, ""))
+            self._loops(self.inner, lambda: self._element(values, "", known))
             return
         with self.nest.block(f"if {' & '.join(tests)}:"):
             at = self.text.let(" + ".join(names), "window") if len(names) > 1 else names[0]
-            self._loops(self.inner, lambda: self._element(values, at))
+            self._loops(self.inner, lambda: self._element(values, at, known))
 
-    def _element(self, values: Sequence[int], at: str) -> None:
-        self.nest.write(values)
+    def _element(self, values: Sequence[int], at: str, known: Sequence[int]) -> None:
+        self.nest.write([node for node in values if node not in known])
         updates = [self.nest.name(node) for node in values]
         within = self.nest.index(Access(0, self.places.strides))
         index = " + ".join(part for part in (at, within if within != "0" else "") if part) or "0"
@@ -365,9 +404,18 @@ class _ScatterWriter:
             self.text.let(f"load_{register.storage}({pointer}, {place})", "old")
             for register, pointer in zip(self.registers, pointers, strict=True)
         ]
-        new = write_region(self.text, self.body, [*old, *updates])
+        new = self._combined(old, updates)
         for register, pointer, value in zip(self.registers, pointers, new, strict=True):
             self.text.line(f"store_{register.storage}({pointer}, {place}, {value})")
+
+    def _combined(self, old: Sequence[str], updates: Sequence[str]) -> Sequence[str]:
+        """Write what becomes of old elements; one at a time, there is no SIMD code for a branch to be in the way of."""
+        ops, register = self.body.ops, self.registers[0]
+        quick = not self.inner and register.kind == "f" and not register.narrow
+        if quick and len(ops) == 1 and ops[0].definition in EXTREMES and {*ops[0].operands} == {*self.body.arguments}:
+            name = ops[0].definition.name
+            return [self.text.let(f"quick_{name}({old[0]}, {updates[0]})", name)]
+        return write_region(self.text, self.body, [*old, *updates])
 
 
 KERNELS.register(ops.SCATTER)(

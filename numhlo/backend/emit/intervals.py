@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -221,9 +221,12 @@ class Intervals:
             return rhs if least else lhs
         return None
 
-    def needed_ops(self, region: Region) -> list[Op]:
-        """Return the ops that a region's results depend on: without what is needed where an index is out of bounds."""
-        needed = set(region.returns)
+    def needed_ops(self, region: Region, results: Sequence[Value] | None = None) -> list[Op]:
+        """Return the ops that results depend on, all of a region's unless some are given.
+
+        What is needed only where an index is out of bounds is not among them.
+        """
+        needed = set(region.returns if results is None else results)
         found = []
         for op in reversed(region.ops):
             if not needed.isdisjoint(op.results) or op_has_effects(op):

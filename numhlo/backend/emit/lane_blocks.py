@@ -9,7 +9,7 @@ it had when it stopped; a branch runs if more than a few lanes take it. The few 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -28,6 +28,9 @@ from numhlo.lowering.ops.control_flow import CASE, IF, WHILE
 BLOCK = 64
 """Lanes in a block."""
 
+PIECE = 16
+"""A block that has fewer lanes is as long as the next multiple: LLVM must know the length to make it SIMD code."""
+
 FEW_TAKING, FEW_GOING = 8, 4
 """Lanes that are rather run one by one: so many take a branch, or still go round a loop.
 
@@ -39,6 +42,9 @@ MOST_BYTES = 32768
 
 Finish = Callable[[ScalarWriter], object]
 """Writes what comes last in a loop over lanes."""
+
+Start = Callable[[ScalarWriter], object]
+"""Writes what comes first in a loop over lanes."""
 
 
 class LaneBlockWriter:
@@ -52,6 +58,11 @@ class LaneBlockWriter:
     body : Region
     arguments : sequence of Value
         The body's arguments that differ from lane to lane.
+
+    Attributes
+    ----------
+    least_blocks : int
+        Blocks that one thread goes through at least.
     """
 
     def __init__(self, text: KernelText, scalars: ScalarWriter, body: Region, arguments: Sequence[Value]) -> None:
@@ -60,12 +71,28 @@ class LaneBlockWriter:
         if not branching(body, self.differing):
             raise NotScalarError("all lanes go the same way")
         self.kept = kept_values(body, self.differing) | self.differing.intersection(body.returns)
+        self.least_blocks = 1
         self._slots: dict[Value, np.ndarray] = {}
         self._bytes = 0
+        self.pieces, self.few_taking = "", FEW_TAKING
 
-    def write(self) -> None:
-        """Write the body; `load` knows what it returns then."""
-        self._region(self.body, "", None)
+    def write(self, lanes: str, begin: Start, end: Callable[[], None]) -> None:
+        """Write blocks ``lo`` to ``hi`` of so many lanes.
+
+        Parameters
+        ----------
+        lanes : str
+            How many lanes there are, at least a block.
+        begin, end : callable
+            Write what lane ``lane`` gets and, from what lane ``k`` of the block has by then, gives.
+        """
+        text = self.text
+        with text.block("for block in range(lo, hi):"):
+            text.line(f"first = min(block * {BLOCK}, {lanes} - {BLOCK})")
+            self._series(self.body.ops, "", None, begin)
+            with text.block(f"for k in range({BLOCK}):"):
+                text.line("lane = first + k")
+                end()
 
     # Values
 
@@ -78,15 +105,15 @@ class LaneBlockWriter:
                 found[index] = self._array("lanes", REGISTERS[value.tensor.dtype])
         return found
 
-    def _array(self, hint: str, register: Register) -> str:
+    def _array(self, hint: str, register: Register, count: int = BLOCK) -> str:
         """Return the name of an array of register values, or those of real and imaginary parts."""
         size = STORAGES[register.name].dtype.itemsize
-        self._bytes += size * BLOCK
+        self._bytes += size * count
         if self._bytes > MOST_BYTES:
             raise NotScalarError("a lane has too many values")
         if register.kind == "c":
-            return " ".join(self.text.stack_array(f"{hint}_{part}", BLOCK, size // 2) for part in ("real", "imag"))
-        return self.text.stack_array(hint, BLOCK, size)
+            return " ".join(self.text.stack_array(f"{hint}_{part}", count, size // 2) for part in ("real", "imag"))
+        return self.text.stack_array(hint, count, size)
 
     def _load(self, slot: str, register: Register) -> str:
         if register.kind != "c":
@@ -111,6 +138,12 @@ class LaneBlockWriter:
         for index in np.ndindex(names.shape):
             names[index] = self.text.let(self._load(str(self._slots[value][index]), register), "x")
         return names
+
+    def give(self, writer: ScalarWriter, value: Value, names: np.ndarray) -> None:
+        """Say what lane ``k``'s value is; write it into its array if other loops over lanes use it."""
+        writer.contents[value] = names
+        if value in self.kept:
+            self.store(value, names)
 
     def store(self, value: Value, names: np.ndarray, mask: str = "") -> None:
         """Write lane ``k``'s value, where a mask says so."""
@@ -137,29 +170,47 @@ class LaneBlockWriter:
     # Regions
 
     def _region(self, region: Region, mask: str, finish: Finish | None) -> None:
-        """Write a region for the lanes of a mask; ``finish`` goes into the loop that computes the last values."""
+        self._series(region.ops, mask, finish)
+
+    def _series(self, ops: Sequence[Op], mask: str, finish: Finish | None, begin: Start | None = None) -> None:
+        """Write ops for the lanes of a mask; ``finish`` goes into the loop that computes the last values."""
         waiting: list[Op] = []
-        for op in region.ops:
+        for op in ops:
             if not any(v in self.differing for v in op.results):
                 self.scalars.op(op)
             elif is_divergent(op, self.differing):
-                self._over_lanes(waiting, None)
-                waiting = []
+                self._over_lanes(waiting, None, begin)
+                waiting, begin = [], None
                 self._divergent(op, mask)
             else:
                 waiting.append(op)
-        self._over_lanes(waiting, finish)
+        self._over_lanes(waiting, finish, begin)
 
-    def _over_lanes(self, ops: Sequence[Op], finish: Finish | None) -> None:
+    def _over_lanes(self, ops: Sequence[Op], finish: Finish | None, begin: Start | None = None) -> None:
         """Write a loop over lanes for ops without loops and branches of their own."""
-        if not ops and finish is None:
+        if not ops and finish is None and begin is None:
             return
-        with self.text.block(f"for k in range({BLOCK}):"):
+        with self._each_lane():
             writer = self._writer()
+            if begin is not None:
+                self.text.line("lane = first + k")
+                begin(writer)
             self._straight(writer, ops)
             if finish is not None:
                 finish(writer)
             self.scalars.statements = writer.statements
+
+    @contextmanager
+    def _each_lane(self) -> Iterator[None]:
+        """Open a loop over the lanes of a block, or of so many pieces of one."""
+        text = self.text
+        if not self.pieces:
+            with text.block(f"for k in range({BLOCK}):"):
+                yield
+            return
+        with text.block(f"for piece in range({self.pieces}):"), text.block(f"for member in range({PIECE}):"):
+            text.line(f"k = piece * {PIECE} + member")
+            yield
 
     def _straight(self, writer: ScalarWriter, ops: Sequence[Op]) -> None:
         for op in ops:
@@ -173,19 +224,24 @@ class LaneBlockWriter:
 
     def _choose(self, writer: ScalarWriter, op: Op) -> None:
         """Write all branches of a cheap one, and a choice."""
-        tests = self._tests(writer, op)
-        for region in op.regions:
+        chosen = self._choice(writer, op.regions, self._tests(writer, op))
+        writer.contents.update(zip(op.results, chosen, strict=True))
+
+    def _choice(self, writer: ScalarWriter, regions: Sequence[Region], tests: Sequence[str]) -> list[np.ndarray]:
+        """Write some branches, and what lane ``k`` has if it takes one of them: the last one if it fails all tests."""
+        for region in regions:
             self._straight(writer, region.ops)
-        for number, result in enumerate(op.results):
-            register = REGISTERS[result.tensor.dtype]
-            parts = [writer.names(region.returns[number]) for region in op.regions]
-            names = np.empty(result.tensor.shape, object)
+        results: list[np.ndarray] = []
+        for parts in zip(*([writer.names(v) for v in region.returns] for region in regions), strict=True):
+            register = REGISTERS[regions[0].returns[len(results)].tensor.dtype]
+            names = np.empty(parts[0].shape, object)
             for index in np.ndindex(names.shape):
                 chosen = str(parts[-1][index])
                 for test, part in zip(tests[-2::-1], parts[-2::-1], strict=True):
                     chosen = self.text.let(self._chosen(test, str(part[index]), chosen, register), "chosen")
                 names[index] = chosen
-            writer.contents[result] = names
+            results.append(names)
+        return results
 
     def _tests(self, writer: ScalarWriter, op: Op) -> list[str]:
         """Return which branch a lane takes, as one condition for each."""
@@ -223,13 +279,17 @@ class LaneBlockWriter:
 
         self._over_lanes([], take)
         for region, own, count in zip(op.regions, masks, counts, strict=True):
-            with text.block(f"if {count} > {FEW_TAKING}:"):
-                self._inside(region, own, op.results)
-            with text.block(f"elif {count} > 0:"), self._one_by_one(own, count):
-                writer = self._ready_writer(op)
-                writer.region(region)
-                self._put(op.results, [writer.names(v) for v in region.returns])
-                self.scalars.statements = writer.statements
+            self._run(op, region, own, count)
+
+    def _run(self, op: Op, region: Region, mask: str, count: str) -> None:
+        """Write a branch for so many lanes of a mask."""
+        with self.text.block(f"if {count} > {self.few_taking}:"):
+            self._inside(region, mask, op.results)
+        with self.text.block(f"elif {count} > 0:"), self._one_by_one(mask, count):
+            writer = self._ready_writer(free_values(region))
+            writer.region(region)
+            self._put(op.results, [writer.names(v) for v in region.returns])
+            self.scalars.statements = writer.statements
 
     def _inside(self, region: Region, mask: str, results: Sequence[Value]) -> None:
         """Write a branch for all lanes, whose results the lanes of a mask get."""
@@ -261,10 +321,10 @@ class LaneBlockWriter:
                 text.line(f"{count} -= 1")
                 yield
 
-    def _ready_writer(self, op: Op) -> ScalarWriter:
+    def _ready_writer(self, values: Iterable[Value]) -> ScalarWriter:
         """Return a writer of lane ``k`` that has loaded what a loop or branch uses."""
         writer = self._writer()
-        for value in dict.fromkeys((*op.operands, *free_values(op))):
+        for value in dict.fromkeys(values):
             writer.content(value)
         return writer
 
@@ -331,7 +391,7 @@ class LaneBlockWriter:
             else:
                 waiting = [o for o in condition.ops if self._is_waiting(o)]
                 also = [o for o in body.ops if self._is_waiting(o)]
-                with text.block(f"for k in range({BLOCK}):"):
+                with self._each_lane():
                     writer = self._writer()
                     self._straight(writer, waiting)
                     taken = ask(writer)
@@ -342,7 +402,7 @@ class LaneBlockWriter:
             write_poll(text, f"{BLOCK} * {rounds_text(text, body, self.scalars.intervals)}")
         self.scalars.contents = known
         with text.block(f"if {count} > 0:"), self._one_by_one(going, count):
-            writer = self._ready_writer(op)
+            writer = self._ready_writer((*op.operands, *free_values(op)))
             for value in op.results:
                 if value in self.differing:
                     writer.initial[value] = self.load(value)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from numhlo.backend.emit.access import Access, NonlinearViewError, contiguous, reshape_strides
+from numhlo.backend.emit.access import Access, NonlinearViewError, contiguous, reshape_strides, whole_array
 from numhlo.backend.emit.expressions import IDENTITY, SCALAR
 from numhlo.backend.emit.maps import Store
 from numhlo.backend.emit.registers import REGISTERS
@@ -19,11 +19,11 @@ from numhlo.lowering.ops.primitive import make_op
 @VIEW.register(ops.BROADCAST_IN_DIM)
 def view_broadcast_in_dim(op: Op, access: Access, *_: object) -> Access:
     """Dimensions that are new, or that grow, have stride 0."""
-    strides = [0] * op.result.tensor.ndim
+    strides = [0] * len(op.results[0].tensor.shape)
     shape = op.operands[0].tensor.shape
     for dim, stride, extent in zip(op.attributes["broadcast_dimensions"], access.strides, shape, strict=True):
         strides[dim] = 0 if extent == 1 else stride
-    return access.with_strides(strides)
+    return Access(access.offset, tuple(strides), access.starts)
 
 
 @VIEW.register(ops.RESHAPE)
@@ -139,7 +139,7 @@ def emit_pad(op: Op, planner: Any) -> None:
     if result.tensor.size > kept.result.tensor.size:
         fill = planner.expressions(result.tensor.shape)
         node = fill.visit(padding, everywhere)
-        parts.append((fill, [Store(node, result, Access(0, contiguous(result.tensor.shape)), register)]))
+        parts.append((fill, [Store(node, result, whole_array(result.tensor.shape), register)]))
     else:
         expressions.visit(padding, everywhere)  # the NumPy engine takes all operands
     node = expressions.visit(operand, expressions.push(kept, IDENTITY) if operand.tensor.ndim else IDENTITY)
@@ -172,5 +172,7 @@ def _visible(op: Op) -> tuple[Op, Access]:
     return make_op(ops.SLICE, [op.operands[0]], bounds), Access(offset, tuple(strides))
 
 
-KERNELS.register(ops.CONCATENATE)(RootRule(emit_concatenate, fusible=lambda op: range(len(op.operands))))
+KERNELS.register(ops.CONCATENATE)(
+    RootRule(emit_concatenate, fusible=lambda op: range(len(op.operands)), apart=lambda op: not _meets_closely(op))
+)
 KERNELS.register(ops.PAD)(RootRule(emit_pad, fusible=lambda op: (0, 1)))

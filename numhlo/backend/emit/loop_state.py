@@ -8,7 +8,7 @@ instead of two it would see local variables again.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -90,7 +90,9 @@ class StackArrays:
         self.pointer = writer.text.stack_array("carried", max(2 * self.distance, LARGE_BYTES // size), size)
         self.here = writer.text.fresh("here")
         writer.text.line(f"{self.here} = 0")
-        self._store("0", {})
+        first = Places(self.pointer, self.storage, self.itemsize, self.here, "0")
+        for place, name in enumerate(self.names):
+            writer.text.line(first.store(place, name))
 
     def read(self) -> None:
         """Write the loads of all variables."""
@@ -103,14 +105,8 @@ class StackArrays:
         for _ in changed.keys() & self.names:
             self.writer.count()
         where = Places(self.pointer, self.storage, self.itemsize, self.here, there)
-        self._store(there, changed, store_rolled(self.writer.text, self.names, changed, where))
+        store_rolled(self.writer.text, self.names, changed, where)
         self.writer.text.line(f"{self.here} = {there}")
-
-    def _store(self, first: str, changed: Mapping[str, str], stored: Collection[int] = ()) -> None:
-        for place, name in enumerate(self.names):
-            if place not in stored:
-                value = changed.get(name, name)
-                self.writer.text.line(f"store_{self.storage}({self.pointer}, {first} + {place}, {value})")
 
 
 def variables(writer: ScalarWriter, content: Content) -> Content:

@@ -7,39 +7,35 @@ runs over memory in order and becomes SIMD code.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from numhlo.backend.emit.access import Access
-from numhlo.backend.emit.cost import grain_of
+from numhlo.backend.emit.cost import CHUNK_NANOSECONDS, grain_of, nanoseconds
 from numhlo.backend.emit.draft import Draft, Sizes, Unknowns, remembered
 from numhlo.backend.emit.elementwise import COSTS
-from numhlo.backend.emit.expressions import Apply, Graph, Load, Position
+from numhlo.backend.emit.expressions import Apply, Graph, Load, Node, Position
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText
 from numhlo.backend.emit.nest import Axis, Nest, collapse
+from numhlo.backend.emit.prefetching import open_strips
 from numhlo.backend.emit.registers import Register
-from numhlo.backend.primitives.storage import STORAGES
-from numhlo.backend.primitives.transposing import TILE
+from numhlo.backend.emit.tiles import other_direction, write_tiles
 from numhlo.lowering.ir import Value
+
+CACHE_LINE = 64
+"""Bytes that are fetched for an element, however small, where none of its neighbours is needed."""
+FAR_BYTES = 4 << 20
+"""What caches near the processor hold: elements of less than that are fetched together in the end."""
 
 SHORT_ROW = 16
 """Inner loops shorter than this are joined with the next outer loop, so that a row is worth its index arithmetic."""
-
-LEAST_TILED = 16
-"""Shorter axes are not cut into tiles."""
-
-LEAST_TRANSPOSED = 4
-"""Elements side by side from which on vectors of them change places."""
-
-MOST_TRANSPOSED = 2
-"""Operands of which tiles are transposed before they are read: these should stay in the first cache."""
 
 LITERAL_EXTENT = 8
 """Inner extents up to this are part of the kernel's text, and unrolled."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Store:
     """Where a kernel writes the value of a node."""
 
@@ -50,7 +46,7 @@ class Store:
 
     def key(self, sizes: Sizes) -> Hashable:
         """Return what the text depends on."""
-        return self.node, self.access.over(sizes), self.register.storage
+        return self.node, self.access.key(sizes), self.register.storage
 
     def over(self, unknowns: Unknowns) -> Store:
         """Return the store as a writer sees it."""
@@ -78,102 +74,23 @@ def _write_map(expressions: Graph, stores: Sequence[Store], buffer_of: BufferOf)
     outer = list(range(len(axes) - len(inner)))
     for store in stores:
         text.pointer(store.value, "out")
-    along = _other_direction(nest, stores)
+    along = other_direction(nest, stores)
     if along is not None:
-        extent = _write_tiles(nest, along, stores)
+        extent = write_tiles(nest, along, stores, lambda: write_body(nest, stores))
         return draft(text, expressions, stores, extent, "tiles_" + kernel_name(expressions))
     if not axes:
         write_body(nest, stores)
     elif not outer:
-        with nest.loop(0, "lo, hi"):
+        with open_strips(nest, 0, ("lo", "hi"), stores):
             write_body(nest, stores)
     else:
-        with open_rows(nest, outer):
-            write_inner(nest, inner, stores)
+        with open_rows(nest, outer), ExitStack() as loops:
+            for axis in inner[:-1]:
+                loops.enter_context(nest.loop(axis))
+            with open_strips(nest, inner[-1], None, stores):
+                write_body(nest, stores)
     extent = math.prod(axes[k].extent for k in outer) if outer else (axes[0].extent if axes else 1)
     return draft(text, expressions, stores, extent)
-
-
-def _other_direction(nest: Nest, stores: Sequence[Store]) -> int | None:
-    """Return the axis along which an operand lies in memory while results lie along the last one, if both are long."""
-    last = len(nest.axes) - 1
-    if last < 1 or nest.axes[last].extent < LEAST_TILED or any(nest.strides(s.access)[last] != 1 for s in stores):
-        return None
-    for node in nest.expressions.nodes:
-        if isinstance(node, Load) and node.access.strides:
-            strides = nest.strides(node.access)
-            if 1 in strides[:last] and abs(strides[last]) > LEAST_TILED // 4:
-                axis = strides.index(1)
-                least = LEAST_TRANSPOSED if _transposed(nest, axis) else LEAST_TILED
-                return axis if nest.axes[axis].extent >= least else None
-    return None
-
-
-def _transposed(nest: Nest, along: int) -> list[int]:
-    """Return the nodes of which tiles are transposed before they are read; none if there are too many."""
-    last, found = len(nest.axes) - 1, []
-    for number, node in enumerate(nest.expressions.nodes):
-        if isinstance(node, Load) and node.access.strides:
-            strides = nest.strides(node.access)
-            if strides[along] == 1 and strides[last] not in (0, 1):
-                found.append(number)
-    sizes = [_stored_bytes(nest, number) for number in found]
-    return found if len(found) <= MOST_TRANSPOSED and all(size in (4, 8) for size in sizes) else []
-
-
-def _stored_bytes(nest: Nest, number: int) -> int:
-    node = nest.expressions.nodes[number]
-    assert isinstance(node, Load)
-    return STORAGES[node.register.storage].dtype.itemsize
-
-
-def _write_tiles(nest: Nest, along: int, stores: Sequence[Store]) -> int:
-    """Write loops over tiles, so that cache lines are used whole in both directions; return the number of units."""
-    last = len(nest.axes) - 1
-    cut, other = (along, last) if nest.axes[along].extent >= LEAST_TILED else (last, along)
-    outer = [k for k in range(last) if k != along]
-    blocks = -(-nest.axes[cut].extent // TILE)
-    text = nest.text
-    with nest.block("for unit in range(lo, hi):"):
-        block = "unit"
-        if outer:
-            count = text.number("blocks", blocks, "blocks")
-            rest = text.let(f"divide(to_i64(unit), to_i64({count}))", "rest")
-            block = text.let(f"unit - {rest} * {count}", "block")
-            nest.decode(rest, outer)
-        first = text.let(f"{block} * {TILE}", "first")
-        end = text.let(f"min({first} + {TILE}, {nest.extent(cut)})", "end")
-        with nest.block(f"for start in range(0, {nest.extent(other)}, {TILE}):"):
-            stop = text.let(f"min(start + {TILE}, {nest.extent(other)})", "stop")
-            bounds = {cut: (first, end), other: ("start", stop)}
-            tiles = {
-                number: _write_transposed(nest, number, (along, last), bounds) for number in _transposed(nest, along)
-            }
-            loops = [", ".join(bounds[axis]) for axis in (along, last)]
-            with nest.loop(along, loops[0]) as row, nest.loop(last, loops[1]) as column:
-                for number, (load, tile) in tiles.items():
-                    place = f"({row} - {bounds[along][0]}) * {TILE} + {column} - {bounds[last][0]}"
-                    nest.bind(number, text.let(f"{load}({tile}, {place})", "x"))
-                write_body(nest, stores)
-    return blocks * math.prod(nest.axes[k].extent for k in outer)
-
-
-def _write_transposed(
-    nest: Nest, number: int, axes: tuple[int, int], bounds: Mapping[int, tuple[str, str]]
-) -> tuple[str, str]:
-    """Write the transposition of an operand's tile; return the word that loads an element of it, and the tile."""
-    node, text = nest.expressions.nodes[number], nest.text
-    assert isinstance(node, Load)
-    along, last = axes
-    size = _stored_bytes(nest, number)
-    tile = text.stack_array("tile", TILE * TILE, size)
-    with nest.fixed({axis: bounds[axis][0] for axis in axes}):
-        place = nest.index(node.access)
-    stride = text.number((nest.scope, "stride", node.access, last), nest.strides(node.access)[last], "stride")
-    rows, columns = (f"{bounds[axis][1]} - {bounds[axis][0]}" for axis in (last, along))
-    pointer = text.pointer(node.value)
-    text.line(f"transpose_tile_u{8 * size}({tile}, {pointer}, {place}, {stride}, {rows}, {columns})")
-    return f"load_{node.register.storage}", tile
 
 
 def draft(text: KernelText, expressions: Graph, stores: Sequence[Store], extent: int, name: str = "") -> Draft:
@@ -182,7 +99,16 @@ def draft(text: KernelText, expressions: Graph, stores: Sequence[Store], extent:
     flops, traffic = cost_of(expressions, stores)
     kernel = text.finish(name or kernel_name(expressions))
     grain = grain_of(extent, size * flops, size * traffic)
+    traffic += CACHE_LINE * sum(_is_scattered(node) for node in expressions.nodes)  # where these are far apart
     return Draft(kernel, tuple(text.buffers), tuple(text.dims), extent, grain, size * flops, size * traffic)
+
+
+def _is_scattered(node: Node) -> bool:
+    """Return whether neighbours in the domain are read far apart, at places that only the program's run tells."""
+    if not isinstance(node, Load) or not node.access.starts or any(node.access.strides[-1:]):
+        return False
+    reach = sum(start.limit * start.stride for start in node.access.starts)
+    return node.register.dtype.itemsize * reach > FAR_BYTES
 
 
 def all_strides(expressions: Graph, stores: Sequence[Store]) -> list[tuple[int, ...]]:
@@ -245,6 +171,14 @@ def cost_of(expressions: Graph, stores: Sequence[Store]) -> tuple[int, int]:
         elif isinstance(node, Load) and node.access.strides and node.access.strides[-1]:
             traffic += node.register.dtype.itemsize
     return flops, traffic
+
+
+def is_short(expressions: Graph, stores: Sequence[Store]) -> bool:
+    """Return whether a kernel is not worth a second thread's attention."""
+    size = math.prod(expressions.shape)
+    flops, traffic = cost_of(expressions, stores)
+    short: bool = nanoseconds(size * flops, size * traffic) < CHUNK_NANOSECONDS
+    return short
 
 
 def kernel_name(expressions: Graph, prefix: str = "map") -> str:

@@ -18,7 +18,7 @@ from numhlo.backend.emit.scalar_region import region_key, write_region
 from numhlo.backend.emit.support import emits_region
 from numhlo.backend.emit.tables import ELEMENT
 from numhlo.backend.primitives.lanes import IDENTITIES
-from numhlo.lowering.ir import Op, Region, TensorType
+from numhlo.lowering.ir import Op, Region
 from numhlo.lowering.ops import comparison, creation, elementwise
 from numhlo.lowering.ops.region_function import single_op
 
@@ -152,11 +152,18 @@ def combiner_of(region: Region) -> Combiner:
 
 def emits_reduction(op: Op) -> bool:
     """Return whether a reduce op is emitted."""
-    (body,) = op.regions
-    if not all(isinstance(v.type, TensorType) for v in [*op.operands, *op.results]) or not emits_region(body):
+    return keeps_types(op) and emits_combiner(op.regions[0])
+
+
+def keeps_types(op: Op) -> bool:
+    """Return whether a reduce op accumulates in its inputs' own types, which are tensors'."""
+    try:
+        inputs = [v.tensor.dtype for v in op.operands[: len(op.results)]]
+    except AttributeError:
         return False
-    inputs = [v.tensor.dtype for v in op.operands[: len(op.results)]]
-    if inputs != [v.tensor.dtype for v in body.returns]:
-        return False  # accumulates in another type
-    combiner = combiner_of(body)
-    return all(register.kind != "c" for register in combiner.registers)
+    return inputs == [v.tensor.dtype for v in op.regions[0].returns]
+
+
+def emits_combiner(body: Region) -> bool:
+    """Return whether a body combines elements in a way that is emitted."""
+    return emits_region(body) and all(register.kind != "c" for register in combiner_of(body).registers)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, reduce
 
 from numhlo.backend.emit.draft import Draft
 from numhlo.backend.emit.expressions import Apply, Load, Position
@@ -33,6 +33,9 @@ places beside values, more than four were slower.
 """
 
 FEWEST_COLUMNS = 4
+
+BROKEN = "broken"
+"""Says that a NaN was among what is searched."""
 
 FEW_COLUMNS, FEW_WITH_LANES = 16, 8
 """Up to so many, accumulators may stay in registers: the code is there twice, for full units with a known width."""
@@ -67,7 +70,10 @@ class ColumnWriter(ReductionWriter):
 
     def _write_unit(self, width: str) -> None:
         """Write the reduction of so many columns."""
-        totals = self._start_columns(width)
+        totals = self._arrays()
+        self._start_columns(width, totals)
+        if self._watched:
+            self.text.line(f"{BROKEN} = False")
         if self.blocks == 1:
             self._block("0", self.count_text(), width, totals)
         else:
@@ -75,7 +81,28 @@ class ColumnWriter(ReductionWriter):
             with self.nest.block(f"for start in range(0, {count}, {BLOCK}):"):
                 self.text.line(f"stop = min(start + {BLOCK}, {count})")
                 self._block("start", "stop", width, totals)
+        if self._watched:
+            self._search_again(width, totals)
         self._finish_columns(width, totals)
+
+    @cached_property
+    def _watched(self) -> list[int]:
+        """Return the searches among floats that may go wrong where there are NaNs, and are repeated then.
+
+        Heeding NaN in every comparison takes half as long again. Where elements are stored on the way, they may take
+        the place of what they are computed from, so nothing can be repeated.
+        """
+        if self.reduction.stores:
+            return []
+        return [n for n in self.extremes if self.reduction.reduced[n].combiner.registers[0].kind == "f"]
+
+    def _search_again(self, width: str, totals: list[list[str]]) -> None:
+        """Write the searches once more, row by row and with regard to NaN, for where there was one."""
+        with self.nest.block(f"if {BROKEN}:"):
+            searched = [names if number in self._watched else [] for number, names in enumerate(totals)]
+            self._start_columns(width, searched)
+            with self.nest.block(f"for again in range({self.count_text()}):"):
+                self._take_rows("again", 1, 1, width, searched, [""] * len(totals), self._watched)
 
     def write_in_parts(self, parts: Sequence[Value]) -> list[Draft]:
         """Return the kernel whose units are blocks of columns, and the one that combines their results."""
@@ -88,7 +115,8 @@ class ColumnWriter(ReductionWriter):
             width = self._open_columns(self.text.let(f"unit - {block} * {units}", "group"))
             self.text.line(f"start = {block} * {BLOCK}")
             self.text.line(f"stop = min(start + {BLOCK}, {count})")
-            totals = self._start_columns(width)
+            totals = self._arrays()
+            self._start_columns(width, totals)
             self._block("start", "stop", width, totals)
             with self._column_loop(width) as column:
                 place = self.reduction.reduced[0].results[0].access
@@ -147,21 +175,23 @@ class ColumnWriter(ReductionWriter):
     def _array(self, hint: str, count: int, register: Register) -> str:
         return self.text.stack_array(hint, count, itemsize(register))
 
-    def _start_columns(self, width: str) -> list[list[str]]:
-        totals = [
-            [self._array("totals", self.columns, register) for register in reduced.combiner.registers]
-            for reduced in self.reduction.reduced
-        ]
+    def _arrays(self) -> list[list[str]]:
+        """Return the arrays that hold what each reduction carries, an element a column."""
+        numbers = range(len(self.reduction.reduced))
+        return [[self._array("totals", self.columns, register) for register in self.carried(n)] for n in numbers]
+
+    def _start_columns(self, width: str, totals: list[list[str]]) -> None:
+        """Write what the arrays of reductions begin with, as far as they are given."""
         with self._column_loop(width) as column:
             for number, names in enumerate(totals):
-                registers = self.reduction.reduced[number].combiner.registers
-                for name, value, register in zip(names, self._first_values(number), registers, strict=True):
+                for name, value, register in zip(names, self._first_values(number), self.carried(number), strict=False):
                     self.text.line(f"store_{register.name}({name}, {column}, {value})")
-        return totals
 
     def _first_values(self, number: int) -> list[str]:
         """Return what accumulators begin with: values that change no other one."""
         reduced = self.reduction.reduced[number]
+        if number in self.found:
+            return self.found[number].first
         if number in self.extremes:
             value, place = reduced.combiner.registers
             node = self.reduction.expressions.nodes[reduced.inputs[1]]
@@ -208,7 +238,7 @@ class ColumnWriter(ReductionWriter):
         """Return how many rows, a power of two, are taken between a load of accumulators and their store."""
         lanes = LANES if any(reduced.combiner.is_ordered for reduced in self.reduction.reduced) else 1
         size = sum(isinstance(node, Apply) for node in self.reduction.expressions.nodes)
-        together = TOGETHER >> size.bit_length() >> (len(self.reduction.reduced) - 1)
+        together = TOGETHER >> size.bit_length() >> (len(self.reduction.reduced) - len(self.found) - 1)
         if lanes > 1 or self.extremes:
             together = min(together, TOGETHER_WITH_LANES)
         if windows_overlap(self.reduction, self.axes, len(self.kept)):  # else a kernel serves any number of rows
@@ -224,33 +254,55 @@ class ColumnWriter(ReductionWriter):
             self.text.line(f"{row} = {row} + {count}")
 
     def _take_rows(
-        self, row: str, count: int, step: int, width: str, arrays: list[list[str]], places: Sequence[str]
+        self,
+        row: str,
+        count: int,
+        step: int,
+        width: str,
+        arrays: list[list[str]],
+        places: Sequence[str],
+        again: Sequence[int] = (),
     ) -> None:
-        """Write the loop over columns that takes ``count`` rows, ``step`` apart, into accumulators, in order."""
+        """Write the loop over columns that takes ``count`` rows, ``step`` apart, into accumulators, in order.
+
+        Of reductions that are done ``again``, if any are given, there are no others, and NaN is heeded.
+        """
         indices = [self._indices(f"({row} + {k * step})" if k else row) for k in range(count)]
         with self._column_loop(width) as column:
-            states: list[list[str]] = []
-            for reduced, names, place in zip(self.reduction.reduced, arrays, places, strict=True):
-                registers = [r.name for r in reduced.combiner.registers]
-                loads = [f"load_{r}({name}, {place}{column})" for r, name in zip(registers, names, strict=True)]
-                states.append([self.text.let(load, "state") for load in loads])
+            states = {n: self._load(n, arrays[n], places[n] + column) for n in again or range(len(arrays))}
             rows = []
             for fixed in indices:
                 with self.nest.fixed(fixed):
                     rows.append(self.elements())
-            for number, reduced in enumerate(self.reduction.reduced):
-                values = [row[number] for row in rows]
-                while len(values) > 1 and not reduced.combiner.is_ordered:  # pairs: none waits for all before it
-                    values = [self._combined(number, *pair) for pair in zip(values[::2], values[1::2], strict=True)]
-                for value in values:
-                    states[number] = self._combined(number, states[number], value)
-            for number, (names, place) in enumerate(zip(arrays, places, strict=True)):
-                registers = [r.name for r in self.reduction.reduced[number].combiner.registers]
-                for register, name, state in zip(registers, names, states[number], strict=True):
-                    self.text.line(f"store_{register}({name}, {place}{column}, {state})")
+            if self._watched and not again:
+                self._watch([row[number][0] for row in rows for number in self._watched])
+            for number, state in states.items():
+                values = [self.taken(number, row[number]) for row in rows]
+                total = self._combined(number, state, values, heeds_nan=number not in self._watched or bool(again))
+                for register, name, text in zip(self.carried(number), arrays[number], total, strict=True):
+                    self.text.line(f"store_{register.name}({name}, {places[number]}{column}, {text})")
 
-    def _combined(self, number: int, lhs: Sequence[str], rhs: Sequence[str]) -> list[str]:
-        return [self.text.let(value, "state") for value in self.combine(number, lhs, rhs)]
+    def _load(self, number: int, arrays: Sequence[str], place: str) -> list[str]:
+        """Write the loads of what a reduction carries."""
+        pairs = zip(self.carried(number), arrays, strict=True)
+        return [self.text.let(f"load_{register.name}({name}, {place})", "state") for register, name in pairs]
+
+    def _watch(self, values: Sequence[str]) -> None:
+        """Write what notices NaNs."""
+        tests = [f"({value} != {value})" for value in dict.fromkeys(values)]
+        self.text.line(f"{BROKEN} = {BROKEN} | {' | '.join(tests)}")
+
+    def _combined(self, number: int, state: list[str], values: list[list[str]], *, heeds_nan: bool) -> list[str]:
+        """Write what combines the state of a reduction with elements, as many as a power of two."""
+
+        def combine(lhs: Sequence[str], rhs: Sequence[str]) -> list[str]:
+            return [self.text.let(text, "state") for text in self.combine(number, lhs, rhs, heeds_nan=heeds_nan)]
+
+        while len(values) > 1 and not self.reduction.reduced[number].combiner.is_ordered:
+            values = [
+                combine(*pair) for pair in zip(values[::2], values[1::2], strict=True)
+            ]  # none waits for all before
+        return reduce(combine, values, state)
 
     def _indices(self, row: str) -> dict[int, str]:
         """Write the indices of the reduced axes at a row, and return them."""
@@ -285,7 +337,9 @@ class ColumnWriter(ReductionWriter):
 
     def _finish_columns(self, width: str, totals: list[list[str]]) -> None:
         with self._column_loop(width) as column:
-            for reduced, arrays in zip(self.reduction.reduced, totals, strict=True):
-                names = [r.name for r in reduced.combiner.registers]
-                values = [f"load_{name}({array}, {column})" for name, array in zip(names, arrays, strict=True)]
-                self.finish(reduced, values)
+            self.finish_all(
+                [
+                    [f"load_{r.name}({array}, {column})" for r, array in zip(self.carried(n), arrays, strict=True)]
+                    for n, arrays in enumerate(totals)
+                ]
+            )

@@ -1,4 +1,4 @@
-"""Tells argmax and argmin among the bodies of reductions, by what they do.
+"""Tells argmax and argmin among the bodies of reductions, by what they do, and what else their values answer.
 
 A body that compares its arguments and does nothing else with them is known from its results for every way in which
 values can compare: a table of few rows. So it does not matter how an exporter has spelled it.
@@ -7,12 +7,13 @@ values can compare: a table of few rows. So it does not matter how an exporter h
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from numhlo.backend.emit.expressions import Graph, Position
 from numhlo.backend.emit.nest import Axis
-from numhlo.backend.emit.registers import Register, literal
+from numhlo.backend.emit.registers import REGISTERS, Register, literal
 from numhlo.lowering.interpreter import BoundRegion, Plan, Plans, free_values
 from numhlo.lowering.ir import Op, Region
 from numhlo.lowering.ir.types import BOOL, INTEGERS
@@ -80,12 +81,73 @@ def rises(expressions: Graph, node: int, inner: Sequence[Axis]) -> bool:
     return position.access.strides[inner[0].dims[-1]] > 0 and position.register.bits >= 32
 
 
+@dataclass(frozen=True, slots=True)
+class FoundValue:
+    """A maximum or minimum of elements that a search for the first such element finds anyway.
+
+    Zeros alone tell them apart: the search finds the first zero, the maximum is 0.0 if any is that. The maximum has a
+    minus sign if all elements have one, the minimum if any has, whatever they are: so signs are all that is carried
+    beside the search. That of NaN does not matter.
+
+    Attributes
+    ----------
+    name : str
+        ``maximum`` or ``minimum``.
+    search : int
+        The number of the reduction that searches.
+    register : Register
+        Of the elements.
+    """
+
+    name: str
+    search: int
+    register: Register
+
+    @property
+    def carried(self) -> list[Register]:
+        """Return the types of what is carried: signs of floats, as words of their width."""
+        if self.register.kind != "f":
+            return []
+        return [REGISTERS[np.dtype(np.int64 if self.register.name == "f64" else np.int32)]]
+
+    @property
+    def first(self) -> list[str]:
+        """Return what is carried before the first element."""
+        return [f"{word.convert}({-1 if self.name == 'maximum' else 0})" for word in self.carried]
+
+    def signs(self, value: str) -> list[str]:
+        """Return what is carried of one element."""
+        return [f"bits_of_{self.register.name}({value})" for _ in self.carried]
+
+    def join(self, lhs: Sequence[str], rhs: Sequence[str]) -> list[str]:
+        """Return what is carried of two parts."""
+        sign = "&" if self.name == "maximum" else "|"
+        return [f"{w.convert}({a} {sign} {b})" for w, a, b in zip(self.carried, lhs, rhs, strict=True)]
+
+    def value(self, found: str, signs: Sequence[str]) -> str:
+        """Return the maximum or minimum, given the value that the search has found."""
+        name = self.register.name
+        return f"copy_sign({found}, {name}_from_bits({signs[0]}))" if signs else found
+
+
+def better(name: str, register: Register, lhs: str, rhs: str) -> str:
+    """Return the test whether a later element takes the place of the best one, where there are no NaNs.
+
+    Examples
+    --------
+    >>> better("minimum", REGISTERS[np.dtype("float32")], "a", "b")
+    'b < a'
+    """
+    if register.kind == "b":
+        return f"{rhs} & ({lhs} ^ True)" if name == "maximum" else f"{lhs} & ({rhs} ^ True)"
+    return f"{rhs} {'>' if name == 'maximum' else '<'} {lhs}"
+
+
 def no_worse(name: str, register: Register, lhs: str, rhs: str) -> str:
     """Return the test whether an element stays the best one when a later one comes: a NaN stays, and so does an equal.
 
     Examples
     --------
-    >>> from numhlo.backend.emit.registers import REGISTERS
     >>> no_worse("minimum", REGISTERS[np.dtype("int32")], "a", "b")
     'a <= b'
     """

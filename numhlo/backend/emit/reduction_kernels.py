@@ -15,7 +15,7 @@ from numhlo.backend.emit.kernel_text import BufferOf
 from numhlo.backend.emit.nest import Axis
 from numhlo.backend.emit.reduction_columns import COLUMNS, ColumnWriter, windows_overlap
 from numhlo.backend.emit.reduction_packed import PackedWriter, suits_packing
-from numhlo.backend.emit.reduction_rows import RowWriter
+from numhlo.backend.emit.reduction_rows import SHORT_ROW, RowWriter
 from numhlo.backend.emit.reduction_unrolled import UnrolledWriter
 from numhlo.backend.emit.reduction_writer import Reduction
 from numhlo.lowering.ops.reduction_order import BLOCK
@@ -54,7 +54,8 @@ def _write_reduction(reduction: Reduction, buffer_of: BufferOf, partial: Partial
         units = units // axes[kept - 1].extent * -(-axes[kept - 1].extent // COLUMNS)
     in_parts = blocks > 1 and units < FEW_UNITS and all(r.combiner.identity is not None for r in reduction.reduced)
     outputs = math.prod(axis.extent for axis in axes[:kept])
-    if count <= UNROLLED or (count <= UNROLLED_WINDOW and _is_window(reduction, axes, kept)):
+    short = count < SHORT_ROW and kept > 0 and not columns and _searches_what_is_computed(reduction)
+    if count <= UNROLLED or short or (count <= UNROLLED_WINDOW and _is_window(reduction, axes, kept)):
         return [UnrolledWriter(reduction, axes, kept, buffer_of).write()]
     if columns and not in_parts and len(axes) == kept + 1 and suits_packing(reduction, axes[kept - 1].extent, count):
         return [PackedWriter(reduction, axes, kept, buffer_of).write()]
@@ -72,6 +73,15 @@ def prefers_rows(reduction: Reduction) -> bool:
     if count <= UNROLLED or kept == 0 or _prefers_columns(reduction, axes, kept):
         return False
     return count <= BLOCK or units >= FEW_UNITS
+
+
+def _searches_what_is_computed(reduction: Reduction) -> bool:
+    """Return whether places of extremes are looked for among elements that memory does not hold.
+
+    Those of a short row would be stored one by one, and loaded as a vector: that waits for all of the stores.
+    """
+    nodes = reduction.expressions.nodes
+    return any(len(r.inputs) == 2 and isinstance(nodes[r.inputs[0]], Apply) for r in reduction.reduced)
 
 
 def _is_window(reduction: Reduction, axes: Sequence[Axis], kept: int) -> bool:

@@ -1,7 +1,8 @@
 """Reductions along memory: one result a unit.
 
 Elements go, a block of 4096 at a time, into a scratch block (SIMD code) and from there into lanes; if they lie in
-memory just as they are needed, straight into lanes.
+memory just as they are needed, straight into lanes. Where one boolean may settle the result (`any`, `all`, the place of
+the first true one), rows end with the block that holds it.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ LONG_ROW = 64
 SHORT_ROW = 16
 """Rows below this length are of a length known to the compiler, which then makes them one masked vector."""
 
+SETTLED_BY = {"or": True, "add": True, "maximum": True, "and": False, "multiply": False, "minimum": False}
+"""The boolean after which a reduction of booleans stays as it is."""
+
 
 def short_axes(axes: Sequence[Axis], kept: int) -> set[int]:
     """Return the loops along rows whose extents are part of the text, ``kept`` being the number of loops over rows."""
@@ -47,12 +51,15 @@ class RowWriter(ReductionWriter):
         totals = [self.start(reduced) for reduced in self.reduction.reduced]
         if self._is_one_chain:
             self._chains(totals)
-        elif self._in_blocks:
+        elif self._in_blocks or (self._settles and self.blocks > 1):
             if self.blocks == 1:
                 self._block("0", self.count_text(), totals)
             else:
                 with self._block_loop() as stop:
                     self._block("start", stop, totals)
+                    if self._settles:
+                        with self.text.block(f"if {self._is_settled(totals)}:"):
+                            self.text.line("break")
         else:
             self._plain_loops(self.inner, totals)
         for reduced, names in zip(self.reduction.reduced, totals, strict=True):
@@ -62,6 +69,8 @@ class RowWriter(ReductionWriter):
         """Return the kernel whose units are blocks, and the one that combines their results."""
         pointers = [self.text.pointer(part, "part") for part in parts]
         count = self.count_text()
+        if self._settles and not self.kept:
+            self.text.line("settled = False")
         with self.nest.block("for unit in range(lo, hi):"):
             block = "unit"
             if self.kept:
@@ -70,8 +79,13 @@ class RowWriter(ReductionWriter):
                 self.nest.decode(self.text.let(f"unit - {block} * {outputs}", "row"), self.kept)
             self.text.line(f"start = {block} * {BLOCK}")
             self.text.line(f"stop = min(start + {BLOCK}, {count})")
+            if self._settles and not self.kept:
+                with self.text.block("if settled:"):
+                    self.text.line("stop = start")
             totals = [self.start(reduced) for reduced in self.reduction.reduced]
             self._block("start", "stop", totals)
+            if self._settles and not self.kept:
+                self.text.line(f"settled = settled | ({self._is_settled(totals)})")
             for reduced, pointer, (total,) in zip(self.reduction.reduced, pointers, totals, strict=True):
                 self.text.line(f"store_{reduced.combiner.registers[0].name}({pointer}, unit, {total})")
         first = self.draft(self.blocks * self.outputs, "_blocks")
@@ -80,6 +94,23 @@ class RowWriter(ReductionWriter):
     @property
     def _in_blocks(self) -> bool:
         return bool(self.extremes) or any(r.combiner.in_lanes for r in self.reduction.reduced)
+
+    @property
+    def _settles(self) -> bool:
+        """Return whether one element may settle all results, so that the blocks after its own need not be read."""
+        if self.reduction.stores:
+            return False
+        return all(
+            r.combiner.registers[0].kind == "b" and (k in self.extremes or r.combiner.name in SETTLED_BY)
+            for k, r in enumerate(self.reduction.reduced)
+        )
+
+    def _is_settled(self, totals: list[list[str]]) -> str:
+        """Return the text of whether no later element changes any result."""
+        names = [self.extremes.get(k) or r.combiner.name for k, r in enumerate(self.reduction.reduced)]
+        return " & ".join(
+            first if SETTLED_BY[name] else f"({first} ^ True)" for name, (first, *_) in zip(names, totals, strict=True)
+        )
 
     @contextmanager
     def _block_loop(self) -> Iterator[str]:
@@ -132,13 +163,27 @@ class RowWriter(ReductionWriter):
         for number, (word, place) in places.items():
             reduced = self.reduction.reduced[number]
             if number in self.extremes:
-                self._take_extreme(reduced, totals[number], f"{word}({place}, {size})", start, place)
+                value = self._take_extreme(reduced, totals[number], f"{word}({place}, {size})", start, place)
+                for other in [k for k, found in self.found.items() if found.search == number]:
+                    self._take_found(self.reduction.reduced[other], totals[other], value, f"{place}, {size}")
                 continue
             name = reduced.combiner.registers[0].name
             self.accumulate(reduced.combiner, totals[number], [f"{word}_lanes_{name}({place}, {size})"])
 
-    def _take_extreme(self, reduced: Reduced, totals: list[str], search: str, start: str, place: str) -> None:
-        """Write the search for a block's best element, and take that element with its place."""
+    def _take_found(self, reduced: Reduced, totals: list[str], value: str, place: str) -> None:
+        """Write how the best element of a block goes into a maximum or minimum: of zeros, any may be the better one."""
+        register = reduced.combiner.registers[0]
+        if register.kind != "f":
+            self.accumulate(reduced.combiner, totals, [value])
+            return
+        with self.text.block(f"if {value} == {register.convert}(0.0):"):
+            lanes = f"{reduced.combiner.name}_lanes_{register.name}({place})"
+            self.accumulate(reduced.combiner, totals, [lanes])
+        with self.text.block("else:"):
+            self.accumulate(reduced.combiner, totals, [value])
+
+    def _take_extreme(self, reduced: Reduced, totals: list[str], search: str, start: str, place: str) -> str:
+        """Write the search for a block's best element, take that element with its place, and return it."""
         found = self.text.let(search, "found")
         pointer, first = place.split(", ", 1)
         value, position = reduced.combiner.registers
@@ -151,8 +196,10 @@ class RowWriter(ReductionWriter):
         if self.blocks == 1:
             for total, text in zip(totals, values, strict=True):
                 self.text.assign(total, text)
-        else:
-            self.accumulate(reduced.combiner, totals, [self.text.let(text, "best") for text in values])
+            return totals[0]
+        best = [self.text.let(text, "best") for text in values]
+        self.accumulate(reduced.combiner, totals, best)
+        return best[0]
 
     def _direct(self, start: str) -> dict[int, tuple[str, str]]:
         """Return word, pointers and first indices for reductions that read memory as it lies; nothing if any can't."""
@@ -160,6 +207,8 @@ class RowWriter(ReductionWriter):
         if self.reduction.stores or len(self.inner) != 1:
             return places
         for number, reduced in enumerate(self.reduction.reduced):
+            if number in self.found:
+                continue
             loads = self._searched(number) if number in self.extremes else self._factors(reduced)
             if not loads:
                 return {}
@@ -203,7 +252,7 @@ class RowWriter(ReductionWriter):
         places: dict[int, tuple[str, str]] = {}
         scratch: dict[int, str] = {}
         for number, reduced in enumerate(self.reduction.reduced):
-            if not reduced.combiner.in_lanes and number not in self.extremes:
+            if number in self.found or (not reduced.combiner.in_lanes and number not in self.extremes):
                 continue
             stored = self._stored(reduced)
             if stored is None:
@@ -216,7 +265,7 @@ class RowWriter(ReductionWriter):
                 if number in scratch:
                     name = reduced.combiner.registers[0].name
                     self.text.line(f"store_{name}({scratch[number]}, {position}, {values[0]})")
-                elif number not in places:
+                elif number not in places and number not in self.found:
                     self.take(reduced, totals[number], values)
         return places
 

@@ -9,8 +9,11 @@ from itertools import product
 
 from numhlo.backend.emit.draft import Draft
 from numhlo.backend.emit.maps import inner_axes, open_rows
-from numhlo.backend.emit.reduction_writer import ReductionWriter
+from numhlo.backend.emit.reduction_writer import ReductionWriter, itemsize
 from numhlo.lowering.ops.reduction_order import LANES
+
+TOGETHER_BYTES = 32
+"""Bytes of one sum's elements up to which several sums' elements are loaded together."""
 
 
 class UnrolledWriter(ReductionWriter):
@@ -19,6 +22,8 @@ class UnrolledWriter(ReductionWriter):
     def write(self) -> Draft:
         """Return the kernel."""
         axes = [self.axes[k] for k in self.kept]
+        if self._loads_together:
+            self.nest.literal_axes = set(self.inner)
         inner = inner_axes(axes)
         outer = [k for k in self.kept if k not in inner]
         if not self.kept:
@@ -32,6 +37,15 @@ class UnrolledWriter(ReductionWriter):
         extent = math.prod(self.axes[k].extent for k in outer) if outer else self.outputs
         return self.draft(extent, f"_{self.count}")
 
+    @property
+    def _loads_together(self) -> bool:
+        """Return whether LLVM is to know how far results' elements lie apart, and loads those of several as vectors.
+
+        It takes these apart at a price that grows with the number of elements: more than adding them one by one saves.
+        """
+        adding = [r.combiner for r in self.reduction.reduced if r.combiner.name in ("add", "multiply")]
+        return all(itemsize(combiner.registers[0]) * self.count <= TOGETHER_BYTES for combiner in adding)
+
     def _loops(self, inner: Sequence[int]) -> None:
         if not inner:
             self._body()
@@ -42,11 +56,12 @@ class UnrolledWriter(ReductionWriter):
     def _body(self) -> None:
         elements: dict[int, list[list[str]]] = {}
         totals = [
-            self._lane(number, 0, 1, elements) if reduced.combiner.in_lanes else self._neighbours(number, elements)
+            self._lane(number, 0, 1, elements)
+            if reduced.combiner.in_lanes and number not in self.found
+            else self._neighbours(number, elements)
             for number, reduced in enumerate(self.reduction.reduced)
         ]
-        for reduced, names in zip(self.reduction.reduced, totals, strict=True):
-            self.finish(reduced, names)
+        self.finish_all(totals)
 
     @cached_property
     def _indices(self) -> list[dict[int, str]]:
@@ -58,7 +73,7 @@ class UnrolledWriter(ReductionWriter):
         """Return what a reduction combines at a position among the elements of a result, written when first used."""
         if position not in elements:
             with self.nest.fixed(self._indices[position]):
-                elements[position] = self.elements()
+                elements[position] = [self.taken(k, values) for k, values in enumerate(self.elements())]
         return elements[position][number]
 
     def _lane(self, number: int, lane: int, step: int, elements: dict[int, list[list[str]]]) -> list[str]:

@@ -17,7 +17,7 @@ from numhlo.backend.emit.kernel_text import BufferOf, KernelText
 from numhlo.backend.emit.maps import Store, all_strides, draft, kernel_name, write_store
 from numhlo.backend.emit.nest import Axis, Nest, collapse
 from numhlo.backend.emit.reduction import Combiner
-from numhlo.backend.emit.reduction_extreme import SEARCHED, extreme_of, no_worse, rises
+from numhlo.backend.emit.reduction_extreme import SEARCHED, FoundValue, better, extreme_of, no_worse, rises
 from numhlo.backend.emit.reduction_tree import Tree, finish_tree, push, start_tree
 from numhlo.backend.emit.registers import Register
 from numhlo.backend.primitives import STORAGES
@@ -209,14 +209,49 @@ class ReductionWriter:
                     found[number] = name
         return found
 
-    def combine(self, number: int, state: Sequence[str], values: Sequence[str]) -> list[str]:
-        """Write what combines the state of reduction ``number`` with later elements, and return the new state."""
+    @cached_property
+    def found(self) -> dict[int, FoundValue]:
+        """Return which reductions are maxima and minima of what a search goes through anyway, by number."""
+        searches = {(name, self.reduction.reduced[number].inputs[0]): number for number, name in self.extremes.items()}
+        found = {}
+        for number, reduced in enumerate(self.reduction.reduced):
+            search = searches.get((reduced.combiner.name, reduced.inputs[0]))
+            if search is not None:
+                found[number] = FoundValue(reduced.combiner.name, search, reduced.combiner.registers[0])
+        return found
+
+    def carried(self, number: int) -> list[Register]:
+        """Return the types of what reduction ``number`` carries from element to element."""
+        found = self.found.get(number)
+        return list(self.reduction.reduced[number].combiner.registers) if found is None else found.carried
+
+    def taken(self, number: int, values: Sequence[str]) -> list[str]:
+        """Return what reduction ``number`` carries of one element."""
+        found = self.found.get(number)
+        return list(values) if found is None else found.signs(values[0])
+
+    def combine(self, number: int, state: Sequence[str], values: Sequence[str], *, heeds_nan: bool = True) -> list[str]:
+        """Write what combines the state of reduction ``number`` with later elements, and return the new state.
+
+        A search that does not heed NaN may go wrong where there is one.
+        """
+        if number in self.found:
+            return self.found[number].join(state, values)
         combiner = self.reduction.reduced[number].combiner
         name = self.extremes.get(number)
         if name is None:
             return combiner.write(self.text, state, values)
+        if not heeds_nan:
+            grows = self.text.let(better(name, combiner.registers[0], state[0], values[0]), "grows")
+            return [f"select({grows}, {new}, {old})" for old, new in zip(state, values, strict=True)]
         stays = self.text.let(no_worse(name, combiner.registers[0], state[0], values[0]), "stays")
         return [f"select({stays}, {old}, {new})" for old, new in zip(state, values, strict=True)]
+
+    def finish_all(self, totals: Sequence[Sequence[str]]) -> None:
+        """Write the results of all reductions, given what each has carried over all elements."""
+        for number, (reduced, names) in enumerate(zip(self.reduction.reduced, totals, strict=True)):
+            found = self.found.get(number)
+            self.finish(reduced, names if found is None else [found.value(totals[found.search][0], names)])
 
     def take(self, reduced: Reduced, totals: Sequence[str], values: Sequence[str]) -> None:
         """Write the statements that take one element into a reduction."""

@@ -86,15 +86,30 @@ time, since they often depend on shapes (n, 1 / n), and a new shape must not nee
 
 
 def is_plain(constant: np.generic, register: Register) -> bool:
-    """Return whether a constant is written into the text instead of coming at run time."""
+    """Return whether a constant is written into the text instead of coming at run time.
+
+    Examples
+    --------
+    >>> [is_plain(np.int32(n), REGISTERS[np.dtype("int32")]) for n in (16, 60, 2**31 - 1, -(2**31))]
+    [True, False, True, True]
+    """
     if register.kind in "bc":
         return True
+    if register.kind in "iu" and int(constant) in _extremes(register):
+        return True  # where reductions begin: LLVM knows then that no element is beyond it
     value: float = int(constant) if register.kind in "iu" else float(constant)
     if not math.isfinite(value):
         return True
     if value == int(value):
         return abs(value) <= PLAIN_WHOLE
     return len(repr(value)) <= PLAIN_DIGITS
+
+
+def _extremes(register: Register) -> tuple[int, int]:
+    """Return the least and the greatest integer that a register's elements can be."""
+    signed = register.kind == "i"
+    most = (1 << (register.bits - signed)) - 1
+    return -most - 1 if signed else 0, most
 
 
 def literal(value: np.generic, register: Register) -> str:

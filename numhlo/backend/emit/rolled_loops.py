@@ -156,9 +156,16 @@ class Places:
         """Return the text of a load of what the round began with."""
         return f"load_{self.storage}({self.pointer}, {self.here} + {place})"
 
+    def store(self, place: int | str, value: str) -> str:
+        """Return the text of a store of what the next round begins with."""
+        return f"store_{self.storage}({self.pointer}, {self.there} + {place}, {value})"
 
-def store_rolled(text: KernelText, names: Sequence[str], changed: Mapping[str, str], where: Places) -> set[int]:
-    """Write the stores of neighbours that are computed alike as loops, and return the places that these store.
+
+def store_rolled(text: KernelText, names: Sequence[str], changed: Mapping[str, str], where: Places) -> None:
+    """Write the stores of variables, those of neighbours that are computed alike as loops.
+
+    They go from one end of the array to the other, as loads of the next round do: a load of a vector waits until all
+    stores to it have reached the cache, so none should be among the last ones.
 
     Parameters
     ----------
@@ -173,13 +180,12 @@ def store_rolled(text: KernelText, names: Sequence[str], changed: Mapping[str, s
     statements = Round(text.open[-1], names)
     formulas = [statements.formula(changed.get(name, name), place) for place, name in enumerate(names)]
     kinds = [place if formula is None else formula.kind for place, formula in enumerate(formulas)]
-    stored: set[int] = set()
     for _, group in groupby(range(len(names)), kinds.__getitem__):
         run = list(group)
         alike = [formula for formula in (formulas[k] for k in run) if formula is not None]
-        if len(alike) >= LEAST and _write_loop(text, run[0], alike, where):
-            stored.update(run)
-    return stored
+        if len(alike) < LEAST or not _write_loop(text, run[0], alike, where):
+            for place in run:
+                text.line(where.store(place, changed.get(names[place], names[place])))
 
 
 def defined_in(block: Block) -> dict[str, str]:
@@ -219,7 +225,7 @@ def _write_loop(text: KernelText, first: int, alike: Sequence[Formula], where: P
         for step, piece in zip(alike[0].steps, alike[0].pieces[1:], strict=True):
             name = (step or next(remaining)) if isinstance(step, str) else where.load(f"{counter} + {step}")
             value += (text.let(name, "x") if name.startswith("load_") else name) + piece
-        text.line(f"store_{where.storage}({where.pointer}, {where.there} + {counter}, {without_brackets(value)})")
+        text.line(where.store(counter, without_brackets(value)))
     return True
 
 

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from numhlo.backend.emit.access import Access, NonlinearViewError, contiguous
+from numhlo.backend.emit.access import Access, NonlinearViewError, whole_array
 from numhlo.backend.emit.expressions import Apply
 from numhlo.backend.emit.extremes import EXTREMES, running_extremes
 from numhlo.backend.emit.intervals import Intervals
@@ -469,4 +469,4 @@ def _write_iota(writer: ScalarWriter, op: Op) -> None:
 def whole(pointer: str, type: TensorType, *, writable: bool) -> InMemory:
     """Return the content of a whole buffer."""
     memory = Memory(pointer, REGISTERS[type.dtype], writable, type.size)
-    return InMemory(memory, type.shape, Access(0, contiguous(type.shape)), "", 0)
+    return InMemory(memory, type.shape, whole_array(type.shape), "", 0)

@@ -1,18 +1,46 @@
-"""The loops of a stable merge sort: short runs by counting, then merges from both ends; nothing branches on data."""
+"""The loops of a stable merge sort: short runs, then merges from both ends; nothing branches on data.
+
+Runs of integers that equal ones can't be told from are sorted by NumPy's own code (`numpy_sort`), others by counting.
+Where that code is fast at any length, such a row is one run.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
 
+import numpy as np
+
+from numhlo.backend.emit.draft import Draft
 from numhlo.backend.emit.kernel_text import KernelText
+from numhlo.backend.loader import processor
+from numhlo.backend.numpy_sort import run_sort
 from numhlo.backend.primitives import STORAGES
+from numhlo.lowering.ir import Op, Value
 
 RUN = 32
 """Elements that are sorted by counting, at most."""
 
+RUN_BYTES, NATIVE_RUN = 2048, 512
+"""Memory that NumPy's code sorts in registers, and elements, at most."""
 
-def run_length(length: int) -> int:
+
+@cache
+def sorts_long_rows(itemsize: int) -> bool:
+    """Return whether NumPy's code for integers of a size is faster than merges on this processor, however long a row.
+
+    Notes
+    -----
+    NumPy partitions long rows with the compressing stores of AVX-512, which take AMD's processors some hundred cycles.
+    """
+    name, features = processor()
+    needed = "+avx512vbmi2" if itemsize == 2 else "+avx512dq"
+    return needed in features.split(",") and not name.startswith("znver")
+
+
+def run_length(length: int, longest: int = RUN) -> int:
     """Return how long runs are, so that all merges of a row of ``length`` elements are of runs about equally long.
 
     Examples
@@ -20,8 +48,30 @@ def run_length(length: int) -> int:
     >>> run_length(100), run_length(5), run_length(1024)
     (25, 5, 32)
     """
-    pairs = max(0, math.ceil(math.log2(length / RUN)))
+    pairs = max(0, math.ceil(math.log2(length / longest)))
     return -(-length // (1 << pairs))
+
+
+def emit_dense_rows(op: Op, planner: Any, order: Sequence[int], write: Callable[[Value, Value], Draft]) -> None:
+    """Append the launch that sorts one array's rows, between copies where rows don't lie dense.
+
+    Parameters
+    ----------
+    op : Op
+    planner : RegionPlanner
+    order : sequence of int
+        The dimensions, the sorted one last.
+    write : callable
+        ``write(rows, target)`` returns the kernel.
+    """
+    (operand,), (result,) = op.operands, op.results
+    is_last = order[-1] == len(order) - 1
+    rows = operand if is_last else planner.permuted(operand, order)
+    planner.output(result)
+    target = result if is_last else planner.scratch(rows.tensor)
+    planner.launch_op(op, write(rows, target), op.results)
+    if not is_last:
+        planner.permuted(target, [order.index(d) for d in range(len(order))], result)
 
 
 class SortWriter:
@@ -36,6 +86,8 @@ class SortWriter:
         From the names of an element of each array, and of another one, to the text of whether the first comes before.
     rows, scratch : sequence of str
         Pointers to the arrays, and to as much memory of their own.
+    dtype : np.dtype, optional
+        Of integers, if there is nothing else to be sorted and they ascend.
     """
 
     def __init__(
@@ -45,27 +97,49 @@ class SortWriter:
         less: Callable[[Sequence[str], Sequence[str]], str],
         rows: Sequence[str],
         scratch: Sequence[str],
+        dtype: np.dtype | None = None,
     ) -> None:
         self.text, self.storages, self.rows, self.scratch = text, storages, rows, scratch
         self.itemsize = STORAGES[storages[0]].dtype.itemsize
         self._less = less
+        self._function = 0 if dtype is None else run_sort(dtype)
 
-    def sort(self, size: str, run: str) -> None:
+    def sort(self, length: int) -> None:
         """Write the sorting of the row that begins at ``base``."""
-        text = self.text
-        self.runs(size, run)
+        text, rows, scratch = self.text, self.rows, self.scratch
+        size = text.number("length", length, "length")
+        run = text.number("run", run_length(length, self._longest(length)), "run")
+        if self._function:
+            self.native_runs(size, run)
+        else:
+            self.runs(size, run)
+        first, second = (rows, scratch) if self._function else (scratch, rows)
         text.line(f"width = {run}")
-        text.line("sorted = False")
+        text.line("moved = False")
         with text.block(f"while width < {size}:"):
-            self.merge(size, self.scratch, self.rows)
+            self.merge(size, first, second)
             text.line("width = width * 2")
-            text.line(f"sorted = width >= {size}")
-            with text.block("if not sorted:"):
-                self.merge(size, self.rows, self.scratch)
+            text.line(f"moved = width >= {size}")
+            with text.block("if not moved:"):
+                self.merge(size, second, first)
                 text.line("width = width * 2")
-        with text.block("if not sorted:"), text.block(f"for k in range({size}):"):
-            for number, (row, other) in enumerate(zip(self.rows, self.scratch, strict=True)):
+        condition = "moved" if self._function else "not moved"
+        with text.block(f"if {condition}:"), text.block(f"for k in range({size}):"):
+            for number, (row, other) in enumerate(zip(rows, scratch, strict=True)):
                 text.line(self.store(number, row, "base + k", self.load(number, other, "base + k")))
+
+    def _longest(self, length: int) -> int:
+        if not self._function:
+            return RUN
+        return length if sorts_long_rows(self.itemsize) else min(RUN_BYTES // self.itemsize, NATIVE_RUN)
+
+    def native_runs(self, size: str, run: str) -> None:
+        """Write the sorting of short runs where they are."""
+        text = self.text
+        sort = text.number("sort", self._function, "sort_at")
+        with text.block(f"for start in range(0, {size}, {run}):"):
+            text.line(f"place = advance({self.rows[0]}, (base + start) * {self.itemsize})")
+            text.line(f"call_function({sort}, place, min({run}, {size} - start), 0)")
 
     def load(self, number: int, pointer: str, index: str) -> str:
         """Return the text that loads an element of array ``number``."""

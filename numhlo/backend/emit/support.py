@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from operator import attrgetter
 
 from numhlo.backend.emit.tables import ELEMENT, UNEMITTED, VIEW
 from numhlo.lowering.ir import Op, Region, TensorType, Value
 from numhlo.lowering.ops import creation
 
 _ANSWERS: dict[Hashable, bool] = {}
+_DTYPE = attrgetter("type.dtype")
 
 
 def emits_element(op: Op) -> bool:
@@ -17,7 +19,8 @@ def emits_element(op: Op) -> bool:
     if rule is None or not op.results:
         return False
     try:
-        key = (op.definition, *[v.type.dtype for v in op.operands], op.results[0].type.dtype, *op.attributes.values())  # type: ignore[union-attr]
+        dtypes = map(_DTYPE, [*op.operands, op.results[0]])
+        key = (op.definition, *dtypes, *op.attributes.values()) if op.attributes else (op.definition, *dtypes)
         answer = _ANSWERS.get(key)
     except (TypeError, AttributeError):  # an attribute that can't be a key, a type that is no tensor
         key, answer = None, None

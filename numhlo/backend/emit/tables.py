@@ -44,12 +44,15 @@ class RootRule:
         expressions; the others must be buffers.
     strided : callable
         ``strided(op, number, access)`` says whether the kernels can read an operand through a view.
+    apart : callable
+        ``apart(op)`` says whether operands that the kernels compute are computed in a kernel each.
     """
 
     emit: Callable[..., None]
     refuse: Callable[[Op], str] = lambda op: ""
     fusible: Callable[[Op], Sequence[int]] = lambda op: ()
     strided: Callable[[Op, int, Access], bool] = lambda op, number, access: False
+    apart: Callable[[Op], bool] = lambda op: False
 
     def __call__(self, op: Op, site: object) -> None:
         """Append the op's steps."""

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from numhlo.backend.emit.access import Access
-from numhlo.backend.emit.contraction import Matrices, matrices_of
 from numhlo.backend.emit.factorizations import obstacle
 from numhlo.backend.emit.linear_systems import emit_small, small_rule
 from numhlo.backend.emit.matrix_kernels import Integer, Letter, MatrixKernel, Pointer
+from numhlo.backend.emit.matrix_operands import Matrices, matrices_of
 from numhlo.backend.emit.registers import literal
 from numhlo.backend.emit.tables import KERNELS, RootRule
 from numhlo.lowering.ir import Op

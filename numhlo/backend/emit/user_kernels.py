@@ -6,6 +6,7 @@ The address and the extents of all arrays come in as run-time numbers, so nothin
 from __future__ import annotations
 
 import importlib
+import sys
 from functools import lru_cache
 from typing import Any
 
@@ -15,6 +16,7 @@ from numhlo.backend.emit.draft import Draft
 from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.emit.tables import KERNELS, RootRule
 from numhlo.lowering.ir import Op
+from numhlo.lowering.ir.interruptions import uninterrupted
 from numhlo.lowering.ops.control_flow import CUSTOM_CALL
 from numhlo.lowering.ops.user_kernels import UserKernel
 
@@ -28,7 +30,22 @@ CUSTOM_CALL_KERNELS: dict[str, RootRule] = {}
 
 @lru_cache(maxsize=1024)
 def _compiled(kernel: UserKernel, types: tuple[tuple[np.dtype, int], ...], results: int) -> tuple[int, str]:
-    """Return the address of a kernel's machine code, or 0 and why there is none."""
+    """Return the address of a kernel's machine code, or 0 and why there is none.
+
+    Numba does not recover from an exception in the middle of its work, such as that of Ctrl-C.
+    """
+    if _is_compiling():
+        return _compile(kernel, types, results)
+    return uninterrupted(_compile, kernel, types, results)
+
+
+def _is_compiling() -> bool:
+    """Return whether this thread has Numba's lock, for which another one would wait: Numba called a handler."""
+    module: Any = sys.modules.get("numba.core.compiler_lock")
+    return module is not None and bool(module.global_compiler_lock.is_locked())
+
+
+def _compile(kernel: UserKernel, types: tuple[tuple[np.dtype, int], ...], results: int) -> tuple[int, str]:
     compiler = importlib.import_module("numhlo.backend.compiler.user_functions")
     address, reason = compiler.compile_user_function(kernel.function, types, results)
     return int(address), str(reason)

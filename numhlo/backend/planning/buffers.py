@@ -8,14 +8,16 @@ writes the kernels.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from numhlo.backend.emit.access import Access, contiguous
-from numhlo.backend.emit.expressions import Graph, Load
+from numhlo.backend.emit.access import whole_array
+from numhlo.backend.emit.expressions import Graph, Load, Node, Position, operand_nodes
 from numhlo.backend.emit.intervals import Intervals
 from numhlo.backend.planning.chains import join_rows
 from numhlo.backend.planning.fusion import Unit
@@ -63,6 +65,8 @@ class Context:
     kept: dict[Value, Kept] = field(default_factory=dict)
     loops: int = 0
     """How many loops are being planned, one in the other."""
+    since: int = 0
+    """When the outermost of them began, as of `Memory.now`."""
     second_buffers: list[int] = field(default_factory=list)
     """Of the state of these loops."""
     exchanged: set[int] = field(default_factory=set)
@@ -73,6 +77,20 @@ class Context:
     """Of the program's arguments."""
     subroutines: dict[Function, Routine] = field(default_factory=dict)
     """Of functions that are called, and not inlined."""
+
+    def enter_loop(self) -> None:
+        """Begin to plan a loop."""
+        if self.loops == 0:
+            self.since = self.memory.now
+        self.loops += 1
+
+    def leave_loop(self) -> None:
+        """End planning a loop: inside another one, exchanged buffers stay as they are for the next round."""
+        self.loops -= 1
+        if self.loops == 0:
+            for number in self.second_buffers:
+                self.memory.release(number)
+            self.second_buffers.clear()
 
 
 class Target(Protocol):
@@ -91,17 +109,35 @@ class Target(Protocol):
         ...
 
 
-def in_place_operands(layout: Layout, expressions: Graph) -> list[Value]:
-    """Return the loaded values that a kernel reads only where it writes its results."""
-    place = Access(0, contiguous(expressions.shape))
+def in_place_operands(layout: Layout, expressions: Graph, *, whole: bool = False) -> list[Value]:
+    """Return the loaded values that a kernel reads only where it writes its results.
+
+    Parameters
+    ----------
+    layout : Layout
+    expressions : Graph
+    whole : bool
+        The kernel runs over all of its domain at once: single elements that all others need are read before it writes.
+    """
+    place = whole_array(expressions.shape)
+    before: set[int] = set()
     roots: dict[Value, bool] = {}
     values: dict[Value, Value] = {}
-    for node in expressions.nodes:
+    for number, node in enumerate(expressions.nodes):
+        if whole and _is_read_before(node, before):
+            before.add(number)
         if isinstance(node, Load):
             root = layout.root(node.value)
-            roots[root] = roots.get(root, True) and node.access == place
+            roots[root] = roots.get(root, True) and (node.access == place or number in before)
             values[root] = node.value
     return [values[root] for root, same in roots.items() if same]
+
+
+def _is_read_before(node: Node, before: Collection[int]) -> bool:
+    """Return whether a kernel has a node's value before its first loop: it is the same for all elements."""
+    if isinstance(node, Load | Position) and any(node.access.strides):
+        return False
+    return all(number in before for number in operand_nodes(node))
 
 
 def _may_be_placed(unit: Unit) -> bool:
@@ -174,15 +210,8 @@ class RegionBuffers:
     # Life times
 
     def _count_uses(self) -> dict[Value, int]:
-        counts: dict[Value, int] = {}
-        for loads in self.layout.loads.values():
-            for value in loads:
-                root = self.layout.root(value)
-                counts[root] = counts.get(root, 0) + 1
-        for value in self.region.returns:
-            root = self.layout.root(value)
-            counts[root] = counts.get(root, 0) + 1
-        return counts
+        loaded = chain.from_iterable(self.layout.loads.values())
+        return dict(Counter(map(self.layout.root, chain(loaded, self.region.returns))))
 
     def use(self, root: Value) -> None:
         """Count one use of a value; give its buffer back after the last."""

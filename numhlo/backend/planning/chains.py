@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 
-from numhlo.backend.emit.access import Access, contiguous
+from numhlo.backend.emit.access import Access, whole_array
 from numhlo.backend.emit.elementwise import COSTS
 from numhlo.backend.emit.expressions import Load
 from numhlo.backend.emit.row_chain import suits_rows
-from numhlo.backend.planning.fusion import LONGEST, Unit
+from numhlo.backend.planning.fusion import Unit
+from numhlo.backend.planning.placed import LONGEST
 from numhlo.backend.planning.units import Layout, row_strides
 from numhlo.lowering.ir import Op
 
@@ -31,7 +32,7 @@ def join_rows(layout: Layout) -> None:
         if chain and not _continues(layout, chain, unit):
             order.append(_joined(layout, chain))
             chain = []
-        if chain or _begins(layout, unit):
+        if chain or _may_begin(unit):
             chain.append(unit)
         else:
             order.append(unit)
@@ -40,11 +41,11 @@ def join_rows(layout: Layout) -> None:
     layout.order = order
 
 
-def _begins(layout: Layout, unit: Unit) -> bool:
+def _may_begin(unit: Unit) -> bool:
+    """Return whether a chain may begin with a unit; that it suits one is asked when another unit could follow."""
     if not unit.is_fused or unit.axes is None or math.prod(unit.domain) == 0:
         return False
-    row = math.prod(unit.domain[dim] for dim in unit.axes)
-    return row <= LONGEST_ROW and _suits(layout, unit, unit.axes)
+    return math.prod([unit.domain[dim] for dim in unit.axes]) <= LONGEST_ROW
 
 
 def _suits(layout: Layout, unit: Unit, axes: tuple[int, ...]) -> bool:
@@ -56,17 +57,18 @@ def _continues(layout: Layout, chain: list[Unit], unit: Unit) -> bool:
     """Return whether a unit can join a chain, and gains from it."""
     first = chain[0]
     assert first.axes is not None
-    if sum(len(member.ops) for member in chain) + len(unit.ops) > LONGEST:
+    made = {value for member in chain for op in member.ops for value in op.results}
+    if not unit.is_fused or made.isdisjoint(map(layout.root, layout.loads[unit])):
+        return False
+    if sum([len(member.ops) for member in chain]) + len(unit.ops) > LONGEST:
         return False
     once = is_once(unit, first)
     if once and _is_dear(unit, math.prod(first.domain[dim] for dim in first.axes)):
         return False
-    if not unit.is_fused or not (once or (unit.domain == first.domain and unit.axes in (None, first.axes))):
+    if not (once or (unit.domain == first.domain and unit.axes in (None, first.axes))):
         return False
-    made = {value for member in chain for op in member.ops for value in op.results}
-    at_place = Access(0, contiguous(unit.domain))
+    at_place = whole_array(unit.domain)
     in_row = at_place if once else Access(0, row_strides(first.domain, first.axes))
-    joined = False
     for node in layout.expressions[unit].nodes:
         if not isinstance(node, Load) or layout.root(node.value) not in made:
             continue
@@ -75,8 +77,9 @@ def _continues(layout: Layout, chain: list[Unit], unit: Unit) -> bool:
         expected = at_place if owner.results[0].tensor.shape == first.domain else in_row
         if node.access != expected or (once and owner.results[0].tensor.shape == first.domain):
             return False
-        joined = True
-    return joined and (once or _suits(layout, unit, first.axes))
+    if len(chain) == 1 and not _suits(layout, first, first.axes):
+        return False
+    return once or _suits(layout, unit, first.axes)
 
 
 def _is_dear(unit: Unit, row: int) -> bool:

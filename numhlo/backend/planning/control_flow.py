@@ -13,6 +13,7 @@ from numhlo.backend.emit.tables import KERNELS, RootRule
 from numhlo.backend.planning.blocked_kernels import emit_blocked_kernel
 from numhlo.backend.planning.buffers import Context
 from numhlo.backend.planning.counting import counting_of
+from numhlo.backend.planning.joined_loops import join_rounds
 from numhlo.backend.planning.region import RegionPlanner
 from numhlo.backend.planning.scalar_kernels import emit_scalar_kernel
 from numhlo.backend.planning.window_copies import hoist_window_copies
@@ -72,7 +73,7 @@ class CarryTarget(_OwnBuffer):
         if overwritable(self.argument):
             return self.current
         if self.other is None:
-            self.other = self.context.memory.allocate_unused(self.argument.tensor)
+            self.other = self.context.memory.allocate(self.argument.tensor, self.context.since)
         return self.other
 
 
@@ -86,13 +87,13 @@ def emit_while(op: Op, planner: RegionPlanner) -> None:
         return
     context = planner.context
     context.intervals.enter(op)
-    context.notes.append(f"a loop takes several steps: {reason}; {obstacle}")
     condition, body = op.regions
     planner.share_views(op)
     state = _initial_state(op, planner)
     for arguments in (condition.arguments, body.arguments):
         context.buffer_of.update(zip(arguments, state, strict=True))
-    context.loops += 1
+    context.enter_loop()
+    first = len(context.memory.buffers)
     test = NewTarget(context, condition.returns[0].tensor)
     test_planner = RegionPlanner(context, condition, [test])
     test_steps = test_planner.run()
@@ -103,23 +104,28 @@ def emit_while(op: Op, planner: RegionPlanner) -> None:
     pairs = _exchanges(state, body_planner.results)
     if pairs:
         steps.append(Exchange(pairs))
-    for pair in pairs:
-        context.memory.tie(*pair)
     _copy_before(planner, hoist_window_copies(body, body_planner, state))
     loop = Loop(test_steps, test_planner.results[0], steps, op, state, inputs)
-    loop.counting = counting_of(loop)
-    planner.steps.append(loop)
-    context.loops -= 1
     if test.number is not None:
         context.memory.release(test.number)
     context.second_buffers += [c.other for c in carries if c.other is not None]
-    if context.loops == 0:  # inside a loop, exchanged buffers stay as they are for the next round
-        for number in context.second_buffers:
-            context.memory.release(number)
-        context.second_buffers.clear()
-    context.exchanged.update(number for pair in pairs for number in pair)
+    waiting = join_rounds(loop, first, planner)
+    if waiting:
+        context.notes.append(f"a loop takes several steps: {reason}; {obstacle}; {waiting}")
+        _append_loop(loop, pairs, planner)
+    context.leave_loop()
     for result in op.results:
         planner.hand_over(result)
+
+
+def _append_loop(loop: Loop, pairs: tuple[tuple[int, int], ...], planner: RegionPlanner) -> None:
+    """Append a loop as a tree of steps."""
+    context = planner.context
+    for pair in pairs:
+        context.memory.tie(*pair)
+    context.exchanged.update(number for pair in pairs for number in pair)
+    loop.counting = counting_of(loop)
+    planner.steps.append(loop)
 
 
 def _is_made_anywhere(value: Value) -> bool:

@@ -1,24 +1,35 @@
-"""Expands calls, barriers, small products, short sums and composites without a kernel: the planner sees plain ops.
+"""Expands calls, barriers, small products, short sums, maps of straight code and composites without a kernel.
 
-The function is left as it is; where there is something to expand, its ops are copied. A callee's ops are copied for
-every call, since values stand for one buffer each.
+The planner sees plain ops. The function is left as it is; where there is something to expand, or to put into another
+order, its ops are copied. A callee's ops are copied for every call, since values stand for one buffer each.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from numhlo.backend.emit.special import has_kernels, is_library_call
 from numhlo.backend.emit.support import emits_element
+from numhlo.backend.planning.affine_gathers import is_affine_gather, windows_of_gather
 from numhlo.backend.planning.complex_sums import expand_complex_sums, is_complex_sum
+from numhlo.backend.planning.late_operands import is_chained, put_late_operands_last
+from numhlo.backend.planning.rows_ahead import compute_rows_ahead, has_rows_ahead
+from numhlo.backend.planning.rows_behind import compute_rows_behind
 from numhlo.backend.planning.short_sums import expand_short_sum, is_short_sum
-from numhlo.backend.planning.sliding import expand_sliding, is_sliding
-from numhlo.backend.planning.small_products import expand_product, is_small
+from numhlo.backend.planning.sinking import sunk_into
+from numhlo.backend.planning.sliding import SLIDING, expand_sliding, is_sliding
+from numhlo.backend.planning.small_products import expand_product, product_pattern
+from numhlo.backend.planning.straight_lanes import is_straight, straighten
 from numhlo.backend.planning.strided_updates import is_strided_update, strided_update
 from numhlo.backend.planning.unwritten import filled_by, unwritten
-from numhlo.lowering.ir import Op, Region, Value
+from numhlo.lowering.ir import Op, Region, Substitution, Value
+from numhlo.lowering.ops.comparison import SELECT
 from numhlo.lowering.ops.contraction import DOT_GENERAL
 from numhlo.lowering.ops.control_flow import CALL, COMPOSITE, OPTIMIZATION_BARRIER
+from numhlo.lowering.ops.indexing import GATHER
+from numhlo.lowering.ops.primitive import Primitive
 from numhlo.lowering.ops.random_bits import RNG_BIT_GENERATOR
 from numhlo.lowering.ops.random_bits_decompositions import three_fry
 from numhlo.lowering.ops.reduction import REDUCE
@@ -38,85 +49,138 @@ def expand(region: Region) -> Region:
     >>> expand(region) is region
     True
     """
-    if not any(_is_expanded(op) or filled_by(op) for op in region.walk()):
+    if not any(map(_is_changed, region.walk())):
         return region
-    copy = _Copy({}).region(region)
-    remove_dead_ops(copy)
-    return copy
+    copy = _Copy({})
+    expanded = copy.region(region)
+    moved = compute_rows_ahead(expanded) + compute_rows_behind(expanded)
+    if moved or copy.drops:
+        remove_dead_ops(expanded)
+    put_late_operands_last(expanded)
+    return expanded
 
 
-def _is_expanded(op: Op) -> bool:
-    if op.definition is COMPOSITE:
-        return not (emits_element(op) or has_kernels(op) or is_library_call(op))
-    if op.definition is DOT_GENERAL:
-        return is_small(op)
-    if op.definition is REDUCE:
-        return is_complex_sum(op) or is_short_sum(op)
-    if is_sliding(op) or is_strided_update(op) or _is_three_fry(op):
-        return True
-    if op.definition is CALL:
-        return not is_outlined(op.attributes["callee"])
-    return op.definition is OPTIMIZATION_BARRIER
+def _is_changed(op: Op) -> bool:
+    changed = _expansion(op) or filled_by(op) or sunk_into(op) or is_chained(op) or has_rows_ahead(op)
+    return bool(changed)
+
+
+def _is_plain_composite(op: Op) -> bool:
+    """Return whether a composite's decomposition takes its place."""
+    return is_straight(op) or not (emits_element(op) or has_kernels(op) or is_library_call(op))
 
 
 def _is_three_fry(op: Op) -> bool:
     """Return whether an op makes random bits that kernels can compute; narrower ones than bytes are left to NumPy."""
-    if op.definition is not RNG_BIT_GENERATOR or op.attributes["rng_algorithm"] != "THREE_FRY":
-        return False
-    return op.results[1].tensor.dtype in WHOLE_BYTES
+    return op.attributes["rng_algorithm"] == "THREE_FRY" and op.results[1].tensor.dtype in WHOLE_BYTES
+
+
+EXPANDED: dict[Primitive, Callable[[Op], bool | Region | None]] = {
+    COMPOSITE: _is_plain_composite,
+    DOT_GENERAL: product_pattern,
+    REDUCE: lambda op: is_complex_sum(op) or is_short_sum(op),
+    **dict.fromkeys(SLIDING, is_sliding),
+    GATHER: is_affine_gather,
+    SELECT: is_strided_update,
+    RNG_BIT_GENERATOR: _is_three_fry,
+    CALL: lambda op: not is_outlined(op.attributes["callee"]),
+    OPTIMIZATION_BARRIER: lambda op: True,
+}
+"""Which uses of these ops are expanded, or to what; of others, none is."""
+
+
+def _expansion(op: Op) -> bool | Region | None:
+    """Return whether an op is expanded, or what to."""
+    asked = EXPANDED.get(op.definition)
+    return asked is not None and asked(op)
 
 
 class _Copy:
-    """Copies regions, replacing values."""
+    """Copies regions, replacing values.
 
-    def __init__(self, values: dict[Value, Value]) -> None:
-        self.values = values
+    Attributes
+    ----------
+    drops : bool
+        Some operand was left out on the way: what made it may have no use any more.
+    """
 
-    def region(self, source: Region) -> Region:
-        """Return a copy of a region."""
+    def __init__(self, values: Mapping[Value, Value]) -> None:
+        self.values = Substitution(values)
+        self.drops = False
+        self._constants: dict[Region, dict[Op, Value]] = {}
+
+    def region(self, source: Region, sunk: Sequence[Op] = ()) -> Region:
+        """Return a copy of a region, with copies of some ops from outside at its beginning."""
         target = Region([v.type for v in source.arguments])
         self.values.update(zip(source.arguments, target.arguments, strict=True))
+        for op in sunk:
+            target.ops.append(self._copied(op, self._replaced(op.operands)))
+            self.values[op.result] = target.ops[-1].result
         self.append(source, target)
-        target.returns = [self.values.get(v, v) for v in source.returns]
+        target.returns = self._replaced(source.returns)
         return target
+
+    def _replaced(self, values: Sequence[Value]) -> list[Value]:
+        return list(map(self.values.__getitem__, values))
 
     def append(self, source: Region, target: Region) -> None:
         """Append copies of a region's ops to another region."""
+        constants = self._constants.setdefault(target, {})
         for op in source.ops:
-            operands = [self.values.get(v, v) for v in op.operands]
-            for number in filled_by(op):
+            operands = self._replaced(op.operands)
+            for number in filled_by(op) if op.regions else ():
                 operands[number] = unwritten(operands[number].type, target.ops.append)
-            if _is_expanded(op):
+                self.drops = True
+            expansion = _expansion(op)
+            if isinstance(expansion, Region):
+                results = [expand_product(expansion, operands, op.location, target, constants)]
+            elif expansion:
                 results = self._expanded(op, operands, target)
+                self.drops = True
             else:
-                target.ops.append(self._copied(op, operands))
-                results = target.ops[-1].results
+                copy = self._copied(op, operands)
+                target.ops.append(copy)
+                results = copy.results
             self.values.update(zip(op.results, results, strict=True))
 
     def _copied(self, op: Op, operands: list[Value]) -> Op:
-        regions, types = [self.region(inner) for inner in op.regions], [v.type for v in op.results]
-        return Op(op.definition, operands, op.attributes, regions, types, op.location)
+        regions: Sequence[Region] = ()
+        if op.regions:
+            sunk = sunk_into(op)
+            copy = _Copy(self.values) if sunk else self  # outside, the values are what they were
+            self.drops = self.drops or bool(sunk)
+            regions = [copy.region(inner, sunk) for inner in op.regions]
+        return Op(op.definition, operands, op.attributes, regions, [v.type for v in op.results], op.location)
 
     def _expanded(self, op: Op, operands: list[Value], target: Region) -> list[Value]:
         if op.definition is OPTIMIZATION_BARRIER:
             return operands
-        if op.definition is DOT_GENERAL:
-            return [expand_product(op, operands, target.ops.append)]
-        if op.definition is REDUCE and is_short_sum(op):
-            return expand_short_sum(op, lambda value: self.values.get(value, value), target.ops.append)
         if op.definition is REDUCE:
-            return expand_complex_sums(op, operands, target.ops.append)
+            return self._summed(op, operands, target)
+        if is_straight(op):
+            return straighten(op, operands, target.ops.append)
+        if is_affine_gather(op) or is_strided_update(op):
+            return [self._seen(op, operands, target)]
         if is_sliding(op):
             return expand_sliding(op, operands, target.ops.append, self.region)
-        if is_strided_update(op):
-            update = op.operands[1].owner.operands[0]  # type: ignore[union-attr]
-            return [strided_update(op, [operands[2], self.values.get(update, update)], target.ops.append)]
         if op.definition is RNG_BIT_GENERATOR:
             return self._inlined(three_fry(op.results[1].tensor).body, operands, target)
         callee = op.attributes["callee" if op.definition is CALL else "decomposition"].body
         return self._inlined(callee, operands, target)
 
+    def _seen(self, op: Op, operands: list[Value], target: Region) -> Value:
+        """Return what reads or writes a regular part of an array."""
+        if not is_strided_update(op):
+            return windows_of_gather(op, operands[0], target.ops.append)
+        update = op.operands[1].owner.operands[0]  # type: ignore[union-attr]
+        return strided_update(op, [operands[2], self.values[update]], target.ops.append)
+
+    def _summed(self, op: Op, operands: list[Value], target: Region) -> list[Value]:
+        if is_short_sum(op):
+            return expand_short_sum(op, self.values.__getitem__, target.ops.append)
+        return expand_complex_sums(op, operands, target.ops.append)
+
     def _inlined(self, callee: Region, operands: list[Value], target: Region) -> list[Value]:
         inner = _Copy(dict(zip(callee.arguments, operands, strict=True)))
         inner.append(callee, target)
-        return [inner.values.get(v, v) for v in callee.returns]
+        return inner._replaced(callee.returns)

@@ -12,6 +12,9 @@ from numhlo.lowering.ops.reduction import REDUCE
 
 INDENT = "  "
 
+LONGEST_REPEAT = 64
+"""Steps, of what may come again."""
+
 
 def explain(program: Program) -> str:
     """Return a program's steps, as `steps_in_words` does, then its notes and memory.
@@ -51,26 +54,30 @@ class _Words:
         self._kept = program.kept
 
     def steps(self, steps: Sequence[Step], indent: str) -> Iterator[str]:
-        for step in steps:
-            match step:
-                case Launch():
-                    yield f"{indent}{step.kernel.name}: {_launch(step)}"
-                    yield from self._kept_by(step, indent + INDENT)
-                case Evaluate():
-                    yield f"{indent}NumPy: {_op(step.op)} ({step.reason})"
-                case Loop():
-                    yield f"{indent}while {_place(step.op)}".rstrip()
-                    yield from self.steps(step.condition, indent + INDENT)
-                    yield f"{indent}do"
-                    yield from self.steps(step.body, indent + INDENT)
-                case Branch():
-                    for number, branch in enumerate(step.branches):
-                        yield f"{indent}branch {number} {_place(step.op)}".rstrip()
-                        yield from self.steps(branch, indent + INDENT)
-                case Exchange():
-                    yield f"{indent}exchange {len(step.pairs)} buffers"
-                case Call():
-                    yield f"{indent}call @{step.subroutine.name} {_place(step.op)}".rstrip()
+        return _without_repeats([tuple(self._step(step, indent)) for step in steps], indent)
+
+    def _step(self, step: Step, indent: str) -> Iterator[str]:
+        match step:
+            case Launch():
+                yield f"{indent}{step.kernel.name}: {_launch(step)}"
+                yield from self._kept_by(step, indent + INDENT)
+                if step.loop is not None:
+                    yield from self.steps([*step.loop.condition, *step.loop.body], indent + INDENT)
+            case Evaluate():
+                yield f"{indent}NumPy: {_op(step.op)} ({step.reason})"
+            case Loop():
+                yield f"{indent}while {_place(step.op)}".rstrip()
+                yield from self.steps(step.condition, indent + INDENT)
+                yield f"{indent}do"
+                yield from self.steps(step.body, indent + INDENT)
+            case Branch():
+                for number, branch in enumerate(step.branches):
+                    yield f"{indent}branch {number} {_place(step.op)}".rstrip()
+                    yield from self.steps(branch, indent + INDENT)
+            case Exchange():
+                yield f"{indent}exchange {len(step.pairs)} buffers"
+            case Call():
+                yield f"{indent}call @{step.subroutine.name} {_place(step.op)}".rstrip()
 
     def _kept_by(self, step: Launch, indent: str) -> Iterator[str]:
         """Yield why a launch leaves values in memory that fusion might have taken."""
@@ -86,6 +93,32 @@ class _Words:
             else:
                 continue
             yield f"{indent}keeps {value.tensor.short()} of {_op(op)}: {reason}"
+
+
+def _without_repeats(steps: Sequence[tuple[str, ...]], indent: str) -> Iterator[str]:
+    """Yield the lines of steps; what comes again at once, as a loop that Python unrolled does, is counted instead."""
+    position = 0
+    while position < len(steps):
+        period, times = _repetition(steps, position)
+        for lines in steps[position : position + period]:
+            yield from lines
+        if times > 1:
+            what = "this step" if period == 1 else f"these {period} steps"
+            yield f"{indent}{what} again, {times - 1} x"
+        position += period * times
+
+
+def _repetition(steps: Sequence[tuple[str, ...]], start: int) -> tuple[int, int]:
+    """Return how many steps from ``start`` come again at once, and how often they stand there; to leave out most."""
+    best = (1, 1)
+    for period in range(1, min(LONGEST_REPEAT, (len(steps) - start) // 2) + 1):
+        end = start + period
+        while end < len(steps) and steps[end] == steps[end - period]:
+            end += 1
+        times = (end - start) // period
+        if period * (times - 1) > best[0] * (best[1] - 1) + 1:  # a line saved is not worth the line that says so
+            best = (period, times)
+    return best
 
 
 def _launch(step: Launch) -> str:

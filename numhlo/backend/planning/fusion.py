@@ -3,27 +3,24 @@
 Every op has a *stage*: what is stored in one stage can be loaded in later ones, and within a stage everything is
 computed from what earlier stages stored. So ops of one stage may be merged without ever making a cycle. An op's
 stage is the least possible at first; then ops move down to the stage of their users, so that a value need not be
-stored for them. Ops of one stage and one iteration domain that feed each other, or read the same array, become one
-kernel.
+stored for them. Where that would make too long a kernel, `cutting` takes its ops apart. Ops of one stage and one
+iteration domain that feed each other, or read the same array, become one kernel.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from numhlo.backend.emit.elementwise import COSTS
+from numhlo.backend.planning.cutting import cut
 from numhlo.backend.planning.operations import Kind, Operations
+from numhlo.backend.planning.placed import CHEAP, MOST, Edge, Placed
 from numhlo.backend.planning.views import View
 from numhlo.backend.program import Kept, Obstacle
 from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops.effects import op_has_effects
-
-CHEAP = 2
-"""Operations that are computed again in every kernel that needs them, if they read no large array."""
-
-SPREAD = 16
-"""Times that a value has the elements of what it is computed from, from where on that counts as no large array."""
 
 PER_ROW = 40
 """Operations that are computed again in every kernel that needs them once a row."""
@@ -34,11 +31,11 @@ SMALL_STEP = 2
 TWICE = 8
 """Operations that are computed again for a reduction along other axes, instead of being stored."""
 
-LONGEST = 100
-"""Ops in a row that may depend on each other within one kernel; compile times grow with it."""
+WORTH_STORING = 2000
+"""Operations that are computed in several kernels rather than once into memory: one more launch takes about as long."""
 
-MOST = 400
-"""Ops of one kernel, whether they depend on each other or read the same arrays; compile times grow with it."""
+MOST_SEEN = 32
+"""Ops that are looked through for what an op on its own shares with other kernels."""
 
 
 @dataclass(slots=True, eq=False)
@@ -71,83 +68,12 @@ class Unit:
     members: list[Unit] = field(default_factory=list)
 
 
-class Placed:
-    """An op on its way into a unit.
-
-    Attributes
-    ----------
-    op : Op
-    kind : Kind
-    domain : tuple of int
-        What its loop runs over; empty for ops on their own.
-    axes : tuple of int or None
-        Reduced dimensions: of the op and, where it stands for a set, of the set.
-    stage : int
-    cost, read : int
-        Operations, and elements read, that computing it in its users' kernel would take.
-    length : int
-        Ops in a row that depend on each other there, up to this one.
-    edges : list of Edge
-        Uses by other ops.
-    above : Placed or None
-        On the way to the op that stands for the set which this one is in; None for that op itself.
-    members : int
-        How many ops the set has, where the op stands for one.
-    """
-
-    __slots__ = ("above", "axes", "cost", "domain", "edges", "kind", "length", "members", "op", "read", "stage")
-
-    def __init__(self, op: Op, kind: Kind) -> None:
-        self.op, self.kind = op, kind
-        self.domain: tuple[int, ...] = ()
-        self.axes: tuple[int, ...] | None = None
-        if kind is Kind.ELEMENT:
-            self.domain = op.results[0].tensor.shape
-        elif kind is Kind.REDUCTION:
-            self.domain = op.operands[0].tensor.shape
-            self.axes = tuple(sorted(op.attributes["dimensions"]))
-        self.stage = self.cost = self.read = self.length = 0
-        self.edges: list[Edge] = []
-        self.above: Placed | None = None
-        self.members = 1
-
-    @property
-    def is_cheap(self) -> bool:
-        """Return whether every kernel that needs it may compute it again."""
-        return self.cost <= CHEAP and self.read * SPREAD <= self.op.results[0].tensor.size
-
-    def leader(self) -> Placed:
-        """Return the op that stands for the set."""
-        found, above = self, self.above
-        while above is not None:
-            found.above = above.above or above
-            found, above = above, above.above
-        return found
-
-    def join(self, other: Placed) -> Placed:
-        """Make one set of two that these ops stand for, and return the op that stands for it."""
-        if self.members < other.members:
-            return other.join(self)
-        other.above = self
-        self.members += other.members
-        return self
-
-
-class Edge:
-    """A use of a computed value: by which op, and why that op's kernel may not compute the value itself, if so."""
-
-    __slots__ = ("direct", "obstacle", "user")
-
-    def __init__(self, user: Placed, obstacle: Obstacle | None, *, direct: bool) -> None:
-        self.user, self.obstacle, self.direct = user, obstacle, direct
-
-
 @dataclass(slots=True)
 class Fusion:
     """The result: units in program order, what is stored, and why what could have been fused is."""
 
     units: list[Unit] = field(default_factory=list)
-    unit_of: dict[Op, Unit] = field(default_factory=dict)
+    unit_of: dict[Op | Region, Unit] = field(default_factory=dict)
     stored: set[Value] = field(default_factory=set)
     kept: dict[Value, Kept] = field(default_factory=dict)
 
@@ -186,9 +112,9 @@ class FusionPass:
             if kind is not Kind.VIRTUAL:
                 placed[op] = self._place(Placed(op, kind))
         order = list(placed.values())
-        for one in reversed(order):
-            if one.edges and one.kind is Kind.ELEMENT:
-                self._sink(one)
+        self._sink_all(order)
+        if cut(order):
+            self._sink_all(order)
         return self._group(order)
 
     # First walk: the least stage
@@ -196,53 +122,70 @@ class FusionPass:
     def _place(self, one: Placed) -> Placed:
         """Find an op's stage, and what computing it takes; note with what it needs that it does."""
         op, placed = one.op, self.placed
-        stage, length, cost, read = 0, 0, COSTS.get(op.definition, 1), 0
-        uses: list[tuple[Placed, Edge]] = []
+        stage, cost, read = 0, COSTS.get(op.definition, 1), 0
+        computed: list[Placed] = []
         for value, seen, direct, may_fuse in self._sources_of(one):
             source = placed.get(value.owner)
             if source is None:
-                size = value.tensor.size
-                if size > 1 and not self._is_virtual(value):
+                if self.kinds.get(value.owner) is not Kind.VIRTUAL and (size := value.tensor.size) > 1:
                     read += size
                 continue
             obstacle = self._obstacle(one, source, seen, direct) if may_fuse else Obstacle.WHOLE
-            uses.append((source, Edge(one, obstacle, direct=direct)))
+            source.edges.append(Edge(one, obstacle, direct=direct))
             if obstacle is None:
                 stage = max(stage, source.stage)
                 cost += source.cost
                 read += source.read
-                length = max(length, source.length)
+                computed.append(source)
             else:
                 stage = max(stage, source.stage + 1)
                 read += value.tensor.size
-        stage, length = self._bounded(one, uses, stage, length)
         if one.kind is Kind.ROOT and op_has_effects(op):
             stage = self._effects = max(stage, self._effects + 1)
-        for source, edge in uses:
-            source.edges.append(edge)
-        one.stage, one.length = stage, length + 1
+        if one.kind is Kind.ROOT:
+            for source in self._shared(one, computed):
+                source.edges.append(Edge(one, Obstacle.AGAIN, direct=False))
+                stage = max(stage, source.stage + 1)
+        one.stage = stage
         one.cost, one.read = min(cost, 1000), min(read, 1 << 62)
         return one
 
-    def _bounded(self, one: Placed, uses: list[tuple[Placed, Edge]], stage: int, length: int) -> tuple[int, int]:
-        """Return the stage and length of an op; later, and none, where the kernel would become too long."""
-        sets: list[Placed] = []
-        members = 0
-        for source, edge in uses:
-            if edge.obstacle is None and source.stage == stage and not source.is_cheap:
-                leader = source.leader()
-                if leader not in sets:
-                    sets.append(leader)
-                    members += leader.members
-        if length < LONGEST and members < MOST:
-            leader = one
-            for other in sets:
-                leader = leader.join(other)
-            return stage, length
-        for source, edge in uses:
-            edge.obstacle = edge.obstacle or Obstacle.LONG
-            stage = max(stage, source.stage + 1)
-        return stage, 0
+    def _shared(self, one: Placed, computed: list[Placed]) -> list[Placed]:
+        """Return the dear ops that an op on its own would compute although other kernels need them as well."""
+        dear = [source for source in computed if source.cost > TWICE]
+        kernels = [[source] for source in dear] if self.operations.computes_apart(one.op) else [dear]
+        shared = [source for sources in kernels for source in self._used_elsewhere(one, sources)]
+        return list(dict.fromkeys(shared))
+
+    def _used_elsewhere(self, one: Placed, sources: list[Placed]) -> Iterator[Placed]:
+        """Give the ops whose results others use than those that are computed with them, and an op on its own.
+
+        Where a kernel would become long, it is all that the op needs: nobody looks through it for what is shared.
+        """
+        inside = self._dear_sources(sources)
+        if len(inside) > MOST_SEEN:
+            yield from sources
+            return
+        for source in inside:
+            result = source.op.results[0]
+            within = sum(edge.user in inside or edge.user is one for edge in source.edges)
+            if self.uses.get(result, 0) > within and source.cost * result.tensor.size > WORTH_STORING:
+                yield source
+
+    def _dear_sources(self, sources: list[Placed]) -> dict[Placed, None]:
+        """Return dear ops that are computed in one kernel with some others, these included; or some more than many."""
+        found: dict[Placed, None] = {}
+        waiting = list(sources)
+        while waiting and len(found) <= MOST_SEEN:
+            one = waiting.pop()
+            if one in found:
+                continue
+            found[one] = None
+            for value, *_ in self._sources_of(one):
+                source = self.placed.get(value.owner)
+                if source is not None and source.cost > TWICE and source.stage == one.stage:
+                    waiting += [source for edge in source.edges if edge.user is one and edge.obstacle is None][:1]
+        return found
 
     def _sources_of(self, one: Placed) -> list[Source]:
         op, views, copied = one.op, self.views.of, self.copied
@@ -278,9 +221,6 @@ class FusionPass:
             self._source(index, found, may_fuse=may_fuse)
         found[first:] = [(value, index_seen, False, may_fuse) for value, index_seen, *_ in found[first:]]
 
-    def _is_virtual(self, value: Value) -> bool:
-        return isinstance(value.owner, Op) and self.kinds.get(value.owner) is Kind.VIRTUAL
-
     def _obstacle(self, one: Placed, source: Placed, seen: Value, direct: bool) -> Obstacle | None:
         """Return why the kernel of an op may not compute a source itself; None if it may."""
         if source.kind is not Kind.ELEMENT:
@@ -290,7 +230,9 @@ class FusionPass:
         if seen.owner is one.op and source.cost > CHEAP and not self._keeps_rows(seen):
             return Obstacle.ORDER  # dear elements are computed in the order of memory, where that is SIMD code
         result = source.op.results[0]
-        if source.is_cheap or (self.uses.get(result, 2) <= 1 and seen.tensor.size <= result.tensor.size):
+        if source.is_cheap:
+            return None
+        if self.uses.get(result, 2) <= 1 and seen.tensor.size <= result.tensor.size:
             return None
         return None if self._is_per_row(seen) and source.cost <= PER_ROW else Obstacle.AGAIN
 
@@ -312,20 +254,26 @@ class FusionPass:
 
     # Second walk: down to the users
 
+    def _sink_all(self, order: Sequence[Placed]) -> None:
+        for one in reversed(order):
+            if one.edges and one.kind is Kind.ELEMENT:
+                self._sink(one)
+
     def _sink(self, one: Placed) -> None:
         least = one.stage
-        latest = min([edge.user.stage - (edge.obstacle is not None) for edge in one.edges])
-        limit = max(least, self._before_update(one))
-        one.stage = min(max(least, latest), limit)
-        for edge in one.edges:
-            if edge.user.stage > limit:
-                edge.obstacle = edge.obstacle or Obstacle.OVERWRITTEN
+        one.stage = max(
+            least, min([one.latest, *[edge.user.stage - (edge.obstacle is not None) for edge in one.edges]])
+        )
+        if self.operations.overwritten:
+            limit = max(least, self._before_update(one))
+            one.stage = min(one.stage, limit)
+            for edge in one.edges:
+                if edge.user.stage > limit:
+                    edge.obstacle = edge.obstacle or Obstacle.OVERWRITTEN
 
     def _before_update(self, one: Placed) -> int:
         """Return the last stage in which everything that an op reads is there as it was."""
         overwritten = self.operations.overwritten
-        if not overwritten:
-            return sys.maxsize
         updates = [overwritten.get(self.operations.root(source)) for source, *_ in self._sources_of(one)]
         return min((self.placed[u].stage for u in updates if u is not None and u is not one.op), default=sys.maxsize)
 
@@ -334,35 +282,29 @@ class FusionPass:
     def _group(self, order: list[Placed]) -> Fusion:
         for one in order:
             one.above, one.members = None, 1
-        # Who computes for whom comes first: there the first walk bounds how many ops meet in a kernel.
-        joined = [one for one in order if one.kind is not Kind.ROOT]
-        for one in joined:
-            self._join_producers(one)
+        # Who computes for whom comes first: there the first walks bound how many ops meet in a kernel.
+        loaded = [(one, self._join_producers(one)) for one in order if one.kind is not Kind.ROOT]
         readers: dict[tuple[int, Value], Placed] = {}
-        for one in joined:
-            self._join_readers(one, readers)
+        for one, operands in loaded:
+            self._join_readers(one, operands, readers)
         return self._make_units(order)
 
-    def _computed_with(self, one: Placed, operand: Value) -> Placed | None:
-        """Return the elementwise op of the same stage that makes an operand."""
-        source = self.placed.get(operand.owner)
-        if source is None or source.kind is not Kind.ELEMENT or source.stage != one.stage:
-            return None
-        return source
-
-    def _join_producers(self, one: Placed) -> None:
+    def _join_producers(self, one: Placed) -> list[Value]:
+        """Join an op with those of its stage that make its operands; return the operands that none of them makes."""
+        loaded: list[Value] = []
         for operand in one.op.operands:
-            source = self._computed_with(one, operand)
-            if source is not None:
-                here, there = one.leader(), source.leader()
-                if here.members + there.members <= MOST or not source.is_cheap:
-                    _merge(here, there)
-
-    def _join_readers(self, one: Placed, readers: dict[tuple[int, Value], Placed]) -> None:
-        for operand in one.op.operands:
-            if self._computed_with(one, operand) is not None:
+            source = self.placed.get(operand.owner)
+            if source is None or source.kind is not Kind.ELEMENT or source.stage != one.stage:
+                loaded.append(operand)
                 continue
-            if operand.tensor.shape == one.domain and not self._is_virtual(operand):
+            here, there = one.leader(), source.leader()
+            if here is not there and (here.members + there.members <= MOST or not source.is_cheap):
+                _merge(here, there)
+        return loaded
+
+    def _join_readers(self, one: Placed, operands: list[Value], readers: dict[tuple[int, Value], Placed]) -> None:
+        for operand in operands:
+            if operand.tensor.shape == one.domain and self.kinds.get(operand.owner) is not Kind.VIRTUAL:
                 key = one.stage, operand
                 other = readers.setdefault(key, one)
                 if other is not one and not _merge(one.leader(), other.leader(), MOST):
@@ -402,7 +344,9 @@ class FusionPass:
                 if there is here or there.stage <= here.stage or one.is_cheap:
                     continue
             fusion.stored.add(result)
-            fusion.kept.setdefault(result, (obstacle or Obstacle.LATER, user))
+            known = fusion.kept.get(result)
+            if known is None or (known[0] is Obstacle.LATER and obstacle is not None):  # which says more
+                fusion.kept[result] = obstacle or Obstacle.LATER, user
         if result in self.needed:
             fusion.stored.add(result)
 

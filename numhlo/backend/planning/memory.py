@@ -1,15 +1,17 @@
 """Memory of a program: its buffers, and an arena in which buffers that are not alive at the same time share space.
 
-Planning happens in the order of execution, so the arena is a simulation: allocate where a value is made, free after
-its last use. Offsets are multiples of 64 bytes. This file knows bytes; when a value is dead is `region`'s business.
+Planning happens in the order of execution and notes when buffers come and go. Where they lie is found at the end, when
+it is known which of them are results and have memory of their own: the same order, played again. This file knows
+bytes; when a value is dead is `region`'s business.
 """
 
 from __future__ import annotations
 
-from bisect import insort
-from collections.abc import Iterator
+from bisect import bisect, insort
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +19,11 @@ from numhlo.backend.program import Buffer, Place
 from numhlo.lowering.ir import TensorType
 
 ALIGNMENT = 64
+"""Bytes of a line of the cache, of which offsets are multiples."""
+
+SMALL_ALIGNMENT = 8
+SMALL = 32
+"""Bytes of buffers that share lines: numbers, of which loops and branches have many."""
 
 
 class Arena:
@@ -26,6 +33,8 @@ class Arena:
     ----------
     size : int
         The first offset.
+    alignment : int
+        What offsets are multiples of.
 
     Attributes
     ----------
@@ -42,13 +51,13 @@ class Arena:
     (0, 192)
     """
 
-    def __init__(self, size: int = 0) -> None:
-        self.size = size
+    def __init__(self, size: int = 0, alignment: int = ALIGNMENT) -> None:
+        self.size, self.alignment = size, alignment
         self._free: list[tuple[int, int]] = []
 
     def allocate(self, nbytes: int) -> int:
         """Return the offset of a new block: the smallest gap that fits, else new space at the end."""
-        needed = _rounded(nbytes)
+        needed = self._rounded(nbytes)
         best = min(
             (k for k, (_, size) in enumerate(self._free) if size >= needed),
             key=lambda k: self._free[k][1],
@@ -61,12 +70,6 @@ class Arena:
             insort(self._free, (offset + needed, size - needed))
         return offset
 
-    def allocate_unused(self, nbytes: int) -> int:
-        """Return the offset of a new block that nothing has used yet, so that no step before overlaps with it."""
-        offset = self.size
-        self.size += _rounded(nbytes)
-        return offset
-
     def _extend(self, needed: int) -> int:
         offset = self.size
         if self._free and sum(self._free[-1]) == self.size:
@@ -76,18 +79,30 @@ class Arena:
 
     def free(self, offset: int, nbytes: int) -> None:
         """Give a block back."""
-        insort(self._free, (offset, _rounded(nbytes)))
-        merged: list[tuple[int, int]] = []
-        for start, size in self._free:
-            if merged and sum(merged[-1]) == start:
-                merged[-1] = (merged[-1][0], merged[-1][1] + size)
-            else:
-                merged.append((start, size))
-        self._free = merged
+        free, end = self._free, offset + self._rounded(nbytes)
+        place = bisect(free, (offset, 0))
+        if place < len(free) and free[place][0] == end:
+            end = sum(free.pop(place))
+        if place and sum(free[place - 1]) == offset:
+            place -= 1
+            offset, _ = free.pop(place)
+        free.insert(place, (offset, end - offset))
+
+    def _rounded(self, nbytes: int) -> int:
+        return max(self.alignment, -(-nbytes // self.alignment) * self.alignment)
 
 
-def _rounded(nbytes: int) -> int:
-    return max(ALIGNMENT, -(-nbytes // ALIGNMENT) * ALIGNMENT)
+class _Event(NamedTuple):
+    """Something that happens to a buffer in the course of the program."""
+
+    number: int
+    ends: bool
+
+
+class _Apart(NamedTuple):
+    """What happens in space that nothing else uses."""
+
+    events: list[_Event | _Apart]
 
 
 class Memory:
@@ -95,54 +110,72 @@ class Memory:
 
     def __init__(self) -> None:
         self.buffers: list[Buffer] = []
-        self.arena = Arena()
+        self._events: list[_Event | _Apart] = []
         self._tied: dict[int, set[int]] = {}
         self._dead: set[int] = set()
 
-    @property
-    def arena_bytes(self) -> int:
-        """Return the size of the arena that holds all buffers that are still in it: some became results."""
-        ends = [b.offset + _rounded(b.type.nbytes) for b in self.buffers if b.place is Place.ARENA]
-        return max(ends, default=0)
-
-    def close_gaps(self) -> None:
-        """Move the buffers in the arena together, once all are planned: what became a result leaves room behind.
-
-        What has overlapped still does, and nothing else.
-        """
-        placed = [(b.offset, number) for number, b in enumerate(self.buffers) if b.place is Place.ARENA]
-        end = gap = 0
-        for offset, number in sorted(placed):
+    def place_all(self) -> int:
+        """Give the buffers that are still in the arena their offsets, once all are planned; return the arena's size."""
+        lines, words = Arena(), Arena(alignment=SMALL_ALIGNMENT)
+        small = [*self._place(self._events, lines, words)]
+        for number in small:
             buffer = self.buffers[number]
-            gap += max(0, offset - end)
-            end = max(end, offset + _rounded(buffer.type.nbytes))
-            if gap:
-                self.buffers[number] = replace(buffer, offset=offset - gap)
+            self.buffers[number] = replace(buffer, offset=lines.size + buffer.offset)
+        return lines.size + words.size
+
+    def _place(self, events: Sequence[_Event | _Apart], lines: Arena, words: Arena) -> Iterator[int]:
+        """Give buffers their offsets, and yield the small ones."""
+        for event in events:
+            if isinstance(event, _Apart):
+                own = Arena(lines.size), Arena(words.size, SMALL_ALIGNMENT)
+                yield from self._place(event.events, *own)
+                lines.size, words.size = own[0].size, own[1].size
+                continue
+            buffer = self.buffers[event.number]
+            nbytes = buffer.type.nbytes
+            if buffer.place is not Place.ARENA or not nbytes:
+                continue
+            arena = words if nbytes <= SMALL else lines
+            if event.ends:
+                arena.free(buffer.offset, nbytes)
+                continue
+            self.buffers[event.number] = replace(buffer, offset=arena.allocate(nbytes))
+            if arena is words:
+                yield event.number
 
     def add(self, buffer: Buffer) -> int:
         """Append a buffer and return its number."""
         self.buffers.append(buffer)
         return len(self.buffers) - 1
 
-    def allocate(self, type: TensorType) -> int:
-        """Return a new arena buffer."""
-        return self.add(Buffer(type, Place.ARENA, offset=self.arena.allocate(type.nbytes)))
+    @property
+    def now(self) -> int:
+        """Return how much has happened so far."""
+        return len(self._events)
 
-    def allocate_unused(self, type: TensorType) -> int:
-        """Return a new arena buffer in space that no earlier step uses.
+    def allocate(self, type: TensorType, since: int | None = None) -> int:
+        """Return a new arena buffer.
 
-        What a loop keeps from one round to the next must not lie where the steps of a round before it put theirs.
+        Parameters
+        ----------
+        type : TensorType
+        since : int, optional
+            As of `now`: nothing that is alive from then on lies in the buffer's space. What a loop keeps from one
+            round to the next must not lie where the steps of a round before it put theirs.
         """
-        return self.add(Buffer(type, Place.ARENA, offset=self.arena.allocate_unused(type.nbytes)))
+        number = self.add(Buffer(type, Place.ARENA))
+        self._events.insert(self.now if since is None else since, _Event(number, ends=False))
+        return number
 
     @contextmanager
     def apart(self) -> Iterator[None]:
         """Allocate in a block in space that nothing before it and nothing after it uses."""
-        around, self.arena = self.arena, Arena(self.arena.size)
+        around, self._events = self._events, []
         try:
             yield
         finally:
-            around.size, self.arena = self.arena.size, around
+            around.append(_Apart(self._events))
+            self._events = around
 
     def constant(self, array: np.ndarray) -> int:
         """Return a new buffer that holds an array."""
@@ -154,10 +187,17 @@ class Memory:
         self._dead.add(number)
         group = self._tied.get(number, {number})
         if group <= self._dead:
-            for member in group:
-                buffer = self.buffers[member]
-                if buffer.place is Place.ARENA:
-                    self.arena.free(buffer.offset, buffer.type.nbytes)
+            self._events += [_Event(member, ends=True) for member in group]
+
+    def set_apart(self, numbers: Sequence[int]) -> None:
+        """Move released buffers to where they overlap neither each other nor anything that is alive now."""
+        moved = set(numbers)
+        self._events = [e for e in self._events if isinstance(e, _Apart) or e.number not in moved]
+        self._events += [_Event(number, ends=end) for end in (False, True) for number in numbers]
+
+    def forget(self, number: int) -> None:
+        """Take a released buffer that nothing uses any more from the arena."""
+        self.buffers[number] = Buffer(TensorType((0,), self.buffers[number].type.dtype), Place.ARENA)
 
     def tie(self, first: int, second: int) -> None:
         """Say that two buffers change places as the program runs, so that either may lie in the other's space."""

@@ -7,12 +7,13 @@ in memory.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection
 from enum import Enum, auto
 
-from numhlo.backend.emit.access import Access, contiguous
+from numhlo.backend.emit.access import whole_array
 from numhlo.backend.emit.expressions import is_splat
-from numhlo.backend.emit.reduction import emits_reduction
+from numhlo.backend.emit.reduction import Combiner, combiner_of, emits_combiner, keeps_types
 from numhlo.backend.emit.support import emits_element
 from numhlo.backend.emit.tables import KERNELS, VIEW
 from numhlo.backend.planning.overwritten import early_views, find_overwritten
@@ -21,6 +22,9 @@ from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops import creation
 from numhlo.lowering.ops.reduction import REDUCE
+
+MADE_UP = frozenset({creation.CONSTANT, creation.IOTA})
+"""Ops that read nothing."""
 
 SMALL_CONSTANT = 64
 """Bytes up to which a constant that is needed in a buffer is one from the start; larger splats are filled in."""
@@ -71,6 +75,7 @@ class Operations:
         Views that must be in a buffer of their own.
     alias : dict from Value to Value
         Views that must be in a buffer and have their operand's order in memory: they share its buffer.
+    roots : Roots
     root : callable
         ``root(value)``: the value whose buffer holds ``value``.
     uses : dict from Value to int
@@ -83,19 +88,22 @@ class Operations:
 
     def __init__(self, region: Region, copying: Collection[Op] = (), overwritable: Collection[Value] = ()) -> None:
         self.splats = {op for op in region.ops if op.definition is creation.CONSTANT and is_splat(op)}
-        self.kinds = {op: _kind(op) for op in region.ops}
+        self._emits: dict[Region, bool] = {}
+        self._combiners: dict[Region, Combiner] = {}
+        self.kinds: dict[Op | Region, Kind] = {op: self._kind(op) for op in region.ops}
         self._inputs: dict[Op, list[Value]] = {}
         self._fusible: dict[Op, frozenset[int]] = {}
-        elementwise = {op for op, kind in self.kinds.items() if kind is Kind.ELEMENT}
-        self.views = find_views(region, elementwise, copying)
+        elementwise = {op for op in region.ops if self.kinds[op] is Kind.ELEMENT}
+        looking = {op for op in region.ops if self.kinds[op] is Kind.VIRTUAL and op.operands}
+        self.views = find_views(region, elementwise, looking, copying)
         overwritten = find_overwritten(region, self.views, overwritable)
         early = early_views(region, self.views, overwritten)
         if early:
-            self.views = find_views(region, elementwise, copying, early)
+            self.views = find_views(region, elementwise, looking, copying, early)
         self.needed: set[Value] = set()
         self.copied: set[Value] = set()
         self.alias: dict[Value, Value] = {}
-        self.uses: dict[Value, int] = {}
+        self.uses: defaultdict[Value, int] = defaultdict(int)
         self.strided: dict[tuple[Op, int], View] = {}
         for value in region.returns:
             self._need(value)
@@ -104,8 +112,30 @@ class Operations:
             self._need(value)
         for op in reversed(region.ops):
             self._visit(op)
-        self.root = Roots(self.alias).__getitem__
+        self.roots = Roots(self.alias)
+        self.root = self.roots.__getitem__
         self.overwritten = {self.root(base): op for base, op in overwritten.items()}
+
+    def _kind(self, op: Op) -> Kind:
+        if emits_element(op):
+            return Kind.ELEMENT
+        if op.definition is REDUCE:
+            return Kind.REDUCTION if keeps_types(op) and self._emits_combiner(op.regions[0]) else Kind.ROOT
+        return Kind.VIRTUAL if op.definition in MADE_UP or is_view(op) else Kind.ROOT
+
+    def _emits_combiner(self, body: Region) -> bool:
+        """Return whether reductions with a body are emitted; copies of an op share one."""
+        found = self._emits.get(body)
+        if found is None:
+            found = self._emits[body] = emits_combiner(body)
+        return found
+
+    def combiner(self, body: Region) -> Combiner:
+        """Return how reductions with a body combine elements."""
+        found = self._combiners.get(body)
+        if found is None:
+            found = self._combiners[body] = combiner_of(body)
+        return found
 
     def inputs(self, op: Op) -> list[Value]:
         """Return an op's operands, then the values that its regions use from outside where these are kernels' own."""
@@ -128,6 +158,11 @@ class Operations:
             return frozenset(range(len(op.operands)))
         rule = KERNELS.find(op.definition)
         return frozenset(() if rule is None or rule.refuse(op) else rule.fusible(op))
+
+    def computes_apart(self, op: Op) -> bool:
+        """Return whether an op's kernels compute each of its operands in a kernel of its own."""
+        rule = KERNELS.find(op.definition)
+        return rule is not None and rule.apart(op)
 
     def _visit(self, op: Op) -> None:
         kind = self.kinds[op]
@@ -159,9 +194,9 @@ class Operations:
     def _use(self, value: Value) -> None:
         view = None if value in self.copied else self.views.of.get(value)
         if view is None:
-            self.uses[value] = self.uses.get(value, 0) + 1
+            self.uses[value] += 1
             return
-        self.uses[view.base] = self.uses.get(view.base, 0) + 1
+        self.uses[view.base] += 1
         for index in view.indices:
             self._use(index)
 
@@ -185,18 +220,10 @@ class Operations:
                 self.copied.add(value)
 
 
-def _kind(op: Op) -> Kind:
-    if op.definition in (creation.CONSTANT, creation.IOTA) or is_view(op):
-        return Kind.VIRTUAL
-    if op.definition is REDUCE:
-        return Kind.REDUCTION if emits_reduction(op) else Kind.ROOT
-    return Kind.ELEMENT if emits_element(op) else Kind.ROOT
-
-
 def _keeps_order(op: Op) -> bool:
     """Return whether a view's elements lie in memory just as its operand's."""
     from_shape, shape = op.operands[0].tensor.shape, op.result.tensor.shape
     if op.operands[0].tensor.size != op.result.tensor.size or len(op.operands) > 1:
         return False
-    access = VIEW[op.definition](op, Access(0, contiguous(from_shape)), None, 0)
-    return access == Access(0, contiguous(shape))
+    access = VIEW[op.definition](op, whole_array(from_shape), None, 0)
+    return access == whole_array(shape)

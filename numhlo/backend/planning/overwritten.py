@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from numhlo.backend.emit.access import Access, contiguous
+from numhlo.backend.emit.access import whole_array
 from numhlo.backend.planning.strided_updates import STRIDED_UPDATE
 from numhlo.backend.planning.views import Views, is_view
 from numhlo.lowering.interpreter import free_values
@@ -19,6 +19,8 @@ from numhlo.lowering.ops.control_flow import COMPOSITE
 
 UPDATES = (indexing.DYNAMIC_UPDATE_SLICE, indexing.SCATTER)
 """Ops whose results are their first operands but for some elements."""
+
+MAYBE_UPDATES = frozenset({*UPDATES, COMPOSITE})
 
 LARGE = 1024
 """Bytes from where on an array is dearer to copy than to be read one kernel earlier."""
@@ -32,6 +34,11 @@ def is_update(op: Op) -> bool:
     return op.definition in UPDATES or (op.definition is COMPOSITE and op.attributes["name"] == STRIDED_UPDATE)
 
 
+def _updates(region: Region) -> list[Op]:
+    """Return the ops of a region that `is_update` is true of, without asking each."""
+    return [op for op in region.ops if op.definition in MAYBE_UPDATES and is_update(op)]
+
+
 def find_overwritten(region: Region, views: Views, arguments: Collection[Value]) -> dict[Value, Op]:
     """Return which large arrays are overwritten in part, and the first op that does so.
 
@@ -43,10 +50,9 @@ def find_overwritten(region: Region, views: Views, arguments: Collection[Value])
         Those of the region's that may be overwritten.
     """
     found: dict[Value, Op] = {}
-    inside = set(region.ops)
-    for op in region.ops:
-        if not is_update(op):
-            continue
+    updates = _updates(region)
+    inside = set(region.ops) if updates else ()
+    for op in updates:
         for operand in op.operands[: len(op.results)]:
             base = views.base(operand)
             ours = base.owner in inside if isinstance(base.owner, Op) else base in arguments
@@ -58,7 +64,7 @@ def find_overwritten(region: Region, views: Views, arguments: Collection[Value])
 def _is_whole(value: Value, views: Views) -> bool:
     """Return whether a value is all that it looks at, in the order of memory."""
     view = views.of.get(value)
-    return view is None or (not view.indices and view.access == Access(0, contiguous(value.tensor.shape)))
+    return view is None or (not view.indices and view.access == whole_array(value.tensor.shape))
 
 
 def early_views(region: Region, views: Views, overwritten: dict[Value, Op]) -> set[Value]:

@@ -129,11 +129,11 @@ def plan(function: Function, *, donated: frozenset[int] = frozenset(), written: 
     planner = RegionPlanner(context, body, [*results, *places])
     steps = planner.run()
     memory = context.memory
-    memory.close_gaps()
+    arena_bytes = memory.place_all()
     return Program(
         memory.buffers,
         steps,
-        memory.arena_bytes,
+        arena_bytes,
         planner.results[:count],
         context.notes,
         context.kept,

@@ -8,7 +8,6 @@ no need of: it serves only where all kernels are there (`Program.has_ops`).
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,6 +17,7 @@ from numhlo.backend.planning.plan import plan
 from numhlo.backend.planning.structure import SMALL, key_of, with_unknowns
 from numhlo.backend.program import Branch, Buffer, Exchange, Launch, Loop, Place, Program, Step
 from numhlo.lowering.ir import Function, Op, TensorType
+from numhlo.lowering.ir.interruptions import ProcessLock
 
 MOST_STRUCTURES = 128
 """Structures that plans are kept of."""
@@ -149,7 +149,7 @@ class _Structure:
 
 
 _STRUCTURES: dict[Hashable, _Structure] = {}
-_lock = threading.Lock()
+_lock = ProcessLock()
 
 
 def plan_again(function: Function, *, donated: frozenset[int], written: Sequence[int]) -> Program | None:
@@ -168,7 +168,7 @@ def plan_again(function: Function, *, donated: frozenset[int], written: Sequence
         return None
     structure = _STRUCTURES.get(key)
     if structure is None:
-        with _lock:
+        with _lock.own:
             while len(_STRUCTURES) >= MOST_STRUCTURES:
                 del _STRUCTURES[next(iter(_STRUCTURES))]  # the oldest
             _STRUCTURES[key] = _Structure()

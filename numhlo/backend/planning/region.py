@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from numhlo.backend.emit.access import Access, contiguous
+from numhlo.backend.emit.access import Access, whole_array
 from numhlo.backend.emit.draft import Draft
 from numhlo.backend.emit.expressions import IDENTITY, SCALAR, Expressions
-from numhlo.backend.emit.maps import Store, write_map
+from numhlo.backend.emit.maps import Store, is_short, write_map
 from numhlo.backend.emit.reduction_kernels import write_reduction
 from numhlo.backend.emit.reduction_writer import Reduced, Reduction
 from numhlo.backend.emit.registers import REGISTERS, Register
@@ -25,7 +25,7 @@ from numhlo.backend.planning.buffers import Context, RegionBuffers, Target, in_p
 from numhlo.backend.planning.chains import is_once
 from numhlo.backend.planning.constants import with_constants
 from numhlo.backend.planning.fusion import Unit
-from numhlo.backend.program import Evaluate, Launch, Step
+from numhlo.backend.program import Evaluate, Launch, Loop, Step
 from numhlo.lowering.ir import Op, Region, TensorType, Value
 from numhlo.lowering.ops import layout
 from numhlo.lowering.ops.primitive import make_op
@@ -81,15 +81,21 @@ class RegionPlanner(RegionBuffers):
             self.memory.release(self.buffer_of[value])
         for op in unit.ops:
             for value in op.results:
-                self.drop_unused(value)
+                if value in self._owned:
+                    self.drop_unused(value)
 
     def _emit_map(self, unit: Unit, expressions: Expressions) -> None:
         stores = self.layout.pass_of(unit).stores
-        reusable = in_place_operands(self.layout, expressions)
+        elements = reusable = in_place_operands(self.layout, expressions)
+        if len(elements) < len(self.layout.loads[unit]) and is_short(expressions, stores):
+            reusable = in_place_operands(self.layout, expressions, whole=True)
         for store in stores:
             self.output(store.value, reusable)
         if math.prod(unit.domain):
-            self.launch(write_map(expressions, stores, self.buffer), expressions, [s.value for s in stores])
+            draft = write_map(expressions, stores, self.buffer)
+            if reusable != elements:
+                draft = draft._replace(grain=draft.extent + 1)  # what one run reads first, another would have written
+            self.launch(draft, expressions, [s.value for s in stores])
 
     def _emit_reduction(self, unit: Unit, axes: tuple[int, ...], expressions: Expressions) -> None:
         kept = tuple(dim for dim in range(len(unit.domain)) if dim not in axes)
@@ -174,7 +180,7 @@ class RegionPlanner(RegionBuffers):
                 shape = result.value.tensor.shape
                 fill = Expressions(shape, expressions.is_stored)
                 node = fill.visit(init, SCALAR if shape else IDENTITY)
-                store = Store(node, result.value, Access(0, contiguous(shape)), result.register)
+                store = Store(node, result.value, whole_array(shape), result.register)
                 draft = write_map(fill, [store], self.buffer)
                 self.launch(draft, expressions, outputs) if first else self.append(draft)
                 first = False
@@ -208,7 +214,7 @@ class RegionPlanner(RegionBuffers):
         if view is not None:
             return view.base, view.access
         operand = op.operands[number]
-        return operand, Access(0, contiguous(operand.tensor.shape))
+        return operand, whole_array(operand.tensor.shape)
 
     def permuted(
         self, value: Value, order: Sequence[int], copy: Value | None = None, shape: tuple[int, ...] | None = None
@@ -223,7 +229,7 @@ class RegionPlanner(RegionBuffers):
         copy = self.scratch(type) if copy is None else copy
         expressions = self.layout.expressions_over(type.shape, self.stage)
         node = expressions.visit(value, expressions.push(seen, expressions.push(transpose, IDENTITY)))
-        store = Store(node, copy, Access(0, contiguous(type.shape)), REGISTERS[type.dtype])
+        store = Store(node, copy, whole_array(type.shape), REGISTERS[type.dtype])
         if type.size:
             draft = write_map(expressions, [store], self.buffer)
             self.append(draft)
@@ -299,6 +305,17 @@ class RegionPlanner(RegionBuffers):
         inputs = [(v, self.buffer(v)) for v in self.layout.operations.inputs(op)]
         self._append(_launch(draft, [op], inputs, [(v, self.buffer(v)) for v in outputs]))
 
+    def launch_rounds(self, loop: Loop, draft: Draft) -> None:
+        """Append the launch of a kernel that does all rounds of a loop, whose state is in its buffers."""
+        op = loop.op
+        body = op.regions[1]
+        inputs = {**dict(zip(op.operands, loop.state, strict=True)), **dict(loop.inputs)}
+        rows = zip(op.results, loop.state, body.arguments, body.returns, strict=True)
+        outputs = [(result, number) for result, number, before, after in rows if before is not after]
+        step = _launch(draft, [op], list(inputs.items()), outputs)
+        step.loop = loop
+        self._append(step)
+
     def launch_parts(self, op: Op, parts: Sequence[tuple[Expressions, Sequence[Store]]]) -> None:
         """Append launches that each write a part of an op's result."""
         used: dict[Op, None] = {}
@@ -321,7 +338,7 @@ class RegionPlanner(RegionBuffers):
         """Append the launch of a kernel that computes ``outputs``; ``operands`` are read besides what it loads."""
         loaded = dict.fromkeys([*expressions.loaded, *operands])
         inputs = [(v, self.buffer(v)) for v in loaded]
-        results = [(v, self.buffer(v)) for v in outputs]
+        results = [(v, self.buffer_of[v]) for v in outputs]
         self._append(_launch(draft, list(expressions.used), inputs, results))
 
     def append(self, draft: Draft) -> None:
@@ -352,7 +369,7 @@ class RegionPlanner(RegionBuffers):
         flat = TensorType((type.size,), type.dtype)
         here, there = Value(flat, self.region), Value(flat, self.region)
         numbers = {here: source, there: target}
-        store = Store(expressions.visit(here), there, Access(0, contiguous(flat.shape)), REGISTERS[flat.dtype])
+        store = Store(expressions.visit(here), there, whole_array(flat.shape), REGISTERS[flat.dtype])
         return write_map(expressions, [store], numbers.__getitem__)
 
     def _return(self) -> None:

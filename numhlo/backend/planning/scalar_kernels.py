@@ -11,6 +11,7 @@ from numhlo.backend.emit.indexed_values import indexed_values
 from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.emit.literals import literal_constants
 from numhlo.backend.emit.positions import counted_positions
+from numhlo.backend.emit.reduction import emits_reduction
 from numhlo.backend.emit.registers import REGISTERS
 from numhlo.backend.emit.scalar_code import (
     MOST_ELEMENTS,
@@ -22,11 +23,14 @@ from numhlo.backend.emit.scalar_code import (
     Update,
     whole,
 )
+from numhlo.backend.emit.support import emits_element
+from numhlo.backend.emit.tables import VIEW
 from numhlo.backend.planning.region import RegionPlanner
 from numhlo.lowering.ir import Op, Region, TensorType, Value
 from numhlo.lowering.ops import creation
 from numhlo.lowering.ops.control_flow import CASE, IF, WHILE
 from numhlo.lowering.ops.indexing import DYNAMIC_UPDATE_SLICE, SCATTER
+from numhlo.lowering.ops.reduction import REDUCE
 
 UPDATES = frozenset({DYNAMIC_UPDATE_SLICE, SCATTER, WHILE, IF, CASE})
 """Ops that may have large results: arrays of a loop's state, updated in place."""
@@ -36,6 +40,12 @@ MOST_COPIES = 4
 
 MOST_NESTED = 12
 """Loops and branches inside each other that one kernel does; Python knows no more than 20 nested loops."""
+
+FEW_ELEMENTS = 16
+"""Elements of arrays that are computed in local variables, where the loop's ops could be loops over arrays as well."""
+
+MOST_ROW_OPS = 80
+"""Ops of a loop whose rounds are a few kernels over arrays."""
 
 LOADED_AT_ONCE = 16
 """Elements of an array from outside that are loaded before the loop instead of where they are needed."""
@@ -72,6 +82,8 @@ def _obstacle(op: Op) -> str:
     """Return why an op can't be one kernel, as far as a glance at it tells."""
     if op.definition is not WHILE and any(v.tensor.size > MOST_ELEMENTS for v in op.results):
         return "a branch gives a large array"
+    if op.definition is WHILE and _computes_rows(op):
+        return "its rounds compute arrays that are long for local variables"
     if _is_nested_deeper(op, MOST_NESTED):
         return "its loops and branches are nested too deep"
     for region in op.regions:
@@ -79,6 +91,24 @@ def _obstacle(op: Op) -> str:
         if reason:
             return reason
     return ""
+
+
+def _computes_rows(op: Op) -> bool:
+    """Return whether rounds compute whole arrays of many elements, with ops that all become loops over these.
+
+    Written out element by element they would be long straight code, slower to compile and to run.
+    """
+    inside = [inner for region in op.regions for inner in region.ops]
+    if len(inside) > MOST_ROW_OPS or not all(map(_becomes_a_loop, inside)):
+        return False
+    return any(emits_element(inner) and inner.result.tensor.size > FEW_ELEMENTS for inner in inside)
+
+
+def _becomes_a_loop(op: Op) -> bool:
+    if op.definition is REDUCE:
+        return emits_reduction(op)
+    known = (creation.CONSTANT, creation.IOTA, DYNAMIC_UPDATE_SLICE)
+    return op.definition in known or emits_element(op) or VIEW.find(op.definition) is not None
 
 
 def _is_nested_deeper(op: Op, levels: int) -> bool:
@@ -126,13 +156,13 @@ class _Attempt:
     def _outer(self, value: Value) -> Content:
         type, op = value.tensor, value.owner
         register = REGISTERS[type.dtype]
-        names = np.empty(type.shape, object)
         in_memory = value in self.indexed and type.size > 1
         if isinstance(op, Op) and op.definition is creation.CONSTANT and type.size <= MOST_ELEMENTS and not in_memory:
             return self.writer.constant(op)
         pointer = self.text.pointer(value)
         if in_memory or type.size > LOADED_AT_ONCE:
             return whole(pointer, type, writable=False)
+        names = np.empty(type.shape, object)
         for place, index in enumerate(np.ndindex(type.shape)):
             names[index] = self.text.first(f"load_{register.storage}({pointer}, {place})", "x")
         return names

@@ -30,12 +30,15 @@ from numhlo.lowering.ops.windows import REDUCE_WINDOW, SELECT_AND_SCATTER, windo
 LONG_WINDOW = 8
 """Elements of a window from which on a running reduction is one."""
 
+SLIDING = (REDUCE_WINDOW, SELECT_AND_SCATTER, CONVOLUTION)
+"""Ops whose uses are expanded here, most of them."""
+
 Copy = Callable[[Region], Region]
 
 
 def is_sliding(op: Op) -> bool:
     """Return whether an op is expanded here."""
-    if op.definition not in (REDUCE_WINDOW, SELECT_AND_SCATTER, CONVOLUTION):
+    if op.definition not in SLIDING:
         return False
     if not all(isinstance(v.type, TensorType) and v.type.is_static for v in [*op.operands, *op.results]):
         return False

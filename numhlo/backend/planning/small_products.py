@@ -2,14 +2,17 @@
 
 The result is plain ops (broadcast_in_dim, multiply, reduce), which fuse with what is around them. Integers are
 multiplied in the result's type, where they wrap; narrow floats in float32, with one rounding at the end. Large
-products of narrow floats are converted, and left to BLAS.
+products of narrow floats are converted, and left to BLAS; those of 8-bit integers, too, in parts whose sums
+float32 holds exactly.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
 
+import ml_dtypes
 import numpy as np
 
 from numhlo.backend.emit.contraction import BLAS_TYPES, operand_groups
@@ -22,21 +25,31 @@ from numhlo.lowering.ops.primitive import Primitive, make_op
 SMALL = 512
 """Multiplications of one matrix product up to which calling BLAS does not pay."""
 
+LARGE = 1 << 20
+"""Multiplications from which on narrow integers are worth a conversion to floats, and back."""
+
+LEAST_ROWS = 4
+"""Rows and columns of a product of bytes from which on its operands are converted once each, and not as often as read.
+"""
+
+EXACT = 1 << 24
+"""Up to here float32 holds all integers."""
+
+MOST_PARTS = 16
+"""Products of which the sum is worth more than a loop over integers; their sums stay far below 2 ** 31."""
+
 Emit = Callable[..., Value]
 
 
-def is_small(op: Op) -> bool:
-    """Return whether a dot_general is expanded."""
-    types = [v.type for v in (*op.operands, *op.results)]
-    return _is_small(*types, op.attributes["dot_dimension_numbers"])
+def product_pattern(op: Op) -> Region | None:
+    """Return what a dot_general is expanded to: a region on its operands; None where it is not expanded."""
+    (lhs, rhs), (result,) = op.operands, op.results
+    return _pattern(lhs.type, rhs.type, result.type, op.attributes["dot_dimension_numbers"])
 
 
-@lru_cache(maxsize=1024)
-def _is_small(lhs: Type, rhs: Type, result: Type, numbers: DotDimensionNumbers) -> bool:
-    types = (lhs, rhs, result)
-    if not all(isinstance(type, TensorType) and type.is_static for type in types):
+def _is_small(op: Op) -> bool:
+    if not all(isinstance(v.type, TensorType) and v.type.is_static for v in (*op.operands, *op.results)):
         return False
-    op = _product(lhs, rhs, result, numbers)
     m, k, n = _extents(op)
     dtype = op.result.tensor.dtype
     plain = REGISTERS[dtype].storage in BLAS_TYPES and all(v.tensor.dtype == dtype for v in op.operands)
@@ -64,42 +77,46 @@ def _extents(op: Op) -> tuple[int, int, int]:
     return m, k, n
 
 
-def expand_product(op: Op, operands: Sequence[Value], append: Callable[[Op], None]) -> Value:
-    """Append the ops of a sum of products and return its value.
+def expand_product(
+    pattern: Region, operands: Sequence[Value], location: Location, region: Region, constants: dict[Op, Value]
+) -> Value:
+    """Append copies of the ops of a sum of products to a region and return its value.
+
+    Bodies of sums, which nobody changes, are shared; so are constants.
 
     Parameters
     ----------
-    op : Op
-        A dot_general.
+    pattern : Region
+        As `product_pattern` returned it; each of its ops has one result.
     operands : sequence of Value
-        What takes the place of its operands.
-    append : callable
+        What takes the place of its arguments.
+    location : Location
+        The product's.
+    region : Region
+    constants : dict from Op to Value
+        The patterns' constants that the region has already; others are added.
     """
-    types = [v.type for v in (*op.operands, *op.results)]
-    pattern = _pattern(*types, op.attributes["dot_dimension_numbers"])
-    return _copy(pattern, operands, op.location, append)[0]
-
-
-def _copy(pattern: Region, operands: Sequence[Value], location: Location, append: Callable[[Op], None]) -> list[Value]:
-    """Append copies of a region's ops, and return what it returns."""
     values = dict(zip(pattern.arguments, operands, strict=True))
     for op in pattern.ops:
-        regions = []
-        for body in op.regions:
-            region = Region([v.type for v in body.arguments])
-            region.returns = _copy(body, region.arguments, location, region.ops.append)
-            regions.append(region)
-        types = [v.type for v in op.results]
-        copy = Op(op.definition, [values[v] for v in op.operands], op.attributes, regions, types, location)
-        append(copy)
-        values.update(zip(op.results, copy.results, strict=True))
-    return [values[v] for v in pattern.returns]
+        (result,) = op.results
+        if op in constants:
+            values[result] = constants[op]
+            continue
+        taken = list(map(values.__getitem__, op.operands))
+        copy = Op(op.definition, taken, op.attributes, op.regions, [result.type], location)
+        region.ops.append(copy)
+        (values[result],) = copy.results
+        if op.definition is creation.CONSTANT:
+            constants[op] = values[result]
+    return values[pattern.returns[0]]
 
 
 @lru_cache(maxsize=1024)
-def _pattern(lhs: Type, rhs: Type, result: Type, numbers: DotDimensionNumbers) -> Region:
+def _pattern(lhs: Type, rhs: Type, result: Type, numbers: DotDimensionNumbers) -> Region | None:
     """Return the sum of products of a region's arguments: programs repeat few kinds of products many times."""
     op = _product(lhs, rhs, result, numbers)
+    if not _is_small(op):
+        return None
     region = Region([lhs, rhs])
 
     def emit(definition: Primitive, *values: Value, result: TensorType | None = None, **attributes: object) -> Value:
@@ -108,9 +125,14 @@ def _pattern(lhs: Type, rhs: Type, result: Type, numbers: DotDimensionNumbers) -
         return made.result
 
     dtype = op.result.tensor.dtype
-    wide = _accumulator(dtype)
-    left, right = (_converted(emit, value, wide) for value in region.arguments)
     m, k, n = _extents(op)
+    wide = _accumulator(dtype)
+    parts = _exact_parts(op) if m * n * k >= LARGE and min(m, n) >= LEAST_ROWS else []
+    if parts:
+        total = _exact_product(op, parts, region.arguments, emit)
+        region.returns = [_converted(emit, total, dtype)]
+        return region
+    left, right = (_converted(emit, value, wide) for value in region.arguments)
     if REGISTERS[wide].storage in BLAS_TYPES and min(m, n) > 1 and m * n * k > SMALL:
         found = op.result.tensor.with_dtype(wide)
         total = emit(contraction.DOT_GENERAL, left, right, result=found, dot_dimension_numbers=numbers)
@@ -125,6 +147,44 @@ def _accumulator(dtype: np.dtype) -> np.dtype:
     if register.kind == "f" and register.narrow:
         return np.dtype(np.float32)
     return np.dtype(np.int32) if register.kind in "iu" and register.narrow else dtype
+
+
+def _exact_parts(op: Op) -> list[range]:
+    """Return the parts of the summed dimension whose sums of products float32 holds exactly; none where that is no use.
+
+    Integers only, whose sums are the same in any order.
+    """
+    (_, _, summed), dtypes = operand_groups(op, 0), [v.tensor.dtype for v in op.operands]
+    if not all(REGISTERS[dtype].kind in "iu" for dtype in (*dtypes, op.result.tensor.dtype)) or len(summed) != 1:
+        return []
+    count = op.operands[0].tensor.shape[summed[0]]
+    greatest = math.prod(max(-int(info.min), int(info.max)) for info in map(ml_dtypes.iinfo, dtypes))
+    step = EXACT // greatest
+    if count > step * MOST_PARTS:
+        return []
+    return [range(start, min(start + step, count)) for start in range(0, count, step)]
+
+
+def _exact_product(op: Op, parts: Sequence[range], operands: Sequence[Value], emit: Emit) -> Value:
+    """Return the sum, in int32, of products of parts of the operands, each computed in float32."""
+    numbers, dims = op.attributes["dot_dimension_numbers"], (operand_groups(op, 0)[2][0], operand_groups(op, 1)[1][0])
+    sums = []
+    for part in parts:
+        sides = []
+        for value, dim in zip(operands, dims, strict=True):
+            cut = _part(value, dim, part, emit) if len(parts) > 1 else value
+            sides.append(_converted(emit, cut, np.dtype(np.float32)))
+        found = op.result.tensor.with_dtype(np.dtype(np.float32))
+        total = emit(contraction.DOT_GENERAL, *sides, result=found, dot_dimension_numbers=numbers)
+        sums.append(_converted(emit, total, np.dtype(np.int32)))
+    return reduce(lambda a, b: emit(elementwise.ADD, a, b), sums)
+
+
+def _part(value: Value, dim: int, part: range, emit: Emit) -> Value:
+    shape = value.tensor.shape
+    first = tuple(part.start if d == dim else 0 for d in range(len(shape)))
+    last = tuple(part.stop if d == dim else extent for d, extent in enumerate(shape))
+    return emit(layout.SLICE, value, start_indices=first, limit_indices=last, strides=(1,) * len(shape))
 
 
 def _converted(emit: Emit, value: Value, dtype: np.dtype) -> Value:
@@ -154,6 +214,8 @@ def _sum_of_products(op: Op, left: Value, right: Value, emit: Emit, append: Call
         for value, at, extents in ((left, places, lhs), (right, right_places, rhs))
     ]
     product = emit(elementwise.MULTIPLY, *spread)
+    if not summed:
+        return product
     zero = emit(creation.CONSTANT, value=np.zeros((), type.dtype))
     scalar = TensorType((), type.dtype)
     body = Region([scalar, scalar])

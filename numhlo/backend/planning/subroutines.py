@@ -33,12 +33,12 @@ def plan_subroutines(function: Function, context: Context) -> None:
 
 def _planned(callee: Function, context: Context) -> Routine:
     body, memory = expand(callee.body), context.memory
-    inner = replace(context, loops=1, second_buffers=[])  # as inside a loop: it runs more than once
+    inner = replace(context, loops=1, since=0, second_buffers=[])  # as inside a loop: it runs more than once
     with memory.apart():
         arguments = [memory.allocate(value.tensor) for value in body.arguments]
         context.buffer_of.update(zip(body.arguments, arguments, strict=True))
         planner = RegionPlanner(inner, body, [NewTarget(inner, value.tensor) for value in body.returns])
-        subroutine = Subroutine(callee.name, planner.run(), memory.allocate_unused(PLACE))
+        subroutine = Subroutine(callee.name, planner.run(), memory.allocate(PLACE, since=0))
     context.notes.append(f"@{callee.name} is called and not inlined: the program would be too large")
     return Routine(subroutine, arguments, planner.results)
 

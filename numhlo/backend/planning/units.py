@@ -6,15 +6,16 @@ Units run in program order, each after those whose results it reads.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from functools import partial
 
-from numhlo.backend.emit.access import Access, NonlinearViewError, contiguous
+from numhlo.backend.emit.access import Access, NonlinearViewError, contiguous, whole_array
 from numhlo.backend.emit.expressions import IDENTITY, SCALAR, Expressions
 from numhlo.backend.emit.maps import Store
-from numhlo.backend.emit.reduction import combiner_of
 from numhlo.backend.emit.reduction_writer import Reduced
 from numhlo.backend.emit.registers import REGISTERS
 from numhlo.backend.emit.row_chain import Pass
 from numhlo.backend.emit.support import is_scalar_constant
+from numhlo.backend.planning.constants import carried_constants
 from numhlo.backend.planning.fusion import Fusion, FusionPass, Unit
 from numhlo.backend.planning.operations import Kind, Operations
 from numhlo.lowering.ir import Op, Region, Value
@@ -77,6 +78,7 @@ class Layout:
         self.operations = Operations(self.region, copying, self.overwritable)
         self.root = self.operations.root
         self.splats |= self.operations.splats
+        self.carried = carried_constants(self.region, self.operations.splats)
         self.fusion: Fusion = FusionPass(self.region, self.operations).run()
         self.loads: dict[Unit, list[Value]] = {}
         self.expressions: dict[Unit, Expressions] = {}
@@ -87,18 +89,17 @@ class Layout:
 
     def is_stored(self, value: Value, stage: int) -> bool:
         """Return whether a value lies in a buffer when a unit of ``stage`` runs."""
-        value = self.root(value)
+        value = self.operations.roots[value]
         op = value.owner
+        unit = self.fusion.unit_of.get(op)
+        if unit is not None:  # a constant in a unit has a buffer for those who need one; kernels write it out
+            stored = value in self.fusion.stored and unit.stage < stage
+            return stored and not (isinstance(op, Op) and op.definition is creation.CONSTANT)
         if not isinstance(op, Op):
             return True
-        if op.definition is creation.CONSTANT and op in self.splats:
-            return False
-        unit = self.fusion.unit_of.get(op)
-        if unit is None:
-            return (op.definition is not creation.IOTA and op not in self.operations.kinds) or (
-                op.definition is creation.CONSTANT
-            )
-        return value in self.fusion.stored and unit.stage < stage
+        if op.definition is creation.CONSTANT:
+            return op not in self.splats
+        return op.definition is not creation.IOTA and op not in self.operations.kinds
 
     def pass_of(self, unit: Unit) -> Pass:
         """Return what a fused unit stores and reduces."""
@@ -118,7 +119,7 @@ class Layout:
 
     def _make_pass(self, unit: Unit) -> Pass:
         expressions = self.expressions[unit]
-        place = Access(0, contiguous(unit.domain))
+        place = whole_array(unit.domain)
         stores, reduced = [], []
         for op in unit.ops:
             if self.operations.kinds[op] is Kind.REDUCTION:
@@ -134,7 +135,7 @@ class Layout:
         place = Access(0, row_strides(unit.domain, unit.axes))
         return Reduced(
             op,
-            combiner_of(op.regions[0]),
+            self.operations.combiner(op.regions[0]),
             [expressions.visit(v, IDENTITY) for v in op.operands[:count]],
             [expressions.visit(v, SCALAR) for v in op.operands[count:]],
             [Store(0, v, place, REGISTERS[v.tensor.dtype]) for v in op.results],
@@ -143,7 +144,7 @@ class Layout:
 
     def expressions_over(self, shape: tuple[int, ...], stage: int) -> Expressions:
         """Return an empty expression graph for a unit of ``stage``."""
-        return Expressions(shape, lambda value: self.is_stored(value, stage))
+        return Expressions(shape, partial(self.is_stored, stage=stage), self.carried)
 
     def _prepare(self, unit: Unit) -> bool:
         """Find out what a unit reads; return False if nobody needs it."""
@@ -177,7 +178,7 @@ class Layout:
             if op in wanted or not stored.isdisjoint(op.results):
                 wanted.add(op)
                 if op.results[0] not in self.operations.copied:  # what a view looks at is computed in another order
-                    wanted.update(v.owner for v in op.operands if isinstance(v.owner, Op) and v.owner in here)
+                    wanted.update([v.owner for v in op.operands if v.owner in here])
         return [op for op in unit.ops if op in wanted]
 
     def _loads_of_root(self, unit: Unit) -> list[Value]:
@@ -225,9 +226,9 @@ class Layout:
     def _sources(self, unit: Unit, before: dict[Unit, Unit], readers: dict[Unit, list[Unit]]) -> Iterable[Unit]:
         found = list(readers.get(unit, ()))
         for value in self.loads[unit]:
-            op = self.root(value).owner
-            if isinstance(op, Op) and op in self.fusion.unit_of:
-                found.append(self.fusion.unit_of[op])
+            made = self.fusion.unit_of.get(self.operations.roots[value].owner)
+            if made is not None:
+                found.append(made)
         if unit in before:
             found.append(before[unit])
         return found

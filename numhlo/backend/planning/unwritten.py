@@ -7,6 +7,9 @@ read it, the planner is given memory that nobody has written instead.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+import numpy as np
 
 from numhlo.backend.emit.intervals import Intervals, whole_type
 from numhlo.backend.emit.loop_rounds import ConstantCount, constant_count_of
@@ -14,13 +17,14 @@ from numhlo.backend.emit.special import COMPOSITE_KERNELS
 from numhlo.backend.emit.tables import RootRule
 from numhlo.backend.planning.region import RegionPlanner
 from numhlo.lowering.interpreter import free_values
-from numhlo.lowering.ir import Op, Type, Value
+from numhlo.lowering.ir import Function, Op, TensorType, Type, Value
+from numhlo.lowering.ops.builder import FunctionBuilder
 from numhlo.lowering.ops.control_flow import COMPOSITE, WHILE
 from numhlo.lowering.ops.conversion import CONVERT
 from numhlo.lowering.ops.creation import CONSTANT
 from numhlo.lowering.ops.elementwise import ADD, SUBTRACT
 from numhlo.lowering.ops.indexing import DYNAMIC_UPDATE_SLICE
-from numhlo.lowering.ops.layout import RESHAPE
+from numhlo.lowering.ops.layout import BROADCAST_IN_DIM, RESHAPE
 
 UNWRITTEN = "numhlo.unwritten"
 
@@ -97,9 +101,24 @@ def _is_constant(value: Value) -> bool:
 
 def unwritten(type: Type, append: Callable[[Op], None]) -> Value:
     """Append an op that gives memory as it is, and return its result."""
-    op = Op(COMPOSITE, [], {"name": UNWRITTEN}, [], [type])
+    assert isinstance(type, TensorType)
+    op = Op(COMPOSITE, [], {"name": UNWRITTEN, "decomposition": _zeros(type)}, [], [type])
     append(op)
     return op.result
+
+
+def is_unwritten(value: Value) -> bool:
+    """Return whether a value is memory as it is."""
+    op = value.owner
+    return isinstance(op, Op) and op.definition is COMPOSITE and op.attributes["name"] == UNWRITTEN
+
+
+@lru_cache(maxsize=256)
+def _zeros(type: TensorType) -> Function:
+    """Return what an interpreter takes for memory as it is."""
+    b = FunctionBuilder("unwritten", [])
+    zero = b.constant(np.zeros((), type.dtype))
+    return b.finish([b.op(BROADCAST_IN_DIM, zero, result=type, broadcast_dimensions=())])
 
 
 def _emit_unwritten(op: Op, planner: RegionPlanner) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from numhlo.backend.emit.access import Access, NonlinearViewError, contiguous
+from numhlo.backend.emit.access import Access, NonlinearViewError, contiguous, whole_array
 from numhlo.backend.emit.tables import VIEW
 from numhlo.backend.emit.windows import overlaps
 from numhlo.lowering.ir import Op, Region, Value
@@ -72,7 +72,11 @@ def is_view(op: Op) -> bool:
 
 
 def find_views(
-    region: Region, elementwise: set[Op], copying: Collection[Op] = (), early: Collection[Value] = ()
+    region: Region,
+    elementwise: set[Op],
+    looking: Collection[Op],
+    copying: Collection[Op] = (),
+    early: Collection[Value] = (),
 ) -> Views:
     """Return the views of a region.
 
@@ -81,6 +85,8 @@ def find_views(
     region : Region
     elementwise : set of Op
         The ops that are emitted per element.
+    looking : collection of Op
+        The ops that are views.
     copying : collection of Op
         Reshapes whose operand is to have a buffer in any case.
     early : collection of Value
@@ -90,38 +96,40 @@ def find_views(
     for op in region.ops:
         if op in elementwise:
             (result,) = op.results
-            shape = result.tensor.shape
-            if all(_is_flat(v, shape, views, elementwise) for v in op.operands):
-                views.flat.add(result)
-        elif is_view(op):
+            shape, flat = result.tensor.shape, views.flat
+            if not [v for v in op.operands if not (v in flat or _is_flat(v, shape, views, elementwise))]:
+                flat.add(result)
+        elif op in looking:
             _add_view(op, views, elementwise, op in copying)
     return views
 
 
 def _is_flat(value: Value, shape: tuple[int, ...], views: Views, elementwise: set[Op]) -> bool:
-    op = value.owner
-    if value.tensor.size == 1 or value in views.flat:
-        return True
-    view = views.of.get(value)
+    op, view = value.owner, views.of.get(value)
     if view is not None:
-        return not any(view.access.strides) or (view.base in views.flat and view.access.strides == contiguous(shape))
-    if isinstance(op, Op) and op.definition is creation.IOTA:
-        return value.tensor.ndim == 1
-    return op not in elementwise
+        strides = view.access.strides
+        flat = not any(strides) or (view.base in views.flat and strides == contiguous(shape))
+    elif isinstance(op, Op) and op.definition is creation.IOTA:
+        flat = value.tensor.ndim == 1
+    else:
+        flat = op not in elementwise
+    return flat or value.tensor.size == 1
 
 
 def _add_view(op: Op, views: Views, elementwise: set[Op], copying: bool) -> None:
     operand = op.operands[0]
-    below = views.of.get(operand)
-    if copying or overlaps(op):
+    below, overlapping = views.of.get(operand), overlaps(op)
+    if below is not None and overlapping and operand.tensor.size > below.base.tensor.size:
+        views.forced.add(below.base)  # windows of windows; a copy of these would be larger than what they look at
+    elif copying or overlapping:
         views.forced.add(operand)
     if below is None or operand in views.forced:
-        below = View(operand, Access(0, contiguous(operand.tensor.shape)))
+        below = View(operand, whole_array(operand.tensor.shape))
     try:
         access = VIEW[op.definition](op, below.access, _NOWHERE, 0)
     except NonlinearViewError:
         views.forced.add(operand)
-        below = View(operand, Access(0, contiguous(operand.tensor.shape)))
+        below = View(operand, whole_array(operand.tensor.shape))
         access = VIEW[op.definition](op, below.access, _NOWHERE, 0)
     assert isinstance(access, Access)
     reshaped = below.reshaped or (op.definition is layout.RESHAPE and not _only_ones(op))

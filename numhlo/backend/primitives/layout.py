@@ -90,7 +90,10 @@ JOB_OPEN = 1 << 20
 
 # Python objects of CPython with a GIL, in words (halves in 32-bit units); checked at start-up.
 OBJECT_TYPE = 1
-ARRAY_DATA, ARRAY_NDIM_HALF, ARRAY_SHAPE, ARRAY_DESCR, ARRAY_FLAGS_HALF = 2, 6, 4, 7, 16
+ARRAY_DATA, ARRAY_NDIM_HALF, ARRAY_SHAPE, ARRAY_BASE, ARRAY_DESCR, ARRAY_FLAGS_HALF = 2, 6, 4, 6, 7, 16
+SCALAR_FLAGS = (
+    0x0503  # of an array without dimensions in the memory of another: contiguous both ways, aligned, writable
+)
 TUPLE_SIZE, TUPLE_ITEMS = 2, 3
 CELL_CONTENT = 2
 SCALAR_VALUE = 2  # of NumPy's scalars, and Python's float and complex
@@ -130,8 +133,11 @@ READ_IN_PLACE, READ_INTEGER, READ_TRUTH, READ_OR_ARRAY = 0, 1, 2, 3  # the last:
 RECORD_DESCR, RECORD_NDIM, RECORD_SHAPE, RECORD_BUFFER, RECORD_FLAGS = 0, 1, 2, 3, 4
 RECORD_BYTES = 5  # that an array takes
 RECORD_WRITTEN = 6  # 1 for an argument that the program writes into
-RECORD_WORDS = 8
-API_NEW_ARRAY, API_INCREF, API_DECREF, API_NEW_TUPLE, API_SET_ITEM = 0, 1, 2, 3, 4
+RECORD_PLACE = 7  # of a result in the block that it shares with others, or -1: it has memory of its own
+RECORD_BLOCK = 8  # address of the size of the block that begins with this result, or 0
+RECORD_WORDS = 10
+API_NEW_ARRAY, API_INCREF, API_DECREF, API_NEW_TUPLE = 0, 1, 2, 3
+API_ALLOCATE = 4  # `PyType_GenericAlloc`
 API_SAVE_THREAD, API_RESTORE_THREAD, API_NONE, API_FROM_INTEGER = 5, 6, 7, 8
 API_THREAD_IDENT, API_CHECK_SIGNALS, API_SEEK, API_WRITE = 9, 10, 11, 12
 API_SET_WAKEUP = 13  # the object `signal.set_wakeup_fd`
@@ -139,6 +145,7 @@ API_CALL, API_AS_INTEGER, API_CLEAR_ERROR = 14, 15, 16
 API_HOLD_GIL, API_RELEASE_GIL, API_FETCH_ERROR, API_RESTORE_ERROR = 17, 18, 19, 20
 API_AS_LONG, API_OCCURRED, API_TRUE, API_TUPLE = 21, 22, 23, 24  # the last two are objects
 API_GET_ITEM = 25  # of a dict; a borrowed reference
+API_BYTE = 26  # the dtype uint8
 API_WORDS = 32
 
 # The interrupt flag's block: see `numhlo.backend.runtime.interrupt`.

@@ -40,6 +40,10 @@ def advance(pointer: int, nbytes: int) -> int:
     return pointer + int(nbytes)
 
 
+def prefetch(pointer: int, nbytes: int) -> None:
+    """Ask for the cache line that lies ``nbytes`` further on, wherever that is; nothing is read."""
+
+
 def integer_address(pointer: int) -> int:
     """Return a pointer as a plain int64, to be passed to a native function."""
     return int(pointer)

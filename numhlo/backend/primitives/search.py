@@ -24,10 +24,14 @@ class FirstExtreme:
     storage : Storage
     name : str
         ``maximum`` or ``minimum``.
+    quick : bool
+        Few elements are looked at one by one, none of which is expected to be better than those before: nobody waits
+        for comparisons then, as far as the processor guesses right.
     """
 
     storage: Storage
     name: str
+    quick: bool = False
 
     def __call__(self, pointer: int, first: int, count: int) -> int:
         """Return the place."""
@@ -35,8 +39,8 @@ class FirstExtreme:
         return int(np.argmax(values) if self.name == "maximum" else np.argmin(values))
 
 
-def _pair(suffix: str) -> tuple[FirstExtreme, FirstExtreme]:
-    return FirstExtreme(STORAGES[suffix], "maximum"), FirstExtreme(STORAGES[suffix], "minimum")
+def _pair(suffix: str, *, quick: bool = False) -> tuple[FirstExtreme, FirstExtreme]:
+    return FirstExtreme(STORAGES[suffix], "maximum", quick), FirstExtreme(STORAGES[suffix], "minimum", quick)
 
 
 first_maximum_f32, first_minimum_f32 = _pair("f32")
@@ -49,3 +53,7 @@ first_maximum_u8, first_minimum_u8 = _pair("u8")
 first_maximum_u16, first_minimum_u16 = _pair("u16")
 first_maximum_u32, first_minimum_u32 = _pair("u32")
 first_maximum_u64, first_minimum_u64 = _pair("u64")
+quick_first_maximum_f32, quick_first_minimum_f32 = _pair("f32", quick=True)
+quick_first_maximum_f64, quick_first_minimum_f64 = _pair("f64", quick=True)
+quick_first_maximum_i32, quick_first_minimum_i32 = _pair("i32", quick=True)
+quick_first_maximum_i64, quick_first_minimum_i64 = _pair("i64", quick=True)

@@ -1,6 +1,6 @@
 """Memory for intermediate results, shared by all programs: calls take an arena and give it back.
 
-Calls that go through Python take theirs from `arenas`, under a lock. Calls of a fast entry take theirs natively, from
+Calls that go through Python take theirs from `arenas`. Calls of a fast entry take theirs natively, from
 lists of free arenas, one for each size, that only code which holds the GIL touches. Python can't add to such a list
 without a chance of breaking a native call's change of it, so it *offers* an arena in a word of its own, which
 native code empties when its list is empty.
@@ -8,12 +8,10 @@ native code empties when its list is empty.
 
 from __future__ import annotations
 
-import os
-import threading
-
 import numpy as np
 
 from numhlo.backend.primitives import layout
+from numhlo.lowering.ir.interruptions import ProcessLock
 
 ALIGNMENT = 64
 KEPT_BYTES = 256 << 20
@@ -41,32 +39,31 @@ def size_number(nbytes: int) -> int:
 
 
 class Arenas:
-    """Arenas that no call uses at the moment, for calls that go through Python."""
+    """Arenas that no call uses at the moment, for calls that go through Python, by their address, the latest last.
+
+    There is no lock: what changes the dict is one operation each, and a handler's call may come between any two.
+    """
 
     def __init__(self, most_bytes: int = KEPT_BYTES) -> None:
         self.most_bytes = most_bytes
-        self._free: list[np.ndarray] = []
-        self._lock = threading.Lock()
+        self._free: dict[int, np.ndarray] = {}
 
     def take(self, nbytes: int) -> np.ndarray:
         """Return an arena of at least ``nbytes``, the smallest free one that does, if it is not much too large."""
         size = LEAST_BYTES << size_number(nbytes)
-        with self._lock:
-            fitting = [k for k, arena in enumerate(self._free) if nbytes <= arena.nbytes <= 2 * size]
-            if fitting:
-                return self._free.pop(min(fitting, key=lambda k: self._free[k].nbytes))
+        fitting = [(a.nbytes, address) for address, a in list(self._free.items()) if nbytes <= a.nbytes <= 2 * size]
+        for _, address in sorted(fitting):
+            arena = self._free.pop(address, None)
+            if arena is not None:
+                return arena
         return aligned_memory(size if size <= KEPT_BYTES // 16 else nbytes)
 
     def give_back(self, arena: np.ndarray) -> None:
         """Keep an arena for later calls; the ones not used for longest go."""
-        with self._lock:
-            self._free.append(arena)
-            while sum(a.nbytes for a in self._free) > self.most_bytes:
-                self._free.pop(0)
-
-    def restart_lock(self) -> None:
-        """Make the lock anew, after a fork."""
-        self._lock = threading.Lock()
+        self._free[int(arena.ctypes.data)] = arena
+        while sum(a.nbytes for a in list(self._free.values())) > self.most_bytes:
+            for oldest in list(self._free)[:1]:
+                self._free.pop(oldest, None)
 
 
 class NativeArenas:
@@ -78,7 +75,7 @@ class NativeArenas:
     def __init__(self) -> None:
         self._words = np.zeros((SIZES, layout.ARENAS_WORDS), np.int64)
         self._memory: list[np.ndarray] = []
-        self._lock = threading.Lock()
+        self._lock = ProcessLock()
 
     def address(self, nbytes: int) -> int:
         """Return the address of the list for calls that need ``nbytes``; there is an arena in it, or one is offered."""
@@ -90,26 +87,13 @@ class NativeArenas:
     def offer(self, nbytes: int) -> None:
         """Make one more arena, unless one is there that no native call has taken yet."""
         number = size_number(nbytes)
-        with self._lock:
+        with self._lock.own:
             if self._words[number, layout.ARENAS_OFFERED] == 0:
                 memory = aligned_memory(layout.ARENA_HEADER + (LEAST_BYTES << number))
                 memory[: layout.ARENA_HEADER] = 0
                 self._memory.append(memory)
                 self._words[number, layout.ARENAS_OFFERED] = int(memory.ctypes.data)
 
-    def restart_lock(self) -> None:
-        """Make the lock anew, after a fork."""
-        self._lock = threading.Lock()
-
 
 arenas = Arenas()
 native_arenas = NativeArenas()
-
-
-def _restart_locks() -> None:
-    arenas.restart_lock()
-    native_arenas.restart_lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_restart_locks)

@@ -28,11 +28,19 @@ from numhlo.backend.runtime.object_layout import (
     content_address,
     objects_are_as_expected,
     scalar_classes,
+    views_are_as_expected,
 )
 
 METH_FASTCALL = 0x0080
 NEW_FROM_DESCR = 94
 """Number of `PyArray_NewFromDescr` in NumPy's table of C functions; part of its stable ABI."""
+
+
+FEWEST_SHARING = 8
+"""Scalars among results from which on they share memory: making it for each takes as long as all else about them."""
+
+SHARED_BYTES = 512
+"""Of a block of results: all of it is held while any one of them is, so it is not much more than their objects."""
 
 
 class MethodDefinition(ctypes.Structure):
@@ -55,7 +63,7 @@ def _api_table() -> np.ndarray:
         layout.API_INCREF: python.Py_IncRef,
         layout.API_DECREF: python.Py_DecRef,
         layout.API_NEW_TUPLE: python.PyTuple_New,
-        layout.API_SET_ITEM: python.PyTuple_SetItem,
+        layout.API_ALLOCATE: python.PyType_GenericAlloc,
         layout.API_SAVE_THREAD: python.PyEval_SaveThread,
         layout.API_RESTORE_THREAD: python.PyEval_RestoreThread,
         layout.API_FROM_INTEGER: python.PyLong_FromLong,
@@ -81,6 +89,7 @@ def _api_table() -> np.ndarray:
     table[layout.API_NEW_ARRAY] = (ctypes.c_int64 * (NEW_FROM_DESCR + 1)).from_address(numpy_table)[NEW_FROM_DESCR]
     table[layout.API_NONE], table[layout.API_SET_WAKEUP] = id(None), id(signal.set_wakeup_fd)
     table[layout.API_TRUE], table[layout.API_TUPLE] = id(True), id(tuple)
+    table[layout.API_BYTE] = id(immortal(np.dtype(np.uint8)))
     library.table[layout.PYTHON_API] = table.ctypes.data
     return table
 
@@ -111,13 +120,20 @@ class EntryRecords:
         arena = program.arena_buffers
         block = _Block(layout.ENTRY_WORDS)
         found = [block.append(_record(k, b, index in written)) for index, k, b in arguments]
+        places = _shared_places([b for _, _, b in results])
+        if places and not views_are_as_expected(array_type):
+            places = {}
         made = [block.append(_record(k, b)) for _, k, b in results]
         pairs = block.append([number for pair in arena for number in pair])
         shapes = [block.append(b.type.shape) for _, _, b in (*arguments, *results)]
+        sizes = {size: block.append([size]) for _, size in places.values() if size}
         self.words = words = block.finish()
         start = int(words.ctypes.data)
         for record, shape in zip([*found, *made], shapes, strict=True):
             words[record + layout.RECORD_SHAPE] = start + shape * layout.WORD
+        for number, (place, size) in places.items():
+            words[made[number] + layout.RECORD_PLACE] = place
+            words[made[number] + layout.RECORD_BLOCK] = start + sizes[size] * layout.WORD if size else 0
         words[layout.ENTRY_ARGUMENTS] = len(arguments)
         words[layout.ENTRY_RESULTS] = len(results)
         words[layout.ENTRY_WRITTEN] = len(written)
@@ -245,4 +261,33 @@ def _record(number: int, buffer: Buffer, written: bool = False) -> list[int]:
     record[layout.RECORD_FLAGS] = C_CONTIGUOUS | ALIGNED | (WRITEABLE if written else 0)
     record[layout.RECORD_BYTES] = buffer.type.nbytes
     record[layout.RECORD_WRITTEN] = int(written)
+    record[layout.RECORD_PLACE] = -1
     return record
+
+
+def _shared_places(results: Sequence[Buffer]) -> dict[int, tuple[int, int]]:
+    """Return where scalars among many results lie in the block that they share, and the size of one that they begin.
+
+    Parameters
+    ----------
+    results : sequence of Buffer
+
+    Returns
+    -------
+    dict from int to (int, int)
+        By a result's number; the size is 0 for those that begin no block.
+    """
+    scalars = [number for number, buffer in enumerate(results) if buffer.type.ndim == 0]
+    if len(scalars) < FEWEST_SHARING:
+        return {}
+    offsets: dict[int, int] = {}
+    sizes: dict[int, int] = {}
+    first, end = scalars[0], 0
+    for number in scalars:
+        nbytes = results[number].type.nbytes
+        offset = -(-end // nbytes) * nbytes
+        if offset + nbytes > SHARED_BYTES:
+            first, offset = number, 0
+        offsets[number], end = offset, offset + nbytes
+        sizes[first] = end
+    return {number: (offset, sizes.get(number, 0)) for number, offset in offsets.items()}

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ctypes
 import sys
-import threading
 from functools import lru_cache
 
 import numpy as np
@@ -19,6 +18,7 @@ from numhlo.backend import fortran
 from numhlo.backend.primitives import layout
 from numhlo.backend.runtime.immortal import immortal
 from numhlo.lowering.ir.errors import InternalError
+from numhlo.lowering.ir.interruptions import ProcessLock
 
 PRODUCTS = {"sgemm": layout.SGEMM, "dgemm": layout.DGEMM, "cgemm": layout.CGEMM, "zgemm": layout.ZGEMM}
 LIBC = {
@@ -38,7 +38,7 @@ table = immortal(np.zeros(layout.LIBRARY_WORDS, np.int64))
 table_address = int(table.ctypes.data)
 
 _names: dict[str, int] = {}
-_lock = threading.Lock()
+_lock = ProcessLock()
 
 
 def register_function(name: str, address: int) -> int:
@@ -49,7 +49,7 @@ def register_function(name: str, address: int) -> int:
     InternalError
         If the table is full.
     """
-    with _lock:
+    with _lock.own:
         number = _names.setdefault(name, layout.FIRST_FREE + len(_names))
         if number >= layout.LIBRARY_WORDS:
             raise InternalError(f"no room for library function {name}")
@@ -70,6 +70,13 @@ def load_blas() -> bool:
     for name, number in PRODUCTS.items():
         table[number] = fortran.subroutine(name)
     return all(table[number] for number in PRODUCTS.values())
+
+
+def set_blas_threads(count: int) -> None:
+    """Let BLAS have a number of threads of its own, where it has that setting."""
+    address = int(table[layout.BLAS_SET_THREADS])
+    if address and count:
+        ctypes.CFUNCTYPE(None, ctypes.c_int)(address)(count)
 
 
 def _load_libc() -> None:

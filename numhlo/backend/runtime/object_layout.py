@@ -43,6 +43,26 @@ def objects_are_as_expected() -> bool:
     return list(_words_of(held, layout.TUPLE_ITEMS + 2)[layout.TUPLE_SIZE :]) == [2, id(samples), id(None)]
 
 
+def views_are_as_expected(array_type: type[np.ndarray]) -> bool:
+    """Return whether native code can make arrays of a type in memory of others: they look as those that NumPy makes."""
+    plain = array_type.__basicsize__ == np.ndarray.__basicsize__ and array_type.__dictoffset__ == 0
+    own_say = any(
+        getattr(array_type, name) is not getattr(np.ndarray, name) for name in ("__array_finalize__", "__new__")
+    )
+    if not objects_are_as_expected() or not plain or own_say:
+        return False
+    owner = np.zeros(16, np.uint8)
+    view = array_type((), np.dtype(np.float32), owner, 8)
+    count = np.ndarray.__basicsize__ // layout.WORD
+    expected = [0] * count
+    expected[layout.ARRAY_DATA] = owner.ctypes.data + 8
+    expected[layout.ARRAY_BASE] = id(owner)
+    expected[layout.ARRAY_DESCR] = id(view.dtype)
+    expected[layout.ARRAY_FLAGS_HALF // 2] = layout.SCALAR_FLAGS
+    head = layout.ARRAY_DATA
+    return list(_words_of(view, count))[head:] == expected[head:]
+
+
 @lru_cache(maxsize=1)
 def scalar_classes() -> frozenset[type]:
     """Return the classes of scalars that native code can read: those whose value lies where `layout` says."""

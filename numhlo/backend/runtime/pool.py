@@ -25,6 +25,7 @@ from numhlo.backend.runtime import library
 from numhlo.backend.runtime.immortal import immortal
 from numhlo.backend.runtime.native_functions import native_address, native_callable
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
+from numhlo.lowering.ir.interruptions import ProcessLock
 
 SPINS = 2000
 MOST_THREADS = 256
@@ -41,8 +42,9 @@ words = block[(block_address - int(block.ctypes.data)) // layout.WORD :]
 overrides = immortal(np.zeros((MOST_OVERRIDES, 2), np.int64))
 """Threads that have a limit of their own, and the limit; each thread reads and writes its own row."""
 
-_threads: list[threading.Thread] = []
-_lock = threading.Lock()
+_threads: dict[int, threading.Thread] = {}
+"""The pool's threads by their numbers, from 1."""
+_lock = ProcessLock()
 _used = False
 """Whether any program has wanted threads."""
 
@@ -89,12 +91,17 @@ def ensure_threads() -> None:
     address = native_address("pool_worker")
     if address == 0 or native_address("pool_launch") == 0:
         return
-    with _lock:
-        while len(_threads) < wanted:
-            number = len(_threads) + 1
+    with _lock.own:
+        for number in range(1, wanted + 1):
             thread = threading.Thread(target=_work, args=(address, number), name=f"numhlo-{number}", daemon=True)
-            _threads.append(thread)
-            thread.start()
+            if _threads.setdefault(number, thread) is not thread:
+                continue
+            try:
+                thread.start()
+            except RuntimeError:  # a limit on threads or memory: as many as there are do the work
+                del _threads[number]
+                words[layout.POOL_LIMIT] = number
+                break
         words[layout.POOL_WORKERS] = len(_threads)
 
 
@@ -117,7 +124,7 @@ def thread_count() -> int:
 
 def _limit_thread(thread: int, limit: int) -> int:
     """Set a thread's limit, 0 for none of its own, and return the one it had."""
-    with _lock:
+    with _lock.own:
         row = _row_of(thread)
         before = 0 if row is None else int(overrides[row, 1])
         row = _row_of(0) if row is None else row
@@ -170,13 +177,14 @@ def threads(count: int) -> Iterator[None]:
 
 def stop() -> None:
     """End all threads; the next launch that wants some starts new ones."""
-    with _lock:
+    with _lock.own:
         words[layout.POOL_WORKERS] = 0
         words[layout.POOL_STOP] = 1
         words[layout.POOL_GENERATION] += 1
         _wake_all()
-        for thread in _threads:
-            thread.join(JOIN_SECONDS)
+        for thread in _threads.values():
+            if thread.ident is not None:  # Ctrl-C may have come before it was started
+                thread.join(JOIN_SECONDS)
         _threads.clear()
         words[layout.POOL_STOP] = 0
 
@@ -197,10 +205,10 @@ def _wake_all() -> None:
 
 
 def _start_afresh() -> None:
-    """Forget the parent's threads, which a fork doesn't copy."""
-    global _lock
-    _lock = threading.Lock()
+    """Forget the parent's threads, which a fork doesn't copy, and give back what they hold."""
     _threads.clear()
+    if words[layout.BLAS_HOLDERS] > 0:
+        library.set_blas_threads(int(words[layout.BLAS_THREADS]))
     overrides[overrides[:, 0] != threading.get_ident()] = 0
     reset()
 

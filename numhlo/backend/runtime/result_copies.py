@@ -47,8 +47,9 @@ def _final_copies(program: Program) -> list[tuple[int, int]]:
             after.append((source, own[index]))
             continue
         detour, type = len(buffers), buffers[source].type
-        buffers.append(Buffer(type, Place.ARENA, offset=program.arena_bytes))
-        program.arena_bytes += -(-type.nbytes // ALIGNMENT) * ALIGNMENT
+        offset = -(-program.arena_bytes // ALIGNMENT) * ALIGNMENT
+        buffers.append(Buffer(type, Place.ARENA, offset=offset))
+        program.arena_bytes = offset + type.nbytes
         before.append((source, detour))
         after.append((detour, own[index]))
     return before + after

@@ -7,9 +7,7 @@ a view of it, holds the block.
 
 from __future__ import annotations
 
-import os
 import sys
-import threading
 
 import numpy as np
 
@@ -19,11 +17,13 @@ LEAST_BYTES = 32 << 20
 """Of a large result: what is smaller, the C library's allocator keeps by itself."""
 
 NOBODY = 2
-"""References to a block that no result lies in: the list's, and that of the function which counts them."""
+"""References to a block that no result lies in: the variable's, and that of the function which counts them."""
 
 
 class ResultMemory:
-    """Blocks that large results lie in, the ones not used for longest first.
+    """Blocks that large results lie in, the ones not asked for for longest first.
+
+    There is no lock: whoever looks at a block has taken it out of the dict, which is one operation.
 
     Parameters
     ----------
@@ -42,32 +42,28 @@ class ResultMemory:
 
     def __init__(self, most_bytes: int = KEPT_BYTES) -> None:
         self.most_bytes = most_bytes
-        self._blocks: list[np.ndarray] = []
-        self._lock = threading.Lock()
+        self._blocks: dict[int, np.ndarray] = {}
 
     def array(self, array_type: type[np.ndarray], shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
         """Return an uninitialized array, in a block that nobody holds if there is one of its size."""
-        nbytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-        with self._lock:
-            block = self._take(nbytes)
-            self._blocks.append(block)
-            while sum(b.nbytes for b in self._blocks) > self.most_bytes:
-                self._blocks.pop(0)  # a result that lies in it keeps it
-            return array_type(shape, dtype, block, -int(block.ctypes.data) % ALIGNMENT)
+        block = self._take(int(np.prod(shape, dtype=np.int64)) * dtype.itemsize + ALIGNMENT)
+        result = array_type(shape, dtype, block, -int(block.ctypes.data) % ALIGNMENT)
+        self._blocks[id(block)] = block
+        while sum(b.nbytes for b in list(self._blocks.values())) > self.most_bytes:
+            for oldest in list(self._blocks)[:1]:
+                self._blocks.pop(oldest, None)  # a result that lies in it keeps it
+        return result
 
     def _take(self, nbytes: int) -> np.ndarray:
         """Return a block that owns its memory: NumPy lets results that lie in a view hold what is behind it instead."""
-        for place in range(len(self._blocks)):
-            if self._blocks[place].nbytes == nbytes + ALIGNMENT and sys.getrefcount(self._blocks[place]) == NOBODY:
-                return self._blocks.pop(place)
-        return np.empty(nbytes + ALIGNMENT, np.uint8)
-
-    def restart_lock(self) -> None:
-        """Make the lock anew, after a fork."""
-        self._lock = threading.Lock()
+        for key in [key for key, block in list(self._blocks.items()) if block.nbytes == nbytes]:
+            block = self._blocks.pop(key, None)
+            if block is None:
+                continue  # another thread has it
+            if sys.getrefcount(block) == NOBODY:
+                return block
+            self._blocks[key] = block
+        return np.empty(nbytes, np.uint8)
 
 
 result_memory = ResultMemory()
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=result_memory.restart_lock)

@@ -12,12 +12,14 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
+from numhlo.backend.interim.lane_loops import LaneLoop, suits_lanes
 from numhlo.backend.interim.lane_rules import NotStackedError
 from numhlo.backend.interim.lanes import FEW_LANES, StackedMap
 from numhlo.backend.interim.loops import PlainLoop
+from numhlo.backend.interim.rounds import Rounds, suits_rounds
 from numhlo.backend.interim.translation import Translation
 from numhlo.backend.interim.typed import NotPlainError
-from numhlo.backend.program import Buffer, Launch
+from numhlo.backend.program import Buffer, Launch, Loop
 from numhlo.backend.runtime.frame import Frame
 from numhlo.backend.runtime.whole_products import whole_products
 from numhlo.lowering.interpreter import Plan, Plans
@@ -203,31 +205,41 @@ def _go_on() -> None:
 
 
 class MapPlan(OpsPlan):
-    """A launch of a ``numhlo.map``, on all lanes at once."""
+    """A launch of a ``numhlo.map``, on all lanes at once; what its kernel computes before comes first."""
 
-    __slots__ = ("map", "operands", "places")
+    __slots__ = ("map", "places")
     way = "op by op on all lanes at once"
 
     def __init__(self, launch: Launch, plans: Plans) -> None:
-        super().__init__(launch.ops, launch.inputs, launch.outputs, plans)
-        op = launch.ops[-1]
+        *before, op = launch.ops
+        super().__init__(before, launch.inputs, [(v, -1) for v in op.operands], plans)
+        self.outputs = [number for _, number in launch.outputs]
         self.map = StackedMap(op, plans)
-        known = {value: number for number, value in enumerate(self.plan.captured)}
-        self.operands = [known[v] if v in known else _constant(v) for v in op.operands]
         numbers = {value: number for number, value in enumerate(op.results)}
         self.places = [numbers[value] for value, _ in launch.outputs]
 
     def compute(self, arrays: list[np.ndarray]) -> Sequence[np.ndarray]:
         """Return the outputs."""
-        operands = [arrays[x] if isinstance(x, int) else x for x in self.operands]
-        results = self.map.run(operands, current_hook() or _go_on)
+        results = self.map.run(super().compute(arrays), current_hook() or _go_on)
         return [results[k] for k in self.places]
 
 
-def _constant(value: Value) -> np.ndarray:
-    assert isinstance(value.owner, Op)
-    array: np.ndarray = value.owner.attributes["value"]
-    return array
+class RoundsPlan:
+    """A kernel that does all rounds of a loop: round by round, or many rounds at once."""
+
+    __slots__ = ("rounds",)
+
+    def __init__(self, loop: Loop) -> None:
+        self.rounds = LaneLoop(loop) if suits_lanes(loop) else Rounds(loop)
+
+    @property
+    def way(self) -> str:
+        """Return how the loop runs, for reports."""
+        return self.rounds.way
+
+    def run(self, frame: Frame, buffers: Sequence[Buffer]) -> None:
+        """Run the loop on the buffers of its state."""
+        self.rounds.run(lambda number: frame.view(number, buffers[number]), current_hook() or _go_on)
 
 
 def lanes_of(launch: Launch) -> int:
@@ -247,6 +259,8 @@ def make_plan(launches: Sequence[Launch], plans: Plans) -> StepPlan:
             return MapPlan(step, plans)
         except NotStackedError:
             pass  # the body has effects, or ops that can't be stacked: lane by lane, then
+    if step.loop is not None and (suits_rounds(step.loop) or suits_lanes(step.loop)):
+        return RoundsPlan(step.loop)
     if launches[-1].scalar:
         return LoopPlan(launches, plans)
     return OpsPlan(step.ops, step.inputs, step.outputs, plans)

@@ -22,6 +22,8 @@ from numhlo.backend.vector_math.error_function import (
     erfc_f64,
 )
 from numhlo.backend.vector_math.exponential import (
+    exp2_f32,
+    exp2_f64,
     exp_f32,
     exp_f64,
     expm1_f32,
@@ -43,6 +45,7 @@ from numhlo.backend.vector_math.hyperbolic import (
     tanh_f32,
     tanh_f64,
 )
+from numhlo.backend.vector_math.integer_power import pow_i64, pow_u64
 from numhlo.backend.vector_math.inverse_error_function import (
     erf_inv_f32,
     erf_inv_f64,
@@ -68,6 +71,10 @@ from numhlo.backend.vector_math.inverse_trigonometric import (
 from numhlo.backend.vector_math.logarithm import (
     log1p_f32,
     log1p_f64,
+    log2_f32,
+    log2_f64,
+    log10_f32,
+    log10_f64,
     log_f32,
     log_f64,
 )
@@ -122,6 +129,8 @@ __all__ = [
     "erf_inv_f64",
     "erfc_f32",
     "erfc_f64",
+    "exp2_f32",
+    "exp2_f64",
     "exp_c128",
     "exp_f32",
     "exp_f64",
@@ -131,6 +140,10 @@ __all__ = [
     "lgamma_f64",
     "log1p_f32",
     "log1p_f64",
+    "log2_f32",
+    "log2_f64",
+    "log10_f32",
+    "log10_f64",
     "log_c128",
     "log_f32",
     "log_f64",
@@ -138,6 +151,8 @@ __all__ = [
     "logistic_f64",
     "pow_f32",
     "pow_f64",
+    "pow_i64",
+    "pow_u64",
     "rounded_bits",
     "rsqrt_f32",
     "rsqrt_f64",

@@ -30,6 +30,8 @@ from numhlo.backend.vector_math.logarithm import log1p_f64, log_f64
 from numhlo.backend.vector_math.trigonometric import cos_f64, sin_f64
 
 INFINITY = float("inf")
+TINY, TINY_WIDENING = 2.0**-960, 2.0**54
+TINY_SQUARE, TINY_NARROWING = TINY_WIDENING**2, 1.0 / TINY_WIDENING
 
 
 @jitable
@@ -80,9 +82,13 @@ def log_c128(z: Any) -> Any:
 def sqrt_c128(z: Any) -> Any:
     """Return the square root with a real part that is not negative; the imaginary part has ``z``'s sign."""
     re, im = z.real, z.imag
-    half = to_f64(0.5)
-    larger = square_root(half * absolute(re) + half * abs_c128(z))
-    smaller = select(larger == to_f64(0.0), to_f64(0.0), divide(absolute(im), larger + larger))
+    tiny = maximum(absolute(re), absolute(im)) < to_f64(TINY)  # halves of subnormal numbers are rounded
+    half, widening = to_f64(0.5), select(tiny, to_f64(TINY_SQUARE), to_f64(1.0))
+    wide_re, wide_im = absolute(re) * widening, absolute(im) * widening
+    root = square_root(half * wide_re + half * abs_c128(make_c128(wide_re, wide_im)))
+    narrowing = select(tiny, to_f64(TINY_NARROWING), to_f64(1.0))
+    larger = root * narrowing
+    smaller = select(root == to_f64(0.0), to_f64(0.0), divide(wide_im, root + root) * narrowing)
     right = re >= to_f64(0.0)
     real, imag = select(right, larger, smaller), select(right, smaller, larger)
     real = select(is_nan(re), re, real)

@@ -1,4 +1,4 @@
-"""exp and expm1: x = k ln 2 + r, a polynomial in r, and scaling by 2**k.
+"""exp, exp2 and expm1: x = k ln 2 + r, a polynomial in r, and scaling by 2**k.
 
 `expm1_parts_f64` and its float32 twin serve the hyperbolic functions and the logistic function too.
 """
@@ -33,7 +33,7 @@ EXP_TAIL_F32 = EXP_F32[1:]
 # the same with an error of 2**-28.2, in float64
 EXP_SHORT = (0.500000009603405, 0.1666651771102173, 0.041666202768783404, 0.008369024777521595, 0.0013950702409326744)
 
-LOG2_E = 1.4426950408889634
+LOG2_E, LN2 = 1.4426950408889634, 0.6931471805599453
 LN2_HIGH = 0.6931471803691238  # 32 bits: k * LN2_HIGH is exact for |k| < 2**21
 LN2_LOW = 1.9082149292705877e-10
 ROUND = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to an integer, which then stands in the low bits
@@ -42,6 +42,8 @@ LOG2_E_F32, LN2_HIGH_F32, LN2_LOW_F32, ROUND_F32 = constants_f32(
     1.4426950408889634, 0.693359375, -0.00021219444005469057, 12582912.0
 )
 ZERO_F32, HALF_F32, ONE_F32, TWO_F32, INFINITY_F32 = constants_f32(0.0, 0.5, 1.0, 2.0, np.inf)
+(LN2_F32,) = constants_f32(0.6931471805599453)
+EXP2_RANGE_F32 = constants_f32(-152.0, 129.0)
 EXP_RANGE_F32 = constants_f32(-110.0, 90.0)
 EXPM1_RANGE_F32 = constants_f32(-30.0, 89.0)
 
@@ -104,6 +106,26 @@ def exp_f32(x: Any) -> Any:
     x = select(x > EXP_RANGE_F32[1], EXP_RANGE_F32[1], x)
     x = select(x < EXP_RANGE_F32[0], EXP_RANGE_F32[0], x)
     t, _k, r, _low = reduced_f32(x)
+    return scaled_f32((r * r * polynomial(r, EXP_F32) + r) + ONE_F32, t)
+
+
+@jitable
+def exp2_f64(x: Any) -> Any:
+    """Return 2**x, to 1.1 ULP; exact where x is whole."""
+    x = select(x > 1025.0, 1025.0, x)
+    x = select(x < -1077.0, -1077.0, x)
+    t = x + ROUND
+    r = (x - (t - ROUND)) * LN2
+    return scaled_f64((r * r * polynomial(r, EXP_F64) + r) + 1.0, t)
+
+
+@jitable
+def exp2_f32(x: Any) -> Any:
+    """Return 2**x, to 1.2 ULP; exact where x is whole."""
+    x = select(x > EXP2_RANGE_F32[1], EXP2_RANGE_F32[1], x)
+    x = select(x < EXP2_RANGE_F32[0], EXP2_RANGE_F32[0], x)
+    t = x + ROUND_F32
+    r = (x - (t - ROUND_F32)) * LN2_F32
     return scaled_f32((r * r * polynomial(r, EXP_F32) + r) + ONE_F32, t)
 
 

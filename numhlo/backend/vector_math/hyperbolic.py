@@ -143,13 +143,13 @@ def exponentials_f64(a: Any) -> Any:
 
 
 @jitable
-def exponentials_short(a: Any) -> Any:
-    """Return ``(up, down, p, g, k)`` as `exponentials_f64` does, for float32."""
+def exponential_short(a: Any) -> Any:
+    """Return ``(e, inverse, p, k)``: e**a = e, its inverse, and p = e - 1 where k is 0; for float32, a >= 0."""
     a = select(a > COSH_OVERFLOW_F32, COSH_OVERFLOW_F32, a)
     t, k, r, _low = reduced_f64(a)
     p = r + r * r * polynomial(r, EXP_SHORT)
-    up, down = halves(t, k)
-    return up, down, p, divide(p, 1.0 + p), k
+    e = f64_from_bits((bits_of_f64(t) + 1023) << 52) * (1.0 + p)
+    return e, divide(ONE, e), p, k
 
 
 @jitable
@@ -165,9 +165,8 @@ def sinh_f64(x: Any) -> Any:
 def sinh_f32(x: Any) -> Any:
     """Return the hyperbolic sine, to 0.8 ULP."""
     wide = to_f64(x)
-    up, down, p, g, k = exponentials_short(absolute(wide))
-    y = select(k == 0.0, 0.25 * (p + g), (up - down) + (up * p + down * g))
-    return to_f32(copy_sign(y + y, wide))
+    e, inverse, p, k = exponential_short(absolute(wide))
+    return to_f32(copy_sign(0.5 * select(k == 0.0, p + p * inverse, e - inverse), wide))
 
 
 @jitable
@@ -181,6 +180,5 @@ def cosh_f64(x: Any) -> Any:
 @jitable
 def cosh_f32(x: Any) -> Any:
     """Return the hyperbolic cosine, to 0.6 ULP."""
-    up, down, p, g, _k = exponentials_short(absolute(to_f64(x)))
-    y = (up + down) + (up * p - down * g)
-    return to_f32(y + y)
+    e, inverse, _p, _k = exponential_short(absolute(to_f64(x)))
+    return to_f32(0.5 * (e + inverse))

@@ -1,4 +1,7 @@
-"""log and log1p: x = 2**k m with m in [sqrt(1/2), sqrt(2)), then log m = 2 atanh((m - 1) / (m + 1)) by a polynomial."""
+"""Logarithms: x = 2**k m with m in [sqrt(1/2), sqrt(2)), then log m = 2 atanh((m - 1) / (m + 1)) by a polynomial.
+
+In other bases log m is a head of few bits, whose product with a constant in two parts loses nothing, and the rest.
+"""
 
 from __future__ import annotations
 
@@ -31,6 +34,15 @@ MANTISSA_MASK = 0xFFFFFFFFFFFFF
 SMALLEST_NORMAL = 2.2250738585072014e-308
 TWO_52_BITS = 0x4330000000000000  # with a small integer in the low bits this is 2**52 plus that integer
 TWO_52_AND_BIAS = 4503599627370496.0 + 1023.0
+
+HEAD, HEAD_F32 = -(1 << 29), -(1 << 12)  # masks of the bits that heads keep
+LOG2_E_HIGH, LOG2_E_LOW = 1.4426950216293335, 1.9259629911266175e-08  # 24 bits, and the rest
+LOG10_E_HIGH, LOG10_E_LOW = 0.4342944622039795, 1.9699272335463627e-08
+LOG10_2_HIGH, LOG10_2_LOW = 0.30102999566361177, 3.694239077158931e-13  # 40 bits: k * LOG10_2_HIGH is exact
+LOG2_E_HIGH_F32, LOG2_E_LOW_F32, LOG10_E_HIGH_F32, LOG10_E_LOW_F32 = constants_f32(
+    1.4423828125, 0.00031222839606925845, 0.4342041015625, 9.038033749675378e-05
+)
+LOG10_2_HIGH_F32, LOG10_2_LOW_F32 = constants_f32(0.301025390625, 4.605038981195214e-06)
 
 SQRT_HALF_BITS_F32 = 0x3F3504F3
 MANTISSA_MASK_F32 = 0x7FFFFF
@@ -102,6 +114,78 @@ def log_f32(x: Any) -> Any:
     """Return the natural logarithm, to 0.9 ULP."""
     k, m = split_f32(x)
     y = log_sum_f32(k, m - ONE_F32, ZERO_F32)
+    y = select(x < INFINITY_F32, y, x)
+    return select(x > ZERO_F32, y, select(x == ZERO_F32, -INFINITY_F32, NAN_F32))
+
+
+@jitable
+def log_parts_f64(f: Any) -> Any:
+    """Return log(1 + f) as a head of 24 bits and the rest."""
+    s = divide(f, 2.0 + f)
+    z = s * s
+    half_square = 0.5 * f * f
+    tail = s * (half_square + z * polynomial(z, LOG_F64))
+    head = f64_from_bits(bits_of_f64(f - half_square) & HEAD)
+    return head, ((f - head) - half_square) + tail
+
+
+@jitable
+def log_parts_f32(f: Any) -> Any:
+    """Return log(1 + f) as a head of 12 bits and the rest."""
+    s = divide(f, TWO_F32 + f)
+    z = s * s
+    half_square = HALF_F32 * f * f
+    tail = s * (half_square + z * polynomial(z, LOG_F32))
+    head = f32_from_bits(bits_of_f32(f - half_square) & HEAD_F32)
+    return head, ((f - head) - half_square) + tail
+
+
+@jitable
+def log2_f64(x: Any) -> Any:
+    """Return the logarithm of base 2, to 0.9 ULP; exact at powers of two."""
+    k, m = split_f64(x)
+    head, rest = log_parts_f64(m - 1.0)
+    large = head * LOG2_E_HIGH
+    y = k + large
+    y = y + (((k - y) + large) + (rest * LOG2_E_HIGH + (head + rest) * LOG2_E_LOW))
+    y = select(x < np.inf, y, x)
+    return select(x > 0.0, y, select(x == 0.0, -np.inf, np.nan))
+
+
+@jitable
+def log2_f32(x: Any) -> Any:
+    """Return the logarithm of base 2, to 0.9 ULP; exact at powers of two."""
+    k, m = split_f32(x)
+    head, rest = log_parts_f32(m - ONE_F32)
+    large = head * LOG2_E_HIGH_F32
+    y = k + large
+    y = y + (((k - y) + large) + (rest * LOG2_E_HIGH_F32 + (head + rest) * LOG2_E_LOW_F32))
+    y = select(x < INFINITY_F32, y, x)
+    return select(x > ZERO_F32, y, select(x == ZERO_F32, -INFINITY_F32, NAN_F32))
+
+
+@jitable
+def log10_f64(x: Any) -> Any:
+    """Return the logarithm of base 10, to 0.9 ULP."""
+    k, m = split_f64(x)
+    head, rest = log_parts_f64(m - 1.0)
+    large, whole = head * LOG10_E_HIGH, k * LOG10_2_HIGH
+    y = whole + large
+    low = k * LOG10_2_LOW + (rest * LOG10_E_HIGH + (head + rest) * LOG10_E_LOW)
+    y = y + (((whole - y) + large) + low)
+    y = select(x < np.inf, y, x)
+    return select(x > 0.0, y, select(x == 0.0, -np.inf, np.nan))
+
+
+@jitable
+def log10_f32(x: Any) -> Any:
+    """Return the logarithm of base 10, to 0.9 ULP."""
+    k, m = split_f32(x)
+    head, rest = log_parts_f32(m - ONE_F32)
+    large, whole = head * LOG10_E_HIGH_F32, k * LOG10_2_HIGH_F32
+    y = whole + large
+    low = k * LOG10_2_LOW_F32 + (rest * LOG10_E_HIGH_F32 + (head + rest) * LOG10_E_LOW_F32)
+    y = y + (((whole - y) + large) + low)
     y = select(x < INFINITY_F32, y, x)
     return select(x > ZERO_F32, y, select(x == ZERO_F32, -INFINITY_F32, NAN_F32))
 

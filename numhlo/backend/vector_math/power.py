@@ -47,6 +47,8 @@ CBRT = (
 )
 CBRT_BITS = 715092000  # (1023 - 1023 / 3) 2**20 less what balances the first guess's error
 CBRT_MASK = -0x40000000
+INVERSE_CBRT_BITS = 1430188164  # (1023 + 1023 / 3) 2**20 less what balances the first guess's error
+THIRD, TWO_NINTHS = 0.3333333333333333, 0.2222222222222222
 HIGH_BITS = -0x8000000  # keeps 26 bits of a float64's mantissa
 RATIO = 0.9617966939259756  # 2 / (3 ln 2), in two parts
 RATIO_HIGH = 0.9617966860532761
@@ -196,6 +198,9 @@ def cbrt_f32(x: Any) -> Any:
     """Return the cube root, to 0.6 ULP."""
     wide = to_f64(x)
     a = absolute(wide)
-    t = cbrt_guess(a)
-    t = t + t * divide(divide(a, t * t) - t, 3.0 * t)
-    return to_f32(select((wide == 0.0) | (a == np.inf), wide, copy_sign(t, wide)))
+    y = f64_from_bits((INVERSE_CBRT_BITS - ((bits_of_f64(a) >> 32) * 0x55555556 >> 32)) << 32)  # a**(-1/3)
+    e = 1.0 - a * y * y * y
+    y = y + y * e * (THIRD + TWO_NINTHS * e)
+    e = 1.0 - a * y * y * y
+    y = y + y * e * (THIRD + TWO_NINTHS * e)
+    return to_f32(select((wide == 0.0) | (a == np.inf), wide, copy_sign(a * y * y, wide)))

@@ -77,9 +77,9 @@ from numhlo.compilation.looking import clear_caches, debug_infs, debug_nans, log
 from numhlo.tracer.absent import NOT_OF_JAX as _ADVICE
 from numhlo.tracer.absent import raise_absent as _raise_absent
 from numhlo.tracer.arguments import ShapeDtypeStruct, typeof
-from numhlo.tracer.checkpoint_policies import checkpoint_policies
 from numhlo.tracer.known_now import ensure_compile_time_eval
 from numhlo.tracer.scopes import named_scope
+from numhlo.tracer.transformations.checkpoint_policies import checkpoint_policies
 
 __all__ = [
     "Array",

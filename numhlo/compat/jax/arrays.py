@@ -6,7 +6,7 @@ An array here is NumPy's ndarray, read-only, with JAX's meaning of ``+=``. Trace
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,13 @@ import numpy as np
 from numhlo.compat.jax.processor import Device
 from numhlo.tracer import array as mutable
 from numhlo.tracer.namespace.at import At, Rules
-from numhlo.tracer.pytree_registration import Partial
-from numhlo.tracer.pytrees import tree_leaves, tree_map
+from numhlo.tracer.namespace.core import contains_tracer
+from numhlo.tracer.namespace.index_items import as_traced
+from numhlo.tracer.namespace.weak_numbers import with_weak_numbers
 from numhlo.tracer.semantics import immutable_arrays, refuse_write
 from numhlo.tracer.trace import Tracer
+from numhlo.tracer.trees.pytree_registration import Partial
+from numhlo.tracer.trees.pytrees import tree_leaves, tree_map
 
 ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
 IN_PLACE = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift", "matmul")
@@ -36,7 +39,19 @@ class Array(mutable.Array, metaclass=_Instances):
     __slots__ = ()
 
     def __getitem__(self, index: Any) -> Any:
-        return frozen(super().__getitem__(index))
+        if contains_tracer(index):
+            return as_traced(self)[index]  # type: ignore[index]
+        try:
+            return frozen(super().__getitem__(index))
+        except IndexError:  # JAX clamps integers out of bounds; what is wrong otherwise raises again
+            with immutable_arrays():
+                return At(self, Rules(finish=frozen))[index].get()
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the elements along the first axis; NumPy's own iteration ends with the index that is out of bounds."""
+        if not self.ndim:
+            raise TypeError("iteration over a 0-d array")
+        return (self[place] for place in range(len(self)))
 
     def __setitem__(self, index: Any, value: Any) -> None:
         refuse_write("x[index] = value")
@@ -46,8 +61,8 @@ class Array(mutable.Array, metaclass=_Instances):
 
     @property
     def at(self) -> At:
-        """Return the array's functional updates; indices out of bounds are dropped, and read as NaN."""
-        return At(self, Rules(update_mode="drop", read_mode="fill", finish=frozen))
+        """Return the array's functional updates; indices out of bounds are dropped, and clamped when read."""
+        return At(self, Rules(update_mode="drop", read_mode="clip", finish=frozen))
 
     @property
     def weak_type(self) -> bool:
@@ -99,23 +114,19 @@ def _thawing(name: str) -> Callable[..., Any]:
 
     @functools.wraps(method)
     def public(self: Any, *args: Any, **options: Any) -> Any:
+        if contains_tracer((args, (*options.values(),))):
+            return getattr(as_traced(self), name)(*args, **options)
         return tree_map(frozen, method(thawed(self), *args, **options))
 
     return public
 
 
-for _name in ("mean", "nonzero", "round", "std", "var"):
+for _name in (
+    "all", "any", "argmax", "argmin", "argpartition", "argsort", "astype", "choose", "clip", "compress", "copy",
+    "cumprod", "cumsum", "dot", "flatten", "max", "mean", "min", "nonzero", "prod", "repeat", "round", "searchsorted",
+    "std", "sum", "take", "trace", "var",
+):  # fmt: skip
     setattr(Array, _name, _thawing(_name))
-
-
-def with_weak_numbers(operands: Iterable[Any]) -> list[Any]:
-    """Return operands with Python's numbers in the dtype of a float that ml_dtypes defines, if one is among them.
-
-    NumPy widens such arrays beside them: bfloat16 times 0.5 is float32 there, and bfloat16 in JAX.
-    """
-    found = list(operands)
-    narrow = next((x.dtype for x in found if isinstance(x, np.ndarray) and x.dtype.kind == "V"), None)
-    return found if narrow is None else [narrow.type(x) if type(x) in (int, float) else x for x in found]
 
 
 def _with_weak_number(name: str) -> Callable[[Any, Any], Any]:

@@ -19,6 +19,9 @@ PRODUCTS = (
 )  # fmt: skip
 """Functions that take ``precision`` and ``preferred_element_type``."""
 
+QUESTIONS = ("allclose", "array_equal", "array_equiv")
+"""Functions whose answer is an array of one bool, where NumPy's is Python's."""
+
 CHOICES = {"array": "device", "digitize": "method", "isin": "method", "polyval": "unroll", "searchsorted": "method"}
 """Functions with an option that means nothing here, and its name."""
 
@@ -36,11 +39,21 @@ def with_options(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     -------
     callable
     """
+    if name in QUESTIONS:
+        return _answer(function)
     if name in PRODUCTS:
         return _product(function)
     if name in CHOICES:
         return _without(function, CHOICES[name])
     return _promoting(function) if name in ("sum", "prod") else function
+
+
+def _answer(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def public(*args: Any, **kwargs: Any) -> Any:
+        return frozen(numhlo.numpy.asarray(function(*args, **kwargs)))
+
+    return public
 
 
 def _without(function: Callable[..., Any], option: str) -> Callable[..., Any]:

@@ -8,8 +8,8 @@ from typing import Any
 from numhlo.compat.jax import lax
 from numhlo.compat.jax.arrays import immutably
 from numhlo.compat.jax.transformations import traced_immutably
-from numhlo.tracer import custom_batching
-from numhlo.tracer.pytrees import tree_flatten, tree_leaves, tree_map, tree_unflatten
+from numhlo.tracer.transformations import custom_batching
+from numhlo.tracer.trees.pytrees import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 __all__ = ["custom_vmap", "sequential_vmap"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from numhlo.compat.jax.arrays import immutably
 from numhlo.compat.jax.transformations import traced_immutably
-from numhlo.tracer import custom_backward, custom_forward
+from numhlo.tracer.transformations import custom_backward, custom_forward
 
 
 class custom_jvp(custom_forward.custom_jvp):  # noqa: N801 - JAX's name

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from numhlo.numpy import bfloat16, finfo, iinfo, issubdtype, result_type
-from numhlo.tracer.derivative_arguments import FLOAT0 as float0  # noqa: N811 - it is a dtype, and has JAX's name
+from numhlo.tracer.absent import raise_absent as _raise_absent
+from numhlo.tracer.transformations.derivative_arguments import FLOAT0 as float0  # noqa: N811 - it is a dtype, and has JAX's name
 
 __all__ = ["bfloat16", "canonicalize_dtype", "finfo", "float0", "iinfo", "issubdtype", "itemsize_bits", "result_type"]
 
@@ -51,3 +52,7 @@ def itemsize_bits(dtype: Any) -> int:
     32
     """
     return 8 * int(np.dtype(dtype).itemsize)
+
+
+def __getattr__(name: str) -> object:
+    _raise_absent(__name__, name, {"prng_key": "ask for uint32: keys are arrays of two such numbers"})

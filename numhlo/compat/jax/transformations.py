@@ -10,9 +10,10 @@ from numhlo.compat.jax.arrays import immutably
 from numhlo.compilation import jit as compilation
 from numhlo.compilation import shape_evaluation
 from numhlo.compilation.disabling import disable_jit as disable_jit
-from numhlo.tracer import checkpointing, closures, differentiating, jacobians, scopes, transposing, vectorizing
-from numhlo.tracer.pytrees import tree_map
+from numhlo.tracer import scopes
 from numhlo.tracer.semantics import immutable_arrays
+from numhlo.tracer.transformations import checkpointing, closures, differentiating, jacobians, transposing, vectorizing
+from numhlo.tracer.trees.pytrees import tree_map
 
 
 def traced_immutably(fun: Callable[..., Any]) -> Callable[..., Any]:
@@ -25,6 +26,38 @@ def traced_immutably(fun: Callable[..., Any]) -> Callable[..., Any]:
             return fun(*own_args, **own_kwargs)
 
     return body
+
+
+class Stage:
+    """A stage on the way to machine code, whose calls return immutable arrays.
+
+    Parameters
+    ----------
+    stage : object
+        What `trace`, `lower` or `compile` of numhlo's own function returned.
+    """
+
+    def __init__(self, stage: Any) -> None:
+        self._stage = stage
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the compiled function."""
+        return immutably(self._stage)(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(object.__getattribute__(self, "_stage"), name)
+        return _staged(found) if name in STAGES else found
+
+    def __repr__(self) -> str:
+        return repr(self._stage)
+
+
+STAGES = ("trace", "lower", "compile")
+"""Methods that return stages."""
+
+
+def _staged(method: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *args, **kwargs: Stage(method(*args, **kwargs))
 
 
 class JittedFunction:
@@ -49,7 +82,8 @@ class JittedFunction:
         return self if instance is None else JittedFunction(self._jitted.__get__(instance, owner))
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(object.__getattribute__(self, "_jitted"), name)
+        found = getattr(object.__getattribute__(self, "_jitted"), name)
+        return _staged(found) if name in STAGES else found
 
     def __repr__(self) -> str:
         return repr(self._jitted)

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from numhlo.compat.jax.arrays import immutably, thawed, with_weak_numbers
+from numhlo.compat.jax.arrays import immutably, thawed
 from numhlo.tracer.namespace.elementwise import Ufunc
-from numhlo.tracer.pytrees import tree_map
+from numhlo.tracer.namespace.index_brackets import Grid, Joiner
+from numhlo.tracer.trees.pytrees import tree_map
 
 
 def _on_thawed(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -25,12 +26,14 @@ def _on_thawed(function: Callable[..., Any]) -> Callable[..., Any]:
     return public
 
 
-def _of_weak_numbers(ufunc: Ufunc) -> Callable[..., Any]:
-    @functools.wraps(ufunc)
-    def public(*operands: Any, **options: Any) -> Any:
-        return ufunc(*with_weak_numbers(operands), **options)
+class _Indexed:
+    """``r_[...]`` and its kin: what is written between brackets becomes an immutable array."""
 
-    return public
+    def __init__(self, maker: Any) -> None:
+        self._maker = maker
+
+    def __getitem__(self, key: Any) -> Any:
+        return immutably(self._maker.__getitem__)(key)
 
 
 METHODS = ("reduce", "accumulate", "outer")
@@ -47,9 +50,11 @@ def seen_as_jax(module: ModuleType, name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
     value = getattr(module, name)
+    if isinstance(value, Joiner | Grid):
+        return _Indexed(value)
     if isinstance(value, type | ModuleType) or not callable(value):
         return value
-    wrapped: Any = immutably(_on_thawed(_of_weak_numbers(value) if isinstance(value, Ufunc) else value))
+    wrapped: Any = immutably(_on_thawed(value))
     if isinstance(value, Ufunc):
         for method in METHODS:
             setattr(wrapped, method, immutably(getattr(value, method)))

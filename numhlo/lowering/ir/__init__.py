@@ -1,6 +1,6 @@
 """The vocabulary's bottom: errors, source locations, types and the graph. Knows no op."""
 
-from numhlo.lowering.ir.graph import Function, Module, Op, Region, Value, functions_in
+from numhlo.lowering.ir.graph import Function, Module, Op, Region, Substitution, Value, functions_in
 from numhlo.lowering.ir.location import UNKNOWN, Location, WrittenLocation, capture_location, inside_scope
 from numhlo.lowering.ir.types import (
     DYNAMIC,
@@ -22,6 +22,7 @@ __all__ = [
     "Module",
     "Op",
     "Region",
+    "Substitution",
     "TensorType",
     "TokenType",
     "TupleType",

@@ -68,6 +68,10 @@ class AxisOutOfBoundsError(NumhloError, IndexError, ValueError):
     """An axis or an index lies outside the array."""
 
 
+class InvalidIndexError(NumhloError, IndexError, TypeError, ValueError):
+    """What stands between brackets is no index: NumPy's `IndexError`, or Python's error for a slice."""
+
+
 class InvalidValueError(NumhloError, FloatingPointError):
     """A checked function made a NaN or an infinity of numbers that are none."""
 

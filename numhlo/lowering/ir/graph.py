@@ -9,6 +9,7 @@ by object, never by name: names are given when a module is printed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +39,20 @@ class Value:
         self.owner = owner
         if isinstance(type, TensorType):
             self.tensor = type
+
+
+class Substitution(dict[Value, Value]):
+    """Values that take the place of others; a value without one stands for itself.
+
+    Examples
+    --------
+    >>> kept = Region([TensorType((), np.dtype(bool))]).arguments[0]
+    >>> Substitution()[kept] is kept
+    True
+    """
+
+    def __missing__(self, value: Value) -> Value:
+        return value
 
 
 class Op:
@@ -181,9 +196,9 @@ class Function:
         """Return the functions that ops of the body refer to, each once, in order of first use."""
         found: dict[int, Function] = {}
         for op in self.body.walk():
-            for attribute in op.attributes.values():
-                kind = type(attribute)
-                if kind in _PLAIN or (kind is tuple and _PLAIN.issuperset(map(type, attribute))):
+            for attribute in op.attributes.values() if op.attributes else ():
+                kind: Any = type(attribute)
+                if not _may_hold(kind) or (kind is tuple and _PLAIN.issuperset(map(type, attribute))):
                     continue  # nearly all attributes: most graphs are walked because they might refer to functions
                 for function in functions_in(attribute):
                     found.setdefault(id(function), function)
@@ -211,6 +226,12 @@ class Function:
 
 _PLAIN = frozenset({int, bool, str, float, type(None), np.ndarray})
 """Types of attributes that hold no function."""
+
+
+@cache
+def _may_hold(kind: type) -> bool:
+    """Return whether attributes of a type may hold a function."""
+    return issubclass(kind, Function | tuple | list | Mapping)
 
 
 def functions_in(attribute: Any) -> Iterator[Function]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import linecache
 import os
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +17,8 @@ from pathlib import Path
 from types import CodeType
 
 import numpy
+
+from numhlo.lowering.ir.scoped_values import ScopedValue
 
 _NUMPY = Path(numpy.__file__).parent
 _FOLDERS = (Path(__file__).parents[2], _NUMPY, _NUMPY.with_name("scipy"))
@@ -119,21 +120,15 @@ class WrittenLocation(Location):
         self.has_place = True
 
 
-class _Scope(threading.local):
-    name = ""
-
-
-_scope = _Scope()
+_scope = ScopedValue("")
 
 
 @contextmanager
 def inside_scope(name: str) -> Iterator[None]:
     """Give a name to all locations that are captured in a block, behind those of the blocks around it."""
-    outer, _scope.name = _scope.name, f"{_scope.name}/{name}" if _scope.name else name
-    try:
+    outer = _scope.get()
+    with _scope.bound(f"{outer}/{name}" if outer else name):
         yield
-    finally:
-        _scope.name = outer
 
 
 UNKNOWN = Location(None, 0, "unknown")
@@ -150,7 +145,7 @@ def capture_location() -> Location:
         if frame.f_back is None:
             break
         frame = frame.f_back
-    return Location(frame.f_code, frame.f_lasti, scope=_scope.name)
+    return Location(frame.f_code, frame.f_lasti, scope=_scope.get())
 
 
 USERS, SKIPPED, REPLAYING = range(3)

@@ -61,6 +61,8 @@ COMPLEX = frozenset({ELEMENT_TYPES["complex<f32>"], ELEMENT_TYPES["complex<f64>"
 FLOATS = frozenset(ELEMENT_TYPES.values()) - INTEGERS - COMPLEX - {BOOL}
 NARROW_FLOATS = FLOATS - {ELEMENT_TYPES["f32"], ELEMENT_TYPES["f64"]}
 """Floats that are computed in float32 and rounded once after every op."""
+EXTENSIONS = frozenset(dtype for dtype in ELEMENT_TYPES.values() if dtype.isbuiltin != 1)
+"""Those of ml_dtypes. To ask an array's dtype itself would be wrong: after ``newbyteorder`` none is built in."""
 
 
 def element_spelling(dtype: np.dtype) -> str:

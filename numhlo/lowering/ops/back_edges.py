@@ -6,29 +6,21 @@ which has written nothing yet, is dropped, and the loop starts again in native c
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from numhlo.lowering.ir.scoped_values import ScopedValue
 
-class _State(threading.local):
-    hook: Callable[[], None] | None = None
-
-
-_state = _State()
+_hook: ScopedValue[Callable[[], None] | None] = ScopedValue(None)
 
 
 def current_hook() -> Callable[[], None] | None:
     """Return what this thread's loops call at each back-edge, or None."""
-    return _state.hook
+    return _hook.get()
 
 
 @contextmanager
 def at_back_edges(hook: Callable[[], None]) -> Iterator[None]:
     """Call ``hook`` at every back-edge of the loops that this thread evaluates in the block."""
-    previous = _state.hook
-    _state.hook = hook
-    try:
+    with _hook.bound(hook):
         yield
-    finally:
-        _state.hook = previous

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import TensorType, Type
-from numhlo.lowering.ir.types import INTEGERS, NARROW_FLOATS
+from numhlo.lowering.ir.types import EXTENSIONS, INTEGERS, NARROW_FLOATS
 from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers
 from numhlo.lowering.ops.extents import in_range, is_unique, same_extent, same_shape
 from numhlo.lowering.ops.primitive import RESULT_TYPES, Arrays, Attribute, Primitive, RegionFunction, Signature
@@ -111,7 +111,7 @@ def accumulation_dtype(dtype: np.dtype) -> np.dtype:
     """Return the type in which a result of ``dtype`` is summed."""
     if dtype in NARROW_FLOATS:
         return np.dtype(np.float32)
-    if dtype in INTEGERS and dtype.isbuiltin != 1:
+    if dtype in INTEGERS & EXTENSIONS:
         return np.dtype(np.int32)
     return dtype
 

@@ -21,7 +21,7 @@ def same_shape(first: Sequence[int], second: Sequence[int]) -> bool:
     >>> same_shape((2, DYNAMIC), (2, 3)), same_shape((2,), (2, 1))
     (True, False)
     """
-    return len(first) == len(second) and all(map(same_extent, first, second))
+    return first == second or (len(first) == len(second) and all(map(same_extent, first, second)))
 
 
 def same_type(first: Type, second: Type) -> bool:

@@ -89,7 +89,10 @@ class Signature:
     @property
     def tensors(self) -> list[TensorType]:
         """Return all operands' types, which must be tensors'."""
-        return [self.tensor(k) for k in range(len(self.operands))]
+        for index, type in enumerate(self.operands):
+            if not isinstance(type, TensorType):
+                self.tensor(index)  # raises
+        return list(self.operands)  # type: ignore[arg-type]
 
     def result_tensor(self, index: int = 0) -> TensorType:
         """Return the declared type of a result, which must be given and a tensor's."""

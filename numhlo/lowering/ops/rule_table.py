@@ -63,7 +63,10 @@ class RuleTable(Generic[Rule]):
             return found
 
     def __getitem__(self, definition: Primitive) -> Rule:
-        rule = self.find(definition)
+        try:
+            rule = self._found[definition]
+        except KeyError:
+            rule = self.find(definition)
         if rule is None:
             raise UnsupportedError(
                 f"{definition.name} has no rule to {self.verb} it",

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from numhlo.lowering.ir import Region, Value
-from numhlo.lowering.ir.types import BOOL, COMPLEX, FLOATS, INTEGERS
+from numhlo.lowering.ir.types import BOOL, COMPLEX, EXTENSIONS, FLOATS, INTEGERS
 from numhlo.lowering.ops.bit_patterns import order_keys
 
 
@@ -69,7 +69,7 @@ def ordered_keys(array: np.ndarray, *, total: bool) -> list[np.ndarray]:
         return [_float_key(array, total)]
     if array.dtype == BOOL:
         return [array.view(np.uint8)]
-    if array.dtype in INTEGERS and array.dtype.isbuiltin != 1:
+    if array.dtype in INTEGERS & EXTENSIONS:
         return [array.astype(np.int8)]
     return [array]
 
@@ -77,5 +77,5 @@ def ordered_keys(array: np.ndarray, *, total: bool) -> list[np.ndarray]:
 def _float_key(array: np.ndarray, total: bool) -> np.ndarray:
     if total:
         return order_keys(array)
-    wide = array if array.dtype.isbuiltin == 1 else array.astype(np.float32)
+    wide = array.astype(np.float32) if array.dtype in EXTENSIONS else array
     return order_keys(np.where(np.isnan(wide), np.array(np.nan, wide.dtype), wide + np.array(0, wide.dtype)))

@@ -8,12 +8,13 @@ by primitive (`PATTERNS`); each states its algebra and returns a value, or None 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from numhlo.lowering.interpreter import evaluate_op
-from numhlo.lowering.ir import Function, Op, Region, TensorType, Type, Value
+from numhlo.lowering.ir import Function, Op, Region, Substitution, TensorType, Type, Value
 from numhlo.lowering.ir.location import Location
 from numhlo.lowering.ops import control_flow, creation, layout
 from numhlo.lowering.ops.effects import op_has_effects
@@ -56,7 +57,7 @@ class Rewriter:
         self.counts: dict[str, int] = {}
         self._outlined: dict[Function, Function] = {}
         self.location: Location | None = None
-        self._values: dict[Value, Value] = {}
+        self._values = Substitution()
         self._regions: list[Region] = []
         self._shared: list[dict[Any, list[Value]]] = []
         self._functions: dict[int, tuple[Function, Function]] = {}
@@ -67,7 +68,7 @@ class Rewriter:
         if found is not None:
             return found[1]
         outer = self._values, self._regions, self._shared
-        self._values, self._regions, self._shared = {}, [], []
+        self._values, self._regions, self._shared = Substitution(), [], []
         try:
             result = Function(source.name, self.region(source.body), visibility=source.visibility)
         finally:
@@ -112,11 +113,8 @@ class Rewriter:
             self.location = op.location
             body = self._inlined_body(op) if op.definition in CALLING else None
             if body is None:
-                made = self._visit(op)
-                if len(op.results) == 1 == len(made):
-                    self._values[op.results[0]] = made[0]
-                else:
-                    self._define(op.results, made)
+                for value, made in zip(op.results, self._visit(op), strict=True):
+                    self._values[value] = made
             else:
                 self._define(body.arguments, self._rewritten(op.operands))
                 nested.append((body, iter(body.ops), op))
@@ -125,7 +123,7 @@ class Rewriter:
         self._values.update(zip(values, rewritten, strict=True))
 
     def _rewritten(self, values: Sequence[Value]) -> list[Value]:
-        return [self._values.get(v, v) for v in values]
+        return list(map(self._values.__getitem__, values))
 
     def _inlined_body(self, op: Op) -> Region | None:
         """Return the body of the function that an op calls, if it takes the op's place."""
@@ -155,7 +153,7 @@ class Rewriter:
         if has_empty(operands):
             operands = self._with_empty_constants(operands)
         regions = [self.region(r) for r in op.regions] if op.regions else ()
-        types, attributes = [v.type for v in op.results], _without_notes(op)
+        types, attributes = [v.type for v in op.results], op.attributes and _without_notes(op)
         if [v.type for v in operands] == [v.type for v in op.operands]:  # lists compare by identity first
             return self._append(Op(op.definition, operands, attributes, regions, types, op.location))
         results = types if op.definition.explicit_result else None
@@ -301,7 +299,7 @@ def has_empty(values: Sequence[Value]) -> bool:
 def constant_array(value: Value) -> np.ndarray | None:
     """Return the array that a constant op holds, or None for any other value."""
     owner = value.owner
-    if isinstance(owner, Op) and owner.definition is creation.CONSTANT:
+    if type(owner) is Op and owner.definition is creation.CONSTANT:
         array: np.ndarray = owner.attributes["value"]
         return array
     return None
@@ -339,8 +337,14 @@ def region_key(region: Region, outer: Sequence[Value]) -> Any:
     return types, tuple(parts), tuple(numbers[v] for v in region.returns)
 
 
-_SIMPLE = frozenset({int, bool, str, float, type(None)})
-_ONLY_INTEGERS = frozenset({int})
+_ALIKE = frozenset({frozenset({int}), frozenset({str}), frozenset()})
+"""Types of the elements of tuples that are keys as they are: those with numbers of other types may equal them."""
+
+
+@cache
+def _is_key(kind: type) -> bool:
+    """Return whether attributes of a type are keys as they are."""
+    return not issubclass(kind, np.ndarray | Mapping | list | tuple | Function)
 
 
 def attributes_key(attributes: Mapping[str, Any]) -> Any:
@@ -349,8 +353,8 @@ def attributes_key(attributes: Mapping[str, Any]) -> Any:
 
 
 def _attribute_key(value: Any) -> Any:
-    kind = type(value)
-    if kind in _SIMPLE or (kind is tuple and _ONLY_INTEGERS.issuperset(map(type, value))):
+    kind: Any = type(value)
+    if _is_key(kind) or (kind is tuple and frozenset(map(type, value)) in _ALIKE):
         return kind, value
     if isinstance(value, np.ndarray):
         data = value.tobytes() if value.nbytes <= FOLD_BYTES else id(value)
@@ -358,7 +362,5 @@ def _attribute_key(value: Any) -> Any:
     if isinstance(value, Mapping):
         return tuple(sorted((k, _attribute_key(v)) for k, v in value.items()))
     if isinstance(value, list | tuple):
-        return type(value), tuple(map(_attribute_key, value))
-    if isinstance(value, Function):
-        return id(value)
-    return type(value), value
+        return kind, tuple(map(_attribute_key, value))
+    return id(value)  # a function

@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from numhlo.lowering.ir import Value
-from numhlo.tracer.bodies import own_arrays
-from numhlo.tracer.pytrees import tree_flatten, tree_leaves, tree_map, tree_unflatten
+from numhlo.tracer.control_flow.bodies import own_arrays
 from numhlo.tracer.trace import Cell, Tracer, current_trace
+from numhlo.tracer.trees.pytrees import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 
 def can_be_lent(x: Any) -> bool:

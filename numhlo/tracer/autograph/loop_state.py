@@ -13,10 +13,10 @@ from numhlo.lowering.ir.errors import MutationError, UnsupportedError
 from numhlo.tracer.autograph.lent_storage import KeptLeaves, LentStorage, can_be_lent
 from numhlo.tracer.autograph.undefined import Undefined
 from numhlo.tracer.autograph.variables import Variables, is_traceable
-from numhlo.tracer.control_flow import as_predicate
+from numhlo.tracer.control_flow.branches import as_predicate
 from numhlo.tracer.namespace.core import asarray
-from numhlo.tracer.pytrees import tree_leaves
 from numhlo.tracer.trace import Tracer
+from numhlo.tracer.trees.pytrees import tree_leaves
 
 
 class _ReplacedError(Exception):

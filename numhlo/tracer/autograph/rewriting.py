@@ -28,9 +28,9 @@ from numhlo.tracer.autograph.early_returns import without_early_returns
 from numhlo.tracer.autograph.exits import RUNTIME, without_exits
 from numhlo.tracer.autograph.matches import without_matches
 from numhlo.tracer.autograph.names import Names, always_returns, captured_names, contains_return, names_of
-from numhlo.tracer.captured_walk import is_library
 from numhlo.tracer.marked_calls import Marker
-from numhlo.tracer.plain_numpy import MARKED, Exchange, exchanged_callee
+from numhlo.tracer.plain_python.captured_walk import is_library
+from numhlo.tracer.plain_python.plain_numpy import MARKED, Exchange, exchanged_callee
 
 
 def rewritten(fun: Callable[..., Any]) -> Callable[..., Any]:

@@ -22,13 +22,13 @@ from numhlo.tracer.autograph.variables import Variables as Variables
 from numhlo.tracer.autograph.variables import is_traceable, is_unknown
 from numhlo.tracer.autograph.variables import put as put
 from numhlo.tracer.bind import new_trace
-from numhlo.tracer.control_flow import cond
-from numhlo.tracer.loops import fori_loop, while_loop
+from numhlo.tracer.control_flow.branches import cond
+from numhlo.tracer.control_flow.loops import fori_loop, while_loop
 from numhlo.tracer.namespace import elementwise
 from numhlo.tracer.namespace.core import convert, is_weak, result_dtype
 from numhlo.tracer.namespace.searching import where
-from numhlo.tracer.pytrees import tree_map
 from numhlo.tracer.trace import Tracer
+from numhlo.tracer.trees.pytrees import tree_map
 
 
 def value(read: Callable[[], Any], name: str) -> Any:

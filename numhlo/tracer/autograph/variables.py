@@ -11,10 +11,10 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.tracer.autograph.lent_storage import LentStorage, can_be_lent
 from numhlo.tracer.autograph.undefined import Later, Undefined
-from numhlo.tracer.bodies import is_known
+from numhlo.tracer.control_flow.bodies import is_known
 from numhlo.tracer.namespace.core import TRACEABLE
-from numhlo.tracer.pytrees import tree_leaves
 from numhlo.tracer.trace import Tracer
+from numhlo.tracer.trees.pytrees import tree_leaves
 
 
 def put(owner: Any, attribute: str, value: Any) -> None:

@@ -281,7 +281,7 @@ def transpose_order(region: Region, known: dict[Value, Any], linear: set[Value])
     steps = []
     for op in region.ops:
         outer = free_values(op) if op.regions else []
-        if any(v in linear for v in (*op.operands, *outer)):
+        if not (linear.isdisjoint(op.operands) and linear.isdisjoint(outer)):
             linear.update(op.results)
             steps.append(op)
         else:
@@ -293,7 +293,7 @@ def transpose_order(region: Region, known: dict[Value, Any], linear: set[Value])
 
 def pull_back(op: Op, known: Mapping[Value, Any], gathered: dict[Value, Any]) -> None:
     """Add an op's contribution to its operands' cotangents."""
-    operands = [known.get(v) for v in op.operands]
+    operands = list(map(known.get, op.operands))
     cotangents = [gathered.pop(v, None) for v in op.results]
     tiling = TILING.find(op.definition)
     results = None if tiling is None or cotangents[0] is None else tiling(op, operands, cotangents[0])

@@ -19,7 +19,7 @@ from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.special_functions import in_double
 from numhlo.tracer.namespace.special_gamma import real_operands
 
-__all__ = ["Continuous", "Countable", "Discrete", "Family", "Invertible", "expm1"]
+__all__ = ["Continuous", "Countable", "Dense", "Discrete", "Family", "Invertible", "expm1"]
 
 
 def expm1(x: Any) -> Any:
@@ -127,8 +127,8 @@ class Cumulative(Family):
         return self._distribution("logsf", args, kwargs, (0.0, -np.inf), self._log_above)
 
 
-class Continuous(Cumulative):
-    """A family of distributions with a density."""
+class Dense(Family):
+    """A family of distributions of real numbers with a density: `logpdf` and `pdf`."""
 
     def _standardized(self, x: Any, rest: list[Any]) -> tuple[Any, tuple[Any, ...], Any, Any]:
         *shapes, loc, scale = rest
@@ -157,6 +157,10 @@ class Continuous(Cumulative):
             return b.divide(b.exp(self._selected(z, shapes, legal, (-np.inf, -np.inf), self._log_weight)), scale)
 
         return self._apply("pdf", args, kwargs, formula)
+
+
+class Continuous(Cumulative, Dense):
+    """A family of distributions with a density."""
 
     def _distribution(self, method: str, args: Any, kwargs: Any, outside: tuple[float, float], formula: Any) -> Any:
         def whole(x: Any, *rest: Any) -> Any:

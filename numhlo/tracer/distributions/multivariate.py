@@ -10,6 +10,7 @@ from typing import Any
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ShapeError
 from numhlo.tracer.distributions.closed import HALF_LOG_TAU
+from numhlo.tracer.linear_algebra.scipy_solving import cholesky, solve_triangular
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import diagonals, manipulation, reductions
 from numhlo.tracer.namespace import elementwise as ufuncs
@@ -26,7 +27,6 @@ from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.joining import concatenate_arrays
 from numhlo.tracer.namespace.searching import where
 from numhlo.tracer.namespace.special_functions import gammaln, xlogy
-from numhlo.tracer.scipy_solving import cholesky, solve_triangular
 
 __all__ = ["dirichlet", "multinomial", "multivariate_normal"]
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location, tensor_type_of
 from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.lowering.ir.scoped_values import with_own_bindings
 from numhlo.tracer.array import Array
 from numhlo.tracer.bind import new_trace
 from numhlo.tracer.namespace import advanced_indexing as advanced
@@ -30,7 +31,10 @@ from numhlo.tracer.namespace.index_items import (
     normalize_index,
     strip_leading,
 )
-from numhlo.tracer.namespace.indexing import is_traced_mask, masked_values, set_item
+from numhlo.tracer.namespace.indexing import get_item, is_traced_mask, masked_values, set_item, unsized_part
+from numhlo.tracer.namespace.selected import Selected
+from numhlo.tracer.namespace.traced_slices import write_part
+from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.trace import Tracer, current_trace
 
 MODES = (None, "promise_in_bounds", "clip", "drop", "fill")
@@ -84,14 +88,16 @@ class AtIndex:
     """``x.at[index]``: what to do there. Duplicate indices accumulate; ``mode`` says what happens out of bounds.
 
     Modes are ``"clip"``, ``"drop"`` (for writing), ``"fill"`` (for reading) and ``"promise_in_bounds"``. By default
-    constant indices out of bounds raise; traced ones are dropped when written and clipped when read.
+    constant indices out of bounds raise; traced ones, and all under JAX's rules, are dropped when written and clipped
+    when read.
     """
 
     def __init__(self, array: Any, index: Any, rules: Rules) -> None:
         self.array, self.index, self._rules = array, index, rules
 
     def _update(self, value: Any, kind: str, mode: str | None) -> Any:
-        return self._rules.finish(_update(self.array, self.index, value, kind, mode or self._rules.update_mode))
+        mode = mode or self._rules.update_mode or ("drop" if are_arrays_immutable() else None)
+        return self._rules.finish(_update(self.array, self.index, value, kind, mode))
 
     def get(self, *, mode: str | None = None, fill_value: Any = None, **hints: bool) -> Any:
         """Return ``x[index]``; ``mode="fill"`` gives ``fill_value`` out of bounds."""
@@ -140,7 +146,10 @@ def _run(function: Callable[[Tracer], Any], x: Any) -> Any:
     """Run a traced function of one array; outside tracing in a trace that carries values."""
     if current_trace() is not None:
         return function(as_traced(asarray(x)))
-    array = np.asarray(x)
+    return with_own_bindings(_run_now, function, np.asarray(x))
+
+
+def _run_now(function: Callable[[Tracer], Any], array: np.ndarray) -> Any:
     with new_trace(concrete=True) as trace:
         result = as_traced(function(trace.argument(tensor_type_of(array), array)))
         return np.array(result.concrete).view(Array)
@@ -168,6 +177,8 @@ def _clipped(item: Any, extent: int) -> Any:
 
 def _get(x: Any, index: Any, mode: str | None, fill_value: Any) -> Any:
     def read(array: Tracer) -> Any:
+        if unsized_part(array, index) is not None:
+            return get_item(array, index).copy()
         items = _items(index, array.shape, mode)
         if mode == "fill" and any(is_point(i) for i in items):
             return _filled(array, items, fill_value)
@@ -208,6 +219,10 @@ def _update(x: Any, index: Any, value: Any, kind: str, mode: str | None) -> Any:
 
 def update_in_place(target: Tracer, index: Any, value: Any, kind: str, mode: str | None = None) -> None:
     """Write ``target[index] = value``, or combine the elements there with ``value``, once for each repetition."""
+    part = unsized_part(target, (index,) if isinstance(value, Selected) and is_traced_mask(index) else index)
+    if part is not None:
+        write_part(part, value, None if kind == "set" else lambda old, new: _combined(old, new, kind))
+        return
     if is_traced_mask(index):
         new = value if kind == "set" else _combined(target, _spread_over(target, index, value), kind)
         set_item(target, index, value) if kind == "set" else _write_masked(target, index, new)

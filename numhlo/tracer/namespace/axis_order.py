@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.tracer.aliasing.views import view_transpose
 from numhlo.tracer.namespace.core import (
     asarray,
     implements,
@@ -13,7 +14,6 @@ from numhlo.tracer.namespace.core import (
     normalize_axis,
 )
 from numhlo.tracer.namespace.index_items import as_traced
-from numhlo.tracer.views import view_transpose
 
 __all__ = ["matrix_transpose", "moveaxis", "permute_dims", "rollaxis", "swapaxes", "transpose"]
 

@@ -231,7 +231,9 @@ def as_dtype(dtype: Any, default: Any = np.float64) -> np.dtype:
     TypeError
         If it is no dtype at all.
     """
-    wanted: np.dtype = np.dtype(default if dtype is None else dtype).newbyteorder("=")
+    wanted: np.dtype = np.dtype(default if dtype is None else dtype)
+    if not wanted.isnative:
+        wanted = wanted.newbyteorder("=")
     if wanted not in TRACEABLE:
         raise DTypeError(
             f"dtype {wanted} can't be traced",

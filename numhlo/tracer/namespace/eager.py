@@ -8,11 +8,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from numhlo.lowering.ir.scoped_values import with_own_bindings
 from numhlo.tracer.array import Array
 from numhlo.tracer.bind import new_trace
 from numhlo.tracer.namespace.core import asarray
-from numhlo.tracer.pytrees import tree_map
 from numhlo.tracer.trace import Tracer, current_trace
+from numhlo.tracer.trees.pytrees import tree_map
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -24,6 +25,9 @@ def runs_anywhere(function: F) -> F:
     def public(*args: Any, **kwargs: Any) -> Any:
         if current_trace() is not None:
             return function(*args, **kwargs)
+        return with_own_bindings(run, *args, **kwargs)
+
+    def run(*args: Any, **kwargs: Any) -> Any:
         with new_trace(concrete=True):
             return tree_map(_concrete, function(*args, **kwargs))
 

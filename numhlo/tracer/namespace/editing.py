@@ -7,6 +7,7 @@ with ``inplace=False`` they leave it alone and return a new array, as JAX's do.
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -24,15 +25,18 @@ from numhlo.tracer.namespace.core import (
     broadcast_to_shape,
     convert,
     implements,
+    is_weak,
     normalize_axis,
     reshape_to,
+    result_dtype,
     shape_of,
 )
 from numhlo.tracer.namespace.cumulative import cumsum
 from numhlo.tracer.namespace.elementwise import store
-from numhlo.tracer.namespace.index_items import as_traced, new_array
+from numhlo.tracer.namespace.index_items import as_traced, new_array, unshared
 from numhlo.tracer.namespace.joining import concatenate_arrays
 from numhlo.tracer.namespace.manipulation import shape_tuple
+from numhlo.tracer.semantics import are_arrays_immutable, refuse_write
 from numhlo.tracer.trace import Tracer, current_trace
 
 __all__ = [
@@ -59,6 +63,8 @@ def _flat_or_axis(arr: Any, axis: int | None) -> tuple[Tracer, int]:
 def _known_positions(obj: Any, extent: int, what: str) -> np.ndarray:
     if isinstance(obj, slice):
         return np.arange(extent)[obj]
+    if isinstance(obj, list | tuple) and not obj:
+        return np.zeros(0, np.int64)
     known = obj.known() if isinstance(obj, Tracer) else np.asarray(obj)
     if known is None:
         raise DataDependentShapeError(
@@ -202,7 +208,7 @@ def resize(a: Any, new_shape: Any) -> Any:
     if array.size == 0 or size == 0:
         return new_array(np.zeros(shape, array.dtype))
     copies = concatenate_arrays([array] * -(-size // array.size), 0)
-    return reshape_to(as_traced(copies)[:size], shape)  # type: ignore[index]
+    return unshared(reshape_to(as_traced(copies)[:size], shape))  # type: ignore[index]
 
 
 @implements(np.trim_zeros)
@@ -237,10 +243,16 @@ def writes(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Calla
     """Return a decorator for a function that writes into its first argument, unless called with ``inplace=False``."""
 
     def decorate(traced: Callable[..., Any]) -> Callable[..., Any]:
+        known = inspect.signature(traced)
+        first = next(iter(known.parameters))
+
         @functools.wraps(traced)
-        def public(array: Any, *args: Any, inplace: bool = True, **kwargs: Any) -> Any:
+        def public(*args: Any, inplace: bool = True, **kwargs: Any) -> Any:
+            array, *rest = args or (kwargs.pop(first),)
             target = array
             run = traced
+            if inplace and are_arrays_immutable():
+                refuse_write(f"{function.__name__} in place", f"{function.__name__}(..., inplace=False)")
             if current_trace() is None:
                 target = array if inplace else np.array(array)
                 run = function
@@ -248,9 +260,11 @@ def writes(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Calla
                 target = new_array(asarray(array))
             elif not isinstance(array, Tracer):
                 store(function.__name__, asarray(0), array)
-            result = run(target, *args, **kwargs)
+            result = run(target, *rest, **kwargs)
             return result if inplace else as_arrays(target)
 
+        option = inspect.Parameter("inplace", inspect.Parameter.KEYWORD_ONLY, default=True)
+        public.__signature__ = known.replace(parameters=[*known.parameters.values(), option])  # type: ignore[attr-defined]
         FUNCTIONS[function] = public
         return public
 
@@ -269,6 +283,8 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
     casting : str, optional
         NumPy's rule for the conversion.
     where : array_like of bool, optional
+    inplace : bool, optional
+        Without it, the array stays as it was, and a new one is returned.
 
     Raises
     ------
@@ -284,6 +300,8 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
     >>> array
     array([1., 2.])
     """
+    if is_weak(src) and result_dtype(dst, src) == dst.dtype:
+        src = convert(src, dst.dtype) if isinstance(src, Tracer) else np.asarray(src, dst.dtype)
     store("copyto", asarray(src), dst, where, casting)
 
 
@@ -298,6 +316,8 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
         Of the shape of ``a``.
     values : array_like
         Element ``k`` of them goes to element ``k`` of ``a``, counted without regard of the mask.
+    inplace : bool, optional
+        Without it, the array stays as it was, and a new one is returned.
 
     Examples
     --------
@@ -321,6 +341,8 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
         Of the size of ``arr``.
     vals : array_like
         From the start again where there are too few.
+    inplace : bool, optional
+        Without it, the array stays as it was, and a new one is returned.
 
     Raises
     ------
@@ -353,6 +375,8 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     v : array_like
         From the start again where there are too few.
     mode : "raise", "clip" or "wrap", optional
+    inplace : bool, optional
+        Without it, the array stays as it was, and a new one is returned.
 
     Raises
     ------
@@ -385,6 +409,8 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     val : array_like
     wrap : bool, optional
         In a tall matrix, go on in the rows below, leaving one out.
+    inplace : bool, optional
+        Without it, the array stays as it was, and a new one is returned.
 
     Raises
     ------
@@ -422,6 +448,8 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None = -1) -
         They broadcast to the indices; where one repeats, the last value counts.
     axis : int or None, optional
         None for the flattened array.
+    inplace : bool, optional
+        Without it, the array stays as it was, and a new one is returned.
 
     Raises
     ------

@@ -27,6 +27,8 @@ from numhlo.tracer.namespace.core import (
     spelling,
 )
 from numhlo.tracer.namespace.elementwise_rules import RULES
+from numhlo.tracer.namespace.index_items import unshared
+from numhlo.tracer.namespace.weak_numbers import with_weak_numbers
 from numhlo.tracer.trace import Tracer, current_trace
 
 __all__ = [
@@ -188,7 +190,8 @@ class Ufunc:
         if current_trace() is None:
             target = {} if out is None else {"out": out}  # NumPy refuses None where there are several results
             options = {"where": where, "dtype": dtype, "casting": casting, "order": order, **target}
-            return as_arrays(self.ufunc(*operands, **options))
+            seen = operands if self.nin == 1 or self.ufunc is np.ldexp else with_weak_numbers(operands)
+            return as_arrays(self.ufunc(*seen, **options))
         for unsized in operands:
             if isinstance(unsized, Unsized):
                 return unsized.apply(self, operands, {"out": out, "where": where, "dtype": dtype, "casting": casting})
@@ -208,7 +211,8 @@ class Ufunc:
         result = self.rule(*operands)
         if self.nout > 1:
             return tuple(convert(r, d) for r, d in zip(result, dtypes[self.nin :], strict=True))
-        return convert(result, dtypes[-1])
+        result = convert(result, dtypes[-1])
+        return unshared(result) if result is operands[0] else result
 
     def loop(self, operands: tuple[Any, ...], dtype: Any = None, casting: str = "same_kind") -> tuple[np.dtype, ...]:
         """Return the dtypes that operands are converted to, and those of the results."""
@@ -350,7 +354,9 @@ def store(name: str, result: Any, target: Any, where: Any = True, casting: str =
     if where is not True:
         mask = broadcast_to_shape(asarray(where, np.dtype(bool)), target.shape)
         value = select(mask, value, target)
-    target.assign(value)
+    trace = current_trace()
+    assert trace is not None
+    target.assign(value if isinstance(value, Tracer) else trace.wrap(trace.read(value)))
     return target
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numhlo.tracer.namespace.selected_calls  # noqa: F401 - what is chosen by a mask gets functions by name
 from numhlo.tracer.namespace import (
     axis_order,
     bits_and_windows,
@@ -24,6 +25,7 @@ from numhlo.tracer.namespace import (
     linear_algebra,
     manipulation,
     matrix_products,
+    membership,
     moments,
     nan_reductions,
     norms,
@@ -71,6 +73,7 @@ FAMILIES = (
     linear_algebra,
     manipulation,
     matrix_products,
+    membership,
     moments,
     nan_reductions,
     norms,

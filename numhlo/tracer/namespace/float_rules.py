@@ -30,14 +30,17 @@ def _power_of_two(exponent: Any, dtype: np.dtype) -> Any:
 
 
 def scale_by_power_of_two(x: Any, exponent: Any) -> Any:
-    """Return ``x * 2**exponent`` for signed integers of ``x``'s width, rounded once where the result is normal."""
+    """Return ``x * 2**exponent`` for signed integers of ``x``'s width, rounded once.
+
+    What the first factor makes subnormal, the second one takes to zero, so that it does not matter how it was rounded.
+    """
     mantissa, bias = _layout(x.dtype)
     limit = 2 * (bias + mantissa) + 2
-    clamped = b.maximum(b.minimum(exponent, limit), -limit)
-    third = b.divide(clamped, 3)
-    for part in (third, third, b.subtract(clamped, b.multiply(third, 2))):
-        x = b.multiply(x, _power_of_two(part, x.dtype))
-    return x
+    rest = b.maximum(b.minimum(exponent, limit), -limit)
+    for _ in range(2):
+        part = b.select(b.less(rest, 1 - bias), mantissa + 2 - bias, b.minimum(rest, bias))
+        x, rest = b.multiply(x, _power_of_two(part, x.dtype)), b.subtract(rest, part)
+    return b.multiply(x, _power_of_two(b.maximum(rest, 1 - bias), x.dtype))
 
 
 def logaddexp(x: Any, y: Any) -> Any:

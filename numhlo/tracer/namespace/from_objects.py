@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.tracer.aliasing.views import lies_in
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import manipulation
 from numhlo.tracer.namespace.core import (
@@ -20,7 +21,6 @@ from numhlo.tracer.namespace.core import asarray as to_array
 from numhlo.tracer.namespace.index_items import new_array
 from numhlo.tracer.namespace.manipulation import shape_tuple
 from numhlo.tracer.trace import Tracer
-from numhlo.tracer.views import lies_in
 
 __all__ = [
     "array",

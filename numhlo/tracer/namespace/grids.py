@@ -24,7 +24,7 @@ from numhlo.tracer.namespace.core import (
 )
 from numhlo.tracer.namespace.index_items import as_traced, new_array
 from numhlo.tracer.namespace.joining import concatenate
-from numhlo.tracer.namespace.manipulation import shape_tuple
+from numhlo.tracer.namespace.manipulation import broadcast_arrays, reshape, shape_tuple
 from numhlo.tracer.trace import Tracer
 
 __all__ = [
@@ -56,7 +56,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     *xi : array_like
         Vectors; other shapes are flattened.
     copy : bool, optional
-        NumPy's; while tracing results are copies.
+        Else results are views, of which only those that are not broadcast can be written.
     sparse : bool, optional
         Leave extents at 1 along the other axes, for broadcasting.
     indexing : "xy" or "ij", optional
@@ -78,14 +78,16 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     """
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
-    lines = [asarray(x) for x in xi]
+    lines = [as_traced(asarray(x)) for x in xi]
     order = list(range(len(lines)))
     if indexing == "xy" and len(lines) > 1:
         order[:2] = [1, 0]
     grids = []
     for line, axis in zip(lines, order, strict=True):
         shape = tuple(line.size if k == axis else 1 for k in range(len(lines)))
-        grids.append(reshape_to(line, shape))
+        grids.append(reshape(line, shape))
+    if not copy:
+        return grids if sparse else list(broadcast_arrays(*grids))
     return [new_array(g) for g in (grids if sparse else broadcast_all(*grids))]
 
 

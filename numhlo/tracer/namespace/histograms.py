@@ -175,14 +175,17 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     if np.ndim(bins) or isinstance(bins, Sequence) or (isinstance(bins, Tracer) and bins.ndim):
         return asarray(bins)
     array = as_traced(asarray(a))
-    wanted = array.dtype if array.dtype.kind == "f" else np.dtype(np.float64)
+    wanted = array.dtype if array.dtype.kind in "fc" else np.dtype(np.float64)
+    between: np.dtype = np.dtype(np.float64)
+    if range is None:
+        between = np.dtype(np.complex128) if wanted.kind == "c" else wanted
     if range is not None:
         low, high = (convert(asarray(limit), np.float64) for limit in range)
     elif array.size == 0:
         low, high = np.zeros((), wanted), np.ones((), wanted)
     else:
         low, high = reductions.min(array), reductions.max(array)
-    low, high = convert(low, np.float64), convert(high, np.float64)
+    low, high = convert(low, between), convert(high, between)
     flat = b.equal(low, high)
     low, high = (b.select(flat, b.add(limit, shift), limit) for limit, shift in ((low, -0.5), (high, 0.5)))
     edges = linspace(low, high, int(bins) + 1)

@@ -29,7 +29,7 @@ index_exp = np.index_exp
 s_ = np.s_
 
 
-class _Grid:
+class Grid:
     """``mgrid`` and ``ogrid``: index with slices ``start:stop:step``, a complex step counting points."""
 
     def __init__(self, sparse: bool) -> None:
@@ -43,13 +43,13 @@ class _Grid:
         return tuple(new_array(x) for x in made) if isinstance(made, tuple) else new_array(made)
 
 
-mgrid = _Grid(False)
+mgrid = Grid(False)
 
 
-ogrid = _Grid(True)
+ogrid = Grid(True)
 
 
-class _Joiner:
+class Joiner:
     """``r_`` and ``c_``: arrays, numbers and slices joined by indexing."""
 
     def __init__(self, numpy_object: Any, axis: int, columns: bool) -> None:
@@ -87,7 +87,7 @@ def _points(item: slice) -> Any:
     return arange(start, item.stop, step)
 
 
-r_ = _Joiner(np.r_, 0, columns=False)
+r_ = Joiner(np.r_, 0, columns=False)
 
 
-c_ = _Joiner(np.c_, -1, columns=True)
+c_ = Joiner(np.c_, -1, columns=True)

@@ -1,26 +1,29 @@
 """An index, normalized: one item an axis, and the views that basic indices show.
 
 Ellipsis and missing axes are filled in, boolean arrays of known value become integers. Constant indices are checked
-here and raise; traced ones are clamped when read and dropped when written. Source: NumPy, "Indexing on ndarrays".
+here and raise; traced ones, and all under JAX's rules, are clamped when read and dropped when written. Source: NumPy,
+"Indexing on ndarrays".
 """
 
 from __future__ import annotations
 
 import functools
+import operator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from numhlo.lowering.ir import Location, capture_location
-from numhlo.lowering.ir.errors import AxisOutOfBoundsError, DataDependentShapeError
+from numhlo.lowering.ir.errors import AxisOutOfBoundsError, DataDependentShapeError, InvalidIndexError
 from numhlo.lowering.ops import elementwise as ops
+from numhlo.tracer.aliasing.view_chains import view_slice, view_units
+from numhlo.tracer.aliasing.views import DynamicSlice, Reshape, Reverse, Slice
 from numhlo.tracer.bind import bind1
-from numhlo.tracer.namespace.core import Unsized, asarray, convert, reshape_to, shape_of
+from numhlo.tracer.namespace.core import Unsized, asarray, convert, reshape_to, shape_of, spelling
 from numhlo.tracer.namespace.elementwise_rules import compare, constant, select
-from numhlo.tracer.trace import Tracer, current_trace
-from numhlo.tracer.view_chains import view_slice, view_units
-from numhlo.tracer.views import DynamicSlice, Reshape, Reverse, Slice
+from numhlo.tracer.semantics import are_arrays_immutable
+from numhlo.tracer.trace import Trace, Tracer, current_trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,8 @@ def normalize_index(index: Any, shape: tuple[int, ...], *, checked: bool = True)
         What stands between the brackets.
     shape : tuple of int
     checked : bool, optional
-        Whether constant indices must lie inside; otherwise they are treated as traced ones are.
+        Whether constant indices must lie inside, or are clamped under JAX's rules; otherwise they are treated as
+        traced ones are.
 
     Raises
     ------
@@ -81,7 +85,7 @@ def normalize_index(index: Any, shape: tuple[int, ...], *, checked: bool = True)
         If a boolean index is traced, since the result's shape would depend on its values.
     """
     entries = list(index) if isinstance(index, tuple) else [index]
-    entries = [list(e) if isinstance(e, range) else e for e in entries]
+    entries = [list(e) if isinstance(e, range | tuple) else e for e in entries]
     entries = [
         np.asarray(e, None if e else np.int64) if isinstance(e, list) and not _has_tracer(e) else e for e in entries
     ]
@@ -89,7 +93,7 @@ def normalize_index(index: Any, shape: tuple[int, ...], *, checked: bool = True)
     consumed = sum(_axes_used(e) for e in entries)
     ellipses = [k for k, e in enumerate(entries) if e is Ellipsis]
     if len(ellipses) > 1:
-        raise IndexError("an index can only have a single ellipsis ('...')")
+        raise InvalidIndexError("an index can only have a single ellipsis ('...')", where=capture_location())
     if consumed > len(shape):
         raise AxisOutOfBoundsError(
             f"too many indices: the array is {len(shape)}-dimensional, but {consumed} were indexed",
@@ -140,9 +144,15 @@ def _normalize_entry(entry: Any, shape: tuple[int, ...], axis: int, checked: boo
         return [Points(inside(entry.astype(np.int64), shape[axis], axis))]
     if isinstance(entry, Unsized):
         entry.refuse()
-    raise IndexError(
-        "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) "
-        "and integer or boolean arrays are valid indices"
+    if not isinstance(entry, np.ndarray | Tracer) and hasattr(type(entry), "__index__"):
+        return [_constant_position(operator.index(entry), shape[axis], axis, checked)]
+    what = spelling(entry) if isinstance(entry, np.ndarray | Tracer) else f"a {type(entry).__name__}"
+    raise InvalidIndexError(
+        f"an index that is {what}",
+        where=capture_location(),
+        why="only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are "
+        "valid indices",
+        fix="convert what counts elements with int(), x // y or x.astype(int)",
     )
 
 
@@ -156,7 +166,10 @@ def _slice_indices(entry: slice, extent: int) -> tuple[int, int, int]:
     for bound in (entry.start, entry.stop, entry.step):
         if isinstance(bound, Tracer) and bound.concrete is None:
             raise unknown_extent()
-    return entry.indices(extent)
+    try:
+        return entry.indices(extent)
+    except (TypeError, ValueError) as error:  # bounds that are no integers, steps of 0
+        raise InvalidIndexError(str(error), where=capture_location()) from error
 
 
 def unknown_extent(where: Location | None = None) -> DataDependentShapeError:
@@ -169,8 +182,20 @@ def unknown_extent(where: Location | None = None) -> DataDependentShapeError:
     )
 
 
+def unknown_number(mask: Tracer) -> DataDependentShapeError:
+    """Return the error for what needs the number of elements that a traced mask selects."""
+    return DataDependentShapeError(
+        f"x[mask] with a traced boolean mask {mask.aval.short()}",
+        where=capture_location(),
+        why="the extent of the result would depend on the mask's values",
+        fix="use where(mask, x, fill), a reduction with where=mask, or x[nonzero(mask, size=n)]",
+    )
+
+
 def _checked(position: int, extent: int, axis: int) -> int:
     if not -extent <= position < extent:
+        if extent and are_arrays_immutable():
+            return 0 if position < 0 else extent - 1  # JAX's rule
         raise AxisOutOfBoundsError(
             f"index {position} is out of bounds for axis {axis} with size {extent}",
             where=capture_location(),
@@ -183,6 +208,7 @@ def checked_array(positions: np.ndarray, extent: int, axis: int) -> np.ndarray:
     outside = (positions < -extent) | (positions >= extent)
     if outside.any():
         _checked(int(positions[outside][0]), extent, axis)
+        positions = np.clip(positions, -extent, extent - 1)
     return np.where(positions < 0, positions + extent, positions)
 
 
@@ -193,8 +219,7 @@ def _far_outside(positions: np.ndarray, extent: int, axis: int = 0) -> np.ndarra
 
 def _frozen_start(index: Tracer, extent: int) -> Tracer:
     """Return a traced index as a fresh int64 scalar with negatives wrapped; later writes to it don't move a view."""
-    trace = current_trace()
-    assert trace is not None
+    trace = trace_for(index)
     fresh = trace.wrap(trace.read(convert(index, np.int64)))
     return _wrapped(fresh, extent)
 
@@ -203,17 +228,12 @@ def _boolean(entry: Any, shape: tuple[int, ...], axis: int) -> list[Item]:
     if isinstance(entry, Tracer):
         known = entry.known()
         if known is None:
-            raise DataDependentShapeError(
-                f"x[mask] with a traced boolean mask {entry.aval.short()}",
-                where=capture_location(),
-                why="the extent of the result would depend on the mask's values",
-                fix="use where(mask, x, fill), a reduction with where=mask, or x[nonzero(mask, size=n)]",
-            )
+            raise unknown_number(entry)
         entry = known
     mask = np.asarray(entry)
     if mask.ndim == 0:
         if not mask:
-            raise IndexError("a False scalar index is not supported while tracing; write x[:0] instead")
+            raise InvalidIndexError("a False scalar index", where=capture_location(), fix="write x[None][:0]")
         return [NewAxis()]
     covered = shape[axis : axis + mask.ndim]
     if mask.shape != covered:
@@ -276,6 +296,8 @@ def element_view(x: Tracer, index: Any) -> Tracer | None:
             return None
     if not entries or len(entries) > len(x.aval.shape):
         return None
+    if are_arrays_immutable():
+        entries = tuple(_checked(place, x.aval.shape[axis], axis) for axis, place in enumerate(entries))
     step, rest = _element_step(entries, x.aval.shape)
     if x.steps or step.shape == x.aval.shape:
         return view_units(view_slice(x, step), rest.shape)
@@ -314,20 +336,33 @@ def _forward(item: Any) -> tuple[int, int, int]:
     return low, high + 1, abs(item.step)
 
 
+def trace_for(x: Any) -> Trace:
+    """Return the current trace; where there is none, ``x`` has leaked from one that has ended."""
+    trace = current_trace()
+    if trace is None:
+        Trace(None).read(x)  # raises
+    assert trace is not None
+    return trace
+
+
 def as_traced(x: Any) -> Tracer:
     """Return ``x`` as a traced array of the current trace."""
-    trace = current_trace()
-    assert trace is not None
+    trace = trace_for(x)
     return x if isinstance(x, Tracer) else trace.wrap(trace.read(x))
 
 
 def new_array(x: Any) -> Tracer:
     """Return ``x`` in storage of its own: an array, also where it has no dimensions."""
-    trace = current_trace()
-    assert trace is not None
+    trace = trace_for(x)
     array = trace.wrap(trace.read(x))
     array.cell.is_array = True
     return array
+
+
+def unshared(x: Any) -> Tracer:
+    """Return ``x`` in storage of its own, a scalar where it has no dimensions: what NumPy computes shares no memory."""
+    trace = trace_for(x)
+    return trace.wrap(trace.read(x))
 
 
 def strip_leading(value: Any, ndim: int) -> Any:

@@ -32,11 +32,12 @@ from numhlo.tracer.namespace.index_items import (
     element_view,
     normalize_index,
     strip_leading,
+    trace_for,
 )
 from numhlo.tracer.namespace.places import get_at, has_selected, set_at, with_masks
 from numhlo.tracer.namespace.selected import Selected
-from numhlo.tracer.namespace.traced_slices import assign_slice, traced_slice
-from numhlo.tracer.trace import Tracer, current_trace
+from numhlo.tracer.namespace.traced_slices import Part, TracedSlice, sliced_part, write_part
+from numhlo.tracer.trace import Tracer
 
 __all__ = [
     "take",
@@ -56,12 +57,9 @@ def get_item(x: Tracer, index: Any) -> Any:
     if is_traced_mask(index) and index.known() is None:
         require_fitting_mask(x, index)
         return Selected.of(x, index, masked_values)
-    part = _masked_part(x, index)
-    if part is not None and part[2] == 0:
-        return get_item(part[0], part[1])
-    run = traced_slice(x, index, masked_values)
-    if run is not None:
-        return run
+    part = unsized_part(x, index)
+    if part is not None and part.axis == 0:
+        return get_item(part.view, part.mask) if part.is_mask else TracedSlice(part.view, part.mask, masked_values)
     items = normalize_index(index, x.shape)
     if any(isinstance(item, Points) for item in items):
         return advanced.gather_points(x, items)
@@ -74,13 +72,13 @@ def get_item(x: Tracer, index: Any) -> Any:
 
 
 def _scalar(view: Tracer) -> Tracer:
-    trace = current_trace()
-    assert trace is not None
+    trace = trace_for(view)
     return trace.wrap(trace.read(view))
 
 
 def set_item(x: Tracer, index: Any, value: Any) -> None:
     """Write ``x[index] = value`` into the storage of ``x``."""
+    trace_for(x)
     element = element_view(x, index)
     if element is not None:
         _assign(element, value)
@@ -93,17 +91,12 @@ def set_item(x: Tracer, index: Any, value: Any) -> None:
     if is_traced_mask(index):
         x.assign(value.write_into(x, index) if isinstance(value, Selected) else _masked(x, index, value))
         return
-    part = _masked_part(x, index)
-    if part is not None and part[2] == 0:
-        set_item(part[0], part[1], value)
+    part = unsized_part(x, index)
+    if part is not None and part.axis == 0 and part.is_mask:
+        set_item(part.view, part.mask, value)
         return
-    if part is not None and not isinstance(value, Selected) and not shape_of(asarray(value)):
-        view, mask, axis = part
-        wide = reshape_to(mask, (1,) * axis + mask.shape + (1,) * (view.ndim - axis - mask.ndim))
-        new = broadcast_to_shape(convert(asarray(value), x.dtype), view.shape)
-        view.assign(as_traced(select(broadcast_to_shape(wide, view.shape), new, view)))
-        return
-    if assign_slice(x, index, value):
+    if part is not None:
+        write_part(part, value)
         return
     items = normalize_index(index, x.shape)
     if any(isinstance(item, Points) for item in items):
@@ -134,8 +127,13 @@ def is_traced_mask(index: Any) -> bool:
     return isinstance(index, Tracer) and index.dtype.kind == "b" and index.concrete is None
 
 
-def _masked_part(x: Tracer, index: Any) -> tuple[Tracer, Tracer, int] | None:
-    """Return, for one traced mask among basic indices, the view that these give, the mask, and its first axis there."""
+def unsized_part(x: Tracer, index: Any) -> Part | None:
+    """Return what an index of unknown extent shows: one traced mask, or slice with traced bounds, among basic ones."""
+    return _masked_part(x, index) or sliced_part(x, index)
+
+
+def _masked_part(x: Tracer, index: Any) -> Part | None:
+    """Return, for one traced mask among basic indices, the view that these give, and the mask."""
     places = [k for k, entry in enumerate(index) if is_traced_mask(entry)] if isinstance(index, tuple) else []
     if len(places) != 1:
         return None
@@ -153,7 +151,7 @@ def _masked_part(x: Tracer, index: Any) -> tuple[Tracer, Tracer, int] | None:
             f"{view.shape[axis : axis + mask.ndim]}",
             where=capture_location(),
         )
-    return view, mask, axis
+    return Part(view, mask, axis, True)
 
 
 def _masked(x: Tracer, mask: Tracer, value: Any) -> Tracer:

@@ -22,6 +22,7 @@ from numhlo.tracer.namespace.advanced_indexing import combiner_region
 from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, full_of, reshape_to, shape_of, spelling
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.lax_arguments import GatherDimensionNumbers, GatherScatterMode, ScatterDimensionNumbers
+from numhlo.tracer.namespace.lax_operands import in_width_of
 
 __all__ = [
     "gather", "scatter", "scatter_add", "scatter_apply", "scatter_max", "scatter_min", "scatter_mul", "scatter_sub",
@@ -150,6 +151,7 @@ def gather(
 
 def _apply_scatter(name: str, operands: Sequence[Any], d: ScatterDimensionNumbers, hints: Any, region: Any) -> Any:
     array, indices, updates = operands
+    updates = in_width_of(array, updates)
     if updates.dtype != array.dtype:
         raise DTypeError(
             f"lax.{name}: updates {spelling(updates)} into {spelling(array)}",

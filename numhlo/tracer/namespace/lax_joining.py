@@ -22,6 +22,7 @@ from numhlo.tracer.namespace.core import (
 )
 from numhlo.tracer.namespace.eager import operand_of
 from numhlo.tracer.namespace.joining import concatenate_arrays
+from numhlo.tracer.namespace.lax_operands import of_one_width
 from numhlo.tracer.namespace.lax_structure import expand_dims, squeeze
 from numhlo.tracer.namespace.manipulation import shape_tuple
 
@@ -60,7 +61,7 @@ def concatenate(operands: Sequence[Any], dimension: int) -> Any:
     >>> concatenate([np.array([1, 2]), np.array([3])], 0)
     Array([1, 2, 3])
     """
-    arrays = [operand_of(x) for x in operands]
+    arrays = [operand_of(x) for x in of_one_width(*operands)]
     if not arrays:
         raise ArgumentError("lax.concatenate: no operands", where=capture_location())
     return concatenate_arrays(arrays, normalize_axis(dimension, len(shape_of(arrays[0]))))

@@ -25,6 +25,7 @@ from numhlo.tracer.namespace.core import (
     spelling,
 )
 from numhlo.tracer.namespace.eager import operand_of
+from numhlo.tracer.semantics import are_arrays_immutable
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -53,6 +54,8 @@ INEXACT = Domain("floats or complex numbers", type_rules.INEXACT)
 FLOAT = Domain("floats", FLOATS)
 WIDE = Domain("float32 or float64", frozenset(np.dtype(c) for c in "fd"))
 INTEGER = Domain("integers", INTEGERS)
+WIDTHS = [{np.dtype(narrow), np.dtype(wide)} for narrow, wide in ("fd", "FD", "iq", "IQ")]
+"""Dtypes of 32 and 64 bits of one kind."""
 BITS = Domain("integers or booleans", type_rules.BITWISE)
 
 
@@ -64,6 +67,7 @@ def operands(name: str, *values: Any) -> list[Any]:
     DTypeError, ShapeError
         If dtypes differ, or shapes differ and neither is that of a scalar.
     """
+    values = tuple(of_one_width(*values))
     strong = [v for v in values if not is_weak(v)]
     arrays = [v if type(v) in SCALARS else asarray(v) for v in values]
     if len({asarray(v).dtype for v in strong}) > 1:
@@ -84,6 +88,27 @@ def operands(name: str, *values: Any) -> list[Any]:
         )
     shape = shapes.pop() if shapes else ()
     return [operand_of(broadcast_to_shape(convert(v, wanted), shape)) for v in arrays]
+
+
+def of_one_width(*values: Any) -> list[Any]:
+    """Return operands as they are; under JAX's rules those of one kind, of 32 and 64 bits, in the wider dtype.
+
+    Programs are written for JAX as it is unless told otherwise, where numbers of both origins have 32 bits.
+    """
+    dtypes = {asarray(v).dtype for v in values if not is_weak(v)}
+    if not _differ_in_width(dtypes):
+        return list(values)
+    widest = max(dtypes, key=lambda dtype: dtype.itemsize)
+    return [v if is_weak(v) else convert(asarray(v), widest) for v in values]
+
+
+def in_width_of(array: Any, x: Any) -> Any:
+    """Return what is written into an array as it is; where only its width differs, under JAX's rules, in its dtype."""
+    return convert(x, array.dtype) if _differ_in_width({array.dtype, x.dtype}) else x
+
+
+def _differ_in_width(dtypes: set[np.dtype]) -> bool:
+    return dtypes in WIDTHS and are_arrays_immutable()
 
 
 def document(rule: F, name: str, documentation: str, sections: Mapping[str, str], *example: str) -> F:

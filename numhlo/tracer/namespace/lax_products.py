@@ -15,6 +15,7 @@ from numhlo.tracer.namespace.core import (
     shape_of,
     spelling,
 )
+from numhlo.tracer.namespace.lax_operands import of_one_width
 
 __all__ = ["batch_matmul", "dot", "dot_general"]
 
@@ -60,7 +61,7 @@ def dot_general(
     >>> dot_general(np.ones((2, 3)), np.ones((3, 4)), (((1,), (0,)), ((), ()))).shape
     (2, 4)
     """
-    x, y = asarray(lhs), asarray(rhs)
+    x, y = map(asarray, of_one_width(lhs, rhs))
     if x.dtype != y.dtype:
         raise DTypeError(
             f"lax.dot_general: operands {spelling(x)} and {spelling(y)} differ in dtype", where=capture_location()

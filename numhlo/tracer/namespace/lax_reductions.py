@@ -39,7 +39,7 @@ from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.lax_operands import document
 from numhlo.tracer.namespace.reductions import reduce_with
 from numhlo.tracer.namespace.sorting import order_keys, precedes
-from numhlo.tracer.pytrees import PyTreeDef, tree_flatten, tree_unflatten
+from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_unflatten
 
 __all__ = [
     "argmax", "argmin", "cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum",

@@ -24,6 +24,7 @@ from numhlo.tracer.namespace.core import (
 )
 from numhlo.tracer.namespace.eager import operand_of, runs_anywhere
 from numhlo.tracer.namespace.lax_joining import unstack
+from numhlo.tracer.namespace.lax_operands import in_width_of
 from numhlo.tracer.namespace.lax_structure import expand_dims, squeeze, transpose
 from numhlo.tracer.namespace.manipulation import shape_tuple
 
@@ -123,7 +124,7 @@ def dynamic_update_slice(operand: Any, update: Any, start_indices: Any) -> Any:
     Array([0, 9, 9, 3])
     """
     array = operand_of(operand)
-    new = operand_of(update)
+    new = in_width_of(array, operand_of(update))
     if len(shape_of(new)) != len(shape_of(array)) or any(
         n > m for n, m in zip(shape_of(new), shape_of(array), strict=True)
     ):

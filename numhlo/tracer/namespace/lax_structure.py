@@ -30,7 +30,7 @@ from numhlo.tracer.namespace.core import (
 from numhlo.tracer.namespace.eager import operand_of
 from numhlo.tracer.namespace.manipulation import shape_tuple
 from numhlo.tracer.namespace.types import broadcast_shapes
-from numhlo.tracer.pytrees import tree_flatten, tree_unflatten
+from numhlo.tracer.trees.pytrees import tree_flatten, tree_unflatten
 
 __all__ = [
     "broadcast", "broadcast_in_dim", "broadcast_like", "broadcast_shapes", "broadcasted_iota", "collapse",

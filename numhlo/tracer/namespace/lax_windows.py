@@ -16,6 +16,7 @@ from numhlo.lowering.ops.window_geometry import as_array, dilated
 from numhlo.tracer.bind import bind, bind1
 from numhlo.tracer.namespace.core import as_dtype, asarray, convert, shape_of, spelling
 from numhlo.tracer.namespace.eager import runs_anywhere
+from numhlo.tracer.namespace.lax_operands import of_one_width
 from numhlo.tracer.namespace.lax_reductions import combining
 from numhlo.tracer.namespace.lax_window_arguments import (
     ConvDimensionNumbers,
@@ -23,7 +24,7 @@ from numhlo.tracer.namespace.lax_window_arguments import (
     numbers,
     padding_pairs,
 )
-from numhlo.tracer.pytrees import tree_flatten, tree_unflatten
+from numhlo.tracer.trees.pytrees import tree_flatten, tree_unflatten
 
 __all__ = [
     "conv", "conv_general_dilated", "conv_general_dilated_patches",
@@ -88,7 +89,7 @@ def conv_general_dilated(  # noqa: PLR0913 - the signature is JAX's
     Array([[9., 9.],
            [9., 9.]])
     """
-    x, y = asarray(lhs), asarray(rhs)
+    x, y = map(asarray, of_one_width(lhs, rhs))
     if x.dtype != y.dtype:
         raise DTypeError(
             f"convolution: operands {spelling(x)} and {spelling(y)} differ in dtype", where=capture_location()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from numhlo.lowering.ir import TensorType, capture_location
+from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ShapeError
 from numhlo.lowering.ops import contraction
 from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers
@@ -45,28 +46,15 @@ def contract(
     batching: tuple[Sequence[int], Sequence[int]] = ((), ()),
 ) -> Any:
     """Return the dot_general of two arrays of one dtype: batch axes, then ``x``'s free axes, then ``y``'s."""
-    numbers = DotDimensionNumbers(
-        lhs_batching_dimensions=tuple(batching[0]),
-        rhs_batching_dimensions=tuple(batching[1]),
-        lhs_contracting_dimensions=tuple(contracting[0]),
-        rhs_contracting_dimensions=tuple(contracting[1]),
-    )
-    left, right = shape_of(x), shape_of(y)
-    shape = [left[k] for k in batching[0]]
-    shape += [n for k, n in enumerate(left) if k not in batching[0] and k not in contracting[0]]
-    shape += [n for k, n in enumerate(right) if k not in batching[1] and k not in contracting[1]]
+    numbers = _numbers(*map(tuple, (*batching, *contracting)))
     attributes = {"dot_dimension_numbers": numbers, "precision_config": ("DEFAULT", "DEFAULT")}
-    result = TensorType(tuple(shape), x.dtype)
     if x.dtype.kind == "b":
-        wide = bind1(
-            contraction.DOT_GENERAL,
-            convert(x, np.int32),
-            convert(y, np.int32),
-            attributes=attributes,
-            results=[result.with_dtype(np.dtype(np.int32))],
-        )
-        return ufuncs.not_equal(wide, 0)
-    return bind1(contraction.DOT_GENERAL, x, y, attributes=attributes, results=[result])
+        x, y = convert(x, np.int32), convert(y, np.int32)
+        return ufuncs.not_equal(bind1(contraction.DOT_GENERAL, x, y, attributes=attributes), 0)
+    return bind1(contraction.DOT_GENERAL, x, y, attributes=attributes)
+
+
+_numbers = lru_cache(maxsize=1024)(DotDimensionNumbers)
 
 
 def _promoted(a: Any, b: Any, dtype: Any = None) -> tuple[Any, Any]:

@@ -13,6 +13,8 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DataDependentShapeError, ShapeError
+from numhlo.tracer.aliasing.special_views import Broadcast, Diagonal
+from numhlo.tracer.aliasing.views import Reshape, is_contiguous, strides_of, view_reshape, view_transpose
 from numhlo.tracer.namespace.axis_order import moveaxis
 from numhlo.tracer.namespace.core import (
     asarray,
@@ -23,9 +25,7 @@ from numhlo.tracer.namespace.core import (
     shape_of,
 )
 from numhlo.tracer.namespace.index_items import as_traced
-from numhlo.tracer.special_views import Broadcast, Diagonal
 from numhlo.tracer.trace import Tracer
-from numhlo.tracer.views import Reshape, is_contiguous, strides_of, view_reshape, view_transpose
 
 __all__ = [
     "astype",

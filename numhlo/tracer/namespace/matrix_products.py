@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,8 @@ def generalized(core: str, *functions: Any, eager: Callable[..., Any] | None = N
         What runs outside tracing instead.
     """
     promoting = functions[0] if functions else np.matmul
+    parts = core.partition("->")[0].strip("()").split("),(")
+    needed = [sum(not axis.endswith("?") for axis in part.split(",")) for part in parts]
 
     def decorate(product: Product) -> Any:
         name = product.__name__
@@ -66,7 +68,8 @@ def generalized(core: str, *functions: Any, eager: Callable[..., Any] | None = N
             _check_options(name, core, axes, axis, keepdims)
             if signature is not None and dtype is None:
                 dtype = dtype_in_signature(signature)
-            arrays = _operands(name, core, x1, x2)
+            arrays = [asarray(x1), asarray(x2)]
+            _check_axes(name, core, needed, arrays)
             wanted = None if dtype is None else np.dtype(dtype)
             loop = loop_dtypes(promoting, tuple(a.dtype for a in arrays), wanted, casting)
             x, y = (convert(a, d) for a, d in zip(arrays, loop, strict=False))
@@ -98,17 +101,14 @@ def _check_options(name: str, core: str, axes: Any, axis: Any, keepdims: bool) -
         raise TypeError(f"{name} does not support {option}: its signature {core} has more than one core dimension")
 
 
-def _operands(name: str, core: str, *operands: Any) -> list[Any]:
-    """Return operands as arrays that have all axes their part of the core signature, ``(n?,k)``, can't do without."""
-    arrays = [asarray(x) for x in operands]
-    for k, part in enumerate(core.partition("->")[0].strip("()").split("),(")):
-        needed = sum(not axis.endswith("?") for axis in part.split(","))
-        if arrays[k].ndim < needed:
+def _check_axes(name: str, core: str, needed: Sequence[int], arrays: Sequence[Any]) -> None:
+    """Refuse arrays that lack axes which their part of the core signature, ``(n?,k)``, can't do without."""
+    for k, (least, array) in enumerate(zip(needed, arrays, strict=True)):
+        if array.ndim < least:
             raise ValueError(
                 f"{name}: Input operand {k} does not have enough dimensions "
-                f"(has {arrays[k].ndim}, gufunc core with signature {core} requires {needed})"
+                f"(has {array.ndim}, gufunc core with signature {core} requires {least})"
             )
-    return arrays
 
 
 @generalized("(n?,k),(k,m?)->(n?,m?)", np.matmul)
@@ -163,7 +163,7 @@ def _eager_matvec(x1: Any, x2: Any, /, **options: Any) -> Any:
 
 
 def _eager_vecmat(x1: Any, x2: Any, /, **options: Any) -> Any:
-    return np.matmul(np.conjugate(x1)[..., None, :], x2, **options)[..., 0, :]
+    return np.matmul(conjugated(np.asarray(x1))[..., None, :], x2, **options)[..., 0, :]
 
 
 def _where_numpy_has(name: str) -> list[Any]:

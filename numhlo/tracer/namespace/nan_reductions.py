@@ -409,7 +409,7 @@ def nanmedian(
         array = as_traced(convert(array, np.float64))
     if array.dtype.kind in "bui":
         return quantiles.median(array, axis, out, overwrite_input, keepdims)
-    return store("nanmedian", nanquantile(array, 0.5, axis, keepdims=keepdims), out)
+    return store("nanmedian", quantiles.nan_quantiles(array, 0.5, axis, "linear", keepdims), out)
 
 
 @implements(np.nanquantile)
@@ -450,7 +450,7 @@ def nanquantile(
     array = as_traced(asarray(a))
     if array.dtype.kind in "bui" and array.size == 0:
         array = as_traced(convert(array, np.float64))
-    if array.dtype.kind in "bui" or weights is not None:
+    if array.dtype.kind in "buic" or weights is not None:
         return quantiles.quantile(array, q, axis, out, method=method, keepdims=keepdims, weights=weights)
     return store("nanquantile", quantiles.nan_quantiles(array, q, axis, method, keepdims), out)
 

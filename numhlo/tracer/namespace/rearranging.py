@@ -24,7 +24,7 @@ from numhlo.tracer.namespace.core import (
     reshape_to,
 )
 from numhlo.tracer.namespace.cumulative import cumsum
-from numhlo.tracer.namespace.index_items import Points, Range, as_traced, basic_view, whole
+from numhlo.tracer.namespace.index_items import Points, Range, as_traced, basic_view, unshared, whole
 from numhlo.tracer.namespace.joining import concatenate_arrays
 from numhlo.tracer.namespace.searching import searchsorted
 from numhlo.tracer.trace import Tracer
@@ -199,7 +199,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
         raise ValueError(f"roll: {len(shifts)} shifts for {len(axes)} axes")
     for one, place in zip(shifts, axes, strict=True):
         array = _roll_axis(array, one, normalize_axis(place, array.ndim))
-    return array
+    return unshared(array)
 
 
 def _roll_axis(array: Tracer, shift: Any, axis: int) -> Tracer:

@@ -12,9 +12,10 @@ from numhlo.lowering.ir.errors import DTypeError
 from numhlo.tracer.arguments import WEAK
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise as ufuncs
+from numhlo.tracer.namespace import weak_numbers
 from numhlo.tracer.namespace.core import asarray, convert, implements, shape_of
 from numhlo.tracer.namespace.elementwise import store
-from numhlo.tracer.namespace.index_items import as_traced
+from numhlo.tracer.namespace.index_items import as_traced, unshared
 from numhlo.tracer.namespace.searching import where
 from numhlo.tracer.trace import Tracer
 
@@ -23,7 +24,7 @@ NO_VALUE: Any = np._NoValue
 __all__ = ["around", "clip", "fix", "nan_to_num", "round"]
 
 
-@implements(np.clip)
+@implements(np.clip, eager=weak_numbers.clip)
 def clip(
     a: Any, a_min: Any = NO_VALUE, a_max: Any = NO_VALUE, out: Any = None, *, min: Any = NO_VALUE, max: Any = NO_VALUE
 ) -> Any:
@@ -33,7 +34,7 @@ def clip(
     ----------
     a : array_like
     a_min, a_max : array_like or None, optional
-        They broadcast; where they cross, ``a_max`` wins.
+        They broadcast; where they cross, ``a_max`` wins. A Python integer beyond all of ``a``'s leaves its side open.
     out : Array, optional
         Where the result is written.
     min, max : optional
@@ -52,6 +53,10 @@ def clip(
     low = min if a_min is NO_VALUE else a_min
     high = max if a_max is NO_VALUE else a_max
     result = as_traced(asarray(a))
+    if result.dtype.kind in "iu" and type(low) is int and low <= np.iinfo(result.dtype).min:
+        low = None
+    if result.dtype.kind in "iu" and type(high) is int and high >= np.iinfo(result.dtype).max:
+        high = None
     sides = [
         (bound, *side)
         for bound, side in ((low, (ufuncs.maximum, ufuncs.less, -0.0)), (high, (ufuncs.minimum, ufuncs.greater, 0.0)))
@@ -67,7 +72,7 @@ def clip(
             result = where(zeros, result, limit(result, bound))
         else:
             result = _limit_at_zero(result, bound, _known_zero(bound), limit, is_beyond, neutral)
-    return store("clip", result, out, True)
+    return store("clip", result if sides else unshared(result), out, True)
 
 
 def _known_zero(bound: Any) -> Any:
@@ -123,8 +128,10 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     kind = array.dtype.kind
     if kind == "c":
         result = b.as_complex(_rounded(b.real(array), decimals), _rounded(b.imag(array), decimals))
+    elif kind in "iu" and decimals >= 0:
+        result = unshared(array)
     elif kind in "iu":
-        result = array if decimals >= 0 else convert(_rounded(convert(array, np.float64), decimals), array.dtype)
+        result = convert(_rounded(convert(array, np.float64), decimals), array.dtype)
     elif kind == "b":
         if decimals:
             raise DTypeError("round of booleans to decimals", where=capture_location(), fix="convert to float first")

@@ -36,6 +36,7 @@ from numhlo.tracer.namespace.indexing import masked_values
 from numhlo.tracer.namespace.joining import concatenate_arrays
 from numhlo.tracer.namespace.places import places_of
 from numhlo.tracer.namespace.sorting import argsort, order_keys, precedes
+from numhlo.tracer.namespace.weak_numbers import with_weak_numbers
 
 __all__ = [
     "argmax",
@@ -51,7 +52,7 @@ NO_VALUE: Any = np._NoValue
 
 def _eager_where(condition: Any, *branches: Any, **sized: Any) -> Any:
     if branches and branches[0] is not None:
-        return np.where(condition, *branches)
+        return np.where(condition, *with_weak_numbers(branches))
     return _eager_nonzero(condition, **sized)
 
 

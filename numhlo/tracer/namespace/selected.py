@@ -32,6 +32,9 @@ REDUCTIONS: dict[str, Callable[..., Any]] = {
 ORDERED = {"median": 1, "percentile": 2, "quantile": 2}
 """What can be computed with NaN for what is left out, and how many arguments it has."""
 
+CALLS: dict[str, Callable[..., Any]] = {}
+"""More functions of NumPy's by name, as ``function(chosen, *args, **options)``; `selected_calls` fills it."""
+
 WITHOUT_IDENTITY = ("max", "min")
 Spread: TypeAlias = Callable[[Tracer, Tracer, Any], Any]
 """Puts one value for each true element where it belongs: ``spread(like, mask, values)``."""
@@ -95,7 +98,7 @@ class Selected(Unsized):
         shape = self.mask.shape + (1,) * (self.values.ndim - self.mask.ndim)
         return broadcast_to_shape(reshape_to(self.mask, shape), self.values.shape)
 
-    def _with(self, values: Any) -> Selected:
+    def with_values(self, values: Any) -> Selected:
         """Return other values, selected by the same mask."""
         return Selected(as_traced(values), self.mask, self.spread)
 
@@ -116,13 +119,13 @@ class Selected(Unsized):
         """Return an elementwise function of this and other operands."""
         if any(v is not None and v is not True for k, v in options.items() if k in ("out", "where")):
             self.refuse()
-        whole = [self._whole(x) for x in operands]
+        whole = [self.whole(x) for x in operands]
         result = ufunc(*whole, **{k: v for k, v in options.items() if k in ("dtype", "casting")})
         parts = result if isinstance(result, tuple) else (result,)
-        chosen = tuple(self._with(part) for part in parts)
+        chosen = tuple(self.with_values(part) for part in parts)
         return chosen if isinstance(result, tuple) else chosen[0]
 
-    def _whole(self, x: Any) -> Any:
+    def whole(self, x: Any) -> Any:
         """Return an operand in the shape of the whole array, as this one's elements meet it."""
         if isinstance(x, Selected):
             if not self.matches(x):
@@ -139,10 +142,10 @@ class Selected(Unsized):
         axes = tuple(range(self.values.ndim)) if axis is None else self._axes(axis)
         if axes[0] >= self.mask.ndim:  # within each element
             found = REDUCTIONS[name](self.values, axes, **options)
-            return self._with(found)
+            return self.with_values(found)
         options["where"] = self.whole_mask
         if name in WITHOUT_IDENTITY:
-            options.setdefault("initial", _worst(name, self.dtype))
+            options.setdefault("initial", worst(name, self.dtype))
         return REDUCTIONS[name](self.values, axes, **options)
 
     def _axes(self, axis: Any) -> tuple[int, ...]:
@@ -163,6 +166,9 @@ class Selected(Unsized):
 
     def __getitem__(self, index: Any) -> Any:
         """Return one element, counted from either end, or a part of every element."""
+        if isinstance(index, Selected) and index.dtype.kind == "b" and index.ndim == 1 and self.matches(index):
+            both = ufuncs.logical_and(self.mask, index.values)
+            return Selected.of(self.values, as_traced(both), self.spread)
         first, *rest = index if isinstance(index, tuple) else (index,)
         if is_integer(first):
             chosen = as_traced(reshape_to(self.values, (self.mask.size, *self.values.shape[self.mask.ndim :])))
@@ -170,7 +176,7 @@ class Selected(Unsized):
         if not (isinstance(first, slice) and first == slice(None)) or has_new_extent(rest):
             self.refuse()
         part = as_traced(self.values)[(slice(None),) * self.mask.ndim + tuple(rest)]  # type: ignore[index]
-        return self._with(part)
+        return self.with_values(part)
 
     def _place(self, number: Any) -> Any:
         """Return where the mask is true for the time of that number; beyond the last place if it never is."""
@@ -181,7 +187,7 @@ class Selected(Unsized):
 
     def astype(self, dtype: Any, **options: Any) -> Selected:
         """Return the elements in another dtype."""
-        return self._with(convert(self.values, dtype))
+        return self.with_values(convert(self.values, dtype))
 
     def copy(self, order: str = "C") -> Selected:
         """Return the elements, which are never written in place."""
@@ -193,7 +199,7 @@ class Selected(Unsized):
         if isinstance(other, Unsized) or self.ndim != 2:
             self.refuse()
         values: Any = self.values
-        return self._with(values @ other)
+        return self.with_values(values @ other)
 
     def __rmatmul__(self, other: Any) -> Any:
         return self._product(other) if self.ndim == 1 else self.refuse()
@@ -222,14 +228,14 @@ class Selected(Unsized):
         name = {"amax": "max", "amin": "min"}.get(name, name)
         if name == "size" and not options and len(args) == 1:
             return self.size
-        if name == "dot" and not options and len(args) == 2:
-            return self @ args[1]
         if name in ORDERED:
             return self._ordered(name, args, options)
         if name == "norm" and len(args) == 1 and options.keys() <= {"axis"}:
             return ufuncs.sqrt(ufuncs.square(ufuncs.absolute(self)).sum(**options))
         if name == "cov" and self.ndim == 2 and options.get("rowvar", True) in (False, 0) and len(args) == 1:
             return covariance(self, **{k: v for k, v in options.items() if k != "rowvar"})
+        if name in CALLS:
+            return CALLS[name](self, *args[1:], **options)
         if name not in REDUCTIONS:
             self.refuse()
         return self.reduce(name, *args[1:], **options)
@@ -310,7 +316,8 @@ def has_new_extent(index: list[Any]) -> bool:
     return not all(is_integer(entry) or isinstance(entry, slice) for entry in index)
 
 
-def _worst(name: str, dtype: np.dtype) -> Any:
+def worst(name: str, dtype: np.dtype) -> Any:
+    """Return what no element is beaten by in a search for the ``max`` or ``min``."""
     if dtype.kind in "iu":
         return np.iinfo(dtype).min if name == "max" else np.iinfo(dtype).max
     return name == "min" if dtype.kind == "b" else (-np.inf if name == "max" else np.inf)

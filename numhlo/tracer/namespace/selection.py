@@ -11,21 +11,25 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.namespace import advanced_indexing as advanced
 from numhlo.tracer.namespace import building as b
+from numhlo.tracer.namespace import elementwise as ufuncs
 from numhlo.tracer.namespace import sorting
+from numhlo.tracer.namespace.axis_order import moveaxis
 from numhlo.tracer.namespace.core import (
     asarray,
     broadcast_all,
     broadcast_shapes,
     broadcast_to_shape,
     convert,
+    full_of,
     implements,
     normalize_axis,
     reshape_to,
     result_dtype,
     shape_of,
 )
+from numhlo.tracer.namespace.cumulative import cumsum
 from numhlo.tracer.namespace.elementwise import store
-from numhlo.tracer.namespace.index_items import as_traced
+from numhlo.tracer.namespace.index_items import as_traced, new_array, unshared
 from numhlo.tracer.namespace.indexing import get_item
 from numhlo.tracer.namespace.joining import stack
 from numhlo.tracer.namespace.places import Places, Rows
@@ -33,6 +37,9 @@ from numhlo.tracer.namespace.searching import nonzero
 from numhlo.tracer.trace import Tracer
 
 __all__ = ["argpartition", "argwhere", "choose", "compress", "extract", "partition", "piecewise", "select"]
+
+LONG_ROW = 2048
+"""Rows from this length on are partitioned without being sorted."""
 
 
 @implements(np.choose)
@@ -80,7 +87,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     result = arrays[-1]
     for k in reversed(range(len(arrays) - 1)):
         result = b.select(b.equal(place, k), arrays[k], result)
-    return store("choose", as_traced(result), out)
+    return store("choose", unshared(result), out)
 
 
 @implements(np.select)
@@ -303,7 +310,7 @@ def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
 
 @implements(np.partition)
 def partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
-    """Return a copy in which the k-th element stands where sorting puts it; while tracing, all are sorted.
+    """Return a copy in which the k-th element stands where sorting puts it; while tracing, short rows are sorted.
 
     Parameters
     ----------
@@ -330,13 +337,13 @@ def partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect"
     >>> int(partition([7, 1, 9], 0)[0])
     1
     """
-    _check_kth(a, kth, axis)
-    return sorting.sort(a, axis)
+    rows = _split_rows(a, kth, axis)
+    return sorting.sort(a, axis) if rows is None else _split(rows, kth, axis, rows)
 
 
 @implements(np.argpartition)
 def argpartition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
-    """Return the indices that partition an array; while tracing, those that sort it.
+    """Return the indices that partition an array; while tracing, those that sort it where rows are short.
 
     Parameters
     ----------
@@ -363,13 +370,38 @@ def argpartition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introsele
     >>> int(argpartition([7, 1, 9], 0)[0])
     1
     """
-    _check_kth(a, kth, axis)
-    return sorting.argsort(a, axis)
+    rows = _split_rows(a, kth, axis)
+    return (
+        sorting.argsort(a, axis) if rows is None else _split(rows, kth, axis, b.iota_along(rows.shape, rows.ndim - 1))
+    )
 
 
-def _check_kth(a: Any, kth: Any, axis: int | None) -> None:
-    array = asarray(a)
-    extent = array.size if axis is None else shape_of(array)[normalize_axis(axis, len(shape_of(array)))]
+def _split_rows(a: Any, kth: Any, axis: int | None) -> Tracer | None:
+    """Return an array with the axis to be partitioned last, or None where sorting is as fast; check ``kth``."""
+    array, place = sorting.along(a, axis)
+    extent = array.shape[place]
     for k in np.ravel(kth) if extent else ():
         if not -extent <= k < extent:
             raise ValueError(f"kth(={k}) out of bounds ({extent})")
+    if extent < LONG_ROW or np.size(kth) != 1 or array.dtype.kind not in "iuf":
+        return None
+    return as_traced(moveaxis(array, place, -1))
+
+
+def _split(rows: Tracer, kth: Any, axis: int | None, moved: Any) -> Any:
+    """Return elements moved as those of rows are: those before the k-th, then its equals, then the others.
+
+    Each group keeps its order. The k-th is found without sorting.
+    """
+    (key,) = sorting.order_keys(rows)
+    pivot = sorting.order_statistics(key, np.ravel(kth) % rows.shape[-1])
+    before, after = ufuncs.less(key, pivot), ufuncs.greater(key, pivot)
+    seen = cumsum(before, -1), cumsum(ufuncs.logical_not(after), -1)
+    first, second = (get_item(as_traced(count), (..., slice(-1, None))) for count in seen)
+    place = b.iota_along(rows.shape, rows.ndim - 1)
+    equals = ufuncs.subtract(ufuncs.add(ufuncs.subtract(seen[1], seen[0]), first), 1)
+    others = ufuncs.subtract(ufuncs.add(place, second), seen[1])
+    target = b.select(before, ufuncs.subtract(seen[0], 1), b.select(after, others, equals))
+    result = new_array(full_of(0, rows.shape, moved.dtype))
+    advanced.scatter_points(result, advanced.along_axis_items(rows.shape, target, rows.ndim - 1), moved, "set")
+    return moveaxis(result, -1, 0 if axis is None else axis)

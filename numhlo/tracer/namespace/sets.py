@@ -1,4 +1,4 @@
-"""Sets as sorted arrays: unique, isin, union1d and their kin.
+"""Sets as sorted arrays: unique, union1d and their kin.
 
 While tracing the number of results must be known: ``size=`` fixes it, and shorter results are filled up.
 """
@@ -23,17 +23,15 @@ from numhlo.tracer.namespace.core import (
     full_of,
     implements,
     reshape_to,
-    result_dtype,
 )
 from numhlo.tracer.namespace.cumulative import cumsum
 from numhlo.tracer.namespace.index_items import Points, as_traced, new_array
 from numhlo.tracer.namespace.joining import concatenate
-from numhlo.tracer.namespace.searching import searchsorted
+from numhlo.tracer.namespace.membership import isin
 from numhlo.tracer.trace import Tracer
 
 __all__ = [
     "intersect1d",
-    "isin",
     "setdiff1d",
     "setxor1d",
     "union1d",
@@ -171,6 +169,9 @@ def _distinct(flat: Tracer, size: int, equal_nan: bool, fill_value: Any) -> list
         empty = full_of(0 if fill_value is None else fill_value, (size,), flat.dtype)
         zeros = full_of(0, (size,), np.int64)
         return [empty, zeros, full_of(0, (0,), np.int64), zeros]
+    if size == 0:
+        _, _, inverse, _ = _distinct(flat, 1, equal_nan, fill_value)
+        return [full_of(0, (0,), flat.dtype), full_of(0, (0,), np.int64), inverse, full_of(0, (0,), np.int64)]
     ordered, order = sorting.sort_together([flat, b.iota(flat.size)], 0)
     ordered = as_traced(ordered)
     changed = ufuncs.not_equal(ordered[1:], ordered[:-1])  # type: ignore[index]
@@ -278,43 +279,6 @@ unique_inverse = _variant(
     return_inverse=True,
 )
 unique_values = _variant(np.unique_values, None, "Array([1, 3])")
-
-
-@implements(np.isin)
-def isin(
-    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: str | None = None
-) -> Any:
-    """Return where elements are among ``test_elements``.
-
-    Parameters
-    ----------
-    element, test_elements : array_like
-    assume_unique : bool, optional
-        NumPy's; without a meaning while tracing.
-    invert : bool, optional
-        Return where they are not.
-    kind : optional
-        NumPy's; without a meaning while tracing, where the elements are searched among the sorted ones.
-
-    Returns
-    -------
-    Array
-        Of booleans, and the shape of ``element``. NaN is not among anything.
-
-    Examples
-    --------
-    >>> isin([1, 2, 3], [2, 3])
-    Array([False,  True,  True])
-    """
-    array, tested = as_traced(asarray(element)), _flat(test_elements)
-    wanted = result_dtype(array, tested)
-    array, tested = convert(array, wanted), convert(tested, wanted)
-    if tested.size == 0:
-        return full_of(invert, array.shape, np.bool_)
-    line = sorting.sort(tested)
-    place = searchsorted(line, array, "left")
-    found = ufuncs.equal(advanced.take(line, place, 0, "clip"), array)
-    return ufuncs.logical_not(found) if invert else found
 
 
 def _eager_sized(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -478,6 +442,8 @@ def setxor1d(
 def _kept(name: str, flat: Tracer, mask: Any, size: int | None, fill_value: Any) -> Any:
     """Return the sorted distinct elements where a mask holds."""
     count = _require_size(name, size)
+    if count == 0:
+        return full_of(0, (0,), flat.dtype)
     order = sorting.argsort(ufuncs.logical_not(mask), stable=True)
     front = advanced.take(flat, order, 0, "clip")
     number = reductions.sum(mask)

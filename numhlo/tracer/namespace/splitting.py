@@ -11,7 +11,6 @@ from numhlo.tracer.namespace.core import (
     asarray,
     implements,
     normalize_axis,
-    reshape_to,
 )
 from numhlo.tracer.namespace.index_items import Range, as_traced, basic_view, whole
 
@@ -39,8 +38,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     """
     array = as_traced(asarray(x))
     place = normalize_axis(axis, array.ndim)
-    parts = [_part(array, place, k, k + 1) for k in range(array.shape[place])]
-    return tuple(reshape_to(p, tuple(n for k, n in enumerate(array.shape) if k != place)) for p in parts)
+    return tuple(array[(slice(None),) * place + (k,)] for k in range(array.shape[place]))  # type: ignore[index]
 
 
 def _part(array: Any, axis: int, low: int, high: int) -> Any:

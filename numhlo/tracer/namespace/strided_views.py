@@ -10,12 +10,12 @@ import numpy as np
 
 from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import MutationError, ShapeError
+from numhlo.tracer.aliasing.views import Reshape, strides_of
 from numhlo.tracer.namespace import advanced_indexing as advanced
 from numhlo.tracer.namespace.core import asarray, implements
 from numhlo.tracer.namespace.index_items import Points, as_traced, new_array
 from numhlo.tracer.strides import Strides
 from numhlo.tracer.trace import Tracer
-from numhlo.tracer.views import Reshape, strides_of
 
 __all__ = ["as_strided"]
 

@@ -7,7 +7,7 @@ slices are views: they are read when they are used, and ``v = x[i:]; v += 1`` ch
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -15,12 +15,19 @@ from numhlo.lowering.ir import Location, capture_location
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise as ufuncs
 from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, require_casting, reshape_to, shape_of
-from numhlo.tracer.namespace.index_items import Points, as_traced, basic_view, normalize_index, unknown_extent
+from numhlo.tracer.namespace.index_items import (
+    Points,
+    as_traced,
+    basic_view,
+    normalize_index,
+    unknown_extent,
+    unknown_number,
+)
 from numhlo.tracer.namespace.selected import OPERATORS, Selected, Spread, is_integer
 from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.trace import Tracer
 
-__all__ = ["TracedSlice", "assign_slice", "traced_slice"]
+__all__ = ["Part", "TracedSlice", "sliced_part", "write_part"]
 
 
 class Run(Selected):
@@ -30,7 +37,7 @@ class Run(Selected):
         """Raise the error for what needs the number of elements."""
         raise unknown_extent(where)
 
-    def _with(self, values: Any) -> Run:
+    def with_values(self, values: Any) -> Run:
         return Run(as_traced(values), self.mask, self.spread)
 
 
@@ -63,7 +70,7 @@ class TracedSlice(Run):
 
     def copy(self, order: str = "C") -> Run:
         """Return the elements as they are now."""
-        return self._with(self.values)
+        return self.with_values(self.values)
 
     def __getitem__(self, index: Any) -> Any:
         """Return one element, counted from either end; a part of all would be a view of a view."""
@@ -86,8 +93,26 @@ def _is_traced(entry: Any) -> bool:
     return any(isinstance(bound, Tracer) and bound.concrete is None for bound in bounds)
 
 
-def _split(x: Tracer, index: Any) -> tuple[Tracer, Tracer, int] | None:
-    """Return, for one slice with traced bounds, the view of what is left without it, its mask, and its axis there."""
+class Part(NamedTuple):
+    """Elements of unknown number: those of a view at which a mask over some of its axes is true.
+
+    Attributes
+    ----------
+    view, mask : Tracer
+    axis : int
+        The first axis of the view that the mask is over.
+    is_mask : bool
+        Whether the program wrote a mask, not a slice.
+    """
+
+    view: Tracer
+    mask: Tracer
+    axis: int
+    is_mask: bool
+
+
+def sliced_part(x: Tracer, index: Any) -> Part | None:
+    """Return, for one slice with traced bounds among basic indices, the view without it, and its mask."""
     entries = index if isinstance(index, tuple) else (index,)
     places = [k for k, entry in enumerate(entries) if _is_traced(entry)]
     if len(places) != 1 or not isinstance(entries[places[0]].step, int | None):
@@ -102,7 +127,7 @@ def _split(x: Tracer, index: Any) -> tuple[Tracer, Tracer, int] | None:
     is_counted_from_end = any(other is Ellipsis for other in before)
     kept = sum(other is None or isinstance(other, slice) for other in (after if is_counted_from_end else before))
     axis = view.ndim - 1 - kept if is_counted_from_end else kept
-    return view, _interval(entry, view.shape[axis]), axis
+    return Part(view, _interval(entry, view.shape[axis]), axis, False)
 
 
 def _is_basic(entry: Any) -> bool:
@@ -133,36 +158,36 @@ def _bound(bound: Any, extent: int) -> Any:
     return b.select(b.less(place, 0), b.add(place, extent), place)
 
 
-def traced_slice(x: Tracer, index: Any, spread: Spread) -> TracedSlice | None:
-    """Return ``x[index]`` if it has one slice with traced bounds, along the first axis of what is left; else None."""
-    part = _split(x, index)
-    return TracedSlice(part[0], part[1], spread) if part is not None and part[2] == 0 else None
-
-
-def assign_slice(x: Tracer, index: Any, value: Any) -> bool:
-    """Write ``x[index] = value`` if the index has one slice with traced bounds; return whether it has.
+def write_part(part: Part, value: Any, combine: Callable[[Any, Any], Any] | None = None) -> None:
+    """Write a value, or what is made of the elements there and a value, into elements of unknown number.
 
     Raises
     ------
     DataDependentShapeError
-        If the value has as many dimensions, so that its extent would have to be that of the slice.
+        If the value has as many dimensions, so that its extent would have to be that of the elements.
     """
-    part = _split(x, index)
-    if part is None:
-        return False
-    view, mask, axis = part
+    view, mask, axis, _ = part
     if isinstance(value, Selected):
         if axis:
             value.refuse()
-        view.assign(value.write_into(view, mask))
-        return True
-    shape = shape_of(asarray(value))
-    if len(shape) >= view.ndim - axis and shape[axis - view.ndim] != 1:
-        raise unknown_extent()
-    wide = broadcast_to_shape(reshape_to(mask, mask.shape + (1,) * (view.ndim - axis - 1)), view.shape)
-    new = broadcast_to_shape(convert(asarray(value), view.dtype), view.shape)
-    view.assign(as_traced(b.select(wide, new, view)))
-    return True
+        new = value if combine is None else combine(Run(view, mask, value.spread), value)
+        view.assign(new.write_into(view, mask))
+        return
+    spread = _spread(part, asarray(value))
+    wide = broadcast_to_shape(reshape_to(mask, mask.shape + (1,) * (view.ndim - axis - mask.ndim)), view.shape)
+    new = spread if combine is None else combine(view, value if spread.shape == () else spread)
+    view.assign(as_traced(b.select(wide, broadcast_to_shape(convert(new, view.dtype), view.shape), view)))
+
+
+def _spread(part: Part, value: Any) -> Any:
+    """Return a value that broadcasts with the view, though one axis stood for all those of the mask."""
+    shape, ndim = shape_of(value), part.mask.ndim
+    place = len(shape) - (part.view.ndim - part.axis - ndim) - 1
+    if place < 0:
+        return value
+    if shape[place] != 1:
+        raise (unknown_number(part.mask) if part.is_mask else unknown_extent())
+    return reshape_to(value, shape[:place] + (1,) * ndim + shape[place + 1 :])
 
 
 def _in_place(function: str) -> Callable[[TracedSlice, Any], Any]:

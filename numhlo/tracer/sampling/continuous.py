@@ -12,7 +12,7 @@ import ml_dtypes
 import numpy as np
 
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import ShapeError
+from numhlo.lowering.ir.errors import ArgumentError, ShapeError
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise, lax_ops, matrix_products, standard_products
 from numhlo.tracer.namespace import matrices as m
@@ -103,8 +103,28 @@ def draw_exponential(key: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     return b.negate(b.log1p(b.negate(draw_uniform(key, shape, dtype))))
 
 
-def draw_gumbel(key: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
-    """Return Gumbel numbers of location 0 and scale 1."""
+def is_high(function: str, mode: str | None) -> bool:
+    """Return whether twice the bits are to be drawn; None is "low".
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such mode.
+    """
+    if mode not in (None, "low", "high"):
+        raise ArgumentError(f"{function}(mode={mode!r})", where=capture_location(), fix="use low or high")
+    return mode == "high"
+
+
+def draw_gumbel(key: Any, shape: tuple[int, ...], dtype: np.dtype, mode: str | None = None) -> Any:
+    """Return Gumbel numbers of location 0 and scale 1; ``mode="high"`` reaches twice as far into the upper tail."""
+    if is_high("gumbel", mode):
+        info = b.finfo(dtype)
+        halves: Any = as_traced(draw_uniform(key, (2, *shape), dtype))
+        high, low = halves[0], halves[1]
+        sum_ = b.add(b.add(high, b.multiply(low, 2.0**-info.nmant)), float(info.smallest_normal))
+        u = b.select(b.at_least(high, 0.5), high, sum_)
+        return b.negate(b.log(b.negate(b.log1p(b.negate(u)))))
     tiny = float(b.finfo(dtype).smallest_normal)
     return b.negate(b.log(b.negate(b.log(draw_uniform(key, shape, dtype, tiny, 1.0)))))
 
@@ -202,7 +222,7 @@ def exponential(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 
 
 @runs_anywhere
-def gumbel(key: Any, shape: Any = (), dtype: Any = None) -> Any:
+def gumbel(key: Any, shape: Any = (), dtype: Any = None, mode: str | None = None) -> Any:
     """Return Gumbel numbers of location 0 and scale 1.
 
     Parameters
@@ -211,10 +231,17 @@ def gumbel(key: Any, shape: Any = (), dtype: Any = None) -> Any:
     shape : int or tuple of int, optional
     dtype : dtype, optional
         A float one, float64 by default.
+    mode : "low" or "high", optional
+        "high" draws twice the bits: of float32, numbers beyond 16 are right, too, up to 32.
 
     Returns
     -------
     Array
+
+    Raises
+    ------
+    ValueError
+        If there is no such mode.
 
     Examples
     --------
@@ -222,7 +249,7 @@ def gumbel(key: Any, shape: Any = (), dtype: Any = None) -> Any:
     >>> gumbel(key(0), (2,)).shape
     (2,)
     """
-    return draw_gumbel(as_key(key, "gumbel"), shape_tuple(shape), float_dtype("gumbel", dtype))
+    return draw_gumbel(as_key(key, "gumbel"), shape_tuple(shape), float_dtype("gumbel", dtype), mode)
 
 
 @runs_anywhere

@@ -26,7 +26,7 @@ from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, f
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.manipulation import shape_tuple
-from numhlo.tracer.sampling.continuous import draw_gumbel, draw_uniform, parameter, sample_shape
+from numhlo.tracer.sampling.continuous import draw_gumbel, draw_uniform, is_high, parameter, sample_shape
 from numhlo.tracer.sampling.keys import as_key, draw_bits, several_keys
 from numhlo.tracer.trace import Tracer
 
@@ -107,7 +107,7 @@ def _draw_integers(key: Any, shape: tuple[int, ...], minval: Any, maxval: Any, d
 
 
 @runs_anywhere
-def bernoulli(key: Any, p: Any = 0.5, shape: Any = None) -> Any:
+def bernoulli(key: Any, p: Any = 0.5, shape: Any = None, mode: str = "low") -> Any:
     """Return booleans that are true with probability ``p``.
 
     Parameters
@@ -117,6 +117,8 @@ def bernoulli(key: Any, p: Any = 0.5, shape: Any = None) -> Any:
         Of floats, in [0, 1].
     shape : int or tuple of int, optional
         By default that of ``p``, which broadcasts to it.
+    mode : "low" or "high", optional
+        "high" draws twice the bits, so that chances far below 1e-7 are right for float32, too.
 
     Returns
     -------
@@ -126,6 +128,8 @@ def bernoulli(key: Any, p: Any = 0.5, shape: Any = None) -> Any:
     ------
     TypeError
         If ``p`` is not of floats.
+    ValueError
+        If there is no such mode.
 
     Examples
     --------
@@ -137,6 +141,10 @@ def bernoulli(key: Any, p: Any = 0.5, shape: Any = None) -> Any:
     if chance.dtype.kind not in "fV":
         raise TypeError(f"bernoulli probability `p` must have a floating dtype, got {chance.dtype}.")
     size = sample_shape("bernoulli", shape, chance)
+    if is_high("bernoulli", mode):
+        halves: Any = as_traced(draw_uniform(own, (2, *size), chance.dtype))
+        rest = b.multiply(halves[1], 2.0 ** -b.finfo(chance.dtype).nmant)
+        return b.less(rest, b.subtract(broadcast_to_shape(chance, size), halves[0]))
     return b.less(draw_uniform(own, size, chance.dtype), broadcast_to_shape(chance, size))
 
 
@@ -199,7 +207,9 @@ def geometric(key: Any, p: Any, shape: Any = None, dtype: Any = None) -> Any:
 
 
 @runs_anywhere
-def categorical(key: Any, logits: Any, axis: int = -1, shape: Any = None, replace: bool = True) -> Any:
+def categorical(
+    key: Any, logits: Any, axis: int = -1, shape: Any = None, replace: bool = True, mode: str | None = None
+) -> Any:
     """Return indices along an axis, drawn with probabilities ``softmax(logits)``, by the Gumbel trick.
 
     Parameters
@@ -212,6 +222,8 @@ def categorical(key: Any, logits: Any, axis: int = -1, shape: Any = None, replac
         Of the samples: dimensions of its own, then the shape of ``logits`` without the axis.
     replace : bool, optional
         Without it, the leading dimensions of ``shape`` together hold no index twice.
+    mode : "low" or "high", optional
+        As of `gumbel`.
 
     Returns
     -------
@@ -221,7 +233,7 @@ def categorical(key: Any, logits: Any, axis: int = -1, shape: Any = None, replac
     Raises
     ------
     ValueError
-        If there are fewer categories than are to be drawn without replacement.
+        If there are fewer categories than are to be drawn without replacement, or there is no such mode.
 
     Notes
     -----
@@ -241,21 +253,23 @@ def categorical(key: Any, logits: Any, axis: int = -1, shape: Any = None, replac
     size = sample_shape("categorical", shape, full_of(0, batch, np.int8))
     lead = size[: len(size) - len(batch)]
     if not replace:
-        return _without_replacement(own, scores, place, lead, size)
+        return _without_replacement(own, scores, place, lead, size, mode)
     inner = list(size[len(lead) :])
     inner.insert(place, scores.shape[place])
-    noise = draw_gumbel(own, (*lead, *inner), scores.dtype)
+    noise = draw_gumbel(own, (*lead, *inner), scores.dtype, mode)
     return searching.argmax(elementwise.add(noise, scores), place - scores.ndim)
 
 
-def _without_replacement(key: Any, scores: Any, place: int, lead: tuple[int, ...], size: tuple[int, ...]) -> Any:
+def _without_replacement(
+    key: Any, scores: Any, place: int, lead: tuple[int, ...], size: tuple[int, ...], mode: str | None
+) -> Any:
     count = math.prod(lead)
     if count > scores.shape[place]:
         raise ValueError(
             f"Number of samples without replacement ({count}) cannot exceed number of categories "
             f"({scores.shape[place]})."
         )
-    noisy = elementwise.add(scores, draw_gumbel(key, scores.shape, scores.dtype))
+    noisy = elementwise.add(scores, draw_gumbel(key, scores.shape, scores.dtype, mode))
     _, found = lax_reductions.top_k(axis_order.moveaxis(noisy, place, -1), count)
     return reshape_to(asarray(axis_order.moveaxis(found, -1, 0)), size)
 
@@ -326,7 +340,9 @@ def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> A
 
 
 @runs_anywhere
-def choice(key: Any, a: Any, shape: Any = (), replace: bool = True, p: Any = None, axis: int = 0) -> Any:
+def choice(
+    key: Any, a: Any, shape: Any = (), replace: bool = True, p: Any = None, axis: int = 0, mode: str | None = None
+) -> Any:
     """Return elements of an array, or numbers below an integer, chosen at random.
 
     Parameters
@@ -340,6 +356,8 @@ def choice(key: Any, a: Any, shape: Any = (), replace: bool = True, p: Any = Non
         Probabilities; all the same by default.
     axis : int, optional
         The axis of ``a`` that elements lie along.
+    mode : "low" or "high", optional
+        As of `gumbel`, which chooses with ``p`` and without replacement.
 
     Returns
     -------
@@ -375,7 +393,7 @@ def choice(key: Any, a: Any, shape: Any = (), replace: bool = True, p: Any = Non
         source = array if extents else b.iota(count)
         order = asarray(permutation(own, source, axis % max(1, len(extents))))
         return _reshaped(_first(order, draws, axis), array, size, axis)
-    found = randint(own, size, 0, count) if p is None else _weighted(own, p, count, size, replace)
+    found = randint(own, size, 0, count) if p is None else _weighted(own, p, count, size, replace, mode)
     return found if not extents else _reshaped(indexing.take(array, found, axis), array, size, axis)
 
 
@@ -391,7 +409,7 @@ def _reshaped(x: Any, array: Any, size: tuple[int, ...], axis: int) -> Any:
     return reshape_to(asarray(x), (*extents[:place], *size, *extents[place + 1 :]))
 
 
-def _weighted(key: Any, p: Any, count: int, size: tuple[int, ...], replace: bool) -> Any:
+def _weighted(key: Any, p: Any, count: int, size: tuple[int, ...], replace: bool, mode: str | None) -> Any:
     """Return indices with given probabilities: by bisection of their sums, or the largest of noisy logarithms."""
     chances = asarray(p)
     chances = chances if chances.dtype.kind in "fV" else convert(chances, np.float64)
@@ -401,7 +419,7 @@ def _weighted(key: Any, p: Any, count: int, size: tuple[int, ...], replace: bool
             f"p has shape {shape_of(chances)} and a.shape[axis] is {count}."
         )
     if not replace:
-        noisy = b.add(draw_gumbel(key, (count,), chances.dtype), b.log(chances))
+        noisy = b.add(draw_gumbel(key, (count,), chances.dtype, mode), b.log(chances))
         return convert(reshape_to(lax_reductions.top_k(noisy, math.prod(size))[1], size), np.int64)
     sums: Any = as_traced(cumulative.cumsum(chances))
     u = draw_uniform(key, size, chances.dtype)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.tracer.loops import while_loop
+from numhlo.tracer.control_flow.loops import while_loop
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import reductions
 from numhlo.tracer.namespace.core import convert, full_of

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.tracer.custom_forward import custom_jvp
-from numhlo.tracer.loops import while_loop
+from numhlo.tracer.control_flow.loops import while_loop
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise, norms, reductions
 from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, expand, full_of, reshape_to, shape_of
@@ -30,7 +29,8 @@ from numhlo.tracer.sampling.continuous import (
 )
 from numhlo.tracer.sampling.discrete import rademacher
 from numhlo.tracer.sampling.keys import as_key, several_keys, split_key
-from numhlo.tracer.vectorizing import vmap
+from numhlo.tracer.transformations.custom_forward import custom_jvp
+from numhlo.tracer.transformations.vectorizing import vmap
 
 __all__ = [
     "ball", "beta", "chisquare", "dirichlet", "double_sided_maxwell", "f", "gamma", "generalized_normal", "loggamma",

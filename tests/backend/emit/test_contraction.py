@@ -1,5 +1,8 @@
 """Matrix products of every layout: by BLAS where they are large, as sums of products where they are small."""
 
+from functools import partial
+
+import jax
 import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
@@ -29,9 +32,17 @@ CASES = {
     "vector and matrix": (lambda a, b: a @ b, (30,), (30, 40)),
     "dot": (lambda a, b: a @ b, (5000,), (5000,)),
     "outer": (jnp.outer, (20,), (30,)),
+    "column and row": (lambda a, b: a[:, 2] @ b.T, (30, 5), (40, 30)),
+    "every second": (lambda a, b: a[:, ::2] @ b[::2], (40, 60), (60,)),
+    "batch of vectors": (lambda a, b: jnp.einsum("bij,bj->bi", a, b), (3, 40, 30), (3, 30)),
+    "tiles and vector": (lambda a, b: a @ b, (700, 3), (3,)),
+    "no vector to sum": (lambda a, b: a @ b, (3, 0), (0,)),
     "nothing to sum": (lambda a, b: a @ b, (3, 0), (0, 4)),
 }
-SUMS = {"tiny", "batch of tiny", "matrix and vector", "vector and matrix", "dot", "nothing to sum"}
+VECTORS = {"matrix and vector", "vector and matrix", "column and row", "every second", "batch of vectors", "dot"}
+VECTORS |= {"tiles and vector", "no vector to sum"}
+EMPTY = {"no vector to sum", "nothing to sum"}
+SUMS = VECTORS | {"tiny", "batch of tiny", "nothing to sum"}
 
 
 def operand(rng, shape, dtype):
@@ -54,15 +65,46 @@ def run(function, arrays):
 def test_layouts(dtype, rng):
     tolerance = 1e-12 if dtype is np.float64 else 1e-4
     for name, (function, left, right) in CASES.items():
-        if dtype is np.complex64 and name in SUMS | {"outer"}:
-            continue
         arrays = [operand(rng, left, dtype), operand(rng, right, dtype)]
         traced = from_jax(function, *arrays)
         program, (found,) = run(traced, arrays)
         expected = np.asarray(interpret(traced, arrays)[0]).astype(complex)
         np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance * 100, err_msg=name)
         by_blas = any("product" in kernel for kernel in launched(program))
-        assert by_blas == (name not in SUMS | {"outer"}), name
+        summed = SUMS & EMPTY if dtype is np.complex64 else SUMS
+        assert by_blas == (name not in summed | {"outer"}), name
+
+
+SYMMETRIC = {
+    "one tile": (lambda a: a @ a.T, (100, 40)),
+    "left transposed": (lambda a: a.T @ a, (40, 100)),
+    "tiles": (lambda a: a @ a.T, (900, 20)),
+    "batch of tiles": (lambda a: jnp.einsum("bij,bkj->bik", a, a), (3, 390, 16)),
+    "part of a matrix": (lambda a: a[3:, 5:] @ a[3:, 5:].T, (103, 45)),
+    "computed": (lambda a: (a + 1) @ (a + 1).T, (100, 40)),
+}
+WHOLE = {
+    "two matrices": (lambda a: a[:100] @ a[100:].T, (200, 40)),
+    "shifted": (lambda a: a[:-1] @ a[1:].T, (101, 40)),
+    "square, not transposed": (lambda a: a @ a, (100, 100)),
+    "small": (lambda a: a @ a.T, (20, 40)),
+    "conjugated": (lambda a: a @ (a * 1j).conj().T, (100, 40)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+def test_products_with_the_own_transpose(dtype, rng):
+    tolerance = 1e-4 if np.dtype(dtype).itemsize in (4, 8) and dtype is not np.float64 else 1e-12
+    for name, (function, shape) in (SYMMETRIC | WHOLE).items():
+        array = operand(rng, shape, dtype)
+        traced = from_jax(function, array)
+        program, (found,) = run(traced, [array])
+        assert any("symmetric" in kernel for kernel in launched(program)) == (name in SYMMETRIC), name
+        expected = np.asarray(interpret(traced, [array])[0]).astype(complex)
+        np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance * 100, err_msg=name)
+        if name in SYMMETRIC:
+            np.testing.assert_array_equal(found, found.swapaxes(-1, -2))
 
 
 @pytest.mark.slow
@@ -87,3 +129,41 @@ def test_views_are_read_in_place():
         lambda a, b: a.reshape(64, 8, 8)[:, 0] @ b[:8],
     ):
         assert [name.split("_")[0] for name in launched(plan(from_jax(function, x, x)))] == ["product"]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "result", "shape", "parts"),
+    [
+        (np.int8, np.int32, (100, 1024, 100), 1),
+        (np.int8, np.int8, (100, 1025, 100), 2),
+        (np.uint8, np.int64, (64, 258, 70), 1),
+        (np.uint8, np.uint32, (64, 600, 70), 3),
+        (ml_dtypes.int4, np.int32, (40, 5000, 30), 1),
+        (np.uint8, np.int64, (2, 300_000, 3), 0),
+        (np.int16, np.int32, (100, 200, 100), 0),
+    ],
+)
+def test_large_products_of_narrow_integers_are_exact(rng, dtype, result, shape, parts):
+    m, k, n = shape
+    info = ml_dtypes.iinfo(dtype)
+    extreme = int(info.min) or int(info.max)
+    dot = partial(jax.lax.dot, preferred_element_type=np.dtype(result))
+    for low, high in ((int(info.min), int(info.max)), (extreme, extreme)):
+        left, right = (rng.integers(low, high + 1, size).astype(dtype) for size in ((m, k), (k, n)))
+        traced = from_jax(dot, left, right)
+        program, (found,) = run(traced, [left, right])
+        expected = (left.astype(np.float64) @ right.astype(np.float64)).astype(np.int64).astype(result)
+        np.testing.assert_array_equal(found, expected)
+        assert sum("product" in kernel for kernel in launched(program)) == parts
+
+
+def test_products_without_sums_are_elementwise():
+    """Nothing is added, so zeros keep their signs; and what adds such products up stores none of them."""
+    x, y = np.array([-0.0, 1.0, -1.0]), np.array([0.0, -0.0, 2.0])
+
+    def added(x, y):
+        return sum(jnp.tensordot(x + k, y - k, 0) for k in range(5))
+
+    program = plan(from_jax(lambda x, y: jnp.tensordot(x, y, 0), x, y))
+    np.testing.assert_array_equal(np.signbit(Executable(program)([x, y])[0]), np.signbit(np.outer(x, y)))
+    assert len(launched(plan(from_jax(added, x, y)))) == 2  # the vectors, then all that they make

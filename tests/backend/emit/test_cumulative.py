@@ -50,6 +50,21 @@ def test_axes(kind, reverse, rng):
         assert len(launched(program)) == (0 not in shape)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "complex128", "float16"])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_dear_elements_are_computed_before_their_totals(dtype, axis, rng):
+    type = TensorType((3, 1100) if axis else (1100, 3), dtype_named(dtype))
+    for reverse in (False, True):
+        b = FunctionBuilder("dear", [type])
+        x = b.arguments[0]
+        for _ in range(5):
+            x = b.op(elementwise.ADD, b.op(elementwise.NEGATE, x), b.arguments[0])
+        parameters = make_cumulative("cumsum", type, axis, reverse)
+        function = b.finish([b.op(COMPOSITE, x, result=type, **parameters)])
+        (kernel,) = check(function, random_array(rng, type)).kernels
+        assert ("in range(block0, stop0)" in kernel.source) == (axis == 1 and not reverse)
+
+
 @pytest.mark.parametrize("dtype", ["float64", "bfloat16", "float8_e4m3fn", "int4", "int8", "uint32", "bool"])
 def test_element_types(dtype, rng):
     for kind in COMBINERS:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import numhlo
 from numhlo.backend.emit.registers import REGISTERS
 from numhlo.backend.executable import Executable
 from numhlo.backend.planning import plan
@@ -91,7 +92,7 @@ def test_unary(dtype):
 def test_binary(dtype):
     numpy_only = check(BINARY, dtype, list(all_pairs(dtype)))
     kind, bits = REGISTERS[dtype].kind, REGISTERS[dtype].bits
-    allowed = {"power"} if kind in "iu" else {"power", "atan2", "maximum", "minimum"} if kind == "c" else set()
+    allowed = {"power", "atan2", "maximum", "minimum"} if kind == "c" else set()
     if kind in "iu" and bits < 8:
         allowed |= {"shift_left", "shift_right_arithmetic", "shift_right_logical"}
     assert numpy_only <= allowed
@@ -204,3 +205,24 @@ def test_reduce_precision_as_machine_code(rng):
     assert executable.wait(60)
     for left, right in zip(executable(arrays), interpret(function, arrays), strict=True):
         assert_same_bits(left, np.asarray(right))
+
+
+@pytest.mark.specifies("power")
+@pytest.mark.parametrize("dtype", [np.dtype(t) for t in "bhilBHIL"], ids=str)
+def test_powers_of_integers_as_machine_code(dtype):
+    limits = np.iinfo(dtype)
+    values = [limits.min, limits.min // 2, -3, -2, -1, 0, 1, 2, 3, 7, limits.max // 3, limits.max - 1, limits.max]
+    numbers = [v for v in values if v >= limits.min]
+    pairs = [(x, y) for x in numbers for y in numbers]
+
+    def power(x, y):
+        if y < 0:
+            return {1: 1, -1: 1 - 2 * (y % 2)}.get(x, 0)
+        size = 1 << 8 * dtype.itemsize
+        result = pow(x, y, size)
+        return result - size if result > limits.max else result
+
+    x, y = (np.array(column, dtype) for column in zip(*pairs, strict=True))
+    compiled = numhlo.jit(lambda x, y: x**y, tier0=False)
+    assert len(compiled.lower(x, y).compile().kernels) == 1
+    assert compiled(x, y).tolist() == [power(a, b) for a, b in pairs]

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import numhlo
 from numhlo.backend.planning import plan
 from numhlo.lowering.interpreter import interpret
 from tests.backend.plain_engine import assert_same_bits, run_plain
@@ -99,3 +100,28 @@ def test_equal_elements_keep_their_order_at_all_lengths(length, rng):
     order = np.argsort(x, axis=1, kind="stable")
     np.testing.assert_array_equal(places, order)
     assert_same_bits(values, np.take_along_axis(x, order, axis=1))
+
+
+def test_dear_places_and_updates_are_computed_in_blocks(rng):
+    x = rng.uniform(-3, 3, 2500)
+
+    def scattered(x):
+        place = np.floor(np.abs(np.round(x * 7) - np.floor(x * 5)) + np.square(x) * 2).astype(np.int64) - 2
+        total = np.zeros(20)
+        np.add.at(
+            total, np.where(place > 9, 30, place), np.round(np.sqrt(np.abs(x)) * 8)
+        )  # some are outside, some negative
+        return total
+
+    def cheap(x):
+        total = np.zeros(20)
+        np.add.at(total, np.abs(x).astype(np.int64), x)
+        return total
+
+    kernels = [numhlo.jit(f).lower(x).compile().kernels["scatter_add"] for f in (scattered, cheap)]
+    assert ["for first in" in text for text in kernels] == [True, False]
+    place = np.floor(np.abs(np.round(x * 7) - np.floor(x * 5)) + np.square(x) * 2).astype(np.int64) - 2
+    expected = np.zeros(20)
+    inside = place <= 9
+    np.add.at(expected, place[inside], np.round(np.sqrt(np.abs(x[inside])) * 8))
+    np.testing.assert_array_equal(numhlo.jit(scattered, tier0=False)(x), expected)

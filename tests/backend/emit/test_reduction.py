@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import numhlo
 from numhlo.backend.executable import Executable
 from numhlo.backend.planning import plan
 from numhlo.backend.program import Launch
@@ -232,3 +233,72 @@ def test_sums_of_complex_numbers(rng):
         x = (rng.standard_normal((7, 40)) + 1j * rng.standard_normal((7, 40))).astype(dtype)
         traced = from_jax(lambda x: (x.sum(0), x.sum(1), (x * x).sum()), x)
         check(traced, [x])
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "uint32", "int64", "uint64"])
+def test_reductions_begin_with_the_extremes_of_integers_as_literals(dtype):
+    extremes = np.iinfo(dtype)
+    x = np.array([[extremes.max, 3, extremes.min, 5]] * 3, dtype)
+    scalar = TensorType((), x.dtype)
+    b = FunctionBuilder("extremes", [TensorType(x.shape, x.dtype)])
+    results = []
+    for definition, first in ((elementwise.MAXIMUM, extremes.min), (elementwise.MINIMUM, extremes.max)):
+        init, body = b.constant(x.dtype.type(first)), body_of(definition, x.dtype)
+        results += b.ops(reduction.REDUCE, b.arguments[0], init, regions=[body], results=[scalar], dimensions=(0, 1))
+    executable = Executable(plan(b.finish(results)))
+    assert all(number <= 16 for step in executable.program.steps for number in step.dims)
+    assert executable.wait(60)
+    assert [v.item() for v in executable([x])] == [extremes.max, extremes.min]
+
+
+SETTLING = {"any": np.any, "all": np.all, "argmax": np.argmax, "argmin": np.argmin, "max": np.max, "min": np.min}
+
+
+@pytest.mark.specifies("reduce")
+@pytest.mark.parametrize("shape", [(50_000,), (20, 10_000), (3, 10_000), (2, 3, 5_000)])
+@pytest.mark.parametrize("common", [False, True])
+def test_booleans_that_one_element_settles(shape, common):
+    cases = []
+    for place in (0, 4095, 4096, 9_999, shape[-1] - 1, None):
+        x = np.full(shape, common)
+        if place is not None:
+            x[..., min(place, shape[-1] - 1) :: 4096] = not common
+            x.reshape(-1, shape[-1])[1::2] = common
+        cases.append(x)
+
+    def reductions(*cases):
+        return [f(x, axis) for x in cases for f in SETTLING.values() for axis in (None, -1)]
+
+    for found, wanted in zip(numhlo.jit(reductions, tier0=False)(*cases), reductions(*cases), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("name", SETTLING)
+def test_a_settled_result_ends_a_row(name):
+    kernels = numhlo.jit(SETTLING[name]).lower(np.zeros(50_000, np.bool_)).compile().kernels
+    assert any("break" in text or "settled" in text for text in kernels.values())
+    rows = numhlo.jit(lambda x: SETTLING[name](x, axis=1)).lower(np.zeros((20, 50_000), np.bool_)).compile().kernels
+    assert any("break" in text for text in rows.values())
+
+
+def test_what_is_stored_on_the_way_is_stored_to_the_end():
+    x = np.ones(50_000)
+    found, mask = numhlo.jit(lambda x: (np.any(x > 0), x > 0), tier0=False)(x)
+    assert found and np.asarray(mask).all()
+
+
+@pytest.mark.parametrize(
+    ("function", "dtype", "count", "together"),
+    [
+        (np.sum, np.float32, 8, True),
+        (np.sum, np.float64, 4, True),
+        (np.sum, np.float64, 5, False),  # more than a vector register
+        (np.sum, np.uint8, 8, False),  # added as uint64
+        (np.max, np.float64, 8, True),
+        (np.argmax, np.float32, 4, True),
+    ],
+)
+def test_whether_elements_of_several_short_rows_are_loaded_together(function, dtype, count, together):
+    compiled = numhlo.jit(lambda x: function(x, axis=1)).lower(np.zeros((50, count), dtype)).compile()
+    (text,) = compiled.kernels.values()
+    assert (f"i0 * {count}" in text) == together and ("i0 * n0" in text) != together

@@ -1,5 +1,6 @@
 """Many like carries: one loop over those that are computed alike has the bits of statements for each."""
 
+import re
 from itertools import pairwise
 
 import jax
@@ -80,6 +81,16 @@ def test_like_carries_have_the_interpreters_bits(step, while_loop, rng):
     assert ("for place0 in range(" in kernel.source) == (step in ALIKE)
     for left, right in zip(run_plain(program, [*carries, xs]), interpret(function, [*carries, xs]), strict=True):
         assert_same_bits(left, np.asarray(right))
+
+
+@pytest.mark.parametrize("step", ALIKE, ids=lambda f: f.__name__)
+def test_stores_go_from_one_end_to_the_other(step, rng):
+    carries, xs = tuple(map(np.asarray, rng.normal(size=COUNT))), rng.normal(size=7)
+    (kernel,) = [k for k in plan(from_jax(scan_of(step), carries, xs)).kernels if "carried0" in k.source]
+    body = kernel.source.partition("while True:")[2]
+    stores = r"range\((\d+), \d+\):|store_f64\(carried0, there0 \+ (\d+),"
+    places = [int(first or place) for first, place in re.findall(stores, body)]
+    assert places == sorted(places)
 
 
 @pytest.mark.slow

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ctypes
+
 import numpy as np
 import pytest
 from jax import lax
 
+import numhlo
 from numhlo.backend import numpy_sort
-from numhlo.backend.emit import sorting
+from numhlo.backend.emit import sort_writer, word_sorting
 from numhlo.backend.executable import Executable
 from numhlo.backend.planning import plan
 from tests.backend.programs import evaluated, from_jax, launched
 
+WIDE = (np.int64, np.uint64)
 KEYS = {np.dtype(t): np.iinfo(t) for t in (np.int8, np.int16, np.int32, np.uint8, np.uint32)}
 SHAPES = (((3, 70), 1), ((64, 5), 0), ((2, 200, 3), 1), ((1000,), 0))
 
@@ -50,7 +54,8 @@ def programs(rng):
 @pytest.mark.parametrize("way", ["words", "merged"])
 def test_rows_by_integer_keys(rng, monkeypatch, way):
     if way == "merged":
-        monkeypatch.setattr(sorting, "word_sort", lambda: 0)
+        monkeypatch.setattr(word_sorting, "run_sort", lambda dtype: 0)
+        monkeypatch.setattr(sort_writer, "run_sort", lambda dtype: 0)
     function, arrays, expected = programs(rng)
     program = plan(from_jax(function, *arrays))
     assert not evaluated(program)
@@ -65,8 +70,8 @@ def test_rows_by_integer_keys(rng, monkeypatch, way):
 @pytest.mark.parametrize(
     "sort",
     [
-        lambda k: lax.sort(k.astype(np.int64)),  # keys too wide
-        lambda k: lax.sort(k[..., :63]),  # rows too short
+        lax.sort,  # nothing to be moved
+        lambda k: lax.sort((k[..., :15], k[..., 1:16]), num_keys=1),  # rows too short
         lambda k: -lax.sort((-k).astype(np.float32)),  # floats compared as such
         lambda k: lax.sort((k, k + 1), num_keys=2),  # two keys
     ],
@@ -77,5 +82,73 @@ def test_what_is_merged(sort):
 
 
 def test_numpys_sort_is_found_and_proven():
-    assert numpy_sort.word_sort()
-    assert numpy_sort._sorts(numpy_sort.word_sort())
+    for dtype in numpy_sort.SORTED:
+        assert numpy_sort.run_sort(dtype)
+    idle = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_void_p)(lambda *_: 0)
+    assert not numpy_sort._sorts(ctypes.cast(idle, ctypes.c_void_p).value, np.dtype(np.int64))
+    assert not numpy_sort.run_sort(np.dtype(np.int8))
+
+
+def wide_keys(rng, shape, dtype):
+    """Return 64-bit keys of which some differ in their lowest bits alone, beside the least and the largest."""
+    limits = np.iinfo(dtype)
+    values = (rng.integers(0, 3, shape) * 100_000 + rng.integers(0, 40, shape)).astype(dtype)
+    values.flat[1], values.flat[2], values.flat[-1] = limits.min, limits.max, limits.min
+    return values
+
+
+@pytest.mark.specifies("sort")
+@pytest.mark.parametrize("descending", [False, True])
+def test_keys_that_leave_no_room_for_places(rng, descending):
+    keys = [wide_keys(rng, shape, dtype) for dtype in WIDE for shape in ((5, 17), (2, 700))]
+    keys += [rng.standard_normal((3, 300)), rng.integers(0, 9, (2, 600)).astype(np.int64)]
+
+    def orders(*keys):
+        return [numhlo.numpy.argsort(k, axis=1, stable=True, descending=descending) for k in keys]
+
+    compiled = numhlo.jit(orders, tier0=False)
+    assert "sort_words" in compiled.lower(*keys).compile().kernels
+    for found, k in zip(compiled(*keys), keys, strict=True):
+        signed = k.view(np.int64) ^ np.int64(-(2**63)) if k.dtype == np.uint64 else k
+        order = np.argsort(
+            ~signed if descending and k.dtype.kind != "f" else -signed if descending else signed, axis=1, kind="stable"
+        )
+        np.testing.assert_array_equal(found, order)
+
+
+@pytest.mark.specifies("sort")
+@pytest.mark.parametrize("length", [7, 255, 257, 3000])
+def test_integers_alone(rng, length):
+    arrays = [
+        rng.integers(np.iinfo(t).min, np.iinfo(t).max, (3, length), t, endpoint=True)
+        for t in (np.int8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64)
+    ]
+    compiled = numhlo.jit(lambda *arrays: [np.sort(x) for x in arrays], tier0=False)
+    for found, x in zip(compiled(*arrays), arrays, strict=True):
+        np.testing.assert_array_equal(found, np.sort(x))
+
+
+@pytest.mark.specifies("sort")
+@pytest.mark.parametrize("whole", [False, True])
+def test_long_rows_are_runs_or_one_call(rng, monkeypatch, whole):
+    monkeypatch.setattr(sort_writer, "sorts_long_rows", lambda itemsize: whole)
+    arrays = [rng.integers(-9, 9, 5000).astype(np.int32), rng.standard_normal((2, 3001)), rng.integers(0, 1 << 60, 700)]
+    compiled = numhlo.jit(lambda *arrays: [y for x in arrays for y in (np.sort(x), np.argsort(x))], tier0=False)
+    expected = [y for x in arrays for y in (np.sort(x), np.argsort(x, kind="stable"))]
+    for found, wanted in zip(compiled(*arrays), expected, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize(
+    ("name", "features", "expected"),
+    [
+        ("emeraldrapids", "+avx2,+avx512dq,+avx512vbmi2", (True, True)),
+        ("skylake-avx512", "+avx2,+avx512dq,-avx512vbmi2", (True, False)),
+        ("znver4", "+avx2,+avx512dq,+avx512vbmi2", (False, False)),
+        ("haswell", "+avx2,-avx512dq", (False, False)),
+    ],
+)
+def test_processors_on_which_numpy_sorts_long_rows(monkeypatch, name, features, expected):
+    monkeypatch.setattr(sort_writer, "processor", lambda: (name, features))
+    asked = sort_writer.sorts_long_rows.__wrapped__
+    assert (asked(4), asked(2)) == expected

@@ -8,6 +8,7 @@ from jax import lax
 
 import numhlo
 from numhlo.backend.interim.rounds import Rounds
+from numhlo.backend.program import Launch
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.passes.pipeline import optimize
 from tests.backend.interim.in_python import InPython, handed_over
@@ -130,7 +131,10 @@ def check(found, expected):
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_loops_have_the_interpreters_bits(name):
+@pytest.mark.parametrize("launches", ["joined", "one by one"])
+def test_loops_have_the_interpreters_bits(name, launches, request):
+    if launches == "one by one":
+        request.getfixturevalue("loops_in_steps")
     function, arguments, in_place = PROGRAMS[name]
     with jax.enable_x64(True):
         traced = from_jax(function, *arguments)
@@ -138,7 +142,10 @@ def test_loops_have_the_interpreters_bits(name):
     found = InPython(traced)
     check(found(arguments), expected)
     assert found.engine.ways()["round by round"] == 1
-    ((loop, _),) = found.engine.groups.loops.values()
+    loops = [loop for loop, _ in found.engine.groups.loops.values()]
+    joined = [step.loop for step in found.program.steps if isinstance(step, Launch) and step.loop is not None]
+    assert not joined or launches == "joined"
+    (loop,) = [*loops, *joined]
     plan = Rounds(loop)
     body = loop.op.regions[1]
     changed = [a for a, b in zip(body.arguments, body.returns, strict=True) if a is not b]
@@ -148,6 +155,7 @@ def test_loops_have_the_interpreters_bits(name):
         check(handed_over(traced, arguments, rounds_before), expected)
 
 
+@pytest.mark.usefixtures("loops_in_steps")
 def test_what_does_not_change_is_computed_once():
     function, arguments, _ = PROGRAMS["viterbi"]
     with jax.enable_x64(True):
@@ -157,6 +165,7 @@ def test_what_does_not_change_is_computed_once():
     assert "iota" not in every_round and "reduce" in every_round
 
 
+@pytest.mark.usefixtures("loops_in_steps")
 @pytest.mark.parametrize("kind", ["a loop inside", "an op without a kernel"])
 def test_other_loops_run_step_by_step(kind):
     def step(k, x):

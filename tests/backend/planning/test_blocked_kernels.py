@@ -86,6 +86,7 @@ def test_loops_in_one_kernel(name):
     assert any(isinstance(s, Launch) and s.kernel.name == "blocked_loop" for s in all_steps(program))
 
 
+@pytest.mark.usefixtures("loops_in_steps")
 @pytest.mark.parametrize(
     "function",
     [
@@ -107,6 +108,7 @@ def test_kernels_serve_many_shapes():
     assert programs[0].kernels == programs[1].kernels == programs[2].kernels
 
 
+@pytest.mark.usefixtures("loops_in_steps")
 def test_a_branch_that_needs_an_element_takes_steps():
     def step(i, s):
         x, total = s

@@ -200,6 +200,7 @@ def loop_of(program):
     return loop
 
 
+@pytest.mark.usefixtures("loops_in_steps")
 def test_state_is_updated_in_place():
     step = lambda i, y, x: jnp.sqrt(y) + x.sum()
     program = planned(lambda x: jax.lax.fori_loop(0, 5, lambda i, y: step(i, y, x * y), x * 2), np.ones((30, 10)))
@@ -208,12 +209,14 @@ def test_state_is_updated_in_place():
     assert program.results[0] in {n for s in steps if isinstance(s, Launch) for n in s.buffers}
 
 
+@pytest.mark.usefixtures("loops_in_steps")
 def test_state_that_is_still_read_is_exchanged():
     shift = lambda x: jax.lax.fori_loop(0, 5, lambda i, y: y + jnp.flip(y), x)
     steps = loop_of(planned(shift, np.arange(100.0))).body
     assert [len(s.pairs) for s in steps if isinstance(s, Exchange)] == [1]
 
 
+@pytest.mark.usefixtures("loops_in_steps")
 def test_state_may_change_places_without_copies():
     def rotate(a, b, c):
         return jax.lax.fori_loop(0, 5, lambda i, s: (s[1], s[2], s[0] + s[1][0]), (a, b, c))
@@ -256,6 +259,7 @@ def test_branches_in_loops_on_arrays():
     planned(function, np.arange(90.0))
 
 
+@pytest.mark.usefixtures("loops_in_steps")
 @pytest.mark.parametrize("rounds", [0, 1, 2, 5])
 def test_what_a_window_leaves_is_copied_once(rounds):
     grid = np.linspace(-1, 1, 900, dtype=np.float32).reshape(30, 30) ** 3
@@ -296,3 +300,49 @@ def test_strips_end_wherever_they_begin(step):
     for start in (4000, 4998, 4999, 5000, 5001, 90000):
         program = planned(count, np.int32(start))
         assert "stop0 = min(" in program.kernels[0].source
+
+
+def from_the_least(x):
+    return jax.lax.fori_loop(0, 3, lambda _, c: c - c[jnp.argmin(c)], x)
+
+
+@pytest.mark.usefixtures("loops_in_steps")
+def test_elements_that_all_need_are_read_before_an_array_is_overwritten():
+    program = planned(from_the_least, np.linspace(1, -1, 100, dtype=np.float32))
+    steps = all_steps(program)
+    assert not any(isinstance(step, Exchange) for step in steps)
+    assert [s.kernel.name for s in steps if isinstance(s, Launch) and s.grain > s.extent > 1] == [
+        "map_compare_add_select_subtract"
+    ]
+
+
+def test_a_kernel_of_several_chunks_overwrites_nothing_that_others_read():
+    program = plan(from_jax(from_the_least, np.zeros(1 << 17, np.float32)))
+    assert any(isinstance(step, Exchange) for step in all_steps(program))
+
+
+def sorted_by_insertion(x):
+    def insert(i, x):
+        key = x[i]
+        later = lambda s: (s[1] >= 0) & (s[0][jnp.maximum(s[1], 0)] > key)
+        x, j = jax.lax.while_loop(later, lambda s: (s[0].at[s[1] + 1].set(s[0][s[1]]), s[1] - 1), (x, i - 1))
+        return x.at[j + 1].set(key)
+
+    return jax.lax.fori_loop(1, x.shape[0], insert, x)
+
+
+def test_conditions_of_several_parts_are_tested_one_after_the_other():
+    program = planned(sorted_by_insertion, np.array([3, -1, 4, -1, 5, -9, 2, 6, -5], np.float32))
+    assert is_one_kernel(program)
+    source = program.kernels[-1].source
+    inner = source[source.rindex("while True:") :]
+    assert inner.count("break") == 2 and inner.index("break") < inner.index("load_f32")
+
+
+def test_a_condition_that_is_joined_of_three_parts_ends_a_loop_by_any():
+    def count(limits):
+        going = lambda s: (s < limits[0]) & ((s * 2 < limits[1]) & ((s * s) % 7 != limits[2]))
+        return jax.lax.while_loop(going, lambda s: s + 1, limits[0] * 0)
+
+    for limits in ((5, 90, 9), (90, 9, 9), (90, 90, 4), (0, 0, 0)):
+        planned(count, np.array(limits, np.int32))

@@ -45,6 +45,7 @@ def limit_by_data(x):
     return jax.lax.fori_loop(0, (x > 0).sum() // 9, mixed, x)
 
 
+@pytest.mark.usefixtures("loops_in_steps")
 @pytest.mark.parametrize(
     ("function", "loops"),
     [

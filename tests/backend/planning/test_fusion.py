@@ -3,9 +3,10 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from numhlo.backend.planning import plan
-from numhlo.backend.program import Launch
+from numhlo.backend.program import Launch, Obstacle
 from tests.backend.programs import all_steps, evaluated, from_jax, launched
 
 X = np.ones((30, 40), np.float32)
@@ -20,6 +21,21 @@ def launches(function, *arguments):
 
 def test_elementwise_ops_are_one_kernel_with_many_results():
     assert len(launches(lambda x, y: (jnp.exp(x) * y + 1, jnp.sin(x), x - y), X, X)) == 1
+
+
+def test_elements_that_lie_far_apart_are_reckoned_with():
+    """A launch is cut into pieces of some 20 ms by what it reads, so that it can be interrupted between two of them."""
+    index = np.zeros(2_000_000, np.int64)
+
+    def read(function, *arguments):
+        return sum(step.bytes for step in all_steps(plan(from_jax(function, *arguments))) if isinstance(step, Launch))
+
+    def gather(size):
+        return read(lambda x, i: x[i], jax.ShapeDtypeStruct((size,), np.float64), index)
+
+    line = 64 * index.size
+    assert gather(1000) < line < gather(50_000_000)
+    assert read(lambda i: i[i][i][i], index) > 3 * line
 
 
 def test_views_cost_nothing():
@@ -150,3 +166,55 @@ def test_steps_of_a_search_are_written_once():
     program = plan(from_jax(search, np.ones(600, np.float32), ROW))
     (launch,) = [step for step in all_steps(program) if isinstance(step, Launch)]
     assert launch.kernel.source.count("load_f32(") == 10
+
+
+def test_dear_values_of_parts_are_computed_once():
+    def parts(x):
+        y = jnp.cos(jnp.exp(x))
+        return jnp.concatenate([y * (k + 0.5) for k in range(9)])
+
+    def parts_of_slices(x):
+        y = jnp.cos(x)
+        return jnp.concatenate([y[k:] * 2 for k in range(12)])
+
+    for function in (parts, parts_of_slices):
+        first, *rest = all_steps(plan(from_jax(function, X)))
+        assert "cosine" in first.kernel.name
+        assert rest
+        assert not any("cos_f32" in step.kernel.source for step in rest)
+
+
+def test_dear_values_of_several_kernels_are_computed_once():
+    def running(x):
+        y = jnp.cos(x)
+        return lax.cumsum(y * 2, 1), y * 3
+
+    def updated(x):
+        y = jnp.cos(x)
+        z = jnp.zeros((90, 40), np.float32)
+        return z.at[:30].set(y * 2).at[30:60].set(y + 1)
+
+    for function in (running, updated):
+        steps = all_steps(plan(from_jax(function, X)))
+        assert sum("cos_f32" in step.kernel.source for step in steps if isinstance(step, Launch)) == 1
+
+
+def test_what_only_one_kernel_needs_is_not_stored():
+    def parts(x):
+        y = jnp.cos(x)
+        return jnp.concatenate([jnp.sin(x), y * 2 + y * y])
+
+    def small(x):
+        y = jnp.cos(x)
+        return jnp.concatenate([y * 2, (y + 1)[:2]])
+
+    assert len(launches(parts, X)) == 2
+    assert len(launches(small, ROW[:5])) == 2
+
+
+def test_explain_says_why_a_dear_value_of_parts_is_kept():
+    program = plan(from_jax(lambda x: jnp.concatenate([jnp.cos(x) * 2, jnp.cos(x) * 3]), X))
+    ((value, (obstacle, user)),) = program.kept.items()
+    assert value.owner.definition.name == "cosine"
+    assert obstacle is Obstacle.AGAIN
+    assert user.definition.name == "concatenate"

@@ -164,3 +164,84 @@ def test_running_sums_of_lanes_are_simd_code(rng):
         np.testing.assert_array_equal(function(vectors, lengths), expected, err_msg=answer)
         function.wait()
     assert list(function.lower(vectors, lengths).compile().kernels) == ["map_lane_blocks"]
+
+
+def rare(x, n):
+    """A dear branch without a loop, whose result a loop and another dear branch go on with."""
+
+    def chain(y):
+        for _ in range(4):
+            y = y / (1.0 + y * y) + x * 0.25 - jnp.sqrt(y * y + 1.0)
+        return y, y * 2.0
+
+    first, second = lax.cond(n > 30, chain, lambda y: (y + 1.0, y), x * 3.0)
+    z = lax.while_loop(lambda z: z > 1.0, lambda z: z * 0.5 - 0.1, jnp.abs(first) * 8.0)
+    return z, lax.cond(n > 35, lambda: chain(z)[0], lambda: second), n
+
+
+def switches(x, n):
+    """Two dear branches and two cheap ones, some with loops; complex numbers wait, too."""
+    c = lax.complex(x, x - 1.0)
+
+    def squares():
+        return lax.fori_loop(0, 12, lambda _, z: z * z * 0.5 + c, c)
+
+    def halves():
+        z = lax.while_loop(lambda s: s[1] < n, lambda s: (s[0] * 0.5 + c, s[1] + 1), (c, 0))[0]
+        return z - c
+
+    return lax.switch(n & 3, [lambda: c + c, squares, halves, lambda: c]), c
+
+
+@pytest.mark.parametrize("body", [rare, switches], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("lanes", [65, 900])
+def test_lanes_that_wait_for_others(body, lanes, rng):
+    function = mapped(from_jax(body, np.float64(1), np.int64(1)), 0, lanes)
+    program, executable = compiled(function)
+    (kernel,) = program.kernels
+    assert "waiting0" in kernel.source
+    for share in (0.0, 0.03, 0.4, 1.0) if lanes < 100 else (0.1, 0.5):
+        arrays = [rng.random(lanes), np.where(rng.random(lanes) < share, rng.integers(0, 50, lanes), 2)]
+        for left, right in zip(executable(arrays), interpret(function, arrays), strict=True):
+            assert_same_bits(left, np.asarray(right))
+
+
+def test_blocks_compute_what_lanes_begin_with(rng):
+    @numhlo.jit
+    def function(v, table, shift):
+        def lane(x, y, t):
+            def dear():
+                return numhlo.lax.fori_loop(0, 9, lambda k, z: z * 0.5 + x / (1.0 + z * z), x) + y
+
+            return numhlo.lax.cond(t > shift, dear, lambda: y)
+
+        return numhlo.vmap(lane)(v * v, table.T[:, 1], np.abs(v[::-1]) * 3.0)
+
+    def expected(v, table, shift):
+        z = v * v
+        for _ in range(9):
+            z = z * 0.5 + v * v / (1.0 + z * z)
+        return np.where(np.abs(v[::-1]) * 3.0 > shift, z + table[1], table[1])
+
+    for lanes in (70, 200):
+        arrays = rng.standard_normal(lanes), rng.random((2, lanes)), 2.0
+        for answer in ("first", "native"):
+            np.testing.assert_array_equal(function(*arrays), expected(*arrays), err_msg=answer)
+            function.wait()
+    assert list(function.lower(*arrays).compile().kernels) == ["map_lane_blocks"]
+
+
+def test_dear_operands_that_others_read_are_computed_once(rng):
+    @numhlo.jit
+    def function(x):
+        y = np.sin(x)
+        return numhlo.vmap(lambda a: numhlo.lax.cond(a > 0.5, lambda: np.exp(np.sin(a)) * a, lambda: a))(y), y + 1.0
+
+    x = rng.standard_normal(300)
+    y = np.sin(x)
+    for answer in ("first", "native"):
+        found, other = function(x)
+        np.testing.assert_allclose(found, np.where(y > 0.5, np.exp(np.sin(y)) * y, y), rtol=1e-14, err_msg=answer)
+        np.testing.assert_allclose(other, y + 1.0, rtol=1e-14, err_msg=answer)
+        function.wait()
+    assert list(function.lower(x).compile().kernels) == ["map_sine_add", "map_lane_blocks"]

@@ -4,6 +4,7 @@ import jax
 import numpy as np
 import pytest
 
+import numhlo
 from numhlo.backend.executable import Executable
 from numhlo.backend.planning import plan
 from numhlo.backend.program import Launch, Loop
@@ -62,9 +63,9 @@ def test_arrays_that_are_indexed_stay_in_memory(rng):
     assert [type(s) for s in program.steps] == [Launch]
 
 
+@pytest.mark.usefixtures("loops_in_steps")
 def test_large_lanes_are_a_loop(rng):
-    b = FunctionBuilder("large", [TensorType((90,), F32)])
-    body = b.finish([b.op(elementwise.SQRT, b.arguments[0])])
+    body = from_jax(lambda v: jax.numpy.flip(v) * 2, np.zeros(90, np.float32))
     program = planned(mapped(body, 0, 4), [rng.random((4, 90)).astype(np.float32)])
     assert any(isinstance(s, Loop) for s in program.steps)
 
@@ -86,3 +87,50 @@ def test_lanes_as_machine_code(rng):
     assert executable.wait(60)
     for left, right in zip(executable(arrays), interpret(function, arrays), strict=True):
         assert_same_bits(left, np.asarray(right))
+
+
+def choose(x, k):
+    """Cheap branches of several kinds, one in another, whose results are scalars and vectors."""
+    inner = jax.lax.switch(k, [lambda: x, lambda: x * 2, lambda: x + k.astype(np.float32)])
+    sign = jax.lax.cond(x > 0.25, lambda: jax.lax.cond(k > 0, lambda: inner, lambda: np.float32(3)), lambda: -x)
+    return inner, sign, np.float32(2.5)
+
+
+def scale(shift, v, x):
+    return jax.lax.cond(x > shift, lambda: v * x + shift, lambda: v), shift * 2
+
+
+@pytest.mark.parametrize("lanes", [0, 1, 7])
+def test_cheap_branches_are_selects(lanes, rng):
+    function = mapped(from_jax(choose, np.float32(1), np.int32(1)), 0, lanes)
+    arrays = [rng.random(lanes).astype(np.float32), np.arange(-2, lanes - 2, dtype=np.int32)]
+    assert not any("lanes" in k.name for k in planned(function, arrays).kernels)
+
+
+def test_branches_of_arrays_are_selects(rng):
+    function = mapped(from_jax(scale, np.float32(1), np.zeros(100, np.float32), np.float32(1)), 1, 6)
+    arrays = [np.float32(0.5), rng.random((6, 100)).astype(np.float32), np.linspace(0, 1, 6, dtype=np.float32)]
+    assert all(isinstance(s, Launch) for s in planned(function, arrays).steps)
+
+
+def test_branches_with_a_dear_one_stay(rng):
+    body = from_jax(lambda x: jax.lax.cond(x > 0.5, lambda: jax.numpy.exp(jax.numpy.sin(x)), lambda: x), np.float32(1))
+    (kernel,) = plan(mapped(body, 0, 70)).kernels
+    assert kernel.name == "map_lane_blocks"
+
+
+@pytest.mark.slow
+def test_single_lanes_compute_what_is_cheap(rng):
+    @numhlo.jit
+    def function(table, x, k):
+        def lane(x, k):
+            return numhlo.lax.cond(k > 3, lambda: table[k % 7] * np.exp(x), lambda: table[k])
+
+        return numhlo.vmap(lane)(np.sin(x), k)
+
+    table, x, k = rng.random(50), rng.random(90), rng.integers(0, 50, 90)
+    for answer in ("first", "native"):
+        expected = np.where(k > 3, table[k % 7] * np.exp(np.sin(x)), table[k])
+        np.testing.assert_allclose(function(table, x, k), expected, rtol=1e-14, err_msg=answer)
+        function.wait()
+    assert list(function.lower(table, x, k).compile().kernels) == ["map_sine", "map_lanes"]

@@ -43,3 +43,39 @@ def test_operands_along_other_axes(rng, dtype):
     found, expected = compiled(x, y, narrow, deep), function(x, y, narrow, deep)
     for ours, theirs in zip([*found[0], *found[1:]], [*expected[0], *expected[1:]], strict=True):
         np.testing.assert_array_equal(ours, theirs, strict=True)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8])
+@pytest.mark.parametrize("shape", [(700, 900), (1500, 431), (300, 999)])
+def test_operands_too_large_for_caches_are_asked_for_ahead(rng, dtype, shape):
+    x, y = rng.integers(0, 99, shape).astype(dtype), rng.integers(0, 9, shape[::-1]).astype(dtype)
+    compiled = numhlo.jit(lambda x, y: (x.T + y, (x[..., ::-1].T * y)[1:])).lower(x, y).compile()
+    far = 3 * x.nbytes > 2 << 20
+    assert any("prefetch(" in text for text in compiled.kernels.values()) is far
+    found = compiled(x, y)
+    np.testing.assert_array_equal(found[0], x.T + y, strict=True)
+    np.testing.assert_array_equal(found[1], (x[..., ::-1].T * y)[1:], strict=True)
+
+
+def test_tiles_ask_for_the_next_ones(golden):
+    compiled = numhlo.jit(lambda x, y: x.T + y).lower(np.ones((900, 700)), np.ones((700, 900))).compile()
+    golden("\n\n".join(compiled.kernels.values()))
+
+
+@pytest.mark.slow
+def test_very_large_results_are_asked_for_ahead(rng):
+    x, y = rng.random((1500, 1501)), rng.random(5_000_011).astype(np.float32)
+    compiled = numhlo.jit(lambda x, y: (x[1:] - x[:-1], y * 2 + 1, x.astype(np.int8))).lower(x, y).compile()
+    assert sum("prefetch(" in text for text in compiled.kernels.values()) >= 2
+    differences, shifted, narrow = compiled(x, y)
+    np.testing.assert_array_equal(differences, x[1:] - x[:-1], strict=True)
+    np.testing.assert_array_equal(shifted, y * 2 + 1, strict=True)
+    np.testing.assert_array_equal(narrow, x.astype(np.int8), strict=True)
+
+
+def test_what_is_written_over_itself_is_not_asked_for():
+    def add(x):
+        x += 1
+
+    compiled = numhlo.jit(add).lower(np.ones(5_000_000)).compile()
+    assert not any("prefetch(" in text for text in compiled.kernels.values())

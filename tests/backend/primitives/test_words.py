@@ -1,8 +1,13 @@
 """Every word of kernel source means the same as machine code and as plain Python, and what its docstring says."""
 
+import platform
+import re
+
+import numba
 import numpy as np
 import pytest
 
+import numhlo.backend.compiler.intrinsics as machine_code
 from numhlo.backend import primitives
 from numhlo.backend.primitives import STORAGES, register_name, storage_name
 from numhlo.lowering.ir.types import NARROW_FLOATS
@@ -130,6 +135,34 @@ def test_conversions(source):
         found = dict(zip(values.tolist(), results["i8"].tolist(), strict=True))
         assert (found[np.inf], found[-np.inf], found[254.5], found[-7.25]) == (127, -128, 127, -7)
         assert results["u64"][np.isnan(values)].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("source", ["f32", "f64"])
+def test_floats_at_the_limits_of_integers(source):
+    limits = [bound for bits in (7, 8, 15, 16, 31, 32, 63, 64) for bound in (2.0**bits, -(2.0**bits))]
+    near = STORAGES[source].dtype.type(limits)
+    values = np.concatenate([near, np.nextafter(near, 0), np.nextafter(near, near * 2), near - 1, near + 1])
+    values = np.concatenate([values, [-0.5, -0.999, 0.999, np.nan, np.inf, -np.inf]]).astype(near.dtype)
+    kinds = [kind for kind in REGISTERS if kind[0] in "iu"]
+    found = check("limits", [source], [values], [(f"to_{kind}(a)", kind) for kind in kinds])
+    for integers in found:
+        info = np.iinfo(integers.dtype)
+        cut = [x if abs(x) == np.inf else int(x) for x in np.nan_to_num(values, posinf=np.inf, neginf=-np.inf).tolist()]
+        np.testing.assert_array_equal(integers, [int(min(max(x, info.min), info.max)) for x in cut])
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="looks for x86 instructions")
+def test_conversions_to_integers_are_simd_code():
+    assert "convert" in machine_code.__all__
+    for source in (numba.float32, numba.float64):
+        inputs, outputs = numba.types.Array(source, 1, "C"), numba.types.Array(numba.int32, 1, "C")
+
+        def loop(x, out):
+            for i in range(out.size):
+                out[i] = primitives.to_i32(x[i])
+
+        assembly = numba.njit(numba.void(inputs, outputs))(loop).inspect_asm((inputs, outputs))
+        assert re.search(r"\bv?cvttp[sd]2dq\s", assembly)
 
 
 def test_constants_have_the_type_that_is_asked_for():

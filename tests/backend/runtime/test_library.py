@@ -3,6 +3,7 @@ registration.
 """
 
 import ctypes
+import os
 
 import numpy as np
 import pytest
@@ -124,3 +125,22 @@ def test_functions_are_registered_once():
     assert library.register_function("test function", 5678) == number
     assert library.table[number] == 5678
     assert number >= layout.FIRST_FREE
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.filterwarnings(r"ignore:os\.fork\(\) was called:RuntimeWarning")  # by JAX, where other tests use it
+def test_the_child_of_a_fork_has_the_number_that_a_call_in_another_thread_holds():
+    if not library.load_blas() or not library.table[layout.BLAS_SET_THREADS]:
+        pytest.skip("this BLAS has no such setting")
+    get, set_threads = openblas_threads()
+    before = get()
+    try:
+        set_threads(1)  # as during a call
+        pool.words[layout.BLAS_HOLDERS], pool.words[layout.BLAS_THREADS] = 1, 2
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if get() == 2 and pool.words[layout.BLAS_HOLDERS] == 0 else 1)
+        assert os.waitpid(child, 0)[1] == 0
+    finally:
+        pool.words[layout.BLAS_HOLDERS] = 0
+        set_threads(before)

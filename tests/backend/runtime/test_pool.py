@@ -188,7 +188,7 @@ def test_workers_end_and_start_again(rng):
     with pool.threads(3):
         (expected,) = executable([x])
         for _ in range(5):
-            workers = list(pool._threads)
+            workers = list(pool._threads.values())
             pool.stop()
             assert not any(worker.is_alive() for worker in workers)
             np.testing.assert_array_equal(executable([x])[0], expected)
@@ -267,3 +267,23 @@ def test_quota_of_a_control_group(tmp_path):
     (tmp_path / "cpu" / "cpu.cfs_period_us").write_text("100000\n")
     assert cgroup_quota(tmp_path) == 2.0
     assert available_processors() >= 1
+
+
+def test_threads_that_cannot_be_started_are_done_without(monkeypatch, rng):
+    x = rng.normal(size=COUNT).astype(F32)
+    executable = ready(heavy(grain=1000))
+    (expected,) = ready(heavy(grain=COUNT))([x])
+    pool.stop()
+    start = threading.Thread.start
+
+    def refuse(thread):
+        if thread.name == "numhlo-2":
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    with pool.threads(4):
+        for _ in range(3):
+            np.testing.assert_array_equal(executable([x])[0], expected)
+        assert list(pool._threads) == [1]
+    pool.stop()

@@ -35,7 +35,7 @@ def test_nothing_that_is_held_is_taken_again(array_type):
 def test_it_keeps_no_more_than_it_may():
     memory = ResultMemory(most_bytes=200_000)
     arrays = [memory.array(np.ndarray, SHAPE, F64) for _ in range(5)]
-    assert sum(block.nbytes for block in memory._blocks) <= 200_000
+    assert sum(block.nbytes for block in memory._blocks.values()) <= 200_000
     for number, array in enumerate(arrays):
         array[...] = number
     assert [a.mean() for a in arrays] == [0.0, 1.0, 2.0, 3.0, 4.0]

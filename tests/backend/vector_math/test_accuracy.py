@@ -22,9 +22,12 @@ DOMAINS = {
     "erf_inv": ((-0.75, 0.75), (0.7, 1), (0.999, 1)),
     "erfc": ((-1, 1), (-6, 10)),
     "exp": ((-1, 1), (-103, 88)),
+    "exp2": ((-1, 1), (-149, 128)),
     "expm1": ((-1, 1), (-40, 88)),
     "lgamma": ((0.001, 0.5), (0.5, 2.5), (2.5, 12), (12, 1e6), (-12, -0.001)),
     "log": ((0.5, 2), (0, 1e30)),
+    "log10": ((0.5, 2), (0.99, 1.01), (0, 1e30)),
+    "log2": ((0.5, 2), (0.99, 1.01), (0, 1e30)),
     "log1p": ((-0.4, 0.6), (-1, 5), (0, 1e30)),
     "logistic": ((-2, 2), (-100, 30)),
     "rsqrt": ((0.5, 4), (0, 1e30)),
@@ -37,6 +40,7 @@ WIDE_IN_FLOAT64 = {
     "cosh": (-709, 709),
     "erfc": (10, 26.5),
     "exp": (-744, 709),
+    "exp2": (-1074, 1024),
     "logistic": (-744, 40),
     "sinh": (-709, 709),
 }
@@ -55,7 +59,9 @@ def points(name, dtype):
         smallest = np.log(np.finfo(dtype).tiny) - 6
         parts.append(np.exp(random.uniform(smallest, 0, POINTS)) * random.choice([-1, 1], POINTS) * 0.9)
     x = np.concatenate(parts).astype(dtype)
-    inside = {"acosh": x >= 1, "log": x > 0, "rsqrt": x > 0, "log1p": x > -1}.get(name, np.abs(x) < np.inf)
+    inside = {"acosh": x >= 1, **dict.fromkeys(("log", "log2", "log10"), x > 0), "rsqrt": x > 0, "log1p": x > -1}.get(
+        name, np.abs(x) < np.inf
+    )
     return x[inside & ((np.abs(x) < 1) | (name not in ("atanh", "erf_inv")))]
 
 

@@ -46,6 +46,16 @@ def test_sizes_that_overflow():
     assert vector_math.abs_c128(np.complex128(complex(np.inf, np.nan))) == np.inf
 
 
+def test_roots_of_subnormal_numbers(rng):
+    parts = np.concatenate(
+        [[5e-324, -5e-324, 1e-323, 0.0, 2.0**-960], rng.normal(size=40) * 10.0 ** rng.uniform(-322, -280, 40)]
+    )
+    for z in parts[:, None] + 1j * parts[None, ::-1]:
+        for one in z:
+            root = np.complex128(vector_math.sqrt_c128(one))
+            assert abs(root - np.sqrt(one)) <= 2e-15 * abs(root), one
+
+
 def test_sizes_of_complex64(rng):
     parts = np.concatenate([rng.normal(size=200) * 10.0 ** rng.uniform(-44, 38, 200), LIMITS, [np.nan, 3.4e38]])
     values = np.stack([parts, rng.permutation(parts)], -1).astype(np.float32).view(np.complex64)[:, 0]

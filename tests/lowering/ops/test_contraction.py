@@ -4,7 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from numhlo.lowering.ir import DYNAMIC, TensorType
+from numhlo.lowering.ir import DYNAMIC, TensorType, tensor_type_of
 from numhlo.lowering.ir.errors import VerificationError
 from numhlo.lowering.ops.contraction import DOT, DOT_GENERAL
 from numhlo.lowering.ops.dimension_numbers import DotAlgorithm, DotDimensionNumbers
@@ -152,3 +152,11 @@ def test_dot_of_vectors_and_matrices(rng):
         infer(DOT, [TensorType((2, 3), F32), TensorType((2, 3), F32)])
     with pytest.raises(VerificationError, match="vectors or matrices"):
         infer(DOT, [X, Y])
+
+
+def test_dtypes_that_numpy_does_not_call_built_in():
+    same = np.dtype(np.int64).newbyteorder("=")
+    assert same == np.int64 and same.isbuiltin != 1
+    x = np.full((2, 2), 1 << 40).astype(same)
+    (got,) = run(DOT_GENERAL, x, x.astype(np.int64) >> 20, dot_dimension_numbers=MATRICES, results=[tensor_type_of(x)])
+    np.testing.assert_array_equal(got, np.full((2, 2), 1 << 61))

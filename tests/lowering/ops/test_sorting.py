@@ -5,6 +5,7 @@ import pytest
 from numhlo.lowering.ir import TensorType
 from numhlo.lowering.ir.errors import VerificationError
 from numhlo.lowering.ops import comparison, control_flow, elementwise, sorting
+from numhlo.lowering.ops.sort_keys import ordered_keys
 from numhlo.lowering.ops.sorting import SORT
 from tests.lowering.ops.one_op import comparator, infer, run, scalar
 
@@ -167,3 +168,9 @@ def test_constraints(rule, shapes, dimension, body):
     with pytest.raises(VerificationError) as caught:
         infer(SORT, [TensorType(s, F32) for s in shapes], regions=[body], dimension=dimension)
     assert rule in str(caught.value)
+
+
+def test_doubles_of_a_dtype_that_numpy_does_not_call_built_in():
+    x = (1 - np.arange(20) * 1e-12).astype(np.dtype(np.float64).newbyteorder("="))
+    (keys,) = ordered_keys(x, total=False)
+    np.testing.assert_array_equal(keys.argsort(kind="stable"), np.arange(20)[::-1])

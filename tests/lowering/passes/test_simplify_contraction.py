@@ -1,4 +1,4 @@
-"""dot becomes dot_general, with the same numbers."""
+"""dot becomes dot_general, with the same numbers; bytes that are widened are multiplied as bytes."""
 
 import numpy as np
 import pytest
@@ -23,3 +23,34 @@ def test_dot_is_a_dot_general(left, right, result, rng):
     assert op.attributes["precision_config"] == ("HIGHEST", "DEFAULT")
     x, y = (rng.normal(size=[int(n) for n in side.split("x")]) for side in (left, right))
     np.testing.assert_allclose(interpret(found, [x, y])[0], x @ y)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "wide", "narrow"),
+    [
+        ("i8", "i8", "i32", True),
+        ("ui8", "ui8", "i32", True),
+        ("i8", "i8", "i64", True),
+        ("i4", "i4", "i32", True),
+        ("i8", "ui8", "i32", False),
+        ("i8", "i8", "ui32", False),
+        ("i16", "i16", "i32", False),
+        ("i32", "i32", "i8", False),
+        ("i8", "i8", "f32", False),
+    ],
+)
+def test_products_of_widened_bytes_are_products_of_bytes(left, right, wide, narrow, rng):
+    text = (
+        f"func.func @main(%x: tensor<5x7x{left}>, %y: tensor<7x3x{right}>) -> tensor<5x3x{wide}> {{\n"
+        f"  %0 = stablehlo.convert %x : (tensor<5x7x{left}>) -> tensor<5x7x{wide}>\n"
+        f"  %1 = stablehlo.convert %y : (tensor<7x3x{right}>) -> tensor<7x3x{wide}>\n"
+        f"  %2 = stablehlo.dot_general %0, %1, contracting_dims = [1] x [0] : "
+        f"(tensor<5x7x{wide}>, tensor<7x3x{wide}>) -> tensor<5x3x{wide}>\n  return %2 : tensor<5x3x{wide}>\n}}"
+    )
+    module = parse(text)
+    found = optimize(module.main)
+    names = [op.definition.name for op in found.body.ops]
+    assert names == (["dot_general"] if narrow else ["convert", "convert", "dot_general"])
+    dtypes = [v.tensor.dtype for v in module.main.body.arguments]
+    arrays = [rng.integers(0, 7, shape).astype(dtype) for shape, dtype in zip([(5, 7), (7, 3)], dtypes, strict=True)]
+    np.testing.assert_array_equal(interpret(found, arrays)[0], interpret(module.main, arrays)[0], strict=True)

@@ -19,7 +19,7 @@ import numhlo.numpy
 from numhlo.lowering.interpreter import interpret
 from numhlo.tracer.arguments import leaf_type
 from numhlo.tracer.function_tracing import trace_pytree_function
-from numhlo.tracer.pytrees import tree_flatten, tree_unflatten
+from numhlo.tracer.trees.pytrees import tree_flatten, tree_unflatten
 
 ULPS = {"f": 4, "c": 8}
 """How far floats and complex numbers may be apart, in units in the last place, where a test doesn't say."""

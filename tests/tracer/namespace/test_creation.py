@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy
 import pytest
 
+import numhlo
 from numhlo.lowering.ir.errors import DataDependentShapeError, DTypeError
 from tests.tracer.namespace.agreement import check, check_all, refusal, same_refusal
 
@@ -117,6 +118,8 @@ CASES = [
             np.meshgrid(v, v[:2]),
             np.meshgrid(v, v[:2], v[:3], indexing="ij"),
             np.meshgrid(v, v[:2], sparse=True),
+            np.meshgrid(v, v[:2], copy=False),
+            np.meshgrid(v, v[:2], copy=False, sparse=True),
         ),
         V,
     ),
@@ -215,3 +218,20 @@ def test_messages():
         "  the extent of the result would depend on values that are not known while tracing; "
         "use a concrete mask, or where(mask, x, fill) on the whole array"
     )
+
+
+def test_grids_that_are_not_copied_share_memory():
+    def shift(x, y):
+        column, row = numpy.meshgrid(x, y, copy=False, sparse=True, indexing="ij")
+        column += 1
+        wide, high = numpy.meshgrid(x, y, copy=False)
+        copied, _ = numpy.meshgrid(x, y, sparse=True)
+        copied += 100
+        return row + column, wide, high
+
+    expected = [numpy.arange(3.0), numpy.arange(2.0)]
+    found = [x.copy() for x in expected]
+    for a, b in zip(numhlo.jit(shift)(*found), shift(*expected), strict=True):
+        numpy.testing.assert_array_equal(a, b)
+    numpy.testing.assert_array_equal(found[0], [1, 2, 3])
+    numpy.testing.assert_array_equal(found[0], expected[0])

@@ -357,10 +357,10 @@ def test_messages():
         "add: cannot cast output from float32 to int64 with casting rule 'same_kind'\n  at test_elementwise.py\n"
         "  use an out array of dtype float32, or casting='unsafe'"
     )
-    assert refusal(lambda np, x: scipy.special.expit(x), x, kind=UnsupportedError) == (
-        "expit of a traced array, a ufunc that is not NumPy's\n  at test_elementwise.py\n"
+    assert refusal(lambda np, x: scipy.special.dawsn(x), x, kind=UnsupportedError) == (
+        "dawsn of a traced array, a ufunc that is not NumPy's\n  at test_elementwise.py\n"
         "  its code takes arrays in memory, and is no part of the traced program; "
-        "use numhlo.scipy.special for SciPy's, functions of arrays instead of frompyfunc, or pure_callback"
+        "use functions that numhlo.scipy.special has, functions of arrays instead of frompyfunc, or pure_callback"
     )
     assert refusal(lambda np, x: numpy.isnat(x), x, kind=UnsupportedError) == (
         "numpy.isnat of a traced array\n  at test_elementwise.py\n"
@@ -382,3 +382,28 @@ def test_integers_by_a_constant(dtype):
         check(fun, x)
         text = numhlo.jit(lambda x, n=divisor: x % n).lower(x).as_text()
         assert ("remainder" in text) == (divisor & (divisor - 1) != 0)
+
+
+def test_numbers_beside_bfloat16_are_weak_outside_tracing_too():
+    x = numpy.array([0.5, -2.0, 3.0], ml_dtypes.bfloat16)
+    functions = [
+        lambda x: numhlo.numpy.where(x > 0, x, 0.25), lambda x: numhlo.numpy.clip(x, 0.0, 1), lambda x: numhlo.numpy.clip(x, max=2.5),
+        lambda x: numhlo.numpy.multiply(x, 0.1), lambda x: numhlo.numpy.maximum(0, x), lambda x: numhlo.numpy.where(x > 0, 1.0, x),
+    ]  # fmt: skip
+    for f in functions:
+        outside, traced = f(x), run_traced(f, [x])[0]
+        assert outside.dtype == traced.dtype == x.dtype
+        numpy.testing.assert_array_equal(outside.astype(float), traced.astype(float))
+    assert numhlo.numpy.where(x > 0, x, numpy.float64(0.5)).dtype == numpy.float64
+
+
+@pytest.mark.parametrize(("dtype", "least"), [("f4", -126), ("f8", -1022)])
+def test_ldexp_rounds_once_where_results_are_subnormal(dtype, least):
+    rng = numpy.random.default_rng(0)
+    x = numpy.ldexp(rng.uniform(1, 2, 5000).astype(dtype), rng.integers(least, least // 2, 5000))
+    exponents = least - rng.integers(0, 30, 5000) - numpy.frexp(x)[1]
+    exponents[::3] = rng.integers(2 * least - 60, -2 * least + 60, exponents[::3].size)
+    with numpy.errstate(all="ignore"):
+        expected = numpy.ldexp(x, exponents)
+    found = numhlo.jit(lambda x, n: numpy.ldexp(x, n), tier0=False)(x, exponents)
+    numpy.testing.assert_array_equal(found, expected, strict=True)

@@ -16,6 +16,7 @@ from numhlo.lowering.ir.errors import (
     AxisOutOfBoundsError,
     ConcretizationError,
     DataDependentShapeError,
+    InvalidIndexError,
 )
 from tests.tracer.namespace.agreement import assert_same, check, check_all, refusal, run_traced, same_refusal
 
@@ -226,6 +227,30 @@ def test_messages_of_known_indices(index, message):
     assert refusal(lambda np, x: x[index], X, kind=AxisOutOfBoundsError) == message
 
 
+class Second:
+    def __index__(self):
+        return 1
+
+    def __repr__(self):
+        return "Second()"
+
+
+SEQUENCES = [
+    (1, (1, 2)), ((1, 0), (0, 2)), ((1, 0),), ((True, False), ...), ((), 0), (0, ((1, 2), (0, 1))), (0, range(2)),
+    Second(), (0, Second(), slice(1)), ([1, 0], (0, 2), 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("index", SEQUENCES, ids=str)
+def test_sequences_and_numbers_of_other_classes(index):
+    def write(np, x):
+        x[index] = -1.0
+        return x
+
+    check(lambda np, x: x[index], X)
+    check(write, X)
+
+
 def test_messages_of_traced_indices():
     assert refusal(lambda np, x: x[x > 2], X, kind=DataDependentShapeError) == (
         "x[mask] with a traced boolean mask bool[2,3,4]\n  at test_indexing.py\n"
@@ -237,8 +262,17 @@ def test_messages_of_traced_indices():
         "  the extent of the result would depend on a value that is not known while tracing; "
         "use lax.dynamic_slice(x, starts, sizes) with a static size, or a mask: where(arange(n) < stop, x, 0)"
     )
-    assert "only integers, slices" in refusal(lambda np, x: x["a"], X, kind=IndexError)
-    assert "only integers, slices" in refusal(lambda np, x: x[x], X, kind=IndexError)
+    assert "only integers, slices" in refusal(lambda np, x: x["a"], X, kind=InvalidIndexError)
+    assert refusal(lambda np, x: x[x], X, kind=InvalidIndexError) == (
+        "an index that is float64[2,3,4]\n  at test_indexing.py\n"
+        "  only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid "
+        "indices; convert what counts elements with int(), x // y or x.astype(int)"
+    )
+    assert refusal(lambda np, x: x[..., ...], X, kind=IndexError).startswith("an index can only have a single ellipsis")
+    assert refusal(lambda np, x: x[:1.5], X, kind=TypeError) == (
+        "slice indices must be integers or None or have an __index__ method\n  at test_indexing.py"
+    )
+    assert refusal(lambda np, x: x[::0], X, kind=ValueError) == "slice step cannot be zero\n  at test_indexing.py"
     assert refusal(lambda np, x: x.at[0].set(1, mode="wrap"), X, kind=ArgumentError) == (
         ".at[...] with mode='wrap'\n  at test_indexing.py\n  use promise_in_bounds, clip, drop or fill"
     )

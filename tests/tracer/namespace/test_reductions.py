@@ -130,7 +130,9 @@ def test_refused_as_by_numpy(fun):
 
 
 def test_messages():
-    assert refusal(lambda np, x: np.sum(x, 2), numpy.ones((2, 3))) == "axis 2 is out of bounds for array of dimension 2"
+    assert refusal(lambda np, x: np.sum(x, 2), numpy.ones((2, 3))) == (
+        "axis 2 is out of bounds for array of dimension 2\n  at test_reductions.py"
+    )
     assert refusal(lambda np, x: np.ptp(x > 0), numpy.ones(3), kind=DTypeError) == (
         "ptp of a boolean array\n  at test_reductions.py\n  convert it to an integer dtype first"
     )

@@ -47,6 +47,55 @@ def test_reductions():
     check(f, X, MASK, ulps=64)
 
 
+FUNCTIONS = {
+    "each": lambda np, s, t: (np.round(s, 1).sum(), s.clip(0, 3).max(), np.where(s > 2, s, -t).sum(), np.sinc(s).min()),
+    "parts": lambda np, s, t: (
+        s.real.sum(),
+        np.imag(s).sum(),
+        (s.conj() * s).sum(),
+        np.angle(-s).sum(),
+        s.ravel().sum(),
+    ),
+    "like": lambda np, s, t: (np.zeros_like(s).sum(), np.ones_like(s).sum(), np.full_like(s, 3).sum()),
+    "tables": lambda np, s, t: (
+        np.interp(s, [0, 4], [1, 2]).sum(),
+        np.digitize(s, [2, 4]).sum(),
+        np.isin(s, [4]).sum(),
+    ),
+    "places": lambda np, s, t: (s.argmax(), np.argmin(s), t.argmin(), np.argmax((s > 100) * 1), np.argmin(s * np.inf)),
+    "counts": lambda np, s, t: (np.count_nonzero(s > 2), np.ptp(s), np.average(s, weights=t), np.average(s)),
+    "products": lambda np, s, t: (s.dot(t), np.inner(s, t), np.vdot(s * 1j, t)),
+    "closeness": lambda np, s, t: (np.allclose(s, s), np.isclose(s, 4).sum(), np.allclose(s, t + 9)),
+    "running sums": lambda np, s, t: (s.cumsum()[-1], np.cumsum(s).max(), np.cumsum(t > 0)[0]),
+    "histogram": lambda np, s, t: (
+        np.histogram(s, 4),
+        np.histogram(s, 4, (0, 9), weights=t),
+        np.histogram(s, [0, 3, 9]),
+    ),
+    "a part": lambda np, s, t: (s[s > 2].sum(), t[s > 2].mean(), s[(s > 2) & (t > 0)].max(), s[s < 4][0]),
+    "without NaN": lambda np, s, t: (
+        np.nansum(s * (1 / t) * t),
+        np.nanmean(np.where(s > 2, np.nan, s)),
+        np.nanstd(s),
+    ),
+    "a fit": lambda np, s, t: np.round(np.polyfit(s, s**2 + t, 1), 10),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions(name):
+    check(lambda np, x, y, m: FUNCTIONS[name](np, x[m], y[m]), X, X[::-1].copy(), MASK, ulps=256)
+
+
+def test_written_back():
+    def f(np, x, m):
+        x[m] = np.clip(np.cumsum(x[m]), 0, 9)
+        x[~m] = np.round(x[~m])
+        return x
+
+    check(f, X, MASK)
+
+
 def test_rows():
     def f(np, x, rows):
         x[rows] += np.array([1.0, 2.0, 3.0, 4.0]) if np is numhlo.numpy else numpy.array([1.0, 2.0, 3.0, 4.0])

@@ -63,6 +63,49 @@ def test_sort_in_place_and_partitions(rng):
     check(f, rng.normal(size=(3, 5)))
 
 
+@pytest.mark.parametrize(
+    ("shape", "axis", "kth"), [((2500,), 0, 5), ((2, 2100), 1, -1), ((2048, 3), 0, 0), ((50, 50), None, 17)]
+)
+def test_long_rows_are_partitioned_without_sorting(rng, shape, axis, kth):
+    x = rng.integers(-50, 50, shape) * 0.5
+    x.flat[::7], x.flat[1::9], x.flat[2::9] = numpy.nan, -0.0, 0.0
+
+    def f(x):
+        return numpy.partition(x, kth, axis), numpy.argpartition(x, kth, axis)
+
+    main = numhlo.jit(f).lower(x).as_text().partition("func.func private")[0]  # another function says what is selected
+    assert "@main" in main and "stablehlo.sort" not in main
+    (split, order), _ = run_traced(f, [x])
+    rows, place = (x.ravel(), -1) if axis is None else (x, axis)
+    k = kth % rows.shape[place]
+    whole = numpy.moveaxis(numpy.sort(rows, place), place, -1)
+    for found in (split, numpy.take_along_axis(rows, numpy.asarray(order), place)):
+        parts = numpy.moveaxis(numpy.asarray(found), place, -1)
+        numpy.testing.assert_array_equal(parts[..., k], whole[..., k])
+        for part in (slice(None, k), slice(k, None)):
+            numpy.testing.assert_array_equal(numpy.sort(parts[..., part], -1), whole[..., part])
+
+
+def test_slopes_of_a_partition(rng):
+    x = rng.normal(size=(2, 2500))
+    slopes = numhlo.grad(lambda x: (numpy.partition(x, 10, 1)[:, :10] ** 2).sum())(x)
+    numpy.testing.assert_array_equal(slopes, numpy.where(x <= numpy.sort(x, 1)[:, 9:10], 2 * x, 0))
+
+
+def test_few_elements_are_compared_with_all(rng):
+    x = rng.integers(0, 60, (5, 40)) * 0.5
+    x.flat[::11] = numpy.nan
+    for count, sorts in ((1, False), (32, False), (33, True)):
+        tested = numpy.append(rng.integers(0, 60, count - 1) * 0.5, numpy.nan)
+
+        def f(x, tested):
+            return numpy.isin(x, tested), numpy.isin(x, tested, invert=True)
+
+        assert ("stablehlo.sort" in numhlo.jit(f).lower(x, tested).as_text()) == sorts
+        found, _ = run_traced(f, [x, tested])
+        assert_same(found, (numpy.isin(x, tested), numpy.isin(x, tested, invert=True)))
+
+
 def test_selection():
     cases = [
         ("choose", lambda np, i, x: (np.choose(i, [x[0], x[1], 5]), i.choose([1, 2, 3]), np.choose(i + 9, [x[0], 1], mode="wrap")), numpy.array([0, 2, 1, 1]), X),

@@ -287,3 +287,13 @@ def test_sets_of_what_is_known_while_tracing():
         )
 
     check(sets, numpy.arange(4.0))
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i4"])
+def test_edges_of_equal_bins_are_numpys(dtype):
+    x = (numpy.random.default_rng(0).uniform(-2.2, 2.2, 1000) * (9 if dtype == "i4" else 1)).astype(dtype)
+    for bins in (5, 50):
+        counts, edges = numhlo.jit(lambda x, n=bins: numpy.histogram(x, n), tier0=False)(x)
+        wanted, where = numpy.histogram(x, bins)
+        numpy.testing.assert_array_equal(edges, where, strict=True)
+        numpy.testing.assert_array_equal(counts, wanted)

@@ -8,11 +8,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.np import numpy_support
 
-from numhlo.backend.compiler.intrinsics.registration import (
-    implement,
-    llvm_intrinsic,
-    type_suffix,
-)
+from numhlo.backend.compiler.intrinsics.registration import implement, llvm_intrinsic
 from numhlo.backend.primitives import convert
 from numhlo.backend.primitives.convert import Convert
 
@@ -82,20 +78,30 @@ def _from_float(builder: ir.IRBuilder, value: ir.Value, result: types.Type, type
             return value
         return builder.fpext(value, type) if type == DOUBLE else builder.fptrunc(value, type)
     assert isinstance(result, types.Integer)
-    if type.width < 32:
-        return _clamped(builder, value, result, type)
-    kind = "fptosi" if result.signed else "fptoui"
-    return llvm_intrinsic(builder, f"llvm.{kind}.sat.i{type.width}.{type_suffix(value.type)}", type, [value])
+    exact = type.width <= 32 if value.type == DOUBLE else type.width < 32
+    return _clamped(builder, value, result, type) if exact else _saturated(builder, value, result, type)
 
 
 def _clamped(builder: ir.IRBuilder, value: ir.Value, result: types.Integer, type: ir.Type) -> ir.Value:
-    """Return a float as a short integer, truncated and saturated, NaN as 0: by way of int32, which is SIMD code."""
+    """Return a float as an integer whose limits it can be, truncated and saturated, NaN as 0; int32 is SIMD code."""
     least, most = (value.type(float(limit)) for limit in (result.minval, result.maxval))
     above = builder.select(builder.fcmp_ordered(">", value, least), value, least)  # NaN becomes the least
     within = builder.select(builder.fcmp_ordered("<", above, most), above, most)
     if result.signed:
         within = builder.select(builder.fcmp_ordered("ord", value, value), within, value.type(0.0))
-    return builder.trunc(builder.fptosi(within, ir.IntType(32)), type)
+    if type.width < 32:
+        return builder.trunc(builder.fptosi(within, ir.IntType(32)), type)
+    return builder.fptosi(within, type) if result.signed else builder.fptoui(within, type)
+
+
+def _saturated(builder: ir.IRBuilder, value: ir.Value, result: types.Integer, type: ir.Type) -> ir.Value:
+    """Return the same where the largest integer is no float: LLVM's own saturating conversion is scalar code."""
+    least, limit = value.type(float(result.minval)), value.type(float(result.maxval + 1))
+    fits = builder.and_(builder.fcmp_ordered(">=", value, least), builder.fcmp_ordered("<", value, limit))
+    within = builder.select(fits, value, value.type(0.0))
+    number = builder.fptosi(within, type) if result.signed else builder.fptoui(within, type)
+    number = builder.select(builder.fcmp_ordered(">=", value, limit), type(result.maxval), number)
+    return builder.select(builder.fcmp_ordered("<", value, least), type(result.minval), number)
 
 
 def _resize(builder: ir.IRBuilder, value: ir.Value, type: ir.Type, signed: bool) -> ir.Value:

@@ -23,6 +23,7 @@ from numhlo.backend.primitives.memory import Load, Round, Store
 from numhlo.backend.primitives.storage import Storage
 
 INT64 = ir.IntType(64)
+INT32 = ir.IntType(32)
 INT8 = ir.IntType(8)
 SPLITTABLE_BYTES = 1024
 """LLVM tries to split stack arrays into registers, in time quadratic in their size; larger ones hide their size."""
@@ -182,6 +183,24 @@ def _advance(typing_context: Any, pointer: types.Type, nbytes: types.Type) -> An
         return element_pointer(builder, values[0], distance, INT8)
 
     return result(pointer, nbytes), codegen
+
+
+@implement(memory.prefetch)
+def _prefetch(typing_context: Any, pointer: types.Type, nbytes: types.Type) -> Any:
+    if not is_pointer(pointer) or not isinstance(nbytes, types.Integer):
+        return None
+
+    def codegen(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> ir.Value:
+        distance = as_int64(context, builder, values[1], signature.args[1])
+        place = builder.inttoptr(
+            builder.add(builder.ptrtoint(as_pointer(builder, values[0]), INT64), distance), BYTE_POINTER
+        )
+        type = ir.FunctionType(ir.VoidType(), [BYTE_POINTER, INT32, INT32, INT32])
+        function = cgutils.get_or_insert_function(builder.module, type, "llvm.prefetch.p0i8")
+        builder.call(function, [place, INT32(0), INT32(3), INT32(1)])  # for reading, into all caches, data
+        return context.get_dummy_value()
+
+    return types.void(pointer, nbytes), codegen
 
 
 @implement(memory.integer_address)

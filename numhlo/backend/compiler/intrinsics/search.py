@@ -16,6 +16,9 @@ from numhlo.backend.primitives.search import FirstExtreme
 
 VECTOR_BYTES = 64
 FEWEST_LANES = 16
+FEW = 56
+"""Elements that are looked at one by one, if the search is to be quick."""
+
 CHAINS = 4
 """Vectors side by side while the best element is looked for: enough to hide how long one step takes."""
 
@@ -34,7 +37,72 @@ class _Search:
 
     def place(self, count: ir.Value) -> ir.Value:
         """Write the search among ``count`` elements."""
+        place = self._place_among_few(count) if self.word.quick else self._place_in_vectors(count)
+        known = self.builder.icmp_signed(">=", place, WORD(0))  # so that nobody need count it from the end
+        llvm_intrinsic(self.builder, "llvm.assume", ir.VoidType(), [known])
+        return place
+
+    def _place_in_vectors(self, count: ir.Value) -> ir.Value:
         return self._place_of(self._best(count), count)
+
+    def _place_among_few(self, count: ir.Value) -> ir.Value:
+        """Write a search in vectors, and one that looks at one element after the other; ``count`` says which it is."""
+        builder = self.builder
+        with builder.if_else(builder.icmp_signed("<=", count, WORD(FEW))) as (few, many):
+            with few:
+                one = self._place_one_by_one(count), builder.block
+            with many:
+                other = self._place_in_vectors(count), builder.block
+        place = builder.phi(WORD)
+        place.add_incoming(*one)
+        place.add_incoming(*other)
+        return place
+
+    def _place_one_by_one(self, count: ir.Value) -> ir.Value:
+        """Write a search that branches on each element, and stops at a NaN."""
+        builder = self.builder
+        names = ("head", "look", "take", "next", "done")
+        head, look, take, following, done = (builder.append_basic_block(f"one_by_one.{name}") for name in names)
+        start, first = builder.block, self._element(WORD(0))
+        builder.cbranch(self._is_nan(first), done, head) if self.is_float else builder.branch(head)
+        builder.position_at_end(head)
+        index, best, place = builder.phi(WORD), builder.phi(self.element), builder.phi(WORD)
+        builder.cbranch(builder.icmp_signed("<", index, count), look, done)
+        builder.position_at_end(look)
+        value = self._element(index)
+        builder.cbranch(self._is_ahead(best, value), take, following).set_weights([1, 1000])  # not to become a select
+        builder.position_at_end(take)
+        builder.cbranch(self._is_nan(value), done, following) if self.is_float else builder.branch(following)
+        builder.position_at_end(following)
+        better, there = builder.phi(self.element), builder.phi(WORD)
+        more = builder.add(index, WORD(1))
+        builder.branch(head)
+        builder.position_at_end(done)
+        found = builder.phi(WORD)
+        if self.is_float:
+            found.add_incoming(WORD(0), start)
+            found.add_incoming(index, take)
+        found.add_incoming(place, head)
+        for phi, before, after in ((index, WORD(1), more), (best, first, better), (place, WORD(0), there)):
+            phi.add_incoming(before, start)
+            phi.add_incoming(after, following)
+        for phi, kept, taken in ((better, best, value), (there, place, index)):
+            phi.add_incoming(kept, look)
+            phi.add_incoming(taken, take)
+        return found
+
+    def _element(self, index: ir.Value) -> ir.Value:
+        place = self.builder.gep(self.base, [index], inbounds=True)
+        loaded = self.builder.load(place, align=alignment(self.word.storage))
+        annotate(self.builder, loaded, self.pointer)
+        return loaded
+
+    def _is_ahead(self, best: ir.Value, value: ir.Value) -> ir.Value:
+        """Return whether an element is better than the best one so far, or a NaN."""
+        order = ">" if self.word.name == "maximum" else "<"
+        if self.is_float:
+            return self.builder.fcmp_unordered(order, value, best)
+        return self.builder.icmp_signed(order, value, best)
 
     def _worst(self) -> ir.Constant:
         """Return a value that no other one is worse than."""
@@ -106,10 +174,10 @@ class _Search:
 
     def _combined(self, bests: list[ir.Value], broken: list[ir.Value]) -> ir.Value:
         builder = self.builder
-        vector = builder.load(bests[0])
-        for place in bests[1:]:
-            vector = self._better(vector, builder.load(place))
-        best = combine_halves(builder, vector, self._better)
+        vectors = [builder.load(place) for place in bests]
+        while len(vectors) > 1:
+            vectors = [self._better(lhs, rhs) for lhs, rhs in zip(vectors[::2], vectors[1::2], strict=True)]
+        best = combine_halves(builder, vectors[0], self._better)
         if not broken:
             return best
         flags = builder.load(broken[0])

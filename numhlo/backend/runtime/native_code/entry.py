@@ -11,13 +11,10 @@ from numhlo.backend.primitives.layout import (
     API_DECREF,
     API_FROM_INTEGER,
     API_INCREF,
-    API_NEW_ARRAY,
-    API_NEW_TUPLE,
     API_NONE,
     API_RESTORE_ERROR,
     API_RESTORE_THREAD,
     API_SAVE_THREAD,
-    API_SET_ITEM,
     ARENA,
     ARENA_HEADER,
     ARENA_NEXT,
@@ -43,8 +40,6 @@ from numhlo.backend.primitives.layout import (
     ENTRY_OFFERED_FRAME,
     ENTRY_POOL,
     ENTRY_RELEASES_GIL,
-    ENTRY_RESULT_RECORDS,
-    ENTRY_RESULTS,
     ENTRY_ROUTE,
     ENTRY_SUBTYPE,
     ENTRY_TABLE,
@@ -77,6 +72,7 @@ from numhlo.backend.primitives.layout import (
     WORD,
 )
 from numhlo.backend.runtime.native_code.listening import listen, listen_later, stop_listening
+from numhlo.backend.runtime.native_code.results import make_results
 from numhlo.backend.runtime.native_code.route import find_leaves, nothing_changed, read_scalars
 from numhlo.backend.vector_math.jitable import jitable
 
@@ -144,31 +140,6 @@ def may_write(block, buffers, count):
         if written != 0 and shares_memory(record, buffers, count, k):
             return False
     return True
-
-
-@jitable
-def make_results(block, api, buffers):
-    """Return a tuple of new arrays, whose addresses are put into the frame's table, or 0 with an exception set."""
-    count = load_i64(block, ENTRY_RESULTS)
-    made = call_function(load_i64(api, API_NEW_TUPLE), count)
-    record = load_i64(block, ENTRY_RESULT_RECORDS)
-    k = 0
-    while k < count and made != 0:
-        descr = load_i64(record, RECORD_DESCR)
-        ndim = load_i64(record, RECORD_NDIM)
-        shape = load_i64(record, RECORD_SHAPE)
-        call_function(load_i64(api, API_INCREF), descr)
-        subtype = load_i64(block, ENTRY_SUBTYPE)
-        array = call_function(load_i64(api, API_NEW_ARRAY), subtype, descr, ndim, shape, 0, 0, 0, 0)
-        if array == 0:
-            call_function(load_i64(api, API_DECREF), made)
-            made = 0
-        else:
-            call_function(load_i64(api, API_SET_ITEM), made, k, array)
-            store_i64(buffers, load_i64(record, RECORD_BUFFER), load_i64(array, ARRAY_DATA))
-            record += RECORD_WORDS * WORD
-            k += 1
-    return made
 
 
 @jitable

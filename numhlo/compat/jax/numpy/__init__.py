@@ -7,6 +7,7 @@ from typing import Any
 import numhlo.numpy as _wrapped
 from numhlo.compat.jax import beyond_numpy as _beyond
 from numhlo.compat.jax.along_axes import apply_along_axis as apply_along_axis
+from numhlo.compat.jax.along_axes import vectorize as vectorize
 from numhlo.compat.jax.arrays import Array
 from numhlo.compat.jax.beyond_numpy import take as take
 from numhlo.compat.jax.beyond_numpy import take_along_axis as take_along_axis

@@ -1,0 +1,235 @@
+"""Several kernels as statements of one: a round of a loop that launched them one after the other does without launches.
+
+Each kernel's text is read, its names are given anew, and its pointers and run-time numbers become the joined kernel's.
+Buffers that several of them have are one pointer, so that LLVM sees what one stores and the next one loads. Knows
+kernel text; `numhlo.backend.planning.joined_loops` says which kernels are joined.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from numhlo.backend.emit.kernel_text import INDENT, Block, KernelText
+from numhlo.backend.emit.loop_rounds import POLL_ROUNDS
+from numhlo.backend.primitives.layout import ROUNDS_LEFT
+from numhlo.backend.program import Launch
+
+NAME = re.compile(r"(?<!\.)\b[A-Za-z_]\w*\b(?!\()")
+DEFINED = re.compile(r"(?:for )?(\w+(?:, \w+)*) (?:[-+*]?=|in) ")
+POINTER = re.compile(r"(\w+) = address\(bufs, (\d+)\)")
+NUMBER = re.compile(r"(\w+) = number\(dims, (\d+)\)")
+ARRAY = re.compile(r"(\w+) = stack_array\((\d+), (\d+)\)")
+LOADED = re.compile(r"\bload_\w+\(\w+")
+SEARCH = re.compile(r"\bfirst_(?=(?:maximum|minimum)_[fi](?:32|64)\()")
+UNITS = re.compile(r"\b(lo|hi)\b")
+GIVEN = re.compile(r"\b(?:ctx|bufs|dims)\b")
+COUNTED = f"{ROUNDS_LEFT} = {POLL_ROUNDS}"
+STOPPING = ("fail(ctx, ", "interrupted(ctx)")
+"""What a kernel may do with its context: whoever calls it stops, and so does the joined one."""
+
+
+class NotJoinedError(Exception):
+    """A kernel whose text can't be a part of another one's; the text says why."""
+
+
+@dataclass(slots=True)
+class Part:
+    """The text of a kernel, taken apart.
+
+    Attributes
+    ----------
+    pointers, numbers : dict from str to int
+        Which buffer of the launch, and which of its run-time numbers, a name stands for.
+    arrays : dict from str to (int, int)
+        Scratch memory on the stack: elements, and bytes of one.
+    body : Block
+    names : set of str
+        Variables of the body.
+    written : set of str
+        Pointers that the body does not only load from.
+    lines : int
+    loops : int
+    polls : bool
+        Whether it counts rounds between looks at whether the user wants to stop: all parts count together.
+    """
+
+    pointers: dict[str, int] = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)
+    arrays: dict[str, tuple[int, int]] = field(default_factory=dict)
+    body: Block = field(default_factory=lambda: Block(""))
+    names: set[str] = field(default_factory=set)
+    written: set[str] = field(default_factory=set)
+    lines: int = 0
+    loops: int = 0
+    polls: bool = False
+
+
+@lru_cache(maxsize=256)
+def part_of(source: str) -> Part:
+    """Return a kernel's text, taken apart.
+
+    Raises
+    ------
+    NotJoinedError
+        If it does something with its context, or returns before its end.
+    """
+    part = Part()
+    lines = source[source.index("\ndef ") :].splitlines()[2:]
+    blocks = [part.body]
+    for line in lines:
+        text = line.strip()
+        depth = (len(line) - len(text)) // len(INDENT)
+        del blocks[depth:]
+        if not _is_given(part, text):
+            _append(part, blocks, text)
+    return part
+
+
+def _is_given(part: Part, text: str) -> bool:
+    """Take a line that says what a name stands for, and return whether it is one."""
+    if found := POINTER.fullmatch(text):
+        part.pointers[found[1]] = int(found[2])
+    elif found := NUMBER.fullmatch(text):
+        part.numbers[found[1]] = int(found[2])
+    elif found := ARRAY.fullmatch(text):
+        part.arrays[found[1]] = int(found[2]), int(found[3])
+    elif text == COUNTED and not part.polls:
+        part.polls = True
+    else:
+        return False
+    return True
+
+
+def _append(part: Part, blocks: list[Block], text: str) -> None:
+    """Take any other line, which belongs to the innermost block."""
+    rest = text
+    for word in STOPPING:
+        rest = rest.replace(word, "")
+    if GIVEN.search(rest):
+        raise NotJoinedError("a kernel needs its context")
+    before = blocks[-1].items[-1] if blocks[-1].items else ""
+    if text == "return" and not (isinstance(before, str) and before.startswith(STOPPING[0])):
+        raise NotJoinedError("a kernel returns before its end")
+    part.written.update(part.pointers.keys() & NAME.findall(LOADED.sub("", text)))
+    part.loops += text.startswith(("for ", "while "))
+    if defined := DEFINED.match(text):
+        part.names.update(defined[1].split(", "))
+    part.lines += 1
+    if text.endswith(":"):
+        block = Block(text)
+        blocks[-1].items.append(block)
+        blocks.append(block)
+    else:
+        blocks[-1].items.append(text)
+
+
+def early_elements(launches: Iterable[Launch]) -> list[Launch]:
+    """Return launches in an order that gives the same, those that store single elements as early as may be.
+
+    Who loads vectors that a single element was stored into has to wait until the store is in the cache; a round later
+    it is, if something else has been done meanwhile.
+    """
+    found: list[Launch] = []
+    for launch in launches:
+        place = len(found)
+        if not part_of(launch.kernel.source).loops:
+            while place and not _depend(found[place - 1], launch):
+                place -= 1
+        found.insert(place, launch)
+    return found
+
+
+def _depend(one: Launch, other: Launch) -> bool:
+    """Return whether a launch writes what the other one has to do with."""
+    return not (_written(one).isdisjoint(other.buffers) and _written(other).isdisjoint(one.buffers))
+
+
+def _written(launch: Launch) -> set[int]:
+    part = part_of(launch.kernel.source)
+    return {launch.buffers[part.pointers[name]] for name in part.written}
+
+
+class JoinedWriter:
+    """Writes kernels as parts of one text.
+
+    Parameters
+    ----------
+    text : KernelText
+    pointer : callable
+        ``pointer(number)`` gives the name of the pointer to a buffer of the program.
+
+    Attributes
+    ----------
+    lines : int
+        How many have been written.
+    """
+
+    def __init__(self, text: KernelText, pointer: Callable[[int], str]) -> None:
+        self.text, self.pointer = text, pointer
+        self.lines = 0
+        self._arrays: dict[tuple[int, int, int], str] = {}
+        self._keys: dict[Launch, int] = {}
+
+    def launch(self, launch: Launch) -> None:
+        """Write what a launch does at the current place.
+
+        Raises
+        ------
+        NotJoinedError
+            If its kernel can't be a part.
+        """
+        part = part_of(launch.kernel.source)
+        text, key = self.text, self._keys.setdefault(launch, len(self._keys))
+        self.lines += part.lines
+        names = {name: self.pointer(launch.buffers[k]) for name, k in part.pointers.items()}
+        for name, k in part.numbers.items():
+            names[name] = text.number((key, k), launch.dims[k], name.rstrip("0123456789"))
+        for number, (name, size) in enumerate(part.arrays.items()):
+            names[name] = self._array(name, (*size, number))
+        for name in sorted(part.names):
+            names[name] = text.fresh(name.rstrip("0123456789"))
+        if part.polls:
+            text.counter(ROUNDS_LEFT, POLL_ROUNDS)
+            del names[ROUNDS_LEFT]
+        names["lo"] = "0"
+        names["hi"] = "1"
+        if launch.extent != 1 and _counts_units(part.body):
+            names["hi"] = text.number((key, "units"), launch.extent, "n")
+        _copy(part.body, text.open[-1], names)
+
+    def _array(self, name: str, key: tuple[int, int, int]) -> str:
+        """Return scratch memory on the stack; kernels one after the other share it."""
+        found = self._arrays.get(key)
+        if found is None:
+            found = self._arrays[key] = self.text.stack_array(name.rstrip("0123456789"), *key[:2])
+        return found
+
+    @property
+    def stack_bytes(self) -> int:
+        """Return how much memory the parts have on the stack."""
+        return sum(count * size for count, size, _ in self._arrays)
+
+
+def _counts_units(block: Block) -> bool:
+    return any(
+        UNITS.search(item) if isinstance(item, str) else UNITS.search(item.header) or _counts_units(item)
+        for item in block.items
+    )
+
+
+def _copy(source: Block, target: Block, names: dict[str, str]) -> None:
+    """Append a block's statements to another block, with other names, and quick searches: the next round waits."""
+
+    def renamed(line: str) -> str:
+        return SEARCH.sub("quick_first_", NAME.sub(lambda match: names.get(match[0], match[0]), line))
+
+    for item in source.items:
+        if isinstance(item, str):
+            target.items.append(renamed(item))
+        else:
+            block = Block(renamed(item.header))
+            target.items.append(block)
+            _copy(item, block, names)

@@ -1,0 +1,230 @@
+"""Bodies of control flow: a user's function traced as a region, and the types that bodies and carries agree on.
+
+This file knows what a body returns and how results of differing type are brought together. The ops that the regions
+belong to are made in `branches`, `loops` and `scan`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ir import Region, TensorType, Value, capture_location
+from numhlo.lowering.ir.errors import ControlFlowTypeError, NotCallableError
+from numhlo.lowering.ops import conversion
+from numhlo.lowering.ops.primitive import make_op
+from numhlo.tracer.arguments import LeafType, leaf_type
+from numhlo.tracer.array import Array
+from numhlo.tracer.bind import new_trace
+from numhlo.tracer.namespace.core import common_dtype, promotion_key
+from numhlo.tracer.trace import Trace, Tracer
+from numhlo.tracer.trees.pytree_paths import structure_paths
+from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_map
+
+
+def require_callable(fun: Any, what: str) -> None:
+    """Raise `NotCallableError` unless ``fun``, which ``what`` names, can be called."""
+    if not callable(fun):
+        raise NotCallableError(
+            f"{what} is {_spelled(fun)}, no function",
+            where=capture_location(),
+            why="it is called with the operands",
+            fix="pass functions, then their operands: cond(pred, lambda x: x, lambda x: -x, x)"
+            if what.startswith(("cond", "switch"))
+            else "pass a function, such as lambda x: x * 2",
+        )
+
+
+def _spelled(x: Any) -> str:
+    return f"an array {x.aval.short()}" if isinstance(x, Tracer) else f"of class {type(x).__name__}"
+
+
+class Body:
+    """A user's function, traced; its results may still be converted.
+
+    Parameters
+    ----------
+    name : str
+        What to call it in messages: ``"true_fun"``, ``"the body"``.
+    fun : callable
+        Called with the trace; returns any pytree.
+    closed : bool
+        A function of its own instead of a region.
+
+    Attributes
+    ----------
+    trace : Trace
+    tree : PyTreeDef
+        The results' structure.
+    types : list of LeafType
+        The results' types.
+    """
+
+    def __init__(self, name: str, fun: Callable[[Trace], Any], *, closed: bool = False) -> None:
+        self.name = name
+        with new_trace(closed=closed) as trace:
+            leaves, self.tree = tree_flatten(fun(trace))
+            paths = structure_paths(self.tree)
+            self.types = [
+                leaf_type(x, f"result {p} of {name}".replace("  ", " ")) for x, p in zip(leaves, paths, strict=True)
+            ]
+            self.values = [trace.read(x) for x in leaves]
+        self.trace = trace
+
+    def region(self, types: Sequence[LeafType] | None = None) -> Region:
+        """Return the region, its results converted to ``types``."""
+        for k, wanted in enumerate(types or ()):
+            if self.values[k].tensor.dtype != wanted.tensor.dtype:
+                self.values[k] = _convert(self.trace, self.values[k], wanted.tensor)
+        self.trace.region.returns = self.values
+        return self.trace.region
+
+
+def _convert(trace: Trace, value: Value, type: TensorType) -> Value:
+    (converted,) = trace.append(make_op(conversion.CONVERT, [value], results=[type], location=trace.where()))
+    return converted
+
+
+def weak_argument(trace: Trace, type: LeafType) -> Tracer:
+    """Add an argument to the body and return it, weak where its type is."""
+    tracer = trace.argument(type.tensor)
+    tracer.weak = type.weak
+    return tracer
+
+
+class CarriedNumber(Tracer):
+    """A carry that begins as a Python number, and notes whether the body asked if it is one.
+
+    Where the body didn't, it is the same body for a carry that turns out to be no Python number: it need not be traced
+    again. `x, change = lax.while_loop(..., (x, np.inf))` is such a loop.
+    """
+
+    __slots__ = ("_weak", "asked")
+
+    def __init__(self, argument: Tracer) -> None:
+        super().__init__(argument.cell, argument.steps, argument.aval)
+        self._weak, self.asked = True, False
+
+    @property
+    def weak(self) -> bool:
+        """Return whether the array stands for a Python scalar, and note the question."""
+        self.asked = True
+        return self._weak
+
+    @weak.setter
+    def weak(self, weak: bool) -> None:
+        self._weak = weak
+
+
+class CarryArguments:
+    """The arguments of one trace of a body that takes a loop's carry.
+
+    Parameters
+    ----------
+    types : sequence of LeafType
+    """
+
+    def __init__(self, types: Sequence[LeafType]) -> None:
+        self.types = types
+        self._arguments: list[Tracer] = []
+
+    def make(self, trace: Trace) -> list[Tracer]:
+        """Return the arguments, added to a body."""
+        plain = [trace.argument(t.tensor) for t in self.types]
+        self._arguments = [CarriedNumber(x) if t.weak else x for x, t in zip(plain, self.types, strict=True)]
+        return self._arguments
+
+    def serve(self, wanted: Sequence[LeafType]) -> bool:
+        """Return whether the trace would have been the same with arguments of the types ``wanted``."""
+        return all(
+            was == now or (was.tensor == now.tensor and isinstance(x, CarriedNumber) and not x.asked)
+            for x, was, now in zip(self._arguments, self.types, wanted, strict=True)
+        )
+
+
+def own_arrays(trace: Trace, operands: Any) -> Any:
+    """Return a body's own version of its operands: arrays that it may write into without effect outside.
+
+    Python and NumPy scalars stay as they are.
+    """
+
+    def own(leaf: Any) -> Any:
+        if not isinstance(leaf, Tracer | np.ndarray):
+            return leaf
+        tracer = trace.wrap(trace.read(leaf))
+        tracer.weak = isinstance(leaf, Tracer) and leaf.weak
+        return tracer
+
+    return tree_map(own, operands)
+
+
+def copy_arrays(operands: Any) -> Any:
+    """Return operands with every array copied: what a body owns outside tracing."""
+    return tree_map(lambda leaf: leaf.copy().view(Array) if isinstance(leaf, np.ndarray) else leaf, operands)
+
+
+def as_results(tree: Any) -> Any:
+    """Return what a body returned outside tracing, every leaf as an array of its own."""
+    return tree_map(lambda leaf: np.array(leaf).view(Array), tree)
+
+
+def is_known(x: Any) -> bool:
+    """Return whether a predicate or bound has a value now, so that Python can act on it."""
+    return not isinstance(x, Tracer) or x.concrete is not None
+
+
+def known_value(x: Any) -> Any:
+    """Return the value of what `is_known`."""
+    return x.concrete if isinstance(x, Tracer) else x
+
+
+def _key(type: LeafType) -> Any:
+    if not type.weak:
+        return type.tensor.dtype
+    return promotion_key({"b": True, "i": 0, "f": 0.0, "c": 0j}[type.tensor.dtype.kind])
+
+
+def promote(types: Sequence[LeafType]) -> LeafType:
+    """Return the type of equal shape that all of ``types`` convert to; weak only where all are weak."""
+    dtype = common_dtype([_key(t) for t in types])
+    return LeafType(types[0].tensor.with_dtype(dtype), all(t.weak for t in types))
+
+
+def unify(bodies: Sequence[Body], what: str) -> list[LeafType]:
+    """Return the result types that all bodies are converted to.
+
+    Raises
+    ------
+    ControlFlowTypeError
+        If their structures or shapes differ.
+    """
+    first = bodies[0]
+    for other in bodies[1:]:
+        if other.tree != first.tree:
+            raise ControlFlowTypeError(
+                f"{what}: {first.name} and {other.name} return different structures",
+                where=capture_location(),
+                why=f"{first.name} returns {describe(first.tree)}, {other.name} returns {describe(other.tree)}",
+                fix="return the same containers with the same keys from both",
+            )
+        _require_equal_shapes(first, other, what)
+    return [promote(row) for row in zip(*[b.types for b in bodies], strict=True)]
+
+
+def _require_equal_shapes(first: Body, other: Body, what: str) -> None:
+    for k, (a, b) in enumerate(zip(first.types, other.types, strict=True)):
+        if a.tensor.shape != b.tensor.shape:
+            path = structure_paths(first.tree)[k]
+            raise ControlFlowTypeError(
+                f"{what}: {first.name} and {other.name} return different shapes{path and f' at {path}'}",
+                where=capture_location(),
+                why=f"{first.name} returns {a}, {other.name} returns {b}",
+                fix="return arrays of one shape from both",
+            )
+
+
+def describe(tree: PyTreeDef) -> str:
+    """Return a structure for messages."""
+    return repr(tree).removeprefix("PyTreeDef(")[:-1]

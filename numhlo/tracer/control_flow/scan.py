@@ -1,0 +1,306 @@
+"""Loops over slices of stacked arrays: `scan`, `map` and `associative_scan`.
+
+`scan` and `map` become the composites ``numhlo.scan`` and ``numhlo.map``, whose decomposition is a ``while`` that calls
+the one copy of the body; outside tracing they run as Python loops. Carries follow the rules of `loops`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ir import Function, capture_location
+from numhlo.lowering.ir.errors import ArgumentError, ControlFlowTypeError
+from numhlo.lowering.ops import control_flow, loops
+from numhlo.tracer.arguments import LeafType, leaf_type
+from numhlo.tracer.array import Array
+from numhlo.tracer.bind import bind
+from numhlo.tracer.control_flow.bodies import (
+    Body,
+    CarryArguments,
+    as_results,
+    copy_arrays,
+    describe,
+    require_callable,
+    weak_argument,
+)
+from numhlo.tracer.control_flow.loops import find_carry_types
+from numhlo.tracer.namespace import axis_order, joining, manipulation
+from numhlo.tracer.namespace.core import asarray, convert, normalize_axis, shape_of
+from numhlo.tracer.trace import Trace, current_trace
+from numhlo.tracer.trees.pytree_paths import leaf_paths
+from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_map, tree_structure, tree_unflatten
+
+PAIR = tree_structure((0, 0))
+
+
+def scan(
+    f: Callable[[Any, Any], tuple[Any, Any]],
+    init: Any,
+    xs: Any = None,
+    length: int | None = None,
+    reverse: bool = False,
+    unroll: int | bool = 1,
+) -> tuple[Any, Any]:
+    """Carry a value over the slices of arrays, and stack what each step gives.
+
+    Parameters
+    ----------
+    f : callable
+        ``f(carry, x) -> (carry, y)``; the new carry has the structure and types of the old one.
+    init : pytree
+        The first carry.
+    xs : pytree, optional
+        Arrays that are sliced along their first axis.
+    length : int, optional
+        Number of steps; needed where there are no arrays.
+    reverse : bool, optional
+        Go from the last slice to the first; outputs stay at their inputs' places.
+    unroll : int or bool, optional
+        True, or no less than the number of steps, traces ``f`` once for each step. Other numbers change nothing:
+        compiled loops are unrolled where that pays.
+
+    Returns
+    -------
+    carry, ys : pytree
+
+    Raises
+    ------
+    ArgumentError
+        If the arrays' first axes and ``length`` disagree, or there is nothing to tell the length from.
+    ControlFlowTypeError
+        If ``f`` does not return a pair, or changes the carry's type; the message names the leaf.
+
+    Examples
+    --------
+    >>> total, running = scan(lambda c, x: (c + x, c + x), 0, np.array([1, 2, 3]))
+    >>> running.tolist()
+    [1, 3, 6]
+    """
+    require_callable(f, "scan: f")
+    leaves, tree = tree_flatten(xs)
+    steps = slice_count("scan", xs, length)
+    if current_trace() is None or unroll is True or (unroll > 1 and unroll >= steps > 0):
+        return _scan_in_python(f, init, leaves, tree, steps, reverse)
+    slices = _slice_types("scan", xs, leaves)
+    init_leaves, init_tree = tree_flatten(init)
+    init_paths = leaf_paths(init)
+    carry = [leaf_type(x, f"init {p}".rstrip()) for x, p in zip(init_leaves, init_paths, strict=True)]
+
+    def trace_body(carried: CarryArguments) -> Body:
+        def step(trace: Trace) -> Any:
+            before = tree_unflatten(init_tree, carried.make(trace))
+            return _require_pair(f(before, tree_unflatten(tree, [weak_argument(trace, t) for t in slices])))
+
+        return Body("the body", step, closed=True)
+
+    carry, body = find_carry_types("scan", init_tree, carry, trace_body, len(carry))
+    outputs = body.types[len(carry) :]
+    start = [convert(asarray(x), t.tensor.dtype) for x, t in zip(init_leaves, carry, strict=True)]
+    attributes = {"length": steps, "num_carries": len(carry), "reverse": bool(reverse)}
+    results = _emit_loop("numhlo.scan", f, body, [*carry, *outputs], [*start, *leaves], attributes)
+    for result, type in zip(results, carry, strict=False):
+        result.weak = type.weak
+    ys = tree_unflatten(body.tree.children[1], results[len(carry) :])
+    return tree_unflatten(init_tree, results[: len(carry)]), ys
+
+
+def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> Any:
+    """Apply ``f`` to every slice of arrays along their first axis, and stack the results.
+
+    Parameters
+    ----------
+    f : callable
+        Must not depend on the order of the slices.
+    xs : pytree
+    batch_size : int, optional
+        A hint that changes no result: lanes are grouped where that pays.
+
+    Returns
+    -------
+    pytree
+        What ``f`` returns, with one more axis in front.
+
+    Raises
+    ------
+    ArgumentError
+        If the arrays' first axes differ, or there are no arrays.
+
+    Examples
+    --------
+    >>> map(lambda x: x * x, np.arange(4)).tolist()
+    [0, 1, 4, 9]
+    """
+    if batch_size is not None and batch_size < 1:
+        raise ArgumentError(f"map: batch_size is {batch_size}", fix="use a positive number, or None")
+    require_callable(f, "map: f")
+    leaves, tree = tree_flatten(xs)
+    lanes = slice_count("map", xs, None)
+    if current_trace() is None:
+        return _scan_in_python(lambda _, x: (None, f(x)), None, leaves, tree, lanes, False)[1]
+    slices = _slice_types("map", xs, leaves)
+    body = Body(
+        "the body", lambda trace: f(tree_unflatten(tree, [weak_argument(trace, t) for t in slices])), closed=True
+    )
+    results = _emit_loop("numhlo.map", f, body, body.types, leaves, {"lanes": lanes})
+    return tree_unflatten(body.tree, results)
+
+
+def _emit_loop(
+    name: str, f: Any, body: Body, results: Sequence[LeafType], operands: Sequence[Any], attributes: dict[str, Any]
+) -> list[Any]:
+    """Emit a scan or map composite; what the body captured goes in front, as constants of the loop."""
+    region = body.region(results)
+    hidden = len(body.trace.captures)
+    explicit = len(region.arguments) - hidden
+    region.arguments = [*region.arguments[explicit:], *region.arguments[:explicit]]
+    function = Function(getattr(f, "__name__", "body").strip("<>"), region)
+    attributes = {**attributes, "num_consts": hidden}
+    if name == "numhlo.scan":
+        steps, carries, reverse = attributes["length"], attributes["num_carries"], attributes["reverse"]
+        decomposition = loops.make_scan(function, steps, hidden, carries, reverse)
+    else:
+        decomposition = loops.make_map(function, attributes["lanes"], hidden)
+    return bind(
+        control_flow.COMPOSITE,
+        *body.trace.captures,
+        *[asarray(x) for x in operands],
+        attributes={"name": name, "composite_attributes": attributes, "decomposition": decomposition},
+        results=decomposition.result_types,
+    )
+
+
+def _require_pair(result: Any) -> tuple[Any, Any]:
+    if not isinstance(result, tuple) or len(result) != 2:
+        raise ControlFlowTypeError(
+            f"scan: the body returns {describe(tree_structure(result))}",
+            where=capture_location(),
+            why="it must return a pair: the new carry, and what to stack",
+            fix="return (carry, None) where there is nothing to stack",
+        )
+    return result
+
+
+def slice_count(what: str, xs: Any, length: int | None) -> int:
+    """Return the number of slices that all arrays have."""
+    leaves = tree_flatten(xs)[0]
+    paths = leaf_paths(xs)
+    found = {} if length is None else {"length": int(length)}
+    for x, path in zip(leaves, paths, strict=True):
+        shape = shape_of(x)
+        if not shape:
+            raise ArgumentError(
+                f"{what}: xs{path} is a scalar",
+                where=capture_location(),
+                why="arrays are sliced along their first axis",
+                fix="let the body capture it instead of passing it in xs",
+            )
+        found[f"xs{path}"] = shape[0]
+    if not found:
+        raise ArgumentError(
+            f"{what}: no arrays to slice", where=capture_location(), fix="pass xs" + (" or length" * (what == "scan"))
+        )
+    if len(set(found.values())) > 1:
+        shown = ", ".join(f"{name} has {n}" for name, n in found.items())
+        raise ArgumentError(
+            f"{what}: the numbers of slices differ",
+            where=capture_location(),
+            why=shown,
+            fix="make the first axes equal",
+        )
+    return next(iter(found.values()))
+
+
+def _slice_types(what: str, xs: Any, leaves: Sequence[Any]) -> list[LeafType]:
+    types = [leaf_type(x, f"{what} xs{p}").tensor for x, p in zip(leaves, leaf_paths(xs), strict=True)]
+    return [LeafType(t.with_shape(t.shape[1:])) for t in types]
+
+
+def _scan_in_python(
+    f: Callable[[Any, Any], Any], carry: Any, leaves: Sequence[Any], tree: PyTreeDef, steps: int, reverse: bool
+) -> tuple[Any, Any]:
+    """Run the steps one after the other; inside a trace too, where each is traced on its own."""
+    tracing = current_trace() is not None
+    if not tracing:
+        carry, leaves = copy_arrays(carry), [np.asarray(x).view(Array) for x in leaves]
+    if steps == 0:
+        return _scan_nothing(f, carry, leaves, tree)
+    ys: list[Any] = [None] * steps
+    for k in reversed(range(steps)) if reverse else range(steps):
+        carry, y = _require_pair(f(carry, tree_unflatten(tree, [x[k] for x in leaves])))
+        ys[k] = y if tracing else copy_arrays(y)
+    stacked = tree_map(lambda *rows: joining.stack([asarray(r) for r in rows]), *ys)
+    return (carry if tracing else as_results(carry)), stacked
+
+
+def _scan_nothing(f: Callable[[Any, Any], Any], carry: Any, leaves: Sequence[Any], tree: PyTreeDef) -> tuple[Any, Any]:
+    """Return an empty scan's results: the body runs once on zeros, to see what it would stack."""
+    zeros = tree_unflatten(tree, [np.zeros(x.shape[1:], x.dtype) for x in leaves])
+    _, y = _require_pair(f(copy_arrays(carry), zeros))
+    empty = tree_map(lambda leaf: np.empty((0, *np.shape(leaf)), np.asarray(leaf).dtype).view(Array), y)
+    return as_results(carry), empty
+
+
+def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0) -> Any:
+    """Combine all prefixes of arrays with an associative function, in a logarithmic number of vector steps.
+
+    Parameters
+    ----------
+    fn : callable
+        ``fn(a, b) -> c`` on pytrees like ``elems``, element by element along ``axis``; must be associative.
+    elems : pytree
+        Arrays of equal extent along ``axis``.
+    reverse : bool, optional
+        Combine suffixes instead of prefixes.
+    axis : int, optional
+
+    Returns
+    -------
+    pytree
+        Of the shapes and dtypes of ``elems``.
+
+    Notes
+    -----
+    Blelloch's recursion (Prefix sums and their applications, 1990): combine neighbours, scan the halves, and combine
+    once more for the places between.
+
+    Examples
+    --------
+    >>> associative_scan(np.add, np.array([1, 2, 3, 4])).tolist()
+    [1, 3, 6, 10]
+    """
+    leaves, tree = tree_flatten(elems)
+    moved = [axis_order.moveaxis(asarray(x), normalize_axis(axis, len(shape_of(x))), 0) for x in leaves]
+    slice_count("associative_scan", tree_unflatten(tree, moved), None)
+    if reverse:
+        moved = [x[::-1] for x in moved]
+
+    def combine(first: list[Any], second: list[Any]) -> list[Any]:
+        return tree_flatten(fn(tree_unflatten(tree, first), tree_unflatten(tree, second)))[0]
+
+    scanned = _prefixes(combine, moved)
+    if reverse:
+        scanned = [x[::-1] for x in scanned]
+    back = [axis_order.moveaxis(x, 0, normalize_axis(axis, len(shape_of(x)))) for x in scanned]
+    return tree_unflatten(tree, back)
+
+
+def _prefixes(combine: Callable[[list[Any], list[Any]], list[Any]], leaves: list[Any]) -> list[Any]:
+    count = leaves[0].shape[0]
+    if count < 2:
+        return leaves
+    pairs = combine([x[:-1:2] for x in leaves], [x[1::2] for x in leaves])
+    odd = _prefixes(combine, pairs)
+    between = combine([x[: (count - 1) // 2] for x in odd], [x[2::2] for x in leaves])
+    even = [joining.concatenate([x[:1], e]) for x, e in zip(leaves, between, strict=True)]
+    return [_interleave(e, o) for e, o in zip(even, odd, strict=True)]
+
+
+def _interleave(even: Any, odd: Any) -> Any:
+    """Return an array whose rows are those of ``even`` and ``odd`` in turn."""
+    rows = odd.shape[0]
+    pairs = joining.stack([even[:rows], odd], axis=1)
+    woven = manipulation.reshape(pairs, (2 * rows, *pairs.shape[2:]))
+    return woven if even.shape[0] == rows else joining.concatenate([woven, even[rows:]])

@@ -1,0 +1,60 @@
+"""Which elements are among others: few are compared with each, many are sorted and searched."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from numhlo.tracer.namespace import advanced_indexing as advanced
+from numhlo.tracer.namespace import elementwise as ufuncs
+from numhlo.tracer.namespace import reductions, sorting
+from numhlo.tracer.namespace.core import asarray, convert, full_of, implements, reshape_to, result_dtype
+from numhlo.tracer.namespace.index_items import as_traced
+from numhlo.tracer.namespace.searching import searchsorted
+
+__all__ = ["isin"]
+
+FEW = 32
+"""Elements with which each of an array is compared sooner than it is searched among them."""
+
+
+@implements(np.isin)
+def isin(
+    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: str | None = None
+) -> Any:
+    """Return where elements are among ``test_elements``.
+
+    Parameters
+    ----------
+    element, test_elements : array_like
+    assume_unique : bool, optional
+        NumPy's; without a meaning while tracing.
+    invert : bool, optional
+        Return where they are not.
+    kind : optional
+        NumPy's; without a meaning while tracing, where many are sorted, and searched.
+
+    Returns
+    -------
+    Array
+        Of booleans, and the shape of ``element``. NaN is not among anything.
+
+    Examples
+    --------
+    >>> isin([1, 2, 3], [2, 3])
+    Array([False,  True,  True])
+    """
+    array, tested = as_traced(asarray(element)), as_traced(asarray(test_elements))
+    wanted = result_dtype(array, tested)
+    array, tested = convert(array, wanted), convert(tested, wanted)
+    if tested.size == 0:
+        return full_of(invert, array.shape, np.bool_)
+    if tested.size <= FEW:
+        pairs = ufuncs.equal(reshape_to(tested, (tested.size, 1)), reshape_to(array, (1, array.size)))
+        found = reshape_to(reductions.any(pairs, 0), array.shape)
+    else:
+        line = sorting.sort(tested, None)
+        place = searchsorted(line, array, "left")
+        found = ufuncs.equal(advanced.take(line, place, 0, "clip"), array)
+    return ufuncs.logical_not(found) if invert else found

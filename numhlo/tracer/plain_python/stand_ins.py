@@ -1,0 +1,470 @@
+"""What stands for functions of Python and NumPy that would fail on traced values, or make arrays out of nothing.
+
+``np.zeros(n)`` has no traced argument, and yet a program writes traced values into what it returns; ``float(x)``,
+``math.sqrt(x)`` and ``max(x, y)`` need a value, and yet mean something that a graph can say. Here is what they are
+called as while a function is traced; `plain_numpy` puts them in place.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator
+from types import BuiltinFunctionType, UnionType
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import DTypeError, UnsupportedError
+from numhlo.tracer.aliasing.views import is_contiguous
+from numhlo.tracer.arguments import WEAK
+from numhlo.tracer.array import Array
+from numhlo.tracer.namespace import index_brackets, special_functions
+from numhlo.tracer.namespace.core import FUNCTIONS, TRACEABLE, Unsized, contains_tracer, convert, is_weak
+from numhlo.tracer.namespace.searching import where
+from numhlo.tracer.trace import Tracer, current_trace
+
+MAKERS = frozenset({
+    "append", "arange", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "block",
+    "column_stack", "concatenate", "copy", "diag", "diagflat", "dstack", "empty", "empty_like", "eye", "full",
+    "full_like", "geomspace", "hstack", "identity", "indices", "linspace", "logspace", "ones", "ones_like",
+    "repeat", "stack", "tile", "tri", "vander", "vstack", "zeros", "zeros_like",
+})  # fmt: skip
+"""NumPy's functions that make arrays for programs to write into, though no argument need be traced."""
+
+CONVERTERS = frozenset({"asanyarray", "asarray", "ascontiguousarray", "asfortranarray"})
+"""Those that return an array as it is: writing into a captured one is refused where it happens."""
+
+COPYING_METHODS = frozenset({"astype", "copy", "flatten"})
+"""Methods by which an array that is no argument gives one to write into."""
+
+READING_METHODS = frozenset({"choose", "clip", "compress", "dot", "searchsorted", "take"})
+"""Methods of such an array that traced values are given to."""
+
+STAND_INS: dict[int, tuple[Any, Any]] = {}
+"""By the id of what is called: that, and what stands for it."""
+
+
+def stands_for(*functions: Any) -> Callable[[Any], Any]:
+    """Return a decorator that makes a function stand for others while tracing."""
+
+    def register(stand_in: Any) -> Any:
+        STAND_INS.update({id(f): (f, stand_in) for f in functions})
+        return stand_in
+
+    return register
+
+
+def is_unknown(x: Any) -> bool:
+    """Return whether a traced array has no value that Python could use."""
+    return isinstance(x, Tracer) and x.known() is None
+
+
+# -------------------------------------------------------------------------------------------------- arrays from nothing
+
+
+def _maker(name: str) -> Callable[..., Any]:
+    numpy_function = getattr(np, name)
+
+    @functools.wraps(numpy_function)
+    def make(*args: Any, **kwargs: Any) -> Any:
+        if current_trace() is None or (name in CONVERTERS and args and isinstance(args[0], np.ndarray)):
+            return numpy_function(*args, **kwargs)
+        try:
+            return FUNCTIONS[numpy_function](*args, **kwargs)
+        except DTypeError:
+            if contains_tracer([*args, *kwargs.values()]):
+                raise
+            return numpy_function(*args, **kwargs)  # text or objects, which tracing has nothing to do with
+
+    return make
+
+
+def _routed(numpy_function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what stands for a function whose protocol looks at its first argument only."""
+
+    @functools.wraps(numpy_function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        traced = contains_tracer([*args, *kwargs.values()])
+        return (FUNCTIONS[numpy_function] if traced else numpy_function)(*args, **kwargs)
+
+    return call
+
+
+for _name in sorted(MAKERS):
+    stands_for(getattr(np, _name))(_maker(_name))
+
+
+@stands_for(np.meshgrid)
+def meshgrid(*xi: Any, **options: Any) -> tuple[Any, ...]:
+    """Return coordinate arrays in a tuple, as NumPy does; the Array API standard, and so `numhlo.numpy`, has a list."""
+    return tuple(_maker("meshgrid")(*xi, **options))
+
+
+@stands_for(np.poly1d)
+@functools.wraps(np.poly1d, updated=())
+def poly1d(c_or_r: Any, *args: Any, **kwargs: Any) -> Any:
+    """Return NumPy's polynomial of known coefficients."""
+    if contains_tracer(c_or_r):
+        raise UnsupportedError(
+            "numpy.poly1d of traced coefficients",
+            where=capture_location(),
+            why="its degree would depend on values that are not known while tracing",
+            fix="use polyval, polyadd, polymul, polyder and polyint on arrays of coefficients",
+        )
+    return np.poly1d(c_or_r, *args, **kwargs)
+
+
+for _routed_function in (np.choose, np.compress, np.kaiser, np.roll, np.take, np.lib.stride_tricks.as_strided):
+    stands_for(_routed_function)(_routed(_routed_function))
+stands_for(np.c_)(index_brackets.c_)
+stands_for(np.r_)(index_brackets.r_)
+
+
+def array_method(method: BuiltinFunctionType) -> Any:
+    """Return what stands for a captured array's method: its result may be written into, or an argument be traced."""
+    array: Any = method.__self__
+    if array.dtype not in TRACEABLE:
+        return method
+    if method.__name__ in COPYING_METHODS:
+        return getattr(FUNCTIONS[np.array](array), method.__name__)
+    return functools.partial(_call_method, method) if method.__name__ in READING_METHODS else method
+
+
+def _call_method(method: BuiltinFunctionType, *args: Any, **kwargs: Any) -> Any:
+    if not contains_tracer([*args, *kwargs.values()]):
+        return method(*args, **kwargs)
+    return getattr(FUNCTIONS[np.array](method.__self__), method.__name__)(*args, **kwargs)
+
+
+class Holder:
+    """A captured array, or a list of numbers or of equal arrays, that may be indexed by a traced value."""
+
+    __slots__ = ("_held",)
+
+    def __init__(self, held: Any) -> None:
+        self._held = held
+
+    def __getitem__(self, index: Any) -> Any:
+        if not any(map(_needs_trace, index if isinstance(index, tuple) else (index,))):
+            return self._held[index]
+        if isinstance(self._held, np.ndarray):
+            return FUNCTIONS[np.array](self._held)[index]
+        if not is_unknown(index):
+            return self._held[index]  # raises: a list has no part of unknown length
+        kinds = {type(x) if type(x) in WEAK else (np.shape(x), getattr(x, "dtype", None)) for x in self._held}
+        if len(kinds) != 1 or index.ndim or (None in kinds) or (kinds <= {((), None)}):
+            return self._held[index]  # raises: Python can't index by it
+        found = FUNCTIONS[np.array](self._held)[index]
+        return _weak(found) if kinds <= set(WEAK) else found
+
+
+def _needs_trace(entry: Any) -> bool:
+    bounds = (entry.start, entry.stop) if isinstance(entry, slice) else (entry,)
+    return any(map(is_unknown, bounds))
+
+
+def holder(held: Any) -> Any:
+    """Return what stands for something that is indexed."""
+    if isinstance(held, np.ndarray):
+        return Holder(held) if held.dtype in TRACEABLE else held
+    return Holder(held) if type(held) in (list, tuple) else held
+
+
+# ---------------------------------------------------------------------------------------------------- Python's builtins
+
+
+@stands_for(builtins.isinstance)
+def is_instance(x: Any, classes: Any) -> bool:
+    """Return whether ``x`` is what NumPy would have there: an array, a scalar of NumPy's, or a number of Python's."""
+    if isinstance(x, classes):
+        return True
+    return isinstance(x, Tracer) and any(issubclass(_class_of(x), c) for c in _flat(classes))
+
+
+def _class_of(x: Tracer) -> type:
+    if x.weak:
+        return next(kind for kind, dtype in WEAK.items() if dtype.kind == x.dtype.kind)
+    return x.dtype.type if x.is_scalar else Array
+
+
+def _flat(classes: Any) -> Iterator[type]:
+    if isinstance(classes, tuple | UnionType):
+        for c in classes if isinstance(classes, tuple) else classes.__args__:
+            yield from _flat(c)
+    else:
+        yield classes
+
+
+def _weak(x: Any) -> Any:
+    x.weak = True
+    return x
+
+
+def _number(kind: type) -> Callable[..., Any]:
+    @functools.wraps(kind, updated=())
+    def make(*args: Any, **kwargs: Any) -> Any:
+        x: Any = args[0] if len(args) == 1 and not kwargs else None
+        if not is_unknown(x) or x.ndim or (x.dtype.kind == "c" and kind is not complex):
+            return kind(*args, **kwargs)
+        return _weak(convert(x.copy(), WEAK[kind]))
+
+    return make
+
+
+for _kind in (int, float):
+    stands_for(_kind)(_number(_kind))
+
+
+def _complex(*args: Any, **kwargs: Any) -> Any:
+    if len(args) == 2 and any(map(is_unknown, args)) and not any(np.ndim(x) for x in args):
+        return _weak(convert(args[0] + 1j * args[1], WEAK[complex]))
+    return _number(complex)(*args, **kwargs)
+
+
+stands_for(complex)(functools.wraps(complex, updated=())(_complex))
+
+
+def _quantifier(
+    function: Callable[..., Any], decides: bool, combine: np.ufunc, reduce: Callable[..., Any]
+) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def ask(items: Any) -> Any:
+        if isinstance(items, Tracer) and items.ndim == 1:
+            return _weak(FUNCTIONS[reduce](items))
+        found = None
+        for x in items:
+            if not is_unknown(x) or x.ndim:
+                if bool(x) is decides:
+                    return decides
+                continue
+            found = x != 0 if found is None else combine(found, x != 0)
+        return (not decides) if found is None else _weak(found)
+
+    return ask
+
+
+stands_for(builtins.any)(_quantifier(builtins.any, True, np.logical_or, np.any))
+stands_for(builtins.all)(_quantifier(builtins.all, False, np.logical_and, np.all))
+
+
+@stands_for(builtins.sorted)
+@functools.wraps(builtins.sorted)
+def sort_items(items: Any, /, **options: Any) -> list[Any]:
+    """Return the elements of a traced array in order."""
+    is_line = isinstance(items, Tracer) and items.ndim == 1 and items.known() is None
+    if not is_line or options.keys() - {"reverse"}:
+        return builtins.sorted(items, **options)
+    found = list(FUNCTIONS[np.sort](items))
+    return found[::-1] if options.get("reverse") else found
+
+
+MOST_ITEMS = 16
+"""Arrays of more elements are added and compared as a whole: an operation for each takes long to trace."""
+
+
+def _is_long(items: Any) -> bool:
+    return isinstance(items, Tracer) and items.ndim > 0 and items.shape[0] > MOST_ITEMS and items.known() is None
+
+
+@stands_for(builtins.sum)
+@functools.wraps(builtins.sum)
+def add_items(items: Any, /, start: Any = 0) -> Any:
+    """Return the elements of a traced array added from first to last."""
+    if isinstance(items, Unsized):
+        return items.call("sum", (items,), {"axis": 0}) + start
+    if not _is_long(items):
+        return builtins.sum(items, start)
+    first = start + items[0]
+    dtype = np.result_type(first.dtype, items.dtype)
+    if np.shape(first) != items.shape[1:] or dtype != first.dtype:
+        return builtins.sum(items, start)
+    if dtype.kind in "iub":
+        return first + FUNCTIONS[np.sum](items[1:], axis=0, dtype=dtype)
+    return FUNCTIONS[np.cumsum](FUNCTIONS[np.concatenate]([first[None], items[1:]], dtype=dtype), axis=0)[-1]
+
+
+def _place(name: str, items: Any) -> Any:
+    """Return which element of a line Python's ``max`` or ``min`` takes: the first of equals, NaN if it comes first."""
+    find: Any = getattr(np, f"arg{name}")
+    if items.dtype.kind != "f":
+        return FUNCTIONS[find](items)
+    worst = -np.inf if name == "max" else np.inf
+    missing = np.isnan(items)
+    return where(missing[0], 0, FUNCTIONS[find](where(missing, items.dtype.type(worst), items)))
+
+
+def _extreme(function: Callable[..., Any], goes_first: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def pick(*args: Any, **options: Any) -> Any:
+        if len(args) == 1 and not options and isinstance(args[0], Unsized) and args[0].ndim == 1:
+            return args[0].call(function.__name__, args, options)
+        if len(args) == 1 and not options and _is_long(args[0]) and args[0].ndim == 1 and args[0].dtype.kind in "biuf":
+            return args[0][_place(function.__name__, args[0])].copy()
+        items = list(args[0]) if len(args) == 1 and isinstance(args[0], Iterable) else list(args)
+        if options or not any(map(is_unknown, items)) or any(np.ndim(x) for x in items):
+            return function(*args, **options)
+        best = items[0]
+        for x in items[1:]:
+            best = _chosen(goes_first(x, best), x, best)
+        return best
+
+    return pick
+
+
+def _chosen(condition: Any, x: Any, y: Any) -> Any:
+    if not is_unknown(condition):
+        return x if condition else y
+    result = where(condition, x, y)
+    return _weak(result) if is_weak(x) and is_weak(y) else result
+
+
+stands_for(builtins.max)(_extreme(builtins.max, lambda x, best: x > best))
+stands_for(builtins.min)(_extreme(builtins.min, lambda x, best: x < best))
+
+
+@stands_for(builtins.len)
+def length(x: Any, /) -> Any:
+    """Return the number of items; of elements that a traced mask selects, a traced integer."""
+    return _weak(x.shape[0]) if isinstance(x, Unsized) else builtins.len(x)
+
+
+# ---------------------------------------------------------------------------------------------------------- module math
+
+
+def _of_floats(name: str, function: Callable[..., Any], kind: type = float) -> None:
+    python_function = getattr(math, name, None)
+    if python_function is None:
+        return
+
+    @stands_for(python_function)
+    @functools.wraps(python_function)
+    def compute(*args: Any, **kwargs: Any) -> Any:
+        if kwargs or not any(map(is_unknown, args)) or any(np.ndim(x) for x in args):
+            return python_function(*args, **kwargs)
+        result = function(*[convert(x, np.dtype(np.float64)) if isinstance(x, Tracer) else float(x) for x in args])
+        return _weak(convert(result, WEAK[kind]))
+
+
+for _name in (
+    "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp",
+    "expm1", "exp2", "log2", "log10", "log1p", "sqrt", "cbrt", "pow", "fabs", "copysign", "fmod", "hypot", "degrees",
+    "radians",
+):  # fmt: skip
+    _of_floats(_name, getattr(np, _name))
+for _name in ("isnan", "isinf", "isfinite"):
+    _of_floats(_name, getattr(np, _name), bool)
+for _name in ("floor", "ceil", "trunc"):
+    _of_floats(_name, getattr(np, _name), int)
+_of_floats("log", lambda x, base=None: np.log(x) if base is None else np.log(x) / np.log(base))
+_of_floats("erf", special_functions.erf)
+_of_floats("erfc", special_functions.erfc)
+
+
+# ------------------------------------------------------------------------------------------- NumPy's scalars, iterators
+
+
+def _scalar(kind: type) -> Callable[..., Any]:
+    @functools.wraps(kind, updated=())
+    def make(*args: Any, **kwargs: Any) -> Any:
+        x: Any = args[0] if len(args) == 1 and not kwargs else None
+        if isinstance(x, Tracer):
+            return x.astype(kind)  # type: ignore[attr-defined]
+        return kind(*args, **kwargs)
+
+    return make
+
+
+for _dtype in TRACEABLE:
+    if _dtype.type.__module__ == "numpy":
+        stands_for(_dtype.type)(_scalar(_dtype.type))
+
+
+@stands_for(np.isscalar)
+def is_scalar(element: Any) -> bool:
+    """Return whether NumPy would have a scalar there."""
+    return element.is_scalar if isinstance(element, Tracer) else np.isscalar(element)
+
+
+@stands_for(np.require)
+@functools.wraps(np.require)
+def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
+    """Return the array: a traced one has the memory that is asked for."""
+    if not contains_tracer(a):
+        return np.require(a, dtype, requirements)
+    return FUNCTIONS[np.array](a, dtype, copy="O" in "".join(requirements or ()).upper())
+
+
+@stands_for(np.ndenumerate)
+def ndenumerate(x: Any) -> Iterator[tuple[tuple[int, ...], Any]]:
+    """Yield the index and the value of every element."""
+    if not isinstance(x, Tracer):
+        return iter(np.ndenumerate(x))
+    return ((index, x[index]) for index in np.ndindex(x.shape))  # type: ignore[index]
+
+
+@stands_for(np.nditer)
+class Elements:
+    """A traced array's elements as 0-d views, in order: what `numpy.nditer` gives without options on how to buffer."""
+
+    def __new__(cls, op: Any, flags: Any = (), op_flags: Any = (), **options: Any) -> Any:
+        """Return NumPy's own iterator where nothing is traced."""
+        if not contains_tracer([op, *(op if isinstance(op, list | tuple) else ())]):
+            return np.nditer(op, flags, op_flags, **options)
+        plain = isinstance(op, Tracer) and {*flags} <= {"multi_index", "refs_ok", "zerosize_ok"} and not options
+        if not plain or not is_contiguous(op):
+            raise UnsupportedError(
+                "numpy.nditer of several arrays, in another order, or with options, while tracing",
+                where=capture_location(),
+                fix="use whole-array operations, numpy.ndindex, or numpy.ndenumerate",
+            )
+        return super().__new__(cls)
+
+    def __init__(self, op: Any, flags: Any = (), op_flags: Any = ()) -> None:
+        self._array, self._indices = op, list(np.ndindex(op.shape))
+        self._writes = any("write" in flag for flag in np.ravel([*op_flags]))
+        self._place = 0
+
+    def __enter__(self) -> Elements:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing was buffered."""
+
+    def __iter__(self) -> Iterator[Any]:
+        for place in range(len(self._indices)):
+            self._place = place
+            yield self[0]
+
+    def __getitem__(self, operand: int) -> Any:
+        if operand:
+            raise IndexError("index 1 is out of bounds for axis 0 with size 1")
+        view = self._array[(*self.multi_index, ...)]
+        return view if self._writes else view[()]
+
+    @property
+    def multi_index(self) -> tuple[int, ...]:
+        """Return the present element's index."""
+        return self._indices[self._place]
+
+    @property
+    def finished(self) -> bool:
+        """Return whether all elements have been gone through."""
+        return self._place >= len(self._indices)
+
+    def iternext(self) -> bool:
+        """Go on; return whether there is an element."""
+        self._place += 1
+        return not self.finished
+
+
+# ----------------------------------------------------------------------------------------------- functions of functions
+
+HIGHER_ORDER = (
+    map, filter, sorted, functools.reduce, functools.partial, itertools.accumulate, itertools.starmap, np.fromfunction,
+    np.apply_along_axis, np.apply_over_axes, np.piecewise,
+)  # fmt: skip
+"""What calls the functions that it is given."""

@@ -1,0 +1,157 @@
+"""`custom_jvp`: functions that bring their forward derivative along.
+
+While tracing, such a function is one composite whose decomposition is the function itself, with a rule beside it (see
+`custom_rules`). The rule is linearized like any other function, so it serves both directions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from numhlo.lowering.ir import Op, capture_location
+from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
+from numhlo.tracer.custom_rules import CustomRule
+from numhlo.tracer.differentiation.table import Dual, Walker, is_differentiable
+from numhlo.tracer.namespace.core import asarray, full_of
+from numhlo.tracer.replay import replay_function
+from numhlo.tracer.staging import stage_leaves
+from numhlo.tracer.trace import current_trace
+from numhlo.tracer.transformations.custom_call_arguments import (
+    CustomFunction,
+    arrays_around,
+    bind_call,
+    flatten_like,
+    of_types,
+    pair_of,
+    prepare,
+    refuse_captured,
+    run_rule,
+    still,
+)
+from numhlo.tracer.transformations.vectorizing import vmap
+from numhlo.tracer.trees.pytrees import tree_unflatten
+
+FlatRule = Callable[..., Any]
+
+
+class custom_jvp(CustomFunction):  # noqa: N801 - JAX's name, used as a decorator
+    """A function with a forward derivative of its own.
+
+    Parameters
+    ----------
+    fun : callable
+        Takes and returns pytrees of arrays.
+    nondiff_argnums, nondiff_argnames : sequence, optional
+        Arguments that are not differentiated: functions, options; the rule gets them first.
+
+    Raises
+    ------
+    ArgumentError
+        If no rule has been given when a derivative is taken.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from numhlo.tracer.transformations.differentiating import grad
+    >>> @custom_jvp
+    ... def clipped(x):
+    ...     return np.clip(x, 0, 1)
+    >>> @clipped.defjvp
+    ... def clipped_jvp(primals, tangents):
+    ...     return clipped(*primals), tangents[0]  # straight through
+    >>> float(grad(clipped)(3.0))
+    1.0
+    """
+
+    jvp: Callable[..., Any] | None = None
+
+    def defjvp(self, jvp: Callable[..., Any], symbolic_zeros: bool = False) -> Callable[..., Any]:
+        """Set the rule: ``jvp(*nondiff, primals, tangents) -> (primals_out, tangents_out)``; returns it.
+
+        Tangents that are zero are passed as zeros; those of integers are zeros of their dtype.
+        """
+        if symbolic_zeros:
+            raise UnsupportedError("defjvp(symbolic_zeros=True)", where=capture_location(), fix="leave it out")
+        self.jvp = jvp
+        return jvp
+
+    def defjvps(self, *jvps: Callable[..., Any] | None) -> None:
+        """Set a rule for each argument: ``jvp(tangent, ans, *primals) -> tangent_out``; None for no dependence."""
+
+        def rule(*arguments: Any) -> tuple[Any, Any]:
+            *fixed, primals, tangents = arguments
+            answer = self(*fixed, *primals)
+            parts = [f(t, answer, *primals) for f, t in zip(jvps, tangents, strict=True) if f is not None]
+            total = parts[0] if parts else 0 * answer
+            for part in parts[1:]:
+                total = total + part
+            return answer, total
+
+        self.jvp = rule
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function; in a trace, as one op that brings the rule along."""
+        if current_trace() is None:
+            return self.fun(*args, **kwargs)
+        call = prepare(self.fun, self.nondiff, args, kwargs)
+        staged = stage_leaves(call.fun, call.leaves, getattr(self.fun, "__name__", "function"))
+
+        around = arrays_around(self.jvp, *call.fixed)
+
+        def rule(primals: list[Any], tangents: list[Any], now: list[Any]) -> tuple[list[Any], list[Any]]:
+            if self.jvp is None:
+                raise ArgumentError(
+                    f"{staged.function.name} is a custom_jvp function without a rule",
+                    where=capture_location(),
+                    fix="give it one with defjvp",
+                )
+            trees = tree_unflatten(call.tree, primals), tree_unflatten(call.tree, tangents)
+            both = run_rule(self.jvp, [*call.fixed, *trees], around, now)
+            what = f"of the jvp rule of {staged.function.name}"
+            outputs, slopes = pair_of(both, f"the result {what}", "the function's result, and its tangent")
+            found = [asarray(x) for x in flatten_like(staged.out_tree, outputs, f"the first result {what}")]
+            moved = flatten_like(staged.out_tree, slopes, f"the second result {what}")
+            return found, of_types(moved, found, f"a tangent {what}")
+
+        made = _JvpRule(rule, len(call.leaves), len(around))
+        return bind_call("numhlo.custom_jvp", call, staged, made, around)
+
+
+class _JvpRule(CustomRule):
+    """Differentiates by ``rule(primals, tangents, arrays around it) -> (outputs, tangents)``, all flat."""
+
+    def __init__(self, rule: FlatRule, count: int, num_around: int) -> None:
+        self.rule, self.count, self.num_around = rule, count, num_around
+
+    def differentiate(
+        self, walker: Walker, op: Op, primals: list[Any], tangents: list[Any]
+    ) -> tuple[Sequence[Any], Sequence[Any]]:
+        """Run the rule; where tangents are collected, linearize it in them: it is linear in these already."""
+        first = len(primals) - self.num_around
+        refuse_captured(op, "the derivative", self.count, tangents[:first])
+        now = still(primals[first:], tangents[first:])
+        types = [v.tensor for v in op.operands[: self.count]]
+        given = primals[: self.count]
+        number = len(op.results)
+
+        def run(*arrays: Any) -> list[Any]:
+            outputs, slopes = self.rule(list(arrays[: self.count]), list(arrays[self.count :]), now)
+            return [*outputs, *slopes]
+
+        with walker.in_primal():
+            zeros = [full_of(0, t.shape, t.dtype) for t in types]
+            filled = [z if t is None or walker.linearizes else t for z, t in zip(zeros, tangents, strict=False)]
+            staged = stage_leaves(run, [*given, *filled], f"jvp_{op.attributes['decomposition'].name}")
+        if walker.linearizes:
+            duals = [Dual(x, None) for x in given]
+            duals += [Dual(z, t) for z, t in zip(zeros, tangents, strict=False)]
+            results = walker.function(staged.function, [*duals, *[Dual(c, None) for c in staged.captures]])
+            return [d.primal for d in results[:number]], [d.tangent for d in results[number:]]
+        found = replay_function(staged.function, [*given, *filled, *staged.captures])
+        slopes = [t if is_differentiable(t.dtype) else None for t in found[number:]]
+        return found[:number], slopes
+
+    def batched(self, size: int) -> CustomRule:
+        """Return the rule on lanes."""
+        return _JvpRule(vmap(self.rule, axis_size=size), self.count, self.num_around)

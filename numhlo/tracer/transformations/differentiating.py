@@ -1,0 +1,423 @@
+"""`grad`, `vjp`, `jvp` and `linearize`: derivatives by interpreting a function's graph.
+
+Reverse mode is two steps: linearize (run forward, collecting the tangent ops in a graph that is linear in the tangents)
+and transpose that graph. Source: Radul et al., "You Only Linearize Once", POPL 2023.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import numhlo.tracer.differentiation.families  # noqa: F401 - ops get their rules
+from numhlo.lowering.ir import Function, TensorType, Value, capture_location
+from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.lowering.ops import control_flow
+from numhlo.lowering.ops.annotations import STOP_GRADIENT, make_annotation
+from numhlo.tracer.bind import bind1
+from numhlo.tracer.control_flow.bodies import require_callable
+from numhlo.tracer.differentiation.table import (
+    Dual,
+    Walker,
+    finish_linear,
+    instantiate,
+    is_differentiable,
+    transpose_body,
+)
+from numhlo.tracer.namespace.core import asarray, full_of, shape_of
+from numhlo.tracer.plain_python.plain_numpy import run_traced
+from numhlo.tracer.replay import replay_body
+from numhlo.tracer.staging import Staged, ends_its_blocks, stage_leaves, transformation
+from numhlo.tracer.trace import Trace, Tracer, current_trace
+from numhlo.tracer.transformations.derivative_arguments import (
+    arrays_like,
+    chosen_places,
+    dual_of,
+    is_float0,
+    require_inexact,
+    require_pair,
+    require_scalar_result,
+)
+from numhlo.tracer.trees.pytree_registration import Partial
+from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_leaves, tree_map, tree_structure, tree_unflatten
+
+
+class LinearMap(NamedTuple):
+    """A traced linear function of tangents, with its residuals.
+
+    Attributes
+    ----------
+    function : Function
+        Takes the tangents, then the residuals.
+    residuals : list
+    outputs : list of int
+        Which results of the original function each result of `function` belongs to.
+    """
+
+    function: Function
+    residuals: list[Any]
+    outputs: list[int]
+
+
+def linearize_function(
+    function: Function, inputs: Sequence[Any], active: Sequence[bool], saved: Mapping[Value, Any] | None = None
+) -> tuple[list[Any], LinearMap]:
+    """Run a function in the current trace, and return its results and its derivative there as a linear map.
+
+    ``saved`` has values of its body that are known, and are not computed again.
+    """
+    here = current_trace()
+    assert here is not None
+    arguments = function.body.arguments
+    linear = Trace(here, linear=True)
+    with linear.resumed():
+        tangents = iter([linear.argument(v.type) for v, a in zip(arguments, active, strict=True) if a])
+        duals = [Dual(x, next(tangents) if a else None) for x, a in zip(inputs, active, strict=True)]
+        results = Walker(here, linear, saved).function(function, duals)
+        kept = [k for k, d in enumerate(results) if d.tangent is not None]
+        region, captures = finish_linear(linear, [results[k].tangent for k in kept])
+    name = f"linear_{function.name}"
+    return [d.primal for d in results], LinearMap(Function(name, region), captures, kept)
+
+
+def apply_linear(linear: LinearMap, tangents: Sequence[Any], values: Sequence[Value]) -> list[Any]:
+    """Return the tangents of all results (``values`` gives their types)."""
+    found = replay_body(linear.function.body, [*tangents, *linear.residuals], {})
+    by_output = dict(zip(linear.outputs, found, strict=True))
+    return [instantiate(by_output.get(k), v) for k, v in enumerate(values)]
+
+
+def apply_transposed(linear: LinearMap, cotangents: Sequence[Any], count: int, totals: Sequence[Any] = ()) -> list[Any]:
+    """Return the cotangents of the ``count`` linear arguments, those of the first ones added to ``totals``."""
+    region = linear.function.body
+    inputs = [None] * count + list(linear.residuals)
+    found = transpose_body(region, inputs, [cotangents[k] for k in linear.outputs], dict(enumerate(totals)))
+    return [instantiate(c, v) for c, v in zip(found[:count], region.arguments, strict=False)]
+
+
+def _stage(fun: Callable[..., Any], leaves: Sequence[Any], tree: PyTreeDef) -> Staged:
+    """Trace ``fun`` on the leaves of its positional arguments."""
+
+    def body(*arguments: Tracer) -> Any:
+        return run_traced(fun, *tree_unflatten(tree, arguments))
+
+    return stage_leaves(body, leaves, getattr(fun, "__name__", "function"), differentiates=True)
+
+
+def value_and_grad(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Callable[..., Any]:
+    """Return a function that gives ``fun``'s value and its gradient.
+
+    Parameters
+    ----------
+    fun : callable
+        Returns a scalar, or a pair of a scalar and anything if ``has_aux``.
+    argnums : int or sequence of int, optional
+        Which positional arguments to differentiate with respect to; each a pytree of float arrays.
+    has_aux, holomorphic, allow_int : bool, optional
+
+    Returns
+    -------
+    callable
+        Same arguments; returns ``(value, gradient)``, or ``((value, aux), gradient)``.
+
+    Raises
+    ------
+    DTypeError
+        If an argument is not of floats.
+    ShapeError
+        If the result is not a scalar.
+
+    Examples
+    --------
+    >>> value, slope = value_and_grad(lambda x: x * x)(3.0)
+    >>> float(value), float(slope)
+    (9.0, 6.0)
+    """
+    require_callable(fun, "grad: fun")
+
+    @functools.wraps(fun)
+    @ends_its_blocks
+    def differentiated(*args: Any, **kwargs: Any) -> Any:
+        places = chosen_places(argnums, len(args))
+        chosen = tuple(args[k] for k in places)
+        leaves, tree = tree_flatten(chosen)
+        require_inexact(leaves, "grad", holomorphic, allow_int)
+
+        @functools.wraps(fun)
+        def of_chosen(*values: Any) -> Any:
+            given = list(args)
+            for k, v in zip(places, values, strict=True):
+                given[k] = v
+            result = run_traced(fun, *given, **kwargs)
+            return require_pair(result, "grad") if has_aux else (result, None)
+
+        with transformation() as finish:
+            value, aux, gradients = _pull_back_scalar(of_chosen, leaves, tree, holomorphic)
+            parts = tree_unflatten(tree, gradients)
+            gradient = parts[0] if isinstance(argnums, int) else parts
+            return finish(((value, aux) if has_aux else value, gradient))
+
+    return differentiated
+
+
+def _pull_back_scalar(
+    fun: Callable[..., Any], leaves: Sequence[Any], tree: PyTreeDef, holomorphic: bool
+) -> tuple[Any, Any, list[Any]]:
+    """Return the value, the auxiliary results, and the gradient's leaves."""
+    staged = _stage(fun, leaves, tree)
+    active = [is_differentiable(asarray(x).dtype) for x in leaves] + [False] * len(staged.captures)
+    results, linear = linearize_function(staged.function, [*map(asarray, leaves), *staged.captures], active)
+    pair = tree_unflatten(staged.out_tree, results)
+    value = require_scalar_result(pair[0], holomorphic)
+    cotangents: list[Any] = [full_of(1, (), value.dtype)] + [None] * (len(results) - 1)
+    gradients = iter(apply_transposed(linear, cotangents, sum(active)))
+    return pair[0], pair[1], [next(gradients) if a else _zero_for(x) for x, a in zip(leaves, active, strict=False)]
+
+
+def _zero_for(x: Any) -> Any:
+    return full_of(0, shape_of(x), np.float64)
+
+
+def grad(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Callable[..., Any]:
+    """Return a function that gives the gradient of ``fun``; see `value_and_grad`.
+
+    Parameters
+    ----------
+    fun, argnums, has_aux, holomorphic, allow_int : optional
+        As those of `value_and_grad`.
+
+    Returns
+    -------
+    callable
+        Same arguments; returns the gradient, or ``(gradient, aux)``.
+
+    Raises
+    ------
+    DTypeError, ShapeError
+        When it is called, as of `value_and_grad`.
+
+    Examples
+    --------
+    >>> float(grad(lambda x: x**3)(2.0))
+    12.0
+    """
+    both = value_and_grad(fun, argnums, has_aux, holomorphic, allow_int)
+
+    @functools.wraps(fun)
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        value, slope = both(*args, **kwargs)
+        return (slope, value[1]) if has_aux else slope
+
+    return gradient
+
+
+@ends_its_blocks
+def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
+    """Return ``fun``'s results and their tangents (directional derivatives), by forward mode.
+
+    Parameters
+    ----------
+    fun : callable
+    primals, tangents : sequence
+        One for each positional argument; equal structure, shapes and dtypes.
+    has_aux : bool, optional
+
+    Returns
+    -------
+    tuple
+        ``(results, tangents)``, or ``(results, tangents, aux)``.
+
+    Raises
+    ------
+    ArgumentError
+        If primals and tangents differ in structure.
+    ShapeError, DTypeError
+        If their shapes differ, or a primal is not of floats.
+
+    Examples
+    --------
+    >>> y, dy = jvp(lambda x: x * x, (3.0,), (1.0,))
+    >>> float(y), float(dy)
+    (9.0, 6.0)
+    """
+    require_callable(fun, "jvp: fun")
+    for given, what in ((primals, "primals"), (tangents, "tangents")):
+        if not isinstance(given, tuple | list):
+            raise ArgumentError(
+                f"jvp: {what} of class {type(given).__name__}",
+                where=capture_location(),
+                why="there is one for each positional argument",
+                fix=f"give a tuple with one entry for each argument: ({what[:-1]},)",
+            )
+    leaves, tree = tree_flatten(tuple(primals))
+    slopes, other = tree_flatten(tuple(tangents))
+    if tree != other:
+        raise ArgumentError(
+            "jvp: primals and tangents differ in structure",
+            where=capture_location(),
+            why=f"primals are {tree}, tangents are {other}; each primal has a tangent",
+            fix="give the same containers with the same keys; zeros for what does not move",
+        )
+    require_inexact([x for x, t in zip(leaves, slopes, strict=True) if not is_float0(t)], "jvp")
+    with transformation() as finish:
+        staged = _stage(fun, leaves, tree)
+        duals = [dual_of(x, t) for x, t in zip(leaves, slopes, strict=True)]
+        results = Walker().function(staged.function, [*duals, *[Dual(c, None) for c in staged.captures]])
+        values = staged.function.body.returns
+        outputs = tree_unflatten(staged.out_tree, [d.primal for d in results])
+        outputs = require_pair(outputs, "jvp") if has_aux else outputs
+        moved = tree_unflatten(
+            staged.out_tree, [instantiate(d.tangent, v) for d, v in zip(results, values, strict=True)]
+        )
+        if has_aux:
+            return finish((outputs[0], moved[0], outputs[1]))
+        return finish((outputs, moved))
+
+
+def _linearized(fun: Callable[..., Any], primals: Sequence[Any], has_aux: bool) -> tuple[Any, ...]:
+    """Return results, auxiliary results, linear map, the structures around it, and the results' types."""
+    leaves, tree = tree_flatten(tuple(primals))
+    require_inexact(leaves, "vjp")
+    staged = _stage(fun, leaves, tree)
+    active = [True] * len(leaves) + [False] * len(staged.captures)
+    results, linear = linearize_function(staged.function, [*map(asarray, leaves), *staged.captures], active)
+    return results, linear, tree, staged
+
+
+@ends_its_blocks
+def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """Return ``fun``'s results and the function that pulls cotangents of them back to the arguments.
+
+    Parameters
+    ----------
+    fun : callable
+    *primals : pytree of arrays
+        Its positional arguments, of floats or complex numbers.
+    has_aux : bool, optional
+        Whether it returns a pair of results and anything.
+
+    Returns
+    -------
+    tuple
+        ``(results, pull)``, or ``(results, pull, aux)``. ``pull`` takes cotangents of the results' structure
+        and returns a tuple, one entry for each argument; it may be called again, and jitted functions may return it.
+
+    Raises
+    ------
+    DTypeError
+        If an argument is not of floats.
+    ArgumentError
+        By ``pull``, if the structure is another.
+
+    Examples
+    --------
+    >>> y, pull = vjp(lambda x: x * x, 3.0)
+    >>> float(y), float(pull(1.0)[0])
+    (9.0, 6.0)
+    """
+    require_callable(fun, "vjp: fun")
+    with transformation() as finish:
+        results, linear, tree, staged = _linearized(fun, primals, has_aux)
+        count = tree.num_leaves
+        outputs = finish(tree_unflatten(staged.out_tree, results))
+        outputs = require_pair(outputs, "vjp") if has_aux else outputs
+        residuals = finish(linear.residuals)
+    out_tree = tree_structure(outputs[0]) if has_aux else staged.out_tree
+    types = [v.tensor for v in staged.function.body.returns]
+
+    @ends_its_blocks
+    def pull(residuals: list[Any], cotangents: Any) -> Any:
+        with transformation() as done:
+            arrays: list[Any] = [*arrays_like(out_tree, types, cotangents, "vjp: a cotangent", "results")]
+            arrays += [None] * (len(types) - len(arrays))
+            kept = linear._replace(residuals=residuals)
+            return done(tree_unflatten(tree, apply_transposed(kept, arrays, count)))
+
+    back = Partial(pull, residuals)
+    return (outputs[0], back, outputs[1]) if has_aux else (outputs, back)
+
+
+@ends_its_blocks
+def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+    """Return ``fun``'s results at ``primals`` and its derivative there, a linear function of tangents.
+
+    Parameters
+    ----------
+    fun : callable
+    *primals : pytree of arrays
+        Its positional arguments, of floats or complex numbers.
+
+    Returns
+    -------
+    tuple
+        ``(results, push)``; ``push`` takes tangents as ``fun`` takes arguments, and computes nothing of ``fun`` again;
+        jitted functions may return it.
+
+    Raises
+    ------
+    DTypeError
+        If an argument is not of floats.
+
+    Examples
+    --------
+    >>> y, push = linearize(lambda x: x**3, 2.0)
+    >>> float(y), float(push(1.0))
+    (8.0, 12.0)
+    """
+    with transformation() as finish:
+        results, linear, tree, staged = _linearized(fun, primals, has_aux=False)
+        outputs = finish(tree_unflatten(staged.out_tree, results))
+        residuals = finish(linear.residuals)
+    values = staged.function.body.returns
+    types = [TensorType(shape_of(x), asarray(x).dtype) for x in tree_leaves(primals)]
+
+    @ends_its_blocks
+    def push(residuals: list[Any], *tangents: Any) -> Any:
+        with transformation() as done:
+            arrays = arrays_like(tree, types, tangents, "linearize: a tangent", "arguments")
+            kept = linear._replace(residuals=residuals)
+            return done(tree_unflatten(staged.out_tree, apply_linear(kept, arrays, values)))
+
+    return outputs, Partial(push, residuals)
+
+
+def stop_gradient(x: Any) -> Any:
+    """Return ``x``, a constant for derivatives; ``x`` may be a pytree.
+
+    Parameters
+    ----------
+    x : pytree of arrays
+
+    Returns
+    -------
+    pytree of arrays
+        The same, with zero tangents in either mode.
+
+    Examples
+    --------
+    >>> float(grad(lambda x: x * stop_gradient(x))(3.0))
+    3.0
+    """
+
+    def stop(leaf: Any) -> Any:
+        array = asarray(leaf)
+        type = TensorType(shape_of(array), array.dtype)
+        attributes = make_annotation(STOP_GRADIENT, type)
+        return bind1(control_flow.COMPOSITE, array, attributes=attributes, results=[type])
+
+    return tree_map(stop, x)

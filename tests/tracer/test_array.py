@@ -1,0 +1,58 @@
+"""`Array` outside tracing: results without dimensions, and Python's floats beside floats of ml_dtypes."""
+
+import operator
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import numhlo
+import numhlo.numpy as hnp
+
+BFLOAT16, FLOAT8, INT4 = (np.dtype(t) for t in (ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.int4))
+OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
+
+
+@pytest.mark.parametrize("name", ["argmax", "argmin", "trace", "take", "dot", "searchsorted", "sum", "max", "mean"])
+def test_results_without_dimensions_are_arrays(name):
+    x = hnp.arange(6.0).reshape(2, 3)
+    row = hnp.arange(3.0)
+    calls = {
+        "take": lambda x: x.take(4),
+        "dot": lambda x: row.dot(row),
+        "searchsorted": lambda x: row.searchsorted(1.5),
+    }
+    call = calls.get(name, operator.methodcaller(name))
+    found = call(x)
+    assert type(found) is hnp.Array and found.shape == ()
+    assert found == numhlo.jit(call)(x) == call(np.asarray(x))
+
+
+def test_methods_give_out_what_they_write_into():
+    x, out = hnp.arange(6).reshape(2, 3), np.zeros((), np.int64)
+    assert x.argmax(out=out) is out and out == 5
+    assert type(x.argmax(axis=0)) is hnp.Array and type(hnp.ones(2, object).dot([1, 2])) is not hnp.Array
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize("dtype", [BFLOAT16, FLOAT8], ids=str)
+def test_pythons_floats_are_weak(name, dtype):
+    x = hnp.array([0.5, 1.0, 1.5, 3.0]).astype(dtype)
+    for call in (lambda x: getattr(operator, name)(x, 0.3), lambda x: getattr(operator, name)(0.3, x)):
+        found = call(x)
+        assert type(found) is hnp.Array and found.dtype == dtype
+        np.testing.assert_array_equal(found.astype(float), numhlo.jit(call, tier0=False)(x).astype(float))
+
+
+def test_what_is_not_weak():
+    x = hnp.ones(2, BFLOAT16)
+    assert (x * np.float32(0.5)).dtype == np.float32 and (x * np.ones(2)).dtype == np.float64
+    assert (hnp.ones(2, INT4) * 0.5).dtype == hnp.multiply(hnp.ones(2, INT4), 0.5).dtype == np.float16
+    with pytest.warns(RuntimeWarning, match="overflow"):
+        assert (hnp.ones(2, np.float16) * 1e6).dtype == np.float16
+
+
+def test_comparisons_round_pythons_floats():
+    third = hnp.full(2, 1 / 3, BFLOAT16)
+    assert (third == 1 / 3).all() and not (third < 1 / 3).any() and (third >= 1 / 3).all()
+    assert numhlo.jit(lambda x: (x == 1 / 3).all())(third)
