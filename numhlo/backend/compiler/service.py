@@ -28,7 +28,7 @@ from numhlo.backend.compiler.process import MOST_MEMORY, CompilerDiedError, Comp
 from numhlo.backend.processors import available_processors
 from numhlo.backend.program import Kernel
 from numhlo.lowering.ir.errors import InternalError
-from numhlo.lowering.ir.interruptions import Latch, ProcessLock
+from numhlo.lowering.ir.interruptions import Latch, ProcessLock, start
 
 JOBS_PER_PROCESS = 8
 IDLE_SECONDS = 300.0
@@ -109,7 +109,7 @@ class CompilerService:
             driver = Driver(self)
             self.drivers.append(driver)
             try:
-                driver.start()  # it waits for the lock before it looks at what the service has
+                start(driver)  # it waits for the lock before it looks at what the service has
             except RuntimeError:
                 self.drivers.remove(driver)
                 raise

@@ -25,7 +25,7 @@ from numhlo.backend.runtime import library
 from numhlo.backend.runtime.immortal import immortal
 from numhlo.backend.runtime.native_functions import native_address, native_callable
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
-from numhlo.lowering.ir.interruptions import ProcessLock
+from numhlo.lowering.ir.interruptions import ProcessLock, start
 
 SPINS = 2000
 MOST_THREADS = 256
@@ -86,7 +86,7 @@ def ensure_threads() -> None:
     if not _threads:
         words[layout.POOL_LIMIT] = available_processors()  # affinity may have changed
     wanted = min(max(int(words[layout.POOL_LIMIT]), thread_count()), MOST_THREADS) - 1
-    if len(_threads) >= wanted or sys.platform == "win32":
+    if words[layout.POOL_WORKERS] >= wanted or sys.platform == "win32":
         return
     address = native_address("pool_worker")
     if address == 0 or native_address("pool_launch") == 0:
@@ -97,7 +97,7 @@ def ensure_threads() -> None:
             if _threads.setdefault(number, thread) is not thread:
                 continue
             try:
-                thread.start()
+                start(thread)
             except RuntimeError:  # a limit on threads or memory: as many as there are do the work
                 del _threads[number]
                 words[layout.POOL_LIMIT] = number

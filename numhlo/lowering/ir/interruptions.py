@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import collections
 import itertools
 import os
@@ -114,6 +115,44 @@ def copy_together(pairs: Iterable[tuple[np.ndarray, np.ndarray]]) -> None:
     collections.deque(itertools.starmap(np.ndarray.__setitem__, assignments), maxlen=0)
 
 
+def start(thread: threading.Thread) -> None:
+    """Start a thread, which begins though a signal's handler raises in the middle of this.
+
+    `threading.Thread.start` waits for the thread to begin. If a handler raises there the lock that both want may stay
+    held, and the thread never runs; so one that gets no signals waits instead.
+
+    Raises
+    ------
+    RuntimeError
+        If there can be no more threads: a limit, or the interpreter is ending.
+
+    Examples
+    --------
+    >>> latch = Latch()
+    >>> start(threading.Thread(target=latch.set))
+    >>> latch.wait(60.0)
+    True
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return thread.start()
+    failed: list[RuntimeError] = []
+    begun = Latch()
+
+    def work() -> None:
+        try:
+            thread.start()
+        except RuntimeError as error:
+            failed.append(error)
+        finally:
+            begun.set()
+
+    _thread.start_new_thread(work, ())
+    begun.wait(-1)
+    if failed:
+        raise failed.pop()
+    return None
+
+
 def uninterrupted(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """Return what a function returns that no handler may come in the middle of: another thread calls it.
 
@@ -140,8 +179,8 @@ def uninterrupted(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -
             done.set()
 
     try:
-        threading.Thread(target=work, name="numhlo-uninterrupted").start()
-    except RuntimeError:  # no more threads: a limit, or the interpreter is ending
+        start(threading.Thread(target=work, name="numhlo-uninterrupted"))
+    except RuntimeError:
         return function(*args, **kwargs)
     done.wait(-1)
     if failed:

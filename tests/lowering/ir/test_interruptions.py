@@ -12,7 +12,7 @@ import pytest
 
 import numhlo
 from numhlo.lowering.ir import interruptions
-from numhlo.lowering.ir.interruptions import Latch, ProcessLock, copy_together, uninterrupted
+from numhlo.lowering.ir.interruptions import Latch, ProcessLock, copy_together, start, uninterrupted
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 
@@ -121,6 +121,28 @@ class StopError(Exception):
 
 def stop(*_):
     raise StopError
+
+
+@pytest.mark.slow
+@pytest.mark.interrupts
+@pytest.mark.skipif(sys.platform == "win32", reason="no timers")
+def test_threads_that_a_handler_raises_beside_begin_or_are_not_made():
+    before, stopped, made = signal.signal(signal.SIGALRM, stop), 0, []
+    try:
+        for k in range(2000):
+            begun = Latch()
+            made.append((threading.Thread(target=begun.set, daemon=True), begun))
+            with contextlib.suppress(StopError):
+                signal.setitimer(signal.ITIMER_REAL, 5e-6 * (1 + k % 40))
+                try:
+                    start(made[-1][0])
+                except StopError:
+                    stopped += 1
+                signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert stopped
+    assert all(begun.wait(10.0) for thread, begun in made if thread.ident is not None)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no timers")
