@@ -103,9 +103,9 @@ class CompilerService:
 
     def _grow(self) -> None:
         wanted = min(self.limit, 1 + self.waiting // JOBS_PER_PROCESS)
+        self.drivers = [d for d in self.drivers if d.is_alive()]  # an interrupt may have kept one from beginning
         if len(self.drivers) < wanted:
             self.answered.clear()
-            self.drivers = [d for d in self.drivers if d.is_alive()]  # an interrupt may have kept one from beginning
             driver = Driver(self)
             self.drivers.append(driver)
             try:
