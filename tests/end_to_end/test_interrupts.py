@@ -208,12 +208,13 @@ def test_written_arguments_change_together(compiled):
         for k in range(40):
             g, arguments = f if compiled else numhlo.jit(all_of_them), [np.zeros_like(x) for x in arguments]
             try:
-                signal.setitimer(signal.ITIMER_REAL, 4e-4 * (1 + k))
-                g(*arguments)
-            except LateError:
+                try:
+                    signal.setitimer(signal.ITIMER_REAL, 4e-4 * (1 + k))
+                    g(*arguments)
+                finally:
+                    signal.setitimer(signal.ITIMER_REAL, 0)
+            except LateError:  # also where it comes after the call
                 stopped += 1
-            finally:
-                signal.setitimer(signal.ITIMER_REAL, 0)
             torn += len({x[-1, -1] for x in arguments}) > 1
     finally:
         signal.signal(signal.SIGALRM, before)

@@ -211,12 +211,13 @@ def test_handlers_that_raise_leave_numba_usable():
         for k in range(8):
             f = fresh()
             try:
-                signal.setitimer(signal.ITIMER_REAL, 0.01 * (1 + k))
-                f.lower(x).compile()
-            except StopError:
+                try:
+                    signal.setitimer(signal.ITIMER_REAL, 0.01 * (1 + k))
+                    f.lower(x).compile()
+                finally:
+                    signal.setitimer(signal.ITIMER_REAL, 0)
+            except StopError:  # also where it comes after the call
                 stopped += 1
-            finally:
-                signal.setitimer(signal.ITIMER_REAL, 0)
     finally:
         signal.signal(signal.SIGALRM, before)
     assert stopped
