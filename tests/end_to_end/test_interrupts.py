@@ -13,6 +13,7 @@ import numhlo
 from numhlo import lax
 from numhlo.backend.kernel_cache import KernelHandle
 from numhlo.backend.program import Kernel
+from tests.stopping import is_stopped
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="native loops can't be interrupted there"),
@@ -190,12 +191,6 @@ def all_of_them(x, y, z):
 def test_written_arguments_change_together(compiled):
     """Also where one has to be copied, and another has not."""
 
-    class LateError(Exception):
-        pass
-
-    def stop(*_):
-        raise LateError
-
     f = numhlo.jit(all_of_them)
     arguments = [np.zeros((1000, 1000), order=order) for order in "CFC"]
     f(*arguments)
@@ -203,20 +198,9 @@ def test_written_arguments_change_together(compiled):
         f.wait()
         f(*arguments)
     torn = stopped = 0
-    before = signal.signal(signal.SIGALRM, stop)
-    try:
-        for k in range(40):
-            g, arguments = f if compiled else numhlo.jit(all_of_them), [np.zeros_like(x) for x in arguments]
-            try:
-                try:
-                    signal.setitimer(signal.ITIMER_REAL, 4e-4 * (1 + k))
-                    g(*arguments)
-                finally:
-                    signal.setitimer(signal.ITIMER_REAL, 0)
-            except LateError:  # also where it comes after the call
-                stopped += 1
-            torn += len({x[-1, -1] for x in arguments}) > 1
-    finally:
-        signal.signal(signal.SIGALRM, before)
+    for k in range(40):
+        g, arguments = f if compiled else numhlo.jit(all_of_them), [np.zeros_like(x) for x in arguments]
+        stopped += is_stopped(4e-4 * (1 + k), g, *arguments)
+        torn += len({x[-1, -1] for x in arguments}) > 1
     assert stopped
     assert not torn

@@ -1,6 +1,5 @@
 """Functions written for Numba as ops: eagerly, compiled, in loops, under vmap, in text, and what is said where they can't."""
 
-import signal
 import sys
 import threading
 
@@ -11,6 +10,7 @@ import pytest
 import numhlo
 from numhlo import lax
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError
+from tests.stopping import is_stopped
 
 
 @numhlo.kernel(result=lambda x, decay: x)
@@ -186,16 +186,9 @@ def test_rules_of_its_own(rng):
     np.testing.assert_allclose(found, np.stack([matrix @ weights] * 3), rtol=1e-12)
 
 
-class StopError(Exception):
-    pass
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="no timers")
 def test_handlers_that_raise_leave_numba_usable():
     """Numba's registries do not: what is interrupted there is never read to its end."""
-
-    def stop(*_):
-        raise StopError
 
     def fresh():
         def add(x, out):
@@ -206,20 +199,9 @@ def test_handlers_that_raise_leave_numba_usable():
 
     threads, x, stopped = [], np.ones(3), 0
     numba.njit(lambda: threads.append(1))  # Numba is loaded
-    before = signal.signal(signal.SIGALRM, stop)
-    try:
-        for k in range(8):
-            f = fresh()
-            try:
-                try:
-                    signal.setitimer(signal.ITIMER_REAL, 0.01 * (1 + k))
-                    f.lower(x).compile()
-                finally:
-                    signal.setitimer(signal.ITIMER_REAL, 0)
-            except StopError:  # also where it comes after the call
-                stopped += 1
-    finally:
-        signal.signal(signal.SIGALRM, before)
+    for k in range(8):
+        f = fresh()
+        stopped += is_stopped(0.01 * (1 + k), lambda f=f: f.lower(x).compile())
     assert stopped
     compiled = fresh().lower(x).compile()
     assert compiled(x).tolist() == [2.0] * 3

@@ -13,6 +13,7 @@ import pytest
 import numhlo
 from numhlo.lowering.ir import interruptions
 from numhlo.lowering.ir.interruptions import Latch, ProcessLock, copy_together, start, uninterrupted
+from tests.stopping import StopError, is_stopped
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 
@@ -115,10 +116,6 @@ def test_a_latch_may_be_told_twice_and_forgotten():
     assert not latch.wait(0.0)
 
 
-class StopError(Exception):
-    pass
-
-
 def stop(*_):
     raise StopError
 
@@ -127,20 +124,11 @@ def stop(*_):
 @pytest.mark.interrupts
 @pytest.mark.skipif(sys.platform == "win32", reason="no timers")
 def test_threads_that_a_handler_raises_beside_begin_or_are_not_made():
-    before, stopped, made = signal.signal(signal.SIGALRM, stop), 0, []
-    try:
-        for k in range(2000):
-            begun = Latch()
-            made.append((threading.Thread(target=begun.set, daemon=True), begun))
-            with contextlib.suppress(StopError):
-                signal.setitimer(signal.ITIMER_REAL, 5e-6 * (1 + k % 40))
-                try:
-                    start(made[-1][0])
-                except StopError:
-                    stopped += 1
-                signal.setitimer(signal.ITIMER_REAL, 0)
-    finally:
-        signal.signal(signal.SIGALRM, before)
+    stopped, made = 0, []
+    for k in range(2000):
+        begun = Latch()
+        made.append((threading.Thread(target=begun.set, daemon=True), begun))
+        stopped += is_stopped(5e-6 * (1 + k % 40), start, made[-1][0])
     assert stopped
     assert all(begun.wait(10.0) for thread, begun in made if thread.ident is not None)
 
@@ -180,20 +168,11 @@ def test_what_is_not_interrupted_returns_and_raises_as_ever(monkeypatch):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no timers")
 def test_copies_are_made_together_though_a_handler_raises():
-    sources = [np.ones((1000, 1000)) for _ in range(4)]
-    before, torn, stopped = signal.signal(signal.SIGALRM, stop), 0, 0
-    try:
-        for k in range(40):
-            targets = [np.zeros((1000, 1000), order="F") for _ in sources]
-            with contextlib.suppress(StopError):  # it comes in the middle of the copies, or right after them
-                signal.setitimer(signal.ITIMER_REAL, 2e-4 * (1 + k))
-                try:
-                    copy_together(zip(targets, sources, strict=True))
-                except StopError:
-                    stopped += 1
-                signal.setitimer(signal.ITIMER_REAL, 0)
-            torn += len({t[-1, -1] for t in targets}) > 1
-    finally:
-        signal.signal(signal.SIGALRM, before)
+    """It comes in the middle of the copies, or right after them."""
+    sources, torn, stopped = [np.ones((1000, 1000)) for _ in range(4)], 0, 0
+    for k in range(40):
+        targets = [np.zeros((1000, 1000), order="F") for _ in sources]
+        stopped += is_stopped(2e-4 * (1 + k), copy_together, list(zip(targets, sources, strict=True)))
+        torn += len({t[-1, -1] for t in targets}) > 1
     assert stopped
     assert not torn
