@@ -20,6 +20,7 @@ BLAS_HELD = 8  # 1 while this call holds BLAS to one thread
 EXCEPTION = 9  # three words: type, value and traceback of what a signal handler raised, or 0
 ARENA = 12  # where the buffers in the arena were put last: its first byte
 LOOKS = 13  # how often loops looked for signals before anybody listened
+CLOCK_SECONDS, CLOCK_NANOSECONDS = 14, 15  # where the clock writes what time it is
 CONTEXT_WORDS = 16
 
 # Free arenas of one size: a list that native code takes from, and one that Python adds.
@@ -39,17 +40,21 @@ PYTHON_API = 13  # address of the table of Python's and NumPy's functions
 INTERRUPT_BLOCK = 14  # address of the interrupt flag's block
 ATTEND = 15  # native code that lets Python attend to signals, or 0
 ATTEND_LOOK, ATTEND_LISTEN, ATTEND_LOWER, ATTEND_STOP = 0, 1, 2, 3  # what it is to do
-FIRST_FREE = 16  # from here on: whatever `numhlo.backend.runtime.library` registers
+CLOCK = 16  # `clock_gettime`, or 0
+FIRST_FREE = 17  # from here on: whatever `numhlo.backend.runtime.library` registers
 LIBRARY_WORDS = 256
 
 # A step of the flattened program: an operation code and what belongs to it.
-STEP_WORDS = 8
+STEP_WORDS = 12
 OPCODE = 0
 DO_LAUNCH, DO_EVALUATE, DO_JUMP, DO_JUMP_UNLESS, DO_SWITCH, DO_EXCHANGE, DO_REPEAT, DO_END = 0, 1, 2, 3, 4, 5, 6, 7
 DO_HOLD_BLAS, DO_RELEASE_BLAS, DO_COPY = 8, 9, 10
 DO_ADVANCE, DO_LEAVE_UNLESS_BELOW = 11, 12  # launches of which the driver knows that they only count
 LAUNCH_KERNEL, LAUNCH_NUMBERS, LAUNCH_COUNT, LAUNCH_DIMS, LAUNCH_EXTENT, LAUNCH_GRAIN = 1, 2, 3, 4, 5, 6
 LAUNCH_SPAN = 7  # units of some 20 ms: between two of them the user may ask to stop
+LAUNCH_TURN = 8  # launches that go before its next trial, or minus those of the trial that are done
+LAUNCH_SCORE, LAUNCH_PAUSE = 9, 10  # how trials went; launches between the last two
+LAUNCH_SHARED_TIME = 11  # nanoseconds, of the trial that runs
 JUMP_TARGET = 1  # of jump and repeat
 UNLESS_BUFFER, UNLESS_TARGET = 1, 2
 SWITCH_BUFFER, SWITCH_BYTES, SWITCH_COUNT, SWITCH_TARGETS = 1, 2, 3, 4
@@ -76,6 +81,7 @@ POOL_MODE = 4  # number of the futex system call, or 0: mutex and condition
 POOL_SPINS = 5  # how often a waiting thread looks before it sleeps
 POOL_OVERRIDES, POOL_OVERRIDE_TABLE = 6, 7  # how many threads have a limit of their own; (thread, limit) pairs
 JOB_KERNEL, JOB_CTX, JOB_BUFS, JOB_DIMS, JOB_EXTENT, JOB_CHUNK, JOB_LIMIT = 8, 9, 10, 11, 12, 13, 14
+POOL_CLOCK = 15  # which clock `clock_gettime` reads
 POOL_GENERATION = 16  # counts jobs; workers sleep on it
 POOL_SLEEPERS = 17
 JOB_NEXT = 24  # first unit that nobody has taken

@@ -29,6 +29,7 @@ LIBC = {
     "pthread_cond_wait": layout.CONDITION_WAIT,
     "pthread_cond_broadcast": layout.CONDITION_BROADCAST,
     "pthread_self": layout.THREAD_SELF,
+    "clock_gettime": layout.CLOCK,
 }
 THREAD_SETTINGS = {"get_num_threads": layout.BLAS_GET_THREADS, "set_num_threads": layout.BLAS_SET_THREADS}
 OPENBLAS_PREFIXES = ("scipy_openblas_", "openblas_")

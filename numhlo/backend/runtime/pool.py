@@ -14,6 +14,7 @@ import os
 import platform
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -68,6 +69,7 @@ def reset(futex: int | None = None) -> None:
     words[layout.POOL_OVERRIDE_TABLE] = overrides.ctypes.data
     words[layout.POOL_MODE] = futex_number() if futex is None else futex
     words[layout.POOL_SPINS] = SPINS
+    words[layout.POOL_CLOCK] = getattr(time, "CLOCK_MONOTONIC", 0)
     if words[layout.POOL_MODE] == 0 and sys.platform != "win32":
         libc = ctypes.CDLL(None)
         libc.pthread_mutex_init(ctypes.c_void_p(_word(layout.POOL_MUTEX)), None)

@@ -2,7 +2,8 @@
 
 Loops and branches become jumps. The table is int64 words that native code reads (`numhlo.backend.primitives.layout`),
 and beside it the steps themselves, for the NumPy engine. It is shared by all calls and never changes, except that a
-launch's word for the kernel's address is 0 until there is machine code.
+launch's word for the kernel's address is 0 until there is machine code, and that its last words say how trials of the
+launch on other threads went.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ CALL_BYTES = 4
 """Of the number of a call of a subroutine."""
 SPAN_WORK = 50_000_000
 """Flops plus bytes of some 20 ms: what may pass without a look at whether the user wants to stop."""
+
+UNTRIED = 8
+"""Launches before the first trial: threads have begun by then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +221,7 @@ def _encode_row(instruction: Instruction, program: Program, numbers: Numbers) ->
         row[layout.LAUNCH_EXTENT] = step.extent
         row[layout.LAUNCH_GRAIN] = max(step.grain, 1)
         row[layout.LAUNCH_SPAN] = span_of(step)
+        row[layout.LAUNCH_TURN] = UNTRIED
     elif instruction.opcode == layout.DO_SWITCH:
         row[layout.SWITCH_BUFFER] = given[0]
         row[layout.SWITCH_BYTES] = program.buffers[given[0]].type.dtype.itemsize

@@ -14,6 +14,8 @@ from numhlo.backend.primitives import layout
 from numhlo.backend.processors import available_processors, cgroup_quota
 from numhlo.backend.program import Program
 from numhlo.backend.runtime import pool
+from numhlo.backend.runtime.native_code.trials import LEAST_PAUSE
+from numhlo.backend.runtime.step_table import UNTRIED
 from numhlo.lowering.ir.errors import ArgumentError
 from tests.backend.child import run_child
 from tests.backend.hand_written import F32, elementwise_kernel, first_launch, square_plus
@@ -59,6 +61,25 @@ def test_same_bits_for_any_number_of_threads(sleeping, rng):
                 np.testing.assert_array_equal(y, expected)
     assert len(pool._threads) == 6
     assert pool.words[layout.POOL_WORKERS] == 6
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="launches run serially there")
+def test_same_bits_while_short_launches_are_tried_both_ways(sleeping, rng):
+    x = rng.normal(size=COUNT).astype(F32)
+    executable = ready(heavy(grain=COUNT // 8))
+    (expected,) = ready(heavy(grain=COUNT))([x])
+    (row,) = [row for row in executable.table.words if row[layout.OPCODE] == layout.DO_LAUNCH]
+    assert row[layout.LAUNCH_TURN :].tolist() == [UNTRIED, 0, 0, 0]
+    generations = set()
+    for count in range(1, 9):
+        with pool.threads(count):
+            for _ in range(30):
+                (y,) = executable([x])
+                np.testing.assert_array_equal(y, expected)
+                generations.add(int(pool.words[layout.POOL_GENERATION]))
+        assert row[layout.LAUNCH_SHARED_TIME] > 0 or count == 1
+    assert len(generations) >= 3  # some are shared
+    assert row[layout.LAUNCH_PAUSE] >= LEAST_PAUSE  # they have begun to settle
 
 
 def test_threads_are_counted_and_checked():

@@ -20,6 +20,7 @@ from numhlo.backend.primitives import (
     store_release,
 )
 from numhlo.backend.primitives.layout import (
+    CLOCK,
     CONDITION_BROADCAST,
     CONDITION_WAIT,
     CUT_SHORT,
@@ -62,10 +63,12 @@ from numhlo.backend.primitives.layout import (
     THREAD_SELF,
     WORD,
 )
+from numhlo.backend.runtime.native_code.trials import note_alone, note_shared, takes_turn_alone, time_of_trial
 from numhlo.backend.vector_math.jitable import jitable
 
 WAIT_PRIVATE, WAKE_PRIVATE = 128, 129
 CHUNKS_PER_THREAD = 4
+MOST_TRIED = 256  # chunks of a launch from which on it is shared untried
 
 
 @jitable
@@ -178,9 +181,16 @@ def pool_launch(ctx, bufs, dims, lo, hi):
     span = load_i64(dims, LAUNCH_SPAN)
     threads = min(load_i64(block, POOL_WORKERS) + 1, allowed_threads(library, block))
     threads = min(threads, extent // grain)
+    tried = extent < grain * MOST_TRIED and load_i64(library, CLOCK) != 0
+    if threads > 1 and tried and takes_turn_alone(dims):
+        begin = time_of_trial(ctx, dims)
+        run_alone(kernel, ctx, bufs, numbers, extent, span)
+        note_alone(ctx, dims, begin)
+        return 0
     if threads < 2 or atomic_compare_exchange(block, POOL_OWNED, 0, 1) != 0:
         run_alone(kernel, ctx, bufs, numbers, extent, span)
         return 0
+    begin = time_of_trial(ctx, dims) if tried else 0
     pieces = threads * CHUNKS_PER_THREAD
     chunk = min(max(grain, (extent + pieces - 1) // pieces), span)
     publish(block, kernel, ctx, bufs, numbers, extent, chunk, threads)
@@ -189,6 +199,8 @@ def pool_launch(ctx, bufs, dims, lo, hi):
     take_chunks(block, kernel, ctx, bufs, numbers, extent, chunk)
     close_job(ctx, library, block)
     store_release(block, POOL_OWNED, 0)
+    if tried:
+        note_shared(ctx, dims, begin)
     return 0
 
 
