@@ -16,6 +16,9 @@ from numhlo.lowering.ir.scoped_values import ScopedValue
 
 _immutable = ScopedValue(False)
 
+strict_integer_powers: ScopedValue[bool] = ScopedValue(False)
+"""Whether a Python int to the power of one that is not known raises: it may be a float."""
+
 
 @contextmanager
 def immutable_arrays(flag: bool = True) -> Iterator[None]:

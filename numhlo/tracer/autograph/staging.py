@@ -16,6 +16,7 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ConcretizationError, MutationError, UnsupportedError
 from numhlo.tracer.autograph.exits import stop_flag
 from numhlo.tracer.autograph.lent_storage import KeptLeaves, LentStorage
+from numhlo.tracer.autograph.long_loops import LongLoop, must_be_counted
 from numhlo.tracer.autograph.loop_state import LoopState
 from numhlo.tracer.autograph.undefined import Later, Undefined
 from numhlo.tracer.autograph.variables import Variables as Variables
@@ -241,14 +242,9 @@ def for_range(
     variables : Variables
     """
     if maker is not builtins.range or not any(map(is_unknown, bounds)):
-        values, flag = variables.values, stop_flag(target)
-        for index in maker(*bounds):
-            values = body(index, *values)
-            if flag in variables.names:
-                stop = values[variables.names.index(flag)]
-                if not is_unknown(stop) and stop:
-                    break
-        return values
+        return _unrolled(maker(*bounds), body, target, variables)
+    if must_be_counted():
+        raise UnsupportedError("a loop inside one to be differentiated whose length depends on the round")
     start, stop, step = {1: (0, *bounds, 1), 2: (*bounds, 1), 3: bounds}[len(bounds)]
     if is_unknown(step):
         raise UnsupportedError("range with a traced step", where=capture_location(), fix="use a while loop")
@@ -269,6 +265,22 @@ def for_range(
         return after
 
     return state.after(lambda: fori_loop(0, elementwise.maximum(count, 0), turn, state.first()))
+
+
+def _unrolled(rounds: Any, body: Callable[..., Any], target: str, variables: Variables) -> tuple[Any, ...]:
+    """Run the rounds of a `for` as Python does, until it is seen that they would be many."""
+    values, flag = variables.values, stop_flag(target)
+    long = LongLoop(rounds, body, target) if isinstance(rounds, range) else None
+    for done, index in enumerate(rounds, 1):
+        values = body(index, *values)
+        if flag in variables.names:
+            stop = values[variables.names.index(flag)]
+            if not is_unknown(stop) and stop:
+                break
+        found = None if long is None else long.goes_on(done, variables.having(values))
+        if found is not None:
+            return found
+    return values
 
 
 def is_over(stop: Any) -> bool:

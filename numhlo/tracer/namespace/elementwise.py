@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
+from numhlo.lowering.ir.errors import ArgumentError, ConcretizationError, DTypeError, ShapeError, UnsupportedError
 from numhlo.tracer.namespace.building import select
 from numhlo.tracer.namespace.core import (
     FUNCTIONS,
@@ -29,6 +29,7 @@ from numhlo.tracer.namespace.core import (
 from numhlo.tracer.namespace.elementwise_rules import RULES
 from numhlo.tracer.namespace.index_items import unshared
 from numhlo.tracer.namespace.weak_numbers import with_weak_numbers
+from numhlo.tracer.semantics import strict_integer_powers
 from numhlo.tracer.trace import Tracer, current_trace
 
 __all__ = [
@@ -315,6 +316,8 @@ class Power(Ufunc):
         wanted = self.loop(operands, dtype, casting)
         if wanted[-1].kind == "i" and exponent is not None and np.any(np.less(exponent, 0)):
             raise ValueError("Integers to negative integer powers are not allowed.")
+        if exponent is None and strict_integer_powers.get() and {promotion_key(x) for x in operands} == {int}:
+            raise ConcretizationError("a Python int to the power of one that is not known", where=capture_location())
         return super()._apply(operands, dtype, casting)
 
 

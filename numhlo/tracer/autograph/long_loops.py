@@ -1,0 +1,219 @@
+"""Loops over known ranges that would be long unrolled: after some rounds the others become a loop of the graph.
+
+Python's own rules hold for the first rounds, and for all of them where the body needs to know which round it is (it
+makes lists, chooses layers of a network, slices by it), computes with Python's integers, which have no end, or fails at
+the last round: an index out of bounds raises in the round and on the line where Python raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from numhlo.lowering.ir import Op, Value
+from numhlo.lowering.ir.errors import ConcretizationError, UnsupportedError
+from numhlo.lowering.ir.scoped_values import ScopedValue
+from numhlo.lowering.ops import comparison, control_flow, elementwise
+from numhlo.tracer.autograph.lent_storage import LentStorage
+from numhlo.tracer.autograph.loop_state import LoopState
+from numhlo.tracer.autograph.python_state import PythonState
+from numhlo.tracer.autograph.variables import Variables
+from numhlo.tracer.bind import new_trace
+from numhlo.tracer.control_flow.loops import fori_loop
+from numhlo.tracer.semantics import strict_integer_powers
+from numhlo.tracer.trace import Trace, Tracer, current_trace
+
+LONG = 1000
+"""How many operations may be left to unroll."""
+
+REGION = 20
+"""How many operations one with regions counts for, beside those in it: each has kernels of its own."""
+
+FEWEST = 8
+"""How many rounds must be left, so that a loop pays."""
+
+TRIALS = 2
+
+_in_rest: ScopedValue[bool] = ScopedValue(False)
+"""Whether a body is being traced for all rounds of a loop over a known range."""
+
+
+def must_be_counted() -> bool:
+    """Return whether loops inside must have known bounds: reverse-mode derivatives of others don't exist."""
+    trace = current_trace()
+    while _in_rest.get() and trace is not None:
+        if trace.differentiates:
+            return True
+        trace = trace.parent
+    return False
+
+
+class LongLoop:
+    """Watches the rounds of a loop over a known range, and makes a loop of the graph of those that are left.
+
+    Parameters
+    ----------
+    rounds : range
+    body : callable
+        Takes the index and the variables' values; returns these.
+    target : str
+        The loop's variable.
+    """
+
+    def __init__(self, rounds: range, body: Callable[..., Any], target: str) -> None:
+        self.rounds, self.body, self.target = rounds, body, target
+        trace = current_trace()
+        self.trials = 0 if trace is None or trace.concrete else TRIALS
+        self._trace = trace
+        self._before = 0 if trace is None else len(trace.region.ops)
+
+    def goes_on(self, done: int, variables: Variables) -> tuple[Any, ...] | None:
+        """Return the variables' values after the loop, once the rounds that are left are one of the graph; else None.
+
+        Parameters
+        ----------
+        done : int
+            How many rounds were traced.
+        variables : Variables
+            As they are after these.
+        """
+        left = len(self.rounds) - done
+        if not self.trials or left < FEWEST or current_trace() is not self._trace:
+            return None
+        assert self._trace is not None
+        if _cost(self._trace.region.ops[self._before :]) * left < LONG * done:
+            return None
+        self.trials -= 1
+        rest = _Rest(self.rounds[done:], self.body, self.target, variables)
+        if not rest.state.whole:
+            return None
+        try:
+            with strict_integer_powers.bound(True), _in_rest.bound(True):
+                return rest.values()
+        except Exception:  # noqa: BLE001 - whatever the reason: the next round, traced as Python runs it, has its say
+            rest.state.put_back()
+            return None
+
+
+def _cost(ops: Sequence[Op]) -> int:
+    return sum(1 + sum(REGION + _cost(region.ops) for region in op.regions) for op in ops)
+
+
+class _Rest:
+    """The rounds of a loop that are left, as a loop of the graph."""
+
+    def __init__(self, rounds: range, body: Callable[..., Any], target: str, variables: Variables) -> None:
+        self.rounds, self.body, self.target, self.variables = rounds, body, target, variables
+        self.constants: dict[str, Any] = {}
+        names = [(variables.owners[n](), n.rpartition(".")[2]) for n in variables.names if n in variables.owners]
+        self.state = PythonState([*variables.values, body], {(id(owner), name) for owner, name in names})
+
+    def values(self) -> tuple[Any, ...]:
+        """Return the variables' values afterwards."""
+        start, stride = self.rounds.start, self.rounds.step
+        self.variables.check("a for")
+        state = LoopState(self.variables, "a for", self.body)
+
+        def turn(k: Any, given: dict[str, Any]) -> dict[str, Any]:
+            index = k if stride == 1 else start + k * stride
+            after: dict[str, Any] = state.step(lambda *values: self._turned(index, values))(given)
+            return after
+
+        def loop() -> dict[str, Any]:
+            self._probe_last(state.storage)
+            first = start if stride == 1 else 0
+            found: dict[str, Any] = fori_loop(first, first + len(self.rounds), turn, state.first())
+            if self.state.has_changed():
+                raise UnsupportedError("a loop whose body changes Python objects")
+            return found
+
+        found = dict(zip(self.variables.names, state.after(loop), strict=True))
+        return tuple({**found, **self.constants}.values())
+
+    def _probe_last(self, storage: LentStorage) -> None:
+        """Trace the last round as Python runs it: where its index is out of bounds this raises."""
+        carried = self.variables.split()
+        with new_trace(closed=False), storage.lent():
+            self.body(self.rounds[-1], *self.variables.filled(storage.own(carried)))
+
+    def _turned(self, index: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the variables' values after a round, and note which of Python's values it leaves alone."""
+        found: tuple[Any, ...] = self.body(index, *values)
+        trace = current_trace()
+        assert trace is not None
+        self.constants = {}
+        counters: dict[str, Value] = {}
+        for name, before, given, after in zip(self.variables.names, self.variables.values, values, found, strict=True):
+            if name == self.target and after is index:
+                self.constants[name] = self.rounds[-1]
+            elif type(before) in (int, float, bool) and type(after) is type(before) and after == before:
+                self.constants[name] = before
+            elif type(before) is int and isinstance(given, Tracer):
+                counters[name] = trace.read(given)
+                step = _step(trace, counters[name], after)
+                if step is not None:
+                    self.constants[name] = before + step * len(self.rounds)
+        known = frozenset(counters.values())
+        for name, after in zip(self.variables.names, found, strict=True):
+            if name in counters and not _Counting(known).stays_small(trace, after):
+                raise ConcretizationError(f"the Python int {name!r} may outgrow 64 bits")
+        return found
+
+
+def _step(trace: Trace, old: Value, new: Any) -> int | None:
+    """Return the constant that a round adds to an integer; None where there is none."""
+    op = trace.read(new).owner if isinstance(new, Tracer) else None
+    if not isinstance(op, Op) or op.definition is not elementwise.ADD or old not in op.operands:
+        return None
+    other = op.operands[1 - op.operands.index(old)]
+    known = trace.values.find(other)
+    return None if known is None else int(known)
+
+
+class _Counting:
+    """Tells whether integers that a loop carries in Python's place grow by steps only.
+
+    Parameters
+    ----------
+    carried : set of Value
+    """
+
+    def __init__(self, carried: frozenset[Value]) -> None:
+        self._carried = carried
+        self._found: dict[Value, str] = {}
+
+    def stays_small(self, trace: Trace, x: Any) -> bool:
+        """Return whether a new value is an old one and a number of steps, or does not come from one."""
+        return not isinstance(x, Tracer) or self._kind(trace.read(x)) != "any"
+
+    def _kind(self, value: Value) -> str:
+        """Return ``"free"`` of the carried integers, ``"steps"`` away from one, or ``"any"``."""
+        known = self._found.get(value)
+        if known is None:
+            known = self._found[value] = "steps" if value in self._carried else self._kind_of_result(value)
+        return known
+
+    def _kind_of_result(self, value: Value) -> str:
+        op = value.owner
+        if not isinstance(op, Op):
+            return "free"
+        number = op.results.index(value)
+        if op.definition is control_flow.WHILE:
+            kinds = [self._kind(x) for x in op.operands]
+            body = op.regions[1]
+            inner = _Counting(self._carried | {a for a, k in zip(body.arguments, kinds, strict=True) if k != "free"})
+            return _joined(kinds[number], inner._kind(body.returns[number]))
+        if op.regions:
+            return _joined(*[self._kind(region.returns[number]) for region in op.regions])
+        kinds = [self._kind(x) for x in op.operands]
+        if op.definition is comparison.SELECT:
+            return _joined(*kinds[1:])
+        if op.definition in (elementwise.ADD, elementwise.SUBTRACT):
+            return "any" if kinds == ["steps", "steps"] else _joined(*kinds)
+        if op.definition in (elementwise.REMAINDER, elementwise.MINIMUM, elementwise.MAXIMUM):
+            return _joined(*kinds)
+        return "free" if set(kinds) <= {"free"} or value.tensor.dtype.kind != "i" else "any"
+
+
+def _joined(*kinds: str) -> str:
+    return next((kind for kind in ("any", "steps") if kind in kinds), "free")
