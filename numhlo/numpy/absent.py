@@ -10,7 +10,7 @@ ADVICE: dict[str, str] = {
     **dict.fromkeys(["matrix", "bmat", "asmatrix", "mat"], "use two-dimensional arrays and @"),
     **dict.fromkeys(["recarray", "rec", "void", "record"], "use a dict or dataclass of arrays"),
     "poly1d": "use polyval and its kin on arrays of coefficients",
-    "polynomial": "use polyval, polyfit and their kin on arrays of coefficients",
+    "polynomial": "use NumPy's, which takes traced arrays; or polyval, polyfit and their kin",
     "emath": "cast to complex first; the dtype can't follow values",
     "asarray_chkfinite": "use asarray, and isfinite(x).all() as a result",
     "ma": "use where=, or where(mask, x, fill)",

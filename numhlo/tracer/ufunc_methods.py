@@ -99,11 +99,15 @@ def _reduce(
     if found is None:
         return _folded(ufunc, asarray(array), axis, dtype, out, keepdims, initial, where)
     options: dict[str, Any] = {"axis": axis, "out": out, "keepdims": keepdims, "where": where}
-    if dtype is not None:
+    operand = asarray(array)
+    if dtype is not None and ufunc in WIDENED:
         options["dtype"] = dtype
+    elif dtype is not None:
+        combined, _ = _types(ufunc, operand, dtype)  # raises what NumPy raises
+        operand = operand if ufunc in LOGICAL else convert(operand, combined)
     if initial is not reductions.NO_VALUE:
         options["initial"] = initial
-    return found(asarray(array), **options)
+    return found(operand, **options)
 
 
 def _folded(ufunc: Ufunc, array: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, initial: Any, where: Any) -> Any:

@@ -33,6 +33,7 @@ from numhlo.tracer.plain_python import special_methods
 from numhlo.tracer.plain_python.captured_walk import is_library
 from numhlo.tracer.plain_python.code_references import Reference, content_of, outer_names, references_of
 from numhlo.tracer.plain_python.named_calls import Twins
+from numhlo.tracer.plain_python.polynomial_series import is_of_series, of_traced_series
 from numhlo.tracer.plain_python.stand_ins import HIGHER_ORDER, STAND_INS, array_method, holder
 from numhlo.tracer.scipy_functions import is_from_scipy, of_traced_arrays
 from numhlo.tracer.semantics import are_arrays_immutable
@@ -125,6 +126,8 @@ def exchanged_callee(callee: Any) -> Any:
 def _takes_lists(function: Any) -> Any:
     """Return a function of NumPy's that is traced where a list holds a traced array, which its protocols don't see."""
     traced = FUNCTIONS.get(function)
+    if traced is None and is_of_series(function):
+        return of_traced_series(_function(function._implementation), function)
     return function if traced is None else _with_lists(function, traced)
 
 
@@ -234,7 +237,7 @@ def _hook_exchanged(made: Any) -> Iterator[None]:
 
 def _function(fun: FunctionType) -> FunctionType:
     """Return a function with its calls marked; by other means exchanged where its source can't be had."""
-    if is_library(fun.__module__):
+    if is_library(fun.__module__) and not is_of_series(fun):
         return fun
     code = MARKED.of(fun.__code__, fun.__globals__)
     if code is None:
@@ -245,7 +248,7 @@ def _function(fun: FunctionType) -> FunctionType:
     made = FunctionType(code, fun.__globals__, fun.__name__, fun.__defaults__, fun.__closure__)
     made.__kwdefaults__ = fun.__kwdefaults__
     made.__qualname__ = fun.__qualname__
-    return made
+    return of_traced_series(made, fun) if is_of_series(fun) else made
 
 
 _RULES: dict[type, Callable[[Any], Any]] = {
@@ -289,7 +292,7 @@ def _reached(value: Any) -> Iterable[Any] | None:
     if isinstance(value, ModuleType):
         package = value.__name__.partition(".")[0]
         return () if is_library(value.__name__) and package not in (*MODULES, "scipy") else None
-    if isinstance(value, FunctionType) and is_from_scipy(value):
+    if (isinstance(value, FunctionType) and is_from_scipy(value)) or is_of_series(value):
         return None
     if isinstance(value, FunctionType):
         return _reached_by_function(value)

@@ -226,6 +226,12 @@ def test_reduce_accumulate_outer_at():
             np.bitwise_and.reduce(x, 1),
         ]
         results += [np.bitwise_xor.reduce(x, None), np.add.reduce(x, 0, initial=10, where=x > 0)]
+        results += [np.maximum.reduce(x, dtype="f4"), np.minimum.reduce(x, 1, "f8", keepdims=True)]
+        results += [
+            np.logical_and.reduce(x, dtype=bool),
+            np.bitwise_or.reduce(x, dtype="i2"),
+            np.add.reduce(x, dtype="f4"),
+        ]
         results += [
             np.add.accumulate(x),
             np.multiply.accumulate(x, 1),
@@ -239,6 +245,7 @@ def test_reduce_accumulate_outer_at():
         return results
 
     check(f, x, numpy.array([5, 7, 9]))
+    same_refusal(lambda np, x: np.bitwise_or.reduce(x, dtype="f8"), x)
 
 
 def test_bfloat16():
