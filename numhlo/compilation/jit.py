@@ -44,7 +44,7 @@ from numhlo.lowering.ir.scoped_values import settle, unsettled
 from numhlo.switches import SWITCHES, chosen, using
 from numhlo.tracer.aliasing import views
 from numhlo.tracer.arguments import LeafType, as_ndarray, leaf_type
-from numhlo.tracer.autograph.rewriting import rewritten
+from numhlo.tracer.autograph.rewriting import autographed
 from numhlo.tracer.function_tracing import TracedFunction, call_traced, trace_pytree_function
 from numhlo.tracer.plain_python.captured_state import Guards
 from numhlo.tracer.plain_python.captured_walk import CapturedWalk
@@ -486,7 +486,7 @@ def jit(  # noqa: PLR0913 - options by keyword
     if not callable(fun):
         raise ArgumentError(f"jit: {fun!r} is not callable", fix="pass a function, or use jit as a decorator")
     if autograph:
-        fun = rewritten(fun)
+        fun = autographed(fun)
     parameters = parameters_of(fun)
     static = select(parameters, static_argnums, static_argnames, "static_")
     donated = select(parameters, donate_argnums, donate_argnames, "donate_")

@@ -280,3 +280,64 @@ def test_source_that_is_not_there(other, monkeypatch):
         monkeypatch.setitem(linecache.cache, "<other>", (len(other), None, lines, "<other>"))
     with pytest.raises(ArgumentError, match="the source of f can't be read"):
         numhlo.jit(namespace["f"], autograph=True)
+
+
+def doubles_or_lowers(x):
+    if x > 0:
+        return x * x
+    return x - 1
+
+
+def raised(fun):
+    @functools.wraps(fun)
+    def wrapper(x):
+        return fun(x) + 100
+
+    return wrapper
+
+
+class Holder:
+    def __init__(self, x):
+        self.x = x
+
+    @property
+    def size(self):
+        return doubles_or_lowers(self.x)
+
+    def __add__(self, other):
+        return other if other > 0 else -other
+
+
+def test_what_transformations_and_decorators_make_is_rewritten_inside():
+    f, x = doubles_or_lowers, np.array([3.0, -1.0])
+
+    def jitted(fun):
+        return numhlo.jit(fun, autograph=True)
+
+    assert float(jitted(numhlo.grad(f))(3.0)) == 6.0
+    np.testing.assert_array_equal(jitted(numhlo.vmap(f))(x), [9.0, -2.0])
+    np.testing.assert_array_equal(jitted(numhlo.vmap(raised(f)))(x), [109.0, 98.0])
+    np.testing.assert_array_equal(jitted(numhlo.vmap(numhlo.grad(f)))(x), [6.0, 1.0])
+    assert float(jitted(raised(f))(3.0)) == 109.0
+    assert float(jitted(functools.partial(f))(-3.0)) == -4.0
+
+
+def test_what_is_handed_on_and_what_python_calls_is_rewritten():
+    def by_transformation(x):
+        return numhlo.vmap(doubles_or_lowers)(x), numhlo.grad(raised(doubles_or_lowers))(x[0])
+
+    def by_numpy_and_python(x):
+        return np.vectorize(doubles_or_lowers)(x), np.array(list(map(doubles_or_lowers, x)))
+
+    def by_classes(x):
+        held = Holder(x[0])
+        return held.size, held + x[1]
+
+    x = np.array([3.0, -1.0])
+    for f, expected in (
+        (by_transformation, ([9.0, -2.0], 6.0)),
+        (by_numpy_and_python, ([9.0, -2.0], [9.0, -2.0])),
+        (by_classes, (9.0, 1.0)),
+    ):
+        for found, value in zip(numhlo.jit(f, autograph=True)(x), expected, strict=True):
+            np.testing.assert_array_equal(found, value)

@@ -30,7 +30,44 @@ from numhlo.tracer.autograph.matches import without_matches
 from numhlo.tracer.autograph.names import Names, always_returns, captured_names, contains_return, names_of
 from numhlo.tracer.marked_calls import Marker
 from numhlo.tracer.plain_python.captured_walk import is_library
-from numhlo.tracer.plain_python.plain_numpy import MARKED, Exchange, exchanged_callee
+from numhlo.tracer.plain_python.plain_numpy import MARKED, Exchange, exchanged_callee, rewrites
+
+
+def autographed(fun: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what does what a function does, whose `if`, `while` and `for` work on traced values, and those in callees.
+
+    Parameters
+    ----------
+    fun : callable
+        A function made by `def`, a partial of one, or one that a transformation or a decorator made of one.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no source to rewrite.
+
+    Examples
+    --------
+    >>> autographed(textwrap.dedent)("  x")
+    'x'
+    """
+    if isinstance(fun, functools.partial):
+        return functools.partial(autographed(fun.func), *fun.args, **fun.keywords)
+    if inspect.ismethod(fun):
+        return MethodType(autographed(fun.__func__), fun.__self__)
+    inner = fun if hasattr(fun, "__wrapped__") and _is_of_library(fun) else rewritten(fun)
+
+    @functools.wraps(fun)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        with rewrites.bound(_rewritten_if_possible):
+            return inner(*args, **kwargs)
+
+    return run
+
+
+def _is_of_library(fun: Any) -> bool:
+    """Return whether a function's code is a library's, whatever it was made of: ``vmap(f)`` is."""
+    return is_library(getattr(fun, "__globals__", {"__name__": type(fun).__module__})["__name__"])
 
 
 def rewritten(fun: Callable[..., Any]) -> Callable[..., Any]:
@@ -48,7 +85,7 @@ def rewritten(fun: Callable[..., Any]) -> Callable[..., Any]:
     """
     if inspect.ismethod(fun):
         return MethodType(rewritten(fun.__func__), fun.__self__)
-    if not isinstance(fun, FunctionType) or fun.__name__ == "<lambda>":
+    if not isinstance(fun, FunctionType) or fun.__code__.co_name == "<lambda>":
         raise ArgumentError(f"autograph: {fun!r} is no function made by def", fix="write it with def")
     definition, first = _definition(fun)
     definition.decorator_list = []
@@ -77,11 +114,12 @@ def rewritten(fun: Callable[..., Any]) -> Callable[..., Any]:
 
 def _definition(fun: FunctionType) -> tuple[ast.FunctionDef, int]:
     """Return a function's definition as a tree, and the number of its first line."""
+    name = fun.__code__.co_name
     try:
-        lines, first = inspect.getsourcelines(fun)
+        lines, first = inspect.getsourcelines(fun.__code__)  # not that of what a decorator's function wraps
         tree = ast.parse(textwrap.dedent("".join(lines)))
         # Other source may go by the file's name: "<string>" is what both `exec` and `python -c` call it.
-        definition = next((n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == fun.__name__), None)
+        definition = next((n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == name), None)
         why = "what stands in its place is other code"
     except (OSError, TypeError, SyntaxError, tokenize.TokenError) as error:
         definition, why = None, str(error)
@@ -99,14 +137,14 @@ def _called(callee: Any) -> Any:
     if isinstance(callee, MethodType) and isinstance(callee.__func__, FunctionType):
         made = _called(callee.__func__)
         return exchanged_callee(callee) if made is None else MethodType(made, callee.__self__)
-    if not isinstance(callee, FunctionType) or callee.__name__ == "<lambda>" or is_library(callee.__module__):
+    if not isinstance(callee, FunctionType):
         return exchanged_callee(callee)
     return _rewritten_if_possible(callee) or exchanged_callee(callee)
 
 
 @functools.lru_cache(maxsize=512)
 def _rewritten_if_possible(fun: FunctionType) -> Callable[..., Any] | None:
-    if inspect.isgeneratorfunction(fun) or hasattr(fun, "__wrapped__") or _is_own(fun.__code__):
+    if inspect.isgeneratorfunction(fun) or _is_own(fun.__code__) or _is_of_library(fun):
         return None
     try:
         return rewritten(fun)

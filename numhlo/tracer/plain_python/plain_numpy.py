@@ -57,6 +57,9 @@ _HARMLESS = (Tracer, np.generic, bool, int, float, complex, str, bytes, type(Non
 
 _twins: ScopedValue[Twins | None] = ScopedValue(None)
 
+rewrites: ScopedValue[Callable[[FunctionType], Callable[..., Any] | None] | None] = ScopedValue(None)
+"""What makes other functions of the user's, `autograph`; it returns None for those that it leaves alone."""
+
 
 class Exchange:
     """``exchange @ x`` is what stands for ``x`` while tracing: a constant of marked code."""
@@ -239,6 +242,10 @@ def _function(fun: FunctionType) -> FunctionType:
     """Return a function with its calls marked; by other means exchanged where its source can't be had."""
     if is_library(fun.__module__) and not is_of_series(fun):
         return fun
+    rewrite = rewrites.get()
+    found: Any = None if rewrite is None else rewrite(fun)
+    if found is not None:
+        return found  # type: ignore[no-any-return]
     code = MARKED.of(fun.__code__, fun.__globals__)
     if code is None:
         twins = _twins.get()
@@ -359,7 +366,7 @@ def run_traced(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
     Under JAX's rules arrays can't be written into, and plain NumPy's are constants: the function runs as it is.
     """
-    if are_arrays_immutable() or not needs_exchange((fun, args, kwargs)):
+    if are_arrays_immutable() or not (rewrites.get() or needs_exchange((fun, args, kwargs))):
         return fun(*args, **kwargs)
     twins = Twins()
     try:
