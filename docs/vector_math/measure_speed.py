@@ -59,6 +59,7 @@ CASES: dict[str, tuple[float, float, Any, Any]] = {  # from, to, NumPy's or SciP
     "erfc": (-4, 10, special.erfc, math.erfc),
     "erf_inv": (-1, 1, special.erfinv, None),
     "pow": (0.1, 10, np.power, math.pow),
+    "fmod": (0.1, 10, np.fmod, None),
     "cbrt": (-10, 10, np.cbrt, None),
     "rsqrt": (0.1, 10, None, None),
     "lgamma": (-10, 20, special.gammaln, math.lgamma),
@@ -118,7 +119,7 @@ def libm(function: Any, arrays: list[np.ndarray]) -> float:
 def row(name: str, t: str) -> str:
     """Return one row of the table."""
     low, high, numpy_function, libm_function = CASES[name]
-    arity = 2 if name in ("pow", "atan2") else 1
+    arity = 2 if name in ("pow", "fmod", "atan2") else 1
     random = np.random.default_rng(0)
     arrays = [random.uniform(low, high, COUNT).astype(TYPES[t]) for _ in range(arity)]
     arrays.append(np.empty(COUNT, TYPES[t]))

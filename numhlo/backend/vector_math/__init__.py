@@ -87,6 +87,7 @@ from numhlo.backend.vector_math.power import (
     rsqrt_f64,
 )
 from numhlo.backend.vector_math.reduced_precision import rounded_bits
+from numhlo.backend.vector_math.remainder import fmod_f32, fmod_f64
 from numhlo.backend.vector_math.threefry import threefry2x32_u64
 from numhlo.backend.vector_math.trigonometric import (
     cos_f32,
@@ -136,6 +137,8 @@ __all__ = [
     "exp_f64",
     "expm1_f32",
     "expm1_f64",
+    "fmod_f32",
+    "fmod_f64",
     "lgamma_f32",
     "lgamma_f64",
     "log1p_f32",

@@ -115,3 +115,8 @@ def rescue(fast: Any, x: Any, limit: Any, slow: Callable[[Any], Any]) -> Any:
     float64
     """
     return slow(x) if abs(x) > limit else fast
+
+
+def rescue_pair(fast: Any, x: Any, limit: Any, slow: Callable[[Any, Any], Any], lhs: Any, rhs: Any) -> Any:
+    """Return ``fast`` where ``abs(x) <= limit`` or x is NaN, else ``slow(lhs, rhs)``: `rescue` of two arguments."""
+    return slow(lhs, rhs) if abs(x) > limit else fast

@@ -44,7 +44,7 @@ BOUNDS = {
     "tan": (0.6, 2.3),
     "tanh": (2.5, 2.6),
 }
-TWO_ARGUMENTS = ("atan2", "pow")
+TWO_ARGUMENTS = ("atan2", "fmod", "pow")
 
 
 def lgamma(x):

@@ -94,7 +94,7 @@ def pairs(name, dtype):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", TWO_ARGUMENTS)
+@pytest.mark.parametrize("name", [name for name in TWO_ARGUMENTS if name in BOUNDS])
 def test_error_in_ulp_of_two_arguments(name, dtype):
     x, y = pairs(name, dtype)
     found = compiled(name, x, y)

@@ -29,6 +29,7 @@ from numhlo.backend.vector_math.jitable import (
     horner,
     polynomial,
     rescue,
+    rescue_pair,
 )
 
 OPTIONS = {"forceinline": True, "error_model": "numpy", "pipeline_class": FunctionPipeline}
@@ -110,32 +111,40 @@ class RawAttributes(ir.values.AttributeSet):
 
 
 class Rescue:
-    """Builds the scalar and vector variants of one rescue in a module."""
+    """Builds the scalar and vector variants of one rescue in a module.
 
-    def __init__(self, context: Any, builder: ir.IRBuilder, name: str, body: Callable[..., Any]) -> None:
+    Their arguments are the value so far, the number that is compared with a limit, that limit, and what the slow path
+    takes instead of the number, if it takes something else.
+    """
+
+    def __init__(
+        self, context: Any, builder: ir.IRBuilder, name: str, body: Callable[..., Any], more: int = 0
+    ) -> None:
         self.context = context
         self.module = builder.module
         self.name = name
-        self.signature = types.float64(types.float64)
+        self.more = more
+        self.signature = types.float64(*[types.float64] * (more or 1))
         self.slow = context.compile_subroutine(builder, body, self.signature).fndesc
 
-    def call(self, builder: ir.IRBuilder, fast: ir.Value, x: ir.Value, limit: ir.Value) -> ir.Value:
+    def call(self, builder: ir.IRBuilder, arguments: list[ir.Value]) -> ir.Value:
         """Emit the call that the vectorizer may widen."""
         if self.name not in self.module.globals:
             self._keep([self._scalar(), *(self._vector(lanes) for lanes in LANES)])
-        known = ",".join(f"_ZGV_LLVM_N{lanes}vvv_{self.name}({self.name}.{lanes})" for lanes in LANES)
-        result = builder.call(self.module.globals[self.name], [fast, x, limit])
+        shape = "v" * len(arguments)
+        known = ",".join(f"_ZGV_LLVM_N{lanes}{shape}_{self.name}({self.name}.{lanes})" for lanes in LANES)
+        result = builder.call(self.module.globals[self.name], arguments)
         result.attributes = RawAttributes(["nounwind", "readnone", f'"vector-function-abi-variant"="{known}"'])
         return result
 
     def _function(self, type: ir.Type, name: str) -> tuple[ir.Function, ir.IRBuilder]:
-        function = ir.Function(self.module, ir.FunctionType(type, [type] * 3), name)
+        function = ir.Function(self.module, ir.FunctionType(type, [type] * (3 + self.more)), name)
         function.linkage = "linkonce_odr"
         function.attributes = RawAttributes(["noinline", "nounwind", "readnone", "willreturn"])
         return function, ir.IRBuilder(function.append_basic_block("entry"))
 
-    def _call_slow(self, builder: ir.IRBuilder, x: ir.Value) -> ir.Value:
-        _status, result = self.context.call_internal_no_propagate(builder, self.slow, self.signature, [x])
+    def _call_slow(self, builder: ir.IRBuilder, arguments: list[ir.Value]) -> ir.Value:
+        _status, result = self.context.call_internal_no_propagate(builder, self.slow, self.signature, arguments)
         return result
 
     def _needed(self, builder: ir.IRBuilder, x: ir.Value, limit: ir.Value) -> ir.Value:
@@ -145,28 +154,30 @@ class Rescue:
 
     def _scalar(self) -> ir.Function:
         function, builder = self._function(DOUBLE, self.name)
-        fast, x, limit = function.args
+        fast, x, limit, *more = function.args
         with builder.if_then(self._needed(builder, x, limit), likely=False):
-            builder.ret(self._call_slow(builder, x))
+            builder.ret(self._call_slow(builder, more or [x]))
         builder.ret(fast)
         return function
 
     def _vector(self, lanes: int) -> ir.Function:
         function, builder = self._function(ir.VectorType(DOUBLE, lanes), f"{self.name}.{lanes}")
-        fast, x, limit = function.args
+        fast, x, limit, *more = function.args
         mask = builder.bitcast(self._needed(builder, x, limit), ir.IntType(lanes))
         with builder.if_then(builder.icmp_unsigned("!=", mask, mask.type(0)), likely=False):
-            builder.ret(self._by_lane(builder, lanes, fast, x, mask))
+            builder.ret(self._by_lane(builder, lanes, fast, more or [x], mask))
         builder.ret(fast)
         return function
 
-    def _by_lane(self, builder: ir.IRBuilder, lanes: int, fast: ir.Value, x: ir.Value, mask: ir.Value) -> ir.Value:
+    def _by_lane(
+        self, builder: ir.IRBuilder, lanes: int, fast: ir.Value, arguments: list[ir.Value], mask: ir.Value
+    ) -> ir.Value:
         result = cgutils.alloca_once_value(builder, fast)
         wide = builder.zext(mask, INT32)
         with cgutils.for_range(builder, INT32(lanes)) as loop:
             bit = builder.and_(builder.lshr(wide, loop.index), INT32(1))
             with builder.if_then(builder.icmp_unsigned("!=", bit, INT32(0))):
-                slow = self._call_slow(builder, builder.extract_element(x, loop.index))
+                slow = self._call_slow(builder, [builder.extract_element(x, loop.index) for x in arguments])
                 builder.store(builder.insert_element(builder.load(result), slow, loop.index), result)
         return builder.load(result)
 
@@ -184,6 +195,19 @@ def _rescue(_typing_context: Any, fast: types.Type, x: types.Type, limit: types.
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> ir.Value:
         function = slow.typing_key
         emitter = Rescue(context, builder, f"rescue_{function.__name__}", JITABLE[function])
-        return emitter.call(builder, *values[:3])
+        return emitter.call(builder, list(values[:3]))
 
     return types.float64(types.float64, types.float64, types.float64, slow), generate
+
+
+@implement(rescue_pair)
+def _rescue_pair(
+    _typing_context: Any, fast: types.Type, x: types.Type, limit: types.Type, slow: Any, lhs: types.Type, rhs: types.Type
+) -> Any:
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> ir.Value:
+        function = slow.typing_key
+        emitter = Rescue(context, builder, f"rescue_{function.__name__}", JITABLE[function], 2)
+        return emitter.call(builder, [*values[:3], *values[4:]])
+
+    number = types.float64
+    return number(number, number, number, slow, number, number), generate
