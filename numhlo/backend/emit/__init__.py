@@ -18,6 +18,7 @@ from numhlo.backend.emit import (
     sorting,
     special,
     triangles,
+    true_places,
     user_kernels,
     windows,
 )
@@ -40,6 +41,7 @@ __all__ = [
     "sorting",
     "special",
     "triangles",
+    "true_places",
     "user_kernels",
     "windows",
 ]

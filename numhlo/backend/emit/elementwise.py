@@ -64,7 +64,6 @@ _by_kind(
     f="{0} * {1}",
     c="make_{T}({0}.real * {1}.real - {0}.imag * {1}.imag, {0}.real * {1}.imag + {0}.imag * {1}.real)",
 )
-_by_kind(ops.REMAINDER, i="remainder({0}, {1})", u="remainder({0}, {1})", f="fmod_{T}({0}, {1})")
 _by_kind(ops.MAXIMUM, b="{0} | {1}", i="maximum({0}, {1})", u="maximum({0}, {1})", f="maximum({0}, {1})")
 _by_kind(ops.MINIMUM, b="{0} & {1}", i="minimum({0}, {1})", u="minimum({0}, {1})", f="minimum({0}, {1})")
 _by_kind(ops.NEGATE, i="negate({0})", u="negate({0})", f="-{0}", c="-{0}")
@@ -111,6 +110,15 @@ def emit_divide(op: Op, operands: Sequence[str]) -> str:
     if register.kind == "c":
         return f"divide_complex({lhs}, {rhs})"
     return UNEMITTED if register.kind == "b" else f"divide({lhs}, {rhs})"
+
+
+@ELEMENT.register(ops.REMAINDER)
+def emit_remainder(op: Op, operands: Sequence[str]) -> str:
+    """Return what truncating division leaves; the sign of a NaN matters to floats below 16 bits that have none."""
+    register = register_of(op)
+    if register.kind == "f" and register.bits >= 16:
+        return _call("fmod", register, operands)
+    return f"remainder({', '.join(operands)})" if register.kind in "iuf" else UNEMITTED
 
 
 @ELEMENT.register(ops.POWER)

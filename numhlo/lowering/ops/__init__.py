@@ -34,6 +34,7 @@ from numhlo.lowering.ops import (
     sparse,
     special,
     threefry,
+    true_places,
     tuples,
     windows,
 )
@@ -84,6 +85,7 @@ __all__ = [
     "sparse",
     "special",
     "threefry",
+    "true_places",
     "tuples",
     "windows",
 ]

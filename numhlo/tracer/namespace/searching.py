@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,11 +13,11 @@ from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.lowering.ops import reduction
+from numhlo.lowering.ops.control_flow import COMPOSITE
+from numhlo.lowering.ops.true_places import make_true_places
 from numhlo.tracer.bind import bind, bind1, trace_region
 from numhlo.tracer.namespace import advanced_indexing as advanced
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import reductions
-from numhlo.tracer.namespace.building import iota
 from numhlo.tracer.namespace.core import (
     asarray,
     broadcast_shapes,
@@ -33,9 +35,8 @@ from numhlo.tracer.namespace.elementwise import store
 from numhlo.tracer.namespace.elementwise_rules import compare, constant, select
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.indexing import masked_values
-from numhlo.tracer.namespace.joining import concatenate_arrays
 from numhlo.tracer.namespace.places import places_of
-from numhlo.tracer.namespace.sorting import argsort, order_keys, precedes
+from numhlo.tracer.namespace.sorting import order_keys, precedes
 from numhlo.tracer.namespace.weak_numbers import with_weak_numbers
 
 __all__ = [
@@ -267,25 +268,19 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     if size is None:
         return places_of(as_traced(_truth(array)), masked_values, array.aval.short())
     mask = reshape_to(_truth(array), (array.size,))
-    picked = _resize(argsort(bind1(ops.NOT, mask), stable=True), size)
-    count = reductions.sum(mask)
-    valid = compare("LT", iota(size), broadcast_to_shape(count, (size,)))
-    return tuple(_coordinate(picked, valid, array.shape, k, fill_value) for k in range(array.ndim))
+    attributes = make_true_places(TensorType((array.size,), np.dtype(np.bool_)), operator.index(size))
+    found = bind1(COMPOSITE, mask, attributes=attributes, results=attributes["decomposition"].result_types)
+    return tuple(_coordinate(as_traced(found), array.shape, k, fill_value) for k in range(array.ndim))
 
 
-def _resize(x: Any, size: int) -> Any:
-    extent = shape_of(x)[0]
-    if size <= extent:
-        return as_traced(x)[:size]  # type: ignore[index]
-    return concatenate_arrays([x, full_of(0, (size - extent,), x.dtype)], 0)
-
-
-def _coordinate(flat: Any, valid: Any, shape: tuple[int, ...], axis: int, fill_value: Any) -> Any:
-    inner = int(np.prod(shape[axis + 1 :], dtype=np.int64))
-    step = bind1(ops.DIVIDE, flat, constant(max(inner, 1), flat))
-    index = bind1(ops.REMAINDER, step, constant(max(shape[axis], 1), step))
+def _coordinate(flat: Any, shape: tuple[int, ...], axis: int, fill_value: Any) -> Any:
+    """Return the index along an axis of each place in the flattened array; a filler where that is its size."""
     filler = fill_value[axis] if isinstance(fill_value, tuple) else (0 if fill_value is None else fill_value)
-    return select(valid, index, constant(filler, index))
+    extent, inner = math.prod(shape), math.prod(shape[axis + 1 :])
+    index = flat if inner <= 1 else bind1(ops.DIVIDE, flat, constant(inner, flat))
+    if axis:
+        index = bind1(ops.REMAINDER, index, constant(max(shape[axis], 1), index))
+    return select(compare("LT", flat, constant(extent, flat)), index, constant(filler, index))
 
 
 def _eager_flatnonzero(a: Any, **sized: Any) -> Any:

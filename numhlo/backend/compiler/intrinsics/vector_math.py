@@ -117,9 +117,7 @@ class Rescue:
     takes instead of the number, if it takes something else.
     """
 
-    def __init__(
-        self, context: Any, builder: ir.IRBuilder, name: str, body: Callable[..., Any], more: int = 0
-    ) -> None:
+    def __init__(self, context: Any, builder: ir.IRBuilder, name: str, body: Callable[..., Any], more: int = 0) -> None:
         self.context = context
         self.module = builder.module
         self.name = name
@@ -202,7 +200,13 @@ def _rescue(_typing_context: Any, fast: types.Type, x: types.Type, limit: types.
 
 @implement(rescue_pair)
 def _rescue_pair(
-    _typing_context: Any, fast: types.Type, x: types.Type, limit: types.Type, slow: Any, lhs: types.Type, rhs: types.Type
+    _typing_context: Any,
+    fast: types.Type,
+    x: types.Type,
+    limit: types.Type,
+    slow: Any,
+    lhs: types.Type,
+    rhs: types.Type,
 ) -> Any:
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> ir.Value:
         function = slow.typing_key
