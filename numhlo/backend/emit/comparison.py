@@ -61,8 +61,6 @@ def emit_clamp(op: Op, operands: Sequence[str]) -> str:
     """Return ``minimum(maximum(operand, min), max)``."""
     least, operand, most = operands
     kind = register_of(op).kind
-    if kind == "c":
-        return UNEMITTED
     if kind == "b":
         return f"({operand} | {least}) & {most}"
     return f"minimum(maximum({operand}, {least}), {most})"

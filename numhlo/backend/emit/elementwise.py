@@ -64,8 +64,22 @@ _by_kind(
     f="{0} * {1}",
     c="make_{T}({0}.real * {1}.real - {0}.imag * {1}.imag, {0}.real * {1}.imag + {0}.imag * {1}.real)",
 )
-_by_kind(ops.MAXIMUM, b="{0} | {1}", i="maximum({0}, {1})", u="maximum({0}, {1})", f="maximum({0}, {1})")
-_by_kind(ops.MINIMUM, b="{0} & {1}", i="minimum({0}, {1})", u="minimum({0}, {1})", f="minimum({0}, {1})")
+_by_kind(
+    ops.MAXIMUM,
+    b="{0} | {1}",
+    i="maximum({0}, {1})",
+    u="maximum({0}, {1})",
+    f="maximum({0}, {1})",
+    c="maximum({0}, {1})",
+)
+_by_kind(
+    ops.MINIMUM,
+    b="{0} & {1}",
+    i="minimum({0}, {1})",
+    u="minimum({0}, {1})",
+    f="minimum({0}, {1})",
+    c="minimum({0}, {1})",
+)
 _by_kind(ops.NEGATE, i="negate({0})", u="negate({0})", f="-{0}", c="-{0}")
 _by_kind(ops.AND, b="{0} & {1}", i="to_{T}({0} & {1})", u="to_{T}({0} & {1})")
 _by_kind(ops.OR, b="{0} | {1}", i="to_{T}({0} | {1})", u="to_{T}({0} | {1})")

@@ -147,7 +147,8 @@ def combiner_of(region: Region) -> Combiner:
     """Return how a reduction with a body combines elements."""
     registers = tuple(REGISTERS[v.tensor.dtype] for v in region.returns)
     op = single_op(region)
-    return Combiner(region, registers, op if op is not None and op.definition.name in NAMED else None)
+    named = op is not None and op.definition.name in NAMED and registers[0].kind != "c"
+    return Combiner(region, registers, op if named else None)
 
 
 def emits_reduction(op: Op) -> bool:
@@ -166,4 +167,4 @@ def keeps_types(op: Op) -> bool:
 
 def emits_combiner(body: Region) -> bool:
     """Return whether a body combines elements in a way that is emitted."""
-    return emits_region(body) and all(register.kind != "c" for register in combiner_of(body).registers)
+    return emits_region(body)

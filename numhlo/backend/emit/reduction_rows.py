@@ -133,7 +133,9 @@ class RowWriter(ReductionWriter):
         long = len(self.inner) == 1 and self.count >= LONG_ROW and not self.reduction.stores
         if not long or self.extremes:
             return False
-        return all(r.combiner.is_choice and r.combiner.op is None for r in self.reduction.reduced)
+        combiners = [r.combiner for r in self.reduction.reduced]
+        in_any_order = all(c.is_choice and not c.in_lanes for c in combiners)
+        return in_any_order and any(c.op is None for c in combiners)
 
     def _chains(self, totals: list[list[str]]) -> None:
         """Write the reduction of a row in four parts side by side, then of the parts, in order."""

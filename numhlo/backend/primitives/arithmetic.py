@@ -74,14 +74,14 @@ def remainder(lhs: Any, rhs: Any) -> Any:
 
 
 def minimum(lhs: Any, rhs: Any) -> Any:
-    """Return the smaller one; of floats as IEEE 754-2019 says: NaN if there is one, -0 below +0."""
+    """Return the smaller float as IEEE 754-2019 says (NaN propagates, -0 is below +0); complex ones as NumPy."""
     if lhs.dtype.kind == "f" and lhs == rhs:
         return lhs if np.signbit(lhs) else rhs
     return np.minimum(lhs, rhs)
 
 
 def maximum(lhs: Any, rhs: Any) -> Any:
-    """Return the larger one; of floats as IEEE 754-2019 says: NaN if there is one, -0 below +0."""
+    """Return the larger float as IEEE 754-2019 says (NaN propagates, -0 is below +0); complex ones as NumPy."""
     if lhs.dtype.kind == "f" and lhs == rhs:
         return rhs if np.signbit(lhs) else lhs
     return np.maximum(lhs, rhs)

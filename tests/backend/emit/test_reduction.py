@@ -228,6 +228,30 @@ def test_bodies_that_only_look_like_argmax_keep_their_meaning(rng):
     assert not any("first_maximum" in source for source in sources(program))
 
 
+COMPLEX = {"one row", "short rows", "rows", "columns", "few columns", "coordinates", "no elements", "row blocks"}
+
+
+@pytest.mark.parametrize("name", sorted(COMPLEX))
+def test_products_and_extremes_of_complex_numbers(name, rng):
+    shape, dims = LAYOUTS[name]
+    for dtype in map(np.dtype, (np.complex64, np.complex128)):
+        array = random_array(rng, TensorType(shape, dtype))
+        array.reshape(-1)[7::50] = complex(0.5, np.nan)
+        array.reshape(-1)[9::50] = complex(-0.0, 1.0)
+        with np.errstate(all="ignore"):
+            check(reduce_of(shape, dims, dtype, OPS[1:]), [array])
+
+
+@pytest.mark.slow
+def test_extremes_of_complex_numbers_as_machine_code(rng):
+    parts = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan])
+    array = np.array([complex(a, b) for a in parts for b in parts])
+    for shape, dims in (((49,), (0,)), ((200,), (0,)), ((30, 7), (0,)), ((7, 30), (1,))):
+        values = rng.choice(array, shape)
+        with np.errstate(all="ignore"):
+            check(reduce_of(shape, dims, values.dtype, OPS[1:]), [values], run_native)
+
+
 def test_sums_of_complex_numbers(rng):
     for dtype in (np.complex64, np.complex128):
         x = (rng.standard_normal((7, 40)) + 1j * rng.standard_normal((7, 40))).astype(dtype)

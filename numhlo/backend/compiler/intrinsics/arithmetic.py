@@ -95,8 +95,20 @@ def _absolute(builder: ir.IRBuilder, type: types.Type, operands: list[ir.Value])
     return _call(builder, "abs", [operands[0], ir.IntType(1)(0)]) if type.signed else operands[0]
 
 
+def _complex_extreme(builder: ir.IRBuilder, order: str, lhs: ir.Value, rhs: ir.Value) -> ir.Value:
+    """Return the earlier one of two complex numbers, by real part, then by imaginary part; NaN in either part wins."""
+    (a, b), (c, d) = ([builder.extract_value(value, part) for part in (0, 1)] for value in (lhs, rhs))
+    ahead = builder.and_(builder.fcmp_ordered(order, a, c), builder.fcmp_ordered("ord", d, d))
+    tied = builder.and_(builder.fcmp_ordered("==", a, c), builder.fcmp_ordered(f"{order}=", b, d))
+    stays = builder.or_(builder.fcmp_unordered("uno", a, b), builder.or_(ahead, tied))
+    real = builder.insert_value(lhs, builder.select(stays, a, c), 0)
+    return builder.insert_value(real, builder.select(stays, b, d), 1)
+
+
 def _extreme(name: str) -> Emit:
     def emit(builder: ir.IRBuilder, type: types.Type, operands: list[ir.Value]) -> ir.Value:
+        if isinstance(type, types.Complex):
+            return _complex_extreme(builder, "<" if name == "min" else ">", *operands)
         if isinstance(type, types.Float):
             return _call(builder, f"{name}imum", operands)
         if isinstance(type, types.Boolean):
@@ -224,8 +236,8 @@ _implement_binary(arithmetic.subtract, _by_kind("sub", "fsub"), REAL)
 _implement_binary(arithmetic.multiply, _by_kind("mul", "fmul"), REAL)
 _implement_binary(arithmetic.divide, _divide, REAL)
 _implement_binary(arithmetic.remainder, _remainder, REAL)
-_implement_binary(arithmetic.minimum, _extreme("min"), (*REAL, types.Boolean))
-_implement_binary(arithmetic.maximum, _extreme("max"), (*REAL, types.Boolean))
+_implement_binary(arithmetic.minimum, _extreme("min"), (*REAL, types.Boolean, types.Complex))
+_implement_binary(arithmetic.maximum, _extreme("max"), (*REAL, types.Boolean, types.Complex))
 _implement_binary(arithmetic.quick_minimum, _quick_minimum, FLOAT)
 _implement_binary(arithmetic.quick_maximum, _quick_maximum, FLOAT)
 _implement_binary(arithmetic.copy_sign, _copy_sign, FLOAT)
