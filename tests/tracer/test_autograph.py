@@ -341,3 +341,79 @@ def test_what_is_handed_on_and_what_python_calls_is_rewritten():
     ):
         for found, value in zip(numhlo.jit(f, autograph=True)(x), expected, strict=True):
             np.testing.assert_array_equal(found, value)
+
+
+def test_functions_made_in_rounds():
+    def halves(x):
+        n = 0
+        while x > 1:
+            scaled = lambda v, k=n: v / (2 + k)
+
+            def moved(v):
+                return scaled(v) + 0.1
+
+            x = moved(x)
+            n += 1
+        return x, n
+
+    for x in (0.5, 50.0):
+        np.testing.assert_allclose(numhlo.jit(halves, autograph=True)(x), halves(x))
+
+    def sees_later_values(flag, x):
+        if flag:
+            n = 1
+            f = lambda v: v + n
+        n = 20
+        return f(x)
+
+    assert float(numhlo.jit(sees_later_values, static_argnums=0, autograph=True)(True, 1.0)) == 21
+
+    def keeps_function(x):
+        f = np.sin
+        while x > 1:
+            x = f(x) * x / 2
+            f = lambda v: v / 4
+        return f(x)
+
+    def reads_function(x):
+        g = lambda v: v + 1
+        while x > 1:
+            x = g(x) / 4
+            g = lambda v: v / 4
+        return x
+
+    assert "changes 'f'" in fails(keeps_function, 5.0, kind=UnsupportedError)
+    assert "variable 'g' has no value here" in fails(reads_function, 5.0, kind=UndefinedVariableError)
+
+
+def test_arrays_that_functions_inside_use():
+    def groups(u, v):
+        parent = np.arange(8)
+
+        def find(i):
+            while parent[i] != i:
+                parent[i] = parent[parent[i]]
+                i = parent[i]
+            return i
+
+        for a, b in zip(u, v, strict=True):
+            a, b = find(a), find(b)  # noqa: PLW2901
+            if a != b:
+                parent[a] = b
+        return np.array([find(i) for i in range(8)]), parent
+
+    u, v = np.array([0, 1, 3, 4, 6]), np.array([1, 2, 4, 5, 0])
+    for found, expected in zip(numhlo.jit(groups, autograph=True)(u, v), groups(u, v), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+    def keeps_in_a_list(x):
+        kept = [0.0]
+
+        def last():
+            return kept[-1]
+
+        if x > 1:
+            kept[0] = x
+        return last()
+
+    assert "changes a list that a function inside uses" in fails(keeps_in_a_list, 5.0, kind=UnsupportedError)

@@ -394,3 +394,14 @@ def test_spots_without_a_derivative_as_documented() -> None:
         np.testing.assert_array_equal(numhlo.jit(numhlo.grad(fun))(np.array(point)), slope, err_msg=f"spot {number}")
     twice = numhlo.hessian(np.prod)(np.array([0.0, 2.0, 0.0]))
     np.testing.assert_array_equal(twice, [[0, 0, 2], [0, 0, 0], [2, 0, 0]])
+
+
+@pytest.mark.parametrize("x", [2.0, -2.0, 0.3, -3.7])
+def test_derivatives_of_functions_that_look_at_bits(x):
+    sign = np.sign(x)
+    assert float(numhlo.grad(lambda v: np.copysign(v, -1.5))(x)) == -sign
+    assert float(numhlo.grad(lambda v: np.copysign(1.5, v))(x)) == 0
+    assert float(numhlo.grad(lambda v: np.modf(v)[0])(x)) == 1
+    assert float(numhlo.grad(lambda v: np.modf(v)[1])(x)) == 0
+    assert float(numhlo.grad(lambda v: np.frexp(v)[0])(x)) == 2.0 ** -np.frexp(x)[1]
+    assert float(numhlo.grad(np.spacing)(x)) == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import CellType
+from types import CellType, FunctionType
 from typing import Any
 
 from numhlo.lowering.ir import capture_location
@@ -25,6 +25,14 @@ class _ReplacedError(Exception):
     def __init__(self, arrays: list[Tracer]) -> None:
         super().__init__()
         self.arrays = arrays
+
+
+class _OwnFunctionError(Exception):
+    """A loop's body makes a function in every round."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
 
 
 def _is_set(cell: CellType) -> bool:
@@ -117,7 +125,7 @@ class LoopState:
         """Return the variables' values after a loop.
 
         What its body says of them is known once it is traced: arrays in whose place it has others are carried as
-        values, and what it writes into by other names is lent to it.
+        values, and what it writes into by other names is lent to it; functions that it makes are its own.
         """
         while True:
             try:
@@ -125,6 +133,8 @@ class LoopState:
                 break
             except _ReplacedError as error:
                 self.storage.leave_out(error.arrays)
+            except _OwnFunctionError as error:
+                self._forget(error.name)
             except MutationError as error:
                 if not self.storage.takes(error.storage):
                     raise
@@ -132,11 +142,18 @@ class LoopState:
         self.storage.write({n: found[n] for n in self.storage.cells})
         return self.variables.results(self._joined(found), self.storage)
 
+    def _forget(self, name: str) -> None:
+        """Let a variable have no value at the beginning of a round, nor after the loop."""
+        variables = zip(self.variables.names, self.variables.values, strict=True)
+        self.variables = self.variables.having([Undefined(n) if n == name else v for n, v in variables])
+
     def _refuse_change(self, after: dict[str, Any]) -> None:
         """Raise where a round changes a variable that can't be carried; what is new in it stays in it."""
         for name, before in zip(self.variables.names, self.variables.values, strict=True):
             changed = after[name] is not before and not isinstance(before, Undefined)
             carried = name in self.carried
+            if changed and not carried and isinstance(before, FunctionType) and callable(after[name]):
+                raise _OwnFunctionError(name)
             if (carried and not is_traceable(after[name])) or (not carried and changed):
                 raise UnsupportedError(
                     f"{self.what} on a traced condition changes {name!r}, a {type(before).__name__}",

@@ -235,23 +235,11 @@ def contains_return(node: ast.AST) -> bool:
     return any(contains_return(child) for child in ast.iter_child_nodes(node))
 
 
-def captured_names(statements: Sequence[ast.stmt]) -> frozenset[str]:
-    """Return the names that functions inside statements use of those outside.
-
-    Examples
-    --------
-    >>> sorted(captured_names(ast.parse("f = lambda a: a + b").body))
-    ['b']
-    """
-    inner = [n for s in statements for n in ast.walk(s) if isinstance(n, _FUNCTIONS)]
-    return frozenset(name for f in inner for name in _names_of_outer(f))
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_SCOPES = (*FUNCTIONS, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.ClassDef)
 
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_SCOPES = (*_FUNCTIONS, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.ClassDef)
-
-
-def _names_of_outer(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
+def names_of_outer(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
     """Return the names that a function uses but surely does not bind; functions in it are looked at by themselves."""
     used: set[str] = set()
     bound = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)}
@@ -263,5 +251,26 @@ def _names_of_outer(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambd
         if isinstance(node, ast.Name):
             (bound if own and isinstance(node.ctx, ast.Store) else used).add(node.id)
         own = own and not isinstance(node, _SCOPES)
-        waiting += [(n, own) for n in ast.iter_child_nodes(node) if not isinstance(node, _FUNCTIONS)]
+        waiting += [(n, own) for n in ast.iter_child_nodes(node) if not isinstance(node, FUNCTIONS)]
     return used - bound
+
+
+def own_variables(function: ast.FunctionDef) -> set[str]:
+    """Return the variables that are a function's own: its parameters, and what it binds.
+
+    Examples
+    --------
+    >>> sorted(own_variables(ast.parse("def f(a): b = a; c[0] = lambda d: (e := d)").body[0]))
+    ['a', 'b']
+    """
+    found = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)}
+    waiting: list[ast.AST] = [*function.body]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
+            found.add(node.id)
+        found.update(x for x in (getattr(node, "name", None), getattr(node, "rest", None)) if isinstance(x, str))
+        if isinstance(node, ast.alias):
+            found.add((node.asname or node.name).partition(".")[0])
+        waiting += [] if isinstance(node, (*FUNCTIONS, ast.ClassDef)) else ast.iter_child_nodes(node)
+    return found

@@ -26,8 +26,9 @@ from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.autograph import staging
 from numhlo.tracer.autograph.early_returns import without_early_returns
 from numhlo.tracer.autograph.exits import RUNTIME, without_exits
+from numhlo.tracer.autograph.inner_functions import InnerFunctions
 from numhlo.tracer.autograph.matches import without_matches
-from numhlo.tracer.autograph.names import Names, always_returns, captured_names, contains_return, names_of
+from numhlo.tracer.autograph.names import Names, always_returns, contains_return, names_of
 from numhlo.tracer.marked_calls import Marker
 from numhlo.tracer.plain_python.captured_walk import is_library
 from numhlo.tracer.plain_python.plain_numpy import MARKED, Exchange, exchanged_callee, rewrites
@@ -90,7 +91,7 @@ def rewritten(fun: Callable[..., Any]) -> Callable[..., Any]:
     definition, first = _definition(fun)
     definition.decorator_list = []
     name = definition.name = f"{definition.name}{RUNTIME}"  # so that its own name means in it what it did
-    definition.body = _Rewriter.of(definition.body)
+    definition.body = _Rewriter.of(definition)
     free = [RUNTIME, *fun.__code__.co_freevars]
     factory = ast.FunctionDef(
         name="factory",
@@ -232,13 +233,17 @@ def _put(order: Sequence[str]) -> list[ast.stmt]:
     return [ast.Expr(_runtime("put", _read(o), ast.Constant(a), _load(_local(n)))) for n, o, a in parts]
 
 
-def _variables(names: Names, order: Sequence[str], *blocks: Sequence[ast.stmt]) -> ast.Call:
-    """Return the variables that blocks of statements, one of which runs, change; ``names`` has all of them."""
+def _variables(names: Names, shared: Sequence[str], *blocks: Sequence[ast.stmt]) -> ast.Call:
+    """Return the variables that blocks of statements, one of which runs, change; ``names`` has all of them.
+
+    Those of the list ``shared`` are seen by other functions, too.
+    """
+    order = names.all
     in_place = set().union(*[names_of(block).kept for block in blocks])
     mixed = names.bound & in_place
     owners = [_tuple([ast.Constant(n), _thunk(_read(n.rpartition(".")[0]))]) for n in order if "." in n]
     lists = [_strings(sorted(x)) for x in (in_place, mixed)]
-    return _runtime("Variables", _strings(order), _held(order), *lists, _tuple(owners))
+    return _runtime("Variables", _strings(order), _held(order), *lists, _tuple(owners), _held(shared))
 
 
 def _function(
@@ -255,17 +260,16 @@ def _function(
 class _Rewriter(ast.NodeTransformer):
     """Rewrites statements; every rewritten one is a few, so visits return lists."""
 
-    def __init__(self, captured: frozenset[str]) -> None:
+    def __init__(self, inner: InnerFunctions) -> None:
         self.count = 0
-        self.captured = captured
-        """Variables that functions inside use: they must stay the variables that these see."""
+        self.inner = inner
 
     @classmethod
-    def of(cls, statements: list[ast.stmt]) -> list[ast.stmt]:
+    def of(cls, function: ast.FunctionDef) -> list[ast.stmt]:
         """Return a function's statements, rewritten."""
-        captured = captured_names(statements)
-        plain = without_early_returns(without_matches(statements))
-        return cls(captured).function_body(without_exits(plain))
+        inner = InnerFunctions(function)
+        plain = without_early_returns(without_matches(function.body))
+        return cls(inner).function_body(without_exits(plain))
 
     def function_body(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
         """Rewrite a function's statements, in which an `if` may return."""
@@ -279,7 +283,7 @@ class _Rewriter(ast.NodeTransformer):
         return done
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        node.body = _Rewriter.of(node.body)
+        node.body = _Rewriter.of(node)
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> Any:
@@ -313,10 +317,11 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_If(self, node: ast.If) -> Any:
         names = names_of([*node.body, *node.orelse])
-        if reason := self._reason(names, node.test):
+        shared = self._shared(names, [*node.body, *node.orelse])
+        if reason := self._reason(names, shared, node.test):
             return self._left(node, reason)
         order = names.all
-        variables = _variables(names, order, node.body, node.orelse)
+        variables = _variables(names, shared, node.body, node.orelse)
         result = _held(order)
         then, other = self._name("then"), self._name("other")
         functions = [
@@ -328,10 +333,11 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_While(self, node: ast.While) -> Any:
         names = names_of(node.body)
-        if reason := self._reason(names, node.test) or ("an else" if node.orelse else ""):
+        shared = self._shared(names, node.body)
+        if reason := self._reason(names, shared, node.test) or ("an else" if node.orelse else ""):
             return self._left(node, reason)
         order = names.all
-        variables = _variables(names, order, node.body)
+        variables = _variables(names, shared, node.body)
         result = _held(order)
         test, body = self._name("test"), self._name("body")
         functions = [
@@ -343,9 +349,10 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_For(self, node: ast.For) -> Any:
         names = names_of(node.body)
+        shared = self._shared(names, node.body)
         iterator, target = node.iter, node.target
         counts = isinstance(iterator, ast.Call) and isinstance(iterator.func, ast.Name) and iterator.func.id == "range"
-        if self._reason(names) or node.orelse or not counts or not isinstance(target, ast.Name):
+        if self._reason(names, shared) or node.orelse or not counts or not isinstance(target, ast.Name):
             node.iter = self.visit(node.iter)
             node.body, node.orelse = self._block(node.body), self._block(node.orelse)
             return node
@@ -356,7 +363,7 @@ class _Rewriter(ast.NodeTransformer):
         names.bound.add(target.id)
         order = names.all
         result = _held(order)
-        variables = _variables(names, order, node.body)
+        variables = _variables(names, shared, node.body)
         body, index = self._name("body"), self._name("index")
         start = ast.copy_location(ast.Assign([ast.Name(target.id, ast.Store())], _load(index)), node)
         function = _function(body, [index, *order], [start, *self._block(node.body)], result, node)
@@ -372,10 +379,11 @@ class _Rewriter(ast.NodeTransformer):
         if not always_returns(other):
             other += rest
         names = names_of([*then, *other], (ast.Return,))
-        if self._reason(names, node.test):
+        shared = self._shared(names, [*then, *other])
+        if self._reason(names, shared, node.test):
             return None
         order = names.all
-        variables = _variables(names, order, then, other)
+        variables = _variables(names, shared, then, other)
         functions = [
             self._returning(self._name(kind), order, body, node) for kind, body in (("then", then), ("other", other))
         ]
@@ -395,14 +403,21 @@ class _Rewriter(ast.NodeTransformer):
         paired = [_Pairing(result).visit(s) for s in inner]
         return _function(name, order, paired, _tuple([ast.Constant(None), result]), like)
 
-    def _reason(self, names: Names, test: ast.expr | None = None) -> str:
+    def _shared(self, names: Names, block: Sequence[ast.stmt]) -> list[str]:
+        """Return what a block changes that functions outside it use; arrays that it only writes into need no name."""
+        bound = names.bound | names.updated
+        shared = self.inner.shared(bound, names.written - bound, block)
+        names.written.difference_update(shared)
+        return shared
+
+    def _reason(self, names: Names, shared: Sequence[str], test: ast.expr | None = None) -> str:
         """Return why statements must be left as they are; nothing if they need not."""
         if names.obstacle:
             return names.obstacle
         if test is not None and _assigns(test):
             return "an assignment in its test"
-        shared = sorted(self.captured.intersection(names.bound | names.updated | names.written))
-        return f"the variable {shared[0]!r}, which a function inside uses" if shared else ""
+        bound = [n for n in shared if n in names.bound | names.updated]
+        return f"the variable {bound[0]!r}, which a function inside uses" if bound else ""
 
     def _left(self, node: ast.If | ast.While, reason: str) -> ast.stmt:
         """Leave a statement as it is, but for what is in it, and for what is said where its test is not known."""

@@ -39,6 +39,8 @@ class Variables:
         Those that are changed in place and bound to another object, too.
     owners : sequence of (str, callable), optional
         Of names that are attributes, as ``self.total``: what gives the object.
+    shared : sequence, optional
+        Values of variables that are changed in place and that functions inside use: arrays, or nothing can be told.
     """
 
     def __init__(
@@ -48,14 +50,15 @@ class Variables:
         in_place: Iterable[str] = (),
         mixed: Iterable[str] = (),
         owners: Iterable[tuple[str, Callable[[], Any]]] = (),
+        shared: Sequence[Any] = (),
     ) -> None:
         self.names, self.values = tuple(names), tuple(values)
         self.in_place, self.mixed = frozenset(in_place), frozenset(mixed)
-        self.owners = dict(owners)
+        self.owners, self.shared = dict(owners), shared
 
     def having(self, values: Sequence[Any]) -> Variables:
         """Return the same variables with other values."""
-        return Variables(self.names, values, self.in_place, self.mixed, self.owners.items())
+        return Variables(self.names, values, self.in_place, self.mixed, self.owners.items(), self.shared)
 
     def missing(self) -> list[str]:
         """Return the names of those that have no value yet, but surely will where it is asked for."""
@@ -63,6 +66,14 @@ class Variables:
 
     def check(self, what: str) -> None:
         """Raise where an array's changes could not be told from those of the object that takes its name."""
+        for found in self.shared:
+            if isinstance(found, list | dict | set):
+                raise UnsupportedError(
+                    f"{what} on a traced condition changes a {type(found).__name__} that a function inside uses",
+                    where=capture_location(),
+                    why="only arrays can be told apart afterwards wherever they are seen",
+                    fix="use an array, or hand it to the function as an argument",
+                )
         for name, found in zip(self.names, self.values, strict=True):
             if name in self.mixed and _is_array(found) and not (what == "an if" and can_be_lent(found)):
                 raise UnsupportedError(

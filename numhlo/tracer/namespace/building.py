@@ -13,9 +13,10 @@ import ml_dtypes
 import numpy as np
 
 from numhlo.lowering.ir import TensorType
-from numhlo.lowering.ops import comparison, conversion
+from numhlo.lowering.ops import comparison, control_flow, conversion
 from numhlo.lowering.ops import creation as creation_ops
 from numhlo.lowering.ops import elementwise as ops
+from numhlo.lowering.ops.annotations import STOP_GRADIENT, make_annotation
 from numhlo.lowering.ops.primitive import Primitive
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.namespace.core import SCALARS, full_of, shape_of
@@ -113,3 +114,19 @@ def copysign(x: Any, y: Any) -> Any:
     bits = sign_bits(x)
     low = int(np.iinfo(bits.dtype).min)
     return bitcast(either(both(bits, ~low), both(sign_bits(y), low)), x.dtype)
+
+
+def with_sign_of(x: Any, y: Any) -> Any:
+    """Return what `copysign` does, with derivatives by ``x``: its own number, or the negated one."""
+    return select(less(differ(sign_bits(x), sign_bits(y)), 0), negate(x), x)
+
+
+def fixed(x: Any) -> Any:
+    """Return the same array, a constant for derivatives."""
+    type = TensorType(shape_of(x), x.dtype)
+    return bind1(control_flow.COMPOSITE, x, attributes=make_annotation(STOP_GRADIENT, type), results=[type])
+
+
+def with_slope_of(x: Any, zero: Any) -> Any:
+    """Return a zero of either sign, for derivatives a finite ``x``: ``zero - (fixed x - x)``."""
+    return subtract(zero, subtract(fixed(x), x))

@@ -13,7 +13,6 @@ import numpy as np
 from numhlo.lowering.ir import Op, TensorType
 from numhlo.lowering.ops import control_flow, creation, layout, reduction
 from numhlo.lowering.ops import elementwise as ops
-from numhlo.lowering.ops.annotations import STOP_GRADIENT, make_annotation
 from numhlo.tracer.bind import bind, bind1, trace_region
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.core import convert, shape_of
@@ -96,7 +95,7 @@ def float_divmod(x: Any, y: Any) -> tuple[Any, Any]:
     quotient = b.divide(b.subtract(x, truncated), y)
     quotient = b.select(wrong, b.subtract(quotient, 1), quotient)
     rest = b.select(wrong, b.add(truncated, y), truncated)
-    rest = b.select(nonzero, rest, _with_slope_of(truncated, b.copysign(zero, y)))
+    rest = b.select(nonzero, rest, b.with_slope_of(truncated, b.copysign(zero, y)))
     exact = b.divide(x, y)
     whole = b.floor(quotient)
     whole = b.select(b.greater(b.subtract(quotient, whole), 0.5), b.add(whole, 1), whole)
@@ -104,13 +103,6 @@ def float_divmod(x: Any, y: Any) -> tuple[Any, Any]:
     undefined = b.is_nan(truncated)
     whole = b.select(b.equal(y, zero), exact, b.select(undefined, truncated, whole))
     return whole, b.select(undefined, truncated, rest)
-
-
-def _with_slope_of(x: Any, zero: Any) -> Any:
-    """Return a zero of either sign, for derivatives ``x``, where that is zero, too: ``zero - (fixed x - x)``."""
-    type = TensorType(shape_of(x), x.dtype)
-    fixed = bind1(control_flow.COMPOSITE, x, attributes=make_annotation(STOP_GRADIENT, type), results=[type])
-    return b.subtract(zero, b.subtract(fixed, x))
 
 
 def gcd(x: Any, y: Any) -> Any:

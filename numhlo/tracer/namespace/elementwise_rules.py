@@ -129,7 +129,7 @@ RULES: dict[np.ufunc, Rule] = {
     np.cbrt: direct(ops.CBRT),
     np.ceil: by_kind(direct(ops.CEIL), of_integers=unchanged),
     np.conjugate: by_kind(unchanged, complex_rules.conjugate),
-    np.copysign: b.copysign,
+    np.copysign: b.with_sign_of,
     np.cos: direct(ops.COSINE),
     np.cosh: named("cosh"),
     np.deg2rad: _scaled(math.pi / 180),

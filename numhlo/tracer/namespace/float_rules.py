@@ -82,6 +82,7 @@ def nextafter(x: Any, y: Any) -> Any:
 
 def spacing(x: Any) -> Any:
     """Return the distance to the neighbour away from zero, with ``x``'s sign; upwards for float16, as in NumPy."""
+    x = b.fixed(x)
     if x.dtype == np.float16:
         upward = b.subtract(nextafter(x, b.constant(np.inf, x)), x)
         return b.select(b.is_finite(x), upward, np.nan)
@@ -98,8 +99,9 @@ def trunc(x: Any) -> Any:
 def modf(x: Any) -> tuple[Any, Any]:
     """Return the fractional and the whole part, both with ``x``'s sign."""
     whole = trunc(x)
-    fraction = b.select(b.equal(b.absolute(x), np.inf), 0.0, b.subtract(x, whole))
-    return b.copysign(fraction, x), whole
+    zero = b.copysign(b.constant(0, x), x)
+    fraction = b.select(b.equal(x, whole), b.with_slope_of(x, zero), b.subtract(x, whole))
+    return b.select(b.equal(b.absolute(x), np.inf), zero, fraction), whole
 
 
 def frexp(x: Any) -> tuple[Any, Any]:
@@ -111,7 +113,7 @@ def frexp(x: Any) -> tuple[Any, Any]:
     exponent = b.shift_right(b.both(bits, mask), mantissa)
     exponent = b.subtract(exponent, b.select(tiny, b.constant(mantissa + bias - 1, bits), bias - 1))
     regular = b.both(b.is_finite(x), b.unequal(x, 0))
-    fraction = b.bitcast(b.either(b.both(bits, ~mask), (bias - 1) << mantissa), x.dtype)
+    fraction = scale_by_power_of_two(x, b.negate(exponent))
     return b.select(regular, fraction, x), convert(b.select(regular, exponent, 0), np.int32)
 
 
