@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from numhlo.backend.emit.access import Access, NonlinearViewError, contiguous, reshape_strides, whole_array
 from numhlo.backend.emit.expressions import IDENTITY, SCALAR
 from numhlo.backend.emit.maps import Store
 from numhlo.backend.emit.registers import REGISTERS
+from numhlo.backend.emit.sizes import reckoned, settled
 from numhlo.backend.emit.tables import KERNELS, VIEW, RootRule
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ops import layout as ops
@@ -68,6 +69,9 @@ SMALL = 512
 
 MOST_INTERLEAVED = 8
 """Operands of several elements that one loop writes."""
+
+LARGE = 4096
+"""Elements of a padded array from which on nothing is written twice."""
 
 MOST_ONES = 100
 """Operands of one element that one kernel writes; compile times grow with it."""
@@ -128,7 +132,7 @@ def _meets_closely(op: Op) -> bool:
 
 
 def emit_pad(op: Op, planner: Any) -> None:
-    """Append a launch that fills the result with the padding value, and one that writes the operand into it."""
+    """Append launches that write the padding value around the operand, and one that writes the operand."""
     operand, padding = op.operands
     result, register = op.result, REGISTERS[op.result.tensor.dtype]
     planner.output(result)
@@ -137,14 +141,42 @@ def emit_pad(op: Op, planner: Any) -> None:
     everywhere = SCALAR if result.tensor.ndim else IDENTITY
     expressions = planner.expressions(kept.result.tensor.shape)
     if result.tensor.size > kept.result.tensor.size:
-        fill = planner.expressions(result.tensor.shape)
-        node = fill.visit(padding, everywhere)
-        parts.append((fill, [Store(node, result, whole_array(result.tensor.shape), register)]))
+        for shape, place_of_border in _borders(op, kept.result.tensor.shape):
+            fill = planner.expressions(shape)
+            parts.append((fill, [Store(fill.visit(padding, everywhere), result, place_of_border, register)]))
     else:
         expressions.visit(padding, everywhere)  # the NumPy engine takes all operands
     node = expressions.visit(operand, expressions.push(kept, IDENTITY) if operand.tensor.ndim else IDENTITY)
     parts.append((expressions, [Store(node, result, place, register)]))
     planner.launch_parts(op, parts)
+
+
+def _borders(op: Op, kept: Sequence[int]) -> Iterator[tuple[tuple[int, ...], Access]]:
+    """Give the shapes and places of boxes that cover a pad's padding: two an axis, or the whole result if it is small.
+
+    What the operand is written to is not written before.
+    """
+    shape = op.result.tensor.shape
+    strides = contiguous(shape)
+    if op.result.tensor.size < LARGE or any(op.attributes["interior_padding"]) or 0 in kept:
+        yield shape, whole_array(shape)
+        return
+    box = [(0, extent) for extent in shape]
+    for axis, (low, extent) in enumerate(zip(op.attributes["edge_padding_low"], shape, strict=True)):
+        first = _at_least_0(low, 0)
+        for begin, end in ((0, first), (first + kept[axis], extent)):
+            if begin < end:
+                sizes = [settled(stop - start) for start, stop in (*box[:axis], (begin, end), *box[axis + 1 :])]
+                starts = [start for start, _ in (*box[:axis], (begin, end))]
+                offset = settled(sum(a * s for a, s in zip(starts, strides, strict=False)))
+                yield (
+                    tuple(sizes),
+                    Access(offset, tuple(0 if n == 1 else s for n, s in zip(sizes, strides, strict=True))),
+                )
+        box[axis] = (first, first + kept[axis])
+
+
+_at_least_0 = reckoned(max)
 
 
 def _visible(op: Op) -> tuple[Op, Access]:

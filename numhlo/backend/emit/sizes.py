@@ -314,6 +314,18 @@ class UnknownScalar:
     __hash__ = None  # type: ignore[assignment]
 
 
+def settled(number: Any) -> Any:
+    """Return a number that was reckoned from sizes, as itself if it is a plain one.
+
+    Examples
+    --------
+    >>> settled(40)
+    40
+    """
+    plain = PLAIN if isinstance(number, Size) else ()
+    return next((known for known in plain if number == known), number)
+
+
 def _distance(first: int, second: int) -> int:
     return abs(first - second)
 

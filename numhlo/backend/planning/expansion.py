@@ -17,6 +17,7 @@ from numhlo.backend.planning.complex_sums import expand_complex_sums, is_complex
 from numhlo.backend.planning.late_operands import is_chained, put_late_operands_last
 from numhlo.backend.planning.rows_ahead import compute_rows_ahead, has_rows_ahead
 from numhlo.backend.planning.rows_behind import compute_rows_behind
+from numhlo.backend.planning.seams import cut_at_seams, has_seams
 from numhlo.backend.planning.short_sums import expand_short_sum, is_short_sum
 from numhlo.backend.planning.sinking import sunk_into
 from numhlo.backend.planning.sliding import SLIDING, expand_sliding, is_sliding
@@ -57,12 +58,14 @@ def expand(region: Region) -> Region:
     if moved or copy.drops:
         remove_dead_ops(expanded)
     put_late_operands_last(expanded)
+    if cut_at_seams(expanded):
+        remove_dead_ops(expanded)
     return expanded
 
 
 def _is_changed(op: Op) -> bool:
     changed = _expansion(op) or filled_by(op) or sunk_into(op) or is_chained(op) or has_rows_ahead(op)
-    return bool(changed)
+    return bool(changed) or has_seams(op)
 
 
 def _is_plain_composite(op: Op) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
+from numhlo.backend.planning.parts import is_parts, part_count
+from numhlo.backend.planning.reached import VIEWED
 from numhlo.backend.program import Branch, Buffer, Call, Evaluate, Exchange, Launch, Loop, Place, Program, Step
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ops.control_flow import COMPOSITE
@@ -125,9 +127,21 @@ def _launch(step: Launch) -> str:
     units = f"{step.extent} units" if step.extent != 1 else "1 unit"
     if step.follows:
         return f"goes on, {units}"
+    last = step.ops[-1] if step.ops else None
+    if last is not None and is_parts(last):
+        return f"{_in_parts(step.ops[:-1])}, in {part_count(last)} parts; {units}"
     places = groupby((op for op in step.ops if op.operands), _place)
     shown = [f"{', '.join(_counted(map(_name, ops)))} {place}".rstrip() for place, ops in places]
     return f"{'; '.join(shown) or 'copy'}; {units}"
+
+
+def _in_parts(ops: Sequence[Op]) -> str:
+    """Return ops that every part has anew, each once, by place."""
+    names: dict[str, dict[str, None]] = {}
+    for op in ops:
+        if op.operands and op.definition not in VIEWED:  # which views a part takes depends on the part
+            names.setdefault(_place(op), {})[_name(op)] = None
+    return "; ".join(f"{', '.join(found)} {place}".rstrip() for place, found in names.items())
 
 
 def _counted(names: Iterable[str]) -> Iterator[str]:

@@ -88,13 +88,44 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> A
         return _pad_statistic(source, widths, mode, options.get("stat_length"))
     if options.get("reflect_type", "even") == "odd":
         return _pad_odd(source, widths, mode)
-    padded: Any = new_array(_pad_constant(source, widths, 0))
     for axis, (low, high) in enumerate(widths):
-        places = int(low) + np.pad(np.arange(source.shape[axis]), (low, high), mode)
-        for border in (slice(0, low), slice(low + source.shape[axis], None)):
-            if places[border].size:
-                padded[(*[slice(None)] * axis, border)] = advanced.take(padded, places[border], axis, "raise")
-    return padded
+        if low or high:
+            places = np.pad(np.arange(source.shape[axis]), (low, high), mode)
+            before, after = places[:low], places[low + source.shape[axis] :]
+            source = concatenate_arrays([*_border(source, before, axis), source, *_border(source, after, axis)], axis)
+    return source if widths.any() else new_array(source)
+
+
+MOST_RUNS = 4
+"""Slices that a border is made of; longer ones are read place by place."""
+
+
+def _border(source: Tracer, places: np.ndarray, axis: int) -> list[Any]:
+    """Return arrays which, one after the other, are the elements at some places of an axis."""
+    parts: list[Any] = []
+    first = 0
+    while first < len(places):
+        step = int(places[first + 1] - places[first]) if first + 1 < len(places) else 1
+        end = first + 1
+        while end < len(places) and places[end] - places[end - 1] == step:
+            end += 1
+        if len(parts) == MOST_RUNS:
+            return [advanced.take(source, places, axis, "raise")]
+        parts.append(_run(source, int(places[first]), step, end - first, axis))
+        first = end
+    return parts
+
+
+def _run(source: Tracer, first: int, step: int, count: int, axis: int) -> Any:
+    """Return elements of an axis from one on, in steps: forwards, backwards, or the same again and again."""
+    last = first + step * (count - 1)
+    before = [slice(None)] * axis
+    part = source[(*before, slice(min(first, last), max(first, last) + 1, abs(step) or 1))]  # type: ignore[index]
+    if step < 0:
+        return bind1(layout.REVERSE, part, attributes={"dimensions": (axis,)})
+    if step == 0:
+        return broadcast_to_shape(part, (*source.shape[:axis], count, *source.shape[axis + 1 :]))
+    return part
 
 
 def _pad_odd(source: Tracer, widths: np.ndarray, mode: Any) -> Any:

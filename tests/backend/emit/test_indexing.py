@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import numhlo
+from numhlo.backend.emit import layout
 from numhlo.backend.planning import plan
 from numhlo.lowering.interpreter import interpret
 from tests.backend.plain_engine import assert_same_bits, run_plain
-from tests.backend.programs import evaluated, from_jax, launched
+from tests.backend.programs import all_steps, evaluated, from_jax, launched
 
 X = np.linspace(-2, 3, 48, dtype=np.float32).reshape(6, 8)
 ROWS = np.array([0, 3, -1, 9, 2])
@@ -79,6 +80,18 @@ def test_cases(name):
 
 def test_gather_fuses_with_what_is_around_it():
     assert len(launched(plan(from_jax(lambda x, i: jnp.sum(x[i] * 2, 1), X, ROWS)))) == 1
+
+
+@pytest.mark.parametrize("widths", [((1, 2), (0, 3)), ((0, 0), (2, 0)), ((-1, 2), (3, -2)), ((4, 0), (-1, -1))])
+def test_no_element_of_a_large_padded_array_is_written_twice(widths, monkeypatch):
+    config = [(low, high, 0) for low, high in widths]
+    function = from_jax(lambda x: jax.lax.pad(x * 2, jnp.float32(1.5), config), X)
+    monkeypatch.setattr(layout, "LARGE", 1)
+    program = plan(function)
+    (result,) = run_plain(program, [X])
+    np.testing.assert_array_equal(result, np.asarray(jax.lax.pad(X * 2, np.float32(1.5), config)))
+    *borders, kept = [step.bytes for step in all_steps(program)]
+    assert sum(borders) + kept // 2 == result.nbytes  # half of the last is read
 
 
 def test_updates_happen_in_place():

@@ -47,7 +47,12 @@ def recurrence(x, w):
     return numhlo.lax.scan(lambda c, row: (np.tanh(c * 0.5 + row), c.sum()), w[0], x @ w)
 
 
-FUNCTIONS = [layer, updated, relaxed, branched, recurrence]
+def rolled(x, w):
+    y = x @ w
+    return np.roll(y, 1, axis=0) - np.roll(y, -1, axis=1) + np.pad(y, ((0, 0), (1, 1)))[:, :-2]
+
+
+FUNCTIONS = [layer, updated, relaxed, branched, recurrence, rolled]
 SHAPES = [*[(40 + 7 * k, 20 + k, 101 + 13 * k) for k in range(4)], (40, 20, 4010)]
 
 
