@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.lowering.ir import Op, TensorType
+from numhlo.lowering.ir import Op, TensorType, Value
 from numhlo.lowering.ir.errors import AxisOutOfBoundsError, IntegerOverflowError, InvalidValueError, NumhloError
-from numhlo.lowering.ops import contraction, conversion, elementwise, indexing
+from numhlo.lowering.ops import contraction, conversion, elementwise, indexing, layout
+from numhlo.lowering.ops.comparison import SELECT
 from numhlo.lowering.ops.control_flow import COMPOSITE
+from numhlo.lowering.ops.creation import CONSTANT
 from numhlo.lowering.ops.gather import start_positions
 from numhlo.lowering.ops.primitive import RESULT_TYPES, Primitive
 from numhlo.lowering.ops.reduction import REDUCE
@@ -200,6 +202,8 @@ def find_out_of_bounds(op: Op, operands: Sequence[Any], results: Sequence[Any]) 
         bad = np.asarray((start < 0) | (start > last))
         if bad.any():
             value = int(np.asarray(start).reshape(-1)[int(np.argmax(bad))])
+            if value < 0 and _counts_from_the_end(_index_along(op, axis), shape[axis]):
+                value -= shape[axis]  # as it was written: -4 along an axis of 3 elements, which became -1
             return Found(f"index {value} is outside axis {axis} of length {shape[axis]}")
     return None
 
@@ -218,6 +222,46 @@ def _windows(op: Op, operands: Sequence[Any]) -> tuple[Mapping[int, Any], Sequen
     if definition is indexing.SCATTER:
         return _scatter_windows(op, operands)
     return {}, (), ()
+
+
+def _index_along(op: Op, axis: int) -> tuple[Value, int, int]:
+    """Return the indices that an op takes along an axis: which ones of how many that an array holds together."""
+    if op.definition is indexing.DYNAMIC_SLICE:
+        return op.operands[1 + axis], 0, 1
+    if op.definition is indexing.DYNAMIC_UPDATE_SLICE:
+        return op.operands[2 + axis], 0, 1
+    if op.definition is indexing.GATHER:
+        axes = tuple(op.attributes["dimension_numbers"].start_index_map)
+        return op.operands[1], axes.index(axis), len(axes)
+    axes = tuple(op.attributes["scatter_dimension_numbers"].scatter_dims_to_operand_dims)
+    return op.operands[len(op.operands) // 2], axes.index(axis), len(axes)
+
+
+PASSED_ON = frozenset({layout.RESHAPE, layout.BROADCAST_IN_DIM, layout.TRANSPOSE, layout.SLICE, conversion.CONVERT})
+
+
+def _counts_from_the_end(index: tuple[Value, int, int], extent: int) -> bool:
+    """Return whether negative indices had the extent added: ``select(i < 0, i + extent, i)``."""
+    value, number, count = index
+    op = value.owner
+    while isinstance(op, Op) and op.definition is not SELECT:
+        if op.definition is layout.CONCATENATE and len(op.operands) == count:
+            op = op.operands[number].owner
+        elif op.definition in PASSED_ON:
+            op = op.operands[0].owner
+        else:
+            return False
+    added = op.operands[1].owner if isinstance(op, Op) else None
+    if not isinstance(op, Op) or not isinstance(added, Op) or added.definition is not elementwise.ADD:
+        return False
+    return op.operands[2] in added.operands and any(_is_number(v, extent) for v in added.operands)
+
+
+def _is_number(value: Value, number: int) -> bool:
+    op = value.owner
+    while isinstance(op, Op) and op.definition in PASSED_ON:
+        op = op.operands[0].owner
+    return isinstance(op, Op) and op.definition is CONSTANT and bool(np.all(op.attributes["value"] == number))
 
 
 def _scatter_windows(op: Op, operands: Sequence[Any]) -> tuple[Mapping[int, Any], Sequence[int], Sequence[int]]:

@@ -157,7 +157,10 @@ def test_bounds():
 
     cases = [
         (lambda x, i: x[i], (x, 3), "dynamic_slice: index 3 is outside axis 0 of length 3"),
-        (lambda x, i: x[:, i], (x, np.array([0, -5])), "gather: index -1 is outside axis 1 of length 4"),
+        (lambda x, i: x[:, i], (x, np.array([0, -5])), "gather: index -5 is outside axis 1 of length 4"),
+        (lambda x, i: x[1, i], (x, -6), "dynamic_slice: index -6 is outside axis 1 of length 4"),
+        (lambda x, i: x[i, i], (x, np.array([2, -4])), "gather: index -4 is outside axis 0 of length 3"),
+        (write, (x, np.array([1, -5])), "scatter: index -5 is outside axis 0 of length 3"),
         (write, (x, np.array([1, 3])), "scatter: index 3 is outside axis 0 of length 3"),
         (
             lambda x, i: lax.dynamic_slice(x, (0, i), (1, 2)),
