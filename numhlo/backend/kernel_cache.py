@@ -8,6 +8,7 @@ longest.
 from __future__ import annotations
 
 import os
+import sys
 from concurrent.futures import Future
 from itertools import count
 from weakref import WeakValueDictionary
@@ -72,7 +73,9 @@ class KernelHandle:
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until the kernel is loaded or failed; return whether it is."""
         compiler_service().answered.set()
-        return self.done or self._arrived.wait(-1 if seconds is None else seconds)
+        if self.done or sys.is_finalizing():  # no thread runs any more that could bring it
+            return self.done
+        return self._arrived.wait(-1 if seconds is None else seconds)
 
     def finish(self, code: bytes, origin: str) -> None:
         """Load object code."""

@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, cast
 
@@ -22,9 +23,12 @@ from numhlo.backend.compiler.address_space import shortage_there
 from numhlo.backend.compiler.messages import Message, read_message, write_message
 from numhlo.backend.nameless_files import open_nameless
 from numhlo.lowering.ir.errors import InternalError
+from numhlo.lowering.ir.interruptions import ProcessLock
 
 START_SECONDS = 60.0
 JOB_SECONDS = 120.0
+END_SECONDS = 10.0
+FORK_SECONDS = 5.0
 MOST_MEMORY = 768 << 20
 """Bytes in use after a kernel beyond which a process is replaced: Numba keeps something of everything it compiles."""
 REMOVED_PREFIXES = ("NUMBA_", "PYTHON")
@@ -85,6 +89,27 @@ def can_start_processes() -> bool:
     return bool(sys.executable) and not getattr(sys, "frozen", False) and sys.platform not in ("emscripten", "wasi")
 
 
+_between_forks = ProcessLock()
+"""A fork in the middle of `subprocess.Popen` would give the child an end of each pipe: this side would not learn that
+the new process has begun, nor that one that it gave up has ended, before the child ends."""
+_forking: list[Callable[[], None]] = []
+
+
+def _before_fork() -> None:
+    lock = _between_forks.own
+    if lock.acquire(timeout=FORK_SECONDS):
+        _forking.append(lock.release)
+
+
+def _after_fork() -> None:
+    while _forking:
+        _forking.pop()()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_forking.clear)
+
+
 class CompilerProcess:
     """A running compiler process, owned by one thread.
 
@@ -108,22 +133,23 @@ class CompilerProcess:
         program = f"{END_LATER.format(seconds=START_SECONDS)}; {START}"
         command = [sys.executable, "-P", "-S", "-W", "ignore", "-c", program, *search_path()]
         try:
-            self.popen = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self.errors,
-                bufsize=0,  # a buffer's lock, held by a thread that reads, would stop a fork of this process
-                env=environment(),
-                cwd=os.sep,  # the user's folder may go away
-                start_new_session=True,  # Ctrl-C in the terminal is not for it
-            )
+            with _between_forks.own:
+                self.popen = subprocess.Popen(
+                    command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=self.errors,
+                    bufsize=0,  # a buffer's lock, held by a thread that reads, would stop a fork of this process
+                    env=environment(),
+                    cwd=os.sep,  # the user's folder may go away
+                    start_new_session=True,  # Ctrl-C in the terminal is not for it
+                )
         except BaseException:
             self.errors.close()
             raise
         self._stdin, self._stdout = cast("IO[bytes]", self.popen.stdin), cast("IO[bytes]", self.popen.stdout)
         try:
-            self._read(START_SECONDS)
+            self._exchange(START_SECONDS)
         except BaseException:
             self.close()
             raise
@@ -141,15 +167,12 @@ class CompilerProcess:
         CompilerDiedError
             If the process ends meanwhile, by itself or for taking more than `JOB_SECONDS`.
         """
-        try:
-            write_message(self._stdin, Message({"name": name}, source.encode()))
-        except OSError as error:
-            raise self._death(JOB_SECONDS) from error
-        reply = self._read(JOB_SECONDS)
+        reply = self._exchange(JOB_SECONDS, Message({"name": name}, source.encode()))
         self.memory = reply.header.get("memory", 0)
         return reply
 
-    def _read(self, seconds: float) -> Message:
+    def _exchange(self, seconds: float, question: Message | None = None) -> Message:
+        """Return the answer to a question, or the first message; who hasn't read the one in time is ended, too."""
         late = threading.Event()
 
         def end() -> None:
@@ -160,6 +183,8 @@ class CompilerProcess:
         limit.daemon = True
         limit.start()
         try:
+            if question is not None:
+                write_message(self._stdin, question)
             return read_message(self._stdout)
         except (EOFError, OSError) as error:
             raise self._death(seconds, late.is_set()) from error
@@ -191,7 +216,10 @@ class CompilerProcess:
         if self.owner != os.getpid():
             self.popen.returncode = 0  # not our child: nothing to wait for, nothing to warn about
             return
-        self.popen.wait()
+        with contextlib.suppress(
+            subprocess.TimeoutExpired
+        ):  # the system may not be done with it: nobody waits for that
+            self.popen.wait(END_SECONDS)
 
 
 def _close_quietly(stream: IO[bytes]) -> None:

@@ -6,6 +6,7 @@ import _thread
 import collections
 import itertools
 import os
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterable
@@ -133,6 +134,8 @@ def start(thread: threading.Thread) -> None:
     >>> latch.wait(60.0)
     True
     """
+    if sys.is_finalizing():  # a finalizer's call: who waited for a thread to begin would wait for ever
+        raise RuntimeError("no thread begins at interpreter shutdown")
     if threading.current_thread() is not threading.main_thread():
         return thread.start()
     failed: list[RuntimeError] = []
