@@ -5,6 +5,7 @@ inherit it, so all of them share one kernel cache and every kernel is compiled o
 """
 
 import contextlib
+import faulthandler
 import gc
 import importlib
 import os
@@ -107,6 +108,15 @@ def pytest_collection_finish() -> None:
 
 def pytest_report_header(config: pytest.Config) -> str:
     return f"random seed: {config.getoption('--seed')}"
+
+
+MOST_SECONDS_TO_END = 900
+"""For reports and the interpreter's end: what hangs there, in no test, is shown with its stacks and ended."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish() -> None:
+    faulthandler.dump_traceback_later(MOST_SECONDS_TO_END, exit=True, file=sys.__stderr__ or 2)
 
 
 def pytest_unconfigure() -> None:

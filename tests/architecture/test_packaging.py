@@ -14,7 +14,7 @@ SIZE_LIMIT = 2_000_000
 @pytest.mark.slow
 def test_wheel_content(tmp_path):
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=200)
     (wheel,) = tmp_path.glob("*.whl")
     assert wheel.name.endswith("-py3-none-any.whl")
     assert wheel.stat().st_size < SIZE_LIMIT

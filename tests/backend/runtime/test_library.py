@@ -17,6 +17,7 @@ from numhlo.lowering.ir.errors import InternalError
 from numhlo.lowering.ops import elementwise
 from numhlo.lowering.ops.primitive import make_op
 from tests.backend.both_ways import run_native, run_python
+from tests.backend.child import status_of
 
 KINDS = ("f32", "f64", "c64", "c128")
 
@@ -140,7 +141,7 @@ def test_the_child_of_a_fork_has_the_number_that_a_call_in_another_thread_holds(
         child = os.fork()
         if child == 0:
             os._exit(0 if get() == 2 and pool.words[layout.BLAS_HOLDERS] == 0 else 1)
-        assert os.waitpid(child, 0)[1] == 0
+        assert status_of(child) == 0
     finally:
         pool.words[layout.BLAS_HOLDERS] = 0
         set_threads(before)
