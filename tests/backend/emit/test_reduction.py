@@ -164,6 +164,17 @@ def test_elements_are_computed_and_stored_on_the_way(rng):
         assert len(launched(program)) == 1
 
 
+@pytest.mark.parametrize("columns", [3, 10, 70])
+def test_what_is_stored_on_the_way_decides_how_memory_is_walked(columns, rng):
+    """Of a matrix that is made from a column, the sums of columns go along the rows that are stored."""
+    x = rng.integers(0, columns, 150).astype(np.int32)
+    one_hot = from_jax(lambda x: (y := (x[:, None] == jnp.arange(columns)).astype(F32), y.sum(0)), x)
+    (source,) = sources(check(one_hot, [x]))
+    assert "column0" in source
+    across = from_jax(lambda x: (y := (x == jnp.arange(columns)[:, None]).astype(F32), y.sum(1)), x)
+    assert not any("column0" in source for source in sources(check(across, [x])))
+
+
 def test_what_few_columns_share_is_computed_once(rng):
     x, w = random_array(rng, TensorType((5, 70, 3), F32)), random_array(rng, TensorType((5, 70), F32))
     traced = from_jax(lambda x, w: (jnp.sqrt(jnp.abs(w))[:, :, None] * x).sum(1), x, w)
