@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import numhlo
-from numhlo.lowering.ir.errors import ConcretizationError
+from numhlo.lowering.ir.errors import UnsupportedError
 
 X = np.array([2.0, -1.0, 3.5, 0.0])
 
@@ -33,8 +33,41 @@ PROGRAMS = {
         x.flags.owndata,
     ),
     "of what is chosen": lambda x: (sum(x[x > 0]), max(x[x < 3]), min(x[x < 3]), sum(x[x > 0] > 3)),
+    "ordered by keys": lambda x: (
+        max(range(4), key=lambda k: x[k]),
+        min(enumerate(x), key=lambda pair: pair[1]),
+        *sorted(range(4), key=lambda k: x[k] ** 2),
+        *sorted([x[0], x[3], 1.0], reverse=True),
+        *sorted(((k % 2, v) for k, v in enumerate(x)), key=lambda pair: (pair[0], -pair[1])),
+        max(range(40), key=lambda k: np.sin(x[0] * k)),
+    ),
+    "ordered pairs": lambda x: (max((v, k) for k, v in enumerate(x)), min((v > 0, v) for v in x), in_order(list(x))),
+    "defaults": lambda x: (max((v for v in x[:0]), default=3), min([x[0]], default=2), max(x[0], x[2], key=abs)),
+    "equal keys": lambda x: (
+        max([(1.0, x[0]), (2.0, x[0])], key=lambda pair: pair[1])[0],
+        *[k for k, _ in sorted([(1, x[0]), (2, x[0]), (0, x[1])], key=lambda pair: pair[1], reverse=True)],
+    ),
+    "bool": lambda x: (bool(x[0]), bool(x[3] > 1), bool(x[3])),
+    "from an iterator": lambda x: (np.fromiter((2 * v for v in x), float), np.fromiter(iter(range(5)), int, 2)),
+    "module math": lambda x: (
+        math.isclose(x[0], x[0] + 1e-12),
+        math.isclose(x[0], x[1], rel_tol=5),
+        math.isclose(x[0] * np.inf, np.inf),
+        math.dist(x[:2], x[2:]),
+        math.hypot(x[0], x[1], 2.0),
+        math.fsum(x),
+        *math.modf(x[2]),
+        math.ulp(x[1]),
+        math.gamma(x[0]),
+        math.lgamma(x[2]) - math.log(math.gamma(x[2])) > 1e-9,
+    ),
     "complex": lambda x: (complex(x[0], x[1]), complex(x[0], 2), complex(x[0]), complex(1, 2)),
 }
+
+
+def in_order(items):
+    items.sort(key=lambda v: -v)
+    return np.array(items)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -89,6 +122,9 @@ def test_numbers_stay_weak():
     assert f(X).dtype == np.complex64
 
 
-def test_a_key_needs_values():
-    with pytest.raises(ConcretizationError):
-        numhlo.jit(lambda x: sorted(x, key=lambda v: -v))(X)
+def test_what_can_not_be_chosen_by_keys():
+    names = ["first", "second"]
+    with pytest.raises(UnsupportedError, match=r"(?s)max\(\) by traced keys.*test_stand_ins.*index it by argmax"):
+        numhlo.jit(lambda x: max(names, key=lambda name: x[names.index(name)]))(X)
+    with pytest.raises(ValueError, match="empty"):
+        numhlo.jit(lambda x: max(v for v in x[:0]))(X)

@@ -29,7 +29,11 @@ from numhlo.tracer import foreign_values, marked_calls
 from numhlo.tracer.control_flow import branches, loops, scan
 from numhlo.tracer.marked_calls import MarkedCodes
 from numhlo.tracer.namespace.core import FUNCTIONS, SEQUENCES, contains_tracer
-from numhlo.tracer.plain_python import special_methods
+from numhlo.tracer.plain_python import (
+    math_functions,  # noqa: F401 - they get their stand-ins
+    ordering,
+    special_methods,
+)
 from numhlo.tracer.plain_python.captured_walk import is_library
 from numhlo.tracer.plain_python.code_references import Reference, content_of, outer_names, references_of
 from numhlo.tracer.plain_python.named_calls import Twins
@@ -155,6 +159,8 @@ def _builtin(method: BuiltinFunctionType) -> Any:
     owner = method.__self__
     if isinstance(owner, np.ufunc) and owner in FUNCTIONS:
         return _with_lists(method, getattr(FUNCTIONS[owner], method.__name__))
+    if type(owner) is list and method.__name__ == "sort":
+        return functools.partial(ordering.sort_in_place, owner)
     return array_method(method) if isinstance(owner, np.ndarray) else method
 
 

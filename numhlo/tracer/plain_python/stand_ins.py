@@ -10,8 +10,7 @@ from __future__ import annotations
 import builtins
 import functools
 import itertools
-import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, UnionType
 from typing import Any
 
@@ -22,9 +21,8 @@ from numhlo.lowering.ir.errors import DTypeError, UnsupportedError
 from numhlo.tracer.aliasing.views import is_contiguous
 from numhlo.tracer.arguments import WEAK
 from numhlo.tracer.array import Array
-from numhlo.tracer.namespace import index_brackets, special_functions
-from numhlo.tracer.namespace.core import FUNCTIONS, TRACEABLE, Unsized, contains_tracer, convert, is_weak
-from numhlo.tracer.namespace.searching import where
+from numhlo.tracer.namespace import index_brackets
+from numhlo.tracer.namespace.core import FUNCTIONS, TRACEABLE, Unsized, contains_tracer, convert
 from numhlo.tracer.trace import Tracer, current_trace
 
 MAKERS = frozenset({
@@ -104,6 +102,14 @@ def meshgrid(*xi: Any, **options: Any) -> tuple[Any, ...]:
     return tuple(_maker("meshgrid")(*xi, **options))
 
 
+@stands_for(np.fromiter)
+@functools.wraps(np.fromiter)
+def from_iterator(iter: Any, dtype: Any, count: int = -1, *, like: Any = None) -> Any:
+    """Return an array of what an iterator gives."""
+    items = list(iter if count < 0 else itertools.islice(iter, count))
+    return _maker("array")(items, dtype)
+
+
 @stands_for(np.poly1d)
 @functools.wraps(np.poly1d, updated=())
 def poly1d(c_or_r: Any, *args: Any, **kwargs: Any) -> Any:
@@ -159,7 +165,7 @@ class Holder:
         if len(kinds) != 1 or index.ndim or (None in kinds) or (kinds <= {((), None)}):
             return self._held[index]  # raises: Python can't index by it
         found = FUNCTIONS[np.array](self._held)[index]
-        return _weak(found) if kinds <= set(WEAK) else found
+        return as_number(found) if kinds <= set(WEAK) else found
 
 
 def _needs_trace(entry: Any) -> bool:
@@ -199,7 +205,8 @@ def _flat(classes: Any) -> Iterator[type]:
         yield classes
 
 
-def _weak(x: Any) -> Any:
+def as_number(x: Any) -> Any:
+    """Return a traced scalar as one that stands for a number of Python's."""
     x.weak = True
     return x
 
@@ -210,18 +217,18 @@ def _number(kind: type) -> Callable[..., Any]:
         x: Any = args[0] if len(args) == 1 and not kwargs else None
         if not is_unknown(x) or x.ndim or (x.dtype.kind == "c" and kind is not complex):
             return kind(*args, **kwargs)
-        return _weak(convert(x.copy(), WEAK[kind]))
+        return as_number(convert(x.copy(), WEAK[kind]))
 
     return make
 
 
-for _kind in (int, float):
+for _kind in (bool, int, float):
     stands_for(_kind)(_number(_kind))
 
 
 def _complex(*args: Any, **kwargs: Any) -> Any:
     if len(args) == 2 and any(map(is_unknown, args)) and not any(np.ndim(x) for x in args):
-        return _weak(convert(args[0] + 1j * args[1], WEAK[complex]))
+        return as_number(convert(args[0] + 1j * args[1], WEAK[complex]))
     return _number(complex)(*args, **kwargs)
 
 
@@ -234,7 +241,7 @@ def _quantifier(
     @functools.wraps(function)
     def ask(items: Any) -> Any:
         if isinstance(items, Tracer) and items.ndim == 1:
-            return _weak(FUNCTIONS[reduce](items))
+            return as_number(FUNCTIONS[reduce](items))
         found = None
         for x in items:
             if not is_unknown(x) or x.ndim:
@@ -242,7 +249,7 @@ def _quantifier(
                     return decides
                 continue
             found = x != 0 if found is None else combine(found, x != 0)
-        return (not decides) if found is None else _weak(found)
+        return (not decides) if found is None else as_number(found)
 
     return ask
 
@@ -251,22 +258,12 @@ stands_for(builtins.any)(_quantifier(builtins.any, True, np.logical_or, np.any))
 stands_for(builtins.all)(_quantifier(builtins.all, False, np.logical_and, np.all))
 
 
-@stands_for(builtins.sorted)
-@functools.wraps(builtins.sorted)
-def sort_items(items: Any, /, **options: Any) -> list[Any]:
-    """Return the elements of a traced array in order."""
-    is_line = isinstance(items, Tracer) and items.ndim == 1 and items.known() is None
-    if not is_line or options.keys() - {"reverse"}:
-        return builtins.sorted(items, **options)
-    found = list(FUNCTIONS[np.sort](items))
-    return found[::-1] if options.get("reverse") else found
-
-
 MOST_ITEMS = 16
 """Arrays of more elements are added and compared as a whole: an operation for each takes long to trace."""
 
 
-def _is_long(items: Any) -> bool:
+def is_long(items: Any) -> bool:
+    """Return whether a traced array has more elements than are worked on one by one."""
     return isinstance(items, Tracer) and items.ndim > 0 and items.shape[0] > MOST_ITEMS and items.known() is None
 
 
@@ -276,7 +273,7 @@ def add_items(items: Any, /, start: Any = 0) -> Any:
     """Return the elements of a traced array added from first to last."""
     if isinstance(items, Unsized):
         return items.call("sum", (items,), {"axis": 0}) + start
-    if not _is_long(items):
+    if not is_long(items):
         return builtins.sum(items, start)
     first = start + items[0]
     dtype = np.result_type(first.dtype, items.dtype)
@@ -287,81 +284,10 @@ def add_items(items: Any, /, start: Any = 0) -> Any:
     return FUNCTIONS[np.cumsum](FUNCTIONS[np.concatenate]([first[None], items[1:]], dtype=dtype), axis=0)[-1]
 
 
-def _place(name: str, items: Any) -> Any:
-    """Return which element of a line Python's ``max`` or ``min`` takes: the first of equals, NaN if it comes first."""
-    find: Any = getattr(np, f"arg{name}")
-    if items.dtype.kind != "f":
-        return FUNCTIONS[find](items)
-    worst = -np.inf if name == "max" else np.inf
-    missing = np.isnan(items)
-    return where(missing[0], 0, FUNCTIONS[find](where(missing, items.dtype.type(worst), items)))
-
-
-def _extreme(function: Callable[..., Any], goes_first: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def pick(*args: Any, **options: Any) -> Any:
-        if len(args) == 1 and not options and isinstance(args[0], Unsized) and args[0].ndim == 1:
-            return args[0].call(function.__name__, args, options)
-        if len(args) == 1 and not options and _is_long(args[0]) and args[0].ndim == 1 and args[0].dtype.kind in "biuf":
-            return args[0][_place(function.__name__, args[0])].copy()
-        items = list(args[0]) if len(args) == 1 and isinstance(args[0], Iterable) else list(args)
-        if options or not any(map(is_unknown, items)) or any(np.ndim(x) for x in items):
-            return function(*args, **options)
-        best = items[0]
-        for x in items[1:]:
-            best = _chosen(goes_first(x, best), x, best)
-        return best
-
-    return pick
-
-
-def _chosen(condition: Any, x: Any, y: Any) -> Any:
-    if not is_unknown(condition):
-        return x if condition else y
-    result = where(condition, x, y)
-    return _weak(result) if is_weak(x) and is_weak(y) else result
-
-
-stands_for(builtins.max)(_extreme(builtins.max, lambda x, best: x > best))
-stands_for(builtins.min)(_extreme(builtins.min, lambda x, best: x < best))
-
-
 @stands_for(builtins.len)
 def length(x: Any, /) -> Any:
     """Return the number of items; of elements that a traced mask selects, a traced integer."""
-    return _weak(x.shape[0]) if isinstance(x, Unsized) else builtins.len(x)
-
-
-# ---------------------------------------------------------------------------------------------------------- module math
-
-
-def _of_floats(name: str, function: Callable[..., Any], kind: type = float) -> None:
-    python_function = getattr(math, name, None)
-    if python_function is None:
-        return
-
-    @stands_for(python_function)
-    @functools.wraps(python_function)
-    def compute(*args: Any, **kwargs: Any) -> Any:
-        if kwargs or not any(map(is_unknown, args)) or any(np.ndim(x) for x in args):
-            return python_function(*args, **kwargs)
-        result = function(*[convert(x, np.dtype(np.float64)) if isinstance(x, Tracer) else float(x) for x in args])
-        return _weak(convert(result, WEAK[kind]))
-
-
-for _name in (
-    "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp",
-    "expm1", "exp2", "log2", "log10", "log1p", "sqrt", "cbrt", "pow", "fabs", "copysign", "fmod", "hypot", "degrees",
-    "radians",
-):  # fmt: skip
-    _of_floats(_name, getattr(np, _name))
-for _name in ("isnan", "isinf", "isfinite"):
-    _of_floats(_name, getattr(np, _name), bool)
-for _name in ("floor", "ceil", "trunc"):
-    _of_floats(_name, getattr(np, _name), int)
-_of_floats("log", lambda x, base=None: np.log(x) if base is None else np.log(x) / np.log(base))
-_of_floats("erf", special_functions.erf)
-_of_floats("erfc", special_functions.erfc)
+    return as_number(x.shape[0]) if isinstance(x, Unsized) else builtins.len(x)
 
 
 # ------------------------------------------------------------------------------------------- NumPy's scalars, iterators
@@ -464,7 +390,7 @@ class Elements:
 # ----------------------------------------------------------------------------------------------- functions of functions
 
 HIGHER_ORDER = (
-    map, filter, sorted, functools.reduce, functools.partial, itertools.accumulate, itertools.starmap, np.fromfunction,
-    np.apply_along_axis, np.apply_over_axes, np.piecewise,
+    map, filter, max, min, sorted, functools.reduce, functools.partial, itertools.accumulate, itertools.starmap,
+    np.fromfunction, np.apply_along_axis, np.apply_over_axes, np.piecewise,
 )  # fmt: skip
 """What calls the functions that it is given."""

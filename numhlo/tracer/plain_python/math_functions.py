@@ -1,0 +1,83 @@
+"""The functions of `math` on traced numbers: NumPy's, of float64, whose results stand for numbers of Python's.
+
+What raises in Python, ``math.sqrt(-1)``, gives NaN.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from numhlo.tracer.arguments import WEAK
+from numhlo.tracer.namespace import special_functions
+from numhlo.tracer.namespace.core import FUNCTIONS, contains_tracer, convert
+from numhlo.tracer.namespace.special_gamma import gamma
+from numhlo.tracer.plain_python.stand_ins import add_items, as_number, is_unknown, stands_for
+from numhlo.tracer.trace import Tracer
+
+
+def _of_floats(name: str, function: Callable[..., Any], kind: type = float) -> None:
+    python_function = getattr(math, name, None)
+    if python_function is None:
+        return
+
+    @stands_for(python_function)
+    @functools.wraps(python_function)
+    def compute(*args: Any, **kwargs: Any) -> Any:
+        if not any(map(is_unknown, args)) or any(np.ndim(x) for x in args):
+            return python_function(*args, **kwargs)
+        result = function(*map(_float, args), **kwargs)
+        pair = isinstance(result, tuple)
+        parts = [as_number(convert(part, WEAK[kind])) for part in (result if pair else [result])]
+        return tuple(parts) if pair else parts[0]
+
+
+def _float(x: Any) -> Any:
+    return convert(x, np.dtype(np.float64)) if isinstance(x, Tracer) else float(x)
+
+
+def _is_close(x: Any, y: Any, *, rel_tol: float = 1e-09, abs_tol: float = 0.0) -> Any:
+    margin = np.maximum(rel_tol * np.maximum(np.abs(x), np.abs(y)), abs_tol)
+    return (x == y) | (np.isfinite(x) & np.isfinite(y) & (np.abs(x - y) <= margin))
+
+
+for _name in (
+    "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp",
+    "expm1", "exp2", "log2", "log10", "log1p", "sqrt", "cbrt", "pow", "fabs", "copysign", "fmod", "degrees",
+    "radians", "modf", "nextafter",
+):  # fmt: skip
+    _of_floats(_name, getattr(np, _name))
+for _name in ("isnan", "isinf", "isfinite"):
+    _of_floats(_name, getattr(np, _name), bool)
+for _name in ("floor", "ceil", "trunc"):
+    _of_floats(_name, getattr(np, _name), int)
+_of_floats("log", lambda x, base=None: np.log(x) if base is None else np.log(x) / np.log(base))
+_of_floats("erf", special_functions.erf)
+_of_floats("erfc", special_functions.erfc)
+_of_floats("gamma", gamma)
+_of_floats("lgamma", special_functions.gammaln)
+_of_floats("hypot", lambda *parts: functools.reduce(np.hypot, parts, 0.0))
+_of_floats("isclose", _is_close, bool)
+_of_floats("ulp", lambda x: np.abs(np.spacing(x)))
+
+
+@stands_for(math.fsum)
+@functools.wraps(math.fsum)
+def add_floats(seq: Iterable[Any], /) -> Any:
+    """Return the sum; of traced numbers with the rounding of a sum from first to last."""
+    items = seq if isinstance(seq, Tracer) else list(seq)
+    return add_items(items, 0.0) if contains_tracer(items) else math.fsum(items)
+
+
+@stands_for(math.dist)
+@functools.wraps(math.dist)
+def distance(p: Any, q: Any, /) -> Any:
+    """Return the Euclidean distance of two points."""
+    if not contains_tracer([p, q]):
+        return math.dist(p, q)
+    p, q = (convert(FUNCTIONS[np.asarray](x), np.dtype(np.float64)) for x in (p, q))
+    return as_number(FUNCTIONS[np.sqrt](FUNCTIONS[np.sum]((p - q) ** 2)))
