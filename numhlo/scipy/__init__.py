@@ -1,13 +1,10 @@
 """`numhlo.scipy`: the parts of SciPy that can be traced."""
 
-from numhlo.scipy import linalg, signal, special, stats
+from numhlo.scipy import fft, integrate, linalg, ndimage, signal, special, stats
 from numhlo.tracer.absent import raise_absent as _raise_absent
 
-__all__ = ["linalg", "signal", "special", "stats"]
+__all__ = ["fft", "integrate", "linalg", "ndimage", "signal", "special", "stats"]
 _ADVICE = {
-    "fft": "use numhlo.numpy.fft; a DCT is the real part of an FFT of the mirrored array",
-    "ndimage": "use numhlo.numpy.interp, indexing, or lax.conv_general_dilated",
-    "integrate": "use numhlo.numpy.trapezoid, or lax.scan for differential equations",
     "interpolate": "use numhlo.numpy.interp",
     "optimize": "use numhlo.grad in a loop, or SciPy's with jac=numhlo.jit(numhlo.grad(f))",
     "sparse": "use numhlo.ops.segment_sum over the entries, or dense arrays",

@@ -3,7 +3,7 @@
 Stands on `numhlo.lowering` alone. It refuses to know how a graph is run: no kernel, no Numba, no cache of executables.
 Begin with `trace` (what a traced array is), then `function_tracing`. The folders:
 
-namespace, linear_algebra, sampling, distributions
+namespace, linear_algebra, sampling, distributions, scientific
     What users call: NumPy's functions and their kin, each in terms of ops that `bind` puts into the graph.
 control_flow, autograph
     Branches and loops of traced values, and Python's own ``if`` and ``while`` rewritten to them.

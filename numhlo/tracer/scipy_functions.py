@@ -23,7 +23,10 @@ MODULES = (
     ("scipy.linalg", "scipy.linalg"),
     ("scipy.linalg", "numpy.linalg"),
     ("scipy.signal", "scipy.signal"),
+    ("scipy.fft", "scipy.fft"),
     ("scipy.fft", "numpy.fft"),
+    ("scipy.integrate", "scipy.integrate"),
+    ("scipy.ndimage", "scipy.ndimage"),
 )
 """SciPy's modules, and those of ours that have functions of the same names."""
 

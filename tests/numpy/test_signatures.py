@@ -54,6 +54,7 @@ DECLARED = {
             "put_along_axis": "+inplace ~axis",  # has the default of take_along_axis
         },
     },
+    "its kin take it by position": {"scipy.fft": {"dctn": "another order ~orthogonalize"}},
     "objects can't be traced": {"numpy": {"array": "-ndmax"}},
     "options of ufuncs: clip has none": {"numpy": {"clip": "-**"}},
     "choices of LAPACK's drivers, and of parts of a result: slice it": {
@@ -113,6 +114,7 @@ DECLARED = {
 
 MODULES = {
     "numpy": "numpy", "numpy.linalg": "numpy.linalg", "numpy.fft": "numpy.fft", "scipy.linalg": "scipy.linalg",
+    **{f"scipy.{name}": f"scipy.{name}" for name in ("fft", "integrate", "ndimage", "signal")},
     "lax": "jax.lax", "lax.linalg": "jax.lax.linalg", "random": "jax.random", "nn": "jax.nn",
     "nn.initializers": "jax.nn.initializers", "tree_util": "jax.tree_util", "tree": "jax.tree", "ops": "jax.ops",
     "flatten_util": "jax.flatten_util", "debug": "jax.debug", "": "jax",

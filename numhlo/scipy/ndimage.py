@@ -1,0 +1,28 @@
+"""`numhlo.scipy.ndimage`: SciPy's filters of images, traced and outside tracing on the same definitions."""
+
+from numhlo.tracer.absent import raise_absent as _raise_absent
+from numhlo.tracer.scientific import grid_interpolation as _interpolation
+from numhlo.tracer.scientific import image_filters as _filters
+from numhlo.tracer.scientific.grid_interpolation import *  # noqa: F403
+from numhlo.tracer.scientific.image_filters import *  # noqa: F403
+from numhlo.tracer.sources import cite as _cite
+
+__all__ = [name for name in sorted(globals()) if name in (*_filters.__all__, *_interpolation.__all__)]
+_cite(globals(), "scipy.ndimage.{}", __all__)
+_WINDOWS = "use numpy.lib.stride_tricks.sliding_window_view of numpy.pad(x, k, 'symmetric'), and reduce the windows"
+_ADVICE = {
+    **dict.fromkeys(
+        ["maximum_filter", "minimum_filter", "median_filter", "rank_filter", "percentile_filter"], _WINDOWS
+    ),
+    **dict.fromkeys(["maximum_filter1d", "minimum_filter1d", "generic_filter", "generic_filter1d"], _WINDOWS),
+    **dict.fromkeys(["shift", "zoom", "rotate", "affine_transform"], "use map_coordinates(x, coordinates, order=1)"),
+    **dict.fromkeys(["label", "find_objects", "watershed_ift"], "use SciPy's through numhlo.pure_callback"),
+    **dict.fromkeys(["sum", "mean", "maximum", "minimum", "center_of_mass"], "use numhlo.ops.segment_sum and its kin"),
+    **dict.fromkeys(["variance", "standard_deviation", "median", "extrema", "histogram"], "use SciPy's outside"),
+    "spline_filter": "use map_coordinates with order=1, which needs none",
+}
+"""What to write instead of names that are not here."""
+
+
+def __getattr__(name: str) -> object:
+    _raise_absent(__name__, name, _ADVICE)
