@@ -3,11 +3,15 @@
 from numhlo.tracer.absent import raise_absent as _raise_absent
 from numhlo.tracer.scientific import grid_interpolation as _interpolation
 from numhlo.tracer.scientific import image_filters as _filters
+from numhlo.tracer.scientific import image_windows as _windows
 from numhlo.tracer.scientific.grid_interpolation import *  # noqa: F403
 from numhlo.tracer.scientific.image_filters import *  # noqa: F403
+from numhlo.tracer.scientific.image_windows import *  # noqa: F403
 from numhlo.tracer.sources import cite as _cite
 
-__all__ = [name for name in sorted(globals()) if name in (*_filters.__all__, *_interpolation.__all__)]
+__all__ = [
+    name for name in sorted(globals()) if name in (*_filters.__all__, *_interpolation.__all__, *_windows.__all__)
+]
 _cite(globals(), "scipy.ndimage.{}", __all__)
 _WINDOWS = "use numpy.lib.stride_tricks.sliding_window_view of numpy.pad(x, k, 'symmetric'), and reduce the windows"
 _ADVICE = {

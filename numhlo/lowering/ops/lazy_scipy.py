@@ -18,8 +18,8 @@ def _module(name: str) -> Any:
     return import_module(f"scipy.{name}")
 
 
-def scipy_function(name: str) -> Callable[..., Any]:
-    """Return a function that calls ``scipy.special.<name>``.
+def scipy_function(name: str, module: str = "special") -> Callable[..., Any]:
+    """Return a function that calls ``scipy.special.<name>``, or that of another module.
 
     Examples
     --------
@@ -27,8 +27,8 @@ def scipy_function(name: str) -> Callable[..., Any]:
     0.0
     """
 
-    def call(*arrays: Any) -> Any:
-        return getattr(_module("special"), name)(*arrays)
+    def call(*arrays: Any, **options: Any) -> Any:
+        return getattr(_module(module), name)(*arrays, **options)
 
     call.__name__ = name
     return call

@@ -7,7 +7,6 @@ tracing, where a step of a loop costs as much as a call, it is SciPy's own.
 from __future__ import annotations
 
 import functools
-import importlib
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError, UnsupportedError
+from numhlo.lowering.ops.lazy_scipy import scipy_function
 from numhlo.tracer.array import Array
 from numhlo.tracer.control_flow.scan import scan
 from numhlo.tracer.namespace import padding
@@ -37,12 +37,12 @@ EXTENSIONS: dict[str, dict[str, Any]] = {
 
 def scipys_outside_tracing(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that is SciPy's own of its name outside tracing."""
+    own = scipy_function(function.__name__, "signal")
 
     @functools.wraps(function)
     def public(*args: Any, **kwargs: Any) -> Any:
         if current_trace() is not None or contains_tracer((args, (*kwargs.values(),))):
             return function(*args, **kwargs)
-        own = getattr(importlib.import_module("scipy.signal"), function.__name__)
         return tree_map(lambda x: np.asarray(x).view(Array), own(*args, **kwargs))
 
     return public

@@ -12,7 +12,7 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ShapeError, UnsupportedError
 from numhlo.tracer.namespace.core import convert
 from numhlo.tracer.namespace.eager import runs_anywhere
-from numhlo.tracer.scientific.image_filters import finished, result_dtype
+from numhlo.tracer.scientific.image_windows import finished, result_dtype
 from numhlo.tracer.scientific.operands import choice, floating, traced
 
 __all__ = ["map_coordinates"]
