@@ -53,7 +53,13 @@ def test_a_launch_is_shared_where_that_is_faster():
     assert machine.launches(20_000, shared=25_000, alone=40_000) > 19_950
 
 
-@pytest.mark.parametrize(("shared", "alone"), [(60_000, 9_000), (2_700, 2_700), (39_000, 40_000)])
+def test_and_where_that_is_a_little_faster_after_three_votes():
+    machine = Machine()
+    assert machine.launches(12, shared=33_000, alone=40_000) == 6
+    assert machine.launches(64, shared=33_000, alone=40_000) == 64
+
+
+@pytest.mark.parametrize(("shared", "alone"), [(60_000, 9_000), (2_700, 2_700), (36_000, 40_000)])
 def test_and_alone_where_not(shared, alone):
     machine = Machine()
     assert machine.launches(12, shared, alone) == 6
