@@ -45,6 +45,7 @@ from numhlo.compat.jax.devices import (
     process_index,
 )
 from numhlo.compat.jax.dtypes import float0
+from numhlo.compat.jax.looking import make_jaxpr
 from numhlo.compat.jax.precision import (
     default_device,
     default_matmul_precision,
@@ -133,6 +134,7 @@ __all__ = [
     "local_device_count",
     "local_devices",
     "log_compiles",
+    "make_jaxpr",
     "named_call",
     "named_scope",
     "nn",
