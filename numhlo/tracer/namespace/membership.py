@@ -1,4 +1,4 @@
-"""Which elements are among others: few are compared with each, many are sorted and searched."""
+"""Which elements are among others: few are compared with each, many are one named op."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.lowering.ir import Function, TensorType
+from numhlo.lowering.ops.control_flow import COMPOSITE
+from numhlo.tracer.bind import bind1, trace_region
 from numhlo.tracer.namespace import advanced_indexing as advanced
 from numhlo.tracer.namespace import elementwise as ufuncs
 from numhlo.tracer.namespace import reductions, sorting
@@ -33,7 +36,7 @@ def isin(
     invert : bool, optional
         Return where they are not.
     kind : optional
-        NumPy's; without a meaning while tracing, where many are sorted, and searched.
+        NumPy's; without a meaning while tracing, where many are looked up in a hash table.
 
     Returns
     -------
@@ -54,7 +57,19 @@ def isin(
         pairs = ufuncs.equal(reshape_to(tested, (tested.size, 1)), reshape_to(array, (1, array.size)))
         found = reshape_to(reductions.any(pairs, 0), array.shape)
     else:
-        line = sorting.sort(tested, None)
-        place = searchsorted(line, array, "left")
-        found = ufuncs.equal(advanced.take(line, place, 0, "clip"), array)
+        found = _among(array, as_traced(reshape_to(tested, (tested.size,))))
     return ufuncs.logical_not(found) if invert else found
+
+
+def _among(array: Any, line: Any) -> Any:
+    """Return which elements are among a line's, as one named op that searches for them."""
+    types = [TensorType(x.shape, x.dtype) for x in (array, line)]
+    body = trace_region(lambda x, tested: [_by_search(x, tested)], types)
+    attributes = {"name": "numhlo.isin", "decomposition": Function("isin", body, visibility="private")}
+    return bind1(COMPOSITE, array, line, attributes=attributes, results=[TensorType(array.shape, np.dtype(np.bool_))])
+
+
+def _by_search(array: Any, line: Any) -> Any:
+    ordered = sorting.sort(line, None)
+    place = searchsorted(ordered, array, "left")
+    return ufuncs.equal(advanced.take(ordered, place, 0, "clip"), array)
