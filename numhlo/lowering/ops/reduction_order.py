@@ -53,6 +53,31 @@ def reduce_in_order(ufunc: np.ufunc, array: np.ndarray) -> np.ndarray:
     return np.asarray(result)
 
 
+def reduce_across_in_order(ufunc: np.ufunc, array: np.ndarray) -> np.ndarray:
+    """Return ``(n, m)``, n from 1 to `BLOCK`, reduced along the first axis in the order of `reduce_in_order`.
+
+    Rows are taken whole, which is faster than many short ones along memory.
+
+    Examples
+    --------
+    >>> rows = np.random.default_rng(0).normal(size=(100, 3)).astype(np.float32)
+    >>> bool(np.all(reduce_across_in_order(np.add, rows) == reduce_in_order(np.add, rows.T)))
+    True
+    """
+    lanes = array[:LANES].copy()
+    for start in range(LANES, array.shape[0], LANES):
+        rows = array[start : start + LANES]
+        ufunc(lanes[: len(rows)], rows, out=lanes[: len(rows)])
+    half = LANES // 2
+    while half:
+        high = lanes[half : 2 * half]
+        ufunc(lanes[: len(high)], high, out=lanes[: len(high)])
+        lanes = lanes[:half]
+        half //= 2
+    first: np.ndarray = lanes[0]
+    return first
+
+
 def _reduce_block(ufunc: np.ufunc, block: np.ndarray) -> np.ndarray:
     """Return blocks ``(..., size)`` reduced along their last axis, ``1 <= size <= BLOCK``."""
     size = block.shape[-1]
