@@ -1,5 +1,6 @@
 """Signal handlers that raise in the middle of something, a given time after it began."""
 
+import gc
 import signal
 import time
 
@@ -13,6 +14,7 @@ def is_stopped(seconds, function, *args):
 
     The timer is the one that limits the time of tests, which goes on afterwards. Another thread may be who gets the
     signal, and the handler late: nothing is raised by then, and it has run before the one that was there is back.
+    What is raised while the collector calls somebody is lost, so it does not run.
     """
     armed = [True]
 
@@ -20,6 +22,8 @@ def is_stopped(seconds, function, *args):
         if armed:
             raise StopError
 
+    collecting = gc.isenabled()
+    gc.disable()
     before = signal.signal(signal.SIGALRM, stop)
     left, _ = signal.getitimer(signal.ITIMER_REAL)
     try:
@@ -36,3 +40,5 @@ def is_stopped(seconds, function, *args):
         time.sleep(1e-4)
         signal.signal(signal.SIGALRM, before)
         signal.setitimer(signal.ITIMER_REAL, left)
+        if collecting:
+            gc.enable()

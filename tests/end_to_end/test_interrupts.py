@@ -1,5 +1,6 @@
 """Ctrl-C, handlers that raise and handlers that don't, memory that runs out: what a call leaves behind."""
 
+import gc
 import os
 import signal
 import sys
@@ -67,7 +68,9 @@ def ctrl_c():
         timers[-1].start()
         return time.monotonic() + seconds
 
+    gc.disable()  # what a handler raises while the collector calls somebody is lost
     yield press
+    gc.enable()
     for timer in timers:
         timer.join()
     signal.signal(signal.SIGINT, before)
@@ -110,9 +113,9 @@ def test_handlers_run_in_the_middle_of_a_kernel(ctrl_c):
 
     def note(number, _):
         seen.append(float(nested(zero)[0]))  # handlers may call jitted functions
-        if len(seen) == 3:
-            raise LateError
-        signal.setitimer(signal.ITIMER_REAL, 0.02)
+        signal.setitimer(signal.ITIMER_REAL, 0.02 if len(seen) < 3 else 10.0)
+        if len(seen) >= 3:
+            raise LateError  # lost where the collector calls somebody: the next time it is not
 
     before = signal.signal(signal.SIGALRM, note)
     signal.setitimer(signal.ITIMER_REAL, 0.02)
@@ -122,7 +125,8 @@ def test_handlers_run_in_the_middle_of_a_kernel(ctrl_c):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    assert seen == [0.0] * 3
+    assert len(seen) >= 3
+    assert not any(seen)
 
 
 def test_a_kernel_goes_on_where_no_handler_raises(ctrl_c):
