@@ -16,6 +16,7 @@ from numhlo.lowering.ops import elementwise as ops
 from numhlo.tracer.bind import bind, bind1, trace_region
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.core import convert, shape_of
+from numhlo.tracer.namespace.greatest_values import note_greatest
 from numhlo.tracer.trace import Tracer
 
 
@@ -40,10 +41,11 @@ def mod(x: Any, y: Any) -> Any:
         return float_divmod(x, y)[1]
     divisor = _positive_constant(y)
     if divisor is not None and divisor & (divisor - 1) == 0:
-        return b.both(x, divisor - 1)
+        return b.both(x, divisor - 1)  # the greatest value is seen from it
     rest = b.remainder(x, y)
     if divisor is not None:
-        return rest if x.dtype.kind == "u" else b.select(b.less(rest, 0), b.add(rest, y), rest)
+        rest = rest if x.dtype.kind == "u" else b.select(b.less(rest, 0), b.add(rest, y), rest)
+        return note_greatest(rest, divisor - 1)
     if x.dtype.kind == "i":
         wrong = b.both(b.less(b.differ(rest, y), 0), b.unequal(rest, 0))
         rest = b.select(wrong, b.add(rest, y), rest)

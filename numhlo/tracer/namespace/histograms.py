@@ -26,6 +26,7 @@ from numhlo.tracer.namespace.core import (
     result_dtype,
     shape_of,
 )
+from numhlo.tracer.namespace.greatest_values import greatest, note_greatest
 from numhlo.tracer.namespace.index_items import Points, as_traced, new_array
 from numhlo.tracer.namespace.searching import searchsorted
 from numhlo.tracer.namespace.sequences import linspace
@@ -53,7 +54,8 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0, *, length: int 
     weights : array, optional
     minlength : int, optional
     length : int, optional
-        The number of counts; required while tracing, unless ``minlength`` is more than the dtype can hold.
+        The number of counts; required while tracing, unless ``minlength`` is more than ``x`` can hold by its dtype or
+        the program: results of `argmin`, `digitize`, `searchsorted`, ``y % 5``, `minimum` with a constant.
 
     Returns
     -------
@@ -79,7 +81,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0, *, length: int 
         )
     if length is None:
         known = array.known()
-        if known is None and minlength > (1 if array.dtype.kind == "b" else np.iinfo(array.dtype).max):
+        if known is None and minlength > greatest(array):
             return bincount(x, weights, length=minlength)  # no element can be greater
         if known is None:
             raise DataDependentShapeError(
@@ -134,7 +136,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     rising = searchsorted(edges, values, "left" if right else "right")
     falling = ufuncs.subtract(size, searchsorted(edges[::-1], values, "left" if right else "right"))  # type: ignore[index]
     down = b.greater(edges[0], edges[-1])  # type: ignore[index]
-    return b.select(broadcast_to_shape(down, shape_of(rising)), falling, rising)
+    return note_greatest(b.select(broadcast_to_shape(down, shape_of(rising)), falling, rising), size)
 
 
 @implements(np.histogram_bin_edges)

@@ -33,6 +33,7 @@ from numhlo.tracer.namespace.core import (
 )
 from numhlo.tracer.namespace.elementwise import store
 from numhlo.tracer.namespace.elementwise_rules import compare, constant, select
+from numhlo.tracer.namespace.greatest_values import note_greatest
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.indexing import masked_values
 from numhlo.tracer.namespace.places import places_of
@@ -125,6 +126,7 @@ def _arg_extremum(direction: str, a: Any, axis: int | None, out: Any, keepdims: 
     body = trace_region(lambda *sides: _better(direction, sides[:count], sides[count:]), types)
     attributes = {"dimensions": (place,)}
     result = bind(reduction.REDUCE, *keys, index, *inits, attributes=attributes, regions=[body])[-1]
+    result = note_greatest(result, array.shape[place] - 1)
     if keepdims is not NO_VALUE and keepdims:
         result = reshape_to(result, kept_shape)
     return store("argmax" if direction == "GT" else "argmin", result, out)
@@ -364,4 +366,4 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
         go_down = bind1(ops.AND, bind1(ops.NOT, before), active)
         high = select(go_down, middle, high)
         low = select(go_up, bind1(ops.ADD, middle, constant(1, low)), low)
-    return low
+    return note_greatest(low, line.size)
