@@ -56,7 +56,7 @@ class _Search:
         if dtype.kind not in "biu":
             return int(np.iinfo(np.int64).max)
         widest = 1 if dtype.kind == "b" else int(np.iinfo(dtype).max)
-        noted = self._trace.memo.get((NOTED, value))
+        noted: int | None = self._trace.memo.get((NOTED, value))
         if noted is not None:
             return min(noted, widest)
         self._left -= 1
