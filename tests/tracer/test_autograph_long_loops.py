@@ -1,4 +1,4 @@
-"""`jit(autograph=True)`: long loops over known ranges become loops of the graph, and mean what they mean in Python."""
+"""`jit(autograph=True)`: long loops over known ranges and over arrays become loops of the graph, and mean what they mean in Python."""
 
 import numpy as np
 import pytest
@@ -88,7 +88,57 @@ def wraps_around(x):
     return y
 
 
-ROLLED = [adds_up, sorts, bubbles, pairs, best, counts_steps, leaves, wraps_around]
+def enumerates(x):
+    total, last = 0.0, 0
+    for i, value in enumerate(x, start=2):
+        if value > 0:
+            total, last = total + value * i, i
+    return total, last, i, np.zeros(i)
+
+
+def zips_and_leaves(x):
+    out, count = np.zeros_like(x), 0
+    for k, (u, v) in enumerate(zip(x, x[::-1], strict=True)):
+        if u < v:
+            out[k] = u
+            count += 1
+        elif u > 2 * v:
+            count -= 1
+        else:
+            continue
+        if count > 4:
+            break
+    return out, count, k
+
+
+def learns(x):
+    rows, weights = x.reshape(-1, 2), np.zeros(2)
+    for row, sign in zip(rows, np.where(x[::2] > 0, 1, -1), strict=True):
+        if sign * (row @ weights) <= 0:
+            weights += sign * row
+    return weights
+
+
+def backwards(x):
+    best, out = -np.inf, np.zeros(len(x))
+    for i in reversed(range(len(x))):
+        best = max(best, x[i])
+        out[i] = best
+    for value in reversed(x):
+        best = best / 2 + (value if value > 0 else 0)
+    return out, best
+
+
+def doubles_rows(x):
+    for row in x.reshape(-1, 2):
+        row *= 2 if row[0] > 0 else -1  # noqa: PLW2901
+    return x
+
+
+ROLLED = [
+    adds_up, sorts, bubbles, pairs, best, counts_steps, leaves, wraps_around,
+    enumerates, zips_and_leaves, learns, backwards, doubles_rows,
+]  # fmt: skip
 
 
 def outgrows_64_bits(x):
@@ -157,7 +207,38 @@ def draws_by_name(x):
     return total
 
 
-UNROLLED = [outgrows_64_bits, fibonacci, negative_powers, makes_a_list, changes_objects, draws_by_name]
+def collects(x):
+    found, state = [], 0.0
+    for value in x:
+        state = state * 0.9 + value if value > 0 else state / 2
+        found.append(state)
+    return np.array(found)
+
+
+def goes_through_anything(x):
+    total, factor = 0.0, 1
+    for name, value in {"a": x[0], "b": x[1]}.items():
+        total += value if name == "a" else 2 * value
+    for value in (v * factor for v in x[:4]):
+        total += value if value > 0 else 0
+        factor += 1
+    later = []
+    for i in (5, 6, 7):
+        later.append(lambda: i)
+        total += 1 if total > 0 else 2
+    return total, factor, len(name), [f() for f in later]
+
+
+UNROLLED = [
+    collects,
+    goes_through_anything,
+    outgrows_64_bits,
+    fibonacci,
+    negative_powers,
+    makes_a_list,
+    changes_objects,
+    draws_by_name,
+]
 
 
 def same_as_python(f, n):

@@ -23,6 +23,10 @@ SUFFIX = "_numhlo_exit"
 """Ends the names of flags."""
 
 
+LEAVES = "numhlo_leaves"
+"""Attribute of a `for` whose last statement leaves it: the flag that says so."""
+
+
 def stop_flag(target: str) -> str:
     """Return the flag that stops a loop over a range, by the name of the loop's variable; empty where there is none."""
     return target.replace("index_", "stop_", 1) if target.endswith(SUFFIX) else ""
@@ -98,6 +102,7 @@ class _Flattener:
             for part in ast.walk(leave):
                 ast.copy_location(part, node) if isinstance(part, ast.stmt | ast.expr) else None
             node.body.append(leave)
+            setattr(node, LEAVES, stop)
 
 
 def _reads(statements: Sequence[ast.stmt]) -> Counter[str]:

@@ -56,12 +56,14 @@ class LongLoop:
     rounds : range
     body : callable
         Takes the index and the variables' values; returns these.
-    target : str
-        The loop's variable.
+    item : callable, optional
+        Returns what the body takes in the index's place.
     """
 
-    def __init__(self, rounds: range, body: Callable[..., Any], target: str) -> None:
-        self.rounds, self.body, self.target = rounds, body, target
+    def __init__(
+        self, rounds: range, body: Callable[..., Any], item: Callable[[Any], Any] = lambda index: index
+    ) -> None:
+        self.rounds, self.body, self.item = rounds, body, item
         trace = current_trace()
         self.trials = 0 if trace is None or trace.concrete else TRIALS
         self._trace = trace
@@ -84,7 +86,7 @@ class LongLoop:
         if _cost(self._trace.region.ops[self._before :]) * left < LONG * done:
             return None
         self.trials -= 1
-        rest = _Rest(self.rounds[done:], self.body, self.target, variables)
+        rest = _Rest(self.rounds[done:], self.body, self.item, variables)
         if not rest.state.whole:
             return None
         try:
@@ -102,8 +104,10 @@ def _cost(ops: Sequence[Op]) -> int:
 class _Rest:
     """The rounds of a loop that are left, as a loop of the graph."""
 
-    def __init__(self, rounds: range, body: Callable[..., Any], target: str, variables: Variables) -> None:
-        self.rounds, self.body, self.target, self.variables = rounds, body, target, variables
+    def __init__(
+        self, rounds: range, body: Callable[..., Any], item: Callable[[Any], Any], variables: Variables
+    ) -> None:
+        self.rounds, self.body, self.item, self.variables = rounds, body, item, variables
         self.constants: dict[str, Any] = {}
         names = [(variables.owners[n](), n.rpartition(".")[2]) for n in variables.names if n in variables.owners]
         self.state = PythonState([*variables.values, body], {(id(owner), name) for owner, name in names})
@@ -134,18 +138,21 @@ class _Rest:
         """Trace the last round as Python runs it: where its index is out of bounds this raises."""
         carried = self.variables.split()
         with new_trace(closed=False), storage.lent():
-            self.body(self.rounds[-1], *self.variables.filled(storage.own(carried)))
+            self.body(self.item(self.rounds[-1]), *self.variables.filled(storage.own(carried)))
 
     def _turned(self, index: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the variables' values after a round, and note which of Python's values it leaves alone."""
-        found: tuple[Any, ...] = self.body(index, *values)
+        item, last = self.item(index), self.item(self.rounds[-1])
+        found: tuple[Any, ...] = self.body(item, *values)
         trace = current_trace()
         assert trace is not None
         self.constants = {}
+        counted = [(x, y) for x, y in zip(_parts(item), _parts(last), strict=True) if type(y) is int]
         counters: dict[str, Value] = {}
         for name, before, given, after in zip(self.variables.names, self.variables.values, values, found, strict=True):
-            if name == self.target and after is index:
-                self.constants[name] = self.rounds[-1]
+            places = [y for x, y in counted if after is x]
+            if places:
+                self.constants[name] = places[0]
             elif type(before) in (int, float, bool) and type(after) is type(before) and after == before:
                 self.constants[name] = before
             elif type(before) is int and isinstance(given, Tracer):
@@ -158,6 +165,11 @@ class _Rest:
             if name in counters and not _Counting(known).stays_small(trace, after):
                 raise ConcretizationError(f"the Python int {name!r} may outgrow 64 bits")
         return found
+
+
+def _parts(item: Any) -> tuple[Any, ...]:
+    """Return what is in an item, tuples in tuples taken apart."""
+    return tuple(x for part in item for x in _parts(part)) if type(item) is tuple else (item,)
 
 
 def _step(trace: Trace, old: Value, new: Any) -> int | None:

@@ -12,7 +12,6 @@ be a function of its variables (a loop with a return, a branch that sets a globa
 from __future__ import annotations
 
 import ast
-import copy
 import functools
 import inspect
 import textwrap
@@ -25,10 +24,24 @@ from typing import Any
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.autograph import staging
 from numhlo.tracer.autograph.early_returns import without_early_returns
-from numhlo.tracer.autograph.exits import RUNTIME, without_exits
+from numhlo.tracer.autograph.exits import LEAVES, RUNTIME, without_exits
 from numhlo.tracer.autograph.inner_functions import InnerFunctions
 from numhlo.tracer.autograph.matches import without_matches
 from numhlo.tracer.autograph.names import Names, always_returns, contains_return, names_of
+from numhlo.tracer.autograph.syntax import (
+    assigns,
+    comparison,
+    copied,
+    function_of,
+    held,
+    load,
+    local_name,
+    read,
+    runtime_call,
+    strings,
+    thunk,
+    tuple_of,
+)
 from numhlo.tracer.marked_calls import Marker
 from numhlo.tracer.plain_python.captured_walk import is_library
 from numhlo.tracer.plain_python.plain_numpy import MARKED, Exchange, exchanged_callee, rewrites
@@ -96,7 +109,7 @@ def rewritten(fun: Callable[..., Any]) -> Callable[..., Any]:
     factory = ast.FunctionDef(
         name="factory",
         args=ast.arguments(posonlyargs=[], args=[ast.arg(n) for n in free], kwonlyargs=[], kw_defaults=[], defaults=[]),
-        body=[definition, ast.Return(_load(definition.name))],
+        body=[definition, ast.Return(load(definition.name))],
         decorator_list=[],
     )
     module = Marker().visit(ast.fix_missing_locations(ast.Module([factory], [])))
@@ -188,51 +201,6 @@ def _inner(code: CodeType, name: str) -> CodeType:
     return next(c for c in code.co_consts if isinstance(c, CodeType) and c.co_name == name)
 
 
-def _load(name: str) -> ast.expr:
-    return ast.Name(name, ast.Load())
-
-
-def _runtime(function: str, *arguments: ast.expr) -> ast.Call:
-    return ast.Call(ast.Attribute(_load(RUNTIME), function, ast.Load()), list(arguments), [])
-
-
-def _thunk(expression: ast.expr) -> ast.Lambda:
-    return ast.Lambda(_parameters([]), expression)
-
-
-def _parameters(names: Sequence[str]) -> ast.arguments:
-    return ast.arguments(posonlyargs=[], args=[ast.arg(n) for n in names], kwonlyargs=[], kw_defaults=[], defaults=[])
-
-
-def _tuple(items: Sequence[ast.expr]) -> ast.Tuple:
-    return ast.Tuple(list(items), ast.Load())
-
-
-def _strings(names: Sequence[str]) -> ast.Tuple:
-    return _tuple([ast.Constant(n) for n in names])
-
-
-def _read(name: str) -> ast.expr:
-    """Return what reads a variable, or an attribute as ``self.total``."""
-    owner, _, attribute = name.rpartition(".")
-    return ast.Attribute(_read(owner), attribute, ast.Load()) if owner else _load(name)
-
-
-def _held(order: Sequence[str]) -> ast.Tuple:
-    """Return the variables' values as they are where this is evaluated."""
-    return _tuple([_runtime("value", _thunk(_read(n)), ast.Constant(n)) for n in order])
-
-
-def _local(name: str) -> str:
-    return name.replace(".", "_of_") + RUNTIME if "." in name else name
-
-
-def _put(order: Sequence[str]) -> list[ast.stmt]:
-    """Return statements that give attributes the values that local variables hold."""
-    parts = [(n, *n.rpartition(".")[::2]) for n in order if "." in n]
-    return [ast.Expr(_runtime("put", _read(o), ast.Constant(a), _load(_local(n)))) for n, o, a in parts]
-
-
 def _variables(names: Names, shared: Sequence[str], *blocks: Sequence[ast.stmt]) -> ast.Call:
     """Return the variables that blocks of statements, one of which runs, change; ``names`` has all of them.
 
@@ -241,20 +209,9 @@ def _variables(names: Names, shared: Sequence[str], *blocks: Sequence[ast.stmt])
     order = names.all
     in_place = set().union(*[names_of(block).kept for block in blocks])
     mixed = names.bound & in_place
-    owners = [_tuple([ast.Constant(n), _thunk(_read(n.rpartition(".")[0]))]) for n in order if "." in n]
-    lists = [_strings(sorted(x)) for x in (in_place, mixed)]
-    return _runtime("Variables", _strings(order), _held(order), *lists, _tuple(owners), _held(shared))
-
-
-def _function(
-    name: str, parameters: Sequence[str], body: list[ast.stmt], result: ast.expr, like: ast.stmt
-) -> ast.FunctionDef:
-    statements = [*_put(parameters), *body, ast.Return(result)]
-    made = ast.FunctionDef(name=name, args=_parameters([*map(_local, parameters)]), body=statements, decorator_list=[])
-    for node in (made, *made.body):
-        if not hasattr(node, "lineno"):
-            ast.copy_location(node, like)
-    return made
+    owners = [tuple_of([ast.Constant(n), thunk(read(n.rpartition(".")[0]))]) for n in order if "." in n]
+    lists = [strings(sorted(x)) for x in (in_place, mixed)]
+    return runtime_call("Variables", strings(order), held(order), *lists, tuple_of(owners), held(shared))
 
 
 class _Rewriter(ast.NodeTransformer):
@@ -290,30 +247,30 @@ class _Rewriter(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Assert(self, node: ast.Assert) -> Any:
-        node.test = _runtime("asserted", self._condition(node.test))
+        node.test = runtime_call("asserted", self._condition(node.test))
         return node
 
     def visit_comprehension(self, node: ast.comprehension) -> Any:
         self.generic_visit(node)
-        node.ifs = [_runtime("filtering", test) for test in node.ifs]
+        node.ifs = [runtime_call("filtering", test) for test in node.ifs]
         return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
         return node
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
-        return self.generic_visit(node) if _assigns(node) else self._condition(node)
+        return self.generic_visit(node) if assigns(node) else self._condition(node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         return self._condition(node) if isinstance(node.op, ast.Not) else self.generic_visit(node)
 
     def visit_Compare(self, node: ast.Compare) -> Any:
-        return self._condition(node) if len(node.ops) > 1 and not _assigns(node) else self.generic_visit(node)
+        return self._condition(node) if len(node.ops) > 1 and not assigns(node) else self.generic_visit(node)
 
     def visit_IfExp(self, node: ast.IfExp) -> Any:
         test = self._condition(node.test)
         then, other = self.visit(node.body), self.visit(node.orelse)
-        return ast.copy_location(_runtime("if_expression", test, _thunk(then), _thunk(other)), node)
+        return ast.copy_location(runtime_call("if_expression", test, thunk(then), thunk(other)), node)
 
     def visit_If(self, node: ast.If) -> Any:
         names = names_of([*node.body, *node.orelse])
@@ -322,13 +279,13 @@ class _Rewriter(ast.NodeTransformer):
             return self._left(node, reason)
         order = names.all
         variables = _variables(names, shared, node.body, node.orelse)
-        result = _held(order)
+        result = held(order)
         then, other = self._name("then"), self._name("other")
         functions = [
-            _function(then, order, self._block(node.body), result, node),
-            _function(other, order, self._block(node.orelse), result, node),
+            function_of(then, order, self._block(node.body), result, node),
+            function_of(other, order, self._block(node.orelse), result, node),
         ]
-        call = _runtime("if_statement", self._condition(node.test), _load(then), _load(other), variables)
+        call = runtime_call("if_statement", self._condition(node.test), load(then), load(other), variables)
         return [*functions, self._assigned(order, call, node)]
 
     def visit_While(self, node: ast.While) -> Any:
@@ -338,38 +295,55 @@ class _Rewriter(ast.NodeTransformer):
             return self._left(node, reason)
         order = names.all
         variables = _variables(names, shared, node.body)
-        result = _held(order)
+        result = held(order)
         test, body = self._name("test"), self._name("body")
         functions = [
-            _function(test, order, [], self._condition(node.test), node),
-            _function(body, order, self._block(node.body), result, node),
+            function_of(test, order, [], self._condition(node.test), node),
+            function_of(body, order, self._block(node.body), result, node),
         ]
-        call = _runtime("while_statement", _load(test), _load(body), variables)
+        call = runtime_call("while_statement", load(test), load(body), variables)
         return [*functions, self._assigned(order, call, node)]
 
     def visit_For(self, node: ast.For) -> Any:
-        names = names_of(node.body)
-        shared = self._shared(names, node.body)
-        iterator, target = node.iter, node.target
-        counts = isinstance(iterator, ast.Call) and isinstance(iterator.func, ast.Name) and iterator.func.id == "range"
-        if self._reason(names, shared) or node.orelse or not counts or not isinstance(target, ast.Name):
+        flag = getattr(node, LEAVES, "")
+        statements = node.body[:-1] if flag else node.body
+        names = names_of(statements)
+        names.bound.update(n.id for n in ast.walk(node.target) if isinstance(n, ast.Name))
+        shared = self._shared(names, statements)
+        is_left = node.orelse or not _is_plain(node.target) or _is_lazy(node.iter, names.bound | names.updated)
+        if is_left or self._reason(names, shared):
             node.iter = self.visit(node.iter)
             node.body, node.orelse = self._block(node.body), self._block(node.orelse)
             return node
-        assert isinstance(iterator, ast.Call)
-        if iterator.keywords or any(isinstance(a, ast.Starred) for a in iterator.args):
-            node.body = self._block(node.body)
-            return node
-        names.bound.add(target.id)
         order = names.all
-        result = _held(order)
-        variables = _variables(names, shared, node.body)
+        result = held(order)
+        variables = _variables(names, shared, statements)
         body, index = self._name("body"), self._name("index")
-        start = ast.copy_location(ast.Assign([ast.Name(target.id, ast.Store())], _load(index)), node)
-        function = _function(body, [index, *order], [start, *self._block(node.body)], result, node)
-        bounds = _tuple([self.visit(a) for a in iterator.args])
-        call = _runtime("for_range", _load("range"), bounds, _load(body), ast.Constant(target.id), variables)
+        start = ast.copy_location(ast.Assign([node.target], load(index)), node)
+        function = function_of(body, [index, *order], [start, *self._block(statements)], result, node)
+        bounds = _bounds(node)
+        if bounds is None:
+            call = runtime_call("for_each", self._items(node.iter), load(body), ast.Constant(flag), variables)
+        else:
+            assert isinstance(node.target, ast.Name)
+            target = ast.Constant(node.target.id)
+            counts = tuple_of([self.visit(a) for a in bounds])
+            call = runtime_call("for_range", load("range"), counts, load(body), target, variables)
         return [function, self._assigned(order, call, node)]
+
+    def _items(self, iterable: ast.expr) -> ast.expr:
+        """Return what a `for` goes through, with calls of `enumerate`, `zip` and `reversed` as they are written."""
+        call = iterable if isinstance(iterable, ast.Call) else None
+        options = [] if call is None else call.keywords
+        is_known = call is not None and isinstance(call.func, ast.Name) and call.func.id in ITERATORS
+        if call is None or not is_known or any(isinstance(a, ast.Starred) for a in call.args):
+            visited: ast.expr = self.visit(iterable)
+            return visited
+        given = ast.Dict(
+            [ast.Constant(k.arg) if k.arg else None for k in options], [self.visit(k.value) for k in options]
+        )
+        made = runtime_call("items", call.func, tuple_of([self._items(a) for a in call.args]), given)
+        return ast.copy_location(made, iterable)
 
     def _ending(self, node: ast.If, rest: Sequence[ast.stmt]) -> list[ast.stmt] | None:
         """Rewrite an `if` that returns, and all that follows it, as branches that both return; None if it can't be."""
@@ -387,10 +361,10 @@ class _Rewriter(ast.NodeTransformer):
         functions = [
             self._returning(self._name(kind), order, body, node) for kind, body in (("then", then), ("other", other))
         ]
-        call = _runtime(
+        call = runtime_call(
             "if_statement",
             self._condition(node.test),
-            *[_load(f.name) for f in functions],
+            *[load(f.name) for f in functions],
             variables,
             ast.Constant(True),
         )
@@ -398,10 +372,10 @@ class _Rewriter(ast.NodeTransformer):
 
     def _returning(self, name: str, order: Sequence[str], body: Sequence[ast.stmt], like: ast.stmt) -> ast.FunctionDef:
         """Return a function that gives what the statements return, and the variables' values."""
-        inner = self.function_body(_copied(body))
-        result = _held(order)
+        inner = self.function_body(copied(body))
+        result = held(order)
         paired = [_Pairing(result).visit(s) for s in inner]
-        return _function(name, order, paired, _tuple([ast.Constant(None), result]), like)
+        return function_of(name, order, paired, tuple_of([ast.Constant(None), result]), like)
 
     def _shared(self, names: Names, block: Sequence[ast.stmt]) -> list[str]:
         """Return what a block changes that functions outside it use; arrays that it only writes into need no name."""
@@ -414,16 +388,16 @@ class _Rewriter(ast.NodeTransformer):
         """Return why statements must be left as they are; nothing if they need not."""
         if names.obstacle:
             return names.obstacle
-        if test is not None and _assigns(test):
+        if test is not None and assigns(test):
             return "an assignment in its test"
         bound = [n for n in shared if n in names.bound | names.updated]
         return f"the variable {bound[0]!r}, which a function inside uses" if bound else ""
 
     def _left(self, node: ast.If | ast.While, reason: str) -> ast.stmt:
         """Leave a statement as it is, but for what is in it, and for what is said where its test is not known."""
-        if not _assigns(node.test):
+        if not assigns(node.test):
             kind = "an if" if isinstance(node, ast.If) else "a while"
-            node.test = _runtime("known", self._condition(node.test), ast.Constant(kind), ast.Constant(reason))
+            node.test = runtime_call("known", self._condition(node.test), ast.Constant(kind), ast.Constant(reason))
         node.body, node.orelse = self._block(node.body), self._block(node.orelse)
         return node
 
@@ -441,7 +415,7 @@ class _Rewriter(ast.NodeTransformer):
     def _assigned(self, order: Sequence[str], call: ast.expr, like: ast.stmt) -> ast.stmt:
         if not order:
             return ast.copy_location(ast.Expr(call), like)
-        target = ast.Tuple([ast.Name(_local(n), ast.Store()) for n in order], ast.Store())
+        target = ast.Tuple([ast.Name(local_name(n), ast.Store()) for n in order], ast.Store())
         return ast.copy_location(ast.Assign([target], call), like)
 
     def _condition(self, test: ast.expr) -> ast.expr:
@@ -450,16 +424,16 @@ class _Rewriter(ast.NodeTransformer):
             *first, last = [self._condition(v) for v in test.values]
             function = "both" if isinstance(test.op, ast.And) else "either"
             for value in reversed(first):
-                last = ast.copy_location(_runtime(function, value, _thunk(last)), test)
+                last = ast.copy_location(runtime_call(function, value, thunk(last)), test)
             return last
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            return ast.copy_location(_runtime("negation", self._condition(test.operand)), test)
+            return ast.copy_location(runtime_call("negation", self._condition(test.operand)), test)
         if isinstance(test, ast.Compare) and len(test.ops) > 1:
             links = [
-                _tuple([_comparison(op), _thunk(self._condition(side))])
+                tuple_of([comparison(op), thunk(self._condition(side))])
                 for op, side in zip(test.ops, test.comparators, strict=True)
             ]
-            return ast.copy_location(_runtime("chained", self._condition(test.left), *links), test)
+            return ast.copy_location(runtime_call("chained", self._condition(test.left), *links), test)
         if isinstance(test, ast.Compare | ast.UnaryOp):
             return self.generic_visit(test)  # type: ignore[return-value]
         visited: ast.expr = self.visit(test)
@@ -474,7 +448,7 @@ class _Pairing(ast.NodeTransformer):
 
     def visit_Return(self, node: ast.Return) -> Any:
         value = node.value or ast.Constant(None)
-        return ast.copy_location(ast.Return(_tuple([value, self.result])), node)
+        return ast.copy_location(ast.Return(tuple_of([value, self.result])), node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
         return node
@@ -483,13 +457,25 @@ class _Pairing(ast.NodeTransformer):
         return node
 
 
-def _comparison(operator: ast.cmpop) -> ast.Lambda:
-    return ast.Lambda(_parameters(["a", "b"]), ast.Compare(_load("a"), [operator], [_load("b")]))
+ITERATORS = frozenset({"enumerate", "reversed", "zip"})
 
 
-def _assigns(expression: ast.expr) -> bool:
-    return any(isinstance(n, ast.NamedExpr) for n in ast.walk(expression))
+def _bounds(node: ast.For) -> list[ast.expr] | None:
+    """Return the arguments of the `range` that a loop goes through; None if it is not called as it is here."""
+    call = node.iter
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or not isinstance(node.target, ast.Name):
+        return None
+    is_simple = call.func.id == "range" and not call.keywords and not any(isinstance(a, ast.Starred) for a in call.args)
+    return call.args if is_simple else None
 
 
-def _copied(statements: Sequence[ast.stmt]) -> list[ast.stmt]:
-    return [copy.deepcopy(s) for s in statements]
+def _is_plain(target: ast.expr) -> bool:
+    """Return whether a target binds variables only."""
+    parts = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
+    return all(isinstance(x, ast.Name) or (x is not target and _is_plain(x)) for x in parts)
+
+
+def _is_lazy(iterable: ast.expr, bound: set[str]) -> bool:
+    """Return whether an iterator may look at variables that the loop binds."""
+    inner = [n for n in ast.walk(iterable) if isinstance(n, ast.GeneratorExp)]
+    return any(isinstance(x, ast.Name) and x.id in bound for n in inner for x in ast.walk(n))

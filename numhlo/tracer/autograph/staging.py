@@ -7,13 +7,14 @@ functions of the variables that they change, and of nothing else that changes.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ConcretizationError, MutationError, UnsupportedError
+from numhlo.tracer.autograph import iterables
 from numhlo.tracer.autograph.exits import stop_flag
 from numhlo.tracer.autograph.lent_storage import KeptLeaves, LentStorage
 from numhlo.tracer.autograph.long_loops import LongLoop, must_be_counted
@@ -242,7 +243,9 @@ def for_range(
     variables : Variables
     """
     if maker is not builtins.range or not any(map(is_unknown, bounds)):
-        return _unrolled(maker(*bounds), body, target, variables)
+        rounds = maker(*bounds)
+        long = LongLoop(rounds, body) if isinstance(rounds, range) else None
+        return _unrolled(rounds, body, stop_flag(target), variables, long)
     if must_be_counted():
         raise UnsupportedError("a loop inside one to be differentiated whose length depends on the round")
     start, stop, step = {1: (0, *bounds, 1), 2: (*bounds, 1), 3: bounds}[len(bounds)]
@@ -267,12 +270,34 @@ def for_range(
     return state.after(lambda: fori_loop(0, elementwise.maximum(count, 0), turn, state.first()))
 
 
-def _unrolled(rounds: Any, body: Callable[..., Any], target: str, variables: Variables) -> tuple[Any, ...]:
+def for_each(items: Any, body: Callable[..., Any], flag: str, variables: Variables) -> tuple[Any, ...]:
+    """Run ``body(item, *values)`` for the items of something; return the values after.
+
+    Parameters
+    ----------
+    items : iterable or Items
+    body : callable
+    flag : str
+        The variable that says that the loop is left, if it may be.
+    variables : Variables
+    """
+    count = iterables.length(items)
+    long = None if count is None else LongLoop(range(count), body, lambda k: iterables.item(items, k))
+    return _unrolled(iterables.rounds(items), body, flag, variables, long)
+
+
+def items(maker: Any, arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    """Return what a `for` goes through that calls ``maker``, such as `enumerate`."""
+    return iterables.Items(maker, arguments, options)
+
+
+def _unrolled(
+    rounds: Any, body: Callable[..., Any], flag: str, variables: Variables, long: LongLoop | None
+) -> tuple[Any, ...]:
     """Run the rounds of a `for` as Python does, until it is seen that they would be many."""
-    values, flag = variables.values, stop_flag(target)
-    long = LongLoop(rounds, body, target) if isinstance(rounds, range) else None
-    for done, index in enumerate(rounds, 1):
-        values = body(index, *values)
+    values = variables.values
+    for done, item in enumerate(rounds, 1):
+        values = body(item, *values)
         if flag in variables.names:
             stop = values[variables.names.index(flag)]
             if not is_unknown(stop) and stop:
