@@ -29,7 +29,7 @@ from numhlo.backend.runtime.object_layout import ALIGNED, C_CONTIGUOUS, array_ad
 from numhlo.backend.runtime.result_copies import with_fresh_results
 from numhlo.backend.runtime.result_memory import LEAST_BYTES, result_memory
 from numhlo.backend.runtime.step_table import StepTable
-from numhlo.lowering.ir.errors import InternalError
+from numhlo.lowering.ir.errors import InternalError, UnsupportedError
 from numhlo.lowering.ir.interruptions import ProcessLock, copy_together
 from numhlo.lowering.ir.scoped_values import with_own_bindings
 from numhlo.lowering.ops.back_edges import at_back_edges
@@ -208,6 +208,12 @@ class Executable:
 
     def raise_status(self, status: int) -> None:
         """Raise what a status that native code left means."""
+        if status == layout.FORKED:
+            raise UnsupportedError(
+                f"{self.name or 'a program'} can't go on in the child of a fork",
+                why="a signal handler forked in the middle of the call, while other threads worked on it",
+                fix="end the child in the handler (os._exit, os.execv), or let the handler note that a fork is wanted",
+            )
         raise InternalError(f"{self.name or 'a program'} failed with status {status}")
 
     def _numbers(self, place: Place) -> list[int]:

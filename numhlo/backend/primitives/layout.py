@@ -70,6 +70,7 @@ OK = 0
 INTERRUPTED = -1  # at the end of a round of a loop: the call can go on
 CUT_SHORT = -2  # a kernel stopped in the middle because the user asked to
 ROUNDS_LEFT = "rounds_left"  # what kernels call the rounds that they go before they look whether the user asked
+FORKED = -4  # a signal handler forked in the middle of it, and other threads were at work: this is the child
 RAISED = -3  # a signal handler raised; the exception is set, or in the words `EXCEPTION`
 
 # The thread pool's block; what different threads write often is on different cache lines.

@@ -24,6 +24,7 @@ from numhlo.backend.primitives import layout
 from numhlo.backend.processors import available_processors
 from numhlo.backend.runtime import library
 from numhlo.backend.runtime.immortal import immortal
+from numhlo.backend.runtime.interrupt import never_address
 from numhlo.backend.runtime.native_functions import native_address, native_callable
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
 from numhlo.lowering.ir.interruptions import ProcessLock, start
@@ -206,16 +207,41 @@ def _wake_all() -> None:
     libc.pthread_mutex_unlock(mutex)
 
 
+_forked_by_main = False
+
+
+def _note_who_forks() -> None:
+    global _forked_by_main
+    _forked_by_main = threading.current_thread() is threading.main_thread()
+
+
 def _start_afresh() -> None:
     """Forget the parent's threads, which a fork doesn't copy, and give back what they hold."""
+    state, context, taken = (int(words[k]) for k in (layout.JOB_STATE, layout.JOB_CTX, layout.JOB_NEXT))
+    inside = state - layout.JOB_OPEN if state >= layout.JOB_OPEN and _forked_by_main else -1
     _threads.clear()
     if words[layout.BLAS_HOLDERS] > 0:
         library.set_blas_threads(int(words[layout.BLAS_THREADS]))
     overrides[overrides[:, 0] != threading.get_ident()] = 0
     reset()
+    if inside >= 0:
+        _keep_launch(context, taken, inside)
+
+
+def _keep_launch(context: int, taken: int, inside: int) -> None:
+    """Let a launch end that a signal handler forked in the middle of: it is this thread's if it listens to signals.
+
+    It goes on alone, unless other threads had begun parts of it, which nobody will end now: then its call fails.
+    """
+    frame = (ctypes.c_int64 * layout.CONTEXT_WORDS).from_address(context)
+    if frame[layout.INTERRUPT] == never_address:
+        return
+    words[layout.POOL_OWNED], words[layout.JOB_STATE], words[layout.JOB_NEXT] = 1, layout.JOB_OPEN, taken
+    if inside and frame[layout.STATUS] == layout.OK:
+        frame[layout.STATUS] = layout.FORKED
 
 
 reset()
 atexit.register(stop)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_start_afresh)
+    os.register_at_fork(before=_note_who_forks, after_in_child=_start_afresh)

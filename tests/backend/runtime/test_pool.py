@@ -308,3 +308,47 @@ def test_threads_that_cannot_be_started_are_done_without(monkeypatch, rng):
             np.testing.assert_array_equal(executable([x])[0], expected)
         assert list(pool._threads) == [1]
     pool.stop()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_handler_that_forks_in_the_middle_of_a_call():
+    """The child's call goes on alone or, where other threads were at work, says so; then all is as ever on both sides."""
+    text = """
+        import os, signal, time
+        import numpy as np
+        import numhlo
+        from tests.backend.child import status_of
+
+        def work(x):
+            for _ in range(6):
+                x = np.sin(x) + np.cos(x) * np.exp(-x * x)
+            return x
+
+        children = []
+        signal.signal(signal.SIGALRM, lambda *_: children.append(os.fork()))
+        x = np.linspace(0.0, 1.0, 400_000)
+        rounds = lambda x: numhlo.lax.fori_loop(0, 30, lambda _, y: np.sin(y) + np.cos(x) * 0.5, x)
+        with numhlo.threads(2):
+            for function, x in ((numhlo.jit(work), x), (numhlo.jit(rounds), x[:100_000])):
+                function(x)
+                function.wait()
+                start = time.perf_counter()
+                expected = function(x)
+                seconds = time.perf_counter() - start
+                for part in (0.1, 0.3, 0.6):
+                    signal.setitimer(signal.ITIMER_REAL, seconds * part)
+                    try:
+                        fine = np.array_equal(function(x), expected)
+                    except NotImplementedError as error:
+                        fine = "can't go on in the child of a fork" in str(error) and 0 in children
+                    while not children:
+                        time.sleep(0.001)
+                    fine = fine and all(np.array_equal(function(x), expected) for _ in range(3))
+                    child = children.pop()
+                    if child == 0:
+                        os._exit(0 if fine else 1)
+                    assert fine and status_of(child, 20) == 0
+        print("done")
+    """
+    assert run_child(text) == "done\n"
