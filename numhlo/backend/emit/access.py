@@ -6,11 +6,11 @@ time.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from numhlo.backend.emit.sizes import Size
+from numhlo.backend.emit.sizes import Size, settled
 from numhlo.lowering.ir import Op
 
 
@@ -98,6 +98,35 @@ def whole_array(shape: Sequence[int]) -> Access:
 @lru_cache(maxsize=1024)
 def _whole_array(shape: tuple[int, ...]) -> Access:
     return Access(0, _contiguous(shape))
+
+
+def around(
+    shape: Sequence[int], firsts: Sequence[int], extents: Sequence[int]
+) -> Iterator[tuple[tuple[int, ...], Access]]:
+    """Give the shapes and places of boxes that cover an array but for a window: at most two an axis.
+
+    Parameters
+    ----------
+    shape : sequence of int
+        The array's.
+    firsts, extents : sequence of int
+        Where the window begins, and its shape.
+
+    Examples
+    --------
+    >>> [box for box, _ in around((5, 4), (1, 0), (3, 2))]
+    [(1, 4), (1, 4), (3, 2)]
+    """
+    strides = contiguous(shape)
+    box = [(0, extent) for extent in shape]
+    for axis, (first, extent, whole) in enumerate(zip(firsts, extents, shape, strict=True)):
+        for begin, end in ((0, first), (first + extent, whole)):
+            if begin < end:
+                box[axis] = (begin, end)
+                sizes = tuple([settled(stop - start) for start, stop in box])
+                offset = settled(sum(start * stride for (start, _), stride in zip(box, strides, strict=True)))
+                yield sizes, Access(offset, tuple(0 if n == 1 else s for n, s in zip(sizes, strides, strict=True)))
+        box[axis] = (first, first + extent)
 
 
 def reshape_strides(shape: Sequence[int], strides: Sequence[int], target: Sequence[int]) -> tuple[int, ...] | None:

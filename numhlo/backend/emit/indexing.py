@@ -109,16 +109,17 @@ def view_gather(op: Op, access: Access, expressions: Expressions, chain: int) ->
 def emit_dynamic_update_slice(op: Op, planner: Any) -> None:
     """Append the launch that writes the window; a start that is a constant is part of the place."""
     operand, update, *starts = op.operands
-    strides, offset, moving = contiguous(operand.tensor.shape), 0, []
+    strides, offset, moving, firsts = contiguous(operand.tensor.shape), 0, [], []
     for dim, index in enumerate(starts):
         limit = operand.tensor.shape[dim] - update.tensor.shape[dim]
         known = _known(index)
         if known is None:
             moving.append((index, strides[dim], limit))
         else:
-            offset += clamped_start(known, limit) * strides[dim]
+            firsts.append(clamped_start(known, limit))
+            offset += firsts[-1] * strides[dim]
     kept = [s if n > 1 else 0 for s, n in zip(strides, update.tensor.shape, strict=True)]
-    emit_update(op, planner, Access(offset, tuple(kept)), moving)
+    emit_update(op, planner, Access(offset, tuple(kept)), moving, () if moving else firsts)
 
 
 def _known(index: Value) -> np.ndarray | None:
@@ -128,7 +129,13 @@ def _known(index: Value) -> np.ndarray | None:
     return value
 
 
-def emit_update(op: Op, planner: Any, place: Access, moving: Sequence[tuple[Value, int, int]] = ()) -> None:
+def emit_update(
+    op: Op,
+    planner: Any,
+    place: Access,
+    moving: Sequence[tuple[Value, int, int]] = (),
+    firsts: Sequence[int] = (),
+) -> None:
     """Append the launch that writes a part of an array, after a copy of the operand if that is still needed.
 
     A part that is computed from the operand's other elements is computed first and moved into its place then.
@@ -142,6 +149,8 @@ def emit_update(op: Op, planner: Any, place: Access, moving: Sequence[tuple[Valu
         Where the update's elements go, as far as it is known.
     moving : sequence of (Value, int, int)
         The other start indices, with the strides and limits of their dimensions.
+    firsts : sequence of int, optional
+        Where the part begins along each axis, if it is a box at a known place: it need not be copied.
     """
     operand, update = op.operands[:2]
     whole = window = planner.operand_expressions(op, 1)
@@ -163,7 +172,7 @@ def emit_update(op: Op, planner: Any, place: Access, moving: Sequence[tuple[Valu
         if limit and stride:
             starts.append(Start(start, stride, limit))
     read = _read_elsewhere(window, operand, place, moving) if update.tensor.size > 1 else ()
-    planner.begin_update(op.result, operand, read)
+    planner.begin_update(op.result, operand, read, (firsts, update.tensor.shape) if firsts else None)
     store = Store(node, op.result, place._replace(starts=tuple(starts)), register)
     whole.used[op] = None
     if update.tensor.size:

@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from numhlo.backend.emit.access import Access, NonlinearViewError, contiguous, reshape_strides, whole_array
+from numhlo.backend.emit.access import Access, NonlinearViewError, around, contiguous, reshape_strides, whole_array
 from numhlo.backend.emit.expressions import IDENTITY, SCALAR
 from numhlo.backend.emit.maps import Store
 from numhlo.backend.emit.registers import REGISTERS
-from numhlo.backend.emit.sizes import reckoned, settled
+from numhlo.backend.emit.sizes import reckoned
 from numhlo.backend.emit.tables import KERNELS, VIEW, RootRule
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ops import layout as ops
@@ -157,23 +157,10 @@ def _borders(op: Op, kept: Sequence[int]) -> Iterator[tuple[tuple[int, ...], Acc
     What the operand is written to is not written before.
     """
     shape = op.result.tensor.shape
-    strides = contiguous(shape)
     if op.result.tensor.size < LARGE or any(op.attributes["interior_padding"]) or 0 in kept:
         yield shape, whole_array(shape)
         return
-    box = [(0, extent) for extent in shape]
-    for axis, (low, extent) in enumerate(zip(op.attributes["edge_padding_low"], shape, strict=True)):
-        first = _at_least_0(low, 0)
-        for begin, end in ((0, first), (first + kept[axis], extent)):
-            if begin < end:
-                sizes = [settled(stop - start) for start, stop in (*box[:axis], (begin, end), *box[axis + 1 :])]
-                starts = [start for start, _ in (*box[:axis], (begin, end))]
-                offset = settled(sum(a * s for a, s in zip(starts, strides, strict=False)))
-                yield (
-                    tuple(sizes),
-                    Access(offset, tuple(0 if n == 1 else s for n, s in zip(sizes, strides, strict=True))),
-                )
-        box[axis] = (first, first + kept[axis])
+    yield from around(shape, [_at_least_0(low, 0) for low in op.attributes["edge_padding_low"]], kept)
 
 
 _at_least_0 = reckoned(max)

@@ -7,13 +7,13 @@ on their own (`numhlo.backend.emit.tables.KERNELS`) get the planner and append t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from numhlo.backend.emit.access import Access, whole_array
+from numhlo.backend.emit.access import Access, around, whole_array
 from numhlo.backend.emit.draft import Draft
-from numhlo.backend.emit.expressions import IDENTITY, SCALAR, Expressions
+from numhlo.backend.emit.expressions import IDENTITY, SCALAR, Expressions, Load
 from numhlo.backend.emit.maps import Store, is_short, write_map
 from numhlo.backend.emit.reduction_kernels import write_reduction
 from numhlo.backend.emit.reduction_writer import Reduced, Reduction
@@ -29,6 +29,9 @@ from numhlo.backend.program import Evaluate, Launch, Loop, Step
 from numhlo.lowering.ir import Op, Region, TensorType, Value
 from numhlo.lowering.ops import layout
 from numhlo.lowering.ops.primitive import make_op
+
+LARGE = 4096
+"""Elements of an array from which on only those are copied that are not written anyway."""
 
 
 class RegionPlanner(RegionBuffers):
@@ -272,7 +275,13 @@ class RegionPlanner(RegionBuffers):
         root = self.layout.root(operand)
         return any(self.layout.root(v) is root for v in loaded) and self.may_take_over(operand, result)
 
-    def begin_update(self, result: Value, operand: Value, loaded: Iterable[Value]) -> None:
+    def begin_update(
+        self,
+        result: Value,
+        operand: Value,
+        loaded: Iterable[Value],
+        window: tuple[Sequence[int], Sequence[int]] | None = None,
+    ) -> None:
         """Give a result its buffer, with the operand's elements in it: the operand's own buffer if it dies unread.
 
         Parameters
@@ -280,6 +289,8 @@ class RegionPlanner(RegionBuffers):
         result, operand : Value
         loaded : iterable of Value
             What the kernel reads besides.
+        window : pair of sequence of int, optional
+            Where the elements begin that the kernel writes, and how many they are along each axis.
         """
         root = self.layout.root(operand)
         read = any(self.layout.root(v) is root for v in loaded)
@@ -289,6 +300,10 @@ class RegionPlanner(RegionBuffers):
             return
         target = self.output(result, () if read else (operand,))
         if source != target and result.tensor.size:
+            if window is not None and not self.state and _covers_most(result.tensor, window[1]):
+                for draft in self._copies_around(result.tensor, window, source, target):
+                    self.append(draft)
+                return
             self.append(self._copy_draft(result.tensor, source, target))
             self.copies[result] = self._launches[-1]
 
@@ -372,6 +387,17 @@ class RegionPlanner(RegionBuffers):
         store = Store(expressions.visit(here), there, whole_array(flat.shape), REGISTERS[flat.dtype])
         return write_map(expressions, [store], numbers.__getitem__)
 
+    def _copies_around(
+        self, type: TensorType, window: tuple[Sequence[int], Sequence[int]], source: int, target: int
+    ) -> Iterator[Draft]:
+        """Give copies of all elements but those of a window."""
+        here, there = Value(type, self.region), Value(type, self.region)
+        numbers = {here: source, there: target}
+        for shape, place in around(type.shape, *window):
+            expressions = Expressions(shape, lambda _: True)
+            node = expressions.add(Load(here, place, REGISTERS[type.dtype]))
+            yield write_map(expressions, [Store(node, there, place, REGISTERS[type.dtype])], numbers.__getitem__)
+
     def _return(self) -> None:
         """Copy what is not yet where the caller wants it."""
         self.unit = None
@@ -390,6 +416,11 @@ class RegionPlanner(RegionBuffers):
             self.results.append(target)
         for value in self.region.returns:
             self.use(self.layout.root(value))
+
+
+def _covers_most(type: TensorType, window: Sequence[int]) -> bool:
+    """Return whether a window is worth being left out of a copy."""
+    return type.size >= LARGE and 2 * math.prod(window) >= type.size
 
 
 def _launch(draft: Draft, ops: list[Op], inputs: list[tuple[Value, int]], outputs: list[tuple[Value, int]]) -> Launch:

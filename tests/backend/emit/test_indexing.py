@@ -9,8 +9,9 @@ import pytest
 
 import numhlo
 from numhlo.backend.emit import layout
-from numhlo.backend.planning import plan
+from numhlo.backend.planning import plan, region
 from numhlo.lowering.interpreter import interpret
+from numhlo.lowering.passes.pipeline import optimize
 from tests.backend.plain_engine import assert_same_bits, run_plain
 from tests.backend.programs import all_steps, evaluated, from_jax, launched
 
@@ -92,6 +93,24 @@ def test_no_element_of_a_large_padded_array_is_written_twice(widths, monkeypatch
     np.testing.assert_array_equal(result, np.asarray(jax.lax.pad(X * 2, np.float32(1.5), config)))
     *borders, kept = [step.bytes for step in all_steps(program)]
     assert sum(borders) + kept // 2 == result.nbytes  # half of the last is read
+
+
+@pytest.mark.parametrize("window", [np.s_[1:-1, 1:-1], np.s_[:, 1:], np.s_[2:, :], np.s_[1:-1, :7]])
+def test_what_an_update_writes_is_not_copied_before(window, monkeypatch):
+    def turned(x):
+        y = x.copy()
+        y[window] = x[window][::-1, ::-1] * 0.5
+        return y
+
+    expected = turned(X)
+    function = optimize(numhlo.jit(turned).trace(X).module.main)
+    monkeypatch.setattr(region, "LARGE", 1)
+    program = plan(function)
+    np.testing.assert_array_equal(run_plain(program, [X])[0], expected)
+    *copies, _ = [step.bytes for step in all_steps(program)]
+    assert 0 < sum(copies) <= 2 * (X.nbytes - X[window].nbytes)  # half of them is read
+    monkeypatch.setattr(region, "LARGE", X.size + 1)
+    assert [step.bytes for step in all_steps(plan(function))][:-1] == [2 * X.nbytes]
 
 
 def test_updates_happen_in_place():
