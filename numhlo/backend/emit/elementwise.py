@@ -168,7 +168,7 @@ def emit_sign(op: Op, operands: Sequence[str]) -> str:
     if register.kind == "i":
         zero = f"{register.convert}(0)"
         return f"select({x} > {zero}, {one}, select({x} < {zero}, {register.convert}(-1), {zero}))"
-    return UNEMITTED
+    return _call("sign", register, operands) if register.kind == "c" else UNEMITTED
 
 
 @ELEMENT.register(ops.COMPLEX)

@@ -1,4 +1,4 @@
-"""abs, exp, log, sqrt, sin and cos of complex128, from the real functions of this folder.
+"""Functions of complex128, from the real functions of this folder: exp, log, square root, circular and hyperbolic ones.
 
 Kernels compute complex64 in complex128 and round once. Branch cuts and limits are C99's (Annex G); errors are a few
 ULP of the larger part. Next: `numhlo.lowering.ops.complex_functions` has what is built from these.
@@ -22,15 +22,16 @@ from numhlo.backend.primitives import (
     to_f32,
     to_f64,
 )
-from numhlo.backend.vector_math.exponential import exp_f64
+from numhlo.backend.vector_math.exponential import exp_f64, expm1_f64
 from numhlo.backend.vector_math.hyperbolic import cosh_f64, sinh_f64
 from numhlo.backend.vector_math.inverse_trigonometric import atan2_f64
 from numhlo.backend.vector_math.jitable import jitable
 from numhlo.backend.vector_math.logarithm import log1p_f64, log_f64
-from numhlo.backend.vector_math.trigonometric import cos_f64, sin_f64
+from numhlo.backend.vector_math.trigonometric import cos_f64, sin_f64, tan_f64
 
 INFINITY = float("inf")
 TINY, TINY_WIDENING = 2.0**-960, 2.0**54
+STEEP = 20.0  # tanh of larger numbers is 1 to the last place
 TINY_SQUARE, TINY_NARROWING = TINY_WIDENING**2, 1.0 / TINY_WIDENING
 
 
@@ -128,3 +129,64 @@ def cos_c128(z: Any) -> Any:
     """Return ``cos(x) cosh(y) - i sin(x) sinh(y)``."""
     re, im = z.real, z.imag
     return make_c128(scaled_endless_c128(cosh_f64(im), cos_f64(re), im), -scaled_c128(sinh_f64(im), sin_f64(re)))
+
+
+@jitable
+def expm1_c128(z: Any) -> Any:
+    """Return ``exp(z) - 1``, accurate near 0; the result of a real number is real."""
+    re, im = z.real, z.imag
+    half = sin_f64(to_f64(0.5) * im)
+    real = expm1_f64(re) * cos_f64(im) - to_f64(2.0) * half * half
+    return make_c128(real, select(im == to_f64(0.0), im, exp_f64(re) * sin_f64(im)))
+
+
+@jitable
+def log1p_c128(z: Any) -> Any:
+    """Return ``log(1 + z)``, accurate near 0."""
+    re, im = z.real, z.imag
+    near = maximum(absolute(re), absolute(im)) < to_f64(0.5)
+    excess = select(near, re * (to_f64(2.0) + re) + im * im, to_f64(0.0))
+    beside = to_f64(1.0) + re
+    real = select(near, to_f64(0.5) * log1p_f64(excess), log_f64(abs_c128(make_c128(beside, im))))
+    return make_c128(real, atan2_f64(im, beside))
+
+
+@jitable
+def tanh_c128(z: Any) -> Any:
+    """Return the hyperbolic tangent, from ``tan(y)`` and ``sinh(x)``.
+
+    Notes
+    -----
+    Kahan, "Branch Cuts for Complex Elementary Functions" (1987).
+    """
+    re, im = z.real, z.imag
+    steep = absolute(re) > to_f64(STEEP)
+    tangent, sine = tan_f64(im), sinh_f64(select(steep, to_f64(0.0), re))
+    slope = to_f64(1.0) + tangent * tangent
+    scale = to_f64(1.0) + slope * sine * sine
+    real = divide(slope * square_root(to_f64(1.0) + sine * sine) * sine, scale)
+    decay = exp_f64(to_f64(-2.0) * absolute(re))
+    flat = to_f64(4.0) * sin_f64(im) * cos_f64(im) * decay
+    endless = absolute(re) == to_f64(INFINITY)
+    flat = select(endless & (is_finite(im) ^ True), copy_sign(to_f64(0.0), im), flat)
+    one = select(endless | is_finite(im), copy_sign(to_f64(1.0), re), im - im)
+    real = select(steep, one, select((re == to_f64(0.0)) | is_nan(re), re, real))
+    imag = select(steep, flat, divide(tangent, scale))
+    return make_c128(real, select(im == to_f64(0.0), im, select(is_nan(re), re, imag)))
+
+
+@jitable
+def tan_c128(z: Any) -> Any:
+    """Return the tangent, ``-i tanh(i z)``."""
+    turned = tanh_c128(make_c128(-z.imag, z.real))
+    return make_c128(turned.imag, -turned.real)
+
+
+@jitable
+def sign_c128(z: Any) -> Any:
+    """Return ``z / abs(z)``; 0 of 0, NaN in both parts where either part is."""
+    size = abs_c128(z)
+    zero, nan = size == to_f64(0.0), is_nan(z.real) | is_nan(z.imag)
+    broken = z.real + z.imag
+    re, im = select(nan, broken, divide(z.real, size)), select(nan, broken, divide(z.imag, size))
+    return make_c128(select(zero, to_f64(0.0), re), select(zero, to_f64(0.0), im))

@@ -1,5 +1,6 @@
 """Functions of complex numbers against NumPy's: ordinary values closely, zeros and infinities exactly."""
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -12,6 +13,10 @@ FUNCTIONS = {
     "sqrt": (vector_math.sqrt_c128, np.sqrt),
     "sin": (vector_math.sin_c128, np.sin),
     "cos": (vector_math.cos_c128, np.cos),
+    "expm1": (vector_math.expm1_c128, np.expm1),
+    "tan": (vector_math.tan_c128, np.tan),
+    "tanh": (vector_math.tanh_c128, np.tanh),
+    "sign": (vector_math.sign_c128, np.sign),
 }
 LIMITS = [0.0, -0.0, 1.0, -2.0, np.inf, -np.inf]
 
@@ -26,7 +31,7 @@ def test_ordinary_values(name, rng):
         np.testing.assert_allclose(own(z), reference(z), rtol=2e-15, atol=1e-18)
 
 
-@pytest.mark.parametrize("name", ["abs", "exp", "log", "sqrt"])
+@pytest.mark.parametrize("name", ["abs", "exp", "log", "sqrt", "tan", "tanh"])
 def test_limits(name):
     own, reference = FUNCTIONS[name]
     for re in LIMITS:
@@ -63,3 +68,26 @@ def test_sizes_of_complex64(rng):
         with np.errstate(all="ignore"):
             expected = np.float32(np.hypot(np.float64(z.real), np.float64(z.imag)))
         np.testing.assert_array_max_ulp(np.float32(vector_math.abs_c64(z)), expected, 1)
+
+
+@pytest.mark.parametrize(("name", "exact"), [("expm1", mpmath.expm1), ("log1p", mpmath.log1p), ("tanh", mpmath.tanh)])
+def test_errors_in_units_of_the_larger_part(name, exact, rng):
+    values = np.concatenate([(rng.normal(size=60) + 1j * rng.normal(size=60)) * size for size in (1e-8, 1e-3, 1, 10)])
+    own = getattr(vector_math, f"{name}_c128")
+    with mpmath.workprec(200):
+        for z in values:
+            found, expected = own(z), exact(mpmath.mpc(z))
+            larger = max(abs(expected.real), abs(expected.imag))
+            parts = (found.real - expected.real, found.imag - expected.imag)
+            assert max(map(abs, parts)) <= 5 * 2.0**-52 * larger, z
+
+
+def test_hyperbolic_tangents_of_steep_and_broken_numbers():
+    for re in (50.0, -800.0, 1e300, np.nan, 0.0, -0.0):
+        for im in (0.0, -0.0, 0.3, np.inf, -np.inf, np.nan):
+            z = np.array([re, im]).view(np.complex128)[0]
+            with np.errstate(all="ignore"):
+                found, expected = np.complex128(vector_math.tanh_c128(z)), np.tanh(z)
+            for left, right in ((found.real, expected.real), (found.imag, expected.imag)):
+                np.testing.assert_allclose(left, right, rtol=2e-15, err_msg=str(z))
+                assert np.isnan(left) or np.signbit(left) == np.signbit(right), z
