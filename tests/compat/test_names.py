@@ -49,7 +49,7 @@ OWN = {
 MODULES = [
     "", "numpy", "numpy.linalg", "numpy.fft", "lax", "lax.linalg", "random", "nn", "nn.initializers", "tree_util", "tree",
     "ops", "flatten_util", "debug", "scipy.special", "scipy.linalg", "scipy.signal", "scipy.stats", "scipy.fft",
-    "scipy.integrate", "scipy.ndimage", "scipy.optimize",
+    "scipy.integrate", "scipy.ndimage", "scipy.optimize", "scipy.sparse.linalg",
 ]  # fmt: skip
 
 
