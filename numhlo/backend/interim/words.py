@@ -168,7 +168,7 @@ def _divide(scope: Scope, operands: list[Typed]) -> Typed:
     return wrapping(scope, f"{_function(scope, functions.divide_truncating)}({lhs.text}, {rhs.text})", type)
 
 
-@rule("remainder")
+@rule("remainder", "fmod_f32", "fmod_f64")
 def _remainder(scope: Scope, operands: list[Typed]) -> Typed:
     type = same(operands)
     if type == "f64":
