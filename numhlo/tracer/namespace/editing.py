@@ -35,6 +35,7 @@ from numhlo.tracer.namespace.cumulative import cumsum
 from numhlo.tracer.namespace.elementwise import store
 from numhlo.tracer.namespace.index_items import as_traced, new_array, unshared
 from numhlo.tracer.namespace.joining import concatenate_arrays
+from numhlo.tracer.namespace.lax_joining import slice_in_dim
 from numhlo.tracer.namespace.manipulation import shape_tuple
 from numhlo.tracer.semantics import are_arrays_immutable, refuse_write
 from numhlo.tracer.trace import Tracer, current_trace
@@ -51,6 +52,10 @@ __all__ = [
     "resize",
     "trim_zeros",
 ]
+
+
+MOST_RUNS = 8
+"""Runs of neighbours up to which they are copied as such, rather than gathered one by one."""
 
 
 def _flat_or_axis(arr: Any, axis: int | None) -> tuple[Tracer, int]:
@@ -112,7 +117,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
         return advanced.take(array, b.add(line, convert(skipped, np.int64)), place, "clip")
     found = _known_positions(obj, extent, "delete")
     kept = np.delete(np.arange(extent), found)
-    return advanced.take(array, kept, place, "raise")
+    return _take_known([array], kept, place)
 
 
 @implements(np.insert)
@@ -163,7 +168,21 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     if ((wrapped < 0) | (wrapped > extent)).any():
         raise IndexError(f"index {obj} is out of bounds for axis {place} with size {extent}")
     order = np.argsort(np.concatenate([np.arange(extent) + 0.5, wrapped.astype(float)]), kind="stable")
-    return advanced.take(as_traced(concatenate_arrays([array, new], place)), order, place, "raise")
+    return _take_known([array, as_traced(new)], order, place)
+
+
+def _take_known(arrays: list[Any], order: np.ndarray, place: int) -> Any:
+    """Return elements at known places of arrays that lie one behind the other along an axis; few runs are slices."""
+    bounds = np.cumsum([0, *[array.shape[place] for array in arrays]])
+    breaks = np.flatnonzero((np.diff(order) != 1) | np.isin(order[1:], bounds)) + 1
+    if not order.size or breaks.size >= MOST_RUNS:
+        return advanced.take(as_traced(concatenate_arrays(arrays, place)), order, place, "raise")
+    pieces = []
+    for run in np.split(order, breaks):
+        number = int(np.searchsorted(bounds, run[0], "right")) - 1
+        first = int(run[0] - bounds[number])
+        pieces.append(slice_in_dim(arrays[number], first, first + run.size, 1, place))
+    return as_traced(concatenate_arrays(pieces, place))
 
 
 def _raised(x: Any, ndim: int) -> Any:

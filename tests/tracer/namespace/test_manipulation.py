@@ -343,3 +343,33 @@ def test_repeat_to_a_fixed_length(repeats):
         call = functools.partial(numhlo.numpy.repeat, total_repeat_length=length)
         assert_same(call(x, repeats), wanted)
         assert_same(run_traced(call, (x, numpy.array(repeats)))[0], wanted)
+
+
+RUNS = {
+    "first": (0, lambda np, x, k: np.delete(x, k)),
+    "last": (-1, lambda np, x, k: np.delete(x, k)),
+    "every second": (slice(0, 9, 2), lambda np, x, k: np.delete(x, k)),
+    "many": (slice(0, 30, 2), lambda np, x, k: np.delete(x, k)),
+    "before all": (0, lambda np, x, k: np.insert(x, k, 7)),
+    "behind all": (30, lambda np, x, k: np.insert(x, k, 7)),
+    "in some places": ([3, 3, 30], lambda np, x, k: np.insert(x, k, [7, 8, 9])),
+}
+
+
+@pytest.mark.parametrize("case", RUNS)
+def test_few_runs_are_slices(case):
+    places, edit = RUNS[case]
+    x = numpy.arange(30)
+    wanted = edit(numpy, x, places)
+
+    def changed(np, x):
+        found = edit(np, x, places)
+        found[0] = -1  # what is left is a copy
+        return found, x
+
+    call = functools.partial(changed, numhlo.numpy)
+    found, same = run_traced(call, (x,))[0]
+    numpy.testing.assert_array_equal(found[1:], wanted[1:])
+    numpy.testing.assert_array_equal(same, numpy.arange(30))
+    text = numhlo.jit(lambda x: edit(numhlo.numpy, x, places)).lower(x).as_text()
+    assert ("gather" in text) == (case == "many")
