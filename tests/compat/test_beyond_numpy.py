@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import numhlo.compat.jax as compat
+from numhlo.lowering.ir.errors import ImmutableArrayError
 
 jax.config.update("jax_enable_x64", True)
 
@@ -104,3 +105,23 @@ def test_every_method_returns_immutable_arrays():
     results |= {"compiled": compat.jit(n.sin).lower(x).compile()(x), "vectorized": n.vectorize(lambda a: a + 1)(x)}
     wrong = [name for name, y in results.items() if type(y) is not compat.Array or y.flags.writeable]
     assert not wrong and results["r_"].tolist() == [1, 2, 0.5]
+
+
+def test_methods_of_ufuncs():
+    def f(np, x, places):
+        return (
+            np.add.at(x, (0, places), 2.0, inplace=False),
+            np.maximum.at(x, (places, 1), np.ones(3), inplace=False),
+            np.negative.at(x, 0, inplace=False),
+            np.add.reduceat(x, np.array([0, 1]), axis=1),
+            np.multiply.reduce(x, axis=1),
+        )
+
+    x, places = np.arange(6.0).reshape(2, 3) - 2, np.array([0, 0, 1])
+    wanted = jax.jit(lambda x, places: f(jax.numpy, x, places))(x, places)
+    for found in (f(compat.numpy, x, places), compat.jit(lambda x, places: f(compat.numpy, x, places))(x, places)):
+        for mine, other in zip(found, wanted, strict=True):
+            np.testing.assert_array_equal(mine, other, strict=True)
+            assert not mine.flags.writeable
+    with pytest.raises(ImmutableArrayError, match=r"use x = add.at\(x, indices, b, inplace=False\)"):
+        compat.numpy.add.at(x, 0, 1.0)

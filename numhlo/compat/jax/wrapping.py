@@ -8,8 +8,12 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from numhlo.compat.jax.arrays import immutably, thawed
+from numhlo.tracer.namespace.core import asarray
+from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.elementwise import Ufunc
 from numhlo.tracer.namespace.index_brackets import Grid, Joiner
+from numhlo.tracer.namespace.index_items import new_array
+from numhlo.tracer.semantics import immutable_arrays, refuse_write
 from numhlo.tracer.trees.pytrees import tree_map
 
 
@@ -36,7 +40,26 @@ class _Indexed:
         return immutably(self._maker.__getitem__)(key)
 
 
-METHODS = ("reduce", "accumulate", "outer")
+METHODS = ("reduce", "accumulate", "outer", "reduceat")
+
+
+def _at(ufunc: Ufunc) -> Callable[..., Any]:
+    """Return a ufunc's ``at``, which gives the updated array: arrays never change."""
+
+    @runs_anywhere
+    def updated(a: Any, indices: Any, *b: Any) -> Any:
+        with immutable_arrays(False):
+            fresh = new_array(asarray(a))
+            ufunc.at(fresh, indices, *b)
+        return fresh
+
+    def at(a: Any, indices: Any, b: Any = None, /, *, inplace: bool = True) -> Any:
+        if inplace:
+            name = f"{ufunc.__name__}.at"
+            refuse_write(f"{name}(..., inplace=True)", f"x = {name}(x, indices, b, inplace=False)")
+        return updated(a, indices, *(() if b is None else (b,)))
+
+    return at
 
 
 def seen_as_jax(module: ModuleType, name: str) -> Any:
@@ -58,6 +81,7 @@ def seen_as_jax(module: ModuleType, name: str) -> Any:
     if isinstance(value, Ufunc):
         for method in METHODS:
             setattr(wrapped, method, immutably(getattr(value, method)))
+        wrapped.at = immutably(_on_thawed(_at(value)))
     return wrapped
 
 

@@ -93,15 +93,14 @@ def _line(function: str, weights: Any) -> Any:
 def _along(x: Any, weights: Any, axis: int, mode: str, cval: Any, origin: int) -> Any:
     """Return sums of products of weights with the windows along an axis, in float64."""
     extent = weights.shape[0]
-    line = np.moveaxis(extended(x, axis, reach_of(extent, origin), mode, cval), axis, -1)
-    count = line.shape[-1] - extent + 1
-    known = weights if isinstance(weights, np.ndarray) else None
-    if known is not None and extent <= MOST_TERMS:
-        found = _terms(line, known, count)
-    else:
-        kernel = converted(traced(weights), line.dtype)
-        rows = line.reshape((-1, line.shape[-1]))
-        found = traced(signals.correlate(rows, kernel[None], "valid")).reshape((*line.shape[:-1], count))
+    wide = extended(x, axis, reach_of(extent, origin), mode, cval)
+    count = wide.shape[axis] - extent + 1
+    if isinstance(weights, np.ndarray) and extent <= MOST_TERMS:
+        return _terms(wide, weights, axis, count)
+    line = np.moveaxis(wide, axis, -1)
+    kernel = converted(traced(weights), line.dtype)
+    rows = line.reshape((-1, line.shape[-1]))
+    found = traced(signals.correlate(rows, kernel[None], "valid")).reshape((*line.shape[:-1], count))
     return np.moveaxis(found, -1, axis)
 
 
@@ -109,19 +108,21 @@ MOST_TERMS = 64
 """Lines of up to so many known weights are written out as products of shifted images: one kernel."""
 
 
-def _terms(line: Any, weights: np.ndarray, count: int) -> Any:
+def _terms(wide: Any, weights: np.ndarray, axis: int, count: int) -> Any:
+    """Return the sum of shifted images, each times its weight; those of equal weights on both sides are added first."""
     extent = weights.shape[0]
     is_even = extent % 2 == 1 and np.array_equal(weights, weights[::-1])
+
+    def shifted(k: int) -> Any:
+        return wide[(*[slice(None)] * axis, slice(k, k + count))]
+
     total: Any = None
     for k in range((extent + 1) // 2 if is_even else extent):
-        weight = weights[k]
-        if weight == 0 and np.isfinite(weight):
-            continue
-        part = line[..., k : k + count]
+        part = shifted(k)
         if is_even and k != extent // 2:
-            part = part + line[..., extent - 1 - k : extent - 1 - k + count]
-        total = part * weight if total is None else total + part * weight
-    return np.zeros_like(line[..., :count]) if total is None else total
+            part = part + shifted(extent - 1 - k)
+        total = part * weights[k] if total is None else total + part * weights[k]
+    return total
 
 
 @runs_anywhere
