@@ -135,7 +135,19 @@ def doubles_rows(x):
     return x
 
 
+def counts_up(x):
+    i, k, total = 0, len(x), 0.0
+    while i < len(x) and k > 3:
+        if x[i] > 0:
+            total += x[i] / k
+        x[i] = total
+        i += 1
+        k -= 1
+    return total, np.zeros(i), np.zeros(k)
+
+
 ROLLED = [
+    counts_up,
     adds_up, sorts, bubbles, pairs, best, counts_steps, leaves, wraps_around,
     enumerates, zips_and_leaves, learns, backwards, doubles_rows,
 ]  # fmt: skip
@@ -229,7 +241,28 @@ def goes_through_anything(x):
     return total, factor, len(name), [f() for f in later]
 
 
+def counts_in_many_places(x):
+    places, filled, total, i = [0], np.zeros(1, int), 0.0, 0
+
+    def fill():
+        filled[0] += 2
+
+    while places[0] < 60 and i < 65:
+        total += x[i] if x[i] > 0 else 0.5
+        i += 1
+        places[0] += 1
+    while filled[0] < 50 and i < 67:
+        total += x[i - 40] if x[i] > 0 else 0.5
+        i += i % 2
+        fill()
+    while i < 2**40:
+        total += x[i % 60] if x[i % 50] > 0 else 0.5
+        i *= 2
+    return total, i, filled
+
+
 UNROLLED = [
+    counts_in_many_places,
     collects,
     goes_through_anything,
     outgrows_64_bits,

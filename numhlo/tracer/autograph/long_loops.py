@@ -83,25 +83,22 @@ class LongLoop:
         if not self.trials or left < FEWEST or current_trace() is not self._trace:
             return None
         assert self._trace is not None
-        if _cost(self._trace.region.ops[self._before :]) * left < LONG * done:
+        if cost_since(self._trace, self._before) * left < LONG * done:
             return None
         self.trials -= 1
-        rest = _Rest(self.rounds[done:], self.body, self.item, variables)
-        if not rest.state.whole:
-            return None
-        try:
-            with strict_integer_powers.bound(True), _in_rest.bound(True):
-                return rest.values()
-        except Exception:  # noqa: BLE001 - whatever the reason: the next round, traced as Python runs it, has its say
-            rest.state.put_back()
-            return None
+        return Rest(self.rounds[done:], self.body, self.item, variables).tried()
+
+
+def cost_since(trace: Trace | None, before: int) -> int:
+    """Return how many operations a trace has more than before, those with regions for many."""
+    return 0 if trace is None else _cost(trace.region.ops[before:])
 
 
 def _cost(ops: Sequence[Op]) -> int:
     return sum(1 + sum(REGION + _cost(region.ops) for region in op.regions) for op in ops)
 
 
-class _Rest:
+class Rest:
     """The rounds of a loop that are left, as a loop of the graph."""
 
     def __init__(
@@ -111,6 +108,22 @@ class _Rest:
         self.constants: dict[str, Any] = {}
         names = [(variables.owners[n](), n.rpartition(".")[2]) for n in variables.names if n in variables.owners]
         self.state = PythonState([*variables.values, body], {(id(owner), name) for owner, name in names})
+
+    def tried(self) -> tuple[Any, ...] | None:
+        """Return the variables' values afterwards; None, and nothing has happened, if it can't be such a loop."""
+        if not self.state.whole:
+            return None
+        try:
+            with strict_integer_powers.bound(True), _in_rest.bound(True):
+                return self.values()
+        except Exception:  # noqa: BLE001 - whatever the reason: the next round, traced as Python runs it, has its say
+            self.state.put_back()
+            return None
+
+    def run(self, item: Any, values: Sequence[Any]) -> tuple[Any, ...]:
+        """Run the body in a round; return the variables' values after it."""
+        found: tuple[Any, ...] = self.body(item, *values)
+        return found
 
     def values(self) -> tuple[Any, ...]:
         """Return the variables' values afterwards."""
@@ -138,12 +151,12 @@ class _Rest:
         """Trace the last round as Python runs it: where its index is out of bounds this raises."""
         carried = self.variables.split()
         with new_trace(closed=False), storage.lent():
-            self.body(self.item(self.rounds[-1]), *self.variables.filled(storage.own(carried)))
+            self.run(self.item(self.rounds[-1]), self.variables.filled(storage.own(carried)))
 
     def _turned(self, index: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the variables' values after a round, and note which of Python's values it leaves alone."""
         item, last = self.item(index), self.item(self.rounds[-1])
-        found: tuple[Any, ...] = self.body(item, *values)
+        found = self.run(item, values)
         trace = current_trace()
         assert trace is not None
         self.constants = {}
@@ -157,7 +170,7 @@ class _Rest:
                 self.constants[name] = before
             elif type(before) is int and isinstance(given, Tracer):
                 counters[name] = trace.read(given)
-                step = _step(trace, counters[name], after)
+                step = step_of(trace, counters[name], after)
                 if step is not None:
                     self.constants[name] = before + step * len(self.rounds)
         known = frozenset(counters.values())
@@ -172,14 +185,14 @@ def _parts(item: Any) -> tuple[Any, ...]:
     return tuple(x for part in item for x in _parts(part)) if type(item) is tuple else (item,)
 
 
-def _step(trace: Trace, old: Value, new: Any) -> int | None:
+def step_of(trace: Trace, old: Value, new: Any) -> int | None:
     """Return the constant that a round adds to an integer; None where there is none."""
     op = trace.read(new).owner if isinstance(new, Tracer) else None
-    if not isinstance(op, Op) or op.definition is not elementwise.ADD or old not in op.operands:
+    if not isinstance(op, Op) or op.definition not in (elementwise.ADD, elementwise.SUBTRACT) or old not in op.operands:
         return None
-    other = op.operands[1 - op.operands.index(old)]
-    known = trace.values.find(other)
-    return None if known is None else int(known)
+    place, sign = op.operands.index(old), 1 if op.definition is elementwise.ADD else -1
+    known = trace.values.find(op.operands[1 - place])
+    return None if known is None or (place and sign < 0) else sign * int(known)
 
 
 class _Counting:

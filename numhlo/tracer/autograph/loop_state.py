@@ -35,7 +35,8 @@ class _OwnFunctionError(Exception):
         self.name = name
 
 
-def _is_set(cell: CellType) -> bool:
+def is_set(cell: CellType) -> bool:
+    """Return whether a variable that functions share has a value."""
     try:
         cell.cell_contents  # noqa: B018 - an unset one raises
     except ValueError:
@@ -65,7 +66,7 @@ class LoopState:
         self.variables, self.what = variables, what
         self.carried = variables.split()
         changed = {n: x for n, x in self.carried.items() if n in variables.in_place and _can_be_lent(x)}
-        outer = [cell.cell_contents for f in functions for cell in f.__closure__ or () if _is_set(cell)]
+        outer = [cell.cell_contents for f in functions for cell in f.__closure__ or () if is_set(cell)]
         seen = Counter(id(x.cell) for x in tree_leaves([*changed.values(), *outer]) if isinstance(x, Tracer))
         alone = {n for n, x in changed.items() if isinstance(x, Tracer) and x.steps and seen[id(x.cell)] == 1}
         # A view alone is carried without its base: there is less to look through.

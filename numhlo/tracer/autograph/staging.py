@@ -18,6 +18,7 @@ from numhlo.tracer.autograph import iterables
 from numhlo.tracer.autograph.exits import stop_flag
 from numhlo.tracer.autograph.lent_storage import KeptLeaves, LentStorage
 from numhlo.tracer.autograph.long_loops import LongLoop, must_be_counted
+from numhlo.tracer.autograph.long_whiles import LongWhile
 from numhlo.tracer.autograph.loop_state import LoopState
 from numhlo.tracer.autograph.undefined import Later, Undefined
 from numhlo.tracer.autograph.variables import Variables as Variables
@@ -211,9 +212,11 @@ def _result(found: Any, what: str) -> Any:
 def while_statement(test: Callable[..., Any], body: Callable[..., Any], variables: Variables) -> tuple[Any, ...]:
     """Run ``body`` while ``test`` holds, both functions of the variables' values; return these.
 
-    It starts as Python does; from the first test that is not known, the loop goes on in the graph.
+    It starts as Python does; from the first test that is not known, the loop goes on in the graph, and so it does where
+    it is seen to count.
     """
     values = variables.values
+    long = LongWhile(test, body)
     while True:
         holds = test(*values)
         if is_unknown(holds):
@@ -221,6 +224,9 @@ def while_statement(test: Callable[..., Any], body: Callable[..., Any], variable
         if not holds:
             return values
         values = body(*values)
+        found = long.goes_on(variables.having(values))
+        if found is not None:
+            return found
     now = _with_results(variables.having(values), body)
     now.check("a while")
     state = LoopState(now, "a while", test, body)
