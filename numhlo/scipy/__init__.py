@@ -1,11 +1,10 @@
 """`numhlo.scipy`: the parts of SciPy that can be traced."""
 
-from numhlo.scipy import fft, integrate, linalg, ndimage, optimize, signal, sparse, special, stats
+from numhlo.scipy import fft, integrate, interpolate, linalg, ndimage, optimize, signal, sparse, special, stats
 from numhlo.tracer.absent import raise_absent as _raise_absent
 
-__all__ = ["fft", "integrate", "linalg", "ndimage", "optimize", "signal", "sparse", "special", "stats"]
+__all__ = ["fft", "integrate", "interpolate", "linalg", "ndimage", "optimize", "signal", "sparse", "special", "stats"]
 _ADVICE = {
-    "interpolate": "use numhlo.numpy.interp",
     "cluster": "use lax.fori_loop over numhlo.numpy",
     "spatial": "use broadcasting and numhlo.numpy.linalg.norm",
 }
