@@ -22,7 +22,7 @@ from numhlo.lowering.ops import indexing, layout, reduction
 from numhlo.lowering.ops.control_flow import COMPOSITE
 from numhlo.lowering.ops.primitive import make_op
 
-LEAST = 2048
+LEAST = 1000
 """Elements of an array from which on it is cut: those of smaller ones are copied as fast as kernels are launched."""
 
 MOST_PARTS = 27
