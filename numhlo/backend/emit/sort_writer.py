@@ -106,9 +106,28 @@ class SortWriter:
 
     def sort(self, length: int) -> None:
         """Write the sorting of the row that begins at ``base``."""
-        text, rows, scratch = self.text, self.rows, self.scratch
+        text = self.text
         size = text.number("length", length, "length")
         run = text.number("run", run_length(length, self._longest(length)), "run")
+        self._pass_ordered(size, run)
+        with text.block(f"if ordered < {size}:"):
+            self._sort_all(size, run)
+
+    def _pass_ordered(self, size: str, run: str) -> None:
+        """Write the search for the first element out of order, where a row is longer than a run."""
+        text = self.text
+        text.line(f"ordered = select({run} < {size}, 1, 0)")
+        with text.block(f"while (0 < ordered) & (ordered < {size}):"):
+            later = self._load_all(self.rows, "base + ordered", "later")
+            earlier = self._load_all(self.rows, "base + ordered - 1", "earlier")
+            less = self._less(later, earlier)
+            with text.block(f"if {less}:"):
+                text.line("break")
+            text.line("ordered = ordered + 1")
+
+    def _sort_all(self, size: str, run: str) -> None:
+        """Write the sorting of runs, and the merging of these."""
+        text, rows, scratch = self.text, self.rows, self.scratch
         if self._function:
             self.native_runs(size, run)
         else:

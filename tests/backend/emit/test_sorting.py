@@ -152,3 +152,16 @@ def test_processors_on_which_numpy_sorts_long_rows(monkeypatch, name, features, 
     monkeypatch.setattr(sort_writer, "processor", lambda: (name, features))
     asked = sort_writer.sorts_long_rows.__wrapped__
     assert (asked(4), asked(2)) == expected
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.float64, np.complex128])
+def test_rows_in_order_and_nearly_so(dtype, rng):
+    ordered = np.sort(rng.integers(0, 99, 300)).astype(dtype)
+    rows = [ordered, np.roll(ordered, -1), np.roll(ordered, 1), ordered[::-1], np.zeros_like(ordered)]
+    array = np.stack([*rows, rng.permutation(ordered)])
+    for order in (np.sort, lambda x, axis: np.argsort(x, axis=axis, kind="stable")):
+        call = numhlo.jit(lambda x, order=order: order(x, axis=-1))
+        first = np.asarray(call(array))
+        np.testing.assert_array_equal(first, order(array, axis=-1))
+        call.wait()
+        np.testing.assert_array_equal(np.asarray(call(array)), first)
