@@ -322,18 +322,20 @@ class ColumnWriter(ReductionWriter):
         return lanes
 
     def _fold_lanes(self, combiner: Combiner, lanes: str, totals: Sequence[str], width: str) -> None:
+        """Write what combines the lanes of each column in halves, and takes the result into the column's total.
+
+        Narrow units fold what space there is: a loop of that many columns needs no code for a rest.
+        """
         name = combiner.registers[0].name
-        half = self.text.fresh("half")
-        self.text.line(f"{half} = {LANES // 2 * self.columns}")
-        with self.text.block(f"while {half} >= {self.columns}:"):
-            with self.text.block(f"for k in range({half}):"):
-                other = f"load_{name}({lanes}, k + {half})"
-                (value,) = combiner.write(self.text, [f"load_{name}({lanes}, k)"], [other])
-                self.text.line(f"store_{name}({lanes}, k, {value})")
-            self.text.line(f"{half} = {half} >> 1")
-        with self.text.block(f"for k in range({width}):"):
-            (value,) = combiner.write(self.text, [f"load_{name}({totals[0]}, k)"], [f"load_{name}({lanes}, k)"])
-            self.text.line(f"store_{name}({totals[0]}, k, {value})")
+        with self.text.block(f"for k in range({width if self.columns >= COLUMNS else self.columns}):"):
+            values = [f"load_{name}({lanes}, k + {lane * self.columns})" for lane in range(LANES)]
+            values = [self.text.let(value, "lane") for value in values]
+            while len(values) > 1:
+                half = len(values) // 2
+                pairs = zip(values[:half], values[half:], strict=True)
+                values = [self.text.let(combiner.write(self.text, [lhs], [rhs])[0], "fold") for lhs, rhs in pairs]
+            (total,) = combiner.write(self.text, [f"load_{name}({totals[0]}, k)"], values)
+            self.text.line(f"store_{name}({totals[0]}, k, {total})")
 
     def _finish_columns(self, width: str, totals: list[list[str]]) -> None:
         with self._column_loop(width) as column:
