@@ -22,6 +22,7 @@ VIEWS = """
 EXPRESSIONS = [text.strip() for text in (COPIES + VIEWS).replace("\n", ";").split(";") if text.strip()]
 
 
+@pytest.mark.filterwarnings("ignore:numpy.fix is deprecated")
 @pytest.mark.parametrize("dtype", [np.float64, np.int64])
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_writing_into_the_result_or_the_argument(expression, dtype):
