@@ -107,3 +107,12 @@ def test_refusals():
         ndimage.uniform_filter1d(x, 3, origin=2)
     with pytest.raises(AttributeError, match="sliding_window_view"):
         _ = ndimage.median_filter
+
+
+@pytest.mark.parametrize("axes", [(1,), (1, 0), (2, 0), (0, 2, 1), (2, 1, 0)])
+@pytest.mark.parametrize("name", ["correlate", "convolve"])
+def test_weights_have_the_axes_in_the_arrays_order(name, axes, rng):
+    x, weights = rng.normal(size=(4, 5, 6)), rng.normal(size=(2, 3, 4)[: len(axes)])
+    origin = [0, -1][: len(axes)] if len(axes) < 3 else 0
+    wanted = getattr(scipy.ndimage, name)(x, weights, axes=axes, origin=origin)
+    np.testing.assert_allclose(getattr(ndimage, name)(x, weights, axes=axes, origin=origin), wanted, rtol=1e-12)

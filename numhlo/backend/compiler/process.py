@@ -216,10 +216,8 @@ class CompilerProcess:
         if self.owner != os.getpid():
             self.popen.returncode = 0  # not our child: nothing to wait for, nothing to warn about
             return
-        with contextlib.suppress(
-            subprocess.TimeoutExpired
-        ):  # the system may not be done with it: nobody waits for that
-            self.popen.wait(END_SECONDS)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.popen.wait(END_SECONDS)  # the system may not be done with it: nobody waits for that
 
 
 def _close_quietly(stream: IO[bytes]) -> None:

@@ -154,9 +154,7 @@ class Driver(threading.Thread):
     def run(self) -> None:
         """Take kernels until there are none for a while."""
         self.service.answered.wait(HEAD_START)
-        with contextlib.suppress(
-            Warning
-        ):  # where warnings are errors nobody could catch it here; `explain` says it too
+        with contextlib.suppress(Warning):  # errors, maybe, that nobody could catch here; `explain` says it too
             self._ensure_process()
         while not self.stopped:
             try:

@@ -217,7 +217,11 @@ def convolve1d(
     return correlate1d(input, line[::-1], axis, output, mode, cval, _turned(line.shape[0], origin))
 
 
-def _window(function: str, input: Any, weights: Any, axes: Any) -> tuple[Any, Any, tuple[int, ...]]:
+def _window(function: str, input: Any, weights: Any, axes: Any) -> tuple[Any, Any, tuple[int, ...], dict[int, int]]:
+    """Return array and weights, the axes as they were given, and how many weights there are along each.
+
+    The weights' dimensions are those of the array in its order, as in SciPy.
+    """
     array, window = traced(input), traced(weights)
     places = tuple(normalize_axes(axes, array.ndim))
     if window.ndim != len(places):
@@ -227,7 +231,7 @@ def _window(function: str, input: Any, weights: Any, axes: Any) -> tuple[Any, An
             why="there must be one extent of weights for each axis",
             fix="give weights of as many dimensions, weights[None], or axes=",
         )
-    return array, window, places
+    return array, window, places, dict(zip(sorted(places), window.shape, strict=True))
 
 
 def spread(value: Any, count: int) -> list[Any]:
@@ -254,7 +258,7 @@ def correlate(
     Parameters
     ----------
     input, weights : array_like
-        Of the same rank; or ``weights`` has an extent for each of ``axes``.
+        Of the same rank; or ``weights`` has an extent for each of ``axes``, in the array's order of them.
     output, mode, cval, origin : optional
         As those of `correlate1d`; modes and origins one for all axes, or for each.
     axes : sequence of int, optional
@@ -276,16 +280,12 @@ def correlate(
     Array([[3, 5],
            [7, 9]])
     """
-    array, window, places = _window("correlate", input, weights, axes)
+    array, window, places, extents = _window("correlate", input, weights, axes)
     modes, origins = spread(mode, len(places)), spread(origin, len(places))
     wide = summable(array)
-    for axis, extent, one, shift in zip(places, window.shape, modes, origins, strict=True):
-        wide = extended(wide, axis, reach_of(extent, shift), one, cval)
-    extents = [1] * array.ndim
-    for axis, extent in zip(places, window.shape, strict=True):
-        extents[axis] = extent
-    order = np.argsort(np.argsort(places)) if len(places) > 1 else [0]
-    kernel = converted(np.transpose(window, np.argsort(order)).reshape(extents), wide.dtype)
+    for axis, one, shift in zip(places, modes, origins, strict=True):
+        wide = extended(wide, axis, reach_of(extents[axis], shift), one, cval)
+    kernel = converted(window.reshape([extents.get(axis, 1) for axis in range(array.ndim)]), wide.dtype)
     return finished(signals.correlate(wide, kernel.conj(), "valid"), result_dtype(array, output))
 
 
@@ -318,6 +318,6 @@ def convolve(
     Array([[6, 6],
            [7, 4]])
     """
-    _, window, places = _window("convolve", input, weights, axes)
-    origins = [_turned(n, shift) for n, shift in zip(window.shape, spread(origin, len(places)), strict=True)]
+    _, window, places, extents = _window("convolve", input, weights, axes)
+    origins = [_turned(extents[axis], shift) for axis, shift in zip(places, spread(origin, len(places)), strict=True)]
     return correlate(input, np.flip(window), output, mode, cval, origins, axes=axes)
