@@ -67,7 +67,8 @@ def test_bad_files_add_nothing(run, cache, tmp_path, bad):
     good = cache.files()[0][1]
     with zipfile.ZipFile(archive, "w") as target:
         target.write(good, good.name)
-        name = {"name": "evil.py", "path": f"../{good.name}"}.get(bad, good.name.replace(good.name[0], "0"))
+        another = ("1" if good.name[0] == "0" else "0") + good.name[1:]
+        name = {"name": "evil.py", "path": f"../{good.name}"}.get(bad, another)
         target.writestr(name, good.read_bytes()[:-1] if bad == "content" else good.read_bytes())
     if bad == "text":
         archive.write_text("no archive")
