@@ -10,7 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.backend.primitives import absolute, copy_sign, divide, select, to_f32, to_f64
+from numhlo.backend.primitives import (
+    absolute,
+    bits_of_f64,
+    copy_sign,
+    divide,
+    f64_from_bits,
+    select,
+    to_f32,
+    to_f64,
+)
 from numhlo.backend.vector_math.exponential import (
     EXP_F32,
     EXP_F64,
@@ -21,7 +30,6 @@ from numhlo.backend.vector_math.exponential import (
     scaled_f64,
 )
 from numhlo.backend.vector_math.jitable import constants_f32, jitable, polynomial
-from numhlo.backend.vector_math.power import head
 
 # erf(x) / x - 1 in x**2 up to 1, errors 2**-55.6 and 2**-26.6
 ERF_F64 = (
@@ -122,6 +130,13 @@ ERFC_SHORT = (
 )
 ERFC_ZERO, ERFC_ZERO_F32 = np.float64(27.5), np.float64(10.5)
 ONE_F32, FOUR_F32 = constants_f32(1.0, 4.0)
+HIGH_BITS = -0x8000000  # keeps 26 bits of a float64's mantissa
+
+
+@jitable
+def head(x: Any) -> Any:
+    """Return x cut to 26 bits."""
+    return f64_from_bits(bits_of_f64(x) & HIGH_BITS)
 
 
 @jitable

@@ -12,6 +12,7 @@ from numhlo.backend.primitives import (
     copy_sign,
     divide,
     f64_from_bits,
+    product_error,
     select,
     square_root,
     to_f32,
@@ -35,21 +36,8 @@ ASINH = (
     -0.004749994770853448,
     0.0017197416890158488,
 )
-SPLITTER = 134217729.0  # 2**27 + 1 splits a float64 into halves of 26 bits
 BIG = 268435456.0
 ONE, TWO, SMALL_LIMIT = np.float64(1.0), np.float64(2.0), np.float64(0.17)
-
-
-@jitable
-def product_error(a: Any, b: Any, product: Any) -> Any:
-    """Return a b - product exactly, product being the rounded a b (Dekker 1971)."""
-    big = a * SPLITTER
-    a_high = big - (big - a)
-    a_low = a - a_high
-    big = b * SPLITTER
-    b_high = big - (big - b)
-    b_low = b - b_high
-    return ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
 
 
 @jitable

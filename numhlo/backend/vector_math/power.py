@@ -1,8 +1,7 @@
 """pow, cbrt and 1 / sqrt.
 
-pow is 2**(y log2 x). For float64 the logarithm and the product are sums of two floats of which the first has 26
-bits, so that products of such parts are exact (the plan of fdlibm's e_pow.c, Sun Microsystems 1993); for float32 plain
-float64 is enough.
+pow is 2**(y log2 x). For float64 the logarithm and the product are sums of two floats, of which the second has what
+rounding took from the first (`product_error`); for float32 plain float64 is enough.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from numhlo.backend.primitives import (
     divide,
     f64_from_bits,
     is_nan,
+    product_error,
     select,
     square_root,
     to_f32,
@@ -49,12 +49,8 @@ CBRT_BITS = 715092000  # (1023 - 1023 / 3) 2**20 less what balances the first gu
 CBRT_MASK = -0x40000000
 INVERSE_CBRT_BITS = 1430188164  # (1023 + 1023 / 3) 2**20 less what balances the first guess's error
 THIRD, TWO_NINTHS = 0.3333333333333333, 0.2222222222222222
-HIGH_BITS = -0x8000000  # keeps 26 bits of a float64's mantissa
-RATIO = 0.9617966939259756  # 2 / (3 ln 2), in two parts
-RATIO_HIGH = 0.9617966860532761
-RATIO_LOW = 7.872699542894897e-09
-LN2_26 = 0.6931471675634384
-LN2_REST = 1.2996506893889889e-08
+RATIO, RATIO_REST = 0.9617966939259756, 5.0577616648125907e-17  # 2 / (3 ln 2), in two parts
+LN2_REST = 2.3190468138462996e-17  # of ln 2, beyond LN2
 HUGE_POWER = 36893488147419103232.0  # 2**65: beyond, every power but that of 1 is 0 or infinite
 # 0, 1, 1/2, the power of two from which on adding one keeps no fraction, infinity, NaN
 SPECIAL_F64 = (0.0, 1.0, 0.5, 4503599627370496.0, np.inf, np.nan)
@@ -64,53 +60,42 @@ ONE_F32 = constants_f32(1.0)[0]
 
 
 @jitable
-def head(x: Any) -> Any:
-    """Return x cut to 26 bits."""
-    return f64_from_bits(bits_of_f64(x) & HIGH_BITS)
-
-
-@jitable
 def log2_sum(x: Any) -> Any:
-    """Return log2(x) as a sum of a float of 26 bits and a small one; x positive and finite."""
+    """Return log2(x) as a float and what it lacks, to 2**-63 of it; x positive and finite."""
     k, m = split_f64(x)
     f = m - 1.0
     d = m + 1.0
+    d_low = m - (d - 1.0)
     reciprocal = divide(ONE, d)
     s = f * reciprocal
-    s_high = head(s)
-    d_high = head(d)
-    s_low = reciprocal * ((f - s_high * d_high) - s_high * (m - (d_high - 1.0)))
+    product = s * d
+    s_low = reciprocal * (((f - product) - product_error(s, d, product)) - s * d_low)
     z = s * s
-    rest = z * z * polynomial(z, POW_LOG) + s_low * (s_high + s)
-    square = s_high * s_high
-    sum_high = head(3.0 + square + rest)
-    sum_low = rest - ((sum_high - 3.0) - square)
-    u = s_high * sum_high
-    v = s_low * sum_high + sum_low * s
-    p_high = head(u + v)
-    p_low = v - (p_high - u)
-    z_high = RATIO_HIGH * p_high
-    z_low = RATIO_LOW * p_high + p_low * RATIO
-    high = head((z_high + z_low) + k)
-    return high, z_low - ((high - k) - z_high)
+    rest = z * z * polynomial(z, POW_LOG) + (product_error(s, s, z) + (s + s) * s_low)
+    sum_high = 3.0 + (z + rest)
+    sum_low = ((3.0 - sum_high) + z) + rest
+    p = s * sum_high
+    p_low = product_error(s, sum_high, p) + (s * sum_low + s_low * sum_high)
+    q = p * RATIO
+    q_low = product_error(p, RATIO, q) + (p * RATIO_REST + p_low * RATIO)
+    high = k + q
+    return high, ((k - high) + q) + q_low
 
 
 @jitable
 def exp2_of_sum(high: Any, low: Any) -> Any:
-    """Return 2**(high + low)."""
+    """Return 2**(high + low), low at most 2**-40 or 2**-51 of high."""
     too_big = high > 1100.0
     too_small = high < -1200.0
-    high = select(too_big, 1100.0, select(too_small, -1200.0, high))
     low = select(too_big | too_small, 0.0, low)
-    t = (high + low) + ROUND
-    k = t - ROUND
-    a = high - k
-    b = head(a + low)
-    u = b * LN2_26
-    v = (low - (b - a)) * LN2 + b * LN2_REST
-    r = u + v
-    w = (u - r) + v
-    return scaled_f64((r * r * polynomial(r, EXP_F64) + (w + w * r) + r) + 1.0, t)
+    high = select(too_big, 1100.0, select(too_small, -1200.0, high))
+    t = high + ROUND
+    a = high - (t - ROUND)
+    r = a + low
+    r_low = (a - r) + low
+    w = r * LN2
+    w_low = product_error(r, LN2, w) + (r * LN2_REST + r_low * LN2)
+    return scaled_f64((w * w * polynomial(w, EXP_F64) + w_low + w) + 1.0, t)
 
 
 @jitable
@@ -137,9 +122,9 @@ def pow_f64(x: Any, y: Any) -> Any:
     """Return x**y by the whole table of IEEE 754, to 1.5 ULP."""
     high, low = log2_sum(absolute(x))
     power = select(y > HUGE_POWER, HUGE_POWER, select(y < -HUGE_POWER, -HUGE_POWER, y))
-    power_high = head(power)
-    product_low = (power - power_high) * high + power * low
-    return corrected_power(x, y, exp2_of_sum(power_high * high, product_low), SPECIAL_F64)
+    product = power * high
+    size = exp2_of_sum(product, product_error(power, high, product) + power * low)
+    return corrected_power(x, y, size, SPECIAL_F64)
 
 
 @jitable

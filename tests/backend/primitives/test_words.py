@@ -2,6 +2,7 @@
 
 import platform
 import re
+from fractions import Fraction
 
 import numba
 import numpy as np
@@ -100,6 +101,20 @@ def test_expected_positions():
     )
     np.testing.assert_array_equal(counted, np.where(index < 0, index + limits, index))
     np.testing.assert_array_equal(nearest, np.clip(index, 0, 40))
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_product_error_is_exact(at_once, monkeypatch):
+    if not at_once:  # a processor that cannot multiply and add at once
+        monkeypatch.setattr(machine_code.arithmetic, "_multiplies_and_adds", lambda: False)
+    random = np.random.default_rng(5)
+    left = random.normal(size=50) * 2.0 ** random.integers(-300, 300, 50)
+    right = random.normal(size=50) * 2.0 ** random.integers(-150, 300, 50)
+    name = f"product_error_{at_once}"
+    text = source_of(name, ["f64", "f64"], [("product_error(a, b, a * b)", "f64")])
+    result = assert_same_both_ways(name, text, [left, right, np.empty(50)], 50)[2]
+    for a, b, product, error in zip(left, right, left * right, result, strict=True):
+        assert Fraction(a) * Fraction(b) == Fraction(product) + Fraction(error)
 
 
 @pytest.mark.parametrize("kind", FLOATS)

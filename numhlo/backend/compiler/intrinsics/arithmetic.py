@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -272,6 +273,39 @@ def _within(builder: ir.IRBuilder, type: types.Type, operands: list[ir.Value]) -
 WHOLE = (types.Integer,)
 _implement_binary(arithmetic.counted_from_end, _counted_from_end, WHOLE)
 _implement_binary(arithmetic.within, _within, WHOLE)
+
+
+@lru_cache
+def _multiplies_and_adds() -> bool:
+    """Return whether the processor rounds ``a * b + c`` once, by one instruction."""
+    return platform.machine() in ("aarch64", "arm64") or bool(llvm.get_host_cpu_features().get("fma"))
+
+
+def _emit_product_error(builder: ir.IRBuilder, lhs: ir.Value, rhs: ir.Value, product: ir.Value) -> ir.Value:
+    if _multiplies_and_adds():
+        return _call(builder, "fma", [lhs, rhs, builder.fneg(product)])
+    parts = []
+    for value in (lhs, rhs):
+        big = builder.fmul(value, value.type(arithmetic.SPLITTER))
+        high = builder.fsub(big, builder.fsub(big, value))
+        parts.append((high, builder.fsub(value, high)))
+    (lhs_high, lhs_low), (rhs_high, rhs_low) = parts
+    error = builder.fsub(builder.fmul(lhs_high, rhs_high), product)
+    for a, b in ((lhs_high, rhs_low), (lhs_low, rhs_high), (lhs_low, rhs_low)):
+        error = builder.fadd(error, builder.fmul(a, b))
+    return error
+
+
+@implement(arithmetic.product_error)
+def _product_error(typing_context: Any, lhs: types.Type, rhs: types.Type, product: types.Type) -> Any:
+    number = types.float64
+
+    def codegen(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> ir.Value:
+        return _emit_product_error(
+            builder, *(context.cast(builder, v, t, number) for v, t in zip(values, signature.args, strict=True))
+        )
+
+    return number(lhs, rhs, product), codegen
 
 
 @implement(arithmetic.divide_complex)
