@@ -17,7 +17,7 @@ from weakref import WeakValueDictionary
 
 import pytest
 
-from numhlo.backend import disk_cache, kernel_cache
+from numhlo.backend import disk_cache, kernel_cache, own_text
 from numhlo.backend.compiler.service import compiler_service
 from numhlo.backend.disk_cache import SUFFIX, DiskCache, cache_key, default_folder
 from numhlo.backend.kernel_cache import KernelCache
@@ -82,7 +82,7 @@ def test_an_edit_of_what_kernels_inline_is_noticed(tmp_path, monkeypatch):
     for package in disk_cache.INLINED:
         (tmp_path / package).mkdir()
         (tmp_path / package / "words.py").write_text("one = 1\n")
-    monkeypatch.setattr(disk_cache, "FOLDER", tmp_path)
+    monkeypatch.setattr(own_text, "FOLDER", tmp_path)
     disk_cache.fingerprint.cache_clear()
     before = cache_key(KERNEL)
     (tmp_path / "vector_math" / "words.py").write_text("one = 2\n")

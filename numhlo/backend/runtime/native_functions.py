@@ -7,15 +7,14 @@ import re
 import warnings
 from collections.abc import Callable
 from functools import lru_cache
-from pathlib import Path
 
 from numhlo.backend.compiler.service import CompilerClosedError
 from numhlo.backend.kernel_cache import KernelHandle, kernel_cache
+from numhlo.backend.own_text import own_text
 from numhlo.backend.primitives import layout
 from numhlo.backend.program import Kernel
 from numhlo.backend.runtime import library
 
-FOLDER = Path(__file__).parent / "native_code"
 FILES = {
     "driver": "driver",
     "entry": "entry",
@@ -41,7 +40,7 @@ def native_kernel(name: str) -> Kernel:
 
 def _source(file: str) -> str:
     """Return the text of a file of `native_code`, behind that of those it imports from: a kernel is one text."""
-    text = (FOLDER / f"{file}.py").read_text(encoding="utf-8")
+    text = own_text(f"runtime/native_code/{file}.py")
     return "\n\n".join([*map(_source, IMPORT.findall(text)), IMPORT.sub("", text)])
 
 

@@ -20,8 +20,14 @@ import numpy
 
 from numhlo.lowering.ir.scoped_values import ScopedValue
 
-_NUMPY = Path(numpy.__file__).parent
-_FOLDERS = (Path(__file__).parents[2], _NUMPY, _NUMPY.with_name("scipy"))
+
+def _of(code: CodeType, depth: int) -> Path:
+    """Return a package's folder as its code has it: in a frozen application that isn't where the files lie."""
+    return Path(code.co_filename).parents[depth]
+
+
+_NUMPY = _of(numpy.isscalar.__code__, 1)
+_FOLDERS = (_of(_of.__code__, 2), _NUMPY, _NUMPY.with_name("scipy"))
 SKIPPED_FOLDERS = tuple(f"{folder}{os.sep}" for folder in _FOLDERS)
 """Frames of numhlo, and of NumPy and SciPy where they call us back, are not the user's."""
 
