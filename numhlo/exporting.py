@@ -20,6 +20,7 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
 from numhlo.stablehlo import Module
 from numhlo.stablehlo import load as load_module
+from numhlo.tracer.callable_arguments import require_callable
 from numhlo.tracer.callbacks import TARGET
 from numhlo.tracer.trees.pytree_paths import structure_paths
 from numhlo.tracer.trees.pytree_text import from_json, to_json
@@ -150,6 +151,7 @@ def export(fun: Callable[..., Any], /, *specs: Any, **kwspecs: Any) -> Exported:
     module @jit_lambda attributes {numhlo.call = "..."} {
     ...
     """
+    require_callable(fun, "export: fun")
     jitted = fun if isinstance(fun, JittedFunction) else jit(fun)
     traced = jitted.trace(*specs, **kwspecs)
     graph = traced.module

@@ -74,7 +74,7 @@ def own_files(folder: str) -> Iterator[tuple[str, bytes]]:
 
 def _archived() -> Any:
     """Return this package's folder as its importer shows it."""
-    return importlib.import_module("importlib.resources").files(__package__)  # 10 ms, for archives only
+    return importlib.import_module("importlib.resources").files(__package__)
 
 
 def _below(folder: Any, name: str) -> Iterator[tuple[str, bytes]]:

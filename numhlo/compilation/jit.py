@@ -39,12 +39,12 @@ from numhlo.compilation.signature import (
     static_key,
 )
 from numhlo.compilation.stages import Lowered, Traced
-from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.lowering.ir.scoped_values import settle, unsettled
 from numhlo.switches import SWITCHES, chosen, using
 from numhlo.tracer.aliasing import views
 from numhlo.tracer.arguments import LeafType, as_ndarray, leaf_type
 from numhlo.tracer.autograph.rewriting import autographed
+from numhlo.tracer.callable_arguments import require_callable
 from numhlo.tracer.function_tracing import TracedFunction, call_traced, trace_pytree_function
 from numhlo.tracer.plain_python.captured_state import Guards
 from numhlo.tracer.plain_python.captured_walk import CapturedWalk
@@ -483,8 +483,7 @@ def jit(  # noqa: PLR0913 - options by keyword
             check=check,
             autograph=autograph,
         )
-    if not callable(fun):
-        raise ArgumentError(f"jit: {fun!r} is not callable", fix="pass a function, or use jit as a decorator")
+    require_callable(fun, "jit: fun", fix="pass a function, or use jit as a decorator")
     if autograph:
         fun = autographed(fun)
     parameters = parameters_of(fun)

@@ -7,6 +7,7 @@ from typing import Any
 
 from numhlo.compilation.jit import JittedFunction
 from numhlo.compilation.signature import Selection
+from numhlo.tracer.callable_arguments import require_callable
 
 
 def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -29,4 +30,5 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     >>> eval_shape(lambda x: x.T @ x, np.ones((5, 3), np.float32))
     ShapeDtypeStruct(shape=(3, 3), dtype=float32)
     """
+    require_callable(fun, "eval_shape: fun")
     return JittedFunction(fun, Selection(), Selection(), inline=False).eval_shape(*args, **kwargs)

@@ -8,8 +8,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
+from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, StaticArgumentError
 
 Numbers = int | Sequence[int] | None
@@ -76,8 +78,8 @@ def select(parameters: Parameters, numbers: Numbers, names: Names, option: str) 
     ArgumentError
         If the function has no such argument.
     """
-    wanted_numbers = [numbers] if isinstance(numbers, int) else list(numbers or ())
-    wanted_names = [names] if isinstance(names, str) else list(names or ())
+    wanted_numbers = [int(k) for k in _listed(numbers, Integral, f"{option}argnums", "positions of arguments: ints")]
+    wanted_names = _listed(names, str, f"{option}argnames", "names of arguments: strings")
     if parameters is None:
         return Selection(frozenset(wanted_numbers), frozenset(wanted_names))
     positional = [p.name for p in parameters.values() if p.kind in POSITIONAL]
@@ -89,6 +91,15 @@ def select(parameters: Parameters, numbers: Numbers, names: Names, option: str) 
     all_names = {*wanted_names, *[positional[k] for k in found if k < len(positional)]}
     all_numbers = {*found, *[k for k, name in enumerate(positional) if name in wanted_names]}
     return Selection(frozenset(all_numbers), frozenset(all_names))
+
+
+def _listed(given: Any, kind: type, option: str, wanted: str) -> list[Any]:
+    """Return one or several numbers or names as a list."""
+    one = isinstance(given, str) or not isinstance(given, Iterable)
+    found = [] if given is None else [given] if one else list(given)
+    if not all(isinstance(x, kind) for x in found):
+        raise ArgumentError(f"jit: {option}={given!r}", where=capture_location(), fix=f"give {wanted}")
+    return found
 
 
 def _checked_number(number: int, positional: Sequence[str], variadic: bool, option: str) -> int:

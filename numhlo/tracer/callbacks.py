@@ -23,6 +23,7 @@ from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.custom_calls import register_custom_call
 from numhlo.tracer.array import Array
 from numhlo.tracer.bind import bind
+from numhlo.tracer.callable_arguments import require_callable
 from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, expand, shape_of
 from numhlo.tracer.trace import Tracer, current_trace
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_map, tree_unflatten
@@ -212,6 +213,7 @@ def pure_callback(
     >>> pure_callback(lambda x: x[::-1], ShapeDtypeStruct((2,), float), np.array([1.0, 2.0]))
     Array([2., 1.])
     """
+    require_callable(callback, "pure_callback: callback")
     if vmap_method not in METHODS:
         raise ArgumentError(
             f"pure_callback(vmap_method={vmap_method!r})", where=capture_location(), fix=f"use one of {METHODS}"
@@ -251,6 +253,7 @@ def io_callback(
     >>> seen
     [3.0]
     """
+    require_callable(callback, "io_callback: callback")
     return _call(callback, result_shape_dtypes, args, kwargs, has_side_effect=True)
 
 
@@ -270,6 +273,7 @@ def debug_callback(callback: Callable[..., Any], *args: Any, ordered: bool = Fal
     >>> debug_callback(lambda x: print("x is", x), 3.0)
     x is 3.0
     """
+    require_callable(callback, "debug.callback: callback")
 
     @functools.wraps(callback, updated=())
     def dropping(*args: Any, **kwargs: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from numhlo.lowering.ir import inside_scope
 from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.tracer.callable_arguments import require_callable
 
 
 @contextmanager
@@ -65,8 +66,10 @@ def named_call(fun: Callable[..., Any], *, name: str | None = None) -> Callable[
 
     Raises
     ------
+    NotCallableError
+        If ``fun`` is not callable.
     ArgumentError
-        If ``fun`` is not callable, or when called, if the name is no string.
+        When it is called, if the name is no string.
 
     Notes
     -----
@@ -78,8 +81,7 @@ def named_call(fun: Callable[..., Any], *, name: str | None = None) -> Callable[
     >>> named_call(np.sin, name="wave")(0.0)
     np.float64(0.0)
     """
-    if not callable(fun):
-        raise ArgumentError(f"named_call: {fun!r} is not callable", fix="pass a function")
+    require_callable(fun, "named_call: fun")
     scope = getattr(fun, "__name__", type(fun).__name__).strip("<>") if name is None else name
 
     @functools.wraps(fun)

@@ -19,6 +19,7 @@ from numhlo.lowering.ops.user_kernels import TARGET, UserKernel, run_user_kernel
 from numhlo.tracer.arguments import ShapeDtypeStruct
 from numhlo.tracer.array import Array
 from numhlo.tracer.bind import bind
+from numhlo.tracer.callable_arguments import require_callable
 from numhlo.tracer.namespace.core import asarray
 from numhlo.tracer.trace import current_trace
 
@@ -117,8 +118,5 @@ def kernel(function: Callable[..., Any] | None = None, /, *, result: Any) -> Any
     """
     if function is None:
         return functools.partial(kernel, result=result)
-    if not callable(function):
-        raise ArgumentError(
-            f"kernel: {function!r} is not callable", fix="pass a function, or use kernel as a decorator"
-        )
+    require_callable(function, "kernel: function", fix="pass a function, or use kernel as a decorator")
     return KernelFunction(function, result)

@@ -13,7 +13,7 @@ from tests.architecture.source_tree import ROOMS, ROOT, python_files, syntax_tre
 NOT_OURS = ("numpy", "ml_dtypes")
 """Packages whose dtypes and classes are passed on as they are, with their own documentation."""
 
-WIRING = {"compilation", "display", "switches"}
+WIRING = {"compilation", "display", "pyinstaller_hooks", "switches"}
 """Modules of the face that users don't import."""
 
 NAMESPACES = ("numpy", "lax", "nn", "scipy")
@@ -127,7 +127,7 @@ OWN = {
 }  # fmt: skip
 """Names that no other library has, or has under another name; so are all of `OWN_MODULES`."""
 
-OWN_MODULES = {"numhlo.batch", "numhlo.program_commands", "numhlo.progress", "numhlo.stablehlo"}
+OWN_MODULES = {"numhlo.batch", "numhlo.errors", "numhlo.program_commands", "numhlo.progress", "numhlo.stablehlo"}
 
 
 def resolved(path):

@@ -136,7 +136,7 @@ def test_scopes_name_locations(capsys):
     for wrong in ("", 3):
         with pytest.raises(ArgumentError, match="names are strings"), numhlo.named_scope(wrong):
             pass
-    with pytest.raises(ArgumentError, match="not callable"):
+    with pytest.raises(TypeError, match="named_call: fun is of class int"):
         numhlo.named_call(3)
     assert numhlo.named_call(max, name="largest")(1, 2) == 2
 

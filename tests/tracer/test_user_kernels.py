@@ -130,7 +130,7 @@ def test_results_must_be_described():
     ]:
         with pytest.raises(error, match=text):
             numhlo.kernel(smooth.__wrapped__, result=one)(np.ones(3), 0.5)
-    with pytest.raises(ArgumentError, match="kernel: 3 is not callable"):
+    with pytest.raises(TypeError, match="kernel: function is of class int, no function"):
         numhlo.kernel(3, result=None)
 
 

@@ -29,6 +29,16 @@ class NumhloError(Exception):
     Notes
     -----
     ``str(error)`` is ``what``, then ``at file:line in function:  source``, then ``why; fix``, each on its own line.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import numhlo
+    >>> try:
+    ...     numhlo.jit(lambda x: x + np.ones(4))(np.ones(3))
+    ... except numhlo.errors.NumhloError as error:
+    ...     print(error.what)
+    add: cannot broadcast float64[3] with float64[4]
     """
 
     def __init__(
@@ -53,59 +63,214 @@ class NumhloError(Exception):
 
 
 class ShapeError(NumhloError, ValueError):
-    """Shapes do not fit together."""
+    """Shapes do not fit together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import numhlo
+    >>> try:
+    ...     numhlo.jit(lambda x: x.reshape(2, 2))(np.ones(3))
+    ... except numhlo.errors.ShapeError as error:
+    ...     print(error.what)
+    cannot reshape array of size 3 into shape (2, 2)
+    """
 
 
 class DTypeError(NumhloError, TypeError):
-    """Element types do not fit together, or are not supported."""
+    """Element types do not fit together, or are not supported.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import numhlo
+    >>> try:
+    ...     numhlo.jit(lambda x: x << 1)(np.ones(3))
+    ... except numhlo.errors.DTypeError as error:
+    ...     print(error.what)
+    left_shift has no loop for float64, a Python int
+    """
 
 
 class ArgumentError(NumhloError, ValueError):
-    """An argument's value is not one of those allowed."""
+    """An argument's value is not one of those allowed.
+
+    Examples
+    --------
+    >>> import numhlo
+    >>> try:
+    ...     numhlo.jit(lambda x: x, static_argnums="x")
+    ... except numhlo.errors.ArgumentError as error:
+    ...     print(error.what)
+    jit: static_argnums='x'
+    """
 
 
 class AxisOutOfBoundsError(NumhloError, IndexError, ValueError):
-    """An axis or an index lies outside the array."""
+    """An axis or an index lies outside the array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import numhlo
+    >>> try:
+    ...     numhlo.jit(lambda x: x[3])(np.ones(3))
+    ... except numhlo.errors.AxisOutOfBoundsError as error:
+    ...     print(error.what)
+    index 3 is out of bounds for axis 0 with size 3
+    """
 
 
 class InvalidIndexError(NumhloError, IndexError, TypeError, ValueError):
-    """What stands between brackets is no index: NumPy's `IndexError`, or Python's error for a slice."""
+    """What stands between brackets is no index: NumPy's `IndexError`, or Python's error for a slice.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import numhlo
+    >>> try:
+    ...     numhlo.jit(lambda x: x["a"])(np.ones(3))
+    ... except numhlo.errors.InvalidIndexError as error:
+    ...     print(error.what)
+    an index that is a str
+    """
 
 
 class InvalidValueError(NumhloError, FloatingPointError):
-    """A checked function made a NaN or an infinity of numbers that are none."""
+    """A checked function made a NaN or an infinity of numbers that are none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import numhlo
+    >>> try:
+    ...     numhlo.jit(np.log, check="nan")(np.array([1.0, -1.0]))
+    ... except numhlo.errors.InvalidValueError as error:
+    ...     print(error.what)
+    log: nan at [1] of float64[2], of -1.0
+    """
 
 
 class IntegerOverflowError(NumhloError, OverflowError):
-    """A checked function computed an integer that its type can't hold."""
+    """A checked function computed an integer that its type can't hold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import numhlo
+    >>> try:
+    ...     numhlo.jit(lambda x: x * x, check="overflow")(np.int32([100_000]))
+    ... except numhlo.errors.IntegerOverflowError as error:
+    ...     print(error.what)
+    multiply: 1e+10 is no int32, at [0] of int32[1], of 100000, 100000
+    """
 
 
 class NotCallableError(NumhloError, TypeError):
-    """Something else was passed where a function is expected."""
+    """Something else was passed where a function is expected.
+
+    Examples
+    --------
+    >>> import numhlo
+    >>> try:
+    ...     numhlo.jit(3)
+    ... except numhlo.errors.NotCallableError as error:
+    ...     print(error.what)
+    jit: fun is of class int, no function
+    """
 
 
 class ConcretizationError(NumhloError, TypeError):
-    """A traced array was used where Python needs its value: bool, int, float, index, item."""
+    """A traced array was used where Python needs its value: bool, int, float, index, item.
+
+    Examples
+    --------
+    >>> import numhlo
+    >>> try:
+    ...     numhlo.jit(lambda x: 1.0 if x > 0 else 2.0)(3.0)
+    ... except numhlo.errors.ConcretizationError as error:
+    ...     print(error.what)
+    the truth value of a traced array bool[]
+    """
 
 
 class UndefinedVariableError(NumhloError, UnboundLocalError):
-    """A variable is used that gets a value only in a branch or a loop that may not run."""
+    """A variable is used that gets a value only in a branch or a loop that may not run.
+
+    Examples
+    --------
+    >>> import numhlo
+    >>> def only_sometimes(x):
+    ...     if x > 0:
+    ...         y = x
+    ...     return y
+    >>> try:
+    ...     numhlo.jit(only_sometimes, autograph=True)(1.0)
+    ... except numhlo.errors.UndefinedVariableError as error:
+    ...     print(error.what)
+    variable 'y' has no value here
+    """
 
 
 class DataDependentShapeError(NumhloError, TypeError):
-    """The shape of a result would depend on the values of a traced array."""
+    """The shape of a result would depend on the values of a traced array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import numhlo
+    >>> try:
+    ...     numhlo.jit(lambda x: x[x > 0])(np.ones(3))
+    ... except numhlo.errors.DataDependentShapeError as error:
+    ...     print(error.what)
+    x[mask] with a traced boolean mask bool[3]
+    """
 
 
 class LeakedTracerError(NumhloError, RuntimeError):
-    """A traced array outlived the trace that made it."""
+    """A traced array outlived the trace that made it.
+
+    Examples
+    --------
+    >>> import numhlo
+    >>> kept = []
+    >>> numhlo.jit(lambda x: kept.append(x))(1.0)
+    >>> try:
+    ...     kept[0] + 1
+    ... except numhlo.errors.LeakedTracerError as error:
+    ...     print(error.what)
+    a traced array float64[] was used after its trace had ended
+    """
 
 
 class ControlFlowTypeError(NumhloError, TypeError):
-    """Branches or loop carries disagree in structure, shape or dtype."""
+    """Branches or loop carries disagree in structure, shape or dtype.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import numhlo
+    >>> choose = numhlo.jit(lambda p: numhlo.lax.cond(p, lambda: 1.0, lambda: np.ones(2)))
+    >>> try:
+    ...     choose(True)
+    ... except numhlo.errors.ControlFlowTypeError as error:
+    ...     print(error.what)
+    cond: true_fun and false_fun return different shapes
+    """
 
 
 class StaticArgumentError(NumhloError, TypeError):
-    """A static argument can't be a cache key."""
+    """A static argument can't be a cache key.
+
+    Examples
+    --------
+    >>> import numhlo
+    >>> try:
+    ...     numhlo.jit(lambda x, n: x, static_argnums=1)(1.0, [2])
+    ... except numhlo.errors.StaticArgumentError as error:
+    ...     print(error.what)
+    static argument 1 is of class list, which can't be hashed
+    """
 
 
 class MutationError(NumhloError, ValueError):
@@ -115,26 +280,97 @@ class MutationError(NumhloError, ValueError):
     ----------
     storage : object
         What the outer trace owns; None for other reasons.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import numhlo
+    >>> def clear(x):
+    ...     x[:] = 0.0
+    >>> fixed = np.ones(3)
+    >>> fixed.flags.writeable = False
+    >>> try:
+    ...     numhlo.jit(clear)(fixed)
+    ... except numhlo.errors.MutationError as error:
+    ...     print(error.what)
+    clear writes into argument x, which is read-only
     """
 
     storage: object = None
 
 
 class ImmutableArrayError(NumhloError, TypeError):
-    """An array can't be written because JAX's rules were asked for."""
+    """An array can't be written because JAX's rules were asked for.
+
+    Examples
+    --------
+    >>> import numhlo
+    >>> import numhlo.compat.jax as jax
+    >>> x = jax.numpy.ones(3)
+    >>> try:
+    ...     x[0] = 2.0
+    ... except numhlo.errors.ImmutableArrayError as error:
+    ...     print(error.what)
+    x[index] = value: arrays are immutable under JAX's rules
+    """
 
 
 class UnsupportedError(NumhloError, NotImplementedError):
-    """numhlo can't do this yet, and says so by name."""
+    """numhlo can't do this yet, and says so by name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import numhlo
+    >>> try:
+    ...     numhlo.jit(lambda x: np.unique(x, axis=0))(np.ones((3, 2)))
+    ... except numhlo.errors.UnsupportedError as error:
+    ...     print(error.what)
+    unique(axis=) of a traced array
+    """
 
 
 class VerificationError(NumhloError, ValueError):
-    """A program breaks a constraint of the StableHLO specification."""
+    """A program breaks a constraint of the StableHLO specification.
+
+    Examples
+    --------
+    >>> import numhlo
+    >>> text = '''func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+    ...   %y = stablehlo.transpose %x, dims = [1] : (tensor<3xf32>) -> tensor<3xf32>
+    ...   return %y : tensor<3xf32>
+    ... }'''
+    >>> try:
+    ...     numhlo.stablehlo.parse(text).verify()
+    ... except numhlo.errors.VerificationError as error:
+    ...     print(error.what)
+    transpose(float32[3]): (C2) permutation must be a permutation of range(1), not (1,)
+    """
 
 
 class ParseError(NumhloError, SyntaxError):
-    """Text that isn't StableHLO: line, column, the line and a caret."""
+    """Text that isn't StableHLO: line, column, the line and a caret.
+
+    Examples
+    --------
+    >>> import numhlo
+    >>> try:
+    ...     numhlo.stablehlo.parse("func.func @main(")
+    ... except numhlo.errors.ParseError as error:
+    ...     print(error.what)
+    expected a type, found end of text
+      at <string>:1:17
+        func.func @main(
+                        ^
+    """
 
 
 class InternalError(NumhloError, RuntimeError):
-    """A bug of ours; the message says so and carries what is needed to report it."""
+    """A bug of ours; the message says so and carries what is needed to report it.
+
+    Examples
+    --------
+    >>> print(InternalError("a kernel of softmax can't be compiled", fix="please report it with this message"))
+    a kernel of softmax can't be compiled
+      please report it with this message
+    """

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import Region, TensorType, Value, capture_location
-from numhlo.lowering.ir.errors import ControlFlowTypeError, NotCallableError
+from numhlo.lowering.ir.errors import ControlFlowTypeError
 from numhlo.lowering.ops import conversion
 from numhlo.lowering.ops.primitive import make_op
 from numhlo.tracer.arguments import LeafType, leaf_type
@@ -22,23 +22,6 @@ from numhlo.tracer.namespace.core import common_dtype, promotion_key
 from numhlo.tracer.trace import Trace, Tracer
 from numhlo.tracer.trees.pytree_paths import structure_paths
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_map
-
-
-def require_callable(fun: Any, what: str) -> None:
-    """Raise `NotCallableError` unless ``fun``, which ``what`` names, can be called."""
-    if not callable(fun):
-        raise NotCallableError(
-            f"{what} is {_spelled(fun)}, no function",
-            where=capture_location(),
-            why="it is called with the operands",
-            fix="pass functions, then their operands: cond(pred, lambda x: x, lambda x: -x, x)"
-            if what.startswith(("cond", "switch"))
-            else "pass a function, such as lambda x: x * 2",
-        )
-
-
-def _spelled(x: Any) -> str:
-    return f"an array {x.aval.short()}" if isinstance(x, Tracer) else f"of class {type(x).__name__}"
 
 
 class Body:

@@ -17,6 +17,7 @@ from numhlo.lowering.ir.errors import ArgumentError, ControlFlowTypeError
 from numhlo.lowering.ops import comparison, control_flow
 from numhlo.lowering.ops.primitive import Primitive
 from numhlo.tracer.bind import bind, bind1
+from numhlo.tracer.callable_arguments import require_callable
 from numhlo.tracer.control_flow.bodies import (
     Body,
     as_results,
@@ -24,7 +25,6 @@ from numhlo.tracer.control_flow.bodies import (
     is_known,
     known_value,
     own_arrays,
-    require_callable,
     unify,
 )
 from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, result_dtype, shape_of

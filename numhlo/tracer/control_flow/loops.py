@@ -17,6 +17,7 @@ from numhlo.lowering.ir.errors import ControlFlowTypeError
 from numhlo.lowering.ops import control_flow, elementwise
 from numhlo.tracer.arguments import LeafType, leaf_type
 from numhlo.tracer.bind import bind, bind1
+from numhlo.tracer.callable_arguments import require_callable
 from numhlo.tracer.control_flow.bodies import (
     Body,
     CarryArguments,
@@ -26,7 +27,6 @@ from numhlo.tracer.control_flow.bodies import (
     is_known,
     known_value,
     promote,
-    require_callable,
     weak_argument,
 )
 from numhlo.tracer.control_flow.branches import require_scalar

@@ -17,13 +17,13 @@ from numhlo.lowering.ops import control_flow, loops
 from numhlo.tracer.arguments import LeafType, leaf_type
 from numhlo.tracer.array import Array
 from numhlo.tracer.bind import bind
+from numhlo.tracer.callable_arguments import require_callable
 from numhlo.tracer.control_flow.bodies import (
     Body,
     CarryArguments,
     as_results,
     copy_arrays,
     describe,
-    require_callable,
     weak_argument,
 )
 from numhlo.tracer.control_flow.loops import find_carry_types

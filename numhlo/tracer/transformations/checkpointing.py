@@ -13,6 +13,7 @@ from typing import Any
 from numhlo.lowering.ir import Function, Op, TensorType, Value
 from numhlo.lowering.ops import control_flow
 from numhlo.tracer.bind import bind, trace_function
+from numhlo.tracer.callable_arguments import require_callable
 from numhlo.tracer.custom_rules import CustomRule, LinearRule, bind_with_rule
 from numhlo.tracer.differentiation.table import MOST_OPS, Dual, Walker
 from numhlo.tracer.namespace.core import asarray, shape_of
@@ -66,6 +67,7 @@ def checkpoint(
     >>> float(grad(checkpoint(lambda x: np.sin(np.sin(x))))(0.0))
     1.0
     """
+    require_callable(fun, "checkpoint: fun")
     if policy is checkpoint_policies.everything_saveable:
         return fun
     fixed = {static_argnums} if isinstance(static_argnums, int) else set(static_argnums)

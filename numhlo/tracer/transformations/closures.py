@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from numhlo.tracer.callable_arguments import require_callable
 from numhlo.tracer.namespace.core import asarray
 from numhlo.tracer.plain_python.plain_numpy import run_traced
 from numhlo.tracer.replay import replay_function
@@ -34,6 +35,7 @@ def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Callab
     >>> closure_convert(lambda x: x + 1, 2.0)[1]
     []
     """
+    require_callable(fun, "closure_convert: fun")
     leaves, tree = tree_flatten(example_args)
     with transformation() as finish:
         staged = stage_leaves(lambda *arrays: run_traced(fun, *tree_unflatten(tree, arrays)), leaves)

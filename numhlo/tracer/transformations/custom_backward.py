@@ -15,6 +15,7 @@ from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.custom_calls import register_custom_call
 from numhlo.tracer.bind import bind, trace_function
+from numhlo.tracer.callable_arguments import require_callable
 from numhlo.tracer.custom_rules import CustomRule, LinearRule, bind_with_rule
 from numhlo.tracer.differentiation.table import Walker, is_differentiable
 from numhlo.tracer.namespace.core import asarray, full_of, shape_of
@@ -264,6 +265,7 @@ def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
     >>> float(grad(softplus)(0.0))
     0.5
     """
+    require_callable(fun, "custom_gradient: fun")
 
     @custom_vjp
     @functools.wraps(fun)

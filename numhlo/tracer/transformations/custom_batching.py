@@ -9,6 +9,7 @@ from typing import Any
 from numhlo.lowering.ir import Op, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError, UnsupportedError
 from numhlo.tracer.batching.table import Lanes
+from numhlo.tracer.callable_arguments import require_callable
 from numhlo.tracer.custom_rules import CustomRule, bind_with_rule
 from numhlo.tracer.differentiation.table import Dual, Walker
 from numhlo.tracer.namespace.core import asarray, shape_of
@@ -54,6 +55,7 @@ class custom_vmap:  # noqa: N801 - JAX's name, used as a decorator
     """
 
     def __init__(self, fun: Callable[..., Any]) -> None:
+        require_callable(fun, "custom_vmap: fun")
         functools.update_wrapper(self, fun)
         self.fun = fun
         self.rule: Callable[..., Any] | None = None

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from numhlo.lowering.ir import Op, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError, UnsupportedError
+from numhlo.tracer.callable_arguments import require_callable
 from numhlo.tracer.closed_over import closed_over, stand_in, standing_in
 from numhlo.tracer.custom_rules import CustomRule, bind_with_rule
 from numhlo.tracer.namespace.core import asarray, convert, full_of, shape_of
@@ -55,6 +56,7 @@ class CustomFunction:
         nondiff_argnums: Sequence[int] = (),
         nondiff_argnames: Sequence[str] = (),
     ) -> None:
+        require_callable(fun, f"{type(self).__name__}: fun")
         functools.update_wrapper(self, fun)
         self.fun = fun
         self.nondiff: frozenset[int | str] = frozenset([*nondiff_argnums, *nondiff_argnames])

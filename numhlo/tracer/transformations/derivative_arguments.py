@@ -5,7 +5,7 @@ This file checks and explains; `differentiating`, `jacobians` and `transposing` 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -67,7 +67,7 @@ def require_pair(result: Any, name: str) -> Any:
 def chosen_places(argnums: int | Sequence[int], count: int) -> list[int]:
     """Return the positions of arguments that ``argnums`` names, counted from the first."""
     places = []
-    for number in (argnums,) if isinstance(argnums, int | np.integer | str) else argnums:
+    for number in argnums if isinstance(argnums, Iterable) and not isinstance(argnums, str) else (argnums,):
         if not isinstance(number, int | np.integer):
             raise ArgumentError(
                 f"grad: argnums={argnums!r}",

@@ -18,7 +18,7 @@ from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.annotations import STOP_GRADIENT, make_annotation
 from numhlo.tracer.bind import bind1
-from numhlo.tracer.control_flow.bodies import require_callable
+from numhlo.tracer.callable_arguments import require_callable
 from numhlo.tracer.differentiation.table import (
     Dual,
     Walker,
@@ -379,6 +379,7 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[...
     >>> float(y), float(push(1.0))
     (8.0, 12.0)
     """
+    require_callable(fun, "linearize: fun")
     with transformation() as finish:
         results, linear, tree, staged = _linearized(fun, primals, has_aux=False)
         outputs = finish(tree_unflatten(staged.out_tree, results))

@@ -11,6 +11,7 @@ import numpy as np
 import numhlo.tracer.differentiation.families  # noqa: F401 - ops get their rules
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DTypeError
+from numhlo.tracer.callable_arguments import require_callable
 from numhlo.tracer.namespace.core import asarray, reshape_to, shape_of
 from numhlo.tracer.namespace.diagonals import eye
 from numhlo.tracer.plain_python.plain_numpy import run_traced
@@ -75,6 +76,7 @@ def jacfwd(
     Array([[2., 0.],
            [0., 4.]])
     """
+    require_callable(fun, "jacfwd: fun")
     return _jacobian(fun, argnums, has_aux, holomorphic, forward=True)
 
 
@@ -110,6 +112,7 @@ def jacrev(
     Array([[2., 0.],
            [0., 4.]])
     """
+    require_callable(fun, "jacrev: fun")
     return _jacobian(fun, argnums, has_aux, holomorphic, forward=False)
 
 
@@ -216,4 +219,5 @@ def hessian(
     Array([[ 6.,  0.],
            [ 0., 12.]])
     """
+    require_callable(fun, "hessian: fun")
     return jacfwd(jacrev(fun, argnums, has_aux, holomorphic), argnums, has_aux, holomorphic)

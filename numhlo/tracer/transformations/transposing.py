@@ -7,6 +7,7 @@ from typing import Any
 
 from numhlo.lowering.ir import TensorType
 from numhlo.tracer.arguments import ShapeDtypeStruct
+from numhlo.tracer.callable_arguments import require_callable
 from numhlo.tracer.differentiation.table import instantiate, transpose_body
 from numhlo.tracer.namespace.core import asarray, shape_of
 from numhlo.tracer.plain_python.plain_numpy import run_traced
@@ -44,6 +45,7 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[..., tu
     >>> turned(np.ones(2))
     (Array([2., 2., 0.]),)
     """
+    require_callable(fun, "linear_transpose: fun")
     leaves, tree = tree_flatten(primals)
     types = [
         TensorType(tuple(x.shape), x.dtype)
@@ -101,6 +103,7 @@ def fwd_and_bwd(
     >>> float(y), float(bwd(residuals, 1.0))
     (9.0, 6.0)
     """
+    require_callable(fun, "fwd_and_bwd: fun")
     places = (argnums,) if isinstance(argnums, int) else tuple(argnums)
 
     @ends_its_blocks

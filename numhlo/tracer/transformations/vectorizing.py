@@ -12,7 +12,7 @@ from numhlo.lowering.ir.errors import ArgumentError, ShapeError
 from numhlo.tracer.arguments import WEAK
 from numhlo.tracer.batching import control_flow
 from numhlo.tracer.batching.table import Lanes, batch_function, spread
-from numhlo.tracer.control_flow.bodies import require_callable
+from numhlo.tracer.callable_arguments import require_callable
 from numhlo.tracer.named_axes import batching_axis, named_axis
 from numhlo.tracer.namespace.axis_order import moveaxis
 from numhlo.tracer.namespace.core import asarray, normalize_axis, shape_of

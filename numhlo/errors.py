@@ -1,0 +1,63 @@
+"""`numhlo.errors`: what numhlo raises on purpose, each also one of Python's own errors, all a `NumhloError`.
+
+``error.what``, ``error.where`` (the user's file, line and function), ``error.why`` and ``error.fix`` are the parts of
+the message.
+
+Examples
+--------
+>>> import numpy as np
+>>> import numhlo
+>>> try:
+...     numhlo.jit(lambda x: x + np.ones(4))(np.ones(3))
+... except numhlo.errors.ShapeError as error:
+...     print(error.what)
+add: cannot broadcast float64[3] with float64[4]
+"""
+
+from numhlo.lowering.ir.errors import (
+    ArgumentError,
+    AxisOutOfBoundsError,
+    ConcretizationError,
+    ControlFlowTypeError,
+    DataDependentShapeError,
+    DTypeError,
+    ImmutableArrayError,
+    IntegerOverflowError,
+    InternalError,
+    InvalidIndexError,
+    InvalidValueError,
+    LeakedTracerError,
+    MutationError,
+    NotCallableError,
+    NumhloError,
+    ParseError,
+    ShapeError,
+    StaticArgumentError,
+    UndefinedVariableError,
+    UnsupportedError,
+    VerificationError,
+)
+
+__all__ = [
+    "ArgumentError",
+    "AxisOutOfBoundsError",
+    "ConcretizationError",
+    "ControlFlowTypeError",
+    "DTypeError",
+    "DataDependentShapeError",
+    "ImmutableArrayError",
+    "IntegerOverflowError",
+    "InternalError",
+    "InvalidIndexError",
+    "InvalidValueError",
+    "LeakedTracerError",
+    "MutationError",
+    "NotCallableError",
+    "NumhloError",
+    "ParseError",
+    "ShapeError",
+    "StaticArgumentError",
+    "UndefinedVariableError",
+    "UnsupportedError",
+    "VerificationError",
+]
