@@ -67,7 +67,8 @@ def require_pair(result: Any, name: str) -> Any:
 def chosen_places(argnums: int | Sequence[int], count: int) -> list[int]:
     """Return the positions of arguments that ``argnums`` names, counted from the first."""
     places = []
-    for number in argnums if isinstance(argnums, Iterable) and not isinstance(argnums, str) else (argnums,):
+    given: Any = argnums  # whatever it is annotated as
+    for number in given if isinstance(given, Iterable) and not isinstance(given, str) else (given,):
         if not isinstance(number, int | np.integer):
             raise ArgumentError(
                 f"grad: argnums={argnums!r}",
