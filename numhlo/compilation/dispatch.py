@@ -19,6 +19,7 @@ from numhlo.compilation.keys import InstanceKey, weak_class
 from numhlo.compilation.signature import Call
 from numhlo.tracer.arguments import LeafType, has_own_arithmetic
 from numhlo.tracer.trees.pytrees import PyTreeDef, find_container
+from numhlo.tracer.trees.written_order import WrittenKeys, as_written
 
 MISS: Any = object()
 """What a route returns for a call that is not its own."""
@@ -342,8 +343,11 @@ def _children_of(tree: PyTreeDef) -> Callable[[Any], Sequence[Any] | None]:
         return lambda node: node
     if kind is dict and len(metadata) > 1:
         get = itemgetter(*metadata)
+        written = [key for key, _ in as_written(metadata, metadata)] if isinstance(metadata, WrittenKeys) else None
 
         def items(node: Any) -> Sequence[Any] | None:
+            if written is not None:
+                return get(node) if [*node] == written else None
             try:
                 return get(node) if len(node) == len(metadata) else None
             except KeyError:
@@ -354,8 +358,11 @@ def _children_of(tree: PyTreeDef) -> Callable[[Any], Sequence[Any] | None]:
     container = find_container(kind)
     assert container is not None
 
+    orders = PyTreeDef(kind, metadata, ()).written_orders
+
     def parts(node: Any) -> Sequence[Any] | None:
         found, own = container.flatten(node)
-        return list(found) if own == metadata else None
+        same = own == metadata and PyTreeDef(kind, own, ()).written_orders == orders
+        return list(found) if same else None
 
     return parts

@@ -185,7 +185,7 @@ class JittedFunction:
             self._leaf_types(call, leaves)  # raises again, naming the argument
             raise
         statics = tuple([(k, self._static_key(v, k)) for k, v in call.statics.items()])
-        return CallKey(tree, found, statics)
+        return CallKey(tree, found, statics, tree.written_orders)
 
     def _static_key(self, value: Any, name: int | str) -> Any:
         if name == 0 and self._is_method and getattr(type(value), "__hash__", None) in {None, object.__hash__}:

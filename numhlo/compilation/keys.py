@@ -24,11 +24,14 @@ class CallKey(NamedTuple):
         For each leaf its dtype and shape, or the class of a Python scalar.
     statics : tuple
         Pairs of argument number or name and `static_key`.
+    orders : tuple
+        The order of the keys of each dict.
     """
 
     tree: PyTreeDef
     leaves: tuple[Any, ...]
     statics: tuple[Any, ...]
+    orders: tuple[tuple[int, ...], ...] = ()
 
 
 class InstanceKey:
@@ -114,7 +117,7 @@ def distance(old: CallKey, new: CallKey) -> int:
     """Return how far apart two keys are: in how many classes, dtypes, shapes and static values they differ."""
     if old.tree != new.tree:
         return 1000
-    count = int(old.statics != new.statics)
+    count = int(old.statics != new.statics) + int(old.orders != new.orders)
     for a, b in zip(old.leaves, new.leaves, strict=True):
         if a != b:
             count += 2 if _leaf_kind(a, b) == "dtype" and a[1] != b[1] else 1
@@ -135,6 +138,8 @@ def difference(old: CallKey, old_names: Sequence[str], new: CallKey, names: Sequ
     for name, a, b in zip(names, old.leaves, new.leaves, strict=True):
         if a != b:
             return f"{_leaf_kind(a, b)}: {name} was {describe_leaf(a)}, now {describe_leaf(b)}"
+    if old.orders != new.orders:
+        return "order: the keys of a dict come in another order"
     return f"static: {_changed_static(old.statics, new.statics)}"
 
 

@@ -56,7 +56,7 @@ def _maker(tree: PyTreeDef) -> Callable[[Sequence[Any]], Any]:
     assert node_type is not None
     if node_type in (tuple, list):
         return node_type
-    if node_type is dict and isinstance(metadata, WrittenKeys):
+    if node_type is dict and isinstance(metadata, WrittenKeys) and [*metadata.places] != sorted(metadata.places):
         order = [(metadata[place], place) for place in metadata.places]
         return lambda children: {key: children[place] for key, place in order}
     if node_type is dict:

@@ -24,12 +24,10 @@ from numhlo.tracer.einops_backend import register_einops_backend
 from numhlo.tracer.located_errors import naming_the_line
 from numhlo.tracer.namespace.core import Unsized
 from numhlo.tracer.plain_python.rebound_items import ContainerWatch, ReboundItems
-from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.strides import Strides
 from numhlo.tracer.trace import Trace, Tracer
 from numhlo.tracer.trees.pytree_paths import structure_paths
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_unflatten
-from numhlo.tracer.trees.written_order import with_written_order
 
 
 @dataclass(slots=True, eq=False)
@@ -99,8 +97,6 @@ def trace_pytree_function(
             found = fun(list(arguments))
         watch = found if isinstance(found, ContainerWatch) else None
         leaves, out_tree = tree_flatten(found if watch is None else watch.result)
-        if not are_arrays_immutable():
-            out_tree = with_written_order(out_tree, found if watch is None else watch.result)
         returns = [_read_result(trace, leaf, name, k, out_tree) for k, leaf in enumerate(leaves)]
         rebound, extra = (None, []) if watch is None else watch.rebound(leaves)
         returns += [trace.read(x) for x in extra]

@@ -144,7 +144,7 @@ def test_pytrees_and_keywords():
     params = {"w": X, "b": [X, (X,)], "n": None}
     f = ready(lambda p, *, k: {"r": p["w"] + p["b"][0] * k + p["b"][1][0], "t": (k, [k])}, params, k=X)
     misses = f.cache_info().misses
-    other = {"n": None, "b": [X * 2, (X * 3,)], "w": X * 4}
+    other = {"w": X * 4, "b": [X * 2, (X * 3,)], "n": None}
     result = f(other, k=X * 5)
     np.testing.assert_array_equal(result["r"], X * 4 + (X * 2) * (X * 5) + X * 3)
     assert tree_structure(result) == tree_structure({"r": 0, "t": (0, [0])}) and f.cache_info().misses == misses

@@ -94,5 +94,43 @@ def test_dicts_have_their_keys_in_the_order_that_was_written():
         assert path(found).tolist() == path(plain).tolist()
 
 
+def test_transformations_and_control_flow_keep_the_order_of_keys():
+    def f(x):
+        return {"z": x * 2, "a": {"y": x.sum(), "b": x}}
+
+    x, params = np.arange(3.0), {"w": np.arange(3.0), "b": np.ones(3)}
+    found = [
+        numhlo.vmap(f)(np.ones((2, 3))),
+        numhlo.jit(numhlo.vmap(f))(np.ones((2, 3))),
+        numhlo.jacfwd(f)(x),
+        numhlo.jacrev(f)(x),
+        *numhlo.jvp(f, (x,), (x,)),
+        numhlo.vjp(f, x)[0],
+        numhlo.jit(numhlo.grad(lambda x: (x.sum(), f(x)), has_aux=True))(x)[1],
+        numhlo.jit(lambda x: numhlo.lax.scan(lambda c, v: (c, f(x)), 0.0, x)[1])(x),
+        numhlo.jit(lambda x: numhlo.lax.cond(x[0] > 0, f, f, x))(x),
+        numhlo.jit(lambda x: numhlo.lax.fori_loop(0, 3, lambda i, s: s, f(x)))(x),
+        numhlo.tree_util.tree_map(lambda x: x, f(x)),
+    ]
+    assert [(list(r), list(r["a"])) for r in found] == [(["z", "a"], ["y", "b"])] * len(found)
+    for gradient in (numhlo.grad, lambda g: numhlo.jit(numhlo.grad(g))):
+        assert list(gradient(lambda p: np.sum(p["w"] * p["b"]))(params)) == ["w", "b"]
+
+
+def test_arguments_have_their_keys_in_the_order_of_the_call():
+    @numhlo.jit
+    def joined(params, **options):
+        return [np.concatenate([*params.values()]), np.stack([*options.values()])]
+
+    one, other, last = np.zeros(1), np.ones(2), np.full(1, 2.0)
+    for _ in range(4):  # first, found among the entries, promoted
+        assert joined({"w": one, "b": other}, y=1, x=2)[0].tolist() == [0, 1, 1]
+        assert joined({"b": other, "w": one}, y=1, x=2)[0].tolist() == [1, 1, 0]
+        assert joined({"w": last, "b": other}, y=1, x=2)[1].tolist() == [1, 2]
+        assert joined({"w": last, "b": other}, x=2, y=1)[1].tolist() == [2, 1]
+    counted = defaultdict(float, w=one, b=other)
+    assert numhlo.jit(lambda d: np.concatenate([*d.values()]))(counted).tolist() == [0, 1, 1]
+
+
 def test_under_jax_rules_keys_are_sorted():
     assert list(compat.jit(lambda x: {"b": x, "a": x})(1.0)) == ["a", "b"]

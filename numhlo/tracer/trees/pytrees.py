@@ -3,8 +3,9 @@
 This file knows which classes are containers and how to walk them; it refuses to know what a leaf is (anything that is
 not a registered container). Paths to leaves, for messages and `tree_map_with_path`, live in `pytree_paths`.
 
-Dicts are walked in sorted key order, so two dicts with equal keys have one structure. None is a container without
-leaves. A named tuple is a container; other subclasses of tuple, list and dict are leaves until registered.
+Dicts are walked in sorted key order, so two dicts with equal keys have one structure; under NumPy's rules a structure
+knows in which order its dicts were written all the same (`written_order`). None is a container without leaves. A named
+tuple is a container; other subclasses of tuple, list and dict are leaves until registered.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.trees.pytree_keys import DictKey
+from numhlo.tracer.trees.written_order import WrittenKeys, as_written, sort_keys, walked_keys
 
 IsLeaf = Callable[[Any], bool] | None
 
@@ -80,6 +82,13 @@ class PyTreeDef:
         """Return the number of containers and leaves."""
         return 1 + sum(c.num_nodes for c in self.children)
 
+    @property
+    def written_orders(self) -> tuple[tuple[int, ...], ...]:
+        """Return the order of each dict's keys; nothing under JAX's rules, where all are sorted."""
+        keys = self.metadata[1] if self.node_type is defaultdict else self.metadata
+        own = (keys.places,) if isinstance(keys, WrittenKeys) else ()
+        return own + tuple([order for child in self.children for order in child.written_orders])
+
     def unflatten(self, leaves: Iterable[Any]) -> Any:
         """Return the tree with ``leaves`` in its places."""
         return tree_unflatten(self, leaves)
@@ -134,21 +143,13 @@ LEAF = PyTreeDef(None, None, ())
 NONE = PyTreeDef(type(None), None, ())
 
 
-def sort_keys(keys: Iterable[Any]) -> tuple[Any, ...]:
-    """Return dict keys in a fixed order: sorted, or by class and spelling where they can't be compared."""
-    try:
-        return tuple(sorted(keys))
-    except TypeError:
-        return tuple(sorted(keys, key=lambda key: (type(key).__qualname__, repr(key))))
-
-
 def _flatten_dict(node: dict[Any, Any]) -> tuple[list[Any], tuple[Any, ...]]:
-    keys = sort_keys(node)
+    keys = walked_keys(node)
     return [node[k] for k in keys], keys
 
 
 def _flatten_default_dict(node: defaultdict[Any, Any]) -> tuple[list[Any], Any]:
-    keys = sort_keys(node)
+    keys = walked_keys(node)
     return [node[k] for k in keys], (node.default_factory, keys)
 
 
@@ -159,7 +160,7 @@ def _sorted_dict_keys(node: dict[Any, Any]) -> list[DictKey]:
 CONTAINERS: dict[type, Container] = {
     tuple: Container(lambda node: (node, None), lambda _, children: tuple(children)),
     list: Container(lambda node: (node, None), lambda _, children: list(children)),
-    dict: Container(_flatten_dict, lambda keys, children: dict(zip(keys, children, strict=True)), _sorted_dict_keys),
+    dict: Container(_flatten_dict, lambda keys, children: dict(as_written(keys, children)), _sorted_dict_keys),
     type(None): Container(lambda _: ((), None), lambda _, __: None),
     OrderedDict: Container(
         lambda node: (list(node.values()), tuple(node)),
@@ -168,7 +169,7 @@ CONTAINERS: dict[type, Container] = {
     ),
     defaultdict: Container(
         _flatten_default_dict,
-        lambda data, children: defaultdict(data[0], zip(data[1], children, strict=True)),
+        lambda data, children: defaultdict(data[0], as_written(data[1], children)),
         _sorted_dict_keys,
     ),
 }

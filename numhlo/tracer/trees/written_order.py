@@ -1,13 +1,15 @@
 """The order in which a program wrote the keys of its dicts, beside the sorted one in which structures walk them.
 
-NumPy's programs see dicts in the order they were made in. Structures with equal keys are equal in any order.
+NumPy's programs see dicts in the order they were made in, JAX's see sorted ones. Structures with equal keys are equal
+in any order; who must tell orders apart asks `numhlo.tracer.trees.pytrees.PyTreeDef.written_orders`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from numhlo.tracer.trees.pytrees import PyTreeDef
+from numhlo.tracer.semantics import are_arrays_immutable
 
 
 class WrittenKeys(tuple[Any, ...]):
@@ -22,32 +24,39 @@ class WrittenKeys(tuple[Any, ...]):
     places: tuple[int, ...]
 
 
-def with_written_order(tree: PyTreeDef, value: Any) -> PyTreeDef:
-    """Return the structure of a value, whose dicts have keys that know their order.
+def sort_keys(keys: Iterable[Any]) -> tuple[Any, ...]:
+    """Return dict keys in a fixed order: sorted, or by class and spelling where they can't be compared."""
+    try:
+        return tuple(sorted(keys))
+    except TypeError:
+        return tuple(sorted(keys, key=lambda key: (type(key).__qualname__, repr(key))))
+
+
+def walked_keys(node: dict[Any, Any]) -> tuple[Any, ...]:
+    """Return a dict's keys as they are walked; under NumPy's rules they know their order in the dict.
 
     Examples
     --------
-    >>> from numhlo.tracer.trees.pytrees import tree_structure
-    >>> value = {"b": 1, "a": 2}
-    >>> with_written_order(tree_structure(value), value).metadata.places
-    (1, 0)
+    >>> keys = walked_keys({"b": 1, "a": 2})
+    >>> keys, keys.places
+    (('a', 'b'), (1, 0))
     """
-    kind = tree.node_type
-    if kind is dict:
-        children = [
-            with_written_order(child, value[key]) for key, child in zip(tree.metadata, tree.children, strict=True)
-        ]
-        return PyTreeDef(dict, _keys_of(tree.metadata, value), tuple(children))
-    if kind is tuple or kind is list:
-        children = [with_written_order(child, item) for child, item in zip(tree.children, value, strict=True)]
-        return PyTreeDef(kind, tree.metadata, tuple(children))
-    return tree
-
-
-def _keys_of(keys: tuple[Any, ...], value: dict[Any, Any]) -> tuple[Any, ...]:
-    if tuple(value) == keys:
+    keys = sort_keys(node)
+    if len(keys) < 2 or are_arrays_immutable():
         return keys
-    found = WrittenKeys(keys)
-    place = {key: k for k, key in enumerate(keys)}
-    found.places = tuple(place[key] for key in value)
+    found, place = WrittenKeys(keys), {key: k for k, key in enumerate(keys)}
+    found.places = tuple([place[key] for key in node])
     return found
+
+
+def as_written(keys: tuple[Any, ...], children: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+    """Return the items of a dict in its order, from keys and children as they are walked.
+
+    Examples
+    --------
+    >>> dict(as_written(walked_keys({"b": 1, "a": 2}), [20, 10]))
+    {'b': 10, 'a': 20}
+    """
+    if isinstance(keys, WrittenKeys):
+        return ((keys[k], children[k]) for k in keys.places)
+    return zip(keys, children, strict=True)
