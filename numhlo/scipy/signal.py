@@ -4,14 +4,20 @@ from numhlo.tracer.absent import raise_absent as _raise_absent
 from numhlo.tracer.namespace import signals as _signals
 from numhlo.tracer.namespace.signals import *  # noqa: F403
 from numhlo.tracer.scientific import filters as _filters
+from numhlo.tracer.scientific import short_time as _short_time
+from numhlo.tracer.scientific import spectra as _spectra
 from numhlo.tracer.scientific.filters import *  # noqa: F403
+from numhlo.tracer.scientific.short_time import *  # noqa: F403
+from numhlo.tracer.scientific.spectra import *  # noqa: F403
 from numhlo.tracer.sources import cite as _cite
 
-__all__ = [name for name in sorted(globals()) if name in (*_signals.__all__, *_filters.__all__)]
+__all__ = [
+    name
+    for name in sorted(globals())
+    if name in (*_signals.__all__, *_filters.__all__, *_spectra.__all__, *_short_time.__all__)
+]
 _cite(globals(), "scipy.signal.{}", __all__)
-_SPECTRA = "use numhlo.numpy.fft.rfft of windows: numpy.lib.stride_tricks.sliding_window_view(x, n)[::step] * window"
 _ADVICE = {
-    **dict.fromkeys(["csd", "istft", "periodogram", "spectrogram", "stft", "welch"], _SPECTRA),
     "sosfiltfilt": "use sosfilt of x, and of its result reversed: sosfilt(sos, y[::-1])[::-1]",
     "oaconvolve": "use fftconvolve",
     **dict.fromkeys(
