@@ -1,4 +1,4 @@
-"""In a notebook's process: compiler processes start, a redefined cell is another function, Ctrl-C ends native loops."""
+"""In a notebook's process: compiler processes start, a redefined cell is another function, errors name cells, Ctrl-C ends native loops."""
 
 import os
 from pathlib import Path
@@ -30,6 +30,16 @@ def scale(x):
 print(float(f(0.0)))
 """,
     """
+def add(x):
+    return x + np.ones(4)
+
+try:
+    numhlo.jit(add)(np.ones(3))
+except ValueError as error:
+    print(str(error).splitlines()[1].strip())
+print("(Cell In[3]:2)" in numhlo.jit(add).lower(np.ones(4)).compile().explain())
+""",
+    """
 g = numhlo.jit(lambda x: lax.while_loop(lambda s: s >= 0, lambda s: s * 0.999 + 1, x))
 g(-1.0); g.wait(); g(-1.0)
 threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
@@ -50,5 +60,6 @@ def test_cells_of_a_notebook():
     assert ["".join(o["text"] for o in c.outputs if o.get("name") == "stdout").strip() for c in notebook.cells] == [
         "True True 1.0",
         "2.0",
+        "at Cell In[3]:2 in add:  return x + np.ones(4)\nTrue",
         "interrupted",
     ]

@@ -164,4 +164,4 @@ def _place(op: Op) -> str:
     if not location.filename or location.filename == "unknown":
         return ""
     scope = f", {location.scope}" if location.scope else ""
-    return f"({location.filename.rpartition('/')[2]}:{location.line}{scope})"
+    return f"({location.place}{scope})"

@@ -82,14 +82,27 @@ class Location:
         """Return the line of source, stripped; empty where it can't be had."""
         return linecache.getline(self.filename, self.line).strip()
 
+    @property
+    def place(self) -> str:
+        """Return ``file:line``, with a notebook's name of a cell for its file."""
+        return f"{_cell(self.filename) or Path(self.filename).name}:{self.line}"
+
     def describe(self) -> str:
         """Return ``file:line in function, scope:  source``."""
-        text = f"{Path(self.filename).name}:{self.line}"
+        text = self.place
         if self.function:
             text += f" in {self.function}"
         if self.scope:
             text += f", {self.scope}"
         return f"{text}:  {self.source}" if self.source else text
+
+
+def _cell(filename: str) -> str:
+    """Return ``Cell In[3]`` for the file that IPython makes up for a cell, empty for others."""
+    notebook = sys.modules.get("IPython")
+    shell = None if notebook is None else notebook.get_ipython()
+    name = getattr(getattr(shell, "compile", None), "format_code_name", None)  # IPython 8 has it
+    return " ".join(name(filename) or ()) if name is not None else ""
 
 
 @dataclass(slots=True, eq=False)
