@@ -76,6 +76,8 @@ class Launch:
         The kernel is scalar code with loops: plain Python runs it faster than NumPy does, op by op on single numbers.
     loop : Loop or None
         The loop of which the kernel does all rounds, with the steps that it is made of.
+    parts : sequence of Launch
+        Launches that the kernel does one after the other; they have the ops then.
     """
 
     kernel: Kernel
@@ -91,6 +93,7 @@ class Launch:
     follows: bool = False
     scalar: bool = False
     loop: Loop | None = None
+    parts: Sequence[Launch] = ()
 
 
 @dataclass(slots=True, eq=False)

@@ -196,9 +196,9 @@ class JoinedWriter:
             del names[ROUNDS_LEFT]
         names["lo"] = "0"
         names["hi"] = "1"
-        if launch.extent != 1 and _counts_units(part.body):
+        if launch.extent != 1 and counts_units(part.body):
             names["hi"] = text.number((key, "units"), launch.extent, "n")
-        _copy(part.body, text.open[-1], names)
+        copy_part(part.body, text.open[-1], names)
 
     def _array(self, name: str, key: tuple[int, int, int]) -> str:
         """Return scratch memory on the stack; kernels one after the other share it."""
@@ -213,14 +213,15 @@ class JoinedWriter:
         return sum(count * size for count, size, _ in self._arrays)
 
 
-def _counts_units(block: Block) -> bool:
+def counts_units(block: Block) -> bool:
+    """Return whether a kernel's statements ask which units to do."""
     return any(
-        UNITS.search(item) if isinstance(item, str) else UNITS.search(item.header) or _counts_units(item)
+        UNITS.search(item) if isinstance(item, str) else UNITS.search(item.header) or counts_units(item)
         for item in block.items
     )
 
 
-def _copy(source: Block, target: Block, names: dict[str, str]) -> None:
+def copy_part(source: Block, target: Block, names: dict[str, str]) -> None:
     """Append a block's statements to another block, with other names, and quick searches: the next round waits."""
 
     def renamed(line: str) -> str:
@@ -232,4 +233,4 @@ def _copy(source: Block, target: Block, names: dict[str, str]) -> None:
         else:
             block = Block(renamed(item.header))
             target.items.append(block)
-            _copy(item, block, names)
+            copy_part(item, block, names)

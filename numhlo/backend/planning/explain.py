@@ -63,6 +63,7 @@ class _Words:
             case Launch():
                 yield f"{indent}{step.kernel.name}: {_launch(step)}"
                 yield from self._kept_by(step, indent + INDENT)
+                yield from self.steps(step.parts, indent + INDENT)
                 if step.loop is not None:
                     yield from self.steps([*step.loop.condition, *step.loop.body], indent + INDENT)
             case Evaluate():
@@ -127,6 +128,8 @@ def _launch(step: Launch) -> str:
     units = f"{step.extent} units" if step.extent != 1 else "1 unit"
     if step.follows:
         return f"goes on, {units}"
+    if step.parts:
+        return f"{len(step.parts)} launches, one after the other"
     last = step.ops[-1] if step.ops else None
     if last is not None and is_parts(last):
         return f"{_in_parts(step.ops[:-1])}, in {part_count(last)} parts; {units}"

@@ -199,6 +199,10 @@ class Memory:
         """Take a released buffer that nothing uses any more from the arena."""
         self.buffers[number] = Buffer(TensorType((0,), self.buffers[number].type.dtype), Place.ARENA)
 
+    def is_tied(self, number: int) -> bool:
+        """Return whether a buffer may lie in another one's space."""
+        return number in self._tied
+
     def tie(self, first: int, second: int) -> None:
         """Say that two buffers change places as the program runs, so that either may lie in the other's space."""
         group = self._tied.get(first, {first}) | self._tied.get(second, {second})

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from numhlo.backend.planning import control_flow, mapped  # noqa: F401 - importing them fills the table of kernels
 from numhlo.backend.planning.buffers import Context
 from numhlo.backend.planning.expansion import expand
+from numhlo.backend.planning.launch_lists import with_lists
 from numhlo.backend.planning.region import RegionPlanner
 from numhlo.backend.planning.subroutines import plan_subroutines
 from numhlo.backend.program import Buffer, Place, Program
@@ -130,6 +131,7 @@ def plan(function: Function, *, donated: frozenset[int] = frozenset(), written: 
     steps = planner.run()
     memory = context.memory
     arena_bytes = memory.place_all()
+    steps = with_lists(steps, memory)
     return Program(
         memory.buffers,
         steps,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -243,6 +244,28 @@ class RoundsPlan:
         self.rounds.run(lambda number: frame.view(number, buffers[number]), current_hook() or _go_on)
 
 
+class PartsPlan:
+    """Launches that one kernel does, one after the other, each with those that go on with it.
+
+    Parameters
+    ----------
+    launches : sequence of Launch
+    plans : Plans
+    """
+
+    __slots__ = ("parts",)
+    way = "op by op"
+
+    def __init__(self, launches: Sequence[Launch], plans: Plans) -> None:
+        starts = [k for k, launch in enumerate(launches) if not launch.follows]
+        self.parts = [make_plan(launches[a:b], plans) for a, b in pairwise([*starts, len(launches)])]
+
+    def run(self, frame: Frame, buffers: Sequence[Buffer]) -> None:
+        """Run the launches."""
+        for part in self.parts:
+            part.run(frame, buffers)
+
+
 def lanes_of(launch: Launch) -> int:
     """Return how many lanes a launch's ``numhlo.map`` has, 0 if it is none; its units may be blocks of lanes."""
     op = launch.ops[-1] if launch.ops else None
@@ -255,6 +278,8 @@ def lanes_of(launch: Launch) -> int:
 def make_plan(launches: Sequence[Launch], plans: Plans) -> StepPlan:
     """Return the plan of launches that belong together: the way that is fastest in Python."""
     step = launches[0]
+    if step.parts:
+        return PartsPlan(step.parts, plans)
     if lanes_of(step) > FEW_LANES:
         try:
             return MapPlan(step, plans)
