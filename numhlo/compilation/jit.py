@@ -492,5 +492,5 @@ def jit(  # noqa: PLR0913 - options by keyword
     donated = select(parameters, donate_argnums, donate_argnames, "donate_")
     load_backend()
     given = {"tier0": tier0, "check": check}
-    switches = {name: SWITCHES[name].read(value) for name, value in given.items() if value is not None}
+    switches = {name: SWITCHES[name].read(value, name) for name, value in given.items() if value is not None}
     return JittedFunction(fun, static, donated, inline=inline, switches=switches)
