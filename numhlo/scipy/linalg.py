@@ -4,37 +4,22 @@ from numhlo.tracer.absent import raise_absent as _raise_absent
 from numhlo.tracer.linear_algebra import matrix_roots as _roots
 from numhlo.tracer.linear_algebra import scipy_linear_algebra as _algebra
 from numhlo.tracer.linear_algebra import scipy_solving as _solving
+from numhlo.tracer.linear_algebra import special_matrices as _matrices
 from numhlo.tracer.linear_algebra.matrix_roots import *  # noqa: F403
 from numhlo.tracer.linear_algebra.scipy_linear_algebra import *  # noqa: F403
 from numhlo.tracer.linear_algebra.scipy_solving import *  # noqa: F403
+from numhlo.tracer.linear_algebra.special_matrices import *  # noqa: F403
 from numhlo.tracer.sources import cite as _cite
 
-_PUBLIC = {*_algebra.__all__, *_roots.__all__, *_solving.__all__}
+_PUBLIC = {*_algebra.__all__, *_matrices.__all__, *_roots.__all__, *_solving.__all__}
 __all__ = [name for name in sorted(globals()) if name in _PUBLIC]
 _cite(globals(), "scipy.linalg.{}", __all__)
 _ADVICE = {
-    **dict.fromkeys(["circulant", "convolution_matrix", "hankel"], "use toeplitz, and numpy.flip"),
-    **dict.fromkeys(
-        [
-            "companion",
-            "dft",
-            "fiedler",
-            "fiedler_companion",
-            "hadamard",
-            "helmert",
-            "hilbert",
-            "invhilbert",
-            "invpascal",
-            "leslie",
-            "pascal",
-        ],
-        "make it with SciPy outside, and pass it in",
-    ),
+    "fiedler_companion": "use companion, which has the same eigenvalues",
     "expm_frechet": "use numhlo.jvp of expm",
     "funm": "use eig, or eigh for symmetric matrices, and apply the function to the eigenvalues",
     "logm": "use eig, or eigh for symmetric matrices, and take the logarithm of the eigenvalues",
     "hessenberg": "use schur, which goes on to the triangular form",
-    "polar": "use svd: u @ vh is the unitary factor",
     "qr_multiply": "use qr and @, or lax.linalg.ormqr",
     "rsf2csf": 'use schur with output="complex"',
     "solve_sylvester": "use solve with kron products, or the Schur forms",
