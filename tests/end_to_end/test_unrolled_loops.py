@@ -156,8 +156,8 @@ def slopes_of(function):
 
 
 WORK = [
-    pytest.param(layers, 1, 400, id="layers"),
-    pytest.param(slopes_of(layers), 1, 405, id="slopes of layers"),
+    pytest.param(layers, 1, 410, id="layers"),
+    pytest.param(slopes_of(layers), 1, 415, id="slopes of layers"),
     pytest.param(slopes_of(gated_layers), 4, 360, id="slopes of gated layers", marks=pytest.mark.slow),
 ]
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from numhlo.backend.emit.elementwise import COSTS
 from numhlo.backend.planning.cutting import cut
 from numhlo.backend.planning.operations import Kind, Operations
-from numhlo.backend.planning.placed import CHEAP, MOST, Edge, Placed
+from numhlo.backend.planning.placed import CHEAP, MOST, SPREAD, Edge, Placed
 from numhlo.backend.planning.views import View
 from numhlo.backend.program import Kept, Obstacle
 from numhlo.lowering.ir import Op, Region, Value
@@ -30,6 +30,12 @@ SMALL_STEP = 2
 
 TWICE = 8
 """Operations that are computed again for a reduction along other axes, instead of being stored."""
+
+MOST_TIMES = 4
+"""Times that every element of a cheap array is computed where it is spread over a larger one, instead of stored."""
+
+MOST_AGAIN = 16
+"""Operations for all uses of a value together that are rather done again than stored, and what they need read again."""
 
 WORTH_STORING = 2000
 """Operations that are computed in several kernels rather than once into memory: one more launch takes about as long."""
@@ -124,7 +130,8 @@ class FusionPass:
         op, placed = one.op, self.placed
         stage, cost, read = 0, COSTS.get(op.definition, 1), 0
         computed: list[Placed] = []
-        for value, seen, direct, may_fuse in self._sources_of(one):
+        sources = self._sources_of(one)
+        for value, seen, direct, may_fuse in sources:
             source = placed.get(value.owner)
             if source is None:
                 if self.kinds.get(value.owner) is not Kind.VIRTUAL and (size := value.tensor.size) > 1:
@@ -148,7 +155,45 @@ class FusionPass:
                 stage = max(stage, source.stage + 1)
         one.stage = stage
         one.cost, one.read = min(cost, 1000), min(read, 1 << 62)
+        if cost <= CHEAP and one.kind is Kind.ELEMENT:
+            one.reads_little = not read or read * SPREAD <= op.results[0].tensor.size
+            one.is_cheap = one.reads_little or self._reads_one_array(one, sources, computed)
         return one
+
+    def _reads_one_array(self, one: Placed, sources: list[Source], computed: list[Placed]) -> bool:
+        """Return whether a cheap op reads one large array, with what is computed for it, just as it would itself."""
+        result = one.op.results[0]
+        if one.cost * self.uses.get(result, 0) > MOST_AGAIN:
+            return False
+        size = 0
+        for value, seen, direct, _ in sources:
+            source = self.placed.get(value.owner)
+            if source is not None and source in computed:
+                array = source.array
+                if array is None and not source.reads_little:
+                    return False
+            elif value is one.array or self.kinds.get(value.owner) is Kind.VIRTUAL:
+                array = one.array
+            else:
+                size = size or result.tensor.size
+                read = value.tensor.size
+                array = value if read * SPREAD > size else None
+                if read > 2 * size or value.tensor.dtype.itemsize > result.tensor.dtype.itemsize:
+                    return False
+            if array is None:
+                continue
+            if one.array not in (None, array) or not (direct or self._keeps_order(seen)):
+                return False
+            one.array = array
+        return one.array is not None
+
+    def _keeps_order(self, seen: Value) -> bool:
+        """Return whether a view's neighbours are neighbours in what it looks at, or it is of few elements."""
+        view = self.views.of.get(seen)
+        if view is None or view.base.tensor.size * SPREAD <= seen.tensor.size:
+            return True
+        strides = [s for s, n in zip(view.access.strides, seen.tensor.shape, strict=True) if n > 1]
+        return strides == sorted(strides, reverse=True) and strides[-1:] in ([], [1])
 
     def _shared(self, one: Placed, computed: list[Placed]) -> list[Placed]:
         """Return the dear ops that an op on its own would compute although other kernels need them as well."""
@@ -230,7 +275,7 @@ class FusionPass:
         if seen.owner is one.op and source.cost > CHEAP and not self._keeps_rows(seen):
             return Obstacle.ORDER  # dear elements are computed in the order of memory, where that is SIMD code
         result = source.op.results[0]
-        if source.is_cheap:
+        if source.is_cheap and (source.reads_little or seen.tensor.size <= MOST_TIMES * result.tensor.size):
             return None
         if self.uses.get(result, 2) <= 1 and seen.tensor.size <= result.tensor.size:
             return None

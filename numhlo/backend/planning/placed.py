@@ -6,7 +6,7 @@ import sys
 
 from numhlo.backend.planning.operations import Kind
 from numhlo.backend.program import Obstacle
-from numhlo.lowering.ir import Op
+from numhlo.lowering.ir import Op, Value
 
 CHEAP = 2
 """Operations that are computed again in every kernel that needs them, if they read no large array."""
@@ -35,6 +35,12 @@ class Placed:
     stage : int
     cost, read : int
         Operations, and elements read, that computing it in its users' kernel would take.
+    array : Value or None
+        The large array that computing it reads where it reads no other, and its own elements would take no less.
+    reads_little : bool
+        Whether computing it takes few operations, and reads no large array.
+    is_cheap : bool
+        Whether every kernel that needs it may compute it again: it reads little, or one array instead of itself.
     latest : int
         The last stage that it may be in.
     edges : list of Edge
@@ -47,15 +53,18 @@ class Placed:
 
     __slots__ = (
         "above",
+        "array",
         "axes",
         "cost",
         "domain",
         "edges",
+        "is_cheap",
         "kind",
         "latest",
         "members",
         "op",
         "read",
+        "reads_little",
         "stage",
     )
 
@@ -69,15 +78,12 @@ class Placed:
             self.domain = op.operands[0].tensor.shape
             self.axes = tuple(sorted(op.attributes["dimensions"]))
         self.stage = self.cost = self.read = 0
+        self.array: Value | None = None
+        self.reads_little = self.is_cheap = False
         self.latest = sys.maxsize
         self.edges: list[Edge] = []
         self.above: Placed | None = None
         self.members = 1
-
-    @property
-    def is_cheap(self) -> bool:
-        """Return whether every kernel that needs it may compute it again."""
-        return self.cost <= CHEAP and self.read * SPREAD <= self.op.results[0].tensor.size
 
     def leader(self) -> Placed:
         """Return the op that stands for the set."""
