@@ -92,6 +92,11 @@ class KernelText:
             self.buffers.append(buffer)
         return name
 
+    def advance(self, value: Value, nbytes: str) -> None:
+        """Let the pointer to the buffer that holds a value begin so many bytes further on, which is known at once."""
+        buffer = self._buffer_of(value)
+        self._pointers[buffer] = self.first(f"advance({self.pointer(value)}, {nbytes})", "own")
+
     def number(self, key: object, value: int, hint: str) -> str:
         """Return the name of a run-time number; ``key`` says which one it is, whatever its value."""
         name = self._numbers.get(key)

@@ -7,9 +7,11 @@ normalizations and their kin go through memory once.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
 
+from numhlo.backend.emit.access import contiguous
+from numhlo.backend.emit.cost import grain_of
 from numhlo.backend.emit.draft import Draft, Sizes, Unknowns, remembered
 from numhlo.backend.emit.expressions import Graph, Load
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText
@@ -73,10 +75,53 @@ def suits_rows(one: Pass, kept: Sequence[int], axes: Sequence[int]) -> bool:
     return prefers_rows(Reduction(one.expressions, tuple(kept), tuple(axes), one.reduced, one.stores))
 
 
+def rows_at_once(passes: Sequence[Pass], kept: Sequence[int]) -> int:
+    """Return how many rows those that run at the same time are apart at least.
+
+    Parameters
+    ----------
+    passes : sequence of Pass
+    kept : sequence of int
+        The domain's dimensions that results have.
+    """
+    first = passes[0]
+    shape = first.expressions.shape
+    flops, traffic = cost_of(first.expressions, first.stores)
+    size, rows = math.prod(shape), math.prod([shape[dim] for dim in kept])
+    apart: int = _share(grain_of(rows, size * flops, size * traffic), len(passes))
+    return apart
+
+
+def pass_within_rows(one: Pass, values: Collection[Value], root: Callable[[Value], Value], axes: Sequence[int]) -> None:
+    """Let some of the elements that a pass stores and loads be those of one row, which the next row overwrites.
+
+    Parameters
+    ----------
+    one : Pass
+    values : collection of Value
+        Of the shape of the domain.
+    root : callable
+        Returns the value whose buffer holds a value.
+    axes : sequence of int
+        The dimensions along which a row goes.
+    """
+    strides = [0] * len(one.expressions.shape)
+    for dim, stride in zip(axes, contiguous([one.expressions.shape[dim] for dim in axes]), strict=True):
+        strides[dim] = stride
+    nodes = one.expressions.nodes
+    for number, node in enumerate(nodes):
+        if isinstance(node, Load) and root(node.value) in values:
+            nodes[number] = Load(node.value, node.access.with_strides(strides), node.register)
+    for store in one.stores:
+        if store.value in values:
+            store.access = store.access.with_strides(strides)
+
+
 def write_chain(
     passes: Sequence[Pass],
     dims: tuple[tuple[int, ...], tuple[int, ...]],
     unstored: set[Value],
+    passing: Collection[Value],
     buffer_of: BufferOf,
 ) -> Draft:
     """Return the kernel of several passes.
@@ -89,15 +134,20 @@ def write_chain(
         The domain's dimensions that results have, and those that are reduced.
     unstored : set of Value
         Results that nobody needs outside the kernel.
+    passing : collection of Value
+        Elements that nobody needs outside the kernel: see `pass_within_rows`. Their buffers hold one row for each
+        `rows_at_once` of them.
     buffer_of : callable
     """
     values = [v for one in passes for v in (*[store.value for store in one.all_stores], *one.expressions.loads)]
     rows: dict[Value, int] = {}
-    known = tuple([rows.setdefault(v, len(rows)) if v in unstored else -1 for v in values])
+    known = tuple([rows.setdefault(v, len(rows)) if v in unstored else -1 - (v in passing) for v in values])
 
     def write(unknowns: Unknowns) -> list[Draft]:
         seen = [one.over(unknowns) for one in passes]
-        return [_ChainWriter(seen, dims, {unknowns.value(v) for v in unstored}, unknowns.buffer).write()]
+        writer = _ChainWriter(seen, dims, {unknowns.value(v) for v in unstored}, unknowns.buffer)
+        writer.passing = {unknowns.value(v) for v in passing}
+        return [writer.write()]
 
     (found,) = remembered(
         lambda sizes: ("chain", dims, known, tuple([one.key(sizes) for one in passes])),
@@ -120,6 +170,7 @@ class _ChainWriter:
     ) -> None:
         self.passes, self.unstored, self.buffer_of = passes, unstored, buffer_of
         self.kept_dims, self.reduced_dims = dims
+        self.passing: set[Value] = set()
 
     def write(self) -> Draft:
         """Return the kernel."""
@@ -131,6 +182,7 @@ class _ChainWriter:
             for store in one.all_stores:
                 if store.value not in self.unstored:
                     text.pointer(store.value, "out")
+        self._own_rows(text)
         nests = []
         for scope, one in enumerate(self.passes):
             axes = (
@@ -151,6 +203,19 @@ class _ChainWriter:
                     nest.join(nests[0])
                 self._pass(nest, one, len(kept), named)
         return self._draft(text, math.prod(axis.extent for axis in kept))
+
+    def _own_rows(self, text: KernelText) -> None:
+        """Let what passes within rows lie in a row of its own for all that run at the same time."""
+        shape, done = self.passes[0].expressions.shape, set[int]()
+        for one in self.passes:
+            for store in one.stores:
+                if store.value not in self.passing or (number := self.buffer_of(store.value)) in done:
+                    continue
+                done.add(number)
+                apart = text.number("apart", rows_at_once(self.passes, self.kept_dims), "apart")
+                place = text.first(f"divide(to_i64(lo), to_i64({apart}))", "place")
+                nbytes = math.prod([shape[dim] for dim in self.reduced_dims]) * store.register.dtype.itemsize
+                text.advance(store.value, f"{place} * {text.number(('row', store.register.storage), nbytes, 'bytes')}")
 
     def _pass(self, nest: Nest, one: Pass, kept: int, named: dict[Value, str]) -> None:
         for number, node in enumerate(one.expressions.nodes):
@@ -196,7 +261,7 @@ class _ChainWriter:
         size = math.prod(first.expressions.shape)
         flops = size * sum(cost_of(one.expressions, one.stores)[0] for one in self.passes)
         whole = draft(text, first.expressions, first.stores, rows, name)
-        return whole._replace(grain=_share(whole.grain, len(names)), flops=flops)
+        return whole._replace(grain=rows_at_once(self.passes, self.kept_dims), flops=flops)
 
 
 @reckoned

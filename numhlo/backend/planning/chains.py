@@ -26,19 +26,31 @@ SIDE_BY_SIDE = 16
 
 def join_rows(layout: Layout) -> None:
     """Replace units of a layout that can run row by row with one unit each."""
-    order: list[Unit] = []
-    chain: list[Unit] = []
+    groups: list[list[Unit]] = []
+    begun = False
     for unit in layout.order:
-        if chain and not _continues(layout, chain, unit):
-            order.append(_joined(layout, chain))
-            chain = []
-        if chain or _may_begin(unit):
-            chain.append(unit)
+        if begun and _continues(layout, groups[-1], unit):
+            if len(groups) > 1 and _needs_both(layout, groups[-2], groups[-1], unit):
+                groups[-2:] = [groups[-2] + groups[-1]]
+            groups[-1].append(unit)
         else:
-            order.append(unit)
-    if chain:
-        order.append(_joined(layout, chain))
-    layout.order = order
+            groups.append([unit])
+            begun = _may_begin(unit)
+    layout.order = [_joined(layout, chain) for chain in groups]
+
+
+def _needs_both(layout: Layout, before: list[Unit], chain: list[Unit], unit: Unit) -> bool:
+    """Return whether a unit that continues a chain needs rows of the one before it too, and they can be one chain."""
+    first = before[0]
+    if first.axes != chain[0].axes or first.domain != chain[0].domain or not _may_begin(first):
+        return False
+    made = {value for member in before for op in member.ops for value in op.results}
+    if made.isdisjoint(map(layout.root, layout.loads[unit])):
+        return False
+    if not all(made.isdisjoint(map(layout.root, layout.loads[member])) for member in chain):
+        return False
+    both = [*before, *chain]
+    return _continues(layout, both, unit) and all(_suits(layout, one, first.axes or ()) for one in (first, chain[0]))
 
 
 def _may_begin(unit: Unit) -> bool:

@@ -18,7 +18,7 @@ from numhlo.backend.emit.maps import Store, is_short, write_map
 from numhlo.backend.emit.reduction_kernels import write_reduction
 from numhlo.backend.emit.reduction_writer import Reduced, Reduction
 from numhlo.backend.emit.registers import REGISTERS, Register
-from numhlo.backend.emit.row_chain import Pass, write_chain
+from numhlo.backend.emit.row_chain import Pass, pass_within_rows, rows_at_once, write_chain
 from numhlo.backend.emit.support import is_scalar_constant
 from numhlo.backend.emit.tables import KERNELS
 from numhlo.backend.planning.buffers import Context, RegionBuffers, Target, in_place_operands
@@ -128,22 +128,47 @@ class RegionPlanner(RegionBuffers):
         passes = [self.layout.pass_of(member) for member in unit.members]
         for one, member in zip(passes, unit.members, strict=True):
             one.once = is_once(member, first)
-        overwritten = self._claim_elements([one for one in passes if not one.once])
+        rows = math.prod([first.domain[dim] for dim in kept])
+        passing: set[Value] = set()
+        full = [one for one in passes if not one.once]
+        overwritten = self._claim_elements(full, -(-rows // rows_at_once(passes, kept)), rows, passing)
+        for one in full if passing else ():
+            pass_within_rows(one, passing, self.layout.root, unit.axes)
         results = [s.value for one in passes for r in one.reduced for s in r.results]
         results += [s.value for one in passes if one.once for s in one.stores]
         unstored = {value for value in results if not self.is_used(value)}
         for value in results:
             if value not in unstored:
                 self.output(value)
-        draft = write_chain(passes, (kept, unit.axes), unstored, self.buffer)
+        draft = write_chain(passes, (kept, unit.axes), unstored, passing, self.buffer)
         elements = [store.value for one in passes if not one.once for store in one.stores]
-        used = dict.fromkeys(op for member in unit.members for op in self.layout.expressions[member].used)
+        made = {value for op in unit.ops for value in op.results}
+        used: dict[Op, None] = {}
+        for member in unit.members:
+            for value in self.layout.expressions[member].loaded:
+                used.update(dict.fromkeys(self._views_of(value, made)))
+            used.update(self.layout.expressions[member].used)
         inputs = [(v, self.buffer(v)) for v in self.layout.loads[unit]]
-        stored = [v for v in (*elements, *results) if v not in unstored and v not in overwritten]
+        stored = [v for v in (*elements, *results) if v not in unstored and v not in overwritten and v not in passing]
         self._append(_launch(draft, list(used), inputs, [(v, self.buffer(v)) for v in stored]))
 
-    def _claim_elements(self, passes: Sequence[Pass]) -> dict[Value, Value]:
-        """Give the elements that a chain stores their buffers; return which ones later ones overwrite."""
+    def _views_of(self, value: Value, made: set[Value]) -> list[Op]:
+        """Return the views, if any, that make a value with a buffer out of what the current unit made in it."""
+        found: list[Op] = []
+        while self.layout.root(value) in made and value not in made:
+            op = value.owner
+            assert isinstance(op, Op)
+            found.append(op)
+            value = op.operands[0]
+        return found[::-1]
+
+    def _claim_elements(
+        self, passes: Sequence[Pass], stored_rows: int, rows: int, passing: set[Value]
+    ) -> dict[Value, Value]:
+        """Give the elements that a chain stores their buffers; return which ones later ones overwrite.
+
+        What nobody needs outside the chain has memory for ``stored_rows`` of all its rows, and is added to ``passing``.
+        """
         overwritten: dict[Value, Value] = {}
         later: set[Value] = set()
         plans: list[tuple[Value, list[Value]]] = []
@@ -165,6 +190,12 @@ class RegionPlanner(RegionBuffers):
         for value, reusable in plans:
             if value in overwritten:
                 self.put_with(value, overwritten[value])
+                if overwritten[value] in passing:
+                    passing.add(value)
+            elif not self.is_used(value):
+                passing.add(value)
+                size = stored_rows * (value.tensor.size // rows)
+                self.buffer_of[value] = self.buffer_of[self.scratch(TensorType((size,), value.tensor.dtype))]
             else:
                 self.output(value, reusable)
         return overwritten

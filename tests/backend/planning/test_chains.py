@@ -3,15 +3,40 @@
 import numpy as np
 import pytest
 
+import numhlo
 from numhlo.backend.executable import Executable
 from numhlo.backend.planning import plan
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.ir import Function, TensorType, Value
 from numhlo.lowering.ops import elementwise, layout, reduction
 from numhlo.lowering.ops.builder import FunctionBuilder
+from numhlo.lowering.passes.pipeline import optimize
 from tests.backend.plain_engine import assert_same_bits, run_plain
 from tests.backend.programs import body_of, launched
 from tests.backend.random_programs import dtype_named, random_array
+
+X = np.linspace(-1.0, 2.0, 6 * 40).reshape(6, 40)
+
+
+@pytest.mark.usefixtures("first_answers")
+def test_first_answers_where_results_of_rows_are_seen_in_another_shape():
+    def centred(x):
+        total = x.sum(axis=1, keepdims=True)
+        return x / (np.abs(total) + 1), total
+
+    for found, expected in zip(numhlo.jit(centred)(X), centred(X), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-14)
+
+
+def test_chains_that_do_not_meet_in_rows_stay_apart():
+    def function(x, y):
+        x, y = np.exp(x - x.max(axis=1, keepdims=True)), np.exp(y - y.max(axis=1, keepdims=True))
+        return x / x.sum(axis=1, keepdims=True) * (y / y.sum(axis=1, keepdims=True))[::-1]
+
+    program = plan(optimize(numhlo.jit(function).trace(X, X + 1).module.main))
+    assert len(program.steps) > 1
+    np.testing.assert_allclose(run_plain(program, [X, X + 1])[0], function(X, X + 1), rtol=1e-14)
+
 
 BINARY = [elementwise.ADD, elementwise.SUBTRACT, elementwise.MULTIPLY, elementwise.MAXIMUM, elementwise.MINIMUM]
 

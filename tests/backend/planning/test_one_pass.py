@@ -7,6 +7,7 @@ import numhlo
 from numhlo.backend.planning import explain, plan
 from numhlo.backend.program import Launch, Place
 from numhlo.lowering.passes.pipeline import optimize
+from tests.backend.plain_engine import run_plain
 from tests.backend.programs import all_steps
 
 X = np.linspace(-1.0, 2.0, 60 * 80).reshape(60, 80)
@@ -61,6 +62,9 @@ PROGRAMS = {
     "axes exchanged": (lambda x: x.transpose(2, 0, 1) + 1, CUBE),
     "both ways": (lambda x: (x + x.T) / 2, SQUARE),
     "differences": (lambda x: np.diff(x), LINE),
+    "second differences": (lambda x: np.diff(x, n=2), X),
+    "tiles": (lambda x: np.tile(x * 2, 3), LINE),
+    "soft targets": (lambda x, y: -np.sum(y * log_softmax(x), axis=1), X, Y),
     "every other": (lambda x: x[::2] * x[1::2], LINE),
     "backwards": (lambda x, y: x[::-1] + y, LINE, OTHER),
     "stencil": (lambda x: x[1:-1, :-2] + x[1:-1, 2:] + x[:-2, 1:-1] + x[2:, 1:-1] - 4 * x[1:-1, 1:-1], X),
@@ -73,10 +77,53 @@ PROGRAMS = {
 }
 
 
+def divergence(x, y):
+    p = softmax(x)
+    return np.sum(p * (np.log(p) - log_softmax(y)), axis=1)
+
+
+def entropy(x):
+    p = softmax(x)
+    return -np.sum(p * np.log(p), axis=-1)
+
+
+WITHIN_ROWS = {
+    "product of two softmaxes": (lambda x, y: softmax(x) * softmax(y), X, Y),
+    "divergence": (divergence, X, Y),
+    "entropy": (entropy, X),
+    "entropy of inner rows": (entropy, CUBE),
+}
+
+
+@pytest.mark.parametrize("name", WITHIN_ROWS)
+def test_what_passes_within_rows_has_memory_for_few_rows(name):
+    function, *arguments = WITHIN_ROWS[name]
+    long, short = [np.concatenate([x] * 50) for x in arguments], [x[:4].copy() for x in arguments]
+    program = planned(function, long)
+    (launch,) = all_steps(program)
+    rows, length = -(-launch.extent // launch.grain), X.shape[1] if name != "entropy of inner rows" else CUBE.shape[2]
+    size = sum(b.type.size for b in program.buffers if b.place is Place.ARENA)
+    assert rows * length <= size <= 3 * rows * length < long[0].size / 5
+    (found,) = run_plain(planned(function, short), short)
+    np.testing.assert_allclose(found, function(*short), rtol=1e-12, atol=1e-14)
+
+
+def test_rows_that_run_at_the_same_time_have_memory_of_their_own(rng):
+    function, long = WITHIN_ROWS["entropy"][0], rng.normal(size=(4000, 80))
+    jitted = numhlo.jit(function)
+    jitted(long)
+    jitted.wait()
+    np.testing.assert_allclose(jitted(long), function(long), rtol=1e-12)
+
+
+def planned(function, arguments):
+    return plan(optimize(numhlo.jit(function).trace(*arguments).module.main))
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_one_pass(name):
     function, *arguments = PROGRAMS[name]
-    program = plan(optimize(numhlo.jit(function).trace(*arguments).module.main))
+    program = planned(function, arguments)
     (launch,) = all_steps(program)
     assert isinstance(launch, Launch)
     assert not [buffer for buffer in program.buffers if buffer.place is Place.ARENA], explain(program)
