@@ -47,8 +47,15 @@ class Switch:
             return "a folder"
         return ", ".join([*self.values, *([ALL] if self.several else [])])
 
-    def read(self, given: Any) -> Any:
+    def read(self, given: Any, argument: str = "") -> Any:
         """Return a value as the program asks for it: a bool, a set of names, or a string.
+
+        Parameters
+        ----------
+        given : object
+            The value, as text or as Python has it.
+        argument : str, optional
+            What it was given as, unless by the environment.
 
         Raises
         ------
@@ -68,14 +75,15 @@ class Switch:
         if self.several:
             names = text.split(",") if isinstance(text, str) else list(text)
             found = frozenset(n.strip() for n in names if n.strip())
-            self._require(found <= {*self.values, ALL}, given)
+            self._require(found <= {*self.values, ALL}, given, argument)
             return frozenset(self.values) if ALL in found else found
-        self._require(text in self.values, given)
+        self._require(text in self.values, given, argument)
         return text == "1" if set(self.values) == set(OFF_ON) else text
 
-    def _require(self, is_legal: bool, given: Any) -> None:
+    def _require(self, is_legal: bool, given: Any, argument: str) -> None:
         if not is_legal:
-            raise ArgumentError(f"{self.variable} is {given!r}", why=self.help, fix=f"use one of {self.legal}")
+            what = f"{argument}={given!r}" if argument else f"{self.variable} is {given!r}"
+            raise ArgumentError(what, why=self.help, fix=f"use one of {self.legal}")
 
 
 SWITCHES: Mapping[str, Switch] = {
@@ -177,7 +185,7 @@ def using(**values: Any) -> Iterator[None]:
     for name in values:
         if name not in SWITCHES:
             raise ArgumentError(f"no switch {name!r}", fix=f"use one of {', '.join(SWITCHES)}")
-    read = {name: SWITCHES[name].read(value) for name, value in values.items()}
+    read = {name: SWITCHES[name].read(value, name) for name, value in values.items()}
     with _chosen.bound({**_chosen.get(), **read}, marks="check" in values):  # compiled calls ask for the checks again
         yield
 

@@ -205,6 +205,11 @@ def cos_rest(z: Real) -> Real:
     return (mpmath.cos(mpmath.sqrt(z)) - 1 + z / 2) / z**2
 
 
+def cosh_rest(z: Real) -> Real:
+    """Return (cosh(r) - 1) / z with z = r**2."""
+    return (mpmath.cosh(mpmath.sqrt(z)) - 1) / z
+
+
 def erfc_scaled(middle: int) -> RealFunction:
     """Return q -> exp(x**2) erfc(x) (1 + 2x) with q = (x - middle) / (x + middle)."""
 
@@ -270,6 +275,7 @@ def cos_pi(z: Real) -> Real:
 
 
 HALF_LN2 = mpmath.log(2) / 2 * mpf("1.002")
+HYPERBOLIC = HALF_LN2**2
 LOG_S = ((mpmath.sqrt(2) - 1) ** 2 * mpf("1.0001")) ** 2
 QUARTER_PI = (mp.pi / 4 * mpf("1.0001")) ** 2
 SMALL = mpf("0.001")
@@ -307,6 +313,10 @@ FITS: dict[str, Fit] = {
     "trigonometric.COS_F64": Fit(cos_rest, lambda z: z * z, QUARTER_PI / 10, QUARTER_PI, 6),
     "trigonometric.SIN_F32": Fit(odd(mpmath.sin), lambda z: z, QUARTER_PI * SMALL, QUARTER_PI, 3),
     "trigonometric.COS_F32": Fit(cos_rest, lambda z: z * z, QUARTER_PI / 10, QUARTER_PI, 3),
+    "hyperbolic.SINH_F64": Fit(odd(mpmath.sinh), lambda z: z, HYPERBOLIC * SMALL, HYPERBOLIC, 5),
+    "hyperbolic.COSH_F64": Fit(cosh_rest, lambda z: z, HYPERBOLIC * SMALL, HYPERBOLIC, 5),
+    "hyperbolic.SINH_SHORT": Fit(odd(mpmath.sinh), lambda z: z, HYPERBOLIC * SMALL, HYPERBOLIC, 3),
+    "hyperbolic.COSH_SHORT": Fit(cosh_rest, lambda z: z, HYPERBOLIC * SMALL, HYPERBOLIC, 3),
     "error_function.ERF_F64": Fit(
         lambda z: mpmath.erf(mpmath.sqrt(z)) / mpmath.sqrt(z) - 1, one, mpf("1e-4"), mpf(1), 12
     ),

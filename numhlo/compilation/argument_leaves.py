@@ -11,6 +11,7 @@ from typing import Any
 from numhlo.compilation.signature import POSITIONAL, Call, Parameters, Selection
 from numhlo.tracer.trees.pytree_keys import keystr
 from numhlo.tracer.trees.pytree_paths import tree_leaves_with_path
+from numhlo.tracer.trees.pytrees import CONTAINERS, PyTreeDef
 
 
 def leaf_names(call: Call, parameters: Parameters) -> list[str]:
@@ -53,3 +54,20 @@ def _places(call: Call) -> Iterator[tuple[int | str, Sequence[Any]]]:
     for path, _ in tree_leaves_with_path(call.arguments):
         side, place, *rest = path
         yield (positional[place.idx] if side.idx == 0 else place.key), rest
+
+
+def container_types(tree: PyTreeDef) -> set[type]:
+    """Return the classes of a structure's containers, but for Python's own.
+
+    Examples
+    --------
+    >>> from numhlo.tracer.trees.pytrees import tree_flatten
+    >>> container_types(tree_flatten([1, (2, 3)])[1])
+    set()
+    """
+    found = {tree.node_type} if tree.node_type is not None else set()
+    return found.union(*[container_types(c) for c in tree.children]).difference(_PLAIN)
+
+
+_PLAIN = tuple(CONTAINERS)
+"""Python's own, before anybody registers others."""

@@ -57,6 +57,7 @@ class Entry:
         "captures",
         "donated",
         "guards",
+        "keeps_loops",
         "key",
         "layout",
         "name",
@@ -90,6 +91,7 @@ class Entry:
         self.cache_key: CallKey | None = None  # the cache's own, once it has the entry
         self.number = 0  # entries of a cache are counted
         self.captures, self.written, self.rebound = tuple(traced.captures), traced.written, traced.rebound
+        self.keeps_loops = traced.keeps_loops
         self.tensors = tuple([v.tensor for v in traced.function.body.arguments])
         self.guards, self.donated = guards, tuple(donated)
         self._cause: Callable[[], str] | str = cause

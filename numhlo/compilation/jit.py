@@ -16,7 +16,7 @@ from typing import Any
 import numhlo.tracer.applying
 import numhlo.tracer.methods
 import numhlo.tracer.namespace.families  # noqa: F401 - NumPy's names get their traced meaning
-from numhlo.compilation.argument_leaves import donated_leaves, leaf_names, parameter_name
+from numhlo.compilation.argument_leaves import container_types, donated_leaves, leaf_names, parameter_name
 from numhlo.compilation.bound_function import BoundFunction, is_class_method, is_property, is_static_instance
 from numhlo.compilation.cache import Cache, CacheInfo, cache_of
 from numhlo.compilation.disabling import is_disabled
@@ -39,6 +39,7 @@ from numhlo.compilation.signature import (
     static_key,
 )
 from numhlo.compilation.stages import Lowered, Traced
+from numhlo.compilation.unrolled_for_long import trace_in_short
 from numhlo.lowering.ir.scoped_values import settle, unsettled
 from numhlo.switches import SWITCHES, chosen, using
 from numhlo.tracer.aliasing import views
@@ -53,8 +54,8 @@ from numhlo.tracer.plain_python.interludes import is_interlude
 from numhlo.tracer.plain_python.plain_numpy import run_traced
 from numhlo.tracer.plain_python.rebound_items import ContainerWatch
 from numhlo.tracer.strides import Strides
-from numhlo.tracer.trace import Trace, Tracer, current_trace, outside_traces
-from numhlo.tracer.trees.pytrees import CONTAINERS, PyTreeDef, tree_flatten, tree_unflatten
+from numhlo.tracer.trace import Trace, Tracer, Watch, current_trace, outside_traces
+from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_unflatten
 
 
 class JittedFunction:
@@ -250,12 +251,18 @@ class JittedFunction:
         if current_trace() is not None:
             return self._trace_now(call, tree, types, strides, names)
         traces: list[weakref.ref[Trace]] = []
-        found = undisturbed(
-            lambda: self._trace_now(call, tree, types, strides, names, lambda t: traces.append(weakref.ref(t)))
-        )
+
+        def trace(fun: Callable[..., Any], watch: Watch | None) -> tuple[TracedFunction, Guards]:
+            def begun(trace: Trace) -> None:
+                trace.watch = watch
+                traces.append(weakref.ref(trace))
+
+            return self._trace_now(call, tree, types, strides, names, begun, fun)
+
+        traced, guards = undisturbed(lambda: trace_in_short(self.__wrapped__, trace, call.statics.values()))
         if watches_leaks():
             refuse_leaks(self._name, traces[-1])
-        return found
+        return traced, guards
 
     def _trace_now(
         self,
@@ -265,7 +272,9 @@ class JittedFunction:
         strides: Sequence[Strides | None],
         names: Sequence[str] | None,
         tell: Callable[[Trace], object] = lambda trace: None,
+        fun: Callable[..., Any] | None = None,
     ) -> tuple[TracedFunction, Guards]:
+        fun = self.__wrapped__ if fun is None else fun
         outer = current_trace()
         root = None if outer is None else outer.root
         walk = CapturedWalk()
@@ -281,12 +290,12 @@ class JittedFunction:
         def body(leaves: list[Tracer]) -> Any:
             watch = ContainerWatch(given := tree_unflatten(tree, leaves))
             args, kwargs = call.merge(*given)
-            watch.result = run_traced(self.__wrapped__, *args, **kwargs)
+            watch.result = run_traced(fun, *args, **kwargs)
             return watch
 
-        self._walk_into(walk, call, tree)
+        self._walk_into(walk, fun, call, tree)
         if root is not None and root.captured is not None:
-            self._walk_into(root.captured, call, tree)
+            self._walk_into(root.captured, fun, call, tree)
             root.by_reference.update(root.captured.arrays())
         with refusing_draws(self._name, walk.generators, watches_global=not self._traced_before):
             called = self._leaf_names(call, tree) if names is None else names
@@ -300,9 +309,9 @@ class JittedFunction:
         lifts, copied = places if root is None else (root.lifts, ())
         return traced, walk.guards(lifts, copied)
 
-    def _walk_into(self, walk: CapturedWalk, call: Call, tree: PyTreeDef) -> None:
-        walk.add_callable(self.__wrapped__, {parameter_name(k, self._parameters): v for k, v in call.statics.items()})
-        for kind in _container_types(tree):
+    def _walk_into(self, walk: CapturedWalk, fun: Callable[..., Any], call: Call, tree: PyTreeDef) -> None:
+        walk.add_callable(fun, {parameter_name(k, self._parameters): v for k, v in call.statics.items()})
+        for kind in container_types(tree):
             walk.add_class(kind)
 
     def _call_in_trace(self, trace: Trace, call: Call) -> Any:
@@ -386,14 +395,6 @@ class JittedFunction:
 
 def _on_request() -> str:
     return "first: compiled on request"
-
-
-def _container_types(tree: PyTreeDef) -> set[type]:
-    found = {tree.node_type} if tree.node_type is not None else set()
-    return found.union(*[_container_types(c) for c in tree.children]) - set(_PLAIN)
-
-
-_PLAIN = tuple(CONTAINERS)
 
 
 def _traced_strides(leaf: Any) -> Strides | None:
@@ -491,5 +492,5 @@ def jit(  # noqa: PLR0913 - options by keyword
     donated = select(parameters, donate_argnums, donate_argnames, "donate_")
     load_backend()
     given = {"tier0": tier0, "check": check}
-    switches = {name: SWITCHES[name].read(value) for name, value in given.items() if value is not None}
+    switches = {name: SWITCHES[name].read(value, name) for name, value in given.items() if value is not None}
     return JittedFunction(fun, static, donated, inline=inline, switches=switches)

@@ -90,6 +90,7 @@ _ADVICE = {
     **dict.fromkeys(["pcast", "pvary", "axis_type"], "leave it out: there is one machine"),
     "with_sharding_constraint": "leave it out: there is one machine",
     "random_gamma_grad": "use numhlo.random.gamma; its samples have no derivative",
+    "platform_dependent": "call what is meant for the CPU",
     "approx_max_k": "use top_k",
     "approx_min_k": "use top_k of the negative",
     "rng_uniform": "use numhlo.random.uniform",

@@ -120,7 +120,8 @@ def find_overflow(op: Op, operands: Sequence[Any], results: Sequence[Any]) -> Fo
     if not bad.any():
         return None
     value = np.asarray(exact, np.float64)[tuple(_first(bad))]
-    return Found(f"{value:g} is no {result.dtype.name}, {_at(bad, result)}{_made_of(bad, operands)}")
+    spelled = f"{value:.0f}" if abs(value) < 1e15 else f"{value:g}"
+    return Found(f"{spelled} is no {result.dtype.name}, {_at(bad, result)}{_made_of(bad, operands)}")
 
 
 def _exact_result(op: Op, operands: Sequence[Any], result: np.ndarray) -> Any:

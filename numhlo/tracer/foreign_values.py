@@ -9,6 +9,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DTypeError
 from numhlo.tracer.trace import Tracer
@@ -33,8 +35,12 @@ MODULES = {
 """Modules of Python whose functions and classes need values, and what to write instead."""
 
 
-def refused_operand(value: Any) -> Any:
-    """Return NotImplemented for an operand of a class that is not known here: it may have a rule of its own.
+ARRAYS = ("pandas", "xarray", "polars")
+"""Packages whose objects are arrays beside traced ones: labels of theirs are not traced."""
+
+
+def as_operand(value: Any) -> Any:
+    """Return an operand as an array; NotImplemented for one of a class that is not known here: it may have its rule.
 
     Raises
     ------
@@ -43,6 +49,8 @@ def refused_operand(value: Any) -> Any:
     """
     cls = type(value)
     advice = ADVICE.get((cls.__module__, cls.__name__))
+    if advice is None and hasattr(cls, "__array__") and cls.__module__.partition(".")[0] in ARRAYS:
+        return np.asarray(value)
     if advice is None:
         return NotImplemented
     raise DTypeError(

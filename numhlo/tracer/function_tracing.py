@@ -49,6 +49,8 @@ class TracedFunction:
         Numbers of the argument leaves whose memory layout decided what was traced.
     rebound : ReboundItems or None
         What the function does to the items of containers among its arguments.
+    keeps_loops : bool
+        Loops of Python's over known ranges are loops of the graph, since they would be long unrolled.
     """
 
     function: Function
@@ -58,6 +60,7 @@ class TracedFunction:
     written: tuple[int, ...]
     layouts_read: tuple[int, ...] = ()
     rebound: ReboundItems | None = None
+    keeps_loops: bool = False
 
 
 def trace_pytree_function(

@@ -15,7 +15,7 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ConcretizationError, DTypeError, UnsupportedError
-from numhlo.tracer import foreign_values, python_values, ufunc_methods
+from numhlo.tracer import absent_attributes, foreign_values, python_values, ufunc_methods
 from numhlo.tracer.aliasing.memory_flags import MemoryFlags
 from numhlo.tracer.aliasing.special_views import Part, view_bits
 from numhlo.tracer.aliasing.views import Reshape, strides_of, view_transpose
@@ -118,7 +118,9 @@ SCALAR_TYPES = (bool, int, float, complex, np.ndarray, np.generic, Tracer, list,
 def _binary(function: Callable[..., Any], reflected: bool) -> Callable[..., Any]:
     def operator(self: Tracer, other: Any) -> Any:
         if not isinstance(other, SCALAR_TYPES):
-            return foreign_values.refused_operand(other)
+            other = foreign_values.as_operand(other)
+            if other is NotImplemented:
+                return NotImplemented
         result = function(other, self) if reflected else function(self, other)
         if core.is_weak(other) and self.weak:  # as of two Python numbers: again a Python number
             _weaken(result)
@@ -365,28 +367,6 @@ def _namespace(self: Tracer, *, api_version: str | None = None) -> Any:
     return sys.modules[__name__.partition(".")[0]].numpy  # the face loads it; this room can't import it
 
 
-ABSENT = {
-    **dict.fromkeys(
-        ["data", "ctypes", "__array_interface__", "__array_struct__"],
-        "a traced array has no memory yet; pass the array to what needs it outside, or by pure_callback",
-    ),
-    "base": "a traced array has no memory yet, and is no view of another to ask for",
-    **dict.fromkeys(["getfield", "setfield"], "use view(dtype)"),
-    **dict.fromkeys(
-        ["resize", "setflags", "byteswap", "newbyteorder"], "a traced array's memory can't be changed; make a new array"
-    ),
-    **dict.fromkeys(
-        ["tofile", "dump", "dumps"], "its value is not known while tracing; return it, and save it outside"
-    ),
-}
-"""Attributes of ndarrays that traced arrays lack, and why."""
-
-
-def _absent(self: Tracer, name: str) -> Any:
-    why = f": {ABSENT[name]}" if name in ABSENT else ""
-    raise AttributeError(f"traced array {self.aval.short()} has no attribute {name!r}{why}", name=name, obj=self)
-
-
 def _hash(self: Tracer) -> int:
     raise ConcretizationError(
         f"hash of a traced array {self.aval.short()}",
@@ -408,6 +388,7 @@ ATTRIBUTES = {
     "flat": _flat(),
     "at": property(At),
     "device": property(lambda self: "cpu"),
+    "__pandas_priority__": 10_000,  # before a DataFrame's 4000: its operators leave the result to ours
 }
 SPECIAL: dict[str, Callable[..., Any]] = {
     "__getitem__": indexing.get_item,
@@ -423,7 +404,8 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "__round__": _round,
     "__array__": python_values.as_ndarray,
     "__array_namespace__": _namespace,
-    "__getattr__": _absent,
+    "__getattr__": absent_attributes.absent,
+    "__delitem__": absent_attributes.delete,
     "__hash__": _hash,
     "__array_ufunc__": _array_ufunc,
     "__array_function__": _array_function,

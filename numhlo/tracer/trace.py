@@ -16,7 +16,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -219,13 +219,16 @@ class Tracer:
         if new.cell is self.cell and new.steps == self.steps:
             self.cell.version += 1
             return  # what Python does last in `x[1:3] += y`: it assigns what was updated to itself
-        bases = [trace.wrap(self.cell.value)]
-        for step in self.steps[:-1]:
-            bases.append(step.get(bases[-1]))
-        for step, base in zip(reversed(self.steps), reversed(bases), strict=False):
-            new = step.put(base, new)
+        if self.steps:
+            bases = [trace.wrap(self.cell.value)]
+            for number, step in enumerate(self.steps[:-1], 1):  # views: many steps only ask for their shape
+                bases.append(Tracer(bases[0].cell, self.steps[:number], step.result_type(bases[-1].aval)))
+            for step, base in zip(reversed(self.steps), reversed(bases), strict=True):
+                new = step.put(base, new)
         self.cell.value = trace.read(new)
         self.cell.version += 1
+        if trace.watch is not None and self.steps and self.aval.size == 1:
+            trace.watch.wrote_element(trace)
 
     @property
     def concrete(self) -> np.ndarray | None:
@@ -254,6 +257,16 @@ class Tracer:
         if not self.home.open:
             Trace(None).read(self)  # raises
         return self.concretize("an operation at once", "move it out of the block that computes now")
+
+
+class Watch(Protocol):
+    """What looks after the length of a trace."""
+
+    def wrote_element(self, trace: Trace) -> None:
+        """Note that an array's element was written in a trace."""
+
+    def opened(self) -> None:
+        """Note that a trace was made inside."""
 
 
 class Trace:
@@ -296,6 +309,8 @@ class Trace:
         Where what is appended now was asked for, if that is not where Python is.
     opener : int
         Identity of the frame whose block the trace is open in, 0 where that is not known.
+    watch : Watch or None
+        What looks after the length of this trace and those in it, and may break them off.
     """
 
     def __init__(
@@ -319,6 +334,9 @@ class Trace:
         self.made_at: Location | None = None
         self.opener = 0
         self._lifted: dict[Any, Any] = {}
+        self.watch: Watch | None = None if parent is None else parent.watch
+        if self.watch is not None:
+            self.watch.opened()
 
     def resumed(self) -> AbstractContextManager[Trace]:
         """Make this the current trace for a while."""

@@ -102,7 +102,7 @@ def kernel(function: Callable[..., Any] | None = None, /, *, result: Any) -> Any
 
     Notes
     -----
-    Compiled code can't raise: what the function raises there is printed, and its results are what it had written.
+    What the function raises ends the call, also from compiled code; it is called again there, to find out.
 
     Examples
     --------

@@ -94,7 +94,7 @@ def test_what_came_in_is_not_reported():
             "multiply: 40000 is no int16, at [1] of int16[2], of 200, 200",
         ),
         (lambda x: -x, (np.array([-128], np.int8),), "negate: 128 is no int8, at [0]"),
-        (lambda x: abs(x), (np.array(-(2**31), np.int32),), "abs: 2.14748e+09 is no int32, in a int32[]"),
+        (lambda x: abs(x), (np.array(-(2**31), np.int32),), "abs: 2147483648 is no int32, in a int32[]"),
         (lambda x: np.sum(x, dtype=np.int8), (np.full(3, 100, np.int8),), "reduce: 300 is no int8, in a int8[]"),
         (lambda x: np.prod(x), (np.full(70, 2),), "reduce: 1.18059e+21 is no int64, in a int64[]"),
         (

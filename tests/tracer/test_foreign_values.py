@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import numhlo
-from numhlo.lowering.ir.errors import DTypeError
+from numhlo.lowering.ir.errors import DTypeError, UnsupportedError
 
 X = np.arange(3.0)
 
@@ -74,3 +74,42 @@ def test_classes_of_users_answer_for_themselves():
 
     for value in (Amount(), Money("a")):
         np.testing.assert_array_equal(numhlo.jit(operator.add, static_argnums=1)(X, value), X + 100)
+
+
+class Labelled:
+    """What pandas' Series are to traced arrays: an array with names, whose operators take arrays of values."""
+
+    __module__ = "pandas"
+    __pandas_priority__ = 3000
+
+    def __init__(self, values):
+        self.values = values
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.values, dtype)
+
+    def _operate(self, other):
+        if getattr(other, "__pandas_priority__", 0) > self.__pandas_priority__:
+            return NotImplemented
+        raise KeyError(other)
+
+    __mul__ = __rmul__ = __lt__ = __rsub__ = _operate
+
+
+def test_series_around_the_function_are_arrays():
+    series = Labelled([1.0, 2.0, 4.0])
+    f = numhlo.jit(lambda x: (x * series, series * x, series < x, x - series))
+    for found, wanted in zip(f(X), (X * [1, 2, 4], X * [1, 2, 4], [0, 0, 0], X - [1, 2, 4]), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    with pytest.raises(AttributeError, match=r"leave out .to_numpy\(\) and .values; for columns pass dict\(frame\)"):
+        numhlo.jit(lambda s: s.to_numpy())(series)
+
+
+def test_elements_are_not_deleted():
+    def f(x):
+        del x[0]
+
+    with pytest.raises(UnsupportedError, match=r"test_foreign_values(?s:.*)write x = numpy.delete\(x, index\)"):
+        numhlo.jit(f)(X)
+    with pytest.raises(AttributeError, match=r"use numpy.append"):
+        numhlo.jit(lambda x: x.append(1))(X)

@@ -61,6 +61,13 @@ PROGRAMS = {
         math.gamma(x[0]),
         math.lgamma(x[2]) - math.log(math.gamma(x[2])) > 1e-9,
     ),
+    "integers of module math": lambda x: (
+        *[math.isqrt(int(abs(x[k])) + n) for k in range(4) for n in (*range(5), 2**52, 2**63 - 4097)],
+        math.isqrt(int(x[0]) * 0 + 3037000499**2 - 1),
+        math.gcd(int(x[3]), 12, int(4 * x[2])),
+        math.lcm(int(x[3]), 12),
+        np.float32(2) * math.gcd(int(x[0]), 3),
+    ),
     "complex": lambda x: (complex(x[0], x[1]), complex(x[0], 2), complex(x[0]), complex(1, 2)),
 }
 
@@ -120,6 +127,15 @@ def test_many_elements_are_few_operations():
 def test_numbers_stay_weak():
     f = numhlo.jit(lambda x: np.float32(1) * complex(x[0], x[1]))
     assert f(X).dtype == np.complex64
+
+
+@pytest.mark.parametrize(("name", "fix"), [("comb", "special.comb"), ("perm", "poch"), ("factorial", "factorial")])
+def test_integers_of_any_length(name, fix):
+    with pytest.raises(
+        UnsupportedError, match=rf"math.{name} of a traced value\n  at test_stand_ins.*\n.*write .*{fix}"
+    ):
+        numhlo.jit(lambda n: getattr(math, name)(*[n, 2][: 1 + (name != "factorial")]))(5)
+    assert numhlo.jit(lambda x: x * getattr(math, name)(*[3, 3][: 1 + (name == "comb")]))(1.0) in (1, 6)
 
 
 def test_what_can_not_be_chosen_by_keys():

@@ -213,3 +213,70 @@ def test_a_handler_in_the_middle_of_numba_may_call_kernels():
     with numba.core.compiler_lock.global_compiler_lock:
         f = numhlo.jit(numhlo.kernel(lambda x, out: None, result=lambda x: x))
         assert f(np.ones(2)).tolist() == [0.0, 0.0]
+
+
+@numhlo.kernel(result=lambda x: x)
+def roots(x, out):
+    for i in range(x.size):
+        if x[i] < 0:
+            raise ValueError("a root of a negative number")
+        out[i] = np.sqrt(x[i])
+
+
+def falling(x):
+    """Take roots, less a bit each time, until they are of a negative number: the rounds would never end."""
+    return lax.while_loop(lambda s: s[0] > -10.0, lambda s: roots(s) - 0.5, x)
+
+
+@pytest.mark.parametrize("way", ["alone", "lanes", "rounds"])
+def test_what_a_kernel_raises_ends_the_call(way, capfd):
+    function, good, bad = {
+        "alone": (lambda x: roots(x).sum(), np.ones(3), np.array([1.0, 4.0, -1.0])),
+        "lanes": (
+            numhlo.vmap(roots),
+            np.ones((5000, 4)),
+            np.where(np.arange(20000) == 7777, -1.0, 1.0).reshape(5000, 4),
+        ),
+        "rounds": (falling, np.full(3, -20.0), np.array([4.0, 9.0, 16.0])),
+    }[way]
+    f = numhlo.jit(function, tier0=False)
+    expected = f(good)
+    for _ in range(3):
+        with pytest.raises(ValueError, match="a root of a negative number") as caught:
+            f(bad)
+        assert caught.traceback[-1].name == "roots"
+        np.testing.assert_array_equal(f(good), expected)
+    assert f.lower(bad).compile().cost_analysis()["python steps"] == 0
+    assert capfd.readouterr().err == ""
+
+
+def test_a_kernel_that_raises_in_many_threads():
+    f = numhlo.jit(lambda x: roots(x) + 1.0, tier0=False)
+    f(np.ones(3))
+    found = {}
+
+    def work(number):
+        found[number] = 0
+        for _ in range(50):
+            try:
+                f(np.full(3, 1.0 - 2 * (number % 2)))
+            except ValueError:
+                found[number] += 1
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert found == {0: 0, 1: 50, 2: 0, 3: 50}
+
+
+def test_what_numba_cannot_read_runs_as_python():
+    def double(x, out):
+        import math  # noqa: PLC0415 - no bytecode that Numba knows
+
+        out[:] = math.sqrt(4.0) * x
+
+    first, later, text = run(numhlo.kernel(double, result=lambda x: x), np.ones(2))
+    assert first.tolist() == later.tolist() == [2.0, 2.0]
+    assert "Numba can't compile double: " in text and "IMPORT_NAME" in text

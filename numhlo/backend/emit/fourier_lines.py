@@ -203,6 +203,9 @@ def merged(loops: Sequence[Loop]) -> tuple[Loop, ...]:
     return tuple(found)
 
 
+PIECE = 1 << 14
+"""Entries of a table that are computed at a time, in a cache."""
+
 _TABLES: WeakValueDictionary[tuple[str, int, np.dtype], np.ndarray] = WeakValueDictionary()
 """The tables of programs that are alive, which share them."""
 
@@ -230,14 +233,23 @@ def roots(length: int, dtype: np.dtype) -> np.ndarray:
     >>> roots(4, np.dtype("complex128")).round(2)
     array([ 1.+0.j,  0.-1.j, -1.+0.j,  0.+1.j])
     """
-    return _turns(np.arange(length), length).astype(dtype)
+    return _turns(length).astype(dtype, copy=False)
 
 
-def _turns(k: np.ndarray, length: int) -> np.ndarray:
-    quarter = (4 * k + length // 2) // length
-    angle = (np.pi / 2) * ((4 * k - quarter * length) / length)  # at most an eighth of a turn: no digits are lost
-    turned: np.ndarray = (np.cos(angle) - 1j * np.sin(angle)) * np.array([1, -1j, -1, 1j])[quarter % 4]
-    return turned
+def _turns(length: int) -> np.ndarray:
+    """Return the table in double precision, half of it computed: the other half are the conjugates."""
+    table = np.empty(length, np.complex128)
+    half = length // 2 + 1
+    for start in range(0, half, PIECE):
+        k = np.arange(start, min(start + PIECE, half))
+        quarter = (4 * k + length // 2) // length
+        angle = (np.pi / 2) * ((4 * k - quarter * length) / length)  # at most an eighth of a turn: no digits are lost
+        across, up = np.cos(angle), np.sin(angle)
+        piece, odd, sign = table[k[0] : k[-1] + 1], quarter == 1, 1.0 - (quarter == 2) * 2.0
+        piece.real = np.where(odd, 0.0 - up, sign * across)
+        piece.imag = np.where(odd, -across, 0.0 - sign * up)
+    np.conjugate(table[1 : length - half + 1][::-1], out=table[half:])
+    return table
 
 
 @_shared
@@ -250,7 +262,8 @@ def chirp(length: int, dtype: np.dtype) -> np.ndarray:
     array([ 1.  ,  0.71, -1.  ,  0.71])
     """
     k = np.arange(length)
-    return _turns(k * k % (2 * length), 2 * length).astype(dtype)
+    table: np.ndarray = _turns(2 * length)[k * k % (2 * length)].astype(dtype, copy=False)
+    return table
 
 
 @_shared

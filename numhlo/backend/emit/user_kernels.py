@@ -68,7 +68,8 @@ def emit_user_kernel(op: Op, planner: Any) -> None:
     function = text.number("function", address, "function")
     inputs = [text.pointer(v) for v in op.operands]
     outputs = [text.pointer(v, "out") for v in op.results]
-    text.line(f"call_function({', '.join([function, 'dims', *inputs, *outputs])})")
+    with text.block(f"if call_function({', '.join([function, 'ctx', 'dims', *inputs, *outputs])}) != 0:"):
+        text.line("return")  # it raised: the context has the exception
     extents = [extent for v in (*op.operands, *op.results) for extent in v.tensor.shape]
     kernel = text.finish("user_kernel")
     traffic = sum(v.tensor.nbytes for v in (*op.operands, *op.results))

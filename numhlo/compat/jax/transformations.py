@@ -127,7 +127,13 @@ def _applied(transformation: Callable[..., Any], what: str) -> Callable[..., Any
     return public
 
 
-vmap = _adapted(vectorizing.vmap, "Make a function of one example a function of a batch")
+def vmap(fun: Callable[..., Any], *args: Any, spmd_axis_name: Any = None, **options: Any) -> Callable[..., Any]:
+    """Make a function of one example a function of a batch; see `numhlo.vmap`. There are no devices to name."""
+    del spmd_axis_name
+    batched: Callable[..., Any] = immutably(vectorizing.vmap(traced_immutably(fun), *args, **options))
+    return batched
+
+
 grad = _adapted(differentiating.grad, "Make a function that returns the gradient")
 value_and_grad = _adapted(differentiating.value_and_grad, "Make a function that returns value and gradient")
 jacfwd = _adapted(jacobians.jacfwd, "Make a function that returns the Jacobian, column by column")

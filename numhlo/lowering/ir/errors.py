@@ -162,7 +162,7 @@ class IntegerOverflowError(NumhloError, OverflowError):
     ...     numhlo.jit(lambda x: x * x, check="overflow")(np.int32([100_000]))
     ... except numhlo.errors.IntegerOverflowError as error:
     ...     print(error.what)
-    multiply: 1e+10 is no int32, at [0] of int32[1], of 100000, 100000
+    multiply: 10000000000 is no int32, at [0] of int32[1], of 100000, 100000
     """
 
 

@@ -22,7 +22,11 @@ def compose(real: np.ndarray, imag: np.ndarray) -> np.ndarray:
 def multiply(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Return ``(ac - bd) + (ad + bc)i``, each operation rounded: NumPy's own loop may contract."""
     a, b, c, d = x.real, x.imag, y.real, y.imag
-    return compose(a * c - b * d, a * d + b * c)
+    shape = x.shape if x.shape == y.shape else np.broadcast_shapes(x.shape, y.shape)
+    result = np.empty(shape, x.dtype)
+    np.subtract(a * c, b * d, out=result.real)
+    np.add(a * d, b * c, out=result.imag)
+    return result
 
 
 def sign(x: np.ndarray) -> np.ndarray:

@@ -68,6 +68,7 @@ class LongLoop:
         self.trials = 0 if trace is None or trace.concrete else TRIALS
         self._trace = trace
         self._before = 0 if trace is None else len(trace.region.ops)
+        self._cost = 0
 
     def goes_on(self, done: int, variables: Variables) -> tuple[Any, ...] | None:
         """Return the variables' values after the loop, once the rounds that are left are one of the graph; else None.
@@ -83,7 +84,9 @@ class LongLoop:
         if not self.trials or left < FEWEST or current_trace() is not self._trace:
             return None
         assert self._trace is not None
-        if cost_since(self._trace, self._before) * left < LONG * done:
+        self._cost += cost_since(self._trace, self._before)
+        self._before = len(self._trace.region.ops)
+        if self._cost * left < LONG * done:
             return None
         self.trials -= 1
         return Rest(self.rounds[done:], self.body, self.item, variables).tried()

@@ -25,22 +25,28 @@ class PythonState:
     roots : iterable
     own : collection of (int, str)
         Attributes that don't count, by their objects' ids.
+    most : int
+        How many objects are looked at.
 
     Attributes
     ----------
     whole : bool
         Whether all of it was small enough to be looked at.
+    draws : bool
+        Whether there is something among it that can only be used up, such as iterators and open files.
     """
 
-    def __init__(self, roots: Iterable[Any], own: Collection[tuple[int, str]] = ()) -> None:
+    def __init__(self, roots: Iterable[Any], own: Collection[tuple[int, str]] = (), most: int = MOST_OBJECTS) -> None:
         self._own = frozenset(own)
         self._kept: list[tuple[Any, Any, tuple[Any, ...]]] = []
         seen: dict[int, Any] = {}
         waiting = list(roots)
-        while waiting and len(seen) < MOST_OBJECTS:
+        self.draws = False
+        while waiting and len(seen) < most:
             found = waiting.pop()
             if id(found) not in seen:
                 seen[id(found)] = found
+                self.draws = self.draws or hasattr(type(found), "__next__")
                 waiting += self._parts(found)
         self.whole = not waiting
 

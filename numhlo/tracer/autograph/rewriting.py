@@ -18,6 +18,7 @@ import textwrap
 import tokenize
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any
 
@@ -73,10 +74,16 @@ def autographed(fun: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(fun)
     def run(*args: Any, **kwargs: Any) -> Any:
-        with rewrites.bound(_rewritten_if_possible):
+        with rewriting_callees():
             return inner(*args, **kwargs)
 
+    run.is_autographed = True  # type: ignore[attr-defined]
     return run
+
+
+def rewriting_callees() -> AbstractContextManager[Any]:
+    """Rewrite what is called in a block, where it is traced: functions of the user's that have a source."""
+    return rewrites.bound(_rewritten_if_possible)
 
 
 def _is_of_library(fun: Any) -> bool:

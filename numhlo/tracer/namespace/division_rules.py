@@ -108,20 +108,37 @@ def float_divmod(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def gcd(x: Any, y: Any) -> Any:
-    """Return the greatest common divisor, by Euclid's algorithm on all elements at once."""
+    """Return the greatest common divisor."""
     return convert(_unsigned_gcd(_size(x), _size(y)), x.dtype)
 
 
 def _unsigned_gcd(x: Any, y: Any) -> Any:
+    """Return the greatest common divisor of all elements at once, by shifts and differences, which SIMD code does.
+
+    Notes
+    -----
+    Stein, "Computational problems associated with Racah algebra", 1967: a stays odd, b becomes the difference of the
+    smaller and the larger number, without its factors of two, until it is 0.
+    """
     types = [TensorType(shape_of(x), x.dtype)] * 2
 
     def step(a: Any, c: Any) -> list[Any]:
+        odd = b.shift_right_logical(c, _trailing_zeros(c))
         done = b.equal(c, 0)
-        rest = b.remainder(a, b.select(done, 1, c))
-        return [b.select(done, a, c), b.select(done, 0, rest)]
+        smaller, larger = b.minimum(a, odd), b.maximum(a, odd)
+        return [b.select(done, a, smaller), b.select(done, 0, b.subtract(larger, smaller))]
 
     condition = trace_region(lambda _, c: [_any(b.unequal(c, 0))], types)
-    return bind(control_flow.WHILE, x, y, regions=[condition, trace_region(step, types)])[0]
+    either = b.equal(x, 0)
+    first, second = b.select(either, y, x), b.select(either, 0, y)  # zero alone can't be made odd
+    odd = b.shift_right_logical(first, _trailing_zeros(first))
+    found = bind(control_flow.WHILE, odd, second, regions=[condition, trace_region(step, types)])[0]
+    common = _trailing_zeros(b.either(first, second))
+    return b.shift_left(found, common)
+
+
+def _trailing_zeros(x: Any) -> Any:
+    return bind1(ops.POPCNT, bind1(ops.AND, bind1(ops.NOT, x), b.subtract(x, 1)))
 
 
 def _size(x: Any) -> Any:

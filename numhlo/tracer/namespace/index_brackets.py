@@ -62,11 +62,19 @@ class Joiner:
         if not contains_tracer(entries):
             return new_array(self._numpy[key])
         if isinstance(entries[0], str):
-            raise ArgumentError(
-                f"r_[{entries[0]!r}, ...] of traced arrays", where=capture_location(), fix="use concatenate or stack"
-            )
+            return self._by_text(entries[0], entries[1:])
         parts = [self._part(entry) for entry in entries]
         return concatenate(parts, self._axis)
+
+    def _by_text(self, text: str, entries: list[Any]) -> Any:
+        """Join as ``"axis,ndim,place"`` says: along an axis, of so many dimensions, an entry's own being at a place."""
+        try:
+            axis, rank, place = [*map(int, text.split(",")), -1][:3] if "," in text else (int(text), 1, -1)
+        except ValueError:
+            raise ArgumentError(
+                f"r_[{text!r}, ...] of traced arrays", where=capture_location(), fix="use concatenate or stack"
+            ) from None
+        return concatenate([_of_rank(self._part(entry), entry, rank, place) for entry in entries], axis)
 
     def _part(self, entry: Any) -> Any:
         if isinstance(entry, slice):
@@ -77,6 +85,16 @@ class Joiner:
         if self._columns and len(shape_of(array)) == 1:
             array = reshape_to(array, (array.size, 1))
         return array
+
+
+def _of_rank(array: Any, entry: Any, rank: int, place: int) -> Any:
+    """Return an array with extents of 1 around its own, as many as it lacks."""
+    own = shape_of(array) if isinstance(entry, slice) else np.shape(entry)
+    missing = rank - len(own)
+    if missing <= 0:
+        return array
+    before = place if place >= 0 else missing + place + 1
+    return reshape_to(array, (*(1,) * before, *own, *(1,) * (missing - before)))
 
 
 def _points(item: slice) -> Any:

@@ -1,6 +1,7 @@
 """The functions of `math` on traced numbers: NumPy's, of float64, whose results stand for numbers of Python's.
 
-What raises in Python, ``math.sqrt(-1)``, gives NaN.
+What raises in Python, ``math.sqrt(-1)``, gives NaN. Integers are of 64 bits: functions whose results outgrow them are
+refused.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.tracer.arguments import WEAK
 from numhlo.tracer.namespace import special_functions
 from numhlo.tracer.namespace.core import FUNCTIONS, contains_tracer, convert
@@ -81,3 +84,56 @@ def distance(p: Any, q: Any, /) -> Any:
         return math.dist(p, q)
     p, q = (convert(FUNCTIONS[np.asarray](x), np.dtype(np.float64)) for x in (p, q))
     return as_number(FUNCTIONS[np.sqrt](FUNCTIONS[np.sum]((p - q) ** 2)))
+
+
+LARGEST_ROOT = 3037000499
+"""The square root of the largest integer of 64 bits."""
+
+
+def _of_integers(name: str, function: Callable[..., Any]) -> None:
+    python_function = getattr(math, name)
+
+    @stands_for(python_function)
+    @functools.wraps(python_function)
+    def compute(*args: Any) -> Any:
+        if not any(map(is_unknown, args)) or any(np.ndim(x) or _kind(x) not in "iub" for x in args):
+            return python_function(*args)
+        wanted = np.dtype(np.int64)
+        return as_number(convert(function(*[convert(x, wanted) if isinstance(x, Tracer) else x for x in args]), wanted))
+
+
+def _kind(x: Any) -> str:
+    return x.dtype.kind if isinstance(x, Tracer) else np.asarray(x).dtype.kind
+
+
+def _integer_root(x: Any) -> Any:
+    """Return the root in floats, corrected by one where that is off: products of more bits than 64 are avoided."""
+    root = np.minimum(convert(np.sqrt(_float(np.maximum(x, 0))), x.dtype), LARGEST_ROOT)
+    root = root - (root * root > x)
+    return root + (root + 1 <= x // (root + 1))
+
+
+_of_integers("gcd", lambda *items: functools.reduce(np.gcd, items, 0))
+_of_integers("lcm", lambda *items: functools.reduce(np.lcm, items, 1))
+_of_integers("isqrt", _integer_root)
+
+
+def _refused(name: str, fix: str) -> None:
+    python_function = getattr(math, name)
+
+    @stands_for(python_function)
+    @functools.wraps(python_function)
+    def refuse(*args: Any) -> Any:
+        if any(map(is_unknown, args)):
+            raise UnsupportedError(
+                f"math.{name} of a traced value",
+                where=capture_location(),
+                why="its result is an integer of any length, and traced ones have 64 bits",
+                fix=f"write {fix}, of floats; or look it up in an array of the values it can have",
+            )
+        return python_function(*args)
+
+
+_refused("comb", "scipy.special.comb(n, k)")
+_refused("perm", "scipy.special.poch(n - k + 1, k)")
+_refused("factorial", "scipy.special.factorial(n)")

@@ -155,7 +155,17 @@ CASES = [
     ("grids", lambda np, v: (np.mgrid[0:3, 1:2:3j], np.ogrid[0:3, 0:2], np.mgrid[0:3]), V),
     (
         "joiners",
-        lambda np, v: (np.r_[v, 1, 2:4], np.r_[0, v[0]], np.c_[v, v], np.c_[np.ones((5, 2)), v], np.r_[-1:1:3j, v]),
+        lambda np, v: (
+            np.r_["0,2", v, v],
+            np.r_["-1,3", v, [1]],
+            np.r_["1,2,0", v, v, 0:5],
+            np.r_["1,3,0", v, v],
+            np.r_[v, 1, 2:4],
+            np.r_[0, v[0]],
+            np.c_[v, v],
+            np.c_[np.ones((5, 2)), v],
+            np.r_[-1:1:3j, v],
+        ),
         V,
     ),
     ("windows", lambda np, v: (np.bartlett(5), np.blackman(4), np.hamming(6), np.hanning(3)), V),

@@ -155,8 +155,13 @@ def test_out_where_dtype_casting():
 
 @pytest.mark.parametrize("dtype", ["i1", "i4", "i8", "u1", "u8"])
 def test_divisors_of_the_least_number(dtype):
-    low = numpy.iinfo(dtype).min
-    x, y = numpy.array([low, low, low, 12, 0], dtype), numpy.array([6, 0, low, 18, 0], dtype)
+    low, high = numpy.iinfo(dtype).min, numpy.iinfo(dtype).max
+    x, y = (
+        numpy.array([low, low, low, 12, 0, 0, high, high], dtype),
+        numpy.array([6, 0, low, 18, 0, low, low, 1], dtype),
+    )
+    drawn = numpy.random.default_rng(3).integers(low, high, (2, 50), dtype)
+    x, y = numpy.append(x, drawn[0]), numpy.append(y, drawn[1])
     check(lambda np, x, y: (np.gcd(x, y), np.lcm(x, y)), x, y)
 
 

@@ -13,6 +13,8 @@ from numhlo.compat.jax.beyond_numpy import take as take
 from numhlo.compat.jax.beyond_numpy import take_along_axis as take_along_axis
 from numhlo.compat.jax.numpy import fft as fft
 from numhlo.compat.jax.numpy import linalg as linalg
+from numhlo.compat.jax.user_ufuncs import frompyfunc as frompyfunc
+from numhlo.compat.jax.user_ufuncs import ufunc as ufunc
 from numhlo.compat.jax.wrapping import attributes_of as _attributes_of
 
 __all__, _find, __dir__ = _attributes_of(_wrapped, globals())

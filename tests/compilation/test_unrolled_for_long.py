@@ -1,0 +1,228 @@
+"""Loops that write arrays element by element become loops of the graph where they are long, and mean what they did."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import numhlo
+from numhlo.compilation import unrolled_for_long
+from numhlo.lowering.ir.errors import ConcretizationError
+from numhlo.lowering.passes.pipeline import optimize
+
+RNG = np.random.default_rng(0)
+KEPT = "loops of the graph"
+
+
+def cheapest(cost):
+    n, m = cost.shape
+    best = np.zeros((n, m))
+    for i in range(n):
+        for j in range(m):
+            if i == 0 and j == 0:
+                best[i, j] = cost[0, 0]
+            elif i == 0:
+                best[i, j] = best[i, j - 1] + cost[i, j]
+            elif j == 0:
+                best[i, j] = best[i - 1, j] + cost[i, j]
+            else:
+                best[i, j] = np.minimum(best[i - 1, j], best[i, j - 1]) + cost[i, j]
+    return best
+
+
+def exchange_sort(x):
+    for i in range(1, len(x)):
+        for j in range(i, 0, -1):
+            low, high = np.minimum(x[j - 1], x[j]), np.maximum(x[j - 1], x[j])
+            x[j - 1], x[j] = low, high
+
+
+def triangle(x):
+    rows = np.zeros((40, 40), dtype=int)
+    for i in range(40):
+        rows[i, 0] = 1
+        for j in range(1, i + 1):
+            rows[i, j] = (rows[i - 1, j - 1] + rows[i - 1, j]) % 1000
+    return rows @ x
+
+
+def of_a_helper(x):
+    return smooth(x) * 2
+
+
+def smooth(x):
+    y = x.copy()
+    for i in range(1, len(x)):
+        y[i] = 0.5 * y[i - 1] + 0.5 * x[i] / (i + 1)
+    return y
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch):
+    """Take short programs for long ones, so that tests are quick."""
+    monkeypatch.setattr(unrolled_for_long, "WRITES", 100)
+
+
+PROGRAMS = [
+    (cheapest, RNG.normal(size=(15, 15)) ** 2),
+    (exchange_sort, RNG.normal(size=40)),
+    (triangle, RNG.normal(size=40)),
+    (of_a_helper, RNG.normal(size=300)),
+    (lambda x: smooth(x), RNG.normal(size=300)),
+]
+
+
+@pytest.mark.parametrize(("function", "x"), PROGRAMS)
+def test_long_loops_over_elements_are_loops_of_the_graph_and_compute_what_numpy_does(function, x):
+    jitted = numhlo.jit(function)
+    mine, wanted = x.copy(), x.copy()
+    with numhlo.debugging(engine="interpreter"):
+        found = jitted(mine)
+    expected = function(wanted)
+    assert KEPT in jitted.explain()
+    if expected is not None:
+        np.testing.assert_allclose(found, expected, rtol=1e-14)
+    np.testing.assert_array_equal(mine, wanted)
+
+
+def test_the_graph_does_not_grow_with_the_rounds():
+    counts = []
+    for n in (300, 600):
+        traced = numhlo.jit(smooth).trace(np.ones(n))
+        counts.append(sum(1 for _ in optimize(traced._traced.function).body.walk()))
+    assert counts[0] == counts[1]
+
+
+def whole_arrays(x):
+    for k in range(400):
+        x = np.sin(x) * 0.5 + k
+    return x
+
+
+def into_a_list(x):
+    y = [x[0]]
+    for k in range(1, len(x)):
+        y.append(y[-1] * 0.5 + x[k])
+    return np.stack(y)
+
+
+def few_elements(x):
+    y = np.zeros(90)
+    for k in range(90):
+        y[k] = x[k] * 2
+    return y
+
+
+def aloud(x):
+    y = np.zeros(len(x))
+    for k in range(len(x)):
+        y[k] = x[k]
+        if k == 250:
+            sys.stdout.write("once\n")
+    return y
+
+
+@pytest.mark.parametrize("function", [whole_arrays, into_a_list, few_elements, aloud])
+def test_other_loops_are_unrolled(function, capsys):
+    jitted = numhlo.jit(function)
+    with numhlo.debugging(engine="interpreter"):
+        jitted(np.ones(300))
+    assert KEPT not in jitted.explain()
+    assert capsys.readouterr().out == ("once\n" if function is aloud else "")
+
+
+def beyond(x):
+    y = np.zeros(300)
+    for k in range(300):
+        y[k] = x[(k * 2) % 301]  # in the middle more than 299
+    return y
+
+
+def divided(x):
+    y = np.zeros(300)
+    for k in range(300):
+        y[k] = x[k] * (1 / (k - 250))
+    return y
+
+
+def divided_whole(x):
+    y = np.zeros(300)
+    for k in range(300):
+        if k > 200:
+            y[k] = x[k] + 7 // (k - 250)
+        else:
+            y[k] = x[k]
+    return y
+
+
+def beyond_in_a_branch(x):
+    y = np.zeros(300)
+    for k in range(300):
+        if 240 < k < 260:
+            y[k] = x[k + 50]
+        else:
+            y[k] = x[k]
+    return y
+
+
+def chosen_by_data(x):
+    y = np.zeros(300)
+    for k in range(300):
+        if x[k] > 0:
+            y[k] = x[k]
+        else:
+            y[k] = 1
+    return y
+
+
+@pytest.mark.parametrize(
+    ("function", "error"),
+    [
+        (beyond, IndexError),
+        (divided, ZeroDivisionError),
+        (divided_whole, ZeroDivisionError),
+        (beyond_in_a_branch, IndexError),
+        (chosen_by_data, ConcretizationError),
+    ],
+)
+def test_what_python_would_have_met_in_a_round_is_met(function, error):
+    with pytest.raises(error):
+        numhlo.jit(function)(np.ones(300))
+
+
+def counted(x):
+    y, place = np.zeros(600), 0
+    for k in range(150):
+        for _ in range(2):
+            y[place] = x[k]
+            place += 1
+    return y
+
+
+def powers(x):
+    y = np.zeros(300)
+    for k in range(300):
+        y[k] = x[k] + k**9 % 1000
+    return y
+
+
+@pytest.mark.parametrize("function", [counted, powers])
+def test_what_is_counted_in_python_has_pythons_values(function):
+    x = RNG.normal(size=300)
+    with numhlo.debugging(engine="interpreter"):
+        np.testing.assert_allclose(numhlo.jit(function)(x), function(x), rtol=1e-14)
+
+
+def test_what_a_trace_does_to_objects_is_done_once():
+    seen = []
+
+    def function(x):
+        y = np.zeros(300)
+        for k in range(300):
+            y[k] = x[k]
+            seen.append(k)
+        return y
+
+    with numhlo.debugging(engine="interpreter"):
+        numhlo.jit(function)(np.ones(300))
+    assert seen == list(range(300))
