@@ -175,6 +175,12 @@ class Module:
         return self._function(name)
 
     def _function(self, name: str) -> ProgramFunction:
+        if not isinstance(name, str):
+            raise ArgumentError(
+                f"a function's name that is of class {type(name).__name__}",
+                why="a module may have several functions",
+                fix='give the name before the arrays: run("main", x)',
+            )
         found = self.functions.get(name)
         if found is None:
             known = ", ".join(self.functions) or "none"

@@ -144,6 +144,8 @@ def test_functions_by_name():
     with pytest.raises(ArgumentError) as caught:
         module.run("loss")
     assert str(caught.value) == "the module has no function 'loss'\n  its functions: main, pair"
+    with pytest.raises(ArgumentError, match=r'class ndarray\n.*\n?.*run\("main", x\)'):
+        module.run(np.ones(3))
 
 
 def fails(error, name, *arrays):

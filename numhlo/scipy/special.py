@@ -11,9 +11,18 @@ from numhlo.tracer.namespace.special_counting import *  # noqa: F403
 from numhlo.tracer.namespace.special_functions import *  # noqa: F403
 from numhlo.tracer.namespace.special_gamma import *  # noqa: F403
 from numhlo.tracer.namespace.special_normal import *  # noqa: F403
+from numhlo.tracer.scientific import special_integrals as _integrals
+from numhlo.tracer.scientific.special_integrals import *  # noqa: F403
 from numhlo.tracer.sources import cite as _cite
 
-_PUBLIC = {*_bessel.__all__, *_counting.__all__, *_functions.__all__, *_gamma.__all__, *_normal.__all__}
+_PUBLIC = {
+    *_bessel.__all__,
+    *_counting.__all__,
+    *_functions.__all__,
+    *_gamma.__all__,
+    *_integrals.__all__,
+    *_normal.__all__,
+}
 __all__ = [name for name in sorted(globals()) if name in _PUBLIC]
 _cite(globals(), "scipy.special.{}", __all__)
 _ADVICE = {
@@ -21,9 +30,6 @@ _ADVICE = {
         [
             "bernoulli",
             "bessel_jn",
-            "dawsn",
-            "exp1",
-            "expi",
             "fresnel",
             "hyp1f1",
             "hyp2f1",
