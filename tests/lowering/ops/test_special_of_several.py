@@ -98,7 +98,7 @@ POINTS = {
         (g.integers(0, 30, n) * 1.0, spread(1e-5, 700, n, rng=g)),
         (np.full(9, 350.0), np.arange(9.0)),
     ],
-    "ndtri": lambda g, n: [(g.uniform(0, 1, n),), (spread(1e-300, 0.5, n, rng=g),)],
+    "ndtri": lambda g, n: [(g.uniform(0, 1, n),), (spread(1e-300, 0.5, n, rng=g),), (spread(1e-16, 1e-14, n, rng=g),)],
     "spence": lambda g, n: [(spread(1e-300, 1e300, n, rng=g),), (g.uniform(0, 4, n),), (1 + g.normal(size=n) * 1e-3,)],
 }
 POINTS["igammac"], POINTS["bessel_i1e"] = POINTS["igamma"], POINTS["bessel_i0e"]
