@@ -41,13 +41,19 @@ def _turns(count: int, step: float, like: np.dtype) -> np.ndarray:
 def _cosines_2(x: Any) -> Any:
     n = x.shape[-1]
     folded = np.concatenate([x[..., ::2], x[..., 1::2][..., ::-1]], -1)
-    return 2 * (np.fft.fft(folded) * _turns(n, 0.5 / n, x.dtype)).real
+    turned = 2 * (np.fft.rfft(folded) * _turns(n // 2 + 1, 0.5 / n, x.dtype))
+    # the turn of n - k is -i times the conjugate of that of k, so element n - k is -imag of product k
+    return np.concatenate([turned.real, -turned.imag[..., 1 : (n + 1) // 2][..., ::-1]], -1)
 
 
 def _cosines_3(x: Any) -> Any:
     n = x.shape[-1]
-    mirrored = np.concatenate([np.zeros_like(x[..., :1]), x[..., 1:][..., ::-1]], -1)
-    folded = np.fft.ifft((x - 1j * mirrored) * _turns(n, 0.5 / n, x.dtype).conj(), norm="forward").real
+    half = n // 2 + 1
+    mirrored = np.concatenate([np.zeros_like(x[..., :1]), x[..., n - half + 1 :][..., ::-1]], -1)
+    turned = (x[..., :half] - 1j * mirrored) * _turns(half, 0.5 / n, x.dtype).conj()
+    folded = np.fft.irfft(turned, n, norm="forward")
+    if n % 2 == 0:
+        return np.stack([folded[..., : n // 2], folded[..., n // 2 :][..., ::-1]], -1).reshape(x.shape)
     places = np.empty(n, np.int64)
     places[::2], places[1::2] = np.arange((n + 1) // 2), n - 1 - np.arange(n // 2)
     return folded[..., places]
