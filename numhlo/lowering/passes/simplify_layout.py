@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
-from numhlo.lowering.ir import Op, Value
+from numhlo.lowering.ir import Op, TensorType, Value
 from numhlo.lowering.ops import creation, indexing, layout
 from numhlo.lowering.passes.rewriting import Rewriter, constant_array, is_empty, made_by, pattern
 
@@ -57,7 +58,10 @@ def _transpose(rewriter: Rewriter, op: Op) -> Value | None:
 
 @pattern(layout.BROADCAST_IN_DIM)
 def _broadcast(rewriter: Rewriter, op: Op) -> Value | None:
-    """Broadcast to the same shape -> x; of a broadcast -> one broadcast; adding unit axes only -> reshape."""
+    """Broadcast to the same shape -> x; of a broadcast -> one broadcast; adding unit axes only -> reshape.
+
+    Of a broadcast whose axes a reshape merges -> one broadcast, reshaped (arrays repeated along two axes).
+    """
     (x,) = op.operands
     dims = op.attributes["broadcast_dimensions"]
     result = op.results[0].tensor
@@ -69,7 +73,47 @@ def _broadcast(rewriter: Rewriter, op: Op) -> Value | None:
         return rewriter.op(layout.BROADCAST_IN_DIM, inner.operands[0], result=result, broadcast_dimensions=composed)
     if x.tensor.size == result.size and list(dims) == sorted(dims) and x.tensor.ndim:
         return rewriter.op(layout.RESHAPE, x, result=result)
-    return None
+    seen = made_by(x, layout.RESHAPE)
+    inner = None if seen is None else made_by(seen.operands[0], layout.BROADCAST_IN_DIM)
+    if inner is None or list(dims) != sorted(dims) or result.size == 0:
+        return None
+    groups = _merged(inner.result.tensor.shape, x.tensor.shape)
+    if groups is None or any(result.shape[d] != n for d, n in zip(dims, x.tensor.shape, strict=True)):
+        return None
+    group_of = dict(zip(dims, groups, strict=True))
+    shape: list[int] = []
+    places: list[int] = []
+    for d, extent in enumerate(result.shape):
+        places += range(len(shape), len(shape) + len(group_of.get(d, ())))
+        shape += group_of.get(d, (extent,))
+    composed = tuple(places[d] for d in inner.attributes["broadcast_dimensions"])
+    spread = rewriter.op(
+        layout.BROADCAST_IN_DIM,
+        inner.operands[0],
+        result=TensorType(tuple(shape), result.dtype),
+        broadcast_dimensions=composed,
+    )
+    return rewriter.op(layout.RESHAPE, spread, result=result)
+
+
+def _merged(shape: Sequence[int], merged: Sequence[int]) -> list[tuple[int, ...]] | None:
+    """Return for each axis of a shape which extents of another one it has merged; None if it splits some.
+
+    Examples
+    --------
+    >>> _merged((3, 2, 5), (6, 5)), _merged((6, 5), (3, 10))
+    ([(3, 2), (5,)], None)
+    """
+    found: list[tuple[int, ...]] = []
+    rest = list(shape)
+    for extent in merged:
+        group: list[int] = []
+        while rest and (not group or math.prod(group) < extent):
+            group.append(rest.pop(0))
+        if math.prod(group) != extent:
+            return None
+        found.append(tuple(group))
+    return None if rest else found
 
 
 @pattern(layout.SLICE)

@@ -63,6 +63,7 @@ PROGRAMS = {
     "both ways": (lambda x: (x + x.T) / 2, SQUARE),
     "differences": (lambda x: np.diff(x), LINE),
     "second differences": (lambda x: np.diff(x, n=2), X),
+    "larger pixels": (lambda x: np.repeat(np.repeat(x, 2, axis=0), 3, axis=1), X),
     "tiles": (lambda x: np.tile(x * 2, 3), LINE),
     "soft targets": (lambda x, y: -np.sum(y * log_softmax(x), axis=1), X, Y),
     "every other": (lambda x: x[::2] * x[1::2], LINE),

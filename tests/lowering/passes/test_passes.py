@@ -90,6 +90,15 @@ FIRES = {
         ),
         [],
     ),
+    "repeat along two axes": (
+        unary(
+            "%a = stablehlo.broadcast_in_dim %x, dims = [0] : (tensor<4xf32>) -> tensor<4x3xf32>",
+            "%b = stablehlo.reshape %a : (tensor<4x3xf32>) -> tensor<12xf32>",
+            "%r = stablehlo.broadcast_in_dim %b, dims = [1] : (tensor<12xf32>) -> tensor<5x12xf32>",
+            result="tensor<5x12xf32>",
+        ),
+        ["broadcast_in_dim", "reshape"],
+    ),
     "transpose twice": (
         unary(
             "%a = stablehlo.reshape %x : (tensor<4xf32>) -> tensor<2x2xf32>",
