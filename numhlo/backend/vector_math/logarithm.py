@@ -214,6 +214,16 @@ def log1p_f64(x: Any) -> Any:
 
 
 @jitable
+def log_short(x: Any) -> Any:
+    """Return log(x) for float32: to 2**-37 of it, and to 2**-53 of x - 1 near 1; x from 1 to 2**200."""
+    k, m = split_normal_f64(x)
+    f = m - 1.0
+    s = divide(f, 2.0 + f)
+    z = s * s
+    return k * LN2 + s * (2.0 + z * polynomial(z, LOG_SHORT))
+
+
+@jitable
 def log1p_short(x: Any) -> Any:
     """Return log(1 + x) with a relative error below 2**-36, for float32; x from -1 + 2**-24 to 2**200."""
     u = 1.0 + x
