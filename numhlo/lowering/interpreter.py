@@ -331,7 +331,7 @@ def evaluate_op(op: Op, environment: Mapping[Value, Array]) -> Sequence[Array]:
         bound.append(BoundRegion(plan, [environment[value] for value in plan.captured]))
     with np.errstate(all="ignore"):
         results = op.definition.evaluate(arrays, plans.attributes(op), bound)
-    return [
-        _exact(result, value.type.dtype if isinstance(value.type, TensorType) else None)
-        for value, result in zip(op.results, results, strict=True)
-    ]
+        return [
+            _exact(result, value.type.dtype if isinstance(value.type, TensorType) else None)
+            for value, result in zip(op.results, results, strict=True)
+        ]

@@ -41,9 +41,10 @@ class KnownValues:
     def evaluate(self, op: Op) -> None:
         """Note an op's results, if all that it takes is known."""
         if all(v in self.arrays for v in _inputs(op)):
-            with np.errstate(all="ignore"):
-                results = evaluate_op(op, self.arrays)
-            self.arrays.update(zip(op.results, results, strict=True))
+            self._evaluate(op)
+
+    def _evaluate(self, op: Op) -> None:
+        self.arrays.update(zip(op.results, evaluate_op(op, self.arrays), strict=True))
 
     def find(self, value: Value, largest: int = SMALL) -> np.ndarray | None:
         """Return a value's array; None where it depends on arguments, or on values of more than ``largest`` bytes."""
@@ -53,26 +54,26 @@ class KnownValues:
 
     def _compute(self, value: Value, largest: int) -> None:
         """Evaluate the ops that lead to a value, in a loop: a chain of them may be long."""
-        waiting = [value]
+        arrays, unknown, waiting = self.arrays, self._unknown, [value]
         while waiting:
             op = waiting[-1].owner
-            if waiting[-1] in self.arrays:
+            if waiting[-1] in arrays:
                 waiting.pop()
                 continue
             if not isinstance(op, Op) or isinstance(op.definition, control_flow.ControlFlow):
-                self._unknown.update(waiting)  # each is waiting for the one behind it
+                unknown.update(waiting)  # each is waiting for the one behind it
                 return
-            if any(not isinstance(v.type, TensorType) or v.type.nbytes > largest for v in op.results):
-                return
-            inputs = _inputs(op)
-            if any(v in self._unknown for v in inputs):
-                self._unknown.update(waiting)
-                return
-            missing = next((v for v in inputs if v not in self.arrays), None)
-            if missing is None:
-                self.evaluate(op)
+            for v in op.results:
+                if not isinstance(v.type, TensorType) or v.type.nbytes > largest:
+                    return
+            missing = [v for v in _inputs(op) if v not in arrays]
+            if not missing:
+                self._evaluate(op)
+            elif unknown.isdisjoint(missing):
+                waiting.append(missing[0])
             else:
-                waiting.append(missing)
+                unknown.update(waiting)
+                return
 
 
 def _inputs(op: Op) -> list[Value]:

@@ -6,7 +6,7 @@ array that collects a number of every round for nobody, say.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops.control_flow import WHILE
@@ -16,6 +16,33 @@ from numhlo.lowering.ops.effects import op_has_effects
 def remove_dead_ops(body: Region) -> int:
     """Remove dead ops from the body of a function, which nobody else holds, and return how many."""
     return _remove(body, set())
+
+
+def live_ops(region: Region) -> Sequence[Op]:
+    """Return the ops that a region's results or effects need, in order; of those in regions inside all count as needed.
+
+    Examples
+    --------
+    >>> live_ops(Region())
+    []
+    """
+    used, dead = {*region.returns}, set()
+    for op in reversed(region.ops):
+        for result in op.results:
+            if result in used:
+                break
+        else:
+            if not op_has_effects(op):
+                dead.add(op)
+                continue
+        used |= {*op.operands}
+        for inner in op.regions:
+            used |= {*inner.returns}
+            for inside in inner.walk():
+                used |= {*inside.operands}
+                for body in inside.regions:
+                    used |= {*body.returns}
+    return [op for op in region.ops if op not in dead] if dead else region.ops
 
 
 def _remove(region: Region, used: set[Value]) -> int:

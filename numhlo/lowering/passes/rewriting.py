@@ -20,7 +20,7 @@ from numhlo.lowering.ops import control_flow, creation, layout
 from numhlo.lowering.ops.effects import op_has_effects
 from numhlo.lowering.ops.loops import loop_body, make_map, make_scan
 from numhlo.lowering.ops.primitive import Primitive, make_op
-from numhlo.lowering.passes.dead_ops import remove_dead_ops
+from numhlo.lowering.passes.dead_ops import live_ops, remove_dead_ops
 from numhlo.lowering.passes.outlining import OUTLINED, inlined_callee
 
 FOLD_BYTES = 1024
@@ -101,7 +101,7 @@ class Rewriter:
 
     def _visit_all(self, source: Region) -> None:
         """Append what a region's ops become; bodies of calls in their place, however deep calls nest."""
-        nested: list[tuple[Region, Iterator[Op], Op | None]] = [(source, iter(source.ops), None)]
+        nested: list[tuple[Region, Iterator[Op], Op | None]] = [(source, iter(live_ops(source)), None)]
         while nested:
             region, ops, call = nested[-1]
             op = next(ops, None)
@@ -117,7 +117,7 @@ class Rewriter:
                     self._values[value] = made
             else:
                 self._define(body.arguments, self._rewritten(op.operands))
-                nested.append((body, iter(body.ops), op))
+                nested.append((body, iter(live_ops(body)), op))
 
     def _define(self, values: Sequence[Value], rewritten: Sequence[Value]) -> None:
         self._values.update(zip(values, rewritten, strict=True))

@@ -153,6 +153,9 @@ def _definition(fun: FunctionType) -> tuple[ast.FunctionDef, int]:
     return definition, first
 
 
+_STAGING = vars(staging)
+
+
 def _called(callee: Any) -> Any:
     """Return what rewritten code calls: the user's own functions rewritten, too, where that can be done."""
     if isinstance(callee, MethodType) and isinstance(callee.__func__, FunctionType):
@@ -160,6 +163,8 @@ def _called(callee: Any) -> Any:
         return exchanged_callee(callee) if made is None else MethodType(made, callee.__self__)
     if not isinstance(callee, FunctionType):
         return exchanged_callee(callee)
+    if callee.__globals__ is _STAGING:
+        return callee  # most calls of rewritten code
     return _rewritten_if_possible(callee) or exchanged_callee(callee)
 
 

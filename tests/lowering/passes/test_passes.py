@@ -252,6 +252,13 @@ def test_observers_see_every_pass() -> None:
     assert seen == [("rewrite", 2), ("remove_dead_ops", 0)]
 
 
+def test_what_nobody_needs_is_not_rewritten() -> None:
+    seen: list[list[str]] = []
+    function = numhlo.jit(lambda x: (nnp.sin(x) + 1, nnp.cos(x))[1]).trace(np.ones(3)).module.main
+    optimize(function, after_pass=lambda name, result: seen.append(names(result)))
+    assert seen == [["cosine"], ["cosine"]]
+
+
 def _scan(x: Any) -> Any:
     return lax.scan(lambda c, a: (c * 1.0 + nnp.sin(a) - 0.0, c + nnp.sin(a)), 0.0, x)
 
