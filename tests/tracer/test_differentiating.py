@@ -388,6 +388,15 @@ def test_spots_without_a_derivative_as_documented() -> None:
         (lambda x: lax.cond(x > 0, np.sqrt, lambda x: x * 0, x), 0.0, 0.0),
         (lambda x: nnp.zeros(3).at[np.array([1, 1])].set(x)[1], [1.0, 2.0], [0, 1]),
         (lambda x: nnp.zeros(3).at[np.array([1, 7])].add(x).sum(), [1.0, 2.0], [1, 0]),
+        (lambda x: np.sqrt(x, out=nnp.zeros(3), where=x > 0).sum(), [0.0, 4.0, np.nan], [0, 0.25, 0]),
+        (lambda x: np.divide(1.0, x, out=nnp.zeros(3), where=x != 0).sum(), [0.0, 0.5, 1.0], [0, -4, -1]),
+        (
+            lambda x: np.power(x, 0.5, out=nnp.ones((2, 3)), where=[[True], [False]]).sum(),
+            [1, 0.25, 4.0],
+            [0.5, 1, 0.25],
+        ),
+        (np.nanvar, [np.nan, 1.0, 3.0], [0, -1, 1]),
+        (lambda x: np.std(x, where=[True, False, True]), [-1.0, np.inf, 1.0], [-0.5, 0, 0.5]),
     ]
     for number, (fun, point, slope) in enumerate(spots):
         np.testing.assert_array_equal(numhlo.grad(fun)(np.array(point)), slope, err_msg=f"spot {number}")

@@ -200,6 +200,8 @@ class Ufunc:
             operands, out = operands[: self.nin], operands[self.nin :]
         if len(operands) != self.nin or (isinstance(out, tuple) and len(out) > self.nout):
             raise TypeError(f"{self.__name__}() takes {self.nin} array arguments but {len(operands)} were given")
+        if where is not True and self.ufunc not in LINEAR:
+            operands = tuple([_where_chosen(x, where, self.__name__) for x in operands])
         result = self._apply(operands, dtype, casting)
         return result if out is None and where is True else self._store(result, out, where, casting)
 
@@ -337,6 +339,20 @@ def operator_power(x: Any, exponent: Any) -> Any:
 def as_operand(x: Any) -> Any:
     """Return a number unchanged (it must be checked against the loop's dtype), anything else as an array."""
     return x if type(x) in SCALARS else asarray(x)
+
+
+LINEAR = frozenset({np.add, np.subtract, np.negative, np.positive, np.conjugate})
+"""Functions whose derivative is finite everywhere."""
+
+
+def _where_chosen(x: Any, where: Any, name: str) -> Any:
+    """Return an operand with ones where a mask leaves it out: nothing is computed there, so derivatives see nothing."""
+    if not isinstance(x, Tracer) or x.dtype.kind not in "fcV":
+        return x
+    mask = asarray(where, np.dtype(bool))
+    shape = broadcast_shapes(shape_of(x), shape_of(mask), name=name)
+    chosen = select(broadcast_to_shape(mask, shape), broadcast_to_shape(x, shape), 1)
+    return as_operand(chosen)
 
 
 def store(name: str, result: Any, target: Any, where: Any = True, casting: str = "same_kind") -> Any:

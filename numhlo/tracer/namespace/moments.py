@@ -10,6 +10,7 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DTypeError
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.tracer.bind import bind1
+from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.core import (
     asarray,
     broadcast_to_shape,
@@ -142,6 +143,9 @@ def var(
     wide = np.dtype(np.float32) if final.itemsize < 4 else final
     center = _mean(array, axes, wide, where) if mean is NO_VALUE else convert(asarray(mean), wide)
     deviation = bind1(ops.SUBTRACT, convert(array, wide), broadcast_to_shape(center, array.shape))
+    if where is not NO_VALUE:  # NaN times 0 is NaN: derivatives, too, must not see what is left out
+        chosen = broadcast_to_shape(convert(asarray(where), np.dtype(np.bool_)), array.shape)
+        deviation = b.select(chosen, deviation, 0)
     if wide.kind == "c":
         real, imag = bind1(ops.REAL, deviation), bind1(ops.IMAG, deviation)
         square = bind1(ops.ADD, bind1(ops.MULTIPLY, real, real), bind1(ops.MULTIPLY, imag, imag))
