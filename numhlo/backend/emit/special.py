@@ -47,7 +47,12 @@ def _emit(op: Op, planner: Any) -> None:
 
 
 KERNELS.register(COMPOSITE)(
-    RootRule(_emit, refuse=_refuse, fusible=lambda op: COMPOSITE_KERNELS[op.attributes["name"]].fusible(op))
+    RootRule(
+        _emit,
+        refuse=_refuse,
+        fusible=lambda op: COMPOSITE_KERNELS[op.attributes["name"]].fusible(op),
+        apart=lambda op: (rule := _rule(op)) is not None and rule.apart(op),
+    )
 )
 
 

@@ -279,6 +279,8 @@ class FusionPass:
             return None
         if self.uses.get(result, 2) <= 1 and seen.tensor.size <= result.tensor.size:
             return None
+        if self.operations.read.get(result, sys.maxsize) <= result.tensor.size:
+            return None  # different uses see different parts of it
         return None if self._is_per_row(seen) and source.cost <= PER_ROW else Obstacle.AGAIN
 
     def _suits(self, source: Placed, reduction: Placed) -> bool:

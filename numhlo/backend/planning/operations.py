@@ -7,6 +7,7 @@ in memory.
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Collection
 from enum import Enum, auto
@@ -80,6 +81,8 @@ class Operations:
         ``root(value)``: the value whose buffer holds ``value``.
     uses : dict from Value to int
         How many ops use a value, be it through views.
+    read : dict from Value to int
+        How many of a value's elements ops use, all of them together, where all of them use views of it.
     strided : dict from (Op, int) to View
         Operands that an op's kernels read through a view of a buffer.
     overwritten : dict from Value to Op
@@ -104,6 +107,7 @@ class Operations:
         self.copied: set[Value] = set()
         self.alias: dict[Value, Value] = {}
         self.uses: defaultdict[Value, int] = defaultdict(int)
+        self.read: defaultdict[Value, int] = defaultdict(int)
         self.strided: dict[tuple[Op, int], View] = {}
         for value in region.returns:
             self._need(value)
@@ -171,7 +175,7 @@ class Operations:
                 self.uses.setdefault(Roots(self.alias)[op.results[0]], 1)
             return
         if kind is not Kind.ROOT:
-            for value in op.operands:
+            for value in dict.fromkeys(op.operands):
                 self._use(value)
             return
         fusible = self.fusible(op)
@@ -195,8 +199,10 @@ class Operations:
         view = None if value in self.copied else self.views.of.get(value)
         if view is None:
             self.uses[value] += 1
+            self.read[value] = sys.maxsize
             return
         self.uses[view.base] += 1
+        self.read[view.base] += value.tensor.size
         for index in view.indices:
             self._use(index)
 

@@ -95,4 +95,6 @@ def _emit(op: Op, planner: Any) -> None:
 
 
 register(CompositeDefinition(PARTS, _evaluate, -1, -1, "Arrays put together of boxes of them."))
-COMPOSITE_KERNELS[PARTS] = RootRule(_emit, fusible=lambda op: range(len(op.operands)))
+COMPOSITE_KERNELS[PARTS] = RootRule(
+    _emit, fusible=lambda op: range(len(op.operands)), apart=lambda op: len(op.results) == 1
+)

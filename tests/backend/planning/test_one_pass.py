@@ -128,3 +128,21 @@ def test_one_pass(name):
     (launch,) = all_steps(program)
     assert isinstance(launch, Launch)
     assert not [buffer for buffer in program.buffers if buffer.place is Place.ARENA], explain(program)
+
+
+def sobel(x):
+    p = np.pad(x, 1, mode="edge")
+    return np.hypot(p[:-2, 2:] - p[:-2, :-2] + p[1:-1, 2:] * 2, p[2:, 2:] * 2 - p[:-2, :-2] + p[2:, :-2])
+
+
+def slope(x):
+    down, along = np.gradient(x)
+    return np.sqrt(down * down + along * along)
+
+
+@pytest.mark.parametrize("function", [sobel, slope])
+def test_edges_of_images_are_parts_without_memory_in_between(function):
+    program = planned(function, [X])
+    assert len(all_steps(program)) == 9
+    assert not [buffer for buffer in program.buffers if buffer.place is Place.ARENA]
+    np.testing.assert_allclose(run_plain(program, [X])[0], function(X), rtol=1e-12)
