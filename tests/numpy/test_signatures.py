@@ -39,6 +39,9 @@ DECLARED = {
             "where": "+fill_value +size ~x ~y",  # None is no value that it can choose
         },
     },
+    "the same window under a name that older SciPy has, too": {
+        "scipy.signal": dict.fromkeys(["coherence", "csd", "istft", "spectrogram", "stft", "welch"], "~window"),
+    },
     "arrays that never change: JAX's": {
         "numpy": dict.fromkeys(["copyto", "fill_diagonal", "place", "put", "putmask"], "+inplace"),
     },

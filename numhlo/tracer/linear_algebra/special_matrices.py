@@ -6,6 +6,7 @@ unitary matrix, and the product of columns.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -45,21 +46,23 @@ def _line(function: str, x: Any, least: int = 1) -> Any:
     return found
 
 
-def _of_size(name: str, summary: str, first: str, wanted: str) -> Callable[..., Any]:
+def _of_size(name: str, summary: str, first: str, wanted: str, **defaults: Any) -> Callable[..., Any]:
     own = scipy_function(name, "linalg")
 
     def made(n: int, *args: Any, **options: Any) -> Any:
         return new_array(own(n, *args, **options))
 
     made.__name__ = made.__qualname__ = name
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [inspect.Parameter("n", kind), *[inspect.Parameter(k, kind, default=v) for k, v in defaults.items()]]
+    made.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    options = f"{', '.join(defaults)} : optional\n        As SciPy's.\n" if defaults else ""
     made.__doc__ = f"""Return {summary}.
 
     Parameters
     ----------
     n : int
-    *args, **options : optional
-        As those of SciPy's.
-
+    {options}
     Returns
     -------
     (n, n) Array
@@ -72,15 +75,21 @@ def _of_size(name: str, summary: str, first: str, wanted: str) -> Callable[..., 
     return runs_anywhere(made)
 
 
-dft = _of_size("dft", "the matrix of the discrete Fourier transform", ".real.round(6)", "[[1.0, 1.0], [1.0, -1.0]]")
-hadamard = _of_size("hadamard", "a matrix of ones and minus ones with orthogonal rows", "", "[[1, 1], [1, -1]]")
+dft = _of_size(
+    "dft", "the matrix of the discrete Fourier transform", ".real.round(6)", "[[1.0, 1.0], [1.0, -1.0]]", scale=None
+)
+hadamard = _of_size(
+    "hadamard", "a matrix of ones and minus ones with orthogonal rows", "", "[[1, 1], [1, -1]]", dtype=int
+)
 helmert = _of_size(
-    "helmert", "an orthogonal matrix of contrasts, without its first row", ".round(3)", "[[0.707, -0.707]]"
+    "helmert", "an orthogonal matrix of contrasts, without its first row", ".round(3)", "[[0.707, -0.707]]", full=False
 )
 hilbert = _of_size("hilbert", "the matrix of 1 / (i + j + 1)", ".round(3)", "[[1.0, 0.5], [0.5, 0.333]]")
-invhilbert = _of_size("invhilbert", "the inverse of the Hilbert matrix", "", "[[4.0, -6.0], [-6.0, 12.0]]")
-pascal = _of_size("pascal", "the matrix of binomial coefficients", "", "[[1, 1], [1, 2]]")
-invpascal = _of_size("invpascal", "the inverse of the Pascal matrix", "", "[[2, -1], [-1, 1]]")
+invhilbert = _of_size("invhilbert", "the inverse of the Hilbert matrix", "", "[[4.0, -6.0], [-6.0, 12.0]]", exact=False)
+pascal = _of_size("pascal", "the matrix of binomial coefficients", "", "[[1, 1], [1, 2]]", kind="symmetric", exact=True)
+invpascal = _of_size(
+    "invpascal", "the inverse of the Pascal matrix", "", "[[2, -1], [-1, 1]]", kind="symmetric", exact=True
+)
 
 
 @runs_anywhere
