@@ -1,15 +1,18 @@
 """Memory that kernels ask for before they need it, where operands and results are larger than caches.
 
-A processor fetches ahead what it sees being read in order. It does not see that the next tile lies elsewhere, and what
-is going to be written it fetches late.
+A processor fetches ahead what it sees being read in order. It does not see that the next tile or row lies elsewhere,
+follows only few rows that are read side by side, and fetches late what is going to be written. Lines are asked for some
+at a time, between the elements that are computed: many at once would wait for each other.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from numhlo.backend.emit.access import Access
 from numhlo.backend.emit.expressions import Load
@@ -33,8 +36,23 @@ MOST_AHEAD = 4
 STRIP_BYTES = 512
 """Bytes of a result that are asked for at once."""
 
-AHEAD = 4
+AHEAD = 8
 """Strips between the one that is computed and the one that is asked for."""
+
+ROWS_BYTES = 16 << 20
+"""Rows of operands of more than that, read piece by piece, are asked for ahead: nearer caches give them in time."""
+
+FAR_TILE = 16
+"""Side of tiles that are asked for ahead, of elements of four bytes and more: two are on their way meanwhile."""
+
+LEAST_STRIPS = 4
+"""Strips in a row from which on it is cut into them; of shorter rows all is asked for at once."""
+
+APART = 512
+"""Elements between places that are read as two rows, not as one."""
+
+TILES_AHEAD = 2
+"""How many tiles further on the one is that is asked for."""
 
 
 def _streams(nest: Nest, stores: Sequence[Store]) -> Iterator[tuple[str, Access, Storage]]:
@@ -52,50 +70,128 @@ def is_far(nest: Nest, stores: Sequence[Store], most: int = NEAR_BYTES) -> bool:
     return elements * sum(storage.dtype.itemsize for _, _, storage in _streams(nest, stores)) > most
 
 
-def ask_for_tile(
-    nest: Nest, axes: tuple[int, int], ahead: Mapping[int, tuple[str, str]], stores: Sequence[Store]
-) -> None:
-    """Write statements that ask for the cache lines of the next tile: ``ahead`` is where it starts, and its extents."""
-    along, last = axes
-    text, asked = nest.text, set[tuple[str, Access]]()
+def _asked(
+    nest: Nest, stores: Sequence[Store], is_wanted: Callable[[list[int]], bool]
+) -> Iterator[tuple[str, Access, int]]:
+    """Yield the pointers, places and element sizes of what is asked for: its strides are wanted, its place is known."""
+    asked = set[tuple[str, Access]]()
     for pointer, access, storage in _streams(nest, stores):
-        strides, size = nest.strides(access), storage.dtype.itemsize
-        line, row = (along, last) if strides[along] == 1 else (last, along)
-        if strides[line] != 1 or not strides[row] or (pointer, access) in asked or len(asked) == MOST_AHEAD:
-            continue
-        asked.add((pointer, access))
-        with nest.fixed({axis: start for axis, (start, _) in ahead.items()}):
-            place = nest.index(access)
-        stride = text.number((nest.scope, "stride", access, row), strides[row], "stride")
-        outer, inner = f"for k in range({ahead[row][1]}):", f"for at in range(0, {TILE * size}, {CACHE_LINE}):"
-        with text.block(outer), text.block(inner):
-            text.line(f"prefetch({pointer}, ({place} + k * {stride}) * {size} + at)")
+        if (pointer, access) in asked or len(asked) == MOST_AHEAD or access.starts:
+            continue  # where starts are read from memory, those of what lies ahead need not be there
+        if is_wanted(nest.strides(access)):
+            asked.add((pointer, access))
+            yield pointer, access, storage.dtype.itemsize
+
+
+def _ask(nest: Nest, pointer: str, access: Access, indices: dict[int, str], count: int | str, size: int) -> None:
+    """Write what asks for so many elements side by side, from some indices on."""
+    with nest.fixed(indices):
+        place = nest.index(access)
+    nbytes = f"{count} * {size}" if isinstance(count, str) else str(count * size)
+    with nest.text.block(f"for at in range(0, {nbytes}, {CACHE_LINE}):"):
+        nest.text.line(f"prefetch({pointer}, ({place}) * {size} + at)")
+
+
+def far_tile(nest: Nest, stores: Sequence[Store]) -> int:
+    """Return the side of tiles that are asked for ahead."""
+    sizes = [storage.dtype.itemsize for _, _, storage in _streams(nest, stores)]
+    return FAR_TILE if min(sizes) >= np.dtype(np.float32).itemsize else TILE
+
+
+def ask_for_tile_row(
+    nest: Nest, along: tuple[int, str], last: tuple[int, str], row: str, stores: Sequence[Store]
+) -> None:
+    """Write what asks for one row of the tile ahead, inside the loop over rows.
+
+    Parameters
+    ----------
+    nest : Nest
+    along, last : tuple of int and str
+        The axes of rows and columns, and where the tile that is computed begins.
+    row : str
+        The row's index.
+    stores : sequence of Store
+    """
+    (down, top), (across, start) = along, last
+    side = far_tile(nest, stores)
+    ahead = f"{start} + {TILES_AHEAD * side}"
+    straight = {down: row, across: f"({ahead})"}
+    turned = {down: top, across: f"({ahead} + {row} - {top})"}
+
+    def is_matrix(strides: list[int]) -> bool:
+        steps = strides[down], strides[across]
+        return 1 in steps and 0 not in steps
+
+    for pointer, access, size in _asked(nest, stores, is_matrix):
+        indices = straight if nest.strides(access)[across] == 1 else turned
+        # a row begins anywhere in a line
+        _ask(nest, pointer, access, indices, side + CACHE_LINE // size, size)
+
+
+def ask_for_rows(nest: Nest, last: tuple[int, str], rows: Sequence[dict[int, str]], count: int) -> None:
+    """Write what asks for ``count`` elements, from an index of the last axis on, of everything read at some rows."""
+    others = [axis for axis in range(len(nest.axes)) if axis in rows[0]]
+    for pointer, access, size in _asked(nest, (), lambda s: s[last[0]] == 1 and any(s[axis] for axis in others)):
+        for row in rows:
+            _ask(nest, pointer, access, {**row, last[0]: last[1]}, count, size)
+
+
+def strip_length(nest: Nest, stores: Sequence[Store] = ()) -> int:
+    """Return how many elements make a strip of the widest operand or result."""
+    return STRIP_BYTES // max(storage.dtype.itemsize for _, _, storage in _streams(nest, stores))
 
 
 @contextmanager
 def open_strips(nest: Nest, axis: int, bounds: tuple[str, str] | None, stores: Sequence[Store]) -> Iterator[None]:
-    """Open the innermost loop; where results are very large, cut into strips that ask for the next one's memory."""
-    text = nest.text
-    read = {text.pointer(node.value) for node in nest.expressions.nodes if isinstance(node, Load)}
-    results = [(text.pointer(store.value, "out"), store) for store in stores if nest.strides(store.access)[axis] == 1]
-    results = [(pointer, store) for pointer, store in results if pointer not in read]  # what is read is on its way
-    if not results or not is_far(nest, stores, MEMORY_BYTES):
+    """Open the innermost loop; where results are very large, cut into strips that ask for a later one's memory."""
+    asked = _written(nest, axis, stores)
+    if not asked or not is_far(nest, stores, MEMORY_BYTES):
         with nest.loop(axis, bounds and ", ".join(bounds)):
             yield
         return
     low, high = bounds or ("0", nest.extent(axis))
-    widest = max(_itemsize(store) for _, store in results)
-    step = STRIP_BYTES // widest
+    asked += _leading(nest, axis)
+    step = STRIP_BYTES // max(size for _, _, size in asked)
+    if bounds is None and nest.axes[axis].extent < LEAST_STRIPS * step:
+        for pointer, access, size in asked[:MOST_AHEAD]:
+            _ask(nest, pointer, access, {axis: str(AHEAD * step)}, high, size)
+        with nest.loop(axis):
+            yield
+        return
     with nest.block(f"for start in range({low}, {high}, {step}):"):
-        stop = text.let(f"min(start + {step}, {high})", "stop")
-        for pointer, store in results[:MOST_AHEAD]:
-            with nest.fixed({axis: f"(start + {AHEAD * step})"}):
-                place = nest.index(store.access)
-            size = _itemsize(store)
-            with text.block(f"for at in range(0, {step * size}, {CACHE_LINE}):"):
-                text.line(f"prefetch({pointer}, ({place}) * {size} + at)")
+        stop = nest.text.let(f"min(start + {step}, {high})", "stop")
+        for pointer, access, size in asked[:MOST_AHEAD]:
+            _ask(nest, pointer, access, {axis: f"(start + {AHEAD * step})"}, step, size)
         with nest.loop(axis, f"start, {stop}"):
             yield
+
+
+def _written(nest: Nest, axis: int, stores: Sequence[Store]) -> list[tuple[str, Access, int]]:
+    """Return the results that lie along an axis, but for what is read: that is on its way."""
+    text = nest.text
+    read = {text.pointer(node.value) for node in nest.expressions.nodes if isinstance(node, Load)}
+    results = [(text.pointer(store.value, "out"), store) for store in stores if nest.strides(store.access)[axis] == 1]
+    return [(pointer, store.access, _itemsize(store)) for pointer, store in results if pointer not in read]
+
+
+def _leading(nest: Nest, axis: int) -> list[tuple[str, Access, int]]:
+    """Return the foremost row of operands of which several are read side by side: the others are in a cache."""
+    rows: dict[str, list[tuple[Access, int]]] = {}
+    for node in nest.expressions.nodes:
+        if not isinstance(node, Load) or not node.access.strides or node.access.starts:
+            continue
+        if nest.strides(node.access)[axis] == 1:
+            size = STORAGES[node.register.storage].dtype.itemsize
+            rows.setdefault(nest.text.pointer(node.value), []).append((node.access, size))
+    found = []
+    for pointer, places in rows.items():
+        foremost, size = places[0]
+        for access, _ in places[1:]:
+            if access.offset > foremost.offset:
+                foremost = access
+        if any(foremost.offset - access.offset > APART for access, _ in places):
+            found.append((pointer, foremost, size))
+    return found
 
 
 def _itemsize(store: Store) -> int:

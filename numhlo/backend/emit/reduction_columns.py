@@ -12,6 +12,7 @@ from functools import cached_property, reduce
 from numhlo.backend.emit.draft import Draft
 from numhlo.backend.emit.expressions import Apply, Load, Position
 from numhlo.backend.emit.nest import Axis, position_text
+from numhlo.backend.emit.prefetching import ROWS_BYTES, ask_for_rows, is_far, strip_length
 from numhlo.backend.emit.reduction import Combiner
 from numhlo.backend.emit.reduction_extreme import worst
 from numhlo.backend.emit.reduction_writer import Reduction, ReductionWriter, itemsize
@@ -165,12 +166,30 @@ class ColumnWriter(ReductionWriter):
         return self.text.let(f"min({self.columns}, {extent} - {self.first})", "width")
 
     @contextmanager
-    def _column_loop(self, width: str) -> Iterator[str]:
+    def _column_loop(self, stop: str, start: str = "") -> Iterator[str]:
         """Open the loop over a unit's columns; yield a column's place among them."""
         column = self.text.fresh("column")
-        with self.nest.block(f"for {column} in range({width}):"):
+        with self.nest.block(f"for {column} in range({start}{', ' if start else ''}{stop}):"):
             self.nest.set_variable(self._last, f"{self.first} + {column}")
             yield column
+
+    @contextmanager
+    def _column_strips(self, width: str, ahead: Sequence[dict[int, str]]) -> Iterator[str]:
+        """Open the loop over a unit's columns, cut into strips that ask for the rows that come next, if any."""
+        if not ahead:
+            with self._column_loop(width) as column:
+                yield column
+            return
+        step = strip_length(self.nest)
+        with self.nest.block(f"for strip in range(0, {width}, {step}):"):
+            ask_for_rows(self.nest, (self._last, f"({self.first} + strip)"), ahead, step)
+            with self._column_loop(self.text.let(f"min(strip + {step}, {width})", "stop"), "strip") as column:
+                yield column
+
+    @cached_property
+    def _is_far(self) -> bool:
+        """Return whether elements are far more than near caches hold, and each is read once."""
+        return is_far(self.nest, (), ROWS_BYTES) and not windows_overlap(self.reduction, self.axes, len(self.kept))
 
     def _array(self, hint: str, count: int, register: Register) -> str:
         return self.text.stack_array(hint, count, itemsize(register))
@@ -217,7 +236,7 @@ class ColumnWriter(ReductionWriter):
         if not any(lanes):
             for count in dict.fromkeys((together, 1)):
                 with self._while_left(row, stop, count):
-                    self._take_rows(row, count, 1, width, arrays, [""] * len(lanes))
+                    self._take_rows(row, count, 1, width, arrays, [""] * len(lanes), following=f"({row} + {count})")
             return
         if together > 1:
             with (
@@ -225,7 +244,8 @@ class ColumnWriter(ReductionWriter):
                 self.nest.block(f"for lane in range({LANES}):"),
             ):
                 places = [f"lane * {self.columns} + " if name else "" for name in lanes]
-                self._take_rows(f"({row} + lane)", together, LANES, width, arrays, places)
+                following = f"({row} + select(lane < {LANES - 1}, lane + 1, {together * LANES}))"
+                self._take_rows(f"({row} + lane)", together, LANES, width, arrays, places, following=following)
         with self._while_left(row, stop, 1):
             place = self.text.let(f"({row} & {LANES - 1}) * {self.columns}", "place")
             self._take_rows(row, 1, 1, width, arrays, [f"{place} + " if name else "" for name in lanes])
@@ -262,13 +282,18 @@ class ColumnWriter(ReductionWriter):
         arrays: list[list[str]],
         places: Sequence[str],
         again: Sequence[int] = (),
+        following: str = "",
     ) -> None:
         """Write the loop over columns that takes ``count`` rows, ``step`` apart, into accumulators, in order.
 
-        Of reductions that are done ``again``, if any are given, there are no others, and NaN is heeded.
+        Of reductions that are done ``again``, if any are given, there are no others, and NaN is heeded. The rows from
+        ``following`` on are asked for where many are taken together, and all are more than caches hold.
         """
         indices = [self._indices(f"({row} + {k * step})" if k else row) for k in range(count)]
-        with self._column_loop(width) as column:
+        ahead: list[dict[int, str]] = []
+        if following and count > 1 and self._is_far:
+            ahead = [self._indices(f"({following} + {k * step})" if k else following) for k in range(count)]
+        with self._column_strips(width, ahead) as column:
             states = {n: self._load(n, arrays[n], places[n] + column) for n in again or range(len(arrays))}
             rows = []
             for fixed in indices:

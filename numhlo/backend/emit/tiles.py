@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from numhlo.backend.emit.expressions import Load
 from numhlo.backend.emit.nest import Nest
-from numhlo.backend.emit.prefetching import ask_for_tile, is_far
+from numhlo.backend.emit.prefetching import ask_for_tile_row, far_tile, is_far
 from numhlo.backend.primitives.storage import STORAGES
 from numhlo.backend.primitives.transposing import TILE
 
@@ -66,7 +66,10 @@ def write_tiles(nest: Nest, along: int, stores: Sequence[Store], write: Callable
     last = len(nest.axes) - 1
     cut, other = (along, last) if nest.axes[along].extent >= LEAST_TILED else (last, along)
     outer = [k for k in range(last) if k != along]
-    blocks = -(-nest.axes[cut].extent // TILE)
+    transposed = _transposed(nest, along)
+    asks = cut == along and is_far(nest, stores)
+    side = far_tile(nest, stores) if asks else TILE
+    blocks = -(-nest.axes[cut].extent // side)
     text = nest.text
     with nest.block("for unit in range(lo, hi):"):
         block = "unit"
@@ -75,35 +78,32 @@ def write_tiles(nest: Nest, along: int, stores: Sequence[Store], write: Callable
             rest = text.let(f"divide(to_i64(unit), to_i64({count}))", "rest")
             block = text.let(f"unit - {rest} * {count}", "block")
             nest.decode(rest, outer)
-        first = text.let(f"{block} * {TILE}", "first")
-        end = text.let(f"min({first} + {TILE}, {nest.extent(cut)})", "end")
-        with nest.block(f"for start in range(0, {nest.extent(other)}, {TILE}):"):
-            stop = text.let(f"min(start + {TILE}, {nest.extent(other)})", "stop")
+        first = text.let(f"{block} * {side}", "first")
+        end = text.let(f"min({first} + {side}, {nest.extent(cut)})", "end")
+        with nest.block(f"for start in range(0, {nest.extent(other)}, {side}):"):
+            stop = text.let(f"min(start + {side}, {nest.extent(other)})", "stop")
             bounds = {cut: (first, end), other: ("start", stop)}
-            tiles = {
-                number: _write_transposed(nest, number, (along, last), bounds) for number in _transposed(nest, along)
-            }
-            if is_far(nest, stores):
-                ahead = {cut: (first, f"{end} - {first}"), other: (f"(start + {TILE})", str(TILE))}
-                ask_for_tile(nest, (along, last), ahead, stores)
-            loops = [", ".join(bounds[axis]) for axis in (along, last)]
-            with nest.loop(along, loops[0]) as row, nest.loop(last, loops[1]) as column:
-                for number, (load, tile) in tiles.items():
-                    place = f"({row} - {bounds[along][0]}) * {TILE} + {column} - {bounds[last][0]}"
-                    nest.bind(number, text.let(f"{load}({tile}, {place})", "x"))
-                write()
+            tiles = {number: _write_transposed(nest, number, (along, last), bounds, side) for number in transposed}
+            with nest.loop(along, ", ".join(bounds[along])) as row:
+                if asks:
+                    ask_for_tile_row(nest, (along, bounds[along][0]), (last, bounds[last][0]), row, stores)
+                with nest.loop(last, ", ".join(bounds[last])) as column:
+                    for number, (load, tile) in tiles.items():
+                        place = f"({row} - {bounds[along][0]}) * {TILE} + {column} - {bounds[last][0]}"
+                        nest.bind(number, text.let(f"{load}({tile}, {place})", "x"))
+                    write()
     return blocks * math.prod(nest.axes[k].extent for k in outer)
 
 
 def _write_transposed(
-    nest: Nest, number: int, axes: tuple[int, int], bounds: Mapping[int, tuple[str, str]]
+    nest: Nest, number: int, axes: tuple[int, int], bounds: Mapping[int, tuple[str, str]], side: int
 ) -> tuple[str, str]:
     """Write the transposition of an operand's tile; return the word that loads an element of it, and the tile."""
     node, text = nest.expressions.nodes[number], nest.text
     assert isinstance(node, Load)
     along, last = axes
     size = _stored_bytes(nest, number)
-    tile = text.stack_array("tile", TILE * TILE, size)
+    tile = text.stack_array("tile", side * TILE, size)
     with nest.fixed({axis: bounds[axis][0] for axis in axes}):
         place = nest.index(node.access)
     stride = text.number((nest.scope, "stride", node.access, last), nest.strides(node.access)[last], "stride")

@@ -41,7 +41,10 @@ def advance(pointer: int, nbytes: int) -> int:
 
 
 def prefetch(pointer: int, nbytes: int) -> None:
-    """Ask for the cache line that lies ``nbytes`` further on, wherever that is; nothing is read."""
+    """Ask for the cache line that lies ``nbytes`` further on, wherever that is; nothing is read.
+
+    It is brought into the processor's second cache: far more lines may be on their way there than into the first.
+    """
 
 
 def integer_address(pointer: int) -> int:

@@ -62,6 +62,18 @@ def test_tiles_ask_for_the_next_ones(golden):
     golden("\n\n".join(compiled.kernels.values()))
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.int16])
+def test_rows_too_large_for_caches_are_asked_for_ahead(rng, dtype):
+    sides = {np.float64: (1100, 2000), np.int16: (2100, 4100)}[dtype]
+    x = rng.integers(-99, 99, sides).astype(dtype)
+    compiled = numhlo.jit(lambda x: (x.sum(axis=0), x[:1000].max(axis=0))).lower(x).compile()
+    asking = ["prefetch(" in text for name, text in compiled.kernels.items() if "reduce" in name]
+    assert sorted(asking) == [False, True]  # a thousand rows are not as many
+    sums, highest = compiled(x)
+    np.testing.assert_array_equal(sums, x.sum(axis=0), strict=True)
+    np.testing.assert_array_equal(highest, x[:1000].max(axis=0), strict=True)
+
+
 @pytest.mark.slow
 def test_very_large_results_are_asked_for_ahead(rng):
     x, y = rng.random((1500, 1501)), rng.random(5_000_011).astype(np.float32)

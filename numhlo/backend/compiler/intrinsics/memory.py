@@ -197,7 +197,7 @@ def _prefetch(typing_context: Any, pointer: types.Type, nbytes: types.Type) -> A
         )
         type = ir.FunctionType(ir.VoidType(), [BYTE_POINTER, INT32, INT32, INT32])
         function = cgutils.get_or_insert_function(builder.module, type, "llvm.prefetch.p0i8")
-        builder.call(function, [place, INT32(0), INT32(3), INT32(1)])  # for reading, into all caches, data
+        builder.call(function, [place, INT32(0), INT32(2), INT32(1)])  # for reading, into the second cache, data
         return context.get_dummy_value()
 
     return types.void(pointer, nbytes), codegen
