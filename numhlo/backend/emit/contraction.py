@@ -2,7 +2,7 @@
 
 One unit is one tile of one matrix of the batch, computed by one single-threaded call, so results have the same bits
 on any number of threads. Small products, and types that BLAS does not know, are sums of products
-(`planning.expansion`). A matrix times its own transpose is half the work (`symmetric_products`).
+(`planning.expansion`). A matrix times its own transpose is half the work (`matrices.symmetric_products`).
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from numhlo.backend.emit.access import Access, whole_array
-from numhlo.backend.emit.blas_calls import Factor, Length, write_blas_call
 from numhlo.backend.emit.cost import grain_of
 from numhlo.backend.emit.draft import Draft, Unknowns, remembered
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText
-from numhlo.backend.emit.matrix_kernels import Letter, Pointer
-from numhlo.backend.emit.matrix_operands import Matrices, batch_offsets, matrices_of, scalar
+from numhlo.backend.emit.matrices.blas_calls import Factor, Length, write_blas_call
+from numhlo.backend.emit.matrices.kernels import Letter, Pointer
+from numhlo.backend.emit.matrices.operands import Matrices, batch_offsets, matrices_of, scalar
+from numhlo.backend.emit.matrices.symmetric_products import is_symmetric, write_symmetric_product
 from numhlo.backend.emit.registers import REGISTERS, Register
-from numhlo.backend.emit.symmetric_products import is_symmetric, write_symmetric_product
 from numhlo.backend.emit.tables import KERNELS, RootRule
 from numhlo.lowering.ir import Op, Value
 from numhlo.lowering.ops.contraction import DOT_GENERAL, free_dimensions

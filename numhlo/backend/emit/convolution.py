@@ -1,4 +1,4 @@
-"""Convolution: tiles that read operands where they lie (`convolution_direct`), or, for many features, BLAS.
+"""Convolution: tiles that read operands where they lie (`convolutions.direct`), or, for many features, BLAS.
 
 For BLAS, patches of the input are copied, a few hundred at a time, and multiplied with the kernel. The input is padded
 already, and read through any strides; the result is written in its own layout. What is copied together depends on
@@ -14,12 +14,12 @@ import numpy as np
 
 from numhlo.backend.emit.access import whole_array
 from numhlo.backend.emit.contraction import BLAS_TYPES
-from numhlo.backend.emit.convolution_direct import emit_direct
-from numhlo.backend.emit.convolution_loops import Loop, Loops, extent, loops_of
-from numhlo.backend.emit.convolution_tiles import best_tiling, nest_of, panel_access, panel_of
+from numhlo.backend.emit.convolutions.direct import emit_direct
+from numhlo.backend.emit.convolutions.loops import Loop, Loops, extent, loops_of
+from numhlo.backend.emit.convolutions.tiles import best_tiling, nest_of, panel_access, panel_of
 from numhlo.backend.emit.draft import Draft, Unknowns, remembered
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText
-from numhlo.backend.emit.matrix_operands import Matrices, matrices_of
+from numhlo.backend.emit.matrices.operands import Matrices, matrices_of
 from numhlo.backend.emit.registers import REGISTERS
 from numhlo.backend.emit.tables import KERNELS, RootRule
 from numhlo.backend.processors import available_processors

@@ -17,8 +17,16 @@ from typing import Any
 import numpy as np
 
 from numhlo.backend import fortran
-from numhlo.backend.emit.lapack_routines import FLOPS, INTEGER, REAL, ROUTINES, SYMMETRIC_FLOPS, UNASKED, Routine
-from numhlo.backend.emit.matrix_kernels import INT32, Argument, Integer, Letter, MatrixKernel, Pointer
+from numhlo.backend.emit.matrices.kernels import INT32, Argument, Integer, Letter, MatrixKernel, Pointer
+from numhlo.backend.emit.matrices.lapack_routines import (
+    FLOPS,
+    INTEGER,
+    REAL,
+    ROUTINES,
+    SYMMETRIC_FLOPS,
+    UNASKED,
+    Routine,
+)
 from numhlo.backend.emit.registers import REGISTERS
 from numhlo.backend.emit.special import COMPOSITE_KERNELS
 from numhlo.backend.emit.tables import RootRule

@@ -1,7 +1,7 @@
 """fft: which lines of an array are transformed, in which kernels.
 
-Lines side by side go through `fourier_tiles` together. Long lines, and few, are cut in two steps over shorter ones;
-`fourier_passes` makes dense complex lines of those that are real, or whose lengths have no radices. What is done
+Lines side by side go through `transforms.tiles` together. Long lines, and few, are cut in two steps over shorter ones;
+`transforms.passes` makes dense complex lines of those that are real, or whose lengths have no radices. What is done
 together depends on shapes alone, so results have the same bits on any number of threads.
 """
 
@@ -11,10 +11,10 @@ import math
 from typing import Any
 
 from numhlo.backend.emit.draft import Draft
-from numhlo.backend.emit.fourier_lines import FEW_LINES, Lines, Loop, cut, is_long, merged
-from numhlo.backend.emit.fourier_passes import LinePass, as_loops, dense_lines
-from numhlo.backend.emit.fourier_tiles import TileWriter
 from numhlo.backend.emit.tables import KERNELS, RootRule
+from numhlo.backend.emit.transforms.lines import FEW_LINES, Lines, Loop, cut, is_long, merged
+from numhlo.backend.emit.transforms.passes import LinePass, as_loops, dense_lines
+from numhlo.backend.emit.transforms.tiles import TileWriter
 from numhlo.lowering.ir import Op, TensorType, Value
 from numhlo.lowering.ops.fourier import COMPLEX_OF, FFT
 

@@ -1,6 +1,6 @@
 """Linear systems: LU and QR factors, solutions, determinants; on small matrices cholesky and triangular_solve too.
 
-Matrices of a few rows are straight-line code (`small_matrices`), also within loops of scalar code; larger ones are
+Matrices of a few rows are straight-line code (`matrices.small`), also within loops of scalar code; larger ones are
 BLAS's and LAPACK's (`triangles` has the two that work where the result is).
 """
 
@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from numhlo.backend.emit.factorizations import obstacle
-from numhlo.backend.emit.matrix_kernels import INT32, Integer, MatrixKernel, Pointer
+from numhlo.backend.emit.matrices.kernels import INT32, Integer, MatrixKernel, Pointer
+from numhlo.backend.emit.matrices.small import Names, SmallMatrices, is_small
 from numhlo.backend.emit.registers import REGISTERS, literal
 from numhlo.backend.emit.scalar_code import ScalarWriter, writes
-from numhlo.backend.emit.small_matrices import Names, SmallMatrices, is_small
 from numhlo.backend.emit.special import COMPOSITE_KERNELS, NAMESPACE
 from numhlo.backend.emit.tables import RootRule
 from numhlo.lowering.ir import Op

@@ -2,7 +2,7 @@
 
 Floating-point sums and products follow `numhlo.lowering.ops.reduction_order`; maxima and minima have the same bits
 in any order and use the same lanes. Integers and booleans are combined as LLVM likes. Any other body of scalars is
-written out, in the order that `evaluate` has: neighbours first. Next: `reduction_kernels` writes the loops.
+written out, in the order that `evaluate` has: neighbours first. Next: `reductions.kernels` writes the loops.
 """
 
 from __future__ import annotations

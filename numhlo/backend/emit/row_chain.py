@@ -26,9 +26,9 @@ from numhlo.backend.emit.maps import (
     write_store,
 )
 from numhlo.backend.emit.nest import Axis, Nest, collapse
-from numhlo.backend.emit.reduction_kernels import prefers_rows
-from numhlo.backend.emit.reduction_rows import RowWriter, short_axes
-from numhlo.backend.emit.reduction_writer import Reduced, Reduction
+from numhlo.backend.emit.reductions.kernels import prefers_rows
+from numhlo.backend.emit.reductions.rows import RowWriter, short_axes
+from numhlo.backend.emit.reductions.writer import Reduced, Reduction
 from numhlo.backend.emit.sizes import reckoned
 from numhlo.lowering.ir import Value
 

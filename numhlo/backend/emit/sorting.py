@@ -3,7 +3,7 @@
 Nothing branches on data, which is what makes sorting slow. Short runs are sorted by counting, for each element, those
 that come before it: SIMD code. Then runs are merged pairwise, to and fro between the result and scratch memory,
 from both ends at once, so that two chains of dependent steps run side by side. Rows that are moved by integers become
-words of a key and a place (`word_sorting`); floats alone have a sort of their own (`float_sorting`).
+words of a key and a place (`sorts.of_words`); floats alone have a sort of their own (`sorts.of_floats`).
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from numhlo.backend.emit.cost import grain_of
-from numhlo.backend.emit.count_sorting import emit_count_sort, sorts_by_counting
 from numhlo.backend.emit.draft import Draft
-from numhlo.backend.emit.float_sorting import emit_float_sort, sorts_floats
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText
 from numhlo.backend.emit.registers import REGISTERS
 from numhlo.backend.emit.scalar_region import write_region
-from numhlo.backend.emit.sort_writer import SortWriter
+from numhlo.backend.emit.sorts.by_counting import emit_count_sort, sorts_by_counting
+from numhlo.backend.emit.sorts.of_floats import emit_float_sort, sorts_floats
+from numhlo.backend.emit.sorts.of_words import compared_integers, emit_word_sort, sorts_words
+from numhlo.backend.emit.sorts.writer import SortWriter
 from numhlo.backend.emit.support import emits_region
 from numhlo.backend.emit.tables import KERNELS, RootRule
-from numhlo.backend.emit.word_sorting import compared_integers, emit_word_sort, sorts_words
 from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops.sorting import SORT
 

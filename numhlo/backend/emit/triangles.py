@@ -13,8 +13,8 @@ import numpy as np
 from numhlo.backend.emit.access import Access
 from numhlo.backend.emit.factorizations import obstacle
 from numhlo.backend.emit.linear_systems import emit_small, small_rule
-from numhlo.backend.emit.matrix_kernels import Integer, Letter, MatrixKernel, Pointer
-from numhlo.backend.emit.matrix_operands import Matrices, matrices_of
+from numhlo.backend.emit.matrices.kernels import Integer, Letter, MatrixKernel, Pointer
+from numhlo.backend.emit.matrices.operands import Matrices, matrices_of
 from numhlo.backend.emit.registers import literal
 from numhlo.backend.emit.tables import KERNELS, RootRule
 from numhlo.lowering.ir import Op

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.backend.emit.reduction_extreme import extreme_of
+from numhlo.backend.emit.reductions.extreme import extreme_of
 from numhlo.lowering.interpreter import Plans
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ops.primitive import Arrays, EvaluateRule, RegionFunction

@@ -18,9 +18,9 @@ from numhlo.backend.emit.elementwise import COSTS
 from numhlo.backend.emit.expressions import Expressions
 from numhlo.backend.emit.indexed_values import indexed_values
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText
-from numhlo.backend.emit.lane_blocks import BLOCK, LaneBlockWriter
-from numhlo.backend.emit.lane_queues import LaneQueueWriter
-from numhlo.backend.emit.lane_values import check_vectorizable, cost
+from numhlo.backend.emit.lanes.blocks import BLOCK, LaneBlockWriter
+from numhlo.backend.emit.lanes.queues import LaneQueueWriter
+from numhlo.backend.emit.lanes.values import check_vectorizable, cost
 from numhlo.backend.emit.loop_rounds import rounds_text, write_poll
 from numhlo.backend.emit.nest import Axis, Nest
 from numhlo.backend.emit.registers import REGISTERS

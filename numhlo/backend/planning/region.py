@@ -15,8 +15,8 @@ from numhlo.backend.emit.access import Access, around, whole_array
 from numhlo.backend.emit.draft import Draft
 from numhlo.backend.emit.expressions import IDENTITY, SCALAR, Expressions, Load
 from numhlo.backend.emit.maps import Store, is_short, write_map
-from numhlo.backend.emit.reduction_kernels import write_reduction
-from numhlo.backend.emit.reduction_writer import Reduced, Reduction
+from numhlo.backend.emit.reductions.kernels import write_reduction
+from numhlo.backend.emit.reductions.writer import Reduced, Reduction
 from numhlo.backend.emit.registers import REGISTERS, Register
 from numhlo.backend.emit.row_chain import Pass, pass_within_rows, rows_at_once, write_chain
 from numhlo.backend.emit.support import is_scalar_constant

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from numhlo.backend.emit.elementwise import COSTS
-from numhlo.backend.emit.lane_values import CHEAP
+from numhlo.backend.emit.lanes.values import CHEAP
 from numhlo.backend.emit.support import emits_element
 from numhlo.lowering.ir import Op, Region, TensorType, Value
 from numhlo.lowering.ops.comparison import COMPARE, SELECT

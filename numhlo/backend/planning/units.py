@@ -11,7 +11,7 @@ from functools import partial
 from numhlo.backend.emit.access import Access, NonlinearViewError, contiguous, whole_array
 from numhlo.backend.emit.expressions import IDENTITY, SCALAR, Expressions
 from numhlo.backend.emit.maps import Store
-from numhlo.backend.emit.reduction_writer import Reduced
+from numhlo.backend.emit.reductions.writer import Reduced
 from numhlo.backend.emit.registers import REGISTERS
 from numhlo.backend.emit.row_chain import Pass
 from numhlo.backend.emit.support import is_scalar_constant

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import numhlo
-from numhlo.backend.emit.count_sorting import SHORTEST
+from numhlo.backend.emit.sorts.by_counting import SHORTEST
 
 SHAPES = (((300,), 0), ((256,), 0), ((3, 700), 1), ((400, 3), 0), ((2, 260, 3), 1))
 

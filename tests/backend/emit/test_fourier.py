@@ -8,7 +8,7 @@ import scipy.fft
 
 import numhlo
 from numhlo import stablehlo
-from numhlo.backend.emit.fourier_lines import LONGEST, chirp, convolution_length, factors, is_smooth, roots, spectrum
+from numhlo.backend.emit.transforms.lines import LONGEST, chirp, convolution_length, factors, is_smooth, roots, spectrum
 from numhlo.backend.primitives import fourier as words
 from numhlo.backend.primitives.fourier import PART_BYTES, RADICES
 

@@ -10,7 +10,7 @@ from jax import lax
 
 import numhlo
 from numhlo.backend import numpy_sort
-from numhlo.backend.emit import sort_writer, word_sorting
+from numhlo.backend.emit.sorts import of_words, writer
 from numhlo.backend.executable import Executable
 from numhlo.backend.planning import plan
 from tests.backend.programs import evaluated, from_jax, launched
@@ -54,8 +54,8 @@ def programs(rng):
 @pytest.mark.parametrize("way", ["words", "merged"])
 def test_rows_by_integer_keys(rng, monkeypatch, way):
     if way == "merged":
-        monkeypatch.setattr(word_sorting, "run_sort", lambda dtype: 0)
-        monkeypatch.setattr(sort_writer, "run_sort", lambda dtype: 0)
+        monkeypatch.setattr(of_words, "run_sort", lambda dtype: 0)
+        monkeypatch.setattr(writer, "run_sort", lambda dtype: 0)
     function, arrays, expected = programs(rng)
     program = plan(from_jax(function, *arrays))
     assert not evaluated(program)
@@ -131,7 +131,7 @@ def test_integers_alone(rng, length):
 @pytest.mark.specifies("sort")
 @pytest.mark.parametrize("whole", [False, True])
 def test_long_rows_are_runs_or_one_call(rng, monkeypatch, whole):
-    monkeypatch.setattr(sort_writer, "sorts_long_rows", lambda itemsize: whole)
+    monkeypatch.setattr(writer, "sorts_long_rows", lambda itemsize: whole)
     arrays = [rng.integers(-9, 9, 5000).astype(np.int32), rng.standard_normal((2, 3001)), rng.integers(0, 1 << 60, 700)]
     compiled = numhlo.jit(lambda *arrays: [y for x in arrays for y in (np.sort(x), np.argsort(x))], tier0=False)
     expected = [y for x in arrays for y in (np.sort(x), np.argsort(x, kind="stable"))]
@@ -149,8 +149,8 @@ def test_long_rows_are_runs_or_one_call(rng, monkeypatch, whole):
     ],
 )
 def test_processors_on_which_numpy_sorts_long_rows(monkeypatch, name, features, expected):
-    monkeypatch.setattr(sort_writer, "processor", lambda: (name, features))
-    asked = sort_writer.sorts_long_rows.__wrapped__
+    monkeypatch.setattr(writer, "processor", lambda: (name, features))
+    asked = writer.sorts_long_rows.__wrapped__
     assert (asked(4), asked(2)) == expected
 
 

@@ -10,7 +10,7 @@ from numhlo.backend.emit.cost import grain_of
 from numhlo.backend.emit.draft import Draft
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText
 from numhlo.backend.emit.registers import REGISTERS
-from numhlo.backend.emit.sort_writer import emit_dense_rows
+from numhlo.backend.emit.sorts.writer import emit_dense_rows
 from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops.comparison import COMPARE
 

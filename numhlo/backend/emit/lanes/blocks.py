@@ -4,7 +4,7 @@ What a lane computes between its loops and branches is a loop over the lanes of 
 arrays in the first-level cache. A loop goes round while more than a few lanes of the block do, each lane keeping what
 it had when it stopped; a branch runs if more than a few lanes take it. The few that remain run one by one, as
 `control_flow` writes it: so a straggler costs what it would cost alone, and what no lane takes never runs.
-`lane_values` says which values differ from lane to lane.
+`lanes.values` says which values differ from lane to lane.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from numhlo.backend.emit.kernel_text import KernelText
-from numhlo.backend.emit.lane_values import branching, differing_values, is_divergent, kept_values
+from numhlo.backend.emit.lanes.values import branching, differing_values, is_divergent, kept_values
 from numhlo.backend.emit.loop_rounds import rounds_text, write_poll
 from numhlo.backend.emit.loop_state import assign, variables
 from numhlo.backend.emit.registers import REGISTERS, Register

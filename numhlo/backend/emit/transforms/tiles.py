@@ -14,8 +14,8 @@ import numpy as np
 
 from numhlo.backend.emit.cost import CHUNK_NANOSECONDS, nanoseconds
 from numhlo.backend.emit.draft import Draft
-from numhlo.backend.emit.fourier_copies import LineCopies, Parts
-from numhlo.backend.emit.fourier_lines import factors, radices, roots, spectrum
+from numhlo.backend.emit.transforms.copies import LineCopies, Parts
+from numhlo.backend.emit.transforms.lines import factors, radices, roots, spectrum
 from numhlo.backend.primitives.fourier import PART_BYTES, RADICES
 from numhlo.backend.processors import available_processors
 from numhlo.lowering.ir import TensorType

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numhlo.backend.emit.convolution_tiles import Nest, Tiling, origins_of, places_of
+from numhlo.backend.emit.convolutions.tiles import Nest, Tiling, origins_of, places_of
 from numhlo.backend.emit.cost import grain_of
 from numhlo.backend.emit.draft import Draft, Unknowns, remembered
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText

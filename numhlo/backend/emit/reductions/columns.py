@@ -14,8 +14,8 @@ from numhlo.backend.emit.expressions import Apply, Load, Position
 from numhlo.backend.emit.nest import Axis, position_text
 from numhlo.backend.emit.prefetching import ROWS_BYTES, ask_for_rows, is_far, strip_length
 from numhlo.backend.emit.reduction import Combiner
-from numhlo.backend.emit.reduction_extreme import worst
-from numhlo.backend.emit.reduction_writer import Reduction, ReductionWriter, itemsize
+from numhlo.backend.emit.reductions.extreme import worst
+from numhlo.backend.emit.reductions.writer import Reduction, ReductionWriter, itemsize
 from numhlo.backend.emit.registers import Register
 from numhlo.lowering.ir import Value
 from numhlo.lowering.ops.reduction_order import BLOCK, LANES

@@ -1,7 +1,7 @@
 """Blocks of lanes, where those that take a dear branch wait until a block of them is there.
 
 A block decides for all of its lanes, and computes what is cheap. Where most take one dear branch, it is run for all of
-them, as `lane_blocks` has it. Others leave what they still need in the queue of their branch, with their number. A
+them, as `lanes.blocks` has it. Others leave what they still need in the queue of their branch, with their number. A
 queue that holds a block of lanes, or what is left at the end, is run as a block of its own, whose results go to where
 its lanes belong. So the few lanes of a hundred that take a branch are SIMD code, too, and none waits for another's.
 """
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from numhlo.backend.emit.kernel_text import KernelText
-from numhlo.backend.emit.lane_blocks import BLOCK, FEW_TAKING, PIECE, LaneBlockWriter, Start
-from numhlo.backend.emit.lane_values import CHEAP, cost, is_divergent
+from numhlo.backend.emit.lanes.blocks import BLOCK, FEW_TAKING, PIECE, LaneBlockWriter, Start
+from numhlo.backend.emit.lanes.values import CHEAP, cost, is_divergent
 from numhlo.backend.emit.registers import REGISTERS
 from numhlo.backend.emit.scalar_code import NotScalarError, ScalarWriter
 from numhlo.lowering.interpreter import free_values

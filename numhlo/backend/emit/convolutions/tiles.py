@@ -3,7 +3,7 @@
 Nothing is copied: vectors are neighbours in the padded input (then rows of the tile are features), or features that are
 neighbours in the kernel (then rows are whatever of the result is far enough apart). Rows of an image that follow each
 other in memory are one run, gaps between them included; what falls into a gap is not stored. This file knows extents
-and strides; next: `convolution_direct` writes the loops.
+and strides; next: `convolutions.direct` writes the loops.
 """
 
 from __future__ import annotations

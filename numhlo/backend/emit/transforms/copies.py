@@ -1,7 +1,7 @@
 """What Fourier transforms read and write: lines of complex numbers, of real ones, and halves of symmetric lines.
 
-A number of a line goes `into` the transform and comes `out` of it; where it is meanwhile is what `fourier_tiles` and
-`fourier_passes` know. Even real lines are taken as half as many complex numbers. The inverse exchanges the parts.
+A number of a line goes `into` the transform and comes `out` of it; where it is meanwhile is what `transforms.tiles` and
+`transforms.passes` know. Even real lines are taken as half as many complex numbers. The inverse exchanges the parts.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.backend.emit.fourier_lines import Lines, chirp, roots
 from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.emit.registers import REGISTERS
+from numhlo.backend.emit.transforms.lines import Lines, chirp, roots
 from numhlo.lowering.ir import Value
 from numhlo.lowering.ops.fourier import COMPLEX_OF, REAL_OF
 

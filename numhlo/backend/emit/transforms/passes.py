@@ -12,8 +12,8 @@ from typing import Any
 
 from numhlo.backend.emit.cost import grain_of
 from numhlo.backend.emit.draft import Draft
-from numhlo.backend.emit.fourier_copies import LineCopies, Parts
-from numhlo.backend.emit.fourier_lines import Lines, merged, spectrum
+from numhlo.backend.emit.transforms.copies import LineCopies, Parts
+from numhlo.backend.emit.transforms.lines import Lines, merged, spectrum
 
 CHUNK = 4096
 """Elements of a line that are a unit of work."""

@@ -1,6 +1,6 @@
 """Which values of a lane's code differ from lane to lane, and whether that code is worth SIMD instructions.
 
-Knows regions only; `lane_blocks` writes them.
+Knows regions only; `lanes.blocks` writes them.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from contextlib import nullcontext
 
 from numhlo.backend.emit.draft import Draft
 from numhlo.backend.emit.maps import open_rows
-from numhlo.backend.emit.reduction_writer import Reduction, ReductionWriter, itemsize
+from numhlo.backend.emit.reductions.writer import Reduction, ReductionWriter, itemsize
 from numhlo.lowering.ops.reduction_order import BLOCK
 
 PACKED = 4

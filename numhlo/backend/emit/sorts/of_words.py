@@ -16,7 +16,7 @@ from numhlo.backend.emit.cost import grain_of
 from numhlo.backend.emit.draft import Draft
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText
 from numhlo.backend.emit.registers import REGISTERS, Register
-from numhlo.backend.emit.sort_writer import SortWriter
+from numhlo.backend.emit.sorts.writer import SortWriter
 from numhlo.backend.numpy_sort import run_sort
 from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops.comparison import COMPARE

@@ -15,7 +15,7 @@ from numhlo.backend.emit.draft import Draft
 from numhlo.backend.emit.expressions import Apply, Load, Position
 from numhlo.backend.emit.maps import Store, open_rows
 from numhlo.backend.emit.nest import Axis, position_text
-from numhlo.backend.emit.reduction_writer import Reduced, ReductionWriter, itemsize
+from numhlo.backend.emit.reductions.writer import Reduced, ReductionWriter, itemsize
 from numhlo.lowering.ir import Value
 from numhlo.lowering.ops.elementwise import MULTIPLY
 from numhlo.lowering.ops.reduction_order import BLOCK

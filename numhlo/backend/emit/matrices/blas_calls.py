@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from numhlo.backend import fortran
 from numhlo.backend.emit.kernel_text import KernelText
-from numhlo.backend.emit.matrix_kernels import Letter, Pointer
-from numhlo.backend.emit.matrix_operands import scalar
+from numhlo.backend.emit.matrices.kernels import Letter, Pointer
+from numhlo.backend.emit.matrices.operands import scalar
 from numhlo.backend.emit.registers import Register
 from numhlo.lowering.ops.lazy_scipy import type_prefix
 

@@ -9,7 +9,7 @@ from itertools import product
 
 from numhlo.backend.emit.draft import Draft
 from numhlo.backend.emit.maps import inner_axes, open_rows
-from numhlo.backend.emit.reduction_writer import ReductionWriter, itemsize
+from numhlo.backend.emit.reductions.writer import ReductionWriter, itemsize
 from numhlo.lowering.ops.reduction_order import LANES
 
 TOGETHER_BYTES = 32

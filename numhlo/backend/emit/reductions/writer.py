@@ -1,6 +1,6 @@
 """What all reducing kernels have in common: the description of the reduction, its elements, its results.
 
-Next: `reduction_rows`, `reduction_columns` and `reduction_unrolled` write the loops, `reduction_kernels` chooses
+Next: `reductions.rows`, `reductions.columns` and `reductions.unrolled` write the loops, `reductions.kernels` chooses
 among them.
 """
 
@@ -17,8 +17,8 @@ from numhlo.backend.emit.kernel_text import BufferOf, KernelText
 from numhlo.backend.emit.maps import Store, all_strides, draft, kernel_name, write_store
 from numhlo.backend.emit.nest import Axis, Nest, collapse
 from numhlo.backend.emit.reduction import Combiner
-from numhlo.backend.emit.reduction_extreme import SEARCHED, FoundValue, better, extreme_of, no_worse, rises
-from numhlo.backend.emit.reduction_tree import Tree, finish_tree, push, start_tree
+from numhlo.backend.emit.reductions.extreme import SEARCHED, FoundValue, better, extreme_of, no_worse, rises
+from numhlo.backend.emit.reductions.tree import Tree, finish_tree, push, start_tree
 from numhlo.backend.emit.registers import Register
 from numhlo.backend.primitives import STORAGES
 from numhlo.lowering.ir import Op, Value

@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from numhlo.backend.emit.blas_calls import Factor, Length, write_blas_call
 from numhlo.backend.emit.cost import grain_of
 from numhlo.backend.emit.draft import Draft
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText
-from numhlo.backend.emit.matrix_kernels import Letter, Pointer
-from numhlo.backend.emit.matrix_operands import Matrices, batch_offsets, scalar
+from numhlo.backend.emit.matrices.blas_calls import Factor, Length, write_blas_call
+from numhlo.backend.emit.matrices.kernels import Letter, Pointer
+from numhlo.backend.emit.matrices.operands import Matrices, batch_offsets, scalar
 from numhlo.backend.emit.registers import REGISTERS, Register
 from numhlo.lowering.ir import Value
 

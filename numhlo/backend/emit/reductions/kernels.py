@@ -13,11 +13,11 @@ from numhlo.backend.emit.draft import Draft, Partial, remembered
 from numhlo.backend.emit.expressions import Apply, Load
 from numhlo.backend.emit.kernel_text import BufferOf
 from numhlo.backend.emit.nest import Axis
-from numhlo.backend.emit.reduction_columns import COLUMNS, ColumnWriter, windows_overlap
-from numhlo.backend.emit.reduction_packed import PackedWriter, suits_packing
-from numhlo.backend.emit.reduction_rows import SHORT_ROW, RowWriter
-from numhlo.backend.emit.reduction_unrolled import UnrolledWriter
-from numhlo.backend.emit.reduction_writer import Reduction
+from numhlo.backend.emit.reductions.columns import COLUMNS, ColumnWriter, windows_overlap
+from numhlo.backend.emit.reductions.packed import PackedWriter, suits_packing
+from numhlo.backend.emit.reductions.rows import SHORT_ROW, RowWriter
+from numhlo.backend.emit.reductions.unrolled import UnrolledWriter
+from numhlo.backend.emit.reductions.writer import Reduction
 from numhlo.lowering.ops.reduction_order import BLOCK
 
 UNROLLED = 8

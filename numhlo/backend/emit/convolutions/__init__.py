@@ -1,0 +1,1 @@
+"""Convolutions: on paper, as tiles in registers. `emit.convolution` chooses."""

@@ -1,0 +1,1 @@
+"""Lanes with control flow of their own: in blocks, so that they are SIMD code."""

@@ -1,0 +1,1 @@
+"""Fourier transforms: lines, their copies, tiles and passes. `emit.fourier` says which lines are transformed."""
