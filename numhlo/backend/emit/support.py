@@ -8,6 +8,7 @@ from operator import attrgetter
 from numhlo.backend.emit.tables import ELEMENT, UNEMITTED, VIEW
 from numhlo.lowering.ir import Op, Region, TensorType, Value
 from numhlo.lowering.ops import creation
+from numhlo.lowering.ops.control_flow import COMPOSITE
 
 _ANSWERS: dict[Hashable, bool] = {}
 _DTYPE = attrgetter("type.dtype")
@@ -20,7 +21,10 @@ def emits_element(op: Op) -> bool:
         return False
     try:
         dtypes = map(_DTYPE, [*op.operands, op.results[0]])
-        key = (op.definition, *dtypes, *op.attributes.values()) if op.attributes else (op.definition, *dtypes)
+        if op.definition is COMPOSITE:  # its name says all; its decomposition would live as long as the answer
+            key: Hashable = (COMPOSITE, op.attributes["name"], *dtypes)
+        else:
+            key = (op.definition, *dtypes, *op.attributes.values()) if op.attributes else (op.definition, *dtypes)
         answer = _ANSWERS.get(key)
     except (TypeError, AttributeError):  # an attribute that can't be a key, a type that is no tensor
         key, answer = None, None
