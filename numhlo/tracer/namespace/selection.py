@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
+from numhlo.lowering.ops import contraction, fourier, reduction, windows
+from numhlo.lowering.ops import sorting as sorting_ops
 from numhlo.tracer.namespace import advanced_indexing as advanced
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise as ufuncs
@@ -34,7 +36,7 @@ from numhlo.tracer.namespace.indexing import get_item
 from numhlo.tracer.namespace.joining import stack
 from numhlo.tracer.namespace.places import Places, Rows
 from numhlo.tracer.namespace.searching import nonzero
-from numhlo.tracer.trace import Tracer
+from numhlo.tracer.trace import Tracer, current_trace
 
 __all__ = ["argpartition", "argwhere", "choose", "compress", "extract", "partition", "piecewise", "select"]
 
@@ -146,7 +148,8 @@ def piecewise(x: Any, condlist: Any, funclist: list[Any], *args: Any, **kw: Any)
     funclist : sequence of callable or scalar
         One for each condition, and one more for where none holds (else 0).
     *args, **kw
-        For the functions. Those see all of ``x`` while tracing, and only their elements outside.
+        For the functions. Those see all of ``x`` while tracing, and only their elements outside; so while tracing they
+        may not reduce, sort or multiply matrices.
 
     Returns
     -------
@@ -157,6 +160,8 @@ def piecewise(x: Any, condlist: Any, funclist: list[Any], *args: Any, **kw: Any)
     ------
     ValueError
         If there are too few or too many functions.
+    UnsupportedError
+        While tracing, if a function computes something of several elements.
 
     Examples
     --------
@@ -178,7 +183,34 @@ def piecewise(x: Any, condlist: Any, funclist: list[Any], *args: Any, **kw: Any)
 
 
 def _value(function: Callable[..., Any] | Any, x: Tracer, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    return function(x, *args, **options) if callable(function) else function
+    """Return what a case gives for all of ``x``, which must not be more than it gives for each element alone."""
+    if not callable(function):
+        return function
+    trace = current_trace()
+    assert trace is not None
+    before, reached = len(trace.region.ops), {trace.read(x)}
+    found = function(x, *args, **options)
+    for op in trace.region.ops[before:]:
+        if not reached.isdisjoint(op.operands):
+            if op.definition in MIXING:
+                raise UnsupportedError(
+                    f"piecewise: a function that computes {op.definition.name} of its elements",
+                    where=op.location,
+                    why="NumPy calls it with the elements where its condition holds; a traced program, with all",
+                    fix="compute that outside, with where=: x.mean(where=condition)",
+                )
+            reached.update(op.results)
+    return found
+
+
+MIXING = (
+    contraction.DOT_GENERAL,
+    fourier.FFT,
+    reduction.REDUCE,
+    sorting_ops.SORT,
+    windows.REDUCE_WINDOW,
+)
+"""Ops whose results depend on several elements."""
 
 
 def _eager_compress(condition: Any, a: Any, axis: int | None = None, out: Any = None, **sized: Any) -> Any:

@@ -200,3 +200,21 @@ def test_messages():
         "  the number of true elements is not known while tracing; "
         "index by the mask itself (x[mask]), use where(mask, x, y), or write numhlo.numpy.nonzero(..., size=n)"
     )
+
+
+def ramp(v):
+    return v.clip(-0.5) * 2
+
+
+def table(v):
+    return numpy.interp(v, [0, 4], [1, 2])
+
+
+def test_cases_of_piecewise_see_single_elements():
+    """NumPy's see the elements where their condition holds; that differs where they compute something of several."""
+    x = numpy.array([-1.0, 0.5, 2.0, 3.0])
+    found = numhlo.jit(lambda x: numpy.piecewise(x, [x < 0], [ramp, table]))(x)
+    numpy.testing.assert_allclose(found, numpy.piecewise(x, [x < 0], [ramp, table]))
+    for case in (lambda v: v - v.mean(), lambda v: numpy.sort(v), lambda v: v * (v @ v)):
+        with pytest.raises(NotImplementedError, match=r"piecewise: a function that computes .*\n  at test_sorting"):
+            numhlo.jit(lambda x, case=case: numpy.piecewise(x, [x > 1], [case]))(x)
