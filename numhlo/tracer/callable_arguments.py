@@ -12,8 +12,6 @@ from numhlo.tracer.trace import Tracer
 def require_callable(fun: Any, what: str, fix: str = "pass a function, such as lambda x: x * 2") -> None:
     """Raise `NotCallableError` unless ``fun``, which ``what`` names, can be called."""
     if not callable(fun):
-        if what.startswith(("cond", "switch")):
-            fix = "pass functions, then their operands: cond(pred, lambda x: x, lambda x: -x, x)"
         raise NotCallableError(
             f"{what} is {_spelled(fun)}, no function",
             where=capture_location(),

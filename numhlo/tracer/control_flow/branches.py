@@ -31,6 +31,9 @@ from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, r
 from numhlo.tracer.trace import current_trace
 from numhlo.tracer.trees.pytrees import tree_unflatten
 
+BRANCHES_FIRST = "pass functions, then their operands: cond(pred, lambda x: x, lambda x: -x, x)"
+"""What to write where something else stands in a branch's place."""
+
 
 def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any) -> Any:
     """Call ``true_fun(*operands)`` if ``pred``, else ``false_fun(*operands)``.
@@ -60,8 +63,8 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
     >>> float(cond(True, lambda x: x + 1, lambda x: x - 1, 2.0))
     3.0
     """
-    require_callable(true_fun, "cond: true_fun")
-    require_callable(false_fun, "cond: false_fun")
+    require_callable(true_fun, "cond: true_fun", fix=BRANCHES_FIRST)
+    require_callable(false_fun, "cond: false_fun", fix=BRANCHES_FIRST)
     require_scalar(pred, "cond: the predicate")
     if is_known(pred):
         return _call_now(true_fun if known_value(pred) else false_fun, operands)
@@ -99,7 +102,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     if not branches:
         raise ArgumentError("switch: no branches", where=capture_location(), fix="give at least one")
     for number, branch in enumerate(branches):
-        require_callable(branch, f"switch: branch {number}")
+        require_callable(branch, f"switch: branch {number}", fix=BRANCHES_FIRST)
     require_scalar(index, "switch: the index", "biu")
     if len(branches) == 1 or is_known(index):
         number = int(known_value(index)) if len(branches) > 1 else 0

@@ -21,10 +21,10 @@ from numhlo.tracer.scientific.spectra import (
     are_real,
     chosen_window,
     followed_by_zeros,
-    in_double,
     power_scale,
     precision_of,
     steps_of,
+    widened,
 )
 
 __all__ = ["istft", "spectrogram", "stft"]
@@ -44,7 +44,7 @@ def _short_time(
     axis: int,
 ) -> tuple[Windows, Any, Any]:
     """Return the windows, their middles in samples, and their transforms, frequencies and windows being last."""
-    lines = along_last(function, in_double(x), axis)
+    lines = along_last(function, widened(x), axis)
     chosen = chosen_window(function, window, sizes[0], lines.shape[-1])
     size = chosen.shape[0]
     step, points = steps_of(size, *sizes[1:])

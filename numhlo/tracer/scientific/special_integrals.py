@@ -9,6 +9,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.polynomial.polynomial import polyval
 
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.special_bessel import expn
@@ -34,13 +35,6 @@ RISING = [(-2.0) ** k / math.prod(range(1, 2 * k + 2, 2)) for k in range(12)]
 
 TAIL = [math.prod(range(1, 2 * k, 2)) / 2.0**k for k in range(13)]
 """Twice Dawson's integral times x, a series of 1 / x^2, NIST DLMF 7.12.1: enough above 12."""
-
-
-def _series(coefficients: list[float], x: Any) -> Any:
-    total = coefficients[-1]
-    for coefficient in reversed(coefficients[:-1]):
-        total = total * x + coefficient
-    return total
 
 
 @runs_anywhere
@@ -108,9 +102,9 @@ def expi(x: Any) -> Any:
 def _expi(x: Any) -> Any:
     x = traced(x)
     near, far = np.where((x > 0) & (x < 40), x, 1.0), np.where((x >= 40) & (x < np.inf), x, 40.0)
-    small = np.euler_gamma + np.log(near) + near * _series(GROWING, near)
+    small = np.euler_gamma + np.log(near) + near * polyval(near, GROWING)
     half = np.exp(far / 2)
-    large = half * (half / far * _series(FALLING, 1 / far))
+    large = half * (half / far * polyval(1 / far, FALLING))
     above = np.where(x < 40, small, np.where(x == np.inf, x, large))
     below = -traced(expn(1, np.where(x < 0, -x, 1.0)))
     found = np.where(x > 0, above, np.where(x < 0, below, -np.inf))
@@ -162,6 +156,6 @@ def _dawsn(x: Any) -> Any:
         total = total + weight * (rising / (base + k) + falling / (base - k))
         rising, falling = rising * square, falling * inverse
     between = np.sign(x) * np.exp(-rest * rest) * total / math.sqrt(math.pi)
-    small = inner * _series(RISING, inner * inner)
-    large = _series(TAIL, (1 / outer) ** 2) / (2 * outer)
+    small = inner * polyval(inner * inner, RISING)
+    large = polyval((1 / outer) ** 2, TAIL) / (2 * outer)
     return traced(np.where(size < 0.5, small, np.where(size > 12, large, between)))

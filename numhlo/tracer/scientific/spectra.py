@@ -65,10 +65,10 @@ def chosen_window(function: str, window: Any, size: int | None, length: int | No
         raise ValueError(f"value specified for nperseg ({size}) is different from length of window ({found.shape[0]})")
     if length is not None and found.shape[0] > length:
         raise ValueError("window is longer than input signal")
-    return in_double(found)
+    return widened(found)
 
 
-def in_double(x: Any) -> Any:
+def widened(x: Any) -> Any:
     """Return an array in double precision."""
     return converted(x, np.dtype(np.complex128 if asarray(x).dtype.kind == "c" else np.float64))
 
@@ -172,7 +172,7 @@ def csd(  # noqa: PLR0913 - SciPy's signature
     choice("csd", "scaling", scaling, ("density", "spectrum"))
     dtype = precision_of(x, y)
     place = normalize_axis(axis, asarray(x).ndim)
-    lines = [along_last("csd", in_double(v), axis) for v in ([x] if y is x else [x, y])]
+    lines = [along_last("csd", widened(v), axis) for v in ([x] if y is x else [x, y])]
     length = max(v.shape[-1] for v in lines)
     chosen = chosen_window("csd", window, nperseg, length)
     step, points = steps_of(chosen.shape[0], noverlap, nfft)
