@@ -17,32 +17,32 @@ from numhlo.tracer.lax_builder_operations import *  # noqa: F403
 from numhlo.tracer.linear_algebra import lax_linear_algebra as _linear_algebra
 from numhlo.tracer.linear_algebra.lax_linear_algebra import *  # noqa: F403
 from numhlo.tracer.named_operations import composite as composite
-from numhlo.tracer.namespace import lax_arguments as _arguments
-from numhlo.tracer.namespace import lax_arithmetic as _arithmetic
-from numhlo.tracer.namespace import lax_conversions as _conversions
-from numhlo.tracer.namespace import lax_indexing as _indexing
-from numhlo.tracer.namespace import lax_joining as _joining
-from numhlo.tracer.namespace import lax_ops as _elementwise
-from numhlo.tracer.namespace import lax_products as _products
-from numhlo.tracer.namespace import lax_reductions as _reductions
-from numhlo.tracer.namespace import lax_slices as _slices
-from numhlo.tracer.namespace import lax_structure as _structure
-from numhlo.tracer.namespace import lax_window_arguments as _window_arguments
-from numhlo.tracer.namespace import lax_windows as _windows
-from numhlo.tracer.namespace import local_convolution as _local
-from numhlo.tracer.namespace.lax_arguments import *  # noqa: F403
-from numhlo.tracer.namespace.lax_arithmetic import *  # noqa: F403
-from numhlo.tracer.namespace.lax_conversions import *  # noqa: F403
-from numhlo.tracer.namespace.lax_indexing import *  # noqa: F403
-from numhlo.tracer.namespace.lax_joining import *  # noqa: F403
-from numhlo.tracer.namespace.lax_ops import *  # noqa: F403
-from numhlo.tracer.namespace.lax_products import *  # noqa: F403
-from numhlo.tracer.namespace.lax_reductions import *  # noqa: F403
-from numhlo.tracer.namespace.lax_slices import *  # noqa: F403
-from numhlo.tracer.namespace.lax_structure import *  # noqa: F403
-from numhlo.tracer.namespace.lax_window_arguments import *  # noqa: F403
-from numhlo.tracer.namespace.lax_windows import *  # noqa: F403
-from numhlo.tracer.namespace.local_convolution import *  # noqa: F403
+from numhlo.tracer.namespace.lax import arguments as _arguments
+from numhlo.tracer.namespace.lax import arithmetic as _arithmetic
+from numhlo.tracer.namespace.lax import conversions as _conversions
+from numhlo.tracer.namespace.lax import elementwise as _elementwise
+from numhlo.tracer.namespace.lax import indexing as _indexing
+from numhlo.tracer.namespace.lax import joining as _joining
+from numhlo.tracer.namespace.lax import products as _products
+from numhlo.tracer.namespace.lax import reductions as _reductions
+from numhlo.tracer.namespace.lax import slices as _slices
+from numhlo.tracer.namespace.lax import structure as _structure
+from numhlo.tracer.namespace.lax import window_arguments as _window_arguments
+from numhlo.tracer.namespace.lax import windows as _windows
+from numhlo.tracer.namespace.lax.arguments import *  # noqa: F403
+from numhlo.tracer.namespace.lax.arithmetic import *  # noqa: F403
+from numhlo.tracer.namespace.lax.conversions import *  # noqa: F403
+from numhlo.tracer.namespace.lax.elementwise import *  # noqa: F403
+from numhlo.tracer.namespace.lax.indexing import *  # noqa: F403
+from numhlo.tracer.namespace.lax.joining import *  # noqa: F403
+from numhlo.tracer.namespace.lax.products import *  # noqa: F403
+from numhlo.tracer.namespace.lax.reductions import *  # noqa: F403
+from numhlo.tracer.namespace.lax.slices import *  # noqa: F403
+from numhlo.tracer.namespace.lax.structure import *  # noqa: F403
+from numhlo.tracer.namespace.lax.window_arguments import *  # noqa: F403
+from numhlo.tracer.namespace.lax.windows import *  # noqa: F403
+from numhlo.tracer.namespace.networks import local_convolution as _local
+from numhlo.tracer.namespace.networks.local_convolution import *  # noqa: F403
 from numhlo.tracer.sources import cite as _cite
 from numhlo.tracer.transformations.differentiating import stop_gradient as stop_gradient
 from numhlo.tracer.transformations.implicit_solves import custom_linear_solve as custom_linear_solve

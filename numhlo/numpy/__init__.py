@@ -16,46 +16,46 @@ from numhlo.tracer import applying as _applying
 from numhlo.tracer.applying import *  # noqa: F403
 from numhlo.tracer.array import Array as Array
 from numhlo.tracer.namespace import families as _families
-from numhlo.tracer.namespace import index_brackets as _brackets
-from numhlo.tracer.namespace.axis_order import *  # noqa: F403
-from numhlo.tracer.namespace.bits_and_windows import *  # noqa: F403
 from numhlo.tracer.namespace.calculus import *  # noqa: F403
 from numhlo.tracer.namespace.comparing import *  # noqa: F403
-from numhlo.tracer.namespace.creation import *  # noqa: F403
+from numhlo.tracer.namespace.creation.diagonals import *  # noqa: F403
+from numhlo.tracer.namespace.creation.filled import *  # noqa: F403
+from numhlo.tracer.namespace.creation.from_objects import *  # noqa: F403
+from numhlo.tracer.namespace.creation.grids import *  # noqa: F403
+from numhlo.tracer.namespace.creation.sequences import *  # noqa: F403
 from numhlo.tracer.namespace.cumulative import *  # noqa: F403
-from numhlo.tracer.namespace.diagonals import *  # noqa: F403
-from numhlo.tracer.namespace.editing import *  # noqa: F403
-from numhlo.tracer.namespace.einsum import *  # noqa: F403
+from numhlo.tracer.namespace.edits.bits_and_windows import *  # noqa: F403
+from numhlo.tracer.namespace.edits.editing import *  # noqa: F403
+from numhlo.tracer.namespace.edits.padding import *  # noqa: F403
+from numhlo.tracer.namespace.edits.rearranging import *  # noqa: F403
 from numhlo.tracer.namespace.elementwise import *  # noqa: F403
-from numhlo.tracer.namespace.from_objects import *  # noqa: F403
-from numhlo.tracer.namespace.grids import *  # noqa: F403
-from numhlo.tracer.namespace.histograms import *  # noqa: F403
-from numhlo.tracer.namespace.index_brackets import *  # noqa: F403
-from numhlo.tracer.namespace.indexing import *  # noqa: F403
-from numhlo.tracer.namespace.joining import *  # noqa: F403
-from numhlo.tracer.namespace.linear_algebra import *  # noqa: F403
-from numhlo.tracer.namespace.manipulation import *  # noqa: F403
-from numhlo.tracer.namespace.matrix_products import *  # noqa: F403
-from numhlo.tracer.namespace.membership import *  # noqa: F403
+from numhlo.tracer.namespace.indexed import index_brackets as _brackets
+from numhlo.tracer.namespace.indexed.index_brackets import *  # noqa: F403
+from numhlo.tracer.namespace.indexed.indexing import *  # noqa: F403
+from numhlo.tracer.namespace.linalg.einsum import *  # noqa: F403
+from numhlo.tracer.namespace.linalg.matrix_products import *  # noqa: F403
+from numhlo.tracer.namespace.linalg.products import *  # noqa: F403
 from numhlo.tracer.namespace.moments import *  # noqa: F403
-from numhlo.tracer.namespace.nan_reductions import *  # noqa: F403
-from numhlo.tracer.namespace.padding import *  # noqa: F403
-from numhlo.tracer.namespace.polynomial_fits import *  # noqa: F403
-from numhlo.tracer.namespace.polynomials import *  # noqa: F403
-from numhlo.tracer.namespace.quantiles import *  # noqa: F403
-from numhlo.tracer.namespace.rearranging import *  # noqa: F403
+from numhlo.tracer.namespace.ordering.membership import *  # noqa: F403
+from numhlo.tracer.namespace.ordering.searching import *  # noqa: F403
+from numhlo.tracer.namespace.ordering.selection import *  # noqa: F403
+from numhlo.tracer.namespace.ordering.sets import *  # noqa: F403
+from numhlo.tracer.namespace.ordering.sorting import *  # noqa: F403
+from numhlo.tracer.namespace.polynomials.coefficients import *  # noqa: F403
+from numhlo.tracer.namespace.polynomials.fits import *  # noqa: F403
 from numhlo.tracer.namespace.reductions import *  # noqa: F403
 from numhlo.tracer.namespace.rounding import *  # noqa: F403
-from numhlo.tracer.namespace.searching import *  # noqa: F403
-from numhlo.tracer.namespace.selection import *  # noqa: F403
-from numhlo.tracer.namespace.sequences import *  # noqa: F403
-from numhlo.tracer.namespace.sets import *  # noqa: F403
-from numhlo.tracer.namespace.sliding_products import *  # noqa: F403
-from numhlo.tracer.namespace.sorting import *  # noqa: F403
-from numhlo.tracer.namespace.splitting import *  # noqa: F403
-from numhlo.tracer.namespace.statistics import *  # noqa: F403
+from numhlo.tracer.namespace.shapes.axis_order import *  # noqa: F403
+from numhlo.tracer.namespace.shapes.joining import *  # noqa: F403
+from numhlo.tracer.namespace.shapes.manipulation import *  # noqa: F403
+from numhlo.tracer.namespace.shapes.splitting import *  # noqa: F403
+from numhlo.tracer.namespace.signals.sliding_products import *  # noqa: F403
+from numhlo.tracer.namespace.signals.windows import *  # noqa: F403
+from numhlo.tracer.namespace.statistics.covariance import *  # noqa: F403
+from numhlo.tracer.namespace.statistics.histograms import *  # noqa: F403
+from numhlo.tracer.namespace.statistics.nan_reductions import *  # noqa: F403
+from numhlo.tracer.namespace.statistics.quantiles import *  # noqa: F403
 from numhlo.tracer.namespace.types import *  # noqa: F403
-from numhlo.tracer.namespace.windows import *  # noqa: F403
 from numhlo.tracer.sources import cite as _cite
 
 __array_api_version__ = "2024.12"

@@ -1,9 +1,9 @@
 """`numhlo.numpy.fft`: discrete Fourier transforms, as `numpy.fft` has them."""
 
-from numhlo.tracer.namespace import fourier as _fourier
-from numhlo.tracer.namespace import frequencies as _frequencies
-from numhlo.tracer.namespace.fourier import *  # noqa: F403
-from numhlo.tracer.namespace.frequencies import *  # noqa: F403
+from numhlo.tracer.namespace.signals import fourier as _fourier
+from numhlo.tracer.namespace.signals import frequencies as _frequencies
+from numhlo.tracer.namespace.signals.fourier import *  # noqa: F403
+from numhlo.tracer.namespace.signals.frequencies import *  # noqa: F403
 from numhlo.tracer.sources import cite as _cite
 
 _PUBLIC = {*_fourier.__all__, *_frequencies.__all__}

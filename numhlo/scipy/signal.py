@@ -1,8 +1,8 @@
 """`numhlo.scipy.signal`: SciPy's convolutions, correlations and filters, traced and outside tracing."""
 
 from numhlo.tracer.absent import raise_absent as _raise_absent
-from numhlo.tracer.namespace import signals as _signals
-from numhlo.tracer.namespace.signals import *  # noqa: F403
+from numhlo.tracer.namespace.signals import convolutions as _signals
+from numhlo.tracer.namespace.signals.convolutions import *  # noqa: F403
 from numhlo.tracer.scientific import filters as _filters
 from numhlo.tracer.scientific import short_time as _short_time
 from numhlo.tracer.scientific import spectra as _spectra

@@ -1,16 +1,16 @@
 """`numhlo.scipy.special`: SciPy's special functions, traced and outside tracing on the same definitions."""
 
 from numhlo.tracer.absent import raise_absent as _raise_absent
-from numhlo.tracer.namespace import special_bessel as _bessel
-from numhlo.tracer.namespace import special_counting as _counting
-from numhlo.tracer.namespace import special_functions as _functions
-from numhlo.tracer.namespace import special_gamma as _gamma
-from numhlo.tracer.namespace import special_normal as _normal
-from numhlo.tracer.namespace.special_bessel import *  # noqa: F403
-from numhlo.tracer.namespace.special_counting import *  # noqa: F403
-from numhlo.tracer.namespace.special_functions import *  # noqa: F403
-from numhlo.tracer.namespace.special_gamma import *  # noqa: F403
-from numhlo.tracer.namespace.special_normal import *  # noqa: F403
+from numhlo.tracer.namespace.special import bessel as _bessel
+from numhlo.tracer.namespace.special import counting as _counting
+from numhlo.tracer.namespace.special import gamma as _gamma
+from numhlo.tracer.namespace.special import normal as _normal
+from numhlo.tracer.namespace.special import widely_used as _functions
+from numhlo.tracer.namespace.special.bessel import *  # noqa: F403
+from numhlo.tracer.namespace.special.counting import *  # noqa: F403
+from numhlo.tracer.namespace.special.gamma import *  # noqa: F403
+from numhlo.tracer.namespace.special.normal import *  # noqa: F403
+from numhlo.tracer.namespace.special.widely_used import *  # noqa: F403
 from numhlo.tracer.scientific import special_integrals as _integrals
 from numhlo.tracer.scientific.special_integrals import *  # noqa: F403
 from numhlo.tracer.sources import cite as _cite

@@ -11,7 +11,6 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError
-from numhlo.tracer.namespace.axis_order import moveaxis
 from numhlo.tracer.namespace.core import (
     FUNCTIONS,
     as_arrays,
@@ -25,6 +24,7 @@ from numhlo.tracer.namespace.core import (
     shape_of,
 )
 from numhlo.tracer.namespace.index_items import unshared
+from numhlo.tracer.namespace.shapes.axis_order import moveaxis
 from numhlo.tracer.plain_python.stand_ins import stands_for
 from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.trace import current_trace

@@ -14,8 +14,8 @@ from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError
 from numhlo.tracer.named_axes import AxisName, Collective, bind_collective, refuse_groups, size_of
 from numhlo.tracer.namespace.core import asarray, normalize_axis, shape_of
-from numhlo.tracer.namespace.indexing import take
-from numhlo.tracer.namespace.manipulation import reshape
+from numhlo.tracer.namespace.indexed.indexing import take
+from numhlo.tracer.namespace.shapes.manipulation import reshape
 from numhlo.tracer.trees.pytrees import tree_map
 
 __all__ = [

@@ -20,10 +20,10 @@ from numhlo.tracer.bind import bind1, trace_region
 from numhlo.tracer.callbacks import debug_print
 from numhlo.tracer.namespace.core import asarray, convert, shape_of
 from numhlo.tracer.namespace.eager import runs_anywhere
-from numhlo.tracer.namespace.lax_arithmetic import integer_pow
-from numhlo.tracer.namespace.lax_ops import div, lt, sqrt
-from numhlo.tracer.namespace.lax_window_arguments import padtype_to_pads
-from numhlo.tracer.namespace.manipulation import shape_tuple
+from numhlo.tracer.namespace.lax.arithmetic import integer_pow
+from numhlo.tracer.namespace.lax.elementwise import div, lt, sqrt
+from numhlo.tracer.namespace.lax.window_arguments import padtype_to_pads
+from numhlo.tracer.namespace.shapes.manipulation import shape_tuple
 from numhlo.tracer.transformations.vectorizing import vmap
 
 __all__ = [

@@ -20,28 +20,16 @@ from numhlo.tracer.aliasing.memory_flags import MemoryFlags
 from numhlo.tracer.aliasing.special_views import Part, view_bits
 from numhlo.tracer.aliasing.views import Reshape, strides_of, view_transpose
 from numhlo.tracer.lost_slopes import loses_slope
-from numhlo.tracer.namespace import (
-    axis_order,
-    core,
-    cumulative,
-    editing,
-    elementwise,
-    index_items,
-    indexing,
-    linear_algebra,
-    manipulation,
-    matrix_products,
-    moments,
-    rearranging,
-    reductions,
-    rounding,
-    searching,
-    selection,
-    sorting,
-)
-from numhlo.tracer.namespace.at import At
+from numhlo.tracer.namespace import core, cumulative, elementwise, index_items, moments, reductions, rounding
 from numhlo.tracer.namespace.core import FUNCTIONS, as_dtype, convert
+from numhlo.tracer.namespace.edits import editing, rearranging
 from numhlo.tracer.namespace.index_items import trace_for
+from numhlo.tracer.namespace.indexed import indexing
+from numhlo.tracer.namespace.indexed.at import At
+from numhlo.tracer.namespace.linalg import matrix_products
+from numhlo.tracer.namespace.linalg import products as linear_algebra
+from numhlo.tracer.namespace.ordering import searching, selection, sorting
+from numhlo.tracer.namespace.shapes import axis_order, manipulation
 from numhlo.tracer.scipy_functions import apply_foreign
 from numhlo.tracer.semantics import are_arrays_immutable, refuse_write
 from numhlo.tracer.trace import Tracer, current_trace

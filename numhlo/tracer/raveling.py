@@ -13,8 +13,8 @@ from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.core import asarray, convert, extent_product, reshape_to, result_dtype, shape_of, spelling
 from numhlo.tracer.namespace.eager import operand_of, runs_anywhere
-from numhlo.tracer.namespace.joining import concatenate_arrays
-from numhlo.tracer.namespace.lax_joining import slice_in_dim
+from numhlo.tracer.namespace.lax.joining import slice_in_dim
+from numhlo.tracer.namespace.shapes.joining import concatenate_arrays
 from numhlo.tracer.trees.pytrees import tree_flatten, tree_unflatten
 
 __all__ = ["ravel_pytree"]

@@ -17,8 +17,6 @@ from numhlo.tracer.control_flow.loops import while_loop
 from numhlo.tracer.control_flow.scan import scan
 from numhlo.tracer.namespace import cumulative, reductions, segments
 from numhlo.tracer.namespace import elementwise as ufuncs
-from numhlo.tracer.namespace.at import update_in_place
-from numhlo.tracer.namespace.axis_order import moveaxis
 from numhlo.tracer.namespace.core import (
     Unsized,
     asarray,
@@ -32,11 +30,13 @@ from numhlo.tracer.namespace.core import (
     shape_of,
 )
 from numhlo.tracer.namespace.elementwise import METHODS, Ufunc, store
-from numhlo.tracer.namespace.elementwise_rules import select
 from numhlo.tracer.namespace.index_items import as_traced
-from numhlo.tracer.namespace.indexing import is_traced_mask, take
-from numhlo.tracer.namespace.joining import concatenate_arrays
-from numhlo.tracer.namespace.places import has_selected, set_at, with_masks
+from numhlo.tracer.namespace.indexed.at import update_in_place
+from numhlo.tracer.namespace.indexed.indexing import is_traced_mask, take
+from numhlo.tracer.namespace.indexed.places import has_selected, set_at, with_masks
+from numhlo.tracer.namespace.rules.elementwise import select
+from numhlo.tracer.namespace.shapes.axis_order import moveaxis
+from numhlo.tracer.namespace.shapes.joining import concatenate_arrays
 from numhlo.tracer.trace import Tracer
 
 REDUCTIONS: dict[Ufunc, Callable[..., Any]] = {

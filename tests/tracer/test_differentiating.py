@@ -19,7 +19,7 @@ from numhlo import lax
 from numhlo.compat import jax as compat
 from numhlo.lowering.ir.errors import ArgumentError, ConcretizationError, DTypeError, ShapeError, UnsupportedError
 from numhlo.scipy import special
-from numhlo.tracer.namespace.special import composite
+from numhlo.tracer.namespace.named_functions import composite
 from numhlo.tracer.transformations.differentiating import stop_gradient
 
 pytestmark = pytest.mark.usefixtures("first_answers")

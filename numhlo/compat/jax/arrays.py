@@ -13,9 +13,9 @@ import numpy as np
 
 from numhlo.compat.jax.processor import Device
 from numhlo.tracer import array as mutable
-from numhlo.tracer.namespace.at import At, Rules
 from numhlo.tracer.namespace.core import contains_tracer
 from numhlo.tracer.namespace.index_items import as_traced
+from numhlo.tracer.namespace.indexed.at import At, Rules
 from numhlo.tracer.namespace.weak_numbers import with_weak_numbers
 from numhlo.tracer.semantics import immutable_arrays, refuse_write
 from numhlo.tracer.trace import Tracer

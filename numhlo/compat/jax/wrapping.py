@@ -11,8 +11,8 @@ from numhlo.compat.jax.arrays import immutably, thawed
 from numhlo.tracer.namespace.core import asarray
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.elementwise import Ufunc
-from numhlo.tracer.namespace.index_brackets import Grid, Joiner
 from numhlo.tracer.namespace.index_items import new_array
+from numhlo.tracer.namespace.indexed.index_brackets import Grid, Joiner
 from numhlo.tracer.semantics import immutable_arrays, refuse_write
 from numhlo.tracer.trees.pytrees import tree_map
 

@@ -29,7 +29,7 @@ from numhlo.tracer.control_flow.branches import cond
 from numhlo.tracer.control_flow.loops import fori_loop, while_loop
 from numhlo.tracer.namespace import elementwise
 from numhlo.tracer.namespace.core import convert, is_weak, result_dtype
-from numhlo.tracer.namespace.searching import where
+from numhlo.tracer.namespace.ordering.searching import where
 from numhlo.tracer.trace import Tracer
 from numhlo.tracer.trees.pytrees import tree_map
 

@@ -13,10 +13,10 @@ from numhlo.tracer.batching.table import Lanes, spread
 from numhlo.tracer.named_axes import Collective, bind_collective, is_batched_axis
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import reductions
-from numhlo.tracer.namespace.axis_order import moveaxis
 from numhlo.tracer.namespace.core import expand, full_of, shape_of
-from numhlo.tracer.namespace.indexing import take
-from numhlo.tracer.namespace.searching import where
+from numhlo.tracer.namespace.indexed.indexing import take
+from numhlo.tracer.namespace.ordering.searching import where
+from numhlo.tracer.namespace.shapes.axis_order import moveaxis
 
 
 def batch_collective(op: Op, collective: Collective, operands: Sequence[Lanes], size: int) -> list[Lanes]:

@@ -11,7 +11,7 @@ from numhlo.lowering.ops import contraction
 from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers
 from numhlo.tracer.batching.table import BATCHING, Environment, Lanes
 from numhlo.tracer.bind import bind1
-from numhlo.tracer.namespace.axis_order import moveaxis
+from numhlo.tracer.namespace.shapes.axis_order import moveaxis
 
 
 @BATCHING.register(contraction.DOT_GENERAL)

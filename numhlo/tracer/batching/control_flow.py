@@ -35,10 +35,10 @@ from numhlo.tracer.bind import bind, trace_function, trace_region
 from numhlo.tracer.callbacks import call_with_lanes
 from numhlo.tracer.custom_rules import CustomRule, bind_with_rule, custom_rule
 from numhlo.tracer.named_axes import collective_of, uses_batched_axis
-from numhlo.tracer.namespace.axis_order import moveaxis
 from numhlo.tracer.namespace.core import broadcast_to_shape, expand, reshape_to, shape_of
-from numhlo.tracer.namespace.joining import concatenate_arrays
-from numhlo.tracer.namespace.lax_joining import slice_in_dim
+from numhlo.tracer.namespace.lax.joining import slice_in_dim
+from numhlo.tracer.namespace.shapes.axis_order import moveaxis
+from numhlo.tracer.namespace.shapes.joining import concatenate_arrays
 from numhlo.tracer.replay import replay_op
 
 

@@ -16,7 +16,7 @@ from numhlo.tracer.batching.control_flow import map_lanes
 from numhlo.tracer.batching.table import BATCHING, Environment, Lanes, all_mapped, spread
 from numhlo.tracer.bind import bind, bind1
 from numhlo.tracer.namespace.core import convert, expand
-from numhlo.tracer.namespace.joining import concatenate_arrays
+from numhlo.tracer.namespace.shapes.joining import concatenate_arrays
 from numhlo.tracer.replay import replay_region
 
 

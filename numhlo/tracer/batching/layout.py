@@ -12,7 +12,7 @@ from numhlo.lowering.ops import layout
 from numhlo.tracer.batching.table import BATCHING, Environment, Lanes, all_mapped, spread
 from numhlo.tracer.bind import bind
 from numhlo.tracer.namespace.core import broadcast_to_shape, full_of, reshape_to, shape_of
-from numhlo.tracer.namespace.elementwise_rules import select
+from numhlo.tracer.namespace.rules.elementwise import select
 
 
 def _shifted(axes: Sequence[int]) -> tuple[int, ...]:

@@ -14,8 +14,8 @@ from numhlo.lowering.ops.window_geometry import as_array, as_pairs
 from numhlo.tracer.batching.control_flow import map_lanes
 from numhlo.tracer.batching.table import BATCHING, Environment, Lanes, all_mapped, spread
 from numhlo.tracer.bind import bind, bind1
-from numhlo.tracer.namespace.axis_order import moveaxis
 from numhlo.tracer.namespace.core import reshape_to, shape_of
+from numhlo.tracer.namespace.shapes.axis_order import moveaxis
 from numhlo.tracer.replay import replay_region
 
 

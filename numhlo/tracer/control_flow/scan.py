@@ -27,8 +27,8 @@ from numhlo.tracer.control_flow.bodies import (
     weak_argument,
 )
 from numhlo.tracer.control_flow.loops import find_carry_types
-from numhlo.tracer.namespace import axis_order, joining, manipulation
 from numhlo.tracer.namespace.core import asarray, convert, normalize_axis, shape_of
+from numhlo.tracer.namespace.shapes import axis_order, joining, manipulation
 from numhlo.tracer.trace import Trace, current_trace
 from numhlo.tracer.trees.pytree_paths import leaf_paths
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_map, tree_structure, tree_unflatten

@@ -14,7 +14,7 @@ from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.differentiation.table import JVP, TRANSPOSE, add_tangents, linear_operand
 from numhlo.tracer.namespace.core import convert
-from numhlo.tracer.namespace.linear_algebra import contract
+from numhlo.tracer.namespace.linalg.products import contract
 from numhlo.tracer.replay import replay_op
 
 

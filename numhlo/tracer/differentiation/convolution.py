@@ -16,8 +16,8 @@ from numhlo.tracer.batching.windows import merge_axes, split_axis
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.differentiation.contraction import jvp_bilinear
 from numhlo.tracer.differentiation.table import JVP, TRANSPOSE, linear_operand
-from numhlo.tracer.namespace.axis_order import moveaxis
 from numhlo.tracer.namespace.core import convert
+from numhlo.tracer.namespace.shapes.axis_order import moveaxis
 
 JVP.register(convolution.CONVOLUTION)(jvp_bilinear)
 

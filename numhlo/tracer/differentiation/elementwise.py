@@ -25,8 +25,8 @@ from numhlo.tracer.differentiation.table import (
 )
 from numhlo.tracer.namespace import reductions
 from numhlo.tracer.namespace.core import broadcast_to_shape, convert, full_of, shape_of
-from numhlo.tracer.namespace.elementwise_rules import compare, constant, select
-from numhlo.tracer.namespace.special import composite
+from numhlo.tracer.namespace.named_functions import composite
+from numhlo.tracer.namespace.rules.elementwise import compare, constant, select
 
 
 def mul(x: Any, y: Any) -> Any:

@@ -13,8 +13,8 @@ from numhlo.lowering.ops import fourier, layout
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.differentiation.table import JVP, TRANSPOSE
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import matrices as m
 from numhlo.tracer.namespace.core import broadcast_to_shape, shape_of
+from numhlo.tracer.namespace.linalg import matrices as m
 from numhlo.tracer.replay import replay_op
 
 

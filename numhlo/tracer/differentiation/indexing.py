@@ -14,8 +14,8 @@ from numhlo.lowering.ops.dimension_numbers import GatherDimensionNumbers
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.differentiation.table import JVP, TILING, TRANSPOSE, Patch, instantiate, zeros_of
 from numhlo.tracer.differentiation.tiles import Tiles, tile_at, tiles_of
-from numhlo.tracer.namespace.advanced_indexing import combiner_region
 from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, full_of, shape_of
+from numhlo.tracer.namespace.indexed.advanced_indexing import combiner_region
 from numhlo.tracer.replay import replay_op
 
 

@@ -22,7 +22,7 @@ from numhlo.tracer.differentiation.linear_algebra import tangent_of_cholesky, ta
 from numhlo.tracer.differentiation.reflectors import jvp_geqrf, jvp_orgqr
 from numhlo.tracer.differentiation.table import add_tangents
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import matrices as m
+from numhlo.tracer.namespace.linalg import matrices as m
 
 Rule = Callable[[Op, list[Any], list[Any], list[Any]], Sequence[Any]]
 TARGET = re.compile(r"lapack_[sdcz](\w+)_ffi")

@@ -15,7 +15,7 @@ from numhlo.lowering.ops import linear_algebra
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.differentiation.table import JVP, TRANSPOSE, add_tangents, linear_operand
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import matrices as m
+from numhlo.tracer.namespace.linalg import matrices as m
 
 
 def hermitian_part(x: Any) -> Any:

@@ -13,8 +13,8 @@ from typing import Any
 
 from numhlo.lowering.ir import TensorType
 from numhlo.tracer.namespace.core import reshape_to
-from numhlo.tracer.namespace.joining import concatenate_arrays
-from numhlo.tracer.namespace.lax_joining import slice_in_dim
+from numhlo.tracer.namespace.lax.joining import slice_in_dim
+from numhlo.tracer.namespace.shapes.joining import concatenate_arrays
 
 MOST_RESIDUALS = 256
 """Arrays that a shared function may hand to its linear half, from where on small ones go together."""

@@ -22,10 +22,10 @@ from numhlo.tracer.differentiation.scalar_bodies import (
     with_initial,
 )
 from numhlo.tracer.differentiation.table import JOINT, TRANSPOSE, Environment, Walker
-from numhlo.tracer.namespace.advanced_indexing import along_axis_items, gather_points
 from numhlo.tracer.namespace.core import broadcast_to_shape, convert, expand, reshape_to, shape_of
-from numhlo.tracer.namespace.elementwise_rules import compare
 from numhlo.tracer.namespace.index_items import as_traced
+from numhlo.tracer.namespace.indexed.advanced_indexing import along_axis_items, gather_points
+from numhlo.tracer.namespace.rules.elementwise import compare
 from numhlo.tracer.replay import replay_op, replay_region
 
 

@@ -15,8 +15,8 @@ from typing import Any
 from numhlo.lowering.ir import Op
 from numhlo.tracer.differentiation.factorizations import tangents_of_qr
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import matrices as m
 from numhlo.tracer.namespace.core import shape_of
+from numhlo.tracer.namespace.linalg import matrices as m
 
 EVERY = slice(None)
 

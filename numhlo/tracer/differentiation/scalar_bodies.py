@@ -16,7 +16,7 @@ from numhlo.tracer.batching.table import Lanes, batch_body, spread
 from numhlo.tracer.bind import bind1, trace_function
 from numhlo.tracer.differentiation.table import Dual, Environment, Walker
 from numhlo.tracer.namespace.core import broadcast_to_shape, reshape_to, shape_of
-from numhlo.tracer.namespace.joining import concatenate_arrays
+from numhlo.tracer.namespace.shapes.joining import concatenate_arrays
 
 Combine = Callable[[Sequence[Any], Sequence[Any]], list[Any]]
 

@@ -27,10 +27,10 @@ from numhlo.tracer.differentiation.indexing import patch_cleared
 from numhlo.tracer.differentiation.scalar_bodies import Combine, body_op, part, tangents_through
 from numhlo.tracer.differentiation.table import JOINT, TRANSPOSE, Environment, Walker, instantiate
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace.advanced_indexing import combiner_region
 from numhlo.tracer.namespace.core import convert, full_of, reshape_to, shape_of
-from numhlo.tracer.namespace.joining import concatenate_arrays
-from numhlo.tracer.namespace.sorting import sort_together
+from numhlo.tracer.namespace.indexed.advanced_indexing import combiner_region
+from numhlo.tracer.namespace.ordering.sorting import sort_together
+from numhlo.tracer.namespace.shapes.joining import concatenate_arrays
 from numhlo.tracer.replay import replay_op
 from numhlo.tracer.staging import known_value
 

@@ -22,8 +22,8 @@ from numhlo.tracer.custom_rules import CustomRule, bind_with_rule
 from numhlo.tracer.differentiation.table import Dual, Walker, add_tangents, instantiate
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.core import full_of
-from numhlo.tracer.namespace.special import composite
-from numhlo.tracer.namespace.special_functions import xlog1py, xlogy
+from numhlo.tracer.namespace.named_functions import composite
+from numhlo.tracer.namespace.special.widely_used import xlog1py, xlogy
 from numhlo.tracer.replay import replay_op
 
 Partial = Callable[..., Any]

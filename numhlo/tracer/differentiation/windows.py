@@ -29,10 +29,10 @@ from numhlo.tracer.differentiation.scalar_bodies import (
     with_initial,
 )
 from numhlo.tracer.differentiation.table import ADDING, JOINT, TRANSPOSE, Environment, Walker, add_results, instantiate
-from numhlo.tracer.namespace.advanced_indexing import gather_points
 from numhlo.tracer.namespace.core import broadcast_to_shape, convert, full_of, reshape_to
-from numhlo.tracer.namespace.elementwise_rules import compare, constant, select
 from numhlo.tracer.namespace.index_items import Points, as_traced
+from numhlo.tracer.namespace.indexed.advanced_indexing import gather_points
+from numhlo.tracer.namespace.rules.elementwise import compare, constant, select
 from numhlo.tracer.replay import replay_body, replay_op, replay_region
 
 INDEX = np.dtype(np.int64)

@@ -13,9 +13,9 @@ import numpy as np
 from numhlo.tracer.distributions.closed import HALF_LOG_TAU
 from numhlo.tracer.distributions.family import Continuous
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace.special_functions import gammaln, xlog1py, xlogy
-from numhlo.tracer.namespace.special_gamma import betainc, betaln, gammainc, gammaincc
-from numhlo.tracer.namespace.special_normal import log_ndtr
+from numhlo.tracer.namespace.special.gamma import betainc, betaln, gammainc, gammaincc
+from numhlo.tracer.namespace.special.normal import log_ndtr
+from numhlo.tracer.namespace.special.widely_used import gammaln, xlog1py, xlogy
 
 __all__ = ["beta", "chi2", "gamma", "gennorm", "t", "truncnorm"]
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from numhlo.tracer.distributions.family import Dense, Invertible
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise as ufuncs
-from numhlo.tracer.namespace.special_bessel import i0e
+from numhlo.tracer.namespace.special.bessel import i0e
 
 __all__ = ["vonmises", "wrapcauchy"]
 

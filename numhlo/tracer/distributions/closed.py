@@ -14,9 +14,9 @@ from numhlo.lowering.ops import elementwise as ops
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.distributions.family import Invertible, expm1
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace.special_bessel import ndtri
-from numhlo.tracer.namespace.special_functions import logit
-from numhlo.tracer.namespace.special_normal import log_ndtr, ndtr
+from numhlo.tracer.namespace.special.bessel import ndtri
+from numhlo.tracer.namespace.special.normal import log_ndtr, ndtr
+from numhlo.tracer.namespace.special.widely_used import logit
 
 __all__ = ["cauchy", "expon", "gumbel_l", "gumbel_r", "laplace", "logistic", "norm", "pareto", "uniform"]
 

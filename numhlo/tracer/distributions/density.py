@@ -12,14 +12,17 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError, UnsupportedError
 from numhlo.tracer.distributions.closed import HALF_LOG_TAU
 from numhlo.tracer.linear_algebra.scipy_solving import cholesky, solve_triangular
-from numhlo.tracer.namespace import axis_order, diagonals, manipulation, reductions, statistics
 from numhlo.tracer.namespace import elementwise as ufuncs
+from numhlo.tracer.namespace import reductions
 from numhlo.tracer.namespace.core import asarray, convert, full_of, reshape_to
+from numhlo.tracer.namespace.creation import diagonals
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.index_items import as_traced
-from numhlo.tracer.namespace.solving import inv
-from numhlo.tracer.namespace.special_functions import logsumexp
-from numhlo.tracer.namespace.special_normal import ndtr
+from numhlo.tracer.namespace.linalg.solving import inv
+from numhlo.tracer.namespace.shapes import axis_order, manipulation
+from numhlo.tracer.namespace.special.normal import ndtr
+from numhlo.tracer.namespace.special.widely_used import logsumexp
+from numhlo.tracer.namespace.statistics import covariance as statistics
 from numhlo.tracer.sampling.continuous import multivariate_normal
 from numhlo.tracer.sampling.discrete import choice
 from numhlo.tracer.sampling.keys import split

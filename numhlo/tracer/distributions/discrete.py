@@ -11,8 +11,8 @@ import numpy as np
 
 from numhlo.tracer.distributions.family import Countable, Discrete, expm1
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace.special_functions import gammaln, xlog1py, xlogy
-from numhlo.tracer.namespace.special_gamma import betainc, betaln, gammainc, gammaincc
+from numhlo.tracer.namespace.special.gamma import betainc, betaln, gammainc, gammaincc
+from numhlo.tracer.namespace.special.widely_used import gammaln, xlog1py, xlogy
 
 __all__ = ["bernoulli", "betabinom", "binom", "geom", "nbinom", "poisson"]
 

@@ -12,8 +12,8 @@ from numhlo.lowering.ir.errors import ShapeError
 from numhlo.tracer.distributions.closed import HALF_LOG_TAU
 from numhlo.tracer.linear_algebra.scipy_solving import cholesky, solve_triangular
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import diagonals, manipulation, reductions
 from numhlo.tracer.namespace import elementwise as ufuncs
+from numhlo.tracer.namespace import reductions
 from numhlo.tracer.namespace.core import (
     asarray,
     broadcast_shapes,
@@ -22,11 +22,13 @@ from numhlo.tracer.namespace.core import (
     reshape_to,
     result_dtype,
 )
+from numhlo.tracer.namespace.creation import diagonals
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.index_items import as_traced
-from numhlo.tracer.namespace.joining import concatenate_arrays
-from numhlo.tracer.namespace.searching import where
-from numhlo.tracer.namespace.special_functions import gammaln, xlogy
+from numhlo.tracer.namespace.ordering.searching import where
+from numhlo.tracer.namespace.shapes import manipulation
+from numhlo.tracer.namespace.shapes.joining import concatenate_arrays
+from numhlo.tracer.namespace.special.widely_used import gammaln, xlogy
 
 __all__ = ["dirichlet", "multinomial", "multivariate_normal"]
 

@@ -13,13 +13,16 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError, UnsupportedError
-from numhlo.tracer.namespace import axis_order, cumulative, indexing, moments, reductions, searching, sorting
 from numhlo.tracer.namespace import building as b
+from numhlo.tracer.namespace import cumulative, moments, reductions
 from numhlo.tracer.namespace import elementwise as ufuncs
 from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, full_of, normalize_axis, reshape_to
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.index_items import as_traced
-from numhlo.tracer.namespace.joining import concatenate
+from numhlo.tracer.namespace.indexed import indexing
+from numhlo.tracer.namespace.ordering import searching, sorting
+from numhlo.tracer.namespace.shapes import axis_order
+from numhlo.tracer.namespace.shapes.joining import concatenate
 
 __all__ = ["mode", "rankdata", "sem"]
 

@@ -14,12 +14,13 @@ from numhlo.tracer.bind import bind
 from numhlo.tracer.differentiation.linear_algebra import hermitian_part
 from numhlo.tracer.linear_algebra.pivoting import columns_by_length, permutation_of
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import elementwise, norms
-from numhlo.tracer.namespace import matrices as m
+from numhlo.tracer.namespace import elementwise
 from numhlo.tracer.namespace.core import asarray, convert, reshape_to, shape_of
 from numhlo.tracer.namespace.eager import runs_anywhere
-from numhlo.tracer.namespace.factoring import as_matrices
-from numhlo.tracer.namespace.manipulation import shape_tuple
+from numhlo.tracer.namespace.linalg import matrices as m
+from numhlo.tracer.namespace.linalg import norms
+from numhlo.tracer.namespace.linalg.factoring import as_matrices
+from numhlo.tracer.namespace.shapes.manipulation import shape_tuple
 
 __all__ = ["FftType", "RandomAlgorithm", "fft", "rng_bit_generator"]
 

@@ -14,13 +14,15 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ShapeError, UnsupportedError
 from numhlo.tracer.control_flow.loops import fori_loop
 from numhlo.tracer.control_flow.scan import scan
-from numhlo.tracer.namespace import axis_order, building, elementwise, lax_slices
-from numhlo.tracer.namespace import matrices as m
+from numhlo.tracer.namespace import building, elementwise
 from numhlo.tracer.namespace.core import broadcast_to_shape, expand, shape_of
 from numhlo.tracer.namespace.eager import runs_anywhere
-from numhlo.tracer.namespace.factoring import as_matrices, inexact
-from numhlo.tracer.namespace.joining import concatenate_arrays
-from numhlo.tracer.namespace.searching import where
+from numhlo.tracer.namespace.lax import slices as lax_slices
+from numhlo.tracer.namespace.linalg import matrices as m
+from numhlo.tracer.namespace.linalg.factoring import as_matrices, inexact
+from numhlo.tracer.namespace.ordering.searching import where
+from numhlo.tracer.namespace.shapes import axis_order
+from numhlo.tracer.namespace.shapes.joining import concatenate_arrays
 
 __all__ = ["cholesky_update", "householder_product", "ormqr", "symmetric_product", "tridiagonal_solve"]
 

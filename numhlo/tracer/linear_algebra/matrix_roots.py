@@ -14,11 +14,11 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.tracer.control_flow.loops import fori_loop
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import matrices as m
 from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, expand, shape_of
 from numhlo.tracer.namespace.eager import runs_anywhere
-from numhlo.tracer.namespace.factoring import as_matrices
-from numhlo.tracer.namespace.lax_slices import dynamic_index_in_dim
+from numhlo.tracer.namespace.lax.slices import dynamic_index_in_dim
+from numhlo.tracer.namespace.linalg import matrices as m
+from numhlo.tracer.namespace.linalg.factoring import as_matrices
 
 __all__ = ["sqrtm"]
 

@@ -12,9 +12,9 @@ from numhlo.lowering.ops.factorization_decompositions import lapack_attributes
 from numhlo.tracer.bind import bind
 from numhlo.tracer.control_flow.loops import fori_loop
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import matrices as m
 from numhlo.tracer.namespace.core import broadcast_to_shape, convert, full_of, reshape_to, shape_of
-from numhlo.tracer.namespace.indexing import take_along_axis
+from numhlo.tracer.namespace.indexed.indexing import take_along_axis
+from numhlo.tracer.namespace.linalg import matrices as m
 from numhlo.tracer.namespace.reductions import sum as sum_over
 from numhlo.tracer.transformations.differentiating import stop_gradient
 

@@ -15,8 +15,7 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.tracer.linear_algebra.pivoting import columns_by_length
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import elementwise, factoring, reductions
-from numhlo.tracer.namespace import matrices as m
+from numhlo.tracer.namespace import elementwise, reductions
 from numhlo.tracer.namespace.core import (
     asarray,
     broadcast_to_shape,
@@ -26,9 +25,11 @@ from numhlo.tracer.namespace.core import (
     shape_of,
 )
 from numhlo.tracer.namespace.eager import runs_anywhere
-from numhlo.tracer.namespace.factoring import as_matrices, inexact
 from numhlo.tracer.namespace.index_items import as_traced
-from numhlo.tracer.namespace.joining import concatenate_arrays
+from numhlo.tracer.namespace.linalg import factoring
+from numhlo.tracer.namespace.linalg import matrices as m
+from numhlo.tracer.namespace.linalg.factoring import as_matrices, inexact
+from numhlo.tracer.namespace.shapes.joining import concatenate_arrays
 from numhlo.tracer.trace import Tracer
 
 __all__ = [

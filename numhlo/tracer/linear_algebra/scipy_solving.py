@@ -14,8 +14,7 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.tracer.linear_algebra.pivoting import permutation_of
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import elementwise, solving
-from numhlo.tracer.namespace import matrices as m
+from numhlo.tracer.namespace import elementwise
 from numhlo.tracer.namespace.core import (
     asarray,
     broadcast_shapes,
@@ -25,9 +24,11 @@ from numhlo.tracer.namespace.core import (
     shape_of,
 )
 from numhlo.tracer.namespace.eager import runs_anywhere
-from numhlo.tracer.namespace.factoring import as_matrices, inexact
 from numhlo.tracer.namespace.index_items import as_traced
-from numhlo.tracer.namespace.searching import where
+from numhlo.tracer.namespace.linalg import matrices as m
+from numhlo.tracer.namespace.linalg import solving
+from numhlo.tracer.namespace.linalg.factoring import as_matrices, inexact
+from numhlo.tracer.namespace.ordering.searching import where
 
 __all__ = [
     "cho_factor",

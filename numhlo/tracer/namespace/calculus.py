@@ -9,11 +9,9 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DTypeError
-from numhlo.tracer.namespace import advanced_indexing as advanced
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise as ufuncs
 from numhlo.tracer.namespace import reductions
-from numhlo.tracer.namespace.axis_order import moveaxis
 from numhlo.tracer.namespace.core import (
     SCALARS,
     asarray,
@@ -29,9 +27,11 @@ from numhlo.tracer.namespace.core import (
 )
 from numhlo.tracer.namespace.cumulative import cumsum
 from numhlo.tracer.namespace.index_items import as_traced
-from numhlo.tracer.namespace.joining import concatenate, stack
-from numhlo.tracer.namespace.searching import searchsorted
-from numhlo.tracer.namespace.sorting import argsort
+from numhlo.tracer.namespace.indexed import advanced_indexing as advanced
+from numhlo.tracer.namespace.ordering.searching import searchsorted
+from numhlo.tracer.namespace.ordering.sorting import argsort
+from numhlo.tracer.namespace.shapes.axis_order import moveaxis
+from numhlo.tracer.namespace.shapes.joining import concatenate, stack
 from numhlo.tracer.trace import Tracer
 
 NO_VALUE: Any = np._NoValue

@@ -12,7 +12,7 @@ from numhlo.lowering.ops.cumulative import make_cumulative
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.namespace.core import asarray, convert, full_of, implements, normalize_axis, reshape_to, shape_of
 from numhlo.tracer.namespace.elementwise import store
-from numhlo.tracer.namespace.joining import concatenate_arrays
+from numhlo.tracer.namespace.shapes.joining import concatenate_arrays
 
 __all__ = [
     "cumprod",

@@ -26,8 +26,8 @@ from numhlo.tracer.namespace.core import (
     shape_of,
     spelling,
 )
-from numhlo.tracer.namespace.elementwise_rules import RULES
 from numhlo.tracer.namespace.index_items import unshared
+from numhlo.tracer.namespace.rules.elementwise import RULES
 from numhlo.tracer.namespace.weak_numbers import with_weak_numbers
 from numhlo.tracer.semantics import strict_integer_powers
 from numhlo.tracer.trace import Tracer, current_trace

@@ -21,7 +21,7 @@ from numhlo.tracer.aliasing.view_chains import view_slice, view_units
 from numhlo.tracer.aliasing.views import DynamicSlice, Reshape, Reverse, Slice
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.namespace.core import Unsized, asarray, convert, reshape_to, shape_of, spelling
-from numhlo.tracer.namespace.elementwise_rules import compare, constant, select
+from numhlo.tracer.namespace.rules.elementwise import compare, constant, select
 from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.trace import Trace, Tracer, current_trace
 

@@ -28,8 +28,8 @@ from numhlo.tracer.namespace.core import (
 )
 from numhlo.tracer.namespace.cumulative import accumulator_dtype
 from numhlo.tracer.namespace.elementwise import store
-from numhlo.tracer.namespace.elementwise_rules import compare, constant, select
 from numhlo.tracer.namespace.index_items import as_traced
+from numhlo.tracer.namespace.rules.elementwise import compare, constant, select
 
 __all__ = [
     "all",

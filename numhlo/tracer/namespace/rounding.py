@@ -16,7 +16,7 @@ from numhlo.tracer.namespace import weak_numbers
 from numhlo.tracer.namespace.core import asarray, convert, implements, shape_of
 from numhlo.tracer.namespace.elementwise import store
 from numhlo.tracer.namespace.index_items import as_traced, unshared
-from numhlo.tracer.namespace.searching import where
+from numhlo.tracer.namespace.ordering.searching import where
 from numhlo.tracer.trace import Tracer
 
 NO_VALUE: Any = np._NoValue

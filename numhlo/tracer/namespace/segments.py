@@ -10,13 +10,13 @@ import numpy as np
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DataDependentShapeError, DTypeError
 from numhlo.lowering.ops.cumulative import initial_value
-from numhlo.tracer.namespace import advanced_indexing as advanced
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import lax_reductions
 from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, full_of, shape_of, spelling
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.index_items import Points, as_traced, new_array, whole
-from numhlo.tracer.namespace.lax_arguments import GatherScatterMode
+from numhlo.tracer.namespace.indexed import advanced_indexing as advanced
+from numhlo.tracer.namespace.lax import reductions as lax_reductions
+from numhlo.tracer.namespace.lax.arguments import GatherScatterMode
 
 __all__ = ["segment_max", "segment_min", "segment_prod", "segment_sum"]
 

@@ -16,9 +16,9 @@ import numpy as np
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.tracer.arguments import WEAK
-from numhlo.tracer.namespace import special_functions
 from numhlo.tracer.namespace.core import FUNCTIONS, contains_tracer, convert
-from numhlo.tracer.namespace.special_gamma import gamma
+from numhlo.tracer.namespace.special import widely_used as special_functions
+from numhlo.tracer.namespace.special.gamma import gamma
 from numhlo.tracer.plain_python.stand_ins import add_items, as_number, is_unknown, stands_for
 from numhlo.tracer.trace import Tracer
 

@@ -16,7 +16,7 @@ import numpy as np
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.tracer.namespace.core import FUNCTIONS, Unsized, is_weak
-from numhlo.tracer.namespace.searching import where
+from numhlo.tracer.namespace.ordering.searching import where
 from numhlo.tracer.plain_python.stand_ins import MOST_ITEMS, as_number, is_long, is_unknown, stands_for
 from numhlo.tracer.trace import Tracer
 from numhlo.tracer.trees.pytrees import tree_flatten, tree_unflatten

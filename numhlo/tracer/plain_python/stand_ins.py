@@ -21,8 +21,8 @@ from numhlo.lowering.ir.errors import DTypeError, UnsupportedError
 from numhlo.tracer.aliasing.views import is_contiguous
 from numhlo.tracer.arguments import WEAK
 from numhlo.tracer.array import Array
-from numhlo.tracer.namespace import index_brackets
 from numhlo.tracer.namespace.core import FUNCTIONS, TRACEABLE, Unsized, contains_tracer, convert
+from numhlo.tracer.namespace.indexed import index_brackets
 from numhlo.tracer.trace import Tracer, current_trace
 
 MAKERS = frozenset({

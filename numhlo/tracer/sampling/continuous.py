@@ -14,9 +14,7 @@ import numpy as np
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import elementwise, lax_ops, matrix_products, standard_products
-from numhlo.tracer.namespace import matrices as m
-from numhlo.tracer.namespace.axis_order import matrix_transpose
+from numhlo.tracer.namespace import elementwise
 from numhlo.tracer.namespace.core import (
     asarray,
     broadcast_shapes,
@@ -26,9 +24,13 @@ from numhlo.tracer.namespace.core import (
     shape_of,
 )
 from numhlo.tracer.namespace.eager import runs_anywhere
-from numhlo.tracer.namespace.factoring import cholesky, eigh, qr, svd
 from numhlo.tracer.namespace.index_items import as_traced
-from numhlo.tracer.namespace.manipulation import shape_tuple
+from numhlo.tracer.namespace.lax import elementwise as lax_ops
+from numhlo.tracer.namespace.linalg import matrices as m
+from numhlo.tracer.namespace.linalg import matrix_products, standard_products
+from numhlo.tracer.namespace.linalg.factoring import cholesky, eigh, qr, svd
+from numhlo.tracer.namespace.shapes.axis_order import matrix_transpose
+from numhlo.tracer.namespace.shapes.manipulation import shape_tuple
 from numhlo.tracer.sampling.keys import as_key, draw_bits, several_keys
 
 __all__ = [

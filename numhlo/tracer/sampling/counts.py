@@ -14,12 +14,14 @@ import numpy as np
 
 from numhlo.tracer.control_flow.loops import while_loop
 from numhlo.tracer.control_flow.scan import scan
-from numhlo.tracer.namespace import axis_order, lax_ops, reductions
 from numhlo.tracer.namespace import building as b
+from numhlo.tracer.namespace import reductions
 from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, full_of, reshape_to, shape_of
 from numhlo.tracer.namespace.eager import runs_anywhere
-from numhlo.tracer.namespace.joining import concatenate_arrays
-from numhlo.tracer.namespace.manipulation import shape_tuple
+from numhlo.tracer.namespace.lax import elementwise as lax_ops
+from numhlo.tracer.namespace.shapes import axis_order
+from numhlo.tracer.namespace.shapes.joining import concatenate_arrays
+from numhlo.tracer.namespace.shapes.manipulation import shape_tuple
 from numhlo.tracer.sampling.continuous import draw_uniform, float_dtype, parameter, sample_shape
 from numhlo.tracer.sampling.keys import as_key, several_keys
 from numhlo.tracer.transformations.differentiating import stop_gradient

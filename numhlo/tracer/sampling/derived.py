@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import elementwise, norms
+from numhlo.tracer.namespace import elementwise
 from numhlo.tracer.namespace.core import (
     asarray,
     convert,
 )
 from numhlo.tracer.namespace.eager import runs_anywhere
-from numhlo.tracer.namespace.manipulation import shape_tuple
+from numhlo.tracer.namespace.linalg import norms
+from numhlo.tracer.namespace.shapes.manipulation import shape_tuple
 from numhlo.tracer.sampling.continuous import (
     draw_exponential,
     draw_normal,

@@ -12,20 +12,16 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ConcretizationError
-from numhlo.tracer.namespace import (
-    axis_order,
-    cumulative,
-    elementwise,
-    indexing,
-    lax_reductions,
-    rounding,
-    searching,
-)
 from numhlo.tracer.namespace import building as b
+from numhlo.tracer.namespace import cumulative, elementwise, rounding
 from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, full_of, reshape_to, shape_of
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.index_items import as_traced
-from numhlo.tracer.namespace.manipulation import shape_tuple
+from numhlo.tracer.namespace.indexed import indexing
+from numhlo.tracer.namespace.lax import reductions as lax_reductions
+from numhlo.tracer.namespace.ordering import searching
+from numhlo.tracer.namespace.shapes import axis_order
+from numhlo.tracer.namespace.shapes.manipulation import shape_tuple
 from numhlo.tracer.sampling.continuous import draw_gumbel, draw_uniform, is_high, parameter, sample_shape
 from numhlo.tracer.sampling.keys import as_key, draw_bits, several_keys
 from numhlo.tracer.trace import Tracer

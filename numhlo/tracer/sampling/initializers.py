@@ -14,13 +14,13 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError
-from numhlo.tracer.namespace import creation
 from numhlo.tracer.namespace import elementwise as ufuncs
-from numhlo.tracer.namespace.axis_order import moveaxis
 from numhlo.tracer.namespace.core import as_dtype, full_of, normalize_axis
+from numhlo.tracer.namespace.creation import filled as creation
 from numhlo.tracer.namespace.eager import operand_of
-from numhlo.tracer.namespace.lax_slices import dynamic_update_slice
-from numhlo.tracer.namespace.manipulation import reshape
+from numhlo.tracer.namespace.lax.slices import dynamic_update_slice
+from numhlo.tracer.namespace.shapes.axis_order import moveaxis
+from numhlo.tracer.namespace.shapes.manipulation import reshape
 from numhlo.tracer.sampling import continuous
 from numhlo.tracer.sampling.keys import split
 

@@ -20,8 +20,8 @@ from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.core import asarray, convert, expand, shape_of
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.index_items import as_traced
-from numhlo.tracer.namespace.joining import concatenate_arrays
-from numhlo.tracer.namespace.manipulation import shape_tuple
+from numhlo.tracer.namespace.shapes.joining import concatenate_arrays
+from numhlo.tracer.namespace.shapes.manipulation import shape_tuple
 
 __all__ = ["PRNGKey", "bits", "fold_in", "key", "key_data", "split", "wrap_key_data"]
 

@@ -13,12 +13,13 @@ import numpy as np
 
 from numhlo.tracer.control_flow.loops import while_loop
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import elementwise, norms, reductions
+from numhlo.tracer.namespace import elementwise, reductions
 from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, expand, full_of, reshape_to, shape_of
 from numhlo.tracer.namespace.eager import runs_anywhere
-from numhlo.tracer.namespace.manipulation import shape_tuple
-from numhlo.tracer.namespace.normalizations import softmax
-from numhlo.tracer.namespace.special import composite
+from numhlo.tracer.namespace.linalg import norms
+from numhlo.tracer.namespace.named_functions import composite
+from numhlo.tracer.namespace.networks.normalizations import softmax
+from numhlo.tracer.namespace.shapes.manipulation import shape_tuple
 from numhlo.tracer.sampling.continuous import (
     draw_exponential,
     draw_normal,

@@ -18,9 +18,9 @@ from numhlo.lowering.ir.errors import ArgumentError, ShapeError, UnsupportedErro
 from numhlo.lowering.ops.lazy_scipy import scipy_function
 from numhlo.tracer.array import Array
 from numhlo.tracer.control_flow.scan import scan
-from numhlo.tracer.namespace import padding
 from numhlo.tracer.namespace.core import contains_tracer, normalize_axis
 from numhlo.tracer.namespace.eager import runs_anywhere
+from numhlo.tracer.namespace.edits import padding
 from numhlo.tracer.scientific.operands import choice, converted, floating, traced
 from numhlo.tracer.trace import current_trace
 from numhlo.tracer.trees.pytrees import tree_map

@@ -13,9 +13,10 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ShapeError, UnsupportedError
-from numhlo.tracer.namespace import padding, signals
 from numhlo.tracer.namespace.core import convert, normalize_axes, normalize_axis
 from numhlo.tracer.namespace.eager import runs_anywhere
+from numhlo.tracer.namespace.edits import padding
+from numhlo.tracer.namespace.signals import convolutions as signals
 from numhlo.tracer.scientific.operands import choice, converted, traced
 
 __all__ = ["convolve", "convolve1d", "correlate", "correlate1d"]

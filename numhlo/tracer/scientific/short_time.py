@@ -12,8 +12,8 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError
-from numhlo.tracer.namespace import padding
 from numhlo.tracer.namespace.core import asarray, normalize_axis
+from numhlo.tracer.namespace.edits import padding
 from numhlo.tracer.scientific.filters import EXTENSIONS, scipys_outside_tracing
 from numhlo.tracer.scientific.operands import along_last, choice, converted, traced
 from numhlo.tracer.scientific.spectra import (

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.polynomial.polynomial import polyval
 
 from numhlo.tracer.namespace.eager import runs_anywhere
-from numhlo.tracer.namespace.special_bessel import expn
-from numhlo.tracer.namespace.special_functions import in_double
-from numhlo.tracer.namespace.special_gamma import real_operands
+from numhlo.tracer.namespace.special.bessel import expn
+from numhlo.tracer.namespace.special.gamma import real_operands
+from numhlo.tracer.namespace.special.widely_used import in_double
 from numhlo.tracer.scientific.operands import traced
 
 __all__ = ["dawsn", "exp1", "expi"]

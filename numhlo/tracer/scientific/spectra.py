@@ -13,8 +13,8 @@ import numpy as np
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ShapeError
 from numhlo.lowering.ops.lazy_scipy import scipy_function
-from numhlo.tracer.namespace import padding
 from numhlo.tracer.namespace.core import asarray, normalize_axis
+from numhlo.tracer.namespace.edits import padding
 from numhlo.tracer.scientific import filters
 from numhlo.tracer.scientific.operands import along_last, choice, converted, traced
 

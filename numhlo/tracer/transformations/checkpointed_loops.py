@@ -28,7 +28,7 @@ from numhlo.tracer.differentiation.activity import Activity
 from numhlo.tracer.differentiation.loops import Loop
 from numhlo.tracer.differentiation.table import Dual, Environment, Walker, instantiate
 from numhlo.tracer.namespace.core import asarray, convert, shape_of
-from numhlo.tracer.namespace.joining import concatenate
+from numhlo.tracer.namespace.shapes.joining import concatenate
 from numhlo.tracer.replay import replay_body, replay_function
 from numhlo.tracer.trace import current_trace
 from numhlo.tracer.transformations.checkpointing import checkpoint

@@ -13,7 +13,7 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DTypeError
 from numhlo.tracer.callable_arguments import require_callable
 from numhlo.tracer.namespace.core import asarray, reshape_to, shape_of
-from numhlo.tracer.namespace.diagonals import eye
+from numhlo.tracer.namespace.creation.diagonals import eye
 from numhlo.tracer.plain_python.plain_numpy import run_traced
 from numhlo.tracer.staging import ends_its_blocks, transformation
 from numhlo.tracer.transformations.derivative_arguments import chosen_places, require_inexact

@@ -17,7 +17,7 @@ from numhlo.tracer.differentiation.loops import Loop, split_loop
 from numhlo.tracer.differentiation.table import Walker, instantiate
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.core import full_of, shape_of
-from numhlo.tracer.namespace.lax_slices import dynamic_index_in_dim, dynamic_update_index_in_dim
+from numhlo.tracer.namespace.lax.slices import dynamic_index_in_dim, dynamic_update_index_in_dim
 from numhlo.tracer.replay import replay_function
 from numhlo.tracer.transformations.differentiating import LinearMap, apply_transposed, linearize_function
 

@@ -14,8 +14,8 @@ from numhlo.tracer.batching import control_flow
 from numhlo.tracer.batching.table import Lanes, batch_function, spread
 from numhlo.tracer.callable_arguments import require_callable
 from numhlo.tracer.named_axes import batching_axis, named_axis
-from numhlo.tracer.namespace.axis_order import moveaxis
 from numhlo.tracer.namespace.core import asarray, normalize_axis, shape_of
+from numhlo.tracer.namespace.shapes.axis_order import moveaxis
 from numhlo.tracer.plain_python.plain_numpy import run_traced
 from numhlo.tracer.staging import ends_its_blocks, known_value, stage, transformation
 from numhlo.tracer.trace import Tracer

@@ -1,0 +1,1 @@
+"""Arrays that are made: filled, from objects, of evenly spaced numbers, of indices."""

@@ -1,0 +1,1 @@
+"""Arrays with elements moved, repeated, added, taken out, packed."""

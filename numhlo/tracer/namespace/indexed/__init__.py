@@ -1,0 +1,1 @@
+"""NumPy's indexing, read and written, with known and traced indices, masks and bounds."""

@@ -1,0 +1,282 @@
+"""Functional updates, ``x.at[index].add(value)``: the result is a new array and ``x`` stays as it was.
+
+Each is a copy, then the write that `indexing` does. Outside tracing the same code runs in a trace that carries values,
+so both agree. Names and modes are JAX's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from numhlo.lowering.ir import capture_location, tensor_type_of
+from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.lowering.ir.scoped_values import with_own_bindings
+from numhlo.tracer.array import Array
+from numhlo.tracer.bind import new_trace
+from numhlo.tracer.namespace import building as b
+from numhlo.tracer.namespace.building import select
+from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, full_of, reshape_to
+from numhlo.tracer.namespace.elementwise import add, divide, maximum, minimum, multiply, negative, power
+from numhlo.tracer.namespace.index_items import (
+    NewAxis,
+    Points,
+    Position,
+    as_traced,
+    basic_view,
+    is_point,
+    normalize_index,
+    strip_leading,
+)
+from numhlo.tracer.namespace.indexed import advanced_indexing as advanced
+from numhlo.tracer.namespace.indexed.indexing import get_item, is_traced_mask, masked_values, set_item, unsized_part
+from numhlo.tracer.namespace.indexed.selected import Selected
+from numhlo.tracer.namespace.indexed.traced_slices import write_part
+from numhlo.tracer.semantics import are_arrays_immutable
+from numhlo.tracer.trace import Tracer, current_trace
+
+MODES = (None, "promise_in_bounds", "clip", "drop", "fill")
+OPERATIONS: dict[str, Callable[..., Any]] = {
+    "add": add,
+    "multiply": multiply,
+    "minimum": minimum,
+    "maximum": maximum,
+    "divide": divide,
+    "power": power,
+}
+
+
+class Rules(NamedTuple):
+    """What ``.at[]`` does where a call doesn't say.
+
+    Attributes
+    ----------
+    update_mode, read_mode : str or None
+        What happens out of bounds.
+    finish : callable
+        Applied to every result.
+    """
+
+    update_mode: str | None = None
+    read_mode: str | None = None
+    finish: Callable[[Any], Any] = lambda x: x
+
+
+class At:
+    """``x.at``: functional updates, ``x.at[index].add(value)``; ``x`` itself is left as it was.
+
+    Parameters
+    ----------
+    array : array
+    rules : Rules, optional
+        What happens where a call doesn't say.
+    """
+
+    def __init__(self, array: Any, rules: Rules | None = None) -> None:
+        self.array, self.rules = array, rules or Rules()
+
+    def __getitem__(self, index: Any) -> AtIndex:
+        return AtIndex(self.array, index, self.rules)
+
+    def __repr__(self) -> str:
+        return f"<at of {self.array!r}>"
+
+
+class AtIndex:
+    """``x.at[index]``: what to do there. Duplicate indices accumulate; ``mode`` says what happens out of bounds.
+
+    Modes are ``"clip"``, ``"drop"`` (for writing), ``"fill"`` (for reading) and ``"promise_in_bounds"``. By default
+    constant indices out of bounds raise; traced ones, and all under JAX's rules, are dropped when written and clipped
+    when read.
+    """
+
+    def __init__(self, array: Any, index: Any, rules: Rules) -> None:
+        self.array, self.index, self._rules = array, index, rules
+
+    def _update(self, value: Any, kind: str, mode: str | None) -> Any:
+        mode = mode or self._rules.update_mode or ("drop" if are_arrays_immutable() else None)
+        return self._rules.finish(_update(self.array, self.index, value, kind, mode))
+
+    def get(self, *, mode: str | None = None, fill_value: Any = None, **hints: bool) -> Any:
+        """Return ``x[index]``; ``mode="fill"`` gives ``fill_value`` out of bounds."""
+        return self._rules.finish(_get(self.array, self.index, mode or self._rules.read_mode, fill_value))
+
+    def set(self, value: Any, *, mode: str | None = None, **hints: bool) -> Any:
+        """Return ``x`` with ``x[index] = value``."""
+        return self._update(value, "set", mode)
+
+    def add(self, value: Any, *, mode: str | None = None, **hints: bool) -> Any:
+        """Return ``x`` with ``value`` added at ``index``."""
+        return self._update(value, "add", mode)
+
+    def subtract(self, value: Any, *, mode: str | None = None, **hints: bool) -> Any:
+        """Return ``x`` with ``value`` subtracted at ``index``."""
+        return self._update(value, "subtract", mode)
+
+    def multiply(self, value: Any, *, mode: str | None = None, **hints: bool) -> Any:
+        """Return ``x`` multiplied by ``value`` at ``index``."""
+        return self._update(value, "multiply", mode)
+
+    mul = multiply
+
+    def divide(self, value: Any, *, mode: str | None = None, **hints: bool) -> Any:
+        """Return ``x`` divided by ``value`` at ``index``."""
+        return self._update(value, "divide", mode)
+
+    def power(self, value: Any, *, mode: str | None = None, **hints: bool) -> Any:
+        """Return ``x`` raised to ``value`` at ``index``."""
+        return self._update(value, "power", mode)
+
+    def min(self, value: Any, *, mode: str | None = None, **hints: bool) -> Any:
+        """Return the minimum of ``x`` and ``value`` at ``index``."""
+        return self._update(value, "minimum", mode)
+
+    def max(self, value: Any, *, mode: str | None = None, **hints: bool) -> Any:
+        """Return the maximum of ``x`` and ``value`` at ``index``."""
+        return self._update(value, "maximum", mode)
+
+    def apply(self, function: Any, *, mode: str | None = None, **hints: bool) -> Any:
+        """Return ``x`` with ``function`` applied to the elements at ``index``."""
+        return self.set(function(self.get(mode="clip" if mode == "drop" else mode)), mode=mode)
+
+
+def _run(function: Callable[[Tracer], Any], x: Any) -> Any:
+    """Run a traced function of one array; outside tracing in a trace that carries values."""
+    if current_trace() is not None:
+        return function(as_traced(asarray(x)))
+    return with_own_bindings(_run_now, function, np.asarray(x))
+
+
+def _run_now(function: Callable[[Tracer], Any], array: np.ndarray) -> Any:
+    with new_trace(concrete=True) as trace:
+        result = as_traced(function(trace.argument(tensor_type_of(array), array)))
+        return np.array(result.concrete).view(Array)
+
+
+def _items(index: Any, shape: tuple[int, ...], mode: str | None) -> list[Any]:
+    if mode not in MODES:
+        raise ArgumentError(
+            f".at[...] with mode={mode!r}", where=capture_location(), fix="use promise_in_bounds, clip, drop or fill"
+        )
+    items = normalize_index(index, shape, checked=mode in (None, "promise_in_bounds"))
+    if mode != "clip":
+        return items
+    extents = iter(shape)
+    return [_clipped(i, next(extents)) if hasattr(i, "__len__") or is_point(i) else i for i in items]
+
+
+def _clipped(item: Any, extent: int) -> Any:
+    if isinstance(item, Points):
+        return Points(advanced.bound(convert(item.array, np.int64), extent, "clip"))
+    if isinstance(item, Position) and isinstance(item.index, Tracer):
+        return Position(advanced.bound(item.index, extent, "clip"))
+    return item
+
+
+def _get(x: Any, index: Any, mode: str | None, fill_value: Any) -> Any:
+    def read(array: Tracer) -> Any:
+        if unsized_part(array, index) is not None:
+            return get_item(array, index).copy()
+        items = _items(index, array.shape, mode)
+        if mode == "fill" and any(is_point(i) for i in items):
+            return _filled(array, items, fill_value)
+        if any(isinstance(i, Points) for i in items):
+            return advanced.gather_points(array, items)
+        return as_traced(basic_view(array, items)).copy()  # type: ignore[attr-defined]
+
+    return _run(read, x)
+
+
+def _filled(array: Tracer, items: list[Any], fill_value: Any) -> Any:
+    plan = advanced.PointPlan(array, items)
+    mask = advanced.in_bounds(items, array.shape)
+    trailing = len(plan.result_shape) - len(plan.batch) - plan.place
+    spread = reshape_to(mask, plan.batch + (1,) * trailing)
+    value = reshape_to(advanced.gather_points(array, items), plan.result_shape)
+    filler = _default_fill(array.dtype) if fill_value is None else fill_value
+    other = full_of(filler, plan.result_shape, array.dtype)
+    return reshape_to(select(broadcast_to_shape(spread, plan.result_shape), value, other), plan.final_shape)
+
+
+def _default_fill(dtype: np.dtype) -> Any:
+    if dtype.kind == "i":
+        return np.iinfo(dtype).min
+    if dtype.kind == "u":
+        return np.iinfo(dtype).max
+    return True if dtype.kind == "b" else np.nan
+
+
+def _update(x: Any, index: Any, value: Any, kind: str, mode: str | None) -> Any:
+    def write(array: Tracer) -> Any:
+        target = array.copy()  # type: ignore[attr-defined]
+        update_in_place(target, index, value, kind, mode)
+        return target
+
+    return _run(write, x)
+
+
+def update_in_place(target: Tracer, index: Any, value: Any, kind: str, mode: str | None = None) -> None:
+    """Write ``target[index] = value``, or combine the elements there with ``value``, once for each repetition."""
+    part = unsized_part(target, (index,) if isinstance(value, Selected) and is_traced_mask(index) else index)
+    if part is not None:
+        write_part(part, value, None if kind == "set" else lambda old, new: _combined(old, new, kind))
+        return
+    if is_traced_mask(index):
+        new = value if kind == "set" else _combined(target, _spread_over(target, index, value), kind)
+        set_item(target, index, value) if kind == "set" else _write_masked(target, index, new)
+        return
+    items = _items(index, target.shape, mode)
+    if any(isinstance(i, Points) for i in items):
+        _scatter(target, items, value, kind)
+        return
+    view = basic_view(target, items)
+    new = asarray(value) if kind == "set" else _combined(view, value, kind)
+    new = broadcast_to_shape(strip_leading(convert(new, target.dtype), view.ndim), view.shape)
+    if mode not in ("clip", "promise_in_bounds"):
+        new = _dropped_outside(view, items, target.shape, new)
+    view.assign(as_traced(new))
+
+
+def _spread_over(target: Tracer, mask: Tracer, value: Any) -> Any:
+    """Return the operand of a masked update in the target's shape: one value for each true element, or a broadcast."""
+    return masked_values(target, mask, asarray(value))
+
+
+def _write_masked(target: Tracer, mask: Tracer, new: Any) -> None:
+    full = reshape_to(mask, mask.shape + (1,) * (target.ndim - mask.ndim))
+    target.assign(select(broadcast_to_shape(full, target.shape), convert(new, target.dtype), target))
+
+
+def _dropped_outside(view: Tracer, items: list[Any], shape: tuple[int, ...], new: Any) -> Any:
+    """Return ``new`` where every traced position lies inside, else what was there."""
+    positions = [i for i in items if not isinstance(i, NewAxis)]
+    traced = [
+        (item.index, extent)
+        for item, extent in zip(positions, shape, strict=True)
+        if isinstance(item, Position) and isinstance(item.index, Tracer)
+    ]
+    for index, extent in traced:
+        inside = b.both(b.at_least(index, 0), b.less(index, extent))
+        new = select(broadcast_to_shape(inside, view.shape), new, view)
+    return new
+
+
+def _combined(old: Any, value: Any, kind: str) -> Any:
+    return add(old, negative(value)) if kind == "subtract" else OPERATIONS[kind](old, value)
+
+
+def _scatter(target: Tracer, items: list[Any], value: Any, kind: str) -> None:
+    if kind == "set" or kind in advanced.COMBINERS:
+        advanced.scatter_points(target, items, value, kind)
+    elif kind == "subtract":
+        advanced.scatter_points(target, items, negative(convert(asarray(value), target.dtype)), "add")
+    elif kind == "divide" and target.dtype.kind in "fcV":
+        advanced.scatter_points(target, items, divide(1, convert(asarray(value), target.dtype)), "multiply")
+    else:
+        old = advanced.gather_points(target, items)
+        advanced.scatter_points(target, items, _combined(old, value, kind), "set")
+
+
+Array.at = property(At)  # type: ignore[assignment]

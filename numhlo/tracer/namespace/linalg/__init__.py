@@ -1,0 +1,1 @@
+"""Products, factorizations, solutions and norms of (stacks of) matrices."""

@@ -1,0 +1,1 @@
+"""What needs an order: sorting, searching, sets, choices by rank."""

@@ -1,0 +1,1 @@
+"""Polynomials as vectors of coefficients, their fits and roots."""

@@ -1,0 +1,1 @@
+"""The same elements under other shapes and axes; arrays joined and cut."""

@@ -1,0 +1,1 @@
+"""SciPy's special functions, by kin."""

@@ -1,0 +1,1 @@
+"""Quantiles, histograms, covariances, and reductions that leave NaN out."""

@@ -1,0 +1,319 @@
+"""Medians, percentiles and quantiles, over all lines of an array at once; what is not NaN of them, too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
+from numhlo.tracer.namespace import building as b
+from numhlo.tracer.namespace import elementwise as ufuncs
+from numhlo.tracer.namespace import moments, reductions
+from numhlo.tracer.namespace.core import (
+    asarray,
+    broadcast_to_shape,
+    convert,
+    expand,
+    full_of,
+    implements,
+    is_weak,
+    normalize_axes,
+    reshape_to,
+    shape_of,
+)
+from numhlo.tracer.namespace.elementwise import store
+from numhlo.tracer.namespace.index_items import as_traced
+from numhlo.tracer.namespace.indexed import indexing
+from numhlo.tracer.namespace.ordering import sorting
+from numhlo.tracer.namespace.reductions import NO_VALUE
+from numhlo.tracer.namespace.shapes.axis_order import moveaxis
+from numhlo.tracer.namespace.shapes.joining import stack
+from numhlo.tracer.trace import Tracer
+
+__all__ = ["median", "percentile", "quantile"]
+
+
+def _flattened(array: Tracer, axis: Any) -> tuple[Tracer, tuple[int, ...]]:
+    """Return the array with the reduced axes joined into a last one, and the reduced axes."""
+    axes = normalize_axes(axis, array.ndim)
+    kept = [k for k in range(array.ndim) if k not in axes]
+    moved = moveaxis(array, axes, tuple(range(len(kept), array.ndim))) if axes else array
+    size = int(np.prod([array.shape[k] for k in axes], dtype=np.int64))
+    return as_traced(reshape_to(moved, (*[array.shape[k] for k in kept], size))), axes
+
+
+def _restored(x: Any, shape: tuple[int, ...], axes: tuple[int, ...], keepdims: Any, lead: int = 0) -> Any:
+    if not keepdims or keepdims is NO_VALUE:
+        return x
+    return expand(x, *[k + lead for k in axes])
+
+
+@implements(np.median)
+def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
+    """Return the middle value over axes, the mean of the two middle ones where their number is even; NaN wins.
+
+    Parameters
+    ----------
+    a : array_like
+    axis : int or sequence of int, optional
+        All by default.
+    out : Array, optional
+        Where the result is written.
+    overwrite_input : bool, optional
+        NumPy's; without a meaning while tracing.
+    keepdims : bool, optional
+        Keep the axes, with extent 1.
+
+    Returns
+    -------
+    Array
+        Of floats; NaN for no elements.
+
+    Examples
+    --------
+    >>> median([3.0, 1.0, 2.0])
+    Array(2.)
+    """
+    array = as_traced(asarray(a))
+    lines, axes = _flattened(array, axis)
+    size = lines.shape[-1]
+    wanted = lines.dtype if lines.dtype.kind in "fcV" else np.dtype(np.float64)
+    if size == 0:
+        result = full_of(np.nan, lines.shape[:-1], wanted)
+        return store("median", _restored(result, array.shape, axes, keepdims), out)
+    picked = sorting.order_statistics(lines, np.unique([(size - 1) // 2, size // 2]))
+    middle = moments.mean(picked, -1) if size % 2 == 0 else picked[..., 0]
+    middle = _nan_wins(convert(middle, wanted), lines)
+    return store("median", _restored(middle, array.shape, axes, keepdims), out)
+
+
+def _nan_wins(result: Any, lines: Tracer) -> Any:
+    """Return a result of all lines, its last axes, with NaN for lines that hold one."""
+    if lines.dtype.kind not in "fcV":
+        return result
+    anywhere = reductions.any(b.is_nan(lines), -1)
+    return b.select(broadcast_to_shape(anywhere, shape_of(result)), np.nan, result)
+
+
+SPREADS = {
+    "interpolated_inverted_cdf": (0.0, 1.0),
+    "hazen": (0.5, 0.5),
+    "weibull": (0.0, 0.0),
+    "median_unbiased": (1 / 3, 1 / 3),
+    "normal_unbiased": (3 / 8, 3 / 8),
+}
+"""Continuous methods of Hyndman and Fan (1996), by their two plotting parameters."""
+
+POINTS: dict[str, Any] = {"lower": np.floor, "higher": np.ceil, "nearest": np.around}
+
+
+def _neighbours(n: int, q: Any, method: str) -> tuple[Any, Any, Any]:
+    """Return the places of the two order statistics around a quantile, and the weight of the second.
+
+    ``q`` may be traced or not: NumPy's functions do for both.
+    """
+    if method in POINTS:
+        place = POINTS[method]((n - 1) * q)
+        return place, place, None
+    if method in ("inverted_cdf", "closest_observation"):
+        index = n * q - (1 if method == "inverted_cdf" else 1.5)
+        below = np.floor(index)
+        exact = index == below
+        if method == "closest_observation":
+            exact = exact & (below % 2 == 1)
+        place = np.maximum(np.where(exact, below, below + 1), 0)
+        return place, place, None
+    if method == "linear":
+        index = (n - 1) * q
+    elif method == "midpoint":
+        index = 0.5 * (np.floor((n - 1) * q) + np.ceil((n - 1) * q))
+    elif method == "averaged_inverted_cdf":
+        index = n * q - 1
+    elif method in SPREADS:
+        alpha, beta = SPREADS[method]
+        index = n * q + (alpha + q * (1 - alpha - beta)) - 1
+    else:
+        known = sorted(
+            ["averaged_inverted_cdf", "closest_observation", "inverted_cdf", "linear", "midpoint", *POINTS, *SPREADS]
+        )
+        raise ArgumentError(
+            f"quantile(method={method!r})", where=capture_location(), fix=f"use one of {', '.join(known)}"
+        )
+    below = np.floor(index)
+    weight = index - below
+    if method == "midpoint":
+        weight = np.where(weight == 0, 0.0, 0.5)
+    if method == "averaged_inverted_cdf":
+        weight = np.where(weight == 0, 0.5, 1.0)
+    return np.clip(below, 0, n - 1), np.clip(below + 1, 0, n - 1), weight
+
+
+def _interpolate(low: Any, high: Any, weight: Any) -> Any:
+    """Return ``low + (high - low) * weight``, from whichever end is nearer, as NumPy's ``_lerp``."""
+    distance = ufuncs.subtract(high, low)
+    near = ufuncs.add(low, ufuncs.multiply(distance, weight))
+    far = ufuncs.subtract(high, ufuncs.multiply(distance, ufuncs.subtract(1, weight)))
+    upper = broadcast_to_shape(ufuncs.greater_equal(weight, 0.5), shape_of(near))
+    return b.select(upper, convert(far, near.dtype), near)
+
+
+@implements(np.quantile)
+def quantile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: Any = False,
+    *,
+    weights: Any = None,
+) -> Any:
+    """Return the values below which given fractions of the elements lie.
+
+    Parameters
+    ----------
+    a : array_like
+        Real.
+    q : array_like
+        In [0, 1]; may be traced. Its axes come first in the result.
+    axis, out, overwrite_input, keepdims : optional
+        As those of `median`.
+    method : str, optional
+        One of Hyndman's and Fan's, or NumPy's others.
+    weights : optional
+        Only None while tracing.
+
+    Returns
+    -------
+    Array
+        Of floats, but for the methods that pick an element; NaN wins.
+
+    Raises
+    ------
+    ValueError
+        If ``q`` is known and outside.
+    ArgumentError
+        If there is no such method.
+    UnsupportedError
+        If there are weights, while tracing.
+
+    Notes
+    -----
+    Hyndman, Fan: Sample Quantiles in Statistical Packages (1996).
+
+    Examples
+    --------
+    >>> quantile([1.0, 2.0, 4.0], [0.5, 0.75])
+    Array([2., 3.])
+    """
+    array = as_traced(asarray(a))
+    if array.dtype.kind == "c":
+        raise TypeError("a must be an array of real numbers")
+    if weights is not None:
+        raise UnsupportedError("quantile(weights=) of a traced array", where=capture_location())
+    if not isinstance(q, Tracer) and not np.all((np.asarray(q) >= 0) & (np.asarray(q) <= 1)):
+        raise ValueError("Quantiles must be in the range [0, 1]")
+    lines, axes = _flattened(array, axis)
+    result = _pick_quantiles(lines, q, method)
+    return store("quantile", _restored(result, array.shape, axes, keepdims, len(shape_of(asarray(q)))), out)
+
+
+def _pick_quantiles(lines: Tracer, q: Any, method: str) -> Any:
+    fractions = q if isinstance(q, Tracer) else np.asarray(q, None if np.asarray(q).dtype.kind == "f" else np.float64)
+    low, high, weight = _neighbours(lines.shape[-1], fractions, method)
+    if weight is None:
+        return _nan_wins(_picked(lines, low), lines)
+    first, second = _picked(lines, stack([low, high], 0) if isinstance(low, Tracer) else np.stack([low, high]))
+    own = first.dtype if first.dtype.kind in "fV" else np.dtype(np.float64)
+    weight = convert(weight, own) if is_weak(q) else weight
+    weight = reshape_to(asarray(weight), shape_of(fractions) + (1,) * (lines.ndim - 1))
+    return _nan_wins(_interpolate(first, second, weight), lines)
+
+
+def _picked(lines: Tracer, places: Any) -> Any:
+    """Return the elements of sorted lines at places; the axes of ``places`` come first."""
+    if isinstance(places, Tracer):
+        found = sorting.order_statistics(lines, reshape_to(convert(places, np.int64), (places.size,)))
+    else:
+        different, index = np.unique(places.astype(np.int64), return_inverse=True)
+        found = sorting.order_statistics(lines, different)[..., index.reshape(-1)]
+    return as_traced(reshape_to(moveaxis(found, -1, 0), (*shape_of(places), *lines.shape[:-1])))
+
+
+@implements(np.percentile)
+def percentile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: Any = None,
+) -> Any:
+    """Return the values below which given percentages of the elements lie; see `quantile`.
+
+    Parameters
+    ----------
+    a : array_like
+    q : array_like
+        In [0, 100]; may be traced.
+    axis, out, overwrite_input, method, keepdims, weights : optional
+        As those of `quantile`.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ValueError, ArgumentError, UnsupportedError
+        As of `quantile`.
+
+    Examples
+    --------
+    >>> percentile([1.0, 2.0, 4.0], 50)
+    Array(2.)
+    """
+    return quantile(a, fractions_of(q), axis, out, overwrite_input, method, keepdims, weights=weights)
+
+
+def fractions_of(percentages: Any) -> Any:
+    """Return percentages divided by 100, a Python number as one."""
+    if isinstance(percentages, Tracer):
+        return ufuncs.divide(percentages, 100)
+    fractions = np.true_divide(percentages, 100)
+    return float(fractions) if is_weak(percentages) else fractions
+
+
+def nan_quantiles(array: Tracer, q: Any, axis: Any, method: str, keepdims: Any) -> Any:
+    """Return quantiles of what is not NaN: NaN sorts last, and each line knows how many elements come before."""
+    lines, axes = _flattened(array, axis)
+    if lines.shape[-1] == 0:  # there is nothing, so let there be NaN
+        lines = as_traced(full_of(np.nan, (*lines.shape[:-1], 1), lines.dtype))
+    count = reductions.sum(b.equal(lines, lines), -1, np.int64)
+    shape = shape_of(asarray(q))
+    fractions = reshape_to(asarray(q), shape + (1,) * len(shape_of(count)))
+    low, high, weight = _neighbours(convert(count, np.float64), fractions, method)
+    if lines.ndim == 1:
+        first, second = _picked(lines, stack([low, high], 0))
+    else:
+        ordered = as_traced(sorting.sort(lines, -1))
+        first, second = (_pick_along_last(ordered, np.clip(place, 0, None)) for place in (low, high))
+    result = first
+    if weight is not None:
+        result = _interpolate(first, second, convert(weight, array.dtype) if is_weak(q) else weight)
+    present = broadcast_to_shape(b.greater(count, 0), shape_of(result))
+    return _restored(b.select(present, result, np.nan), array.shape, axes, keepdims, len(shape))
+
+
+def _pick_along_last(rows: Tracer, places: Any) -> Any:
+    """Return elements of the last axis at places of shape ``(quantiles..., lines...)``."""
+    index = expand(convert(places, np.int64), len(shape_of(places)))
+    lead = len(shape_of(index)) - rows.ndim
+    wide = broadcast_to_shape(rows, (*shape_of(index)[:lead], *rows.shape))
+    return as_traced(indexing.take_along_axis(wide, index, -1))[..., 0]  # type: ignore[index]
