@@ -323,14 +323,14 @@ def test_refused_as_by_numpy(case):
 
 def test_messages():
     assert refusal(lambda np, x: x.reshape(5, 5), X) == (
-        "cannot reshape array of size 24 into shape (5, 5)\n  at test_manipulation.py\n  the array is float64[2,3,4]"
+        "cannot reshape array of size 24 into shape (5, 5)\n  at test_shapes.py\n  the array is float64[2,3,4]"
     )
     assert refusal(lambda np, x: np.broadcast_to(x, (3, 5)), X, kind=ShapeError) == (
-        "broadcast_to: cannot broadcast float64[2,3,4] to shape [3, 5]\n  at test_manipulation.py\n"
+        "broadcast_to: cannot broadcast float64[2,3,4] to shape [3, 5]\n  at test_shapes.py\n"
         "  trailing sizes must be equal, or 1 in the array"
     )
     assert refusal(lambda np, x, n: x.reshape(n, -1), X, 2, kind=DataDependentShapeError) == (
-        "an array's shape with a traced extent\n  at test_manipulation.py\n  every shape must be known while tracing; "
+        "an array's shape with a traced extent\n  at test_shapes.py\n  every shape must be known while tracing; "
         "mark the argument static (static_argnums, static_argnames), or work at full size under a mask"
     )
 

@@ -66,7 +66,7 @@ def test_roots():
 
 def test_roots_are_refused():
     assert refusal(lambda np, p: np.roots(p), P, kind=DataDependentShapeError) == (
-        "roots of a traced array float64[4]\n  at test_polynomial_fits.py\n"
+        "roots of a traced array float64[4]\n  at test_fits.py\n"
         "  leading zeros make roots fewer; pass strip_zeros=False"
     )
     with pytest.raises(ValueError, match="Input must be a rank-1 array"):

@@ -166,12 +166,12 @@ def test_refused_as_by_numpy(fun):
 
 def test_messages():
     assert refusal(lambda np, a: a @ a, A, kind=ShapeError) == (
-        "matmul: float64[3,4] with float64[3,4]\n  at test_linear_algebra.py\n"
+        "matmul: float64[3,4] with float64[3,4]\n  at test_linalg.py\n"
         "  the contracted extents differ: 4 (a) against 3 (a); transpose one of them, or reshape it"
     )
     assert refusal(lambda np, a: np.einsum("ij,jk", a, a), A, kind=ShapeError) == (
-        "einsum: label 'j' has extents 4 and 3\n  at test_linear_algebra.py"
+        "einsum: label 'j' has extents 4 and 3\n  at test_linalg.py"
     )
     assert refusal(lambda np, a: np.linalg.matrix_power(a, 2), A, kind=ShapeError) == (
-        "matrix_power: float64[3,4] is no square matrix\n  at test_linear_algebra.py"
+        "matrix_power: float64[3,4] is no square matrix\n  at test_linalg.py"
     )
