@@ -216,5 +216,5 @@ def test_cases_of_piecewise_see_single_elements():
     found = numhlo.jit(lambda x: numpy.piecewise(x, [x < 0], [ramp, table]))(x)
     numpy.testing.assert_allclose(found, numpy.piecewise(x, [x < 0], [ramp, table]))
     for case in (lambda v: v - v.mean(), lambda v: numpy.sort(v), lambda v: v * (v @ v)):
-        with pytest.raises(NotImplementedError, match=r"piecewise: a function that computes .*\n  at test_sorting"):
+        with pytest.raises(NotImplementedError, match=r"piecewise: a function that computes .*\n  at test_ordering"):
             numhlo.jit(lambda x, case=case: numpy.piecewise(x, [x > 1], [case]))(x)
