@@ -21,6 +21,7 @@ from numhlo.lowering.passes import (
     simplify_arithmetic,
     simplify_contraction,
     simplify_control_flow,
+    simplify_indexing,
     simplify_layout,
     simplify_library_calls,
 )
@@ -29,7 +30,14 @@ from numhlo.lowering.passes.legalizer import Legalizer
 from numhlo.lowering.passes.outlining import find_outlined
 from numhlo.lowering.passes.rewriting import Rewriter
 
-FAMILIES = (simplify_arithmetic, simplify_contraction, simplify_control_flow, simplify_layout, simplify_library_calls)
+FAMILIES = (
+    simplify_arithmetic,
+    simplify_contraction,
+    simplify_control_flow,
+    simplify_indexing,
+    simplify_layout,
+    simplify_library_calls,
+)
 """The modules whose patterns the rewriter applies; importing them registers the patterns."""
 
 LEGALIZATIONS = (

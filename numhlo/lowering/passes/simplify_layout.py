@@ -1,4 +1,4 @@
-"""Patterns of shape and data movement: movements that do nothing, pairs that merge, dynamic ones that are static."""
+"""Patterns of shape and data movement: movements that do nothing, pairs that merge; run-time ones elsewhere."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from numhlo.lowering.ir import Op, TensorType, Value
-from numhlo.lowering.ops import creation, indexing, layout
-from numhlo.lowering.passes.rewriting import Rewriter, constant_array, is_empty, made_by, pattern
+from numhlo.lowering.ops import creation, layout
+from numhlo.lowering.passes.rewriting import Rewriter, is_empty, made_by, pattern
 
 SPLAT_SEARCH = 65536
 """Constants of at most this many elements are searched for being one repeated element."""
@@ -165,48 +165,6 @@ def _pad(rewriter: Rewriter, op: Op) -> Value | None:
         return rewriter.op(layout.BROADCAST_IN_DIM, value, result=op.result.type, broadcast_dimensions=())
     names = ("edge_padding_low", "edge_padding_high", "interior_padding")
     return op.operands[0] if not any(any(op.attributes[n]) for n in names) else None
-
-
-@pattern(indexing.DYNAMIC_SLICE)
-def _dynamic_slice(rewriter: Rewriter, op: Op) -> Value | None:
-    """Constant starts -> slice; a slice of everything -> x."""
-    x, *starts = op.operands
-    sizes = op.attributes["slice_sizes"]
-    if sizes == x.tensor.shape:
-        return x
-    known = [constant_array(s) for s in starts]
-    if any(k is None for k in known):
-        return None
-    limits = [n - size for n, size in zip(x.tensor.shape, sizes, strict=True)]
-    first = tuple(min(max(int(k), 0), m) for k, m in zip(known, limits, strict=True))  # type: ignore[arg-type]
-    ends = tuple(a + n for a, n in zip(first, sizes, strict=True))
-    return rewriter.op(layout.SLICE, x, start_indices=first, limit_indices=ends, strides=(1,) * len(sizes))
-
-
-@pattern(indexing.DYNAMIC_UPDATE_SLICE)
-def _dynamic_update_slice(rewriter: Rewriter, op: Op) -> Value | None:
-    """An update of everything -> the update; an empty update -> the operand."""
-    x, update = op.operands[:2]
-    if update.type == x.type:
-        return update
-    return x if update.tensor.size == 0 else None
-
-
-@pattern(indexing.GATHER)
-def _gather(rewriter: Rewriter, op: Op) -> Value | None:
-    """Gather of slices without elements, along dimensions that collapse -> zeros."""
-    if 0 not in op.attributes["slice_sizes"] or op.result.tensor.size == 0:
-        return None
-    zero = rewriter.constant(np.zeros((), op.result.tensor.dtype))
-    return rewriter.op(layout.BROADCAST_IN_DIM, zero, result=op.result.tensor, broadcast_dimensions=())
-
-
-@pattern(indexing.SCATTER)
-def _scatter(rewriter: Rewriter, op: Op) -> Sequence[Value] | None:
-    """Scatter no updates -> the inputs."""
-    inputs, updates = op.operands[: len(op.results)], op.operands[len(op.results) + 1 :]
-    same = all(x.type == v.type for x, v in zip(inputs, op.results, strict=True))
-    return inputs if same and is_empty(updates[0]) else None
 
 
 @pattern(creation.IOTA)
