@@ -22,6 +22,7 @@ from numhlo.backend.interim.translation import Translation
 from numhlo.backend.interim.typed import NotPlainError
 from numhlo.backend.program import Buffer, Launch, Loop
 from numhlo.backend.runtime.frame import Frame
+from numhlo.backend.runtime.rows_in_pieces import by_rows
 from numhlo.backend.runtime.sums_in_pieces import in_pieces
 from numhlo.backend.runtime.whole_products import whole_products
 from numhlo.lowering.interpreter import Plan, Plans
@@ -63,7 +64,9 @@ class OpsPlan:
     def __init__(self, ops: Sequence[Op], inputs: Places, outputs: Places, plans: Plans) -> None:
         region = Region()
         region.returns = [value for value, _ in outputs]
-        region.ops = in_pieces(whole_products(ops, region.returns), region.returns, plans)
+        region.ops = by_rows(
+            in_pieces(whole_products(ops, region.returns), region.returns, plans), region.returns, plans
+        )
         self.plan = Plan(region, plans)
         numbers = dict(inputs)
         missing = [v for v in self.plan.captured if v not in numbers]

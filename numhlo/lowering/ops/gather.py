@@ -149,6 +149,9 @@ def evaluate_gather(
     sizes: tuple[int, ...] = attributes["slice_sizes"]
     if indices.dtype == np.uint64:
         indices = np.minimum(indices, np.uint64(np.iinfo(np.int64).max))
+    if _takes_rows(operand, indices, numbers, sizes):
+        rows = indices if numbers.index_vector_dim == indices.ndim else indices[..., 0]
+        return (operand.take(rows.astype(np.int64, copy=False), axis=0, mode="clip"),)
     batching = list(zip(numbers.operand_batching_dims, numbers.start_indices_batching_dims, strict=True))
     starts = start_positions(indices, numbers.index_vector_dim, numbers.start_index_map, batching)
     for d in numbers.start_index_map:
@@ -159,6 +162,21 @@ def evaluate_gather(
     gathered, order = _read_windows(operand, sizes, starts, windows, batch_shape)
     axes = combine(range(batch_rank), [batch_rank + order.index(d) for d in windows], numbers.offset_dims)
     return (gathered.transpose(axes),)
+
+
+def _takes_rows(
+    operand: np.ndarray, indices: np.ndarray, numbers: GatherDimensionNumbers, sizes: tuple[int, ...]
+) -> bool:
+    """Return whether a gather is a plain look-up: whole rows of the operand, behind what the indices' shape is."""
+    batch_rank = indices.ndim - (numbers.index_vector_dim < indices.ndim)
+    return (
+        numbers.start_index_map == (0,)
+        and numbers.collapsed_slice_dims == (0,)
+        and not numbers.operand_batching_dims
+        and numbers.index_vector_dim >= batch_rank
+        and sizes == (1, *operand.shape[1:])
+        and numbers.offset_dims == tuple(range(batch_rank, batch_rank + operand.ndim - 1))
+    )
 
 
 def _read_windows(

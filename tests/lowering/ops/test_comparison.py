@@ -102,6 +102,19 @@ def test_select_takes_any_type(name):
     assert evaluate(SELECT, np.array(True), x[0, ...], y[0, ...]).astype(complex) == 0
 
 
+@pytest.mark.parametrize("name", ["i8", "bf16", "f32", "i64", "complex<f32>", "complex<f64>"])
+@pytest.mark.parametrize("share", [0.01, 0.5, 0.9])
+def test_select_from_many_has_the_same_bits(name, share, rng):
+    dtype = ELEMENT_TYPES[name]
+    x, y = rng.integers(0, 256, (2, 40, 50 * dtype.itemsize), np.uint8).view(dtype)
+    y = np.asfortranarray(y) if name == "f32" else np.broadcast_to(y[0, 0], y.shape)
+    chosen = rng.random((40, 50)) < share
+    found = evaluate(SELECT, chosen, x, y)
+    expected = np.stack([x, y]).view(np.uint8).reshape(2, 40, 50, -1)[(~chosen).astype(int), *np.indices((40, 50))]
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(np.ascontiguousarray(found).view(np.uint8).reshape(40, 50, -1), expected)
+
+
 def test_select_c1_c2():
     predicate, f32 = tensor("2xi1"), tensor("2xf32")
     assert "(C1)" in rejection(SELECT, tensor("3xi1"), f32, f32)
