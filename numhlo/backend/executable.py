@@ -181,7 +181,7 @@ class Executable:
         """Wait until the executable is `ready`; return whether it is."""
         end = time.monotonic() + seconds
         self._update()  # asks again for what a fork left behind
-        for handle in [*self.handles.values(), *map(request_native, self._natives)]:
+        for handle in [*self.handles.values(), *map(request_native, (*self._natives, "call"))]:
             handle.wait(max(0.0, end - time.monotonic()))
         return self.ready
 

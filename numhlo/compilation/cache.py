@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from numhlo.compilation.dispatch import Route
 from numhlo.compilation.entry import Entry
 from numhlo.compilation.keys import CallKey, InstanceKey, difference, distance
+from numhlo.compilation.native_calls import Caller
 from numhlo.lowering.ir.interruptions import ProcessLock
 
 MOST_KEYS = 512
@@ -68,12 +69,15 @@ class Cache:
         Held while tracing, so that threads that call for the first time at once trace once.
     routes : tuple of Route
         The entries that were called last, the latest first.
+    caller : Caller
+        What native code knows about the first of them.
     """
 
     def __init__(self) -> None:
         _all_caches.add(self)
         self.lock = ProcessLock()
         self.routes: tuple[Route, ...] = ()
+        self.caller = Caller()
         self._entries: dict[CallKey, _Variants] = {}
         self._calls = self._misses = 0
         self._past_calls = 0  # of entries that are gone
@@ -108,7 +112,20 @@ class Cache:
         routes = self.routes
         if not routes or routes[0].entry is not entry:
             own = next((r for r in routes if r.entry is entry), None) or make_route()
-            self.routes = (own, *[r for r in routes if r is not own][: MOST_ROUTES - 1])
+            self._change_routes((own, *[r for r in routes if r is not own][: MOST_ROUTES - 1]))
+
+    def _change_routes(self, routes: tuple[Route, ...]) -> None:
+        """Let calls try other routes; native code does not know the first one yet."""
+        self.routes = routes
+        self.caller.forget()
+
+    def let_native_code_take(self, route: Route, sample: Any) -> None:
+        """Let calls of functions like the one that is called take the first route without Python."""
+        if route.native is self.caller.native:
+            return
+        self.caller.take(route, sample)
+        if not self.routes or self.routes[0] is not route:  # another thread has changed them meanwhile
+            self.caller.forget()
 
     def _add(self, key: CallKey, entry: Entry) -> None:
         self._misses += 1
@@ -129,7 +146,7 @@ class Cache:
             self._forget(self._entries.pop(min(self._entries, key=lambda k: self._entries[k].used)))
 
     def _forget(self, entries: Sequence[Entry]) -> None:
-        self.routes = tuple([r for r in self.routes if r.entry not in entries])
+        self._change_routes(tuple([r for r in self.routes if r.entry not in entries]))
         self._past_calls += sum(e.calls for e in entries)
 
     def explain_miss(self, key: CallKey, leaves: Sequence[Any], names: Sequence[str]) -> Callable[[], str]:
@@ -165,7 +182,7 @@ class Cache:
         """Forget everything."""
         with self.lock.own:
             self._entries.clear()
-            self.routes = ()
+            self._change_routes(())
             self._misses = self._past_calls = 0
 
     def info(self) -> CacheInfo:

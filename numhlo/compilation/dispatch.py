@@ -16,6 +16,7 @@ import numpy as np
 
 from numhlo.compilation.entry import Entry
 from numhlo.compilation.keys import InstanceKey, weak_class
+from numhlo.compilation.result_structure import kind_of
 from numhlo.compilation.signature import Call
 from numhlo.tracer.arguments import LeafType, has_own_arithmetic
 from numhlo.tracer.trees.pytrees import PyTreeDef, find_container
@@ -33,6 +34,15 @@ class Route:
     entry : Entry
     call : Call
         The call that the entry was made for; says which arguments are static, and their values.
+
+    Attributes
+    ----------
+    native : callable or None
+        What makes calls, where nothing has to be looked at in Python before.
+    kind : str
+        What becomes of its results.
+    raises : callable or None
+        What raises for the status that it may give.
     """
 
     __slots__ = (
@@ -54,6 +64,9 @@ class Route:
         "_unflatten",
         "_weak",
         "entry",
+        "kind",
+        "native",
+        "raises",
     )
 
     def __init__(self, entry: Entry, call: Call) -> None:
@@ -63,6 +76,9 @@ class Route:
         self._native: Callable[..., Any] | None = None
         self._direct: Callable[..., Any] | None = None
         self._unflatten = entry.unflatten
+        self.native: Callable[..., Any] | None = None
+        self.kind = kind_of(entry.unflatten)
+        self.raises: Callable[[int], None] | None = None
         args, kwargs = entry.key.tree.children
         self._types = entry.tensors
         positional: list[Any] = [matcher(child) for child in args.children]
@@ -96,7 +112,7 @@ class Route:
         if direct is not None and not kwargs:
             made = direct(*args)
             if made.__class__ is tuple:
-                self.entry.calls += 1
+                self.entry.called()
                 return self._unflatten(made)
             if made is not None:
                 self._raise_status(made)
@@ -141,7 +157,7 @@ class Route:
             if made.__class__ is tuple and self._is_owner:
                 self.entry.copy_back(leaves, arrays)
         if made.__class__ is tuple:
-            self.entry.calls += 1
+            self.entry.called()
             return self._unflatten(made)
         if made is not None:
             self._raise_status(made)
@@ -191,6 +207,7 @@ class Route:
             self._expected, self._hold = expected, rest.hold if rest else None
         elif guards:
             self._expected, self._hold = (), guards.hold
+        self.native, self.raises = self._direct if self._hold is None else None, executable.raise_status
 
     def _match(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
         """Return the argument leaves, Python scalars as arrays; None where the call is another signature's."""

@@ -51,9 +51,10 @@ class Entry:
     """
 
     __slots__ = (
+        "_calls",
         "_cause",
+        "_counted",
         "cache_key",
-        "calls",
         "captures",
         "donated",
         "guards",
@@ -96,7 +97,8 @@ class Entry:
         self.guards, self.donated = guards, tuple(donated)
         self._cause: Callable[[], str] | str = cause
         self.layout = tuple(layout)
-        self.calls = 0
+        self._calls = 0
+        self._counted: list[np.ndarray] = []
         self.unflatten = unflattener(traced.out_tree)
         self.observer = observer
         self.program = make_program(
@@ -109,6 +111,20 @@ class Entry:
         if not isinstance(self._cause, str):
             self._cause = self._cause()
         return self._cause
+
+    @property
+    def calls(self) -> int:
+        """Return how many calls the entry has answered."""
+        return self._calls + sum(int(count[0]) for count in self._counted)
+
+    def called(self) -> None:
+        """Count a call."""
+        self._calls += 1
+
+    def count_in(self, count: np.ndarray) -> None:
+        """Count what native code counts, too."""
+        if not any(count.ctypes.data == other.ctypes.data for other in self._counted):
+            self._counted.append(count)
 
     @property
     def signature(self) -> str:
@@ -124,7 +140,7 @@ class Entry:
 
     def run(self, leaves: Sequence[Any], arguments: Any) -> Any:
         """Call the compiled function on argument leaves of the entry's types, and the pytree that they are of."""
-        self.calls += 1
+        self.called()
         if self.written or self.donated:
             self.check_ownership(leaves)
         if self.rebound is not None:

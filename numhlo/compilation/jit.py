@@ -67,6 +67,8 @@ class JittedFunction:
         The plain function.
     """
 
+    __slots__ = ("__dict__", "__weakref__", "_words")  # native code reads the one that is no name of Python's own
+
     def __init__(
         self,
         fun: Callable[..., Any],
@@ -83,13 +85,13 @@ class JittedFunction:
         self._static = static
         self._donated = donated
         self._inline = inline
-        self._is_method = False
-        self._traced_before = False
+        self._is_method = self._traced_before = False
         self._named_leaves: tuple[Any, Sequence[str]] | None = None
         self._switches = switches or {}
         self._variants: dict[frozenset[str], JittedFunction] = {}
         options = (static, donated, *self._switches.items())
         self._cache = cache_of(fun, options) if isinstance(fun, FunctionType) else Cache()
+        self._words = self._cache.caller.words
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._is_method = True
@@ -120,9 +122,11 @@ class JittedFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function: compiled, or as part of the function that is being traced."""
         if not unsettled:
-            for route in self._cache.routes:
+            for route in (routes := self._cache.routes):
                 found = route.try_call(args, kwargs)
                 if found is not MISS:
+                    if route is routes[0]:
+                        self._cache.let_native_code_take(route, self)
                     return found
         return self._call(args, kwargs)
 

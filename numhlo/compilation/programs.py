@@ -24,9 +24,16 @@ if TYPE_CHECKING:
 
 
 @cache
-def _backend() -> tuple[Any, Any]:
-    """Load the backend, once; return its planner and its executables."""
-    return import_module("numhlo.backend.planning"), import_module("numhlo.backend.executable")
+def _backend() -> tuple[Any, Any, Any]:
+    """Load the backend, once; return its planner, its executables, and what makes calls natively."""
+    names = ("planning", "executable", "runtime.native_calls")
+    planning, executables, calls = [import_module(f"numhlo.backend.{name}") for name in names]
+    return planning, executables, calls
+
+
+def backend_of_calls() -> Any:
+    """Return the module of the backend's that lets native code make calls."""
+    return _backend()[2]
 
 
 def load_backend() -> None:
@@ -144,7 +151,7 @@ def _make_executable(
     function: Function, name: str, donated: frozenset[int], written: Sequence[int], *, keeps_graph: bool
 ) -> Executable:
     """Return an optimized function's executable, by the plan of the same function of other shapes if there is one."""
-    planning, executables = _backend()
+    planning, executables, _ = _backend()
     program = None if keeps_graph else planning.plan_again(function, donated=donated, written=written)
     if program is not None:
         with suppress(executables.OpsNeededError):  # not all kernels are there

@@ -15,6 +15,20 @@ from numhlo.tracer.trees.written_order import WrittenKeys
 
 Results = tuple[Any, ...]
 
+THE_ONLY = itemgetter(0)
+"""What makes the structure of one leaf."""
+
+
+def nothing(results: Sequence[Any]) -> None:
+    """Make the structure of None."""
+
+
+def kind_of(unflatten: Callable[[Sequence[Any]], Any]) -> str:
+    """Return what a function that `unflattener` has made gives: "result", the only one, "none", "tuple", "other"."""
+    if unflatten is tuple:
+        return "tuple"
+    return "result" if unflatten is THE_ONLY else "none" if unflatten is nothing else "other"
+
 
 def unflattener(tree: PyTreeDef) -> Callable[[Sequence[Any]], Any]:
     """Return the function that puts results, as many as a structure has leaves, into the structure.
@@ -26,7 +40,9 @@ def unflattener(tree: PyTreeDef) -> Callable[[Sequence[Any]], Any]:
     {'a': (1, 2), 'b': [3]}
     """
     if tree == LEAF:
-        return itemgetter(0)
+        return THE_ONLY
+    if tree == NONE:
+        return nothing
     if tree.node_type in (tuple, list) and all(child == LEAF for child in tree.children):
         return tree.node_type
     part = _part(tree, 0)

@@ -130,7 +130,13 @@ ROUTE_LEAVES = 23  # how many
 ROUTE_SCALARS = 24  # address of pairs, one a leaf: class of the scalar that it may be (or 0), and how it is read
 ROUTE_CAPTURES, ROUTE_CAPTURE_COUNT = 25, 26  # address of captured arrays' addresses, which follow the leaves
 ROUTE_GUARDS, ROUTE_GUARD_COUNT = 28, 29  # address of GUARD_WORDS for each object that must hold what it held
-ROUTE_WORDS = 30
+ROUTE_SELF = 30  # address of the array whose data these words are
+ROUTE_OWNER = 31  # address of the object that keeps them and the executable alive; 0 where Python makes the call
+ROUTE_KIND = 32  # what becomes of the results
+ROUTE_FINISH, ROUTE_RAISE = 33, 34  # callables: for results of any other kind, and for the status of a failure
+ROUTE_CALLS = 35  # how many were made without Python
+ROUTE_WORDS = 36
+GIVES_RESULT, GIVES_NONE, GIVES_TUPLE, GIVES_OTHER = 0, 1, 2, 3  # the only result, nothing, all of them, any structure
 ROUTE_MOST = 256  # tuples, leaves and captures of a route
 NODE_HOLDER, NODE_POSITION, NODE_SIZE = 0, 1, 2  # number of the tuple that it is in, where, and its own length or -1
 NODE_WORDS = 3
@@ -153,7 +159,18 @@ API_HOLD_GIL, API_RELEASE_GIL, API_FETCH_ERROR, API_RESTORE_ERROR = 17, 18, 19, 
 API_AS_LONG, API_OCCURRED, API_TRUE, API_TUPLE = 21, 22, 23, 24  # the last two are objects
 API_GET_ITEM = 25  # of a dict; a borrowed reference
 API_BYTE = 26  # the dtype uint8
+API_VECTORCALL = 27
 API_WORDS = 32
+
+# What native code knows about a jitted function: the data of an array that the function's first slot holds.
+CALLER_SLOT = 2  # of the function, in words
+CALLER_CALLS = 0  # address of what all jitted functions have in common
+CALLER_ROUTE = 1  # address of the words of the route that calls try first, or 0
+CALLER_WORDS = 2
+CALLS_API, CALLS_ENTRY, CALLS_PYTHON = 0, 1, 2  # functions: Python's, the entry, and what makes calls in Python
+CALLS_UNSETTLED = 3  # address of the number of bindings that calls must look at
+CALLS_WORDS = 4
+SET_USED = 3  # of a set: how many elements
 
 # The interrupt flag's block: see `numhlo.backend.runtime.interrupt`.
 FLAG_ADDRESS = 0  # of the word that is not 0 once a signal has arrived

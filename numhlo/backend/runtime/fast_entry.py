@@ -55,7 +55,7 @@ class MethodDefinition(ctypes.Structure):
 
 
 @lru_cache(maxsize=1)
-def _api_table() -> np.ndarray:
+def api_table() -> np.ndarray:
     """Return the addresses of the functions of Python and NumPy that the entry calls."""
     table = immortal(np.zeros(layout.API_WORDS, np.int64))
     python = ctypes.pythonapi
@@ -79,6 +79,7 @@ def _api_table() -> np.ndarray:
         layout.API_AS_LONG: python.PyLong_AsLongLong,
         layout.API_OCCURRED: python.PyErr_Occurred,
         layout.API_GET_ITEM: python.PyDict_GetItemWithError,
+        layout.API_VECTORCALL: python.PyObject_Vectorcall,
     }
     for number, function in functions.items():
         table[number] = function_address(function)
@@ -141,7 +142,7 @@ class EntryRecords:
         words[layout.ENTRY_SUBTYPE] = id(array_type)
         words[layout.ENTRY_ARGUMENT_RECORDS] = start + layout.ENTRY_WORDS * layout.WORD
         words[layout.ENTRY_RESULT_RECORDS] = start + (made[0] if made else 0) * layout.WORD
-        words[layout.ENTRY_API] = int(_api_table().ctypes.data)
+        words[layout.ENTRY_API] = int(api_table().ctypes.data)
         words[layout.ENTRY_ARENA_BUFFERS], words[layout.ENTRY_ARENA_COUNT] = start + pairs * layout.WORD, len(arena)
         self._keep = {b.type.dtype for _, _, b in (*arguments, *results)}
 
@@ -192,6 +193,7 @@ class EntryRecords:
         places.append(block.append([word for guard in guards for word in guard]))
         words = block.finish().view(_Words)
         words.kept = held
+        words[layout.ROUTE_SELF] = id(words)
         start = int(words.ctypes.data)
         fields = (layout.ROUTE_NODES, layout.ROUTE_SCALARS, layout.ROUTE_CAPTURES, layout.ROUTE_GUARDS)
         for field, place in zip(fields, places, strict=True):

@@ -19,6 +19,7 @@ FILES = {
     "driver": "driver",
     "entry": "entry",
     "attend": "attend",
+    "call": "call",
     "pool_launch": "thread_pool",
     "pool_worker": "thread_pool",
 }
