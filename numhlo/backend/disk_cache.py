@@ -19,7 +19,6 @@ import tempfile
 import time
 import warnings
 from functools import lru_cache
-from importlib import metadata
 from pathlib import Path
 
 import llvmlite
@@ -73,7 +72,8 @@ def numba_version() -> bytes:
     if found is not None and found.origin is not None:
         with contextlib.suppress(OSError):
             return Path(found.origin).with_name("_version.py").read_bytes()
-    return metadata.version("numba").encode()
+    version: str = importlib.import_module("importlib.metadata").version("numba")  # which loads an e-mail parser
+    return version.encode()
 
 
 @lru_cache(maxsize=1)

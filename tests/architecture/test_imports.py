@@ -13,6 +13,7 @@ LAZY_LOADERS: dict[str, str] = {
     "numhlo/compilation/programs.py:_backend": "a program that is only traced or exported needs no backend",
     "numhlo/__init__.py:__getattr__": "names load when they are first used, so that importing numhlo costs little",
     "numhlo/backend/compiler/service.py:compile_in_process": "where no process can be started, Numba is loaded here",
+    "numhlo/backend/disk_cache.py:numba_version": "importlib.metadata takes 12 ms, and only archives need it",
     "numhlo/backend/own_text.py:_archived": "importlib.resources takes 10 ms, and only archives need it",
     "numhlo/backend/emit/user_kernels.py:_compile": "Numba is loaded by the first user's kernel, for which it is needed",
     "numhlo/lowering/ops/lazy_scipy.py:_module": "SciPy is loaded by the first special function that is evaluated",

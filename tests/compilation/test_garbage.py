@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import numhlo
-from numhlo.compilation.garbage import THRESHOLD, build
+from numhlo.compilation.garbage import THRESHOLD, build, load
 
 
 def test_collections_are_rare_while_tracing_and_as_before_afterwards():
@@ -55,3 +55,13 @@ def test_blocks_overlap_in_threads_and_respect_what_users_set():
             assert gc.get_threshold()[0] == mine[0]
     finally:
         gc.set_threshold(*usual)
+
+
+@pytest.mark.parametrize(("frozen", "expected"), [(0, ["freeze", "unfreeze"]), (9, [])])
+def test_nothing_looks_for_garbage_while_modules_load_and_what_is_frozen_stays_so(frozen, expected, monkeypatch):
+    usual, done = gc.get_threshold(), []
+    monkeypatch.setattr(gc, "get_freeze_count", lambda: frozen)
+    for name in ("freeze", "unfreeze"):
+        monkeypatch.setattr(gc, name, lambda name=name: done.append(name))
+    assert load(gc.get_threshold)[0] == THRESHOLD
+    assert done == expected and gc.get_threshold() == usual
