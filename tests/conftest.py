@@ -34,6 +34,7 @@ ENVIRONMENT = {
             "--xla_backend_optimization_level=0",  # the oracle compiles thousands of small programs, and runs each once
             "--xla_llvm_disable_expensive_passes=true",
             "--xla_cpu_parallel_codegen_split_count=1",
+            "--xla_cpu_use_fusion_emitters=false",  # these take half the time of tracing and compiling together
         ]
     ),
     "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
@@ -87,8 +88,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Run tests in which coverage is not measured at full speed."""
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, object, object]:
+    """Run tests in which coverage is not measured at full speed, and clean up after the last one of a file."""
     stopped: list[coverage.Coverage] = []
     while not item.stash[MEASURED] and (measuring := coverage.Coverage.current()) is not None:
         measuring.stop()  # a test worker has two, one inside the other
@@ -96,12 +97,22 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     try:
         return (yield)
     finally:
+        if nextitem is not None and nextitem.path != item.path:
+            keep_what_stays()
         for measuring in stopped:
             measuring.start()
 
 
 def pytest_collection_finish() -> None:
-    """Keep the garbage collector from going through thousands of tests, which all stay, again and again."""
+    keep_what_stays()
+
+
+def keep_what_stays() -> None:
+    """Keep the garbage collector from going through thousands of tests and what caches hold, again and again.
+
+    What one file's tests leave in caches stays for the rest of the run. With millions of such objects a single
+    collection takes two seconds, and tests of leaks ask for many.
+    """
     gc.collect()
     gc.freeze()
 
