@@ -109,7 +109,37 @@ def looped(x, y):
     x[...] = lax.fori_loop(0, 10, step, x)
 
 
+def filled(x, rounds):
+    def step(k, table):
+        table[k % 4, (k + 1) % 6] = table[(k + 3) % 4, k % 6] * 0.5 + k
+        return table
+
+    x[...] = lax.fori_loop(0, rounds, step, x)
+
+
+def filled_soon(x, y):
+    x[:, 0] = y[:, 1]
+    filled(x, 20)
+    filled(x, 30)
+
+
+def filled_for_long(x, y):
+    filled(x, 100_000)
+
+
+def filled_while(x, y):
+    def step(state):
+        table, k = state
+        table[k % 4, k % 6] += y[0, 0]
+        return table, k + 1
+
+    x[...], _ = lax.while_loop(lambda state: state[0][0, 0] < 8, step, (x, 0))
+
+
 FUNCTIONS = [
+    filled_soon,
+    filled_for_long,
+    filled_while,
     polynomial,
     polynomial_returned,
     into_another,
@@ -185,6 +215,7 @@ IN_PLACE = {
     masked: {0, 1},
     product_into: {0},
     rows_normalized: {1},
+    filled_soon: {0},
 }
 
 
@@ -195,7 +226,7 @@ def test_new_values_are_made_in_the_arguments_memory():
         assert program.overwritten == written, function.__name__
         own = {b.index: k for k, b in enumerate(program.buffers) if b.place.name == "ARGUMENT"}
         assert program.written == {k: own[k] for k in written}, function.__name__
-    for function in (old_value_returned, old_value_read_elsewhere, swapped, looped):
+    for function in (old_value_returned, old_value_read_elsewhere, swapped, looped, filled_for_long, filled_while):
         program = numhlo.jit(function).lower(X, Y).compile()._entry.program.executable.program
         assert program.written and not program.overwritten, function.__name__
 

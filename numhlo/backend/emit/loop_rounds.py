@@ -22,6 +22,9 @@ from numhlo.lowering.ops.elementwise import ADD
 POLL_ROUNDS = 4096
 """Rounds of loops between two looks at whether the user wants to stop."""
 
+STOPPING = "interrupted("
+"""What a kernel's text has if it looks."""
+
 
 def write_poll(text: KernelText, rounds: str = "1") -> None:
     """Write, at the end of a round, a look at whether the user wants to stop, once in a while.
@@ -41,7 +44,7 @@ def write_poll(text: KernelText, rounds: str = "1") -> None:
 
 def write_look(text: KernelText) -> None:
     """Write a look at whether the user wants to stop."""
-    with text.block("if interrupted(ctx):"):
+    with text.block(f"if {STOPPING}ctx):"):
         text.line(f"fail(ctx, {CUT_SHORT})")
         text.line("return")
 
@@ -152,6 +155,18 @@ def unpolled_rounds(op: Op, intervals: Intervals) -> int:
 def goes_unpolled(op: Op, intervals: Intervals) -> bool:
     """Return whether a loop ends so soon that it needs no look at whether the user wants to stop."""
     return intervals.rounds_of(op) * rounds_inside(op.regions[1], intervals) <= POLL_ROUNDS
+
+
+def ends_soon(region: Region, intervals: Intervals) -> bool:
+    """Return whether the loops of a region, one after the other, need no look at whether the user wants to stop.
+
+    Those with loops inside that may go round for long, and so look themselves, are not told from others.
+    """
+    total = 1.0
+    for op in _loops_of(region):
+        intervals.enter(op)
+        total += intervals.rounds_of(op) * rounds_inside(op.regions[1], intervals)
+    return total <= POLL_ROUNDS
 
 
 def rounds_inside(region: Region, intervals: Intervals) -> int:

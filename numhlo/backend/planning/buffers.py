@@ -27,6 +27,7 @@ from numhlo.backend.planning.units import Layout
 from numhlo.backend.program import Kept, Place, Subroutine
 from numhlo.lowering.ir import Function, Op, Region, TensorType, Value
 from numhlo.lowering.ops import creation
+from numhlo.lowering.ops.control_flow import WHILE
 
 
 class Routine(NamedTuple):
@@ -94,7 +95,15 @@ class Context:
 
 
 class Target(Protocol):
-    """Where a region's caller wants a result."""
+    """Where a region's caller wants a result.
+
+    Attributes
+    ----------
+    is_argument : bool
+        It may be the memory of an argument, which has its new value at once then.
+    """
+
+    is_argument: bool
 
     def claim(self, overwritable: Callable[[Value], bool]) -> int:
         """Return the buffer to write; ``overwritable(argument)`` says whether an argument's buffer may be it."""
@@ -145,6 +154,10 @@ def _may_be_placed(unit: Unit) -> bool:
     return unit.is_fused or is_update(unit.ops[0])
 
 
+def _loops(unit: Unit) -> bool:
+    return unit.ops[0].definition is WHILE
+
+
 class RegionBuffers:
     """The buffers of one region's values.
 
@@ -190,6 +203,7 @@ class RegionBuffers:
             wanted = [v for op in unit.ops for v in op.results if v in self._wanted]
             if not wanted:
                 continue
+            self._pass_on_to_state(unit, last)
             for operand in map(self.layout.root, self._overwritable_operands(unit)):
                 made = self.layout.fusion.unit_of.get(operand.owner) if isinstance(operand.owner, Op) else None
                 if made is None or not _may_be_placed(made) or operand in self._wanted or last[operand] is not unit:
@@ -199,6 +213,17 @@ class RegionBuffers:
                         self._wanted[operand] = self._wanted[value]
                         wanted.remove(value)
                         break
+
+    def _pass_on_to_state(self, unit: Unit, last: dict[Value, Unit]) -> None:
+        """Let a loop's state begin in the memory of the argument whose new value it is."""
+        op = unit.ops[0]
+        for operand, result in zip(map(self.layout.root, op.operands), op.results, strict=True) if _loops(unit) else ():
+            number = self._wanted.get(result)
+            made = self.layout.fusion.unit_of.get(operand.owner) if isinstance(operand.owner, Op) else None
+            if number is None or made is None or operand in self._wanted or last[operand] is not unit:
+                continue
+            if self.targets[number].is_argument and (_may_be_placed(made) or _loops(made)):
+                self._wanted[operand] = number
 
     def _overwritable_operands(self, unit: Unit) -> list[Value]:
         """Return the operands over which a unit could write its results, if nothing else needs them."""

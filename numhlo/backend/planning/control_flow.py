@@ -27,6 +27,8 @@ from numhlo.lowering.ops import creation
 class _OwnBuffer:
     """A target that never takes the planner's buffer for its own."""
 
+    is_argument = False
+
     def adopt(self, number: int) -> bool:
         """Refuse."""
         return False

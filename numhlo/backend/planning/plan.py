@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from numhlo.backend.emit.intervals import Intervals
+from numhlo.backend.emit.loop_rounds import STOPPING, ends_soon
 from numhlo.backend.planning import control_flow, mapped  # noqa: F401 - importing them fills the table of kernels
 from numhlo.backend.planning.buffers import Context
 from numhlo.backend.planning.expansion import expand
 from numhlo.backend.planning.launch_lists import with_lists
 from numhlo.backend.planning.region import RegionPlanner
 from numhlo.backend.planning.subroutines import plan_subroutines
-from numhlo.backend.program import Buffer, Place, Program
+from numhlo.backend.program import Branch, Buffer, Loop, Place, Program, Step
 from numhlo.lowering.ir import Function, Region, TensorType, Value
 from numhlo.lowering.ops.control_flow import CALL, WHILE
 
 
 class _FinalTarget:
     """A result of the whole function."""
+
+    is_argument = False
 
     def takes(self, number: int) -> bool:
         """Return whether the caller fetches the result from a buffer itself."""
@@ -56,7 +60,8 @@ class WrittenTarget(_FinalTarget):
     """
 
     def __init__(self, context: Context, argument: Value, *, in_place: bool) -> None:
-        self.context, self.argument, self.in_place = context, argument, in_place
+        self.context, self.argument = context, argument
+        self.in_place = self.is_argument = in_place
         self.own = context.buffer_of[argument]
         self.number: int | None = None
 
@@ -112,6 +117,34 @@ def plan(function: Function, *, donated: frozenset[int] = frozenset(), written: 
     -------
     Program
     """
+    if written and _ends_soon(function.body):
+        program = _planned(function, donated, written, in_place=True)
+        if not _may_be_interrupted(program):
+            return program
+    return _planned(function, donated, written, in_place=False)
+
+
+def _ends_soon(region: Region) -> bool:
+    """Return whether all loops together seem to go round so few times that kernels don't look at the user's wishes."""
+    if not has_loops(region):
+        return True
+    elsewhere = (a.body for op in region.walk() for a in op.attributes.values() if isinstance(a, Function))
+    called = any(op.definition is CALL for op in region.walk())
+    return not called and not any(map(has_loops, elsewhere)) and ends_soon(region, Intervals())
+
+
+def _may_be_interrupted(program: Program) -> bool:
+    """Return whether something that runs rounds looks at whether the user wants to stop, as long programs do."""
+    return _has_rounds(program.steps) or any(STOPPING in kernel.source for kernel in program.kernels)
+
+
+def _has_rounds(steps: Sequence[Step]) -> bool:
+    return any(
+        isinstance(step, Loop) or (isinstance(step, Branch) and any(map(_has_rounds, step.branches))) for step in steps
+    )
+
+
+def _planned(function: Function, donated: frozenset[int], written: Sequence[int], *, in_place: bool) -> Program:
     context = Context()
     for value in function.body.arguments:
         context.extents.update((*value.tensor.shape, value.tensor.size))
@@ -123,7 +156,6 @@ def plan(function: Function, *, donated: frozenset[int] = frozenset(), written: 
         if number in donated and number not in written:
             context.donated.add(value)
     count = len(body.returns) - len(written)
-    in_place = bool(written) and not has_loops(body)
     context.written.update(body.arguments[k] for k in written if in_place)
     places = [WrittenTarget(context, body.arguments[k], in_place=in_place) for k in written]
     results = [ResultTarget(context, value.tensor, k) for k, value in enumerate(body.returns[:count])]
