@@ -69,8 +69,10 @@ def _continues(layout: Layout, chain: list[Unit], unit: Unit) -> bool:
     """Return whether a unit can join a chain, and gains from it."""
     first = chain[0]
     assert first.axes is not None
+    if not unit.is_fused:
+        return False
     made = {value for member in chain for op in member.ops for value in op.results}
-    if not unit.is_fused or made.isdisjoint(map(layout.root, layout.loads[unit])):
+    if made.isdisjoint(map(layout.root, layout.loads[unit])):
         return False
     if sum([len(member.ops) for member in chain]) + len(unit.ops) > LONGEST:
         return False

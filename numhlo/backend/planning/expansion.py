@@ -14,7 +14,8 @@ from numhlo.backend.emit.special import has_kernels, is_library_call
 from numhlo.backend.emit.support import emits_element
 from numhlo.backend.planning.affine_gathers import is_affine_gather, windows_of_gather
 from numhlo.backend.planning.complex_sums import expand_complex_sums, is_complex_sum
-from numhlo.backend.planning.late_operands import is_chained, put_late_operands_last
+from numhlo.backend.planning.late_operands import EXTREMES, is_chained, put_late_operands_last
+from numhlo.backend.planning.reached import JOINED
 from numhlo.backend.planning.rows_ahead import compute_rows_ahead, has_rows_ahead
 from numhlo.backend.planning.rows_behind import compute_rows_behind
 from numhlo.backend.planning.seams import cut_at_seams, has_seams
@@ -28,7 +29,7 @@ from numhlo.backend.planning.unwritten import filled_by, unwritten
 from numhlo.lowering.ir import Op, Region, Substitution, Value
 from numhlo.lowering.ops.comparison import SELECT
 from numhlo.lowering.ops.contraction import DOT_GENERAL
-from numhlo.lowering.ops.control_flow import CALL, COMPOSITE, OPTIMIZATION_BARRIER
+from numhlo.lowering.ops.control_flow import CALL, CASE, COMPOSITE, IF, OPTIMIZATION_BARRIER, WHILE
 from numhlo.lowering.ops.indexing import GATHER
 from numhlo.lowering.ops.primitive import Primitive
 from numhlo.lowering.ops.random_bits import RNG_BIT_GENERATOR
@@ -54,7 +55,9 @@ def expand(region: Region) -> Region:
         return region
     copy = _Copy({})
     expanded = copy.region(region)
-    moved = compute_rows_ahead(expanded) + compute_rows_behind(expanded)
+    moved = 0
+    if any(op.regions for op in expanded.ops):
+        moved = compute_rows_ahead(expanded) + compute_rows_behind(expanded)
     if moved or copy.drops:
         remove_dead_ops(expanded)
     put_late_operands_last(expanded)
@@ -64,6 +67,8 @@ def expand(region: Region) -> Region:
 
 
 def _is_changed(op: Op) -> bool:
+    if op.definition not in _LOOKED_AT:
+        return False
     changed = _expansion(op) or filled_by(op) or sunk_into(op) or is_chained(op) or has_rows_ahead(op)
     return bool(changed) or has_seams(op)
 
@@ -90,6 +95,9 @@ EXPANDED: dict[Primitive, Callable[[Op], bool | Region | None]] = {
     OPTIMIZATION_BARRIER: lambda op: True,
 }
 """Which uses of these ops are expanded, or to what; of others, none is."""
+
+_LOOKED_AT = frozenset([*EXPANDED, *JOINED, *EXTREMES, WHILE, IF, CASE])
+"""The only ops that `_is_changed` may hold of: most regions of unrolled loops have none, and are not copied."""
 
 
 def _expansion(op: Op) -> bool | Region | None:

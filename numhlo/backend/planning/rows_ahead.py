@@ -52,7 +52,7 @@ def compute_rows_ahead(region: Region) -> int:
     for op in region.ops:
         for inner in op.regions:
             moved += compute_rows_ahead(inner)
-        if has_rows_ahead(op):
+        if op.regions and has_rows_ahead(op):
             moved += Rows(op, ops).move()
         ops.append(op)
     region.ops = ops

@@ -31,7 +31,7 @@ def compute_rows_behind(region: Region) -> int:
         for body in op.regions:
             inside += compute_rows_behind(body)
         ops.append(op)
-        if has_rows_ahead(op):
+        if op.regions and has_rows_ahead(op):
             for number, operand in enumerate(op.operands):
                 moved = _moved(op, number, ops) if is_unwritten(operand) else None
                 if moved is not None:

@@ -93,7 +93,10 @@ class Op:
         self.operands = list(operands)
         self.attributes = dict(attributes)
         self.regions: Sequence[Region] = list(regions) if regions else ()
-        self.results = [Value(t, self) for t in result_types]
+        if len(result_types) == 1:  # nearly always, and a loop is a call of its own
+            self.results = [Value(result_types[0], self)]
+        else:
+            self.results = [Value(t, self) for t in result_types]
         self.location = location
 
     @property

@@ -67,10 +67,13 @@ def _write_reduction(reduction: Reduction, buffer_of: BufferOf, partial: Partial
 
 def prefers_rows(reduction: Reduction) -> bool:
     """Return whether a reduction is long and goes along rows, all of a row in one unit."""
+    shape = reduction.expressions.shape
+    count = math.prod([shape[dim] for dim in reduction.axes])
+    if count <= UNROLLED:
+        return False
     axes, kept = reduction.collapsed()
-    count = math.prod(axis.extent for axis in axes[kept:])
-    units = math.prod(axis.extent for axis in axes[:kept])
-    if count <= UNROLLED or kept == 0 or _prefers_columns(reduction, axes, kept):
+    units = math.prod([shape[dim] for dim in reduction.kept])
+    if kept == 0 or _prefers_columns(reduction, axes, kept):
         return False
     return count <= BLOCK or units >= FEW_UNITS
 
