@@ -38,6 +38,7 @@ def test_weights_are_jaxs(name):
     assert_same(make(initializers)(random.key(5), shape, np.float32), wanted, name, ulps=64)
 
 
+@pytest.mark.slow
 def test_complex_weights():
     for distribution in ("truncated_normal", "normal", "uniform"):
         found = initializers.variance_scaling(1.0, "fan_in", distribution)(random.key(1), (4, 5), np.complex64)

@@ -6,6 +6,7 @@ import pytest
 from tests.numpy import coverage
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.4.0", reason="older ones have fewer functions")
 def test_the_page_is_up_to_date():
     page = coverage.PAGE.read_text(encoding="utf-8")

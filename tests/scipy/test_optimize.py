@@ -44,6 +44,7 @@ def test_minima_are_scipys(fun, start):
         assert np.abs(found.jac).max() < 1e-8 and found.hess_inv.shape == (start.size,) * 2
 
 
+@pytest.mark.slow
 def test_minima_are_jaxs():
     def fun(x, scale, jnp):
         return jnp.sum(scale * (x - jnp.arange(3.0)) ** 2) + x[0] ** 4

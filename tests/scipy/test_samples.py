@@ -81,6 +81,7 @@ def test_densities(d, bandwidth, weighted):
         np.testing.assert_allclose(value, other, rtol=1e-11)
 
 
+@pytest.mark.slow
 def test_densities_are_pytrees_that_can_be_drawn_from_and_differentiated():
     data = np.random.default_rng(0).normal(size=(2, 50))
     estimate = stats.gaussian_kde(data)

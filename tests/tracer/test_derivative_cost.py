@@ -85,6 +85,7 @@ def called_twice(depth: int) -> Callable[[Any], Any]:
     return fun
 
 
+@pytest.mark.slow
 def test_functions_of_a_large_program_are_transformed_once_however_often_called() -> None:
     for transform, x in (
         (lambda f: numhlo.vmap(numhlo.grad(f)), np.ones(3)),
@@ -95,6 +96,7 @@ def test_functions_of_a_large_program_are_transformed_once_however_often_called(
         assert counts[1] < 3 * counts[0]  # it is called 64 times as often
 
 
+@pytest.mark.slow
 def test_derivatives_of_functions_that_are_called_twice() -> None:
     fun, x, step = called_twice(9), 0.3, 1e-6
     slope, change = numhlo.jvp(numhlo.grad(fun), (x,), (1.0,))
@@ -119,6 +121,7 @@ def levels_of_work(lib: Any, jit: Any, depth: int) -> Callable[[Any], Any]:
     return lambda x: fun(x).sum()
 
 
+@pytest.mark.slow
 def test_what_nested_calls_keep_is_computed_once() -> None:
     def run(fun: Callable[..., Any]) -> int:
         text = numhlo.jit(fun).lower(np.full(3, 0.3)).as_text()
@@ -131,6 +134,7 @@ def test_what_nested_calls_keep_is_computed_once() -> None:
     assert ratios[1] < 1.1 * ratios[0]  # computed again at every level it would be twice as much
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("first_answers")
 def test_derivatives_of_nested_calls_that_keep_much() -> None:
     x, step = np.array([0.3, 0.1, 0.7]), 1e-6 * np.eye(3)
@@ -259,6 +263,7 @@ def test_unrolled_reads_and_writes_make_few_arrays(end: Callable[[Any], Any]) ->
         assert found[k] == pytest.approx((near[0] - near[1]) / 2e-6, rel=1e-5, abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_reads_and_writes_in_any_order_have_jaxs_gradient(seed: int) -> None:
     """Elements and rows, overlapping ones too, some at places that are not known."""
