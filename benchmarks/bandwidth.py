@@ -2,7 +2,8 @@
 
 The measure is STREAM's triad, ``a = b + s * c``, hand-written in Numba into an array that is there, on the same threads
 and arrays of the same size, timed in turns with the programs. Bytes are those that a program must read and write; what
-caches read in order to write is left out, here as in STREAM.
+caches read in order to write is left out, here as in STREAM. Numba's triad reads what it writes; numhlo streams results
+that are larger than caches to memory without that, so a program may be faster than the triad.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ runs over memory in order and becomes SIMD code.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
@@ -20,6 +20,7 @@ from numhlo.backend.emit.kernel_text import BufferOf, KernelText
 from numhlo.backend.emit.nest import Axis, Nest, collapse
 from numhlo.backend.emit.prefetching import open_strips
 from numhlo.backend.emit.registers import Register
+from numhlo.backend.emit.streaming import Piece, write_into
 from numhlo.backend.emit.tiles import other_direction, write_tiles
 from numhlo.lowering.ir import Value
 
@@ -76,19 +77,22 @@ def _write_map(expressions: Graph, stores: Sequence[Store], buffer_of: BufferOf)
         text.pointer(store.value, "out")
     along = other_direction(nest, stores)
     if along is not None:
-        extent = write_tiles(nest, along, stores, lambda: write_body(nest, stores))
+        extent = write_tiles(nest, along, stores, lambda: write_body(nest, stores, {}))
         return draft(text, expressions, stores, extent, "tiles_" + kernel_name(expressions))
+    pieces: dict[int, Piece] = {}
     if not axes:
-        write_body(nest, stores)
+        write_body(nest, stores, pieces)
     elif not outer:
-        with open_strips(nest, 0, ("lo", "hi"), stores):
-            write_body(nest, stores)
+        with open_strips(nest, 0, ("lo", "hi"), stores) as pieces:
+            write_body(nest, stores, pieces)
     else:
         with open_rows(nest, outer), ExitStack() as loops:
             for axis in inner[:-1]:
                 loops.enter_context(nest.loop(axis))
-            with open_strips(nest, inner[-1], None, stores):
-                write_body(nest, stores)
+            pieces = loops.enter_context(open_strips(nest, inner[-1], None, stores))
+            write_body(nest, stores, pieces)
+    if pieces:
+        text.line("finish_streams()")
     extent = math.prod(axes[k].extent for k in outer) if outer else (axes[0].extent if axes else 1)
     return draft(text, expressions, stores, extent)
 
@@ -143,17 +147,23 @@ def open_rows(nest: Nest, outer: Sequence[int]) -> Iterator[None]:
 def write_inner(nest: Nest, inner: Sequence[int], stores: Sequence[Store]) -> None:
     """Write the loops inside a unit."""
     if not inner:
-        write_body(nest, stores)
+        write_body(nest, stores, {})
         return
     with nest.loop(inner[0]):
         write_inner(nest, inner[1:], stores)
 
 
-def write_body(nest: Nest, stores: Sequence[Store]) -> None:
-    """Write all expressions, then all stores: a store may overwrite what an expression reads."""
+def write_body(nest: Nest, stores: Sequence[Store], pieces: Mapping[int, Piece]) -> None:
+    """Write all expressions, then all stores: a store may overwrite what an expression reads.
+
+    Results of which there are pieces, by the numbers of their stores, are put together there.
+    """
     nest.write([store.node for store in stores])
-    for store in stores:
-        write_store(nest, store, nest.name(store.node))
+    for number, store in enumerate(stores):
+        if number in pieces:
+            write_into(nest, store, len(nest.axes) - 1, pieces[number], nest.name(store.node))
+        else:
+            write_store(nest, store, nest.name(store.node))
 
 
 def write_store(nest: Nest, store: Store, value: str) -> None:

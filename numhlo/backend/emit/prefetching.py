@@ -17,6 +17,7 @@ import numpy as np
 from numhlo.backend.emit.access import Access
 from numhlo.backend.emit.expressions import Load
 from numhlo.backend.emit.nest import Nest
+from numhlo.backend.emit.streaming import Piece, allocate, elements_past_line, piece_length, streamed, write_out
 from numhlo.backend.primitives.storage import STORAGES, Storage
 from numhlo.backend.primitives.transposing import TILE
 
@@ -142,36 +143,70 @@ def strip_length(nest: Nest, stores: Sequence[Store] = ()) -> int:
 
 
 @contextmanager
-def open_strips(nest: Nest, axis: int, bounds: tuple[str, str] | None, stores: Sequence[Store]) -> Iterator[None]:
-    """Open the innermost loop; where results are very large, cut into strips that ask for a later one's memory."""
-    asked = _written(nest, axis, stores)
-    if not asked or not is_far(nest, stores, MEMORY_BYTES):
+def open_strips(
+    nest: Nest, axis: int, bounds: tuple[str, str] | None, stores: Sequence[Store]
+) -> Iterator[dict[int, Piece]]:
+    """Open the innermost loop; where results are very large, cut into strips that ask for a later one's memory.
+
+    Yields the pieces of results that are streamed, by the numbers of their stores.
+    """
+    written = _written(nest, axis, stores)
+    if not written or not is_far(nest, stores, MEMORY_BYTES):
         with nest.loop(axis, bounds and ", ".join(bounds)):
-            yield
+            yield {}
         return
     low, high = bounds or ("0", nest.extent(axis))
+    asked = [(nest.text.pointer(stores[k].value, "out"), stores[k].access, _itemsize(stores[k])) for k in written]
     asked += _leading(nest, axis)
     step = STRIP_BYTES // max(size for _, _, size in asked)
     if bounds is None and nest.axes[axis].extent < LEAST_STRIPS * step:
         for pointer, access, size in asked[:MOST_AHEAD]:
             _ask(nest, pointer, access, {axis: str(AHEAD * step)}, high, size)
         with nest.loop(axis):
-            yield
+            yield {}
+        return
+    large = [written[k] for k in streamed(nest, axis, [stores[k] for k in written])]
+    if large:
+        with _open_pieces(nest, axis, (low, high), {k: stores[k] for k in large}) as pieces:
+            yield pieces
         return
     with nest.block(f"for start in range({low}, {high}, {step}):"):
         stop = nest.text.let(f"min(start + {step}, {high})", "stop")
         for pointer, access, size in asked[:MOST_AHEAD]:
             _ask(nest, pointer, access, {axis: f"(start + {AHEAD * step})"}, step, size)
         with nest.loop(axis, f"start, {stop}"):
-            yield
+            yield {}
 
 
-def _written(nest: Nest, axis: int, stores: Sequence[Store]) -> list[tuple[str, Access, int]]:
+@contextmanager
+def _open_pieces(
+    nest: Nest, axis: int, bounds: tuple[str, str], stores: dict[int, Store]
+) -> Iterator[dict[int, Piece]]:
+    """Open the innermost loop, cut where lines of the first result begin, and stream each piece behind it."""
+    low, high = bounds
+    step = piece_length(list(stores.values()))
+    past = nest.text.let(elements_past_line(nest, next(iter(stores.values())), axis, low), "past")
+    with nest.block(f"for line in range({low} - {past}, {high}, {step}):"):
+        start = nest.text.let(f"max(line, {low})", "start")
+        stop = nest.text.let(f"min(line + {step}, {high})", "stop")
+        for pointer, access, size in _leading(nest, axis)[:MOST_AHEAD]:
+            _ask(nest, pointer, access, {axis: f"(line + {AHEAD * step})"}, step, size)
+        pieces = {k: allocate(nest, store, step, start) for k, store in stores.items()}
+        with nest.loop(axis, f"{start}, {stop}"):
+            yield pieces
+        for k, piece in pieces.items():
+            write_out(nest, stores[k], axis, piece, stop)
+
+
+def _written(nest: Nest, axis: int, stores: Sequence[Store]) -> list[int]:
     """Return the results that lie along an axis, but for what is read: that is on its way."""
     text = nest.text
     read = {text.pointer(node.value) for node in nest.expressions.nodes if isinstance(node, Load)}
-    results = [(text.pointer(store.value, "out"), store) for store in stores if nest.strides(store.access)[axis] == 1]
-    return [(pointer, store.access, _itemsize(store)) for pointer, store in results if pointer not in read]
+    return [
+        number
+        for number, store in enumerate(stores)
+        if nest.strides(store.access)[axis] == 1 and text.pointer(store.value, "out") not in read
+    ]
 
 
 def _leading(nest: Nest, axis: int) -> list[tuple[str, Access, int]]:
