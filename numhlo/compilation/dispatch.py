@@ -63,6 +63,7 @@ class Route:
         "_types",
         "_unflatten",
         "_weak",
+        "_written",
         "entry",
         "kind",
         "native",
@@ -87,6 +88,8 @@ class Route:
         self._positional = tuple(positional)
         self._keywords = tuple(zip(kwargs.metadata, map(matcher, kwargs.children), strict=True))
         keys = dict(zip(call.statics, [key for _, (_, key) in entry.key.statics], strict=True))
+        written = as_written(kwargs.metadata, kwargs.metadata) if isinstance(kwargs.metadata, WrittenKeys) else ()
+        self._written = [name for name, _ in written]  # an order that tells structures apart
         self._statics = tuple([(k, _reference(v, keys[k])) for k, v in call.statics.items()])
         self._keyword_count = len(self._keywords) + sum(isinstance(name, str) for name in call.statics)
         weak = [(k, weak_class(t.tensor.dtype), t.tensor.dtype) for k, t in enumerate(entry.types) if t.weak]
@@ -209,9 +212,14 @@ class Route:
             self._expected, self._hold = (), guards.hold
         self.native, self.raises = self._direct if self._hold is None else None, executable.raise_status
 
+    def _has_its_keywords(self, kwargs: dict[str, Any]) -> bool:
+        """Return whether keywords are as many as the route's, in its order if that tells structures apart."""
+        written = self._written
+        return len(kwargs) == self._keyword_count and (not written or [k for k in kwargs if k in written] == written)
+
     def _match(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
         """Return the argument leaves, Python scalars as arrays; None where the call is another signature's."""
-        if len(args) != len(self._positional) or len(kwargs) != self._keyword_count:
+        if len(args) != len(self._positional) or not self._has_its_keywords(kwargs):
             return None
         for name, reference in self._statics:
             if (args[name] if isinstance(name, int) else kwargs.get(name, MISS)) is not reference():

@@ -128,6 +128,7 @@ def test_arguments_have_their_keys_in_the_order_of_the_call():
         assert joined({"b": other, "w": one}, y=1, x=2)[0].tolist() == [1, 1, 0]
         assert joined({"w": last, "b": other}, y=1, x=2)[1].tolist() == [1, 2]
         assert joined({"w": last, "b": other}, x=2, y=1)[1].tolist() == [2, 1]
+        joined.wait()
     counted = defaultdict(float, w=one, b=other)
     assert numhlo.jit(lambda d: np.concatenate([*d.values()]))(counted).tolist() == [0, 1, 1]
 
