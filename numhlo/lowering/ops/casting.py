@@ -2,8 +2,9 @@
 
 Values that the target has are kept exactly; others are rounded once, to nearest even. Integers wrap. Floats to
 integers truncate and saturate, and NaN becomes 0, as XLA does on the CPU. To booleans: anything but zero is true. From
-complex: the imaginary part is dropped. NumPy's own casts differ in two places: out-of-range floats are undefined, and
-ml_dtypes rounds float64 and long integers twice (through float32). Next: `bit_patterns` reinterprets bits.
+complex, to booleans too: the imaginary part is dropped. NumPy's own casts differ in three places: out-of-range floats
+are undefined, ``2j`` is true, and ml_dtypes rounds float64 and long integers twice (through float32). Next:
+`bit_patterns` reinterprets bits.
 """
 
 from __future__ import annotations

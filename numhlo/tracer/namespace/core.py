@@ -19,7 +19,7 @@ import numpy as np
 from numhlo.lowering.ir import Location, TensorType, capture_location
 from numhlo.lowering.ir.errors import DTypeError, ShapeError
 from numhlo.lowering.ir.types import COMPLEX, ELEMENT_TYPES, FLOATS
-from numhlo.lowering.ops import conversion, layout
+from numhlo.lowering.ops import comparison, conversion, layout
 from numhlo.tracer.array import Array
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.namespace.source_names import operand_names
@@ -273,7 +273,7 @@ def contains_tracer(x: Any) -> bool:
 
 
 def convert(x: Any, dtype: Any) -> Any:
-    """Return ``x`` converted to ``dtype``; the array itself where it has that dtype already."""
+    """Return ``x`` converted as NumPy's ``astype`` does; the array itself where it has that dtype already."""
     dtype = np.dtype(dtype)
     if not isinstance(x, Tracer):
         if type(x) in SCALARS:
@@ -282,6 +282,9 @@ def convert(x: Any, dtype: Any) -> Any:
             return np.asarray(x).astype(dtype, copy=False)
     if x.aval.dtype == dtype:
         return Tracer(x.cell, x.steps, x.aval) if x.weak else x
+    if dtype.kind == "b" and x.dtype.kind == "c":  # the op drops the imaginary part
+        zero = full_of(0, x.shape, x.dtype)
+        return bind1(comparison.COMPARE, x, zero, attributes={"comparison_direction": "NE", "compare_type": "FLOAT"})
     return bind1(conversion.CONVERT, x, results=[TensorType(x.shape, dtype)])
 
 

@@ -26,7 +26,7 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
     ----------
     operand : array_like
     new_dtype : dtype
-        One that StableHLO has; complex numbers lose their imaginary part on the way to a real dtype.
+        One that StableHLO has; complex numbers lose their imaginary part on the way to a real dtype, bool among them.
 
     Returns
     -------

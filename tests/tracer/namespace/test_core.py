@@ -1,0 +1,45 @@
+"""Conversions between dtypes as NumPy's names make them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+
+import numhlo
+from numhlo import lax
+from tests.tracer.namespace.agreement import check_all
+
+Z = numpy.array([2j, 1j, 0, 1, 1 + 1j, -0.0, complex(0, numpy.nan)])
+
+
+def put(np: Any, z: Any) -> Any:
+    flags = np.zeros(z.shape, bool)
+    flags[::2] = z[::2]
+    return flags
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_imaginary_numbers_are_true(dtype):
+    z = Z.astype(dtype)
+    check_all([
+        ("astype", lambda np, z: z.astype(bool), z),
+        ("beside a bool", lambda np, z: (np.logical_and(z, True), np.logical_or(False, z), np.logical_xor(z, z > 1)), z),
+        ("accumulate", lambda np, z: (np.logical_and.accumulate(z), np.logical_or.accumulate(z)), z),
+        ("reduceat", lambda np, z: np.logical_and.reduceat(z, [0, 1, 3]), z),
+        ("where", lambda np, z: np.sum(numpy.arange(7), where=z.astype(bool)), z),
+    ])  # fmt: skip
+    made = [("array", lambda np, z: np.array(z, dtype=bool), z), ("assigned", put, z)]
+    check_all(made, plain=False)
+
+
+def test_imaginary_numbers_are_true_in_batches():
+    z = Z.astype(numpy.complex64)[:6].reshape(2, 3)
+    found = numhlo.vmap(lambda z: numpy.logical_and.reduceat(z, [0, 1]))(z)
+    numpy.testing.assert_array_equal(found, numpy.logical_and.reduceat(z, [0, 1], axis=1))
+
+
+def test_the_op_drops_the_imaginary_part():
+    wanted = [False, False, False, True, True, False, False]
+    numpy.testing.assert_array_equal(numhlo.jit(lambda z: lax.convert_element_type(z, bool))(Z), wanted)
