@@ -9,9 +9,14 @@ import numpy as np
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.namespace.core import (
+    SCALARS,
     as_arrays,
     asarray,
+    common_dtype,
     contains_tracer,
+    convert,
+    is_weak,
+    promotion_key,
     reshape_to,
     shape_of,
 )
@@ -63,8 +68,7 @@ class Joiner:
             return new_array(self._numpy[key])
         if isinstance(entries[0], str):
             return self._by_text(entries[0], entries[1:])
-        parts = [self._part(entry) for entry in entries]
-        return concatenate(parts, self._axis)
+        return concatenate([self._shaped(part) for part in _of_one_dtype(entries)], self._axis)
 
     def _by_text(self, text: str, entries: list[Any]) -> Any:
         """Join as ``"axis,ndim,place"`` says: along an axis, of so many dimensions, an entry's own being at a place."""
@@ -74,17 +78,25 @@ class Joiner:
             raise ArgumentError(
                 f"r_[{text!r}, ...] of traced arrays", where=capture_location(), fix="use concatenate or stack"
             ) from None
-        return concatenate([_of_rank(self._part(entry), entry, rank, place) for entry in entries], axis)
+        parts = zip(_of_one_dtype(entries), entries, strict=True)
+        return concatenate([_of_rank(self._shaped(part), entry, rank, place) for part, entry in parts], axis)
 
-    def _part(self, entry: Any) -> Any:
-        if isinstance(entry, slice):
-            entry = _points(entry)
-        array = asarray(entry)
+    def _shaped(self, array: Any) -> Any:
         if len(shape_of(array)) == 0:
             array = reshape_to(array, (1,))
         if self._columns and len(shape_of(array)) == 1:
             array = reshape_to(array, (array.size, 1))
         return array
+
+
+def _of_one_dtype(entries: list[Any]) -> list[Any]:
+    """Return entries as arrays of their common dtype, to which Python numbers adapt."""
+    values = [_points(entry) if isinstance(entry, slice) else entry for entry in entries]
+    arrays = [asarray(value) for value in values]
+    keys = [promotion_key(x) if is_weak(x) else array.dtype for x, array in zip(values, arrays, strict=True)]
+    dtype = common_dtype(keys)
+    # From the number itself: one that is too large for the dtype is refused.
+    return [convert(x if type(x) in SCALARS else array, dtype) for x, array in zip(values, arrays, strict=True)]
 
 
 def _of_rank(array: Any, entry: Any, rank: int, place: int) -> Any:
