@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from numhlo.tracer.namespace.core import (
     reshape_to,
 )
 from numhlo.tracer.namespace.index_items import as_traced
-from numhlo.tracer.namespace.indexed import advanced_indexing as advanced
+from numhlo.tracer.namespace.indexed.strided_views import Windows
 from numhlo.tracer.namespace.ordering.sorting import along
 from numhlo.tracer.namespace.shapes.axis_order import moveaxis
 from numhlo.tracer.namespace.shapes.joining import concatenate
@@ -130,7 +129,7 @@ def unpackbits(a: Any, /, axis: int | None = None, count: int | None = None, bit
 def sliding_window_view(
     x: Any, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: bool = False
 ) -> Any:
-    """Return all windows of an array, in new last axes; while tracing they are a copy.
+    """Return a view of all windows of an array, in new last axes.
 
     Parameters
     ----------
@@ -139,8 +138,10 @@ def sliding_window_view(
         The extent of a window along each of the axes.
     axis : int or sequence of int, optional
         All axes by default, and then ``window_shape`` has an entry for each.
-    subok, writeable : bool, optional
-        NumPy's; while tracing there is nothing to write to but the copy.
+    subok : bool, optional
+        NumPy's; ignored while tracing.
+    writeable : bool, optional
+        NumPy's; a traced view of windows can only be read.
 
     Returns
     -------
@@ -158,16 +159,14 @@ def sliding_window_view(
     [[1, 2], [2, 3]]
     """
     array = as_traced(asarray(x))
-    sizes = tuple(window_shape) if isinstance(window_shape, Sequence) else (int(window_shape),)
-    axes = tuple(range(array.ndim)) if axis is None else (axis if isinstance(axis, Sequence) else (axis,))
+    sizes = tuple(map(int, window_shape)) if np.iterable(window_shape) else (int(window_shape),)
+    axes = tuple(range(array.ndim)) if axis is None else tuple(axis) if np.iterable(axis) else (axis,)
+    axes = tuple(normalize_axis(k, array.ndim) for k in axes)
     if len(sizes) != len(axes):
         raise ValueError("Must provide matching length window_shape and axis")
-    for size, place in zip(sizes, [normalize_axis(k, array.ndim) for k in axes], strict=True):
-        extent = array.shape[place]
-        if not 0 <= size <= extent:
+    room = list(array.shape)
+    for size, place in zip(sizes, axes, strict=True):
+        if not 0 <= size <= room[place]:
             raise ValueError("each window extent must lie between 0 and the array's")
-        shape = (extent - size + 1, size)
-        index = b.add(b.iota_along(shape, 0), b.iota_along(shape, 1))  # no table, and a view to kernels
-        windows = advanced.take(array, index, place, "raise")
-        array = as_traced(moveaxis(windows, place + 1, -1))
-    return array
+        room[place] -= size - 1
+    return array.through(Windows(axes, sizes, writeable))

@@ -1,4 +1,4 @@
-"""``as_strided``: the elements at given distances in memory, found among those of the array."""
+"""Views by distances in memory: ``as_strided``, whose elements are found among those of the array, and all windows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import MutationError, ShapeError
-from numhlo.tracer.aliasing.views import Reshape, strides_of
+from numhlo.tracer.aliasing.views import Reshape, Transpose, strides_of
+from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.core import asarray, implements
 from numhlo.tracer.namespace.index_items import Points, as_traced, new_array
 from numhlo.tracer.namespace.indexed import advanced_indexing as advanced
@@ -53,9 +54,71 @@ class Scattered:
         """Return the base with the elements replaced, one after the other."""
         if not self.writeable:
             raise MutationError("can't write into a view that was made with writeable=False", where=capture_location())
+        if len(np.unique(self.positions)) != self.positions.size:
+            raise _overlapping("a view by as_strided", "write into the array that it is a view of")
         flat = new_array(Reshape((base.size,)).get(base))
         advanced.scatter_points(flat, [Points(self.positions)], value, "set")
         return Reshape(base.shape).get(flat)
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """All windows of an array: the places within them are new last axes.
+
+    Attributes
+    ----------
+    axes : tuple of int
+        What windows are taken along, one after the other.
+    sizes : tuple of int
+        Their extents, no larger than those of the axes.
+    writeable : bool
+        Whether writing was asked for, which changes only what it is refused with.
+    """
+
+    axes: tuple[int, ...]
+    sizes: tuple[int, ...]
+    writeable: bool
+
+    def result_type(self, type: TensorType) -> TensorType:
+        """Return the type of the windows."""
+        extents = list(type.shape)
+        for axis, size in zip(self.axes, self.sizes, strict=True):
+            extents[axis] -= size - 1
+        return type.with_shape((*extents, *self.sizes))
+
+    def result_strides(self, base: TensorType, strides: Strides) -> Strides:
+        """Return the strides: a step within a window is as far as one to the next window."""
+        return (*strides, *[strides[axis] for axis in self.axes])
+
+    def get(self, base: Tracer) -> Tracer:
+        """Return the windows, read at sums of two ranges: no table of indices, and a view to kernels."""
+        for axis, size in zip(self.axes, self.sizes, strict=True):
+            shape = (base.shape[axis] - size + 1, size)
+            index = b.add(b.iota_along(shape, 0), b.iota_along(shape, 1))
+            windows = as_traced(advanced.take(base, index, axis, "raise"))
+            kept = [k for k in range(windows.ndim) if k != axis + 1]
+            base = Transpose((*kept, axis + 1)).get(windows)
+        return base
+
+    def put(self, base: Tracer, value: Tracer) -> Tracer:
+        """Raise: an element of the base is one of several windows."""
+        if self.writeable:
+            raise _overlapping("a sliding_window_view", "write into the array itself: w[i, j] is x[i + j]")
+        raise MutationError(
+            "can't write into a sliding_window_view",
+            where=capture_location(),
+            why="it is read-only, as in NumPy",
+            fix="write into the array itself, where w[i, j] is x[i + j], or into a copy, w.copy()",
+        )
+
+
+def _overlapping(what: str, fix: str) -> MutationError:
+    return MutationError(
+        f"can't write into {what} while tracing",
+        where=capture_location(),
+        why="several of its elements may be one element of the array",
+        fix=f"{fix}; or into a copy",
+    )
 
 
 @implements(np.lib.stride_tricks.as_strided)
@@ -78,7 +141,8 @@ def as_strided(
     subok : bool, optional
         NumPy's; ignored while tracing.
     writeable : bool, optional
-        Whether what is written into the view is written into ``x``.
+        Whether what is written into the view is written into ``x``; a traced view that shows an element twice can
+        only be read.
 
     Returns
     -------

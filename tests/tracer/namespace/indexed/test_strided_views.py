@@ -1,4 +1,4 @@
-"""``as_strided`` while tracing: elements by their distances in memory, which the array must have."""
+"""``as_strided`` and windows while tracing: elements by their distances in memory, which the array must have."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from numpy.lib import stride_tricks
 
 import numhlo
-from tests.tracer.namespace.agreement import check, refusal
+from tests.tracer.namespace.agreement import check, refusal, same_refusal
 
 X = numpy.arange(12.0).reshape(3, 4)
 
@@ -60,3 +60,45 @@ def test_elements_that_are_not_there():
         as_strided(np, x, (2,), (8,), writeable=False)[0] = 1
 
     assert "writeable=False" in refusal(write, X)
+
+
+def sliding_window_view(np, *args, **kwargs):
+    return np.lib.stride_tricks.sliding_window_view(*args, **kwargs)
+
+
+def test_windows_show_what_is_written_afterwards():
+    def f(np, x):
+        rows = sliding_window_view(np, x, 2, -1)
+        both = sliding_window_view(np, x[:, ::-1], (2, 3), writeable=True)
+        twice = sliding_window_view(np, x, [2, 2], (1, 1))
+        part = rows[1:, :, 0].T
+        before = rows + 0
+        x[1, 2] = 50
+        x[0] += part[0, 0]
+        return rows, both, twice, part, before, rows.reshape(-1), rows.sum(-1), rows.strides, both.strides
+
+    check(f, X.copy())
+    check(f, X.T.copy().T)
+
+
+def test_windows_can_not_be_written():
+    def write(writeable):
+        def f(np, x):
+            sliding_window_view(np, x, 2, -1, writeable=writeable)[0] = 1
+
+        return f
+
+    same_refusal(write(False), X)
+    assert "read-only, as in NumPy" in refusal(write(False), X)
+    text = refusal(write(True), X)
+    assert "several of its elements may be one element of the array" in text
+    assert "w[i, j] is x[i + j]; or into a copy" in text
+    for arguments in ((2,), ((2, 3, 1),), (5, 1), (-1, 1), ((1, 5), (0, 1)), (2, 2)):
+        same_refusal(lambda np, x, arguments=arguments: sliding_window_view(np, x, *arguments), X)
+
+
+def test_writing_into_elements_that_are_shown_twice():
+    def write(np, x):
+        as_strided(np, x, (3, 2), (8, 8))[0] = 9
+
+    assert "several of its elements may be one element of the array" in refusal(write, X)
