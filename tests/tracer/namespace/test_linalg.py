@@ -175,3 +175,15 @@ def test_messages():
     assert refusal(lambda np, a: np.linalg.matrix_power(a, 2), A, kind=ShapeError) == (
         "matrix_power: float64[3,4] is no square matrix\n  at test_linalg.py"
     )
+
+
+def test_multi_dot_of_more_axes():
+    """Two arrays are those of dot; more of them have to be matrices."""
+    ones = numpy.ones((4, 1, 1))
+    cases: list[Any] = []
+    for first, second in [(ones, ones), (T, B), (A, T.reshape(2, 4, 3)), (V, T), (A, numpy.array(2.0))]:
+        cases.append((f"{first.shape} {second.shape}", lambda np, x, y: np.linalg.multi_dot([x, y]), first, second))
+    check_all(cases, ulps=64)
+    same_refusal(lambda np, x: np.linalg.multi_dot([x, x, x]), ones)
+    same_refusal(lambda np, x, v: np.linalg.multi_dot([x, v, x]), S, V)
+    assert "write a @ b @ c" in refusal(lambda np, x: np.linalg.multi_dot([x, x, x]), ones, kind=ShapeError)

@@ -23,7 +23,7 @@ from numhlo.tracer.namespace.core import (
 from numhlo.tracer.namespace.creation.diagonals import eye
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.linalg import matrices as m
-from numhlo.tracer.namespace.linalg import matrix_products
+from numhlo.tracer.namespace.linalg import matrix_products, products
 from numhlo.tracer.namespace.shapes import axis_order, manipulation
 
 __all__ = [
@@ -251,7 +251,7 @@ def multi_dot(arrays: Any, *, out: Any = None) -> Any:
     Parameters
     ----------
     arrays : sequence of array_like
-        Two or more matrices; first and last may be vectors.
+        Two or more matrices; first and last may be vectors. Two arrays of any shapes are multiplied by `dot`.
     out : Array, optional
         Where the result is written.
 
@@ -264,7 +264,7 @@ def multi_dot(arrays: Any, *, out: Any = None) -> Any:
     ValueError
         If there are less than two.
     ShapeError
-        If neighbours do not fit.
+        If neighbours do not fit, or one of three or more is no matrix.
 
     Notes
     -----
@@ -275,12 +275,23 @@ def multi_dot(arrays: Any, *, out: Any = None) -> Any:
     >>> multi_dot([np.ones((2, 3)), np.ones((3, 4)), np.ones((4, 1))]).tolist()
     [[12.0], [12.0]]
     """
-    parts = [as_traced(asarray(a)) for a in arrays]
-    if len(parts) < 2:
+    arrays = list(arrays)
+    if len(arrays) < 2:
         raise ValueError("Expecting at least two arrays.")
+    if len(arrays) == 2:
+        return products.dot(arrays[0], arrays[1], out)
+    parts = [as_traced(asarray(a)) for a in arrays]
     row, column = parts[0].ndim == 1, parts[-1].ndim == 1
     parts[0] = reshape_to(parts[0], (1, parts[0].size)) if row else parts[0]
     parts[-1] = reshape_to(parts[-1], (parts[-1].size, 1)) if column else parts[-1]
+    for part in parts:
+        if part.ndim != 2:
+            raise ShapeError(
+                f"multi_dot of {len(parts)} arrays, one of them {part.aval.short()}",
+                where=capture_location(),
+                why="all have to be matrices, but for the first and last, which may be vectors",
+                fix="write a @ b @ c for stacks of matrices",
+            )
     result = _multiply_chain(parts, _best_splits([p.shape[0] for p in parts] + [parts[-1].shape[1]]), 0, len(parts) - 1)
     shape = shape_of(result)[1 if row else 0 : 1 if column else 2]
     return elementwise.store("multi_dot", reshape_to(result, shape), out)
