@@ -9,7 +9,7 @@ import pytest
 
 import numhlo.numpy
 from numhlo.lowering.ir.errors import DataDependentShapeError, ShapeError
-from tests.tracer.namespace.agreement import assert_same, check_all, refusal, run_traced, same_refusal
+from tests.tracer.namespace.agreement import assert_same, check, check_all, refusal, run_traced, same_refusal
 
 X = numpy.arange(24.0).reshape(2, 3, 4)
 Y = numpy.arange(12.0).reshape(3, 4) - 5
@@ -373,3 +373,16 @@ def test_few_runs_are_slices(case):
     numpy.testing.assert_array_equal(same, numpy.arange(30))
     text = numhlo.jit(lambda x: edit(numhlo.numpy, x, places)).lower(x).as_text()
     assert ("gather" in text) == (case == "many")
+
+
+@pytest.mark.parametrize("mode", ["reflect", "symmetric"])
+def test_padding_truth_values(mode):
+    """Reflected at an odd edge, several times over, and ramps: what is not 0 is true."""
+    for axis in (0, 1):
+        widths = [(0, 0), (0, 0)]
+        widths[axis] = (5, 14)
+        for bits in ([[0, 1, 1]], [[1, 0, 0]], [[0, 1, 0], [0, 0, 0]], [[0, 0], [1, 0], [0, 0]]):
+            x = numpy.array(bits, bool)
+            check(lambda np, x, widths=widths: np.pad(x, widths, mode, reflect_type="odd"), x)
+            check(lambda np, x: np.pad(x, 3, "linear_ramp", end_values=(1, -0.5)), x)
+    same_refusal(lambda np, x: np.pad(x, 1, mode, reflect_type="odd"), numpy.zeros((0, 2), bool))

@@ -8,7 +8,7 @@ import numhlo
 COPIES = """
     +x; x**1; x + 0; x * 1; np.positive(x); np.abs(x); np.conj(x); np.floor(x); np.ceil(x); np.trunc(x); np.rint(x); np.fix(x)
     np.round(x); np.round(x, 2); np.clip(x, None, None); np.clip(x, -300, None); np.nan_to_num(x); np.sort(x); np.copy(x)
-    np.roll(x, 0); np.roll(x, 4); np.tile(x, 1); np.repeat(x, 1); np.pad(x, 0); np.resize(x, 4); np.concatenate([x])
+    np.roll(x, 0); np.roll(x, 4); np.tile(x, 1); np.repeat(x, 1); np.pad(x, 0); np.pad(x, 0, "reflect", reflect_type="odd"); np.resize(x, 4); np.concatenate([x])
     np.append(x, x[:0]); np.delete(x, []); np.take(x, np.arange(4)); np.choose([0] * 4, [x]); np.where(True, x, 0)
     np.select([x == x], [x]); np.sum(x, axis=()); np.max(x[None], axis=0); np.cumsum(x[None], axis=0)[0]; np.stack([x])[0]
     np.hstack([x]); np.block([x]); np.triu(np.stack([x, x]), -9)[0]; np.meshgrid(x)[0]; np.array(x); x.copy(); x.flatten()

@@ -10,6 +10,7 @@ import numpy as np
 from numhlo.lowering.ops import layout
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.namespace import building as b
+from numhlo.tracer.namespace import elementwise as ufuncs
 from numhlo.tracer.namespace import moments, reductions
 from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, full_of, implements
 from numhlo.tracer.namespace.creation.sequences import linspace
@@ -88,7 +89,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> A
     if mode in STATISTICS:
         return _pad_statistic(source, widths, mode, options.get("stat_length"))
     if options.get("reflect_type", "even") == "odd":
-        return _pad_odd(source, widths, mode)
+        return _pad_odd(source, widths, mode) if widths.any() else new_array(source)
     for axis, (low, high) in enumerate(widths):
         if low or high:
             places = np.pad(np.arange(source.shape[axis]), (low, high), mode)
@@ -131,9 +132,35 @@ def _run(source: Tracer, first: int, step: int, count: int, axis: int) -> Any:
 
 def _pad_odd(source: Tracer, widths: np.ndarray, mode: Any) -> Any:
     for axis, (low, high) in enumerate(widths):
-        if low or high:
+        if source.dtype.kind == "b":
+            source = _pad_odd_truth(source, axis, int(low), int(high), mode)
+        elif low or high:
             positions = np.pad(np.arange(source.shape[axis]), (low, high), mode)
             source = _mirrored(source, advanced.take(source, positions, axis, "raise"), axis, int(low), mode)
+    return source
+
+
+def _pad_odd_truth(source: Any, axis: int, low: int, high: int, mode: Any) -> Any:
+    """Return truth values with odd reflections along an axis: 2 * edge - value is not 0 where either is true.
+
+    As in NumPy each round reflects what the rounds before have made, whole multiples of the array's own extent.
+    """
+    positions = np.pad(np.arange(source.shape[axis]), (low, high), mode)  # refuses an empty axis
+    if source.shape[axis] == 1:
+        return advanced.take(source, positions, axis, "raise")
+    edge = int(mode == "symmetric")  # edges count twice
+    period = source.shape[axis] - 1 + edge
+    while low or high:
+        extent = source.shape[axis]
+        longest = (extent - 1 + edge) // period * period
+        before, after = min(longest, low), min(longest, high)
+        first, last = 1 - edge, extent - 1 + edge
+        places = [np.arange(first + before - 1, first - 1, -1), np.arange(last - 1, last - after - 1, -1)]
+        low, high = low - before, high - after
+        reflected = [advanced.take(source, where, axis, "raise") for where in places]
+        ends = [advanced.take(source, np.array([k]), axis, "raise") for k in (0, extent - 1)]
+        parts = [ufuncs.logical_or(value, end) for value, end in zip(reflected, ends, strict=True)]
+        source = concatenate_arrays([parts[0], source, parts[1]], axis)
     return source
 
 
@@ -207,7 +234,7 @@ def _pad_ramp(source: Tracer, widths: np.ndarray, ends: Any) -> Any:
 
 
 def _ramp(values: Any, dtype: np.dtype) -> Any:
-    return values if dtype.kind in "fc" else b.floor(values)
+    return b.floor(values) if dtype.kind in "iu" else values
 
 
 def _slab(source: Tracer, axis: int, place: int) -> Any:
