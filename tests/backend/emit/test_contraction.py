@@ -10,8 +10,9 @@ import pytest
 
 from numhlo.backend.executable import Executable
 from numhlo.backend.planning import plan
+from numhlo.backend.program import Launch
 from numhlo.lowering.interpreter import interpret
-from tests.backend.programs import evaluated, from_jax, launched
+from tests.backend.programs import all_steps, evaluated, from_jax, launched
 
 CASES = {
     "plain": (lambda a, b: a @ b, (50, 60), (60, 70)),
@@ -19,6 +20,8 @@ CASES = {
     "left transposed": (lambda a, b: a.T @ b, (60, 50), (60, 70)),
     "both transposed": (lambda a, b: a.T @ b.T, (60, 50), (70, 60)),
     "tiles": (lambda a, b: a @ b, (300, 20), (20, 600)),
+    "pieces of rows": (lambda a, b: a @ b, (130, 300), (300, 60)),
+    "pieces of columns": (lambda a, b: a.T @ b.T, (300, 40), (203, 300)),
     "batch": (lambda a, b: a @ b, (3, 20, 16), (3, 16, 17)),
     "batch of tiles": (lambda a, b: a @ b, (2, 300, 8), (2, 8, 20)),
     "shared matrix": (lambda a, b: a @ b, (3, 20, 16), (16, 17)),
@@ -119,6 +122,22 @@ def test_other_element_types(rng):
                 np.testing.assert_array_equal(found, expected)
             else:
                 np.testing.assert_allclose(found, expected, rtol=0.01, atol=1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "inner", "columns", "pieces"),
+    [
+        (128, 128, 128, 2),
+        (256, 256, 256, 4),
+        (40, 512, 200, 4),
+        (64, 512, 64, 2),
+        (100, 100, 100, 1),
+        (60, 9000, 60, 1),
+    ],
+)
+def test_results_of_one_tile_are_cut_for_several_threads(rows, inner, columns, pieces):
+    program = plan(from_jax(lambda a, b: a @ b, np.zeros((rows, inner)), np.zeros((inner, columns))))
+    assert [step.extent for step in all_steps(program) if isinstance(step, Launch)] == [pieces]
 
 
 def test_views_are_read_in_place():
