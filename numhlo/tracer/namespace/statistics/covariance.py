@@ -67,7 +67,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
         count = array.size / max(result.size, 1)
         total = full_of(count, result.shape, result.dtype)
     else:
-        scale = _aligned_weights(array, asarray(weights), axis)
+        scale = aligned_weights(array, asarray(weights), axis)
         wanted = result_dtype(array, scale)
         wanted = np.promote_types(wanted, np.float64) if array.dtype.kind in "biu" else wanted
         total = reductions.sum(convert(scale, wanted), axis, keepdims=keepdims)
@@ -78,7 +78,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     return (result, total) if returned else result
 
 
-def _aligned_weights(array: Tracer, weights: Any, axis: Any) -> Any:
+def aligned_weights(array: Tracer, weights: Any, axis: Any) -> Any:
     """Return weights in the array's shape."""
     own = shape_of(weights)
     if own == array.shape:

@@ -441,8 +441,8 @@ def nanquantile(
 
     Raises
     ------
-    UnsupportedError
-        If there are weights, while tracing.
+    ValueError, ArgumentError, UnsupportedError
+        As of `quantile`.
 
     Examples
     --------
@@ -452,9 +452,9 @@ def nanquantile(
     array = as_traced(asarray(a))
     if array.dtype.kind in "bui" and array.size == 0:
         array = as_traced(convert(array, np.float64))
-    if array.dtype.kind in "buic" or weights is not None:
+    if array.dtype.kind in "buic":
         return quantiles.quantile(array, q, axis, out, method=method, keepdims=keepdims, weights=weights)
-    return store("nanquantile", quantiles.nan_quantiles(array, q, axis, method, keepdims), out)
+    return store("nanquantile", quantiles.nan_quantiles(array, q, axis, method, keepdims, weights), out)
 
 
 @implements(np.nanpercentile)

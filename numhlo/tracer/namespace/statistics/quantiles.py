@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
+from numhlo.lowering.ir.errors import ArgumentError, InvalidIndexError, UnsupportedError
 from numhlo.tracer.namespace import building as b
+from numhlo.tracer.namespace import cumulative, moments, reductions
 from numhlo.tracer.namespace import elementwise as ufuncs
-from numhlo.tracer.namespace import moments, reductions
 from numhlo.tracer.namespace.core import (
     asarray,
     broadcast_to_shape,
@@ -30,6 +30,7 @@ from numhlo.tracer.namespace.ordering import sorting
 from numhlo.tracer.namespace.reductions import NO_VALUE
 from numhlo.tracer.namespace.shapes.axis_order import moveaxis
 from numhlo.tracer.namespace.shapes.joining import stack
+from numhlo.tracer.namespace.statistics.covariance import aligned_weights
 from numhlo.tracer.trace import Tracer
 
 __all__ = ["median", "percentile", "quantile"]
@@ -183,8 +184,9 @@ def quantile(
         As those of `median`.
     method : str, optional
         One of Hyndman's and Fan's, or NumPy's others.
-    weights : optional
-        Only None while tracing.
+    weights : array_like, optional
+        How often each element counts, for the method ``"inverted_cdf"``: of the shape of ``a``, or of its ``axis``.
+        Traced ones that are negative, or no positive finite number together, make NaN where NumPy raises.
 
     Returns
     -------
@@ -194,11 +196,13 @@ def quantile(
     Raises
     ------
     ValueError
-        If ``q`` is known and outside.
+        If ``q`` is known and outside, or weights are known and not positive.
+    InvalidIndexError
+        If there are no elements.
     ArgumentError
-        If there is no such method.
+        If there is no such method, or none with weights.
     UnsupportedError
-        If there are weights, while tracing.
+        If there are traced weights of elements that are no floats, which can't be NaN.
 
     Notes
     -----
@@ -212,12 +216,21 @@ def quantile(
     array = as_traced(asarray(a))
     if array.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
-    if weights is not None:
-        raise UnsupportedError("quantile(weights=) of a traced array", where=capture_location())
     if not isinstance(q, Tracer) and not np.all((np.asarray(q) >= 0) & (np.asarray(q) <= 1)):
         raise ValueError("Quantiles must be in the range [0, 1]")
     lines, axes = _flattened(array, axis)
-    result = _pick_quantiles(lines, q, method)
+    if lines.shape[-1] == 0:
+        raise InvalidIndexError(
+            f"quantile of no elements: {array.aval.short()}" + (f" along axis {axis}" if axis is not None else ""),
+            where=capture_location(),
+            why="there is none to pick",
+            fix="write numpy.nanquantile, which gives NaN; or test x.size before",
+        )
+    if weights is None:
+        result = _pick_quantiles(lines, q, method)
+    else:
+        heavy, _ = _flattened(_checked_weights(array, weights, axis, method), axis)
+        result = _nan_wins(_weighted(lines, heavy, q), lines)
     return store("quantile", _restored(result, array.shape, axes, keepdims, len(shape_of(asarray(q)))), out)
 
 
@@ -231,6 +244,52 @@ def _pick_quantiles(lines: Tracer, q: Any, method: str) -> Any:
     weight = convert(weight, own) if is_weak(q) else weight
     weight = reshape_to(asarray(weight), shape_of(fractions) + (1,) * (lines.ndim - 1))
     return _nan_wins(_interpolate(first, second, weight), lines)
+
+
+def _checked_weights(array: Tracer, weights: Any, axis: Any, method: str) -> Any:
+    """Return weights in the array's shape."""
+    if method != "inverted_cdf":
+        raise ArgumentError(
+            f"quantile(method={method!r}, weights=...)",
+            where=capture_location(),
+            why="only the method 'inverted_cdf' has weights, as in NumPy",
+            fix='write quantile(a, q, weights=weights, method="inverted_cdf")',
+        )
+    if isinstance(weights, Tracer):
+        if array.dtype.kind in "bui":
+            raise UnsupportedError(
+                f"quantile(weights=) of {array.aval.short()} with traced weights",
+                where=capture_location(),
+                why="where weights turn out to be negative or all 0 the result is NaN, which an integer can't be",
+                fix="write a.astype(float), and convert the result",
+            )
+    else:
+        weights = np.asarray(weights)
+        totals = weights.sum(axis if weights.shape == array.shape else None, dtype=np.float64)
+        if np.any(weights < 0):
+            raise ValueError("Weights must be non-negative.")
+        if not np.all(np.isfinite(totals) & (totals > 0)):
+            raise ValueError("Weights included NaN, inf or were all zero.")
+    return as_traced(broadcast_to_shape(aligned_weights(array, asarray(weights), axis), array.shape))
+
+
+def _weighted(lines: Tracer, weights: Tracer, q: Any) -> Any:
+    """Return each line's first element, in order, whose share with all before it is at least ``q``; NaN is last."""
+    ordered, heavy = sorting.sort_together([lines, weights], lines.ndim - 1)
+    running = as_traced(cumulative.cumsum(heavy, -1, np.float64))
+    total = running[..., -1:]  # type: ignore[index]
+    share = ufuncs.divide(running, total)
+    fractions = asarray(q)
+    share = convert(share, fractions.dtype) if fractions.dtype.kind == "f" else share
+    share = b.select(b.equal(share, 0), -1, share)  # elements without weight are not even the one for q = 0
+    wanted = reshape_to(fractions, shape_of(fractions) + (1,) * lines.ndim)
+    places = reductions.sum(ufuncs.less(share, wanted), -1, np.int64)
+    result = _pick_along_last(as_traced(ordered), ufuncs.minimum(places, lines.shape[-1] - 1))
+    if lines.dtype.kind in "bui":
+        return result
+    sound = ufuncs.logical_and(reductions.all(ufuncs.greater_equal(weights, 0), -1), ufuncs.isfinite(total[..., 0]))
+    sound = ufuncs.logical_and(sound, ufuncs.greater(total[..., 0], 0))
+    return b.select(broadcast_to_shape(sound, shape_of(result)), result, np.nan)
 
 
 def _picked(lines: Tracer, places: Any) -> Any:
@@ -290,11 +349,15 @@ def fractions_of(percentages: Any) -> Any:
     return float(fractions) if is_weak(percentages) else fractions
 
 
-def nan_quantiles(array: Tracer, q: Any, axis: Any, method: str, keepdims: Any) -> Any:
+def nan_quantiles(array: Tracer, q: Any, axis: Any, method: str, keepdims: Any, weights: Any = None) -> Any:
     """Return quantiles of what is not NaN: NaN sorts last, and each line knows how many elements come before."""
     lines, axes = _flattened(array, axis)
     if lines.shape[-1] == 0:  # there is nothing, so let there be NaN
         lines = as_traced(full_of(np.nan, (*lines.shape[:-1], 1), lines.dtype))
+    elif weights is not None:
+        heavy, _ = _flattened(_checked_weights(array, weights, axis, method), axis)
+        found = _weighted(lines, as_traced(b.select(b.is_nan(lines), 0, heavy)), q)
+        return _restored(found, array.shape, axes, keepdims, len(shape_of(asarray(q))))
     count = reductions.sum(b.equal(lines, lines), -1, np.int64)
     shape = shape_of(asarray(q))
     fractions = reshape_to(asarray(q), shape + (1,) * len(shape_of(count)))
