@@ -31,6 +31,21 @@ def _mean_dtype(dtype: np.dtype) -> np.dtype:
     return np.dtype(np.float64) if dtype.kind in "bui" else dtype
 
 
+def computed_dtype(array: Any, dtype: Any, out: Any) -> Any:
+    """Return the ``dtype`` argument; float32 where narrow floats go into a wider ``out``, which takes them unrounded.
+
+    Parameters
+    ----------
+    array : array
+    dtype : dtype or None
+        As the caller gave it.
+    out : Array or None
+    """
+    if dtype is not None or out is None or array.dtype.kind in "biu" or array.dtype.itemsize >= 4:
+        return dtype
+    return np.dtype(np.float32) if out.dtype.kind in "fc" and out.dtype.itemsize >= 4 else None
+
+
 def _count(x: Any, axes: tuple[int, ...], where: Any) -> Any:
     """Return how many elements each mean is over: a float scalar, or an array where masked."""
     if where is NO_VALUE or where is True:
@@ -65,6 +80,7 @@ def mean(
     """
     array = as_traced(asarray(a))
     accumulated = array.dtype if out is None or array.dtype.kind in "biu" or array.dtype.itemsize < 4 else out.dtype
+    dtype = computed_dtype(array, dtype, out)
     final = _mean_dtype(accumulated) if dtype is None else np.dtype(dtype)
     axes = reduction_axes(axis, array.ndim)
     return finish("mean", _drop(_mean(array, axes, final, where), axes, keepdims), array.shape, axes, NO_VALUE, out)
@@ -137,6 +153,7 @@ def var(
     """
     array = as_traced(asarray(a))
     axes = reduction_axes(axis, array.ndim)
+    dtype = computed_dtype(array, dtype, out)
     final = _mean_dtype(array.dtype) if dtype is None else np.dtype(dtype)
     if final.kind in "biu":
         raise DTypeError(f"var(dtype={final})", where=capture_location(), fix="use a float or complex dtype")
@@ -197,5 +214,7 @@ def std(
     >>> std(np.array([1.0, 3.0]))
     Array(1.)
     """
-    spread = var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
+    array = as_traced(asarray(a))
+    dtype = computed_dtype(array, dtype, out)
+    spread = var(array, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
     return store("std", bind1(ops.SQRT, spread), out, True)

@@ -7,8 +7,9 @@ from typing import Any
 import numpy
 import pytest
 
+import numhlo.numpy
 from numhlo.lowering.ir.errors import DTypeError
-from tests.tracer.namespace.agreement import check, check_all, refusal, same_refusal
+from tests.tracer.namespace.agreement import check, check_all, refusal, run_traced, same_refusal
 from tests.tracer.namespace.arrays import DTYPES, FLOATS, sample
 
 AXES = [None, 0, 1, -1, (0, 1), (), (0, -1), (1, 0)]
@@ -93,6 +94,23 @@ def test_where_initial_out_dtype(rng):
                             )
                         )
     check_all(cases, ulps=256)
+
+
+@pytest.mark.parametrize("into", ["float32", "float64", "complex64"])
+@pytest.mark.parametrize("name", ["mean", "var", "std", "nanmean", "nanvar", "nanstd"])
+def test_wider_outputs_take_halves_unrounded(name, into, rng):
+    x = rng.normal(7, 3, (50, 8)).astype(numpy.float16)
+    (found, named), _ = run_traced(
+        lambda x: (
+            getattr(numhlo.numpy, name)(x, axis=0, out=numhlo.numpy.zeros(8, into)),
+            getattr(numhlo.numpy, name)(x, axis=0, dtype=numpy.float32),
+        ),
+        [x],
+    )
+    wanted = getattr(numpy, name)(x.astype(float), axis=0)
+    assert found.dtype == into
+    numpy.testing.assert_allclose(found, wanted, rtol=2e-6)
+    numpy.testing.assert_allclose(named, wanted, rtol=2e-6)
 
 
 def test_special_floats(rng):

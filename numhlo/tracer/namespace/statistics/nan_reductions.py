@@ -344,6 +344,7 @@ def nanvar(
     array = as_traced(asarray(a))
     mask = _both(_present(array), where)
     less = ddof if correction is NO_VALUE else correction
+    dtype = moments.computed_dtype(array, dtype, out)
     result = moments.var(array, axis, dtype, None, less, keepdims, where=mask, mean=mean)
     count = reductions.sum(mask, axis, np.int64, keepdims=keepdims)
     enough = elementwise.greater(count, less)
@@ -380,7 +381,9 @@ def nanstd(
     >>> nanstd([np.nan, 1.0, 3.0])
     Array(1.)
     """
-    spread = nanvar(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
+    array = as_traced(asarray(a))
+    dtype = moments.computed_dtype(array, dtype, out)
+    spread = nanvar(array, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
     return store("nanstd", b.sqrt(spread), out)
 
 
