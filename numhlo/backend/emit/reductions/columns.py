@@ -26,6 +26,11 @@ COLUMNS = 64
 MOST_COLUMNS, UNITS = 256, 8
 """As many where so many units are left: memory is read in longer pieces."""
 
+FAR_COLUMNS, FAR_UNITS, FAR_TOGETHER = 1024, 3, 8
+"""The same, and rows taken together, where no cache holds what is read: the hardware reads ahead within pages.
+
+16 lanes of so many float64 are 128 KB on the stack, which a second cache holds; several reductions share the columns.
+"""
 TOGETHER, TOGETHER_WITH_LANES = 16, 4
 """Rows that are taken between a load of accumulators and their store, halved for what is computed of each.
 
@@ -133,14 +138,15 @@ class ColumnWriter(ReductionWriter):
     def _last(self) -> int:
         return self.kept[-1]
 
-    @property
+    @cached_property
     def columns(self) -> int:
         """Return the number of results for which a unit has space, a power of two."""
         extent = self.axes[self._last].extent
         columns = COLUMNS
         while columns > FEWEST_COLUMNS and columns // 2 >= extent:
             columns //= 2
-        while columns >= COLUMNS and columns < MOST_COLUMNS and self.outputs // (2 * columns) >= UNITS:
+        most, units = (FAR_COLUMNS // len(self.reduction.reduced), FAR_UNITS) if self._is_far else (MOST_COLUMNS, UNITS)
+        while columns >= COLUMNS and 2 * columns <= most and self.outputs // (2 * columns) >= units:
             columns *= 2
         return columns
 
@@ -260,7 +266,8 @@ class ColumnWriter(ReductionWriter):
         size = sum(isinstance(node, Apply) for node in self.reduction.expressions.nodes)
         together = TOGETHER >> size.bit_length() >> (len(self.reduction.reduced) - len(self.found) - 1)
         if lanes > 1 or self.extremes:
-            together = min(together, TOGETHER_WITH_LANES)
+            far = self._is_far and not self.extremes
+            together = min(together, FAR_TOGETHER if far else TOGETHER_WITH_LANES)
         if windows_overlap(self.reduction, self.axes, len(self.kept)):  # else a kernel serves any number of rows
             while together > 1 and together * lanes > self.count:
                 together //= 2
