@@ -191,9 +191,9 @@ def _set_item(self: Tracer, index: Any, value: Any) -> None:
 
 
 def _transpose(self: Tracer, *axes: Any) -> Any:
-    if len(axes) == 1 and not isinstance(axes[0], int):
-        axes = axes[0]
-    return axis_order.transpose(self, axes if axes or not self.ndim else None)
+    if len(axes) == 1 and not isinstance(axes[0], int | np.integer):
+        return axis_order.transpose(self, axes[0])
+    return axis_order.transpose(self, axes or None)
 
 
 def _reshape(self: Tracer, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:

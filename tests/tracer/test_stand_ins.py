@@ -22,6 +22,7 @@ PROGRAMS = {
         *np.vectorize(lambda a, b: max(a, float(b)))(x, 1),
     ),
     "scalars": lambda x: (np.isscalar(x[0]), np.isscalar(x), np.isscalar(2), np.require(x, requirements="CO").sum()),
+    "required dtypes": lambda x: np.require(x, np.float32),
     "flags": lambda x: (
         x.flags.c_contiguous,
         x[::2].flags["C"],

@@ -321,7 +321,7 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
     """Return the array: a traced one has the memory that is asked for."""
     if not contains_tracer(a):
         return np.require(a, dtype, requirements)
-    return FUNCTIONS[np.array](a, dtype, copy="O" in "".join(requirements or ()).upper())
+    return FUNCTIONS[np.array](a, dtype, copy="O" in "".join(requirements or ()).upper() or None)
 
 
 @stands_for(np.ndenumerate)

@@ -182,6 +182,8 @@ def test_writing_functions(rng):
     "fun",
     [
         lambda np, x: np.sort(x, 3),
+        lambda np, x: np.sort(x, kind="fast"),
+        lambda np, x: np.argsort(x, order="a"),
         lambda np, x: np.searchsorted(x[0], 1.0, "middle"),
         lambda np, x: np.take(x, [7], 0),
         lambda np, x: np.choose([0, 3], [1, 2]),

@@ -43,6 +43,7 @@ CASES = [
         lambda np, x: (np.transpose(x, (0, 2, 1)), np.permute_dims(x, (-1, 0, 1)), x.mT, np.matrix_transpose(x)),
         X,
     ),
+    ("transpose by arrays", lambda np, x: (x.transpose(np.array([1, 0, 2])), np.transpose(x, np.array([2, 0, 1]))), X),
     ("swapaxes", lambda np, x: (np.swapaxes(x, 0, -1), x.swapaxes(1, 2)), X),
     ("moveaxis", lambda np, x: (np.moveaxis(x, 0, -1), np.moveaxis(x, [0, 1], [-1, -2]), np.rollaxis(x, 2)), X),
     (

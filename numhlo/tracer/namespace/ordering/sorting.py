@@ -135,6 +135,8 @@ def sort(
 
     Raises
     ------
+    ValueError
+        If NumPy knows no such ``kind``, or ``order`` is given, or ``kind`` and ``stable`` are.
     numpy.exceptions.AxisError
         If there is no such axis.
 
@@ -147,6 +149,7 @@ def sort(
     >>> sort(np.array([3, 1, 2]))
     Array([1, 2, 3])
     """
+    _check(kind, order, stable)
     array, place = along(a, axis)
     return array if array.ndim == 0 else sort_together([array], place, descending)[0]
 
@@ -173,6 +176,8 @@ def argsort(
 
     Raises
     ------
+    ValueError
+        If NumPy knows no such ``kind``, or ``order`` is given, or ``kind`` and ``stable`` are.
     numpy.exceptions.AxisError
         If there is no such axis.
 
@@ -185,6 +190,7 @@ def argsort(
     >>> argsort(np.array([3, 1, 2]))
     Array([1, 2, 0])
     """
+    _check(kind, order, stable)
     if asarray(a).ndim == 0 and axis in (-1, 0):
         return full_of(0, (1,), np.int64)
     array, place = along(a, axis)
@@ -246,3 +252,8 @@ def sort_complex(a: Any) -> Any:
         return ordered
     narrow = ordered.dtype.itemsize < 4 and ordered.dtype.kind in "iu"
     return convert(ordered, np.complex64 if narrow else np.complex128)
+
+
+def _check(kind: Any, order: Any, stable: Any) -> None:
+    """Raise what NumPy raises for options that it does not take."""
+    np.sort(np.empty(0), kind=kind, order=order, stable=stable)

@@ -14,6 +14,7 @@ from numhlo.tracer.namespace.core import (
     normalize_axis,
 )
 from numhlo.tracer.namespace.index_items import as_traced
+from numhlo.tracer.trace import Tracer
 
 __all__ = ["matrix_transpose", "moveaxis", "permute_dims", "rollaxis", "swapaxes", "transpose"]
 
@@ -45,7 +46,9 @@ def transpose(a: Any, axes: Any = None) -> Any:
            [2]])
     """
     array = as_traced(asarray(a))
-    order = tuple(reversed(range(array.ndim))) if axes is None else normalize_axes(axes, array.ndim)
+    is_array = isinstance(axes, np.ndarray | Tracer) and axes.ndim == 1
+    given = [*axes] if is_array else axes
+    order = tuple(reversed(range(array.ndim))) if given is None else normalize_axes(given, array.ndim)
     if len(order) != array.ndim:
         raise ValueError("axes don't match array")
     return view_transpose(array, order)
