@@ -199,6 +199,17 @@ def test_full_and_other_units_of_columns_are_one_kernel(rng):
         assert len(texts) == 1
 
 
+@pytest.mark.slow
+def test_columns_of_what_no_cache_holds_are_wide_and_have_the_same_bits(rng):
+    x = rng.standard_normal((600, 4100))
+    program = plan(from_jax(lambda x: (x.sum(0), (x * x).sum(0)), x))
+    assert [step.extent for step in all_steps(program) if isinstance(step, Launch)] == [9]  # of 512, for two sums
+    sums = numhlo.jit(lambda x: (x.sum(axis=0), (x * x).sum(axis=0)), tier0=False)
+    for part in (slice(64), slice(500, 530), slice(4090, None)):
+        for wide, narrow in zip(sums(x), sums(x[:, part].copy()), strict=True):
+            np.testing.assert_array_equal(wide[part], narrow)
+
+
 def test_two_launches_for_few_long_results(rng):
     x = random_array(rng, TensorType((9000,), F32))
     program = check(reduce_of((9000,), (0,), F32, OPS[:1]), [x])
