@@ -105,7 +105,7 @@ def test_a_new_shape_writes_no_text(written):
     for rows in (40, 90):
         planned(rows, 33, 70)
     written.clear()
-    for rows in (50, 61, 122):
+    for rows in (50, 61, 112):
         assert len(planned(rows, rows - 9, rows + 31)) > 5
     assert written == []
 
