@@ -17,7 +17,15 @@ import numpy as np
 from numhlo.backend.emit.access import Access
 from numhlo.backend.emit.expressions import Load
 from numhlo.backend.emit.nest import Nest
-from numhlo.backend.emit.streaming import Piece, allocate, elements_past_line, piece_length, streamed, write_out
+from numhlo.backend.emit.streaming import (
+    Piece,
+    allocate,
+    elements_past_line,
+    itemsize,
+    piece_length,
+    streamed,
+    write_out,
+)
 from numhlo.backend.primitives.storage import STORAGES, Storage
 from numhlo.backend.primitives.transposing import TILE
 
@@ -156,7 +164,7 @@ def open_strips(
             yield {}
         return
     low, high = bounds or ("0", nest.extent(axis))
-    asked = [(nest.text.pointer(stores[k].value, "out"), stores[k].access, _itemsize(stores[k])) for k in written]
+    asked = [(nest.text.pointer(stores[k].value, "out"), stores[k].access, itemsize(stores[k])) for k in written]
     asked += _leading(nest, axis)
     step = STRIP_BYTES // max(size for _, _, size in asked)
     if bounds is None and nest.axes[axis].extent < LEAST_STRIPS * step:
@@ -227,7 +235,3 @@ def _leading(nest: Nest, axis: int) -> list[tuple[str, Access, int]]:
         if any(foremost.offset - access.offset > APART for access, _ in places):
             found.append((pointer, foremost, size))
     return found
-
-
-def _itemsize(store: Store) -> int:
-    return STORAGES[store.register.storage].dtype.itemsize

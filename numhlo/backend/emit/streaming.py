@@ -41,7 +41,7 @@ class Piece:
 def streamed(nest: Nest, axis: int, stores: Sequence[Store]) -> list[int]:
     """Return which stores, among some that lie along the innermost loop, write long rows of more than caches hold."""
     extent, elements = nest.axes[axis].extent, math.prod(axis.extent for axis in nest.axes)
-    sizes = [_itemsize(store) for store in stores]
+    sizes = [itemsize(store) for store in stores]
     return [
         k
         for k, size in enumerate(sizes)
@@ -51,12 +51,12 @@ def streamed(nest: Nest, axis: int, stores: Sequence[Store]) -> list[int]:
 
 def piece_length(stores: Sequence[Store]) -> int:
     """Return how many elements make a piece."""
-    return PIECE_BYTES // min(_itemsize(store) for store in stores)
+    return PIECE_BYTES // min(itemsize(store) for store in stores)
 
 
 def allocate(nest: Nest, store: Store, length: int, start: str) -> Piece:
     """Return a result's piece, in memory of its own."""
-    return Piece(nest.text.stack_array("piece", length, _itemsize(store)), start)
+    return Piece(nest.text.stack_array("piece", length, itemsize(store)), start)
 
 
 def elements_past_line(nest: Nest, store: Store, axis: int, low: str) -> str:
@@ -81,7 +81,7 @@ def write_into(nest: Nest, store: Store, axis: int, piece: Piece, value: str) ->
 
 def _words(nest: Nest, store: Store, axis: int, index: str) -> tuple[str, int, str, str]:
     """Return the type of words that a result is copied in, the logarithm of their number in an element, and a place."""
-    size = _itemsize(store)
+    size = itemsize(store)
     width = min(size, WORD_BYTES)
     shift = (size // width).bit_length() - 1
     with nest.fixed({axis: index}):
@@ -89,5 +89,6 @@ def _words(nest: Nest, store: Store, axis: int, index: str) -> tuple[str, int, s
     return f"u{8 * width}", shift, nest.text.pointer(store.value, "out"), f"({place}) << {shift}" if shift else place
 
 
-def _itemsize(store: Store) -> int:
+def itemsize(store: Store) -> int:
+    """Return the bytes of an element of a result."""
     return STORAGES[store.register.storage].dtype.itemsize

@@ -1,4 +1,4 @@
-"""Reductions across memory: up to 64 results a unit, side by side.
+"""Reductions across memory: as many results a unit as its place on the stack allows, side by side.
 
 Lanes are rows of a small matrix, so that every step is SIMD code across columns.
 """
@@ -31,6 +31,7 @@ FAR_COLUMNS, FAR_UNITS, FAR_TOGETHER = 1024, 3, 8
 
 16 lanes of so many float64 are 128 KB on the stack, which a second cache holds; several reductions share the columns.
 """
+
 TOGETHER, TOGETHER_WITH_LANES = 16, 4
 """Rows that are taken between a load of accumulators and their store, halved for what is computed of each.
 
@@ -58,7 +59,7 @@ def windows_overlap(reduction: Reduction, axes: Sequence[Axis], kept: int) -> bo
 
 
 class ColumnWriter(ReductionWriter):
-    """Up to 64 results a unit, side by side along the last kept axis."""
+    """Results side by side along the last kept axis, `columns` of them a unit."""
 
     def write(self) -> Draft:
         """Return the kernel."""
