@@ -19,7 +19,7 @@ from numhlo.tracer.autograph.known_rounds import no_round_fails
 from numhlo.tracer.autograph.python_state import PythonState
 from numhlo.tracer.autograph.rewriting import autographed, rewriting_callees
 from numhlo.tracer.function_tracing import TracedFunction
-from numhlo.tracer.plain_python.captured_walk import is_library
+from numhlo.tracer.libraries import is_library
 from numhlo.tracer.plain_python.plain_numpy import run_traced
 from numhlo.tracer.trace import Trace
 

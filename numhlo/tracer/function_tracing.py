@@ -21,6 +21,7 @@ from numhlo.tracer.autograph.undefined import Undefined
 from numhlo.tracer.bind import bind, new_trace
 from numhlo.tracer.control_flow.bodies import weak_argument
 from numhlo.tracer.einops_backend import register_einops_backend
+from numhlo.tracer.except_clauses import raise_swallowed
 from numhlo.tracer.located_errors import naming_the_line
 from numhlo.tracer.namespace.core import Unsized
 from numhlo.tracer.plain_python.rebound_items import ContainerWatch, ReboundItems
@@ -98,6 +99,7 @@ def trace_pytree_function(
         cells = [a.cell for a in arguments]
         with _explaining_numpy(), naming_the_line():
             found = fun(list(arguments))
+        raise_swallowed(trace)
         watch = found if isinstance(found, ContainerWatch) else None
         leaves, out_tree = tree_flatten(found if watch is None else watch.result)
         returns = [_read_result(trace, leaf, name, k, out_tree) for k, leaf in enumerate(leaves)]

@@ -19,6 +19,7 @@ from numhlo.tracer import absent_attributes, foreign_values, python_values, ufun
 from numhlo.tracer.aliasing.memory_flags import MemoryFlags
 from numhlo.tracer.aliasing.special_views import Part, view_bits
 from numhlo.tracer.aliasing.views import Reshape, strides_of, view_transpose
+from numhlo.tracer.except_clauses import refuse_waiting
 from numhlo.tracer.lost_slopes import loses_slope
 from numhlo.tracer.namespace import core, cumulative, elementwise, index_items, moments, reductions, rounding
 from numhlo.tracer.namespace.core import FUNCTIONS, as_dtype, convert
@@ -98,6 +99,8 @@ METHODS: dict[str, Callable[..., Any]] = {
     "trace": linear_algebra.trace,
     "var": moments.var,
 }
+DIVISIONS = (elementwise.divide, elementwise.floor_divide, elementwise.remainder, elementwise.divmod)
+"""What raises in Python where numbers are divided by zero."""
 NEVER_EQUAL = (type(None), str, bytes)
 """What no element is equal to."""
 SCALAR_TYPES = (bool, int, float, complex, np.ndarray, np.generic, Tracer, list, tuple)
@@ -111,6 +114,8 @@ def _binary(function: Callable[..., Any], reflected: bool) -> Callable[..., Any]
                 return NotImplemented
         result = function(other, self) if reflected else function(self, other)
         if core.is_weak(other) and self.weak:  # as of two Python numbers: again a Python number
+            if function in DIVISIONS:
+                _refuse_waiting(self if reflected else other)
             _weaken(result)
         return result
 
@@ -133,6 +138,12 @@ def _conjugate(self: Tracer, *args: Any, **options: Any) -> Any:
     """Return the conjugate; of real numbers the array itself, as NumPy's method does."""
     plain = self.dtype.kind != "c" and not args and not options
     return self if plain else elementwise.conjugate(self, *args, **options)
+
+
+def _refuse_waiting(divisor: Any) -> None:
+    if isinstance(divisor, Tracer) and divisor.concrete is None:
+        what = f"a division by a traced number {divisor.aval.short()}"
+        refuse_waiting(ZeroDivisionError, what, "compare the divisor with 0 in numpy.where or lax.cond")
 
 
 def _weaken(result: Any) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ConcretizationError
+from numhlo.tracer.except_clauses import note_swallowed
 from numhlo.tracer.lost_slopes import loses_slope
 from numhlo.tracer.trace import Trace, Tracer
 
@@ -55,7 +56,12 @@ def truth(self: Tracer) -> bool:
         "use numpy.where or lax.cond instead of if, lax.while_loop instead of while, logical_and instead of and; "
         "or jit(autograph=True)"
     )
-    return bool(value_of(self, "the truth value", fix))
+    try:
+        return bool(value_of(self, "the truth value", fix))
+    except ConcretizationError as error:
+        if self.size == 1:  # of others NumPy raises, too
+            note_swallowed(error)
+        raise
 
 
 def number(kind: type) -> Callable[[Tracer], Any]:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import numhlo
-from numhlo.tracer.plain_python.captured_walk import is_library
+from numhlo.tracer.libraries import is_library
 
 SCALE = 2.0
 TABLE = np.arange(3.0)

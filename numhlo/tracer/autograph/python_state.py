@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable
 from types import CellType, FunctionType, MethodType
 from typing import Any
 
-from numhlo.tracer.plain_python.captured_walk import is_library
+from numhlo.tracer.libraries import is_library
 
 MOST_OBJECTS = 10_000
 

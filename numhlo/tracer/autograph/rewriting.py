@@ -43,8 +43,8 @@ from numhlo.tracer.autograph.syntax import (
     thunk,
     tuple_of,
 )
+from numhlo.tracer.libraries import is_library
 from numhlo.tracer.marked_calls import Marker
-from numhlo.tracer.plain_python.captured_walk import is_library
 from numhlo.tracer.plain_python.plain_numpy import MARKED, Exchange, exchanged_callee, rewrites
 
 

@@ -20,6 +20,7 @@ from numhlo.lowering.ops import elementwise as ops
 from numhlo.tracer.aliasing.view_chains import view_slice, view_units
 from numhlo.tracer.aliasing.views import DynamicSlice, Reshape, Reverse, Slice
 from numhlo.tracer.bind import bind1
+from numhlo.tracer.except_clauses import refuse_waiting
 from numhlo.tracer.namespace.core import Unsized, asarray, convert, reshape_to, shape_of, spelling
 from numhlo.tracer.namespace.rules.elementwise import compare, constant, select
 from numhlo.tracer.semantics import are_arrays_immutable
@@ -136,6 +137,7 @@ def _normalize_entry(entry: Any, shape: tuple[int, ...], axis: int, checked: boo
     if isinstance(entry, int | np.integer):
         return [_constant_position(int(entry), shape[axis], axis, checked)]
     if isinstance(entry, Tracer) and entry.dtype.kind in "iu":
+        _refuse_waiting(entry, shape[axis])
         return [Points(entry) if entry.ndim else Position(_frozen_start(entry, shape[axis]))]
     if isinstance(entry, np.ndarray) and (entry.dtype.kind in "iu" or entry.size == 0):
         if entry.ndim == 0:
@@ -154,6 +156,12 @@ def _normalize_entry(entry: Any, shape: tuple[int, ...], axis: int, checked: boo
         "valid indices",
         fix="convert what counts elements with int(), x // y or x.astype(int)",
     )
+
+
+def _refuse_waiting(index: Tracer, extent: int) -> None:
+    if index.concrete is None:
+        what = f"a traced index {index.aval.short()} of an axis of {extent}"
+        refuse_waiting(IndexError, what, f"compare it with {extent} in numpy.where or lax.cond")
 
 
 def _constant_position(position: int, extent: int, axis: int, checked: bool) -> Item:

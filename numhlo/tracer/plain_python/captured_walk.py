@@ -11,19 +11,17 @@ reach. Arrays found that way are still compared by content for as long as they l
 from __future__ import annotations
 
 import functools
-import sys
-import sysconfig
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter, itemgetter
-from pathlib import PurePath
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from numhlo.lowering.ir.errors import MutationError
+from numhlo.tracer.libraries import is_library
 from numhlo.tracer.plain_python.captured_state import Content, Guards, Watch, codes_of, contents_of
 from numhlo.tracer.plain_python.code_references import Reference, references_of
 from numhlo.tracer.plain_python.frozen_draws import is_generator, state_of
@@ -35,36 +33,13 @@ MOST_OBJECTS = 20_000
 MOST_FUNCTIONS = 2_000
 """Functions whose bytecode a walk reads, at 0.4 ms each."""
 
-CONSTANT_PACKAGES = frozenset({"builtins", "numhlo", "numpy"})
 WRITERS = frozenset({"add", "append", "appendleft", "extend", "insert"})
 """Methods of containers that only write: calling them does not make a trace depend on what the container holds."""
 
 _NAMESPACES = frozenset({("types", "SimpleNamespace"), ("argparse", "Namespace")})
 """Library classes whose instances hold the user's values."""
-_INSTALLED = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
-"""Folders of Python's library and of installed packages."""
-_INSTALLED_BY_NAME = frozenset({"site-packages", "dist-packages"})
-"""What folders of other installations are called: the system's below a virtual environment, `PYTHONPATH`'s."""
 
 _MISSING: Any = object()
-
-
-@functools.lru_cache(maxsize=4096)
-def is_library(module_name: str | None) -> bool:
-    """Return whether a module belongs to Python, numhlo or an installed package: code that is taken to be constant.
-
-    Examples
-    --------
-    >>> is_library("numpy.linalg"), is_library("__main__")
-    (True, False)
-    """
-    top = (module_name or "__main__").partition(".")[0]
-    if top in CONSTANT_PACKAGES or top == "__main__":
-        return top != "__main__"
-    file = getattr(sys.modules.get(top), "__file__", None)
-    if file is None:
-        return top in sys.stdlib_module_names
-    return file.startswith(_INSTALLED) or not _INSTALLED_BY_NAME.isdisjoint(PurePath(file).parts)
 
 
 @dataclass(slots=True)

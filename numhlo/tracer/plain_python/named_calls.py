@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.tracer.plain_python.captured_walk import is_library
+from numhlo.tracer.libraries import is_library
 from numhlo.tracer.plain_python.code_references import content_of, outer_names, rebound_names
 from numhlo.tracer.plain_python.stand_ins import STAND_INS
 

@@ -27,6 +27,7 @@ import numpy as np
 from numhlo.lowering.ir.scoped_values import ScopedValue
 from numhlo.tracer import foreign_values, marked_calls
 from numhlo.tracer.control_flow import branches, loops, scan
+from numhlo.tracer.libraries import is_library
 from numhlo.tracer.marked_calls import MarkedCodes
 from numhlo.tracer.namespace.core import FUNCTIONS, SEQUENCES, contains_tracer
 from numhlo.tracer.plain_python import (
@@ -34,7 +35,6 @@ from numhlo.tracer.plain_python import (
     ordering,
     special_methods,
 )
-from numhlo.tracer.plain_python.captured_walk import is_library
 from numhlo.tracer.plain_python.code_references import Reference, content_of, outer_names, references_of
 from numhlo.tracer.plain_python.named_calls import Twins
 from numhlo.tracer.plain_python.polynomial_series import is_of_series, of_traced_series

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.tracer.plain_python.captured_walk import is_library
+from numhlo.tracer.libraries import is_library
 from numhlo.tracer.plain_python.stand_ins import stands_for
 from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.trace import Tracer, current_trace

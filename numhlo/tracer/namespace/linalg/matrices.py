@@ -14,6 +14,7 @@ from numhlo.lowering.ir.errors import DTypeError, ShapeError
 from numhlo.lowering.ops import control_flow, factorizations, fourier, layout, linear_algebra
 from numhlo.lowering.ops.factorization_decompositions import lapack_attributes
 from numhlo.tracer.bind import bind, bind1
+from numhlo.tracer.except_clauses import refuse_waiting
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.core import broadcast_to_shape, convert, expand, shape_of
 from numhlo.tracer.namespace.indexed.indexing import take_along_axis
@@ -29,12 +30,19 @@ def type_of(x: Any) -> TensorType:
 
 def factor(name: str, *arrays: Any, **parameters: Any) -> list[Any]:
     """Return the results of a factorization: ``factor("qr", a, full=False)``."""
+    if name == "solve":
+        _refuse_waiting(arrays[0], "the solution of equations with")
     try:
         attributes = factorizations.make(name, [type_of(x) for x in arrays], **parameters)
     except (DTypeError, ShapeError) as error:
         raise type(error)(error.what, where=capture_location(), why=error.why, fix=error.fix) from None
     results = attributes["decomposition"].result_types
     return bind(control_flow.COMPOSITE, *arrays, attributes=attributes, results=results)
+
+
+def _refuse_waiting(a: Any, what: str) -> None:
+    fix = "test the result, which is NaN where NumPy raises, with numpy.where or lax.cond"
+    refuse_waiting(np.linalg.LinAlgError, f"{what} a traced array {type_of(a).short()}", fix)
 
 
 def reflectors(a: Any) -> list[Any]:
@@ -47,6 +55,7 @@ def reflectors(a: Any) -> list[Any]:
 
 def cholesky(a: Any, lower: bool = True) -> Any:
     """Return the Cholesky factor: its triangle, and zeros."""
+    _refuse_waiting(a, "the Cholesky factor of")
     return triangle(bind1(linear_algebra.CHOLESKY, a, attributes={"lower": lower}), "GE" if lower else "LE")
 
 

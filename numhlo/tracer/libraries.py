@@ -1,0 +1,32 @@
+"""Which modules are libraries: their code is taken to be constant, and is not the user's to change."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import sysconfig
+from pathlib import PurePath
+
+CONSTANT_PACKAGES = frozenset({"builtins", "numhlo", "numpy"})
+_INSTALLED = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+"""Folders of Python's library and of installed packages."""
+_INSTALLED_BY_NAME = frozenset({"site-packages", "dist-packages"})
+"""What folders of other installations are called: the system's below a virtual environment, `PYTHONPATH`'s."""
+
+
+@functools.lru_cache(maxsize=4096)
+def is_library(module_name: str | None) -> bool:
+    """Return whether a module belongs to Python, numhlo or an installed package: code that is taken to be constant.
+
+    Examples
+    --------
+    >>> is_library("numpy.linalg"), is_library("__main__")
+    (True, False)
+    """
+    top = (module_name or "__main__").partition(".")[0]
+    if top in CONSTANT_PACKAGES or top == "__main__":
+        return top != "__main__"
+    file = getattr(sys.modules.get(top), "__file__", None)
+    if file is None:
+        return top in sys.stdlib_module_names
+    return file.startswith(_INSTALLED) or not _INSTALLED_BY_NAME.isdisjoint(PurePath(file).parts)
