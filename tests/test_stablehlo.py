@@ -247,11 +247,11 @@ def test_what_cannot_run_is_named():
     body = "%0 = chlo.unheard_of %x, %x : tensor<3xf64>, tensor<3xf64> -> tensor<3xf64>\n return %0 : tensor<3xf64>"
     text = f"func.func @main(%x: tensor<3xf64>) -> tensor<3xf64> {{\n {body} }}"
     assert unsupported(text) == (
-        "chlo.unheard_of can't be run\n  at model.mlir:2\n"
+        "chlo.unheard_of can't be run\n  at model.mlir:2:7\n"
         "  numhlo has no definition of it; export the program with it decomposed into StableHLO ops"
     )
     text = "func.func private @main(tensor<3xf64>) -> tensor<3xf64>"
-    assert unsupported(text).startswith("@main is declared in the program, but has no body\n  at model.mlir:1\n")
+    assert unsupported(text).startswith("@main is declared in the program, but has no body\n  at model.mlir:1:19\n")
     text = "func.func @main(%x: tensor<3xi9>) -> tensor<3xi9> { return %x : tensor<3xi9> }"
     assert unsupported(text).startswith("main takes a tensor<3xi9> as argument 0, which no array is")
     text = DOUBLE.replace("@doubling", "@doubling attributes {mhlo.num_partitions = 2 : i32}")

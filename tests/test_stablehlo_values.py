@@ -233,8 +233,9 @@ def test_other_processes(name):
             None,
             (0, (0, None)),
         )
+    column = LINES[name].index(f'"stablehlo.{name}') + 1
     assert str(caught.value) == (
-        f"stablehlo.{name} can't be run\n  at <string>:3\n  it exchanges data with other processes or the host, and "
+        f"stablehlo.{name} can't be run\n  at <string>:3:{column}\n  it exchanges data with other processes or the host, and "
         "numhlo runs a program in one process; export the program for one device"
     )
 

@@ -192,7 +192,7 @@ def test_functions_are_not_recursive():
     error = complain(parse(text, "loop.mlir"))
     assert str(error) == (
         "call(float32[]): recursion: @even calls @odd calls @even\n"
-        "  at loop.mlir:11\n"
+        "  at loop.mlir:11:12\n"
         "  StableHLO has no recursive functions"
     )
 

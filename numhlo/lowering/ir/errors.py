@@ -55,7 +55,7 @@ class NumhloError(Exception):
     def __str__(self) -> str:
         lines = [self.what]
         if self.where is not None:
-            lines.append(f"  at {self.where.describe()}")
+            lines.append(f"  at {self.where.point()}")
         reasons = [text for text in (self.why, self.fix) if text]
         if reasons:
             lines.append("  " + "; ".join(reasons))

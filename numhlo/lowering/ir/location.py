@@ -89,7 +89,13 @@ class Location:
 
     def describe(self) -> str:
         """Return ``file:line in function, scope:  source``."""
-        text = self.place
+        return self._describe(self.place)
+
+    def point(self) -> str:
+        """Return ``file:line:column`` and the rest, as messages of errors have it; Python's lines have no column."""
+        return self._describe(f"{self.place}:{self.column}" if self.code is None and self.column else self.place)
+
+    def _describe(self, text: str) -> str:
         if self.function:
             text += f" in {self.function}"
         if self.scope:
@@ -115,12 +121,22 @@ class WrittenLocation(Location):
         Its text, in which other locations stand for theirs.
     has_place : bool
         A part of it is in a file; otherwise its place is that in the StableHLO text itself.
+    owner : Location or None
+        Where the op that it is of stands in the StableHLO text.
     """
 
     parts: tuple[str | Location, ...] = ()
     has_place: bool = False
+    owner: Location | None = None
     __eq__ = object.__eq__
     __hash__ = object.__hash__  # of two that lead to one place, neither is the other
+
+    def point(self) -> str:
+        """Return where the op stands in the text, ``from`` where; without an op, as for other locations."""
+        if self.owner is None:
+            return Location.point(self)  # a class with slots is made anew: super() does not find it
+        here = self.owner.point()
+        return f"{here}, from {Location.point(self)}" if self.has_place else here
 
     def places(self) -> Iterator[Location]:
         """Return the locations that it is made of."""

@@ -128,6 +128,8 @@ class Cursor:
         index = self.index if index is None else index
         token = self.tokens[index]
         found = "end of text" if not token else token if len(token) <= _SHOWN else f"{token[:_SHOWN]}..."
+        if not found.isprintable():
+            found = repr(found)
         return self.complaint(f"expected {expected}, found {found}", index)
 
     def complaint(self, what: str, index: int | None = None) -> ParseError:
@@ -136,7 +138,7 @@ class Cursor:
         begin = self._newlines[line - 2] + 1 if line > 1 else 0
         end = self._newlines[line - 1] if line <= len(self._newlines) else len(self.text)
         left = max(begin, begin + column - 1 - _SHOWN)
-        shown = self.text[left : min(end, left + 2 * _SHOWN)].replace("\t", " ")
+        shown = "".join([c if c.isprintable() else " " for c in self.text[left : min(end, left + 2 * _SHOWN)]])
         caret = " " * (begin + column - 1 - left) + "^"
         error = ParseError(
             f"{what}\n  at {self.name}:{line}:{column}\n    {shown}\n    {caret}".replace("\r", " "),

@@ -172,10 +172,6 @@ class ModuleParser(Parser):
         )
         return f"sdy.mesh @{print_name(name)} = {mesh.removeprefix('#sdy.mesh')}{rest}"
 
-    def _parse_location_of(self, owner: Function | Module) -> None:
-        if self.at("loc"):
-            owner.location = self.parse_location()
-
     def _parse_module(self) -> None:
         self.enter()
         self.advance()
@@ -183,7 +179,7 @@ class ModuleParser(Parser):
         if self.accept("attributes"):
             module.attributes = self.parse_dictionary()
         self._parse_module_body(module)
-        self._parse_location_of(module)
+        module.location = self.parse_location_of(module.location)
         self.depth -= 1
 
     def _parse_generic_module(self) -> None:
@@ -199,7 +195,7 @@ class ModuleParser(Parser):
         module.name = str(attributes.pop("sym_name", ""))
         module.attributes = attributes | module.attributes
         self.parse_signature(())
-        self._parse_location_of(module)
+        module.location = self.parse_location_of(module.location)
         self.depth -= 1
 
     def _parse_module_body(self, module: Module) -> None:
@@ -240,7 +236,7 @@ class ModuleParser(Parser):
         else:
             fill_declaration(function, [type for _, type in arguments], results)
         _set_attributes(function, argument_attributes, result_attributes)
-        self._parse_location_of(function)
+        function.location = self.parse_location_of(function.location)
 
     def _open(self, name: str, visibility: str) -> Function:
         function = self.functions.setdefault(name, Function(name))
@@ -313,13 +309,16 @@ class ModuleParser(Parser):
         self.expect(")")
         attributes.update(self.parse_dictionary() if self.at("{") else {})
         self.parse_signature(())
-        place = self.parse_location() if self.at("loc") else None
+        place = self.parse_location_of(self.location(first))
         behind, self.index = self.index, body
         name, signature = attributes.pop("sym_name", None), attributes.pop("function_type", None)
         if not isinstance(name, str) or name not in self.functions or not isinstance(signature, Signature):
             raise self.complaint("func.func needs sym_name and function_type", first)
-        function = self._open(name, str(attributes.pop("sym_visibility", "")))
-        function.location = place or function.location
+        visibility = attributes.pop("sym_visibility", "")
+        if visibility not in ("", *_VISIBILITIES):
+            raise self.complaint(f"sym_visibility must be one of {', '.join(_VISIBILITIES)}", first)
+        function = self._open(name, visibility)
+        function.location = place
         self._parse_generic_body(function, signature)
         argument_attributes, result_attributes = attributes.pop("arg_attrs", ()), attributes.pop("res_attrs", ())
         _set_attributes(function, argument_attributes, result_attributes)

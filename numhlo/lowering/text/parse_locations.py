@@ -51,6 +51,15 @@ class LocationParser(AttributeParser):
         self.depth -= 1
         return place
 
+    def parse_location_of(self, owner: Location) -> Location:
+        """Read ``loc(...)`` of an op or a function that stands at a place in this text, unless there is none."""
+        if self.tokens[self.index] != "loc":
+            return owner
+        parts = (self.parse_location(),)
+        written = WrittenLocation(None, owner.offset, self.name, owner.column, parts=parts, owner=owner)
+        self._written.append(written)
+        return written
+
     def _write(self, index: int, *parts: str | Location) -> WrittenLocation:
         """Return a location of these parts; until a part of it is known to be in a file, its place is in this text."""
         line, column = self.position(index)

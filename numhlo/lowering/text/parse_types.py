@@ -16,6 +16,9 @@ from numhlo.lowering.text.lexer import LARGEST_INTEGER, Cursor
 _SHAPE = re.compile(r"((?:(?:\d{1,19}|\?)x)*+)(.+)", re.ASCII | re.DOTALL)
 _ENCODING = re.compile(r"([^,<>]*+(?:<[^<>]*+>)?+)\s*,\s*(.+)\Z", re.DOTALL)
 _COMMENT = re.compile(r"//[^\n]*")
+_SPACED_X = re.compile(r"(?<=[\d?])\s*x\s*|\s+x\s*")
+_GAP = re.compile(r"\w\s+\w")
+"""Two words: space may stand beside the ``x`` of a shape and beside brackets, and divides what else it is in."""
 _INTEGER = re.compile(r"[su]?i(\d{1,8})\Z", re.ASCII)
 _WIDEST_INTEGER = 2**24 - 1
 _OTHER_SCALARS = frozenset({"index", "none", "tf32", "f80", "f128"})
@@ -49,8 +52,8 @@ def tensor_type_from_text(text: str) -> Type | None:
     """
     inner = _COMMENT.sub("", text)[text.index("<") + 1 : -1]
     encoded = _ENCODING.match(inner)
-    body = "".join((encoded[1] if encoded else inner).split())
-    match = _SHAPE.match(body)
+    body = _SPACED_X.sub("x", encoded[1] if encoded else inner)
+    match = None if _GAP.search(body) else _SHAPE.match("".join(body.split()))
     if match is None:
         return None
     shape = tuple(DYNAMIC if n == "?" else int(n) for n in match[1].split("x")[:-1])
@@ -161,7 +164,9 @@ class TypeParser(Cursor):
             return self._parse_foreign()
         if token[:1] == "!":
             raise self.complaint(f"type alias {token} is not defined")
-        if is_scalar(token) or token in _BRACKETED:
+        if is_scalar(token):
+            return foreign_type(self.advance())
+        if token in _BRACKETED:
             return self._parse_foreign()
         raise self.error("a type")
 
@@ -173,7 +178,7 @@ class TypeParser(Cursor):
         if mnemonic not in known or (mnemonic and text == name and dialect == "!stablehlo"):
             raise self.error("a type", first)
         plain = "".join(text.split())
-        if name == "complex" and not is_scalar(plain):
+        if name == "complex" and (_GAP.search(text) or not is_scalar(plain)):
             raise self.error("a complex type of floats or integers", first)
         if plain.startswith(_UNIFORM) and tensor_type_from_text(f"tensor<{plain}>") is None:
             raise self.error("a quantized type", first)

@@ -168,9 +168,7 @@ class Parser(LocationParser):
         name, around, self._op_name = self.index, self._op_name, self.index
         op = self._parse_body_of_op(self.tokens[name])
         self._op_name = around
-        op.location = self.location(name)
-        if self.tokens[self.index] == "loc":
-            op.location = self.parse_location()
+        op.location = self.parse_location_of(self.location(name))
         self._name_results(names, op.results, first)
         return op
 

@@ -308,8 +308,9 @@ class Printer:
         for function in [*([] if main is None or main in inside else [main]), *functions]:
             self.symbol(function)
         for function in self.symbol.functions:  # grows as callees are named
-            is_private_main = function is main and self.margin == INDENT and function.visibility == "private"
-            self.print_function(function, "public" if is_private_main else function.visibility)
+            is_hidden = function is main and self.margin == INDENT and function.visibility == "private"
+            is_shown = is_hidden and not is_declaration(function)
+            self.print_function(function, "public" if is_shown else function.visibility)
 
 
 PREAMBLE = "numhlo.preamble"

@@ -60,7 +60,7 @@ def test_other_processes_are_refused(name):
     for old, new in two.items():
         text = text.replace(old, new)
     with pytest.raises(
-        UnsupportedError, match=rf"^stablehlo\.{name} can't be run\n  at <string>:2\n  it exchanges data"
+        UnsupportedError, match=rf"^stablehlo\.{name} can't be run\n  at <string>:2:8\n  it exchanges data"
     ):
         stablehlo.parse(text).run("main", X)
 

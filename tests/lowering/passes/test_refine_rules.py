@@ -52,6 +52,6 @@ def test_shapes_that_nobody_says():
     with pytest.raises(UnsupportedError) as caught:
         stablehlo.parse(text).run("main", np.ones(3, np.float32))
     assert str(caught.value) == (
-        "custom_call: the extents of its result tensor<?xf32> are not known\n  at <string>:2\n"
+        "custom_call: the extents of its result tensor<?xf32> are not known\n  at <string>:2:12\n"
         "  they follow neither from the operands nor from a shape that is computed"
     )

@@ -184,7 +184,7 @@ def test_shapes_that_depend_on_values():
         run(text, X[:, 0], np.array([4], np.int32))
     assert str(caught.value) == (
         "dynamic_reshape: the result's shape depends on the values of an argument\n"
-        "  at <string>:2\n  shapes must follow from the arguments' shapes, or from small integers among them"
+        "  at <string>:2:12\n  shapes must follow from the arguments' shapes, or from small integers among them"
     )
 
 

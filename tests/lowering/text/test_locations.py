@@ -8,7 +8,7 @@ from jax._src.interpreters import mlir as jax_mlir
 from jaxlib.mlir import ir
 
 from numhlo import stablehlo
-from numhlo.lowering.ir.errors import ParseError
+from numhlo.lowering.ir.errors import ParseError, VerificationError
 from tests.work import count_calls
 
 FORMS = """#loc = loc(unknown)
@@ -85,3 +85,23 @@ def test_a_location_of_itself():
     text = "#a = loc(#b) #b = loc(#a) func.func @main() { stablehlo.optimization_barrier () loc(#a) return }"
     with pytest.raises(ParseError, match=r"location alias #[ab] leads to itself"):
         stablehlo.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("location", "where"),
+    {
+        "": "m.mlir:2:8",
+        "loc(unknown)": "m.mlir:2:8",
+        "loc(#unknown)": "m.mlir:2:8",
+        'loc("name")': "m.mlir:2:8",
+        'loc(callsite("f"("a.py":3:4) at #unknown))': "m.mlir:2:8, from a.py:3:4",
+    }.items(),
+)
+def test_errors_have_the_place_in_the_text_and_where_that_is_from(location, where):
+    text = f"""func.func @main(%x: tensor<2xf32>) -> tensor<3xf32> {{
+  %0 = stablehlo.slice %x [0:3] : (tensor<2xf32>) -> tensor<3xf32> {location}
+  return %0 : tensor<3xf32>
+}} #unknown = loc(unknown)"""
+    with pytest.raises(VerificationError) as caught:
+        stablehlo.parse(text, "m.mlir").verify()
+    assert str(caught.value).splitlines()[1] == f"  at {where}"

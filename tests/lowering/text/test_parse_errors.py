@@ -151,6 +151,10 @@ AT_THE_TOP = {
     "func.func @f(%x: tensor<f32>": "expected ',', found end of text",
     "func.func @f(%x: tensor<f32>, %x: tensor<f32>) { return }": "%x is defined twice",
     '"func.func"() <{sym_name = "f"}> ({}) : () -> ()': "func.func needs sym_name and function_type",
+    '"func.func"() <{sym_name = "f", function_type = () -> (), sym_visibility = "x"}> ({}) : () -> ()': (
+        "sym_visibility must be one of public, private, nested"
+    ),
+    "module \x00 {}": "expected '{', found '\\x00'",
     "#a = #a module attributes {x = #a} {}": "attribute alias #a is defined by itself",
     'module { "vhlo.func_v1"() ({}) : () -> () }': (
         "this is VHLO, not StableHLO: deserialize the artifact, and print what comes of it"

@@ -4,7 +4,7 @@ import pytest
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.ir import Function, Location, Module, TensorType
 from numhlo.lowering.ops import PRIMITIVES, FunctionBuilder, control_flow, elementwise
-from numhlo.lowering.text import print_function, print_module
+from numhlo.lowering.text import parse, print_function, print_module
 from tests.lowering.text.programs import MODULES, PROGRAMS, VECTOR, build, double
 from tests.oracle import official_parse, run_on_xla
 from tests.work import count_calls
@@ -106,6 +106,12 @@ def test_attributes_of_modules_functions_and_arguments():
 
 def test_a_function_without_results():
     assert official_parse(print_module(Module([Function("main")]))).count("return") == 1
+
+
+def test_a_declaration_alone_stays_private():
+    text = "func.func private @f(tensor<4xf32>)"
+    assert print_module(parse(text)).splitlines()[1].strip() == text
+    official_parse(print_module(parse(text)))
 
 
 @pytest.mark.parametrize("generic", [False, True])

@@ -20,7 +20,9 @@ tensor<2xf32,#stablehlo.bounds<?>> tensor<?xf32,#stablehlo.bounds<5>> tensor<?xf
 tensor<2xf32,#stablehlo.bounds<5>> tensor<?xf32,#stablehlo.type_extensions<bounds=[5]>> tensor<2xf32,"x">
 tensor<2xf32,{a=1}> tensor<2xf32,foo> tuple<> tuple<tensor<f32>,> tuple<tensor<f32>,tuple<>> !stablehlo.token
 !stablehlo.foo !stablehlo.future !stablehlo.future<tensor<4xf32>> memref<4xf32> !t tensor<4xf32 tuple< f""")
-TYPES = [*ELEMENTS, *(f"tensor<2x{element}>" for element in ELEMENTS), *SHAPES]
+SPACED = ["tensor<1 1xf32>", "tensor< 1 x 1x\n//c\nf32 >", "tensor<i 64>", "tensor<2xcomplex <f32>>", "complex<f 32>"]
+BRACKETED = ["i32<f32>", "f32<>", "tensor<2xindex<2>>"]
+TYPES = [*ELEMENTS, *(f"tensor<2x{element}>" for element in ELEMENTS), *SHAPES, *SPACED, *BRACKETED]
 QUANTIZED = {
     "i9:f32, 0.1": True,
     "i32:f64, 1.0e-3": True,
