@@ -19,7 +19,7 @@ from numhlo.compilation.memory_plan import MemoryPlan, memory_plan
 from numhlo.compilation.reports import MemoryAnalysis, cost_analysis, kernel_sources, memory_analysis
 from numhlo.display import program_html
 from numhlo.lowering.ir import Function, Module
-from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
+from numhlo.lowering.ir.errors import ArgumentError, SignatureError, UnsupportedError
 from numhlo.lowering.ops import control_flow, creation
 from numhlo.lowering.ops.builder import FunctionBuilder
 from numhlo.lowering.text.printer import print_module
@@ -124,20 +124,20 @@ class Compiled:
 
         Raises
         ------
-        ArgumentError
+        SignatureError
             If the arguments are not of its signature.
         """
         leaves, tree = tree_flatten((args, kwargs))
         entry = self._entry
         if tree != entry.key.tree:
-            raise ArgumentError(
+            raise SignatureError(
                 f"compiled {entry.signature} was called with other arguments",
                 why=f"it takes the structure {entry.key.tree}, got {tree}",
                 fix="leave static arguments out: they are part of the compiled function",
             )
         for found, wanted, name in zip(leaf_keys(leaves), entry.key.leaves, entry.names, strict=True):
             if found != wanted:
-                raise ArgumentError(
+                raise SignatureError(
                     f"compiled {entry.signature} was called with {name}: {describe_leaf(found)}",
                     why="a compiled stage has one signature",
                     fix="call the jitted function instead, which compiles for new ones",

@@ -43,4 +43,5 @@ def test_no_forbidden_words():
 
 
 def test_file_names_say_something():
-    assert not [path for path in python_files() if path.stem.removeprefix("test_").strip("_") in VAGUE_FILES]
+    own = [path for path in python_files() if "compat" not in path.parts]  # there the names are JAX's
+    assert not [path for path in own if path.stem.removeprefix("test_").strip("_") in VAGUE_FILES]

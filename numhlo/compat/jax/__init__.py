@@ -6,6 +6,8 @@ on. Arrays never change: ``y += 1`` binds the name again, assignment to elements
 less, so there is no ``jax_enable_x64`` to switch.
 """
 
+from importlib import import_module as _import_module
+
 from numhlo import __version__
 from numhlo.compat.jax import (
     ad_checkpoint,
@@ -51,6 +53,8 @@ from numhlo.compat.jax.precision import (
     default_matmul_precision,
     enable_x64,
     numpy_dtype_promotion,
+    numpy_rank_promotion,
+    transfer_guard,
 )
 from numhlo.compat.jax.transformations import (
     checkpoint,
@@ -74,7 +78,9 @@ from numhlo.compat.jax.transformations import (
     vmap,
 )
 from numhlo.compilation.leaks import checking_leaks
+from numhlo.compilation.leaks import checking_leaks as check_tracer_leaks
 from numhlo.compilation.looking import clear_caches, debug_infs, debug_nans, log_compiles
+from numhlo.compilation.looking import log_compiles as explain_cache_misses
 from numhlo.tracer.absent import NOT_OF_JAX as _ADVICE
 from numhlo.tracer.absent import raise_absent as _raise_absent
 from numhlo.tracer.arguments import ShapeDtypeStruct, typeof
@@ -89,6 +95,7 @@ __all__ = [
     "__version__",
     "ad_checkpoint",
     "block_until_ready",
+    "check_tracer_leaks",
     "checking_leaks",
     "checkpoint",
     "checkpoint_policies",
@@ -117,6 +124,7 @@ __all__ = [
     "errors",
     "eval_shape",
     "experimental",
+    "explain_cache_misses",
     "flatten_util",
     "float0",
     "fwd_and_bwd",
@@ -140,6 +148,7 @@ __all__ = [
     "nn",
     "numpy",
     "numpy_dtype_promotion",
+    "numpy_rank_promotion",
     "ops",
     "process_count",
     "process_index",
@@ -147,6 +156,7 @@ __all__ = [
     "random",
     "remat",
     "scipy",
+    "transfer_guard",
     "tree",
     "tree_util",
     "typeof",
@@ -157,5 +167,30 @@ __all__ = [
 ]
 
 
+_LATE_MODULES = frozenset({"core", "custom_derivatives", "dlpack", "profiler", "sharding", "stages", "test_util"})
+"""Modules that are loaded when they are first used."""
+
+_LATE = {
+    "NamedSharding": ("sharding", "NamedSharding"),
+    "P": ("sharding", "PartitionSpec"),
+    "Shard": ("processor", "Shard"),
+    "make_mesh": ("sharding", "make_mesh"),
+    "pmap": ("mapping", "pmap"),
+    "reshard": ("sharding", "reshard"),
+    "set_mesh": ("sharding", "set_mesh"),
+    "shard_map": ("mapping", "shard_map"),
+}
+"""Names that are loaded when they are first used: from which module, and what they are called there."""
+
+
 def __getattr__(name: str) -> object:
-    _raise_absent(__name__, name, _ADVICE)
+    if name in _LATE_MODULES:
+        return _import_module(f"{__name__}.{name}")
+    if name not in _LATE:
+        _raise_absent(__name__, name, _ADVICE)
+    home, own = _LATE[name]
+    return getattr(_import_module(f"{__name__}.{home}"), own)
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_LATE_MODULES, *_LATE})

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.compat.jax.processor import Device
+from numhlo.compat.jax.invalid_values import refuse_invalid
+from numhlo.compat.jax.processor import Device, Shard, SingleDeviceSharding
+from numhlo.lowering.ir.scoped_values import unsettled
 from numhlo.tracer import array as mutable
 from numhlo.tracer.namespace.core import contains_tracer
 from numhlo.tracer.namespace.index_items import as_traced
@@ -57,6 +59,8 @@ class Array(mutable.Array, metaclass=_Instances):
         refuse_write("x[index] = value")
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        if unsettled and context is not None:
+            refuse_invalid(context[0].__name__, context[1], array)
         return frozen(array)
 
     @property
@@ -72,6 +76,34 @@ class Array(mutable.Array, metaclass=_Instances):
     def devices(self) -> set[Device]:
         """Return the one device."""
         return {Device("cpu")}
+
+    device = Device("cpu")  # type: ignore[assignment] # with attributes that NumPy's lacks
+    committed = False
+    is_fully_replicated = True
+    is_fully_addressable = True
+
+    @property
+    def sharding(self) -> SingleDeviceSharding:
+        """Return how the array lies on devices: whole, on one."""
+        return SingleDeviceSharding(Device("cpu"))
+
+    @property
+    def addressable_shards(self) -> list[Shard]:
+        """Return the one device's part, which is all of it."""
+        return [Shard(self)]
+
+    global_shards = addressable_shards
+
+    def addressable_data(self, index: int) -> Any:
+        """Return a device's part."""
+        return self.addressable_shards[index].data
+
+    def is_deleted(self) -> bool:
+        """Return False: memory is given back when nobody holds the array."""
+        return False
+
+    def delete(self) -> None:
+        """Do nothing: memory is given back when nobody holds the array."""
 
     def is_ready(self) -> bool:
         """Return True: calls return when they are done."""
@@ -190,6 +222,8 @@ def immutably(function: Callable[..., Any]) -> Callable[..., Any]:
     def public(*args: Any, **kwargs: Any) -> Any:
         with immutable_arrays():
             result = function(*args, **kwargs)
+        if unsettled:
+            refuse_invalid(getattr(function, "__name__", "a function"), (args, kwargs), result)
         if type(result) is Array:
             return result
         writable = [x for x in tree_leaves((args, kwargs)) if isinstance(x, np.ndarray) and x.flags.writeable]

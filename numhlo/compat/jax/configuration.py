@@ -1,61 +1,148 @@
-"""`jax.config`: what can be asked for, and what there is no switch for."""
+"""`jax.config`: what can be asked for, what is switched in this thread, and what there is no switch for."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import Any
 
+from numhlo.compilation.disabling import disable_jit, is_disabled
+from numhlo.compilation.leaks import checking_leaks, watches_leaks
+from numhlo.compilation.looking import debug_infs, debug_nans, log_compiles
 from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.switches import value_of
 
 FIXED: dict[str, Any] = {
     "jax_enable_x64": True,
     "jax_platform_name": "cpu",
     "jax_platforms": "cpu",
+    "jax_num_cpu_devices": 1,
+    "jax_default_device": None,
     "jax_default_prng_impl": "threefry2x32",
     "jax_threefry_partitionable": True,
+    "jax_enable_custom_prng": False,
     "jax_numpy_rank_promotion": "allow",
-    "jax_disable_jit": False,
-    "jax_debug_nans": False,
-    "jax_debug_infs": False,
-    "jax_log_compiles": False,
+    "jax_numpy_dtype_promotion": "standard",
+    "jax_debug_key_reuse": False,
+    "jax_transfer_guard": "allow",
 }
 """Settings that have one value here."""
 
 INSTEAD: dict[str, str] = {
     "jax_enable_x64": "ask for float32 by dtype=",
-    "jax_disable_jit": "use it in a block: with jax.disable_jit()",
-    "jax_debug_nans": "use it in a block: with jax.debug_nans()",
-    "jax_debug_infs": "use it in a block: with jax.debug_infs()",
-    "jax_log_compiles": "use it in a block: with jax.log_compiles()",
+    "jax_numpy_rank_promotion": "reshape before you combine arrays",
+    "jax_numpy_dtype_promotion": "use numhlo.lax, whose functions promote nothing",
 }
 """What to write instead of another value."""
+
+SWITCHES: Mapping[str, tuple[Callable[[bool], AbstractContextManager[None]], Callable[[], bool]]] = {
+    "jax_disable_jit": (disable_jit, is_disabled),
+    "jax_debug_nans": (debug_nans, lambda: "nan" in value_of("check")),
+    "jax_debug_infs": (debug_infs, lambda: "inf" in value_of("check")),
+    "jax_log_compiles": (log_compiles, lambda: bool(value_of("explain_cache"))),
+    "jax_check_tracer_leaks": (checking_leaks, watches_leaks),
+    "jax_explain_cache_misses": (log_compiles, lambda: bool(value_of("explain_cache"))),
+}
+"""Settings that are switched: what does it for a block, and what tells whether it is done."""
+
+WITHOUT_EFFECT: dict[str, Any] = {
+    "jax_default_matmul_precision": None,
+    "jax_compilation_cache_dir": None,
+    "jax_enable_compilation_cache": True,
+    "jax_persistent_cache_min_compile_time_secs": 1.0,
+    "jax_persistent_cache_min_entry_size_bytes": 0,
+    "jax_persistent_cache_enable_xla_caches": "",
+    "jax_raise_persistent_cache_errors": False,
+    "jax_traceback_filtering": "auto",
+    "jax_cpu_enable_async_dispatch": True,
+    "jax_exec_time_optimization_effort": 0.0,
+    "jax_memory_fitting_effort": 0.0,
+    "jax_optimization_level": "UNKNOWN",
+    "jax_include_full_tracebacks_in_locations": False,
+    "jax_logging_level": None,
+}
+"""Settings about JAX's own caches, messages and choices, on which no result depends: what they are told is kept."""
 
 
 class Configuration:
     """Settings under JAX's names; those that numhlo has one answer to can be read, and set to that."""
 
-    jax_enable_x64 = True
-    x64_enabled = True
+    def __init__(self) -> None:
+        self._held: dict[str, AbstractContextManager[None]] = {}
+        self._told: dict[str, Any] = dict(WITHOUT_EFFECT)
 
     def update(self, name: str, value: Any) -> None:
-        """Set a setting to the value that it has.
+        """Set a setting; a switch holds in this thread, until it is set again.
+
+        Parameters
+        ----------
+        name : str
+        value : object
 
         Raises
         ------
         ArgumentError
             If numhlo has no such setting, or only another value.
+
+        Examples
+        --------
+        >>> import numhlo.compat.jax as jax
+        >>> jax.config.update("jax_disable_jit", True)
+        >>> jax.jit(lambda x: type(x).__name__)(1.0)
+        'float'
+        >>> jax.config.update("jax_disable_jit", False)
         """
-        if name not in FIXED:
-            raise ArgumentError(f"jax.config.update({name!r}, {value!r})", fix=f"numhlo knows {', '.join(FIXED)}")
-        if value != FIXED[name]:
+        if name in SWITCHES:
+            self._switch(name, value)
+        elif name in self._told:
+            self._told[name] = value
+        elif name not in FIXED:
+            known = ", ".join([*FIXED, *SWITCHES, *WITHOUT_EFFECT])
+            raise ArgumentError(f"jax.config.update({name!r}, {value!r})", fix=f"numhlo knows {known}")
+        elif value != FIXED[name]:
             raise ArgumentError(
                 f"jax.config.update({name!r}, {value!r})",
                 why=f"here it is always {FIXED[name]!r}",
                 fix=INSTEAD.get(name, "leave it out"),
             )
 
+    def _switch(self, name: str, value: Any) -> None:
+        block, _ = SWITCHES[name]
+        if name in self._held:
+            self._held.pop(name).__exit__(None, None, None)
+        if self.read(name) != bool(value):
+            self._held[name] = held = block(bool(value))
+            held.__enter__()
+
     def read(self, name: str) -> Any:
-        """Return a setting."""
-        return FIXED[name]
+        """Return a setting.
+
+        Raises
+        ------
+        AttributeError
+            If numhlo has no such setting.
+        """
+        if name in SWITCHES:
+            return SWITCHES[name][1]()
+        found = FIXED if name in FIXED else self._told
+        if name not in found:
+            raise AttributeError(f"jax.config has no setting {name!r} here", name=name)
+        return found[name]
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Return all settings."""
+        return {name: self.read(name) for name in (*FIXED, *SWITCHES, *self._told)}
+
+    @property
+    def x64_enabled(self) -> bool:
+        """Return True."""
+        return True
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self.read(name)
 
 
 config = Configuration()

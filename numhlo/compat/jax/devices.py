@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from numhlo.compat.jax.arrays import immutably
 from numhlo.compat.jax.processor import Device as Device
+from numhlo.compat.jax.processor import Sharding
 from numhlo.tracer import devices as _values
 from numhlo.tracer.devices import require_cpu
+from numhlo.tracer.trees.pytrees import tree_leaves
 
 
 def devices(backend: str | None = None) -> list[Device]:
@@ -40,6 +44,36 @@ def effects_barrier() -> None:
 
 local_devices = devices
 local_device_count = device_count
-device_put = immutably(_values.device_put)
+put = immutably(_values.device_put)
+
+
+def device_put(
+    x: Any, device: Any = None, *, src: Any = None, donate: bool = False, may_alias: bool | None = None
+) -> Any:
+    """Return a pytree with new arrays in the place of its leaves; see `numhlo.device_put`.
+
+    Parameters
+    ----------
+    x : pytree of array_like
+    device : Device, Sharding, or pytree of them, optional
+        There is one.
+    src, donate, may_alias : optional
+        Accepted: values are copied.
+
+    Returns
+    -------
+    pytree of Array
+
+    Raises
+    ------
+    ArgumentError
+        If the device is another one.
+    """
+    for place in tree_leaves(device):
+        if not isinstance(place, Sharding):
+            require_cpu(place)
+    return put(x)
+
+
 device_get = _values.device_get
 block_until_ready = _values.block_until_ready

@@ -9,8 +9,10 @@ from typing import Any, NoReturn
 from numhlo.compat.jax.transformations import jit
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
+from numhlo.tracer.arguments import ShapeDtypeStruct
+from numhlo.tracer.trees.pytrees import tree_leaves
 
-EQUATIONS = frozenset({"consts", "effects", "eqns", "in_avals", "jaxpr", "out_avals"})
+EQUATIONS = frozenset({"consts", "effects", "eqns", "jaxpr", "literals"})
 """What programs of JAX's have."""
 
 
@@ -31,6 +33,17 @@ class Program:
         return text
 
     __repr__ = __str__
+
+    @property
+    def in_avals(self) -> list[Any]:
+        """Return the shapes and dtypes of the arguments' leaves."""
+        types = [v.tensor for v in self._traced.module.main.body.arguments]
+        return [ShapeDtypeStruct(t.shape, t.dtype) for t in types]
+
+    @property
+    def out_avals(self) -> list[Any]:
+        """Return the shapes and dtypes of the results' leaves."""
+        return tree_leaves(self.out_info)
 
     @property
     def out_info(self) -> Any:

@@ -38,6 +38,25 @@ def enable_x64(new_val: bool = True) -> Iterator[None]:
 
 
 @contextmanager
+def numpy_rank_promotion(new_val: str = "allow") -> Iterator[None]:
+    """Combine arrays of different numbers of axes while the block runs, as always.
+
+    Raises
+    ------
+    ArgumentError
+        If it is to be refused.
+    """
+    config.update("jax_numpy_rank_promotion", new_val)
+    yield
+
+
+@contextmanager
+def transfer_guard(new_val: str = "allow") -> Iterator[None]:
+    """Do nothing: there is one memory, so nothing is moved."""
+    yield
+
+
+@contextmanager
 def numpy_dtype_promotion(new_val: str = "standard") -> Iterator[None]:
     """Promote dtypes by the standard rules while the block runs.
 

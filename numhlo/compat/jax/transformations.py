@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from numhlo.compat.jax.arrays import immutably
+from numhlo.compat.jax.stages import LoweredStage, TracedStage
 from numhlo.compilation import jit as compilation
 from numhlo.compilation import shape_evaluation
 from numhlo.compilation.disabling import disable_jit as disable_jit
@@ -26,38 +27,6 @@ def traced_immutably(fun: Callable[..., Any]) -> Callable[..., Any]:
             return fun(*own_args, **own_kwargs)
 
     return body
-
-
-class Stage:
-    """A stage on the way to machine code, whose calls return immutable arrays.
-
-    Parameters
-    ----------
-    stage : object
-        What `trace`, `lower` or `compile` of numhlo's own function returned.
-    """
-
-    def __init__(self, stage: Any) -> None:
-        self._stage = stage
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the compiled function."""
-        return immutably(self._stage)(*args, **kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(object.__getattribute__(self, "_stage"), name)
-        return _staged(found) if name in STAGES else found
-
-    def __repr__(self) -> str:
-        return repr(self._stage)
-
-
-STAGES = ("trace", "lower", "compile")
-"""Methods that return stages."""
-
-
-def _staged(method: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *args, **kwargs: Stage(method(*args, **kwargs))
 
 
 class JittedFunction:
@@ -81,18 +50,32 @@ class JittedFunction:
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else JittedFunction(self._jitted.__get__(instance, owner))
 
+    def trace(self, *args: Any, **kwargs: Any) -> TracedStage:
+        """Trace the function for arguments, or stand-ins of their shapes and dtypes."""
+        return TracedStage(self._jitted.trace(*args, **kwargs))
+
+    def lower(self, *args: Any, **kwargs: Any) -> LoweredStage:
+        """Trace the function and return its StableHLO."""
+        return self.trace(*args, **kwargs).lower()
+
     def __getattr__(self, name: str) -> Any:
-        found = getattr(object.__getattribute__(self, "_jitted"), name)
-        return _staged(found) if name in STAGES else found
+        return getattr(object.__getattribute__(self, "_jitted"), name)
 
     def __repr__(self) -> str:
         return repr(self._jitted)
 
 
+MEANINGLESS = frozenset(
+    {"backend", "compiler_options", "device", "donate_argnames", "donate_argnums", "in_shardings", "out_shardings"}
+)
+"""Options of `jit` on which nothing depends here."""
+
+
 def jit(fun: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Make a function that is traced and compiled for each new signature; see `numhlo.jit`.
 
-    Options are JAX's; donated arguments are accepted and kept, since arrays are immutable.
+    Options are JAX's; donated arguments are accepted and kept, since arrays are immutable, and so is what says on which
+    device something is, since there is one.
 
     Examples
     --------
@@ -101,7 +84,7 @@ def jit(fun: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """
     if fun is None:
         return functools.partial(jit, **options)
-    kept = {k: v for k, v in options.items() if not k.startswith("donate_") and k not in ("backend", "device")}
+    kept = {k: v for k, v in options.items() if k not in MEANINGLESS}
     return JittedFunction(compilation.jit(traced_immutably(fun), **kept))
 
 

@@ -106,6 +106,21 @@ class ArgumentError(NumhloError, ValueError):
     """
 
 
+class SignatureError(ArgumentError, TypeError):
+    """A function compiled for arguments of some types is called with others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import numhlo
+    >>> try:
+    ...     numhlo.jit(lambda x: x + 1).lower(1.0).compile()(np.ones(3))
+    ... except numhlo.errors.SignatureError as error:
+    ...     print(error.what)
+    compiled lambda(x: Python float) was called with x: float64[3]
+    """
+
+
 class AxisOutOfBoundsError(NumhloError, IndexError, ValueError):
     """An axis or an index lies outside the array.
 

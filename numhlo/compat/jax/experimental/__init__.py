@@ -1,6 +1,17 @@
 """`jax.experimental`: what numhlo has of it."""
 
+from importlib import import_module as _import_module
+
 from numhlo.compat.jax.callbacks import io_callback as io_callback
 from numhlo.compat.jax.experimental import ode as ode
+from numhlo.tracer.absent import raise_absent as _raise_absent
 
 __all__ = ["io_callback", "ode"]
+_LATE_MODULES = frozenset({"mesh_utils", "shard_map"})
+"""Modules that are loaded when they are first used."""
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATE_MODULES:
+        _raise_absent(__name__, name, {})
+    return _import_module(f"{__name__}.{name}")

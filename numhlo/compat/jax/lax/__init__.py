@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from importlib import import_module as _import_module
+from typing import Any
+
 import numhlo.lax as _wrapped
 from numhlo.compat.jax.branching import cond as cond
 from numhlo.compat.jax.branching import switch as switch
@@ -12,4 +15,11 @@ from numhlo.compat.jax.processor_choices import platform_dependent as platform_d
 from numhlo.compat.jax.processor_choices import ragged_dot as ragged_dot
 from numhlo.compat.jax.wrapping import attributes_of as _attributes_of
 
-__all__, __getattr__, __dir__ = _attributes_of(_wrapped, globals())
+__all__, _find, __dir__ = _attributes_of(_wrapped, globals())
+_OF_SHARDING = ("pcast", "pvary", "with_sharding_constraint")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _OF_SHARDING:
+        return getattr(_import_module("numhlo.compat.jax.sharding"), name)
+    return _find(name)

@@ -1,0 +1,8 @@
+"""`jax.custom_derivatives`: functions with rules of their own."""
+
+from numhlo.compat.jax.custom_rules import custom_gradient as custom_gradient
+from numhlo.compat.jax.custom_rules import custom_jvp as custom_jvp
+from numhlo.compat.jax.custom_rules import custom_vjp as custom_vjp
+from numhlo.compat.jax.transformations import closure_convert as closure_convert
+
+__all__ = ["closure_convert", "custom_gradient", "custom_jvp", "custom_vjp"]

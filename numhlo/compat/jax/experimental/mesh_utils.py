@@ -1,0 +1,36 @@
+"""`jax.experimental.mesh_utils`: the one device as an array of devices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from numhlo.compat.jax.sharding import make_mesh
+
+__all__ = ["create_device_mesh"]
+
+
+def create_device_mesh(mesh_shape: Sequence[int], devices: Any = None, **options: Any) -> np.ndarray:
+    """Return the one device as an array.
+
+    Parameters
+    ----------
+    mesh_shape : sequence of int
+        All 1.
+    devices, **options
+        Accepted: there is one.
+
+    Raises
+    ------
+    ArgumentError
+        If there are to be more.
+
+    Examples
+    --------
+    >>> create_device_mesh((1, 1)).shape
+    (1, 1)
+    """
+    found: np.ndarray = make_mesh(mesh_shape, [str(k) for k in range(len(mesh_shape))]).devices
+    return found

@@ -1,0 +1,113 @@
+"""Switches, stages, profiles and checks of derivatives under JAX's names."""
+
+from __future__ import annotations
+
+import jax
+import jax.test_util
+import numpy as np
+import pytest
+
+import numhlo.compat.jax as compat
+from numhlo.compat.jax.test_util import check_grads
+from numhlo.lowering.ir.errors import InvalidValueError, SignatureError, UnsupportedError
+from numhlo.lowering.ir.scoped_values import unsettled
+
+jnp = compat.numpy
+
+
+@pytest.mark.parametrize("name", ["disable_jit", "debug_nans", "debug_infs", "log_compiles", "check_tracer_leaks"])
+def test_switches(name):
+    config = compat.config
+    for value in (True, True, False, False):
+        config.update(f"jax_{name}", value)
+        assert config.read(f"jax_{name}") is value is config.values[f"jax_{name}"]
+    assert not unsettled
+
+
+def test_settings_that_change_nothing_are_kept():
+    compat.config.update("jax_compilation_cache_dir", "somewhere")
+    assert compat.config.jax_compilation_cache_dir == "somewhere"
+    compat.config.update("jax_compilation_cache_dir", None)
+    with pytest.raises(AttributeError, match="no setting 'jax_nonsense'"):
+        _ = compat.config.jax_nonsense
+    with compat.numpy_rank_promotion("allow"), compat.transfer_guard("disallow"):
+        assert (jnp.ones((2, 3)) + jnp.ones(3)).shape == (2, 3)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda: jnp.log(-1.0), lambda: jnp.zeros(2) / 0.0, lambda: -jnp.inf + jnp.full(2, jnp.inf), lambda: compat.jit(jnp.log)(-1.0)],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore:invalid value", "ignore:divide by zero")
+def test_nan_outside_jit(make):
+    assert np.isnan(make()).any()
+    compat.config.update("jax_debug_nans", True)
+    try:
+        with pytest.raises(InvalidValueError, match=r": nan .*\n  at test_looking_on.py:"):
+            make()
+        assert np.isnan(jnp.array([1.0, np.nan]) + 1).any()  # it was there before
+    finally:
+        compat.config.update("jax_debug_nans", False)
+    with compat.debug_infs(), pytest.raises(FloatingPointError, match=r"divide: inf in a float64\[2\]"):
+        jnp.ones(2) / jnp.zeros(2)
+
+
+def test_stages():
+    x = np.arange(4.0)
+    lowered = compat.jit(lambda d: {"sum": d["x"].sum()}).lower({"x": x})
+    assert lowered.as_text(dialect="stablehlo") == lowered.as_text() and lowered.compiler_ir() is lowered.module
+    assert lowered.out_info["sum"].shape == () and lowered.in_tree.num_leaves == lowered.out_tree.num_leaves == 1
+    compiled = lowered.compile()
+    assert isinstance(compiled, compat.stages.Compiled) and type(compiled({"x": x})["sum"]) is compat.Array
+    assert lowered.cost_analysis() == compiled.cost_analysis() and compiled.cost_analysis()["flops"] >= 3
+    memory = compiled.memory_analysis()
+    assert (memory.argument_size_in_bytes, memory.output_size_in_bytes) == (32, 8)
+    assert memory.peak_memory_in_bytes >= 40 + memory.temp_size_in_bytes
+    for wrong in ({"x": np.ones(5)}, {}):
+        with pytest.raises(TypeError) as caught:
+            compiled(wrong)
+        assert isinstance(caught.value, SignatureError)
+    with pytest.raises(UnsupportedError, match=r"as_text\('hlo'\)\n.*\n  programs are StableHLO; leave it out"):
+        lowered.as_text("hlo")
+    program = compat.make_jaxpr(lambda x: (x @ x, 2 * x))(x)
+    assert [aval.shape for aval in program.in_avals + program.out_avals] == [(4,), (), (4,)]
+
+
+def test_profiler():
+    with compat.profiler.TraceAnnotation("a"), compat.profiler.StepTraceAnnotation("train", step_num=1):
+        f = compat.profiler.annotate_function(compat.profiler.TraceAnnotation("b")(lambda: 2))
+    assert f() == 2
+    with pytest.raises(UnsupportedError, match=r"profiler.trace\n.*\n.*cost_analysis\(\), or cProfile"):
+        compat.profiler.trace("somewhere")
+
+
+def square_of_slope(lib, factor):
+    @lib.custom_jvp
+    def f(x):
+        return x * x
+
+    f.defjvp(lambda primals, tangents: (f(*primals), factor * primals[0] * tangents[0]))
+    return f
+
+
+def test_check_grads():
+    tree = {"a": np.linspace(0.1, 1, 3), "b": (np.float32(0.5), np.array(1 + 2j))}
+    check_grads(lambda t, k: jnp.sum(jnp.sin(t["a"]) * t["b"][0]) * k, ({"a": tree["a"], "b": tree["b"][:1]}, 2.0), 2)
+    check_grads(lambda z: jnp.exp(z) * z, (tree["b"][1],), 1, modes=["fwd"])
+    for lib, check in ((compat, check_grads), (jax, jax.test_util.check_grads)):
+        check(square_of_slope(lib, 2.0), (np.float64(1.5),), order=2)
+        for mode in ("fwd", "rev"):
+            with pytest.raises(AssertionError, match=r"JVP tangent|VJP cotangent"):
+                check(square_of_slope(lib, 2.1), (np.float64(1.5),), order=1, modes=[mode])
+
+
+def test_types():
+    assert isinstance(jnp.ones(2), compat.typing.ArrayLike) and not isinstance([1.0], compat.typing.ArrayLike)
+    seen = []
+    compat.jit(lambda x: seen.append(isinstance(x, compat.core.Tracer)) or x)(1.0)
+    assert seen == [True] and compat.core.get_aval(np.ones(2)).shape == (2,)
+    with pytest.raises(AttributeError, match="no attribute 'eval_jaxpr'; programs are StableHLO"):
+        _ = compat.core.eval_jaxpr
+    assert compat.dlpack.from_dlpack(np.arange(3)).tolist() == [0, 1, 2]
+    assert compat.custom_derivatives.custom_jvp is compat.custom_jvp
+    assert {"pmap", "sharding", "jit"} <= set(dir(compat))
