@@ -60,6 +60,8 @@ def find_inf(op: Op, operands: Sequence[Any], results: Sequence[Any]) -> Found |
 def _find_value(
     op: Op, operands: Sequence[Any], results: Sequence[Any], test: Callable[[Any], Any], name: str
 ) -> Found | None:
+    if op.definition is conversion.BITCAST_CONVERT:
+        return None  # bits, of which a later op may choose others
     for result in results:
         if not _is_float(result):
             continue
@@ -198,9 +200,12 @@ EXACT: Mapping[Primitive, Callable[..., Any]] = {
 def find_out_of_bounds(op: Op, operands: Sequence[Any], results: Sequence[Any]) -> Found | None:
     """Return an index that lies outside the array that an op reads or writes."""
     starts, sizes, shape = _windows(op, operands)
+    definition = op.definition
     for axis, start in starts.items():
         last = shape[axis] - sizes[axis]
         bad = np.asarray((start < 0) | (start > last))
+        if definition is indexing.SCATTER:
+            bad = bad & (start != indexing.BEYOND)
         if bad.any():
             value = int(np.asarray(start).reshape(-1)[int(np.argmax(bad))])
             if value < 0 and _counts_from_the_end(_index_along(op, axis), shape[axis]):

@@ -18,7 +18,7 @@ from numhlo.lowering.ir.errors import ConcretizationError, DTypeError, Unsupport
 from numhlo.tracer import absent_attributes, foreign_values, python_values, ufunc_methods
 from numhlo.tracer.aliasing.memory_flags import MemoryFlags
 from numhlo.tracer.aliasing.special_views import Part, view_bits
-from numhlo.tracer.aliasing.views import Reshape, strides_of, view_transpose
+from numhlo.tracer.aliasing.views import Flat, strides_of, view_transpose
 from numhlo.tracer.except_clauses import refuse_waiting
 from numhlo.tracer.lost_slopes import loses_slope
 from numhlo.tracer.namespace import core, cumulative, elementwise, index_items, moments, reductions, rounding
@@ -342,7 +342,7 @@ def _part(imaginary: bool) -> property:
 
 def _flat() -> property:
     def read(self: Tracer) -> Tracer:
-        return self.through(Reshape((self.size,)))
+        return self.through(Flat((self.size,)))
 
     def write(self: Tracer, value: Any) -> None:
         _set_item(read(self), ..., editing.resize(value, (self.size,)))

@@ -127,7 +127,7 @@ def _folded(ufunc: Ufunc, array: Any, axis: Any, dtype: Any, out: Any, keepdims:
     rest = shape_of(rows)[1:]
     if where is not True:
         mask = _lines(broadcast_to_shape(asarray(where, np.dtype(bool)), shape), axes)
-    if start is not None and (has_start or mask is not None or not shape_of(rows)[0]):
+    if start is not None and (has_start or mask is not None or shape_of(rows)[0] < 2):  # of one: gcd(0, -2) is 2
         first = broadcast_to_shape(convert(asarray(start), wanted), (1, *rest))
         rows = concatenate_arrays([first, rows], 0)
         mask = mask if mask is None else concatenate_arrays([full_of(True, (1, *rest), np.dtype(bool)), mask], 0)
@@ -257,6 +257,7 @@ def _outer(ufunc: Ufunc, A: Any, B: Any, **options: Any) -> Any:
 def _at(ufunc: Ufunc, a: Any, indices: Any, b: Any = None) -> None:
     if not isinstance(a, Tracer):
         store(f"{ufunc.__name__}.at", b, a)
+    indices = indices[0] if isinstance(indices, tuple) and len(indices) == 1 else indices
     indices = with_masks(a, indices) if has_selected(indices) else indices
     whole = b is None or a.dtype.kind not in "biu" or result_dtype(b).kind not in "fc"
     if has_selected(indices):

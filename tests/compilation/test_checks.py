@@ -44,6 +44,24 @@ def test_nan_and_inf_name_op_line_and_element():
     assert np.isnan(numhlo.jit(model, check="inf,bounds,overflow")(x))  # nobody asked
 
 
+def test_how_a_function_is_computed_is_not_checked():
+    """NumPy says nothing of these either: only what the user's op makes counts."""
+    x = np.array([0.0, 1.0, 2.0, 7.0])
+    for fun in (
+        np.spacing,
+        lambda x: np.nextafter(x, 1),
+        lambda x: np.interp(x, x[:1], x[:1]),
+        lambda x: np.interp(x, [0.0, 3.0, 3.0], [1.0, 2.0, 2.0]),
+        lambda x: np.histogram(x, bins=[1, 2, 3])[0],
+        lambda x: np.histogram2d(x, x, bins=2, range=[[0, 1], [0, 1]])[0],
+    ):
+        np.testing.assert_array_equal(numhlo.jit(fun, check="all")(x), fun(x))
+    counts = message(
+        lambda k: numhlo.numpy.bincount(k, length=2), "bounds", np.array([0, 5]), error=AxisOutOfBoundsError
+    )
+    assert counts.startswith("scatter: index 5 is outside axis 0 of length 2\n")
+
+
 def test_rounds_steps_and_lanes():
     def newton(x):
         def step(s):

@@ -115,6 +115,27 @@ def test_methods():
     check_all([(name, f, X) for name, f in METHODS])
 
 
+def test_parts_of_flat_are_copies():
+    def f(np, x):
+        part, whole = x.flat[1::2], x.flat[:]
+        part += 1
+        whole[0] = 9
+        x.flat[::2] += 5
+        np.fill_diagonal(x, [7, 8])
+        return part, x
+
+    check_all([("flat", f, X.copy())])
+
+
+def test_scalars_out_of_arrays_without_dimensions_are_copies():
+    def f(np, x):
+        scalar = x[()]
+        scalar.reshape(1, 1)[0] = 5
+        return scalar, x
+
+    check_all([("scalar", f, numpy.array(3.5))])
+
+
 def test_writing_methods_and_attributes():
     def f(np, x, z):
         x.flat[1] = 9

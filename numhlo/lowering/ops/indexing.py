@@ -18,6 +18,9 @@ from numhlo.lowering.ops.gather import evaluate_gather, infer_gather
 from numhlo.lowering.ops.primitive import Arrays, Attribute, Primitive, RegionFunction, Signature
 from numhlo.lowering.ops.scatter import evaluate_scatter, infer_scatter
 
+BEYOND = np.iinfo(np.int64).max // 2
+"""A position outside every array, for what scatter is meant to drop: checks of bounds let it pass."""
+
 
 class Indexing(Primitive):
     """An op that moves elements to or from positions given by operands."""

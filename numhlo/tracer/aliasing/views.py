@@ -74,6 +74,11 @@ class Reshape:
 
 
 @dataclass(frozen=True, slots=True)
+class Flat(Reshape):
+    """``x.flat``: written to it is ``x``; parts that are read from it are copies."""
+
+
+@dataclass(frozen=True, slots=True)
 class Reverse:
     """Some axes read backwards."""
 

@@ -345,7 +345,9 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     low = b.minimum(b.maximum(b.subtract(place, 1), 0), max(nodes.size - 2, 0))
     high = b.minimum(b.add(low, 1), nodes.size - 1)
     x0, x1, y0, y1 = (advanced.take(line, k, 0, "clip") for line in (nodes, values) for k in (low, high))
-    slope = ufuncs.divide(ufuncs.subtract(y1, y0), ufuncs.subtract(x1, x0))
+    width = ufuncs.subtract(x1, x0)
+    width = b.select(b.equal(width, 0), 1.0, width)  # at a last node that occurs twice, or is the only one
+    slope = ufuncs.divide(ufuncs.subtract(y1, y0), width)
     inside = ufuncs.add(ufuncs.multiply(slope, ufuncs.subtract(at, x0)), y0)
     from_above = ufuncs.add(ufuncs.multiply(slope, ufuncs.subtract(at, x1)), y1)
     inside = b.select(b.is_nan(inside), from_above, inside)
@@ -449,11 +451,11 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * mat
     whole = wanted.kind in "iu"
     high = ufuncs.floor_divide(period, 2) if whole else ufuncs.divide(period, 2)
     low = ufuncs.negative(high)
-    boundary = (ufuncs.remainder(period, 2) == 0) if whole else True
     turned = ufuncs.add(ufuncs.remainder(ufuncs.subtract(steps, low), period), low)
-    if boundary is True:
-        at_low = ufuncs.logical_and(ufuncs.equal(turned, low), ufuncs.greater(steps, 0))
-        turned = b.select(at_low, broadcast_to_shape(convert(asarray(high), turned.dtype), turned.shape), turned)
+    at_low = ufuncs.logical_and(ufuncs.equal(turned, low), ufuncs.greater(steps, 0))
+    if whole:  # half a period upwards is also half a period downwards, unless halving it left a rest
+        at_low = ufuncs.logical_and(at_low, ufuncs.equal(ufuncs.remainder(period, 2), 0))
+    turned = b.select(at_low, broadcast_to_shape(convert(asarray(high), turned.dtype), turned.shape), turned)
     correction = ufuncs.subtract(turned, steps)
     limit = high if discont is None else discont
     small = ufuncs.less(ufuncs.absolute(steps), limit)

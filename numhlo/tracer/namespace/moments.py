@@ -159,6 +159,9 @@ def var(
         raise DTypeError(f"var(dtype={final})", where=capture_location(), fix="use a float or complex dtype")
     wide = np.dtype(np.float32) if final.itemsize < 4 else final
     center = _mean(array, axes, wide, where) if mean is NO_VALUE else convert(asarray(mean), wide)
+    if array.dtype.kind == "c" and wide.kind != "c":  # as NumPy: from the real parts' mean, imaginary parts and all
+        wide = np.result_type(wide, np.complex64)
+        center = convert(center, wide)
     deviation = bind1(ops.SUBTRACT, convert(array, wide), broadcast_to_shape(center, array.shape))
     if where is not NO_VALUE:  # NaN times 0 is NaN: derivatives, too, must not see what is left out
         chosen = broadcast_to_shape(convert(asarray(where), np.dtype(np.bool_)), array.shape)
@@ -166,7 +169,7 @@ def var(
     if wide.kind == "c":
         real, imag = bind1(ops.REAL, deviation), bind1(ops.IMAG, deviation)
         square = bind1(ops.ADD, bind1(ops.MULTIPLY, real, real), bind1(ops.MULTIPLY, imag, imag))
-        final = square.dtype if array.dtype.kind == "c" else final
+        final = square.dtype if array.dtype.kind == "c" and dtype is None else final
     else:
         square = bind1(ops.MULTIPLY, deviation, deviation)
     total = sum(square, axes, square.dtype, keepdims=True, where=where)

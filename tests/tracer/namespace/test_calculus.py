@@ -69,6 +69,11 @@ CASES = [
     ("convolve ints", lambda np, i: (np.convolve(i, [1, 2]), np.convolve(i, [0.5])), I),
     ("unwrap", lambda np, v: (np.unwrap(v * 3), np.unwrap(np.cumsum(v), period=2.0), np.unwrap(v * 4, discont=5)), V),
     (
+        "unwrap ints",
+        lambda np, i: tuple(np.unwrap(i * 2, period=p, discont=d) for p in (4, 5, 6) for d in (None, 1)),
+        I,
+    ),
+    (
         "polynomials",
         lambda np, v, x: (np.polyval(v, x), np.polyadd(v, x[0]), np.polysub(x[0], v), np.polymul(v, x[0])),
         V,

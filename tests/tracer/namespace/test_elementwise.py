@@ -154,6 +154,14 @@ def test_out_where_dtype_casting():
 
 
 @pytest.mark.parametrize("dtype", ["i1", "i4", "i8", "u1", "u8"])
+def test_reciprocals_of_integers(dtype):
+    with numpy.errstate(all="ignore"):
+        check(
+            lambda np, x: (np.reciprocal(x), np.reciprocal(x[0])), numpy.array([0, 1, 2, numpy.iinfo(dtype).max], dtype)
+        )
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i4", "i8", "u1", "u8"])
 def test_divisors_of_the_least_number(dtype):
     low, high = numpy.iinfo(dtype).min, numpy.iinfo(dtype).max
     x, y = (
@@ -211,6 +219,8 @@ def test_reduce_by_halves():
     check(
         lambda np, y: (np.logaddexp.reduce(y, 1), np.hypot.reduce(y), np.logaddexp2.reduce(y[:, :0], 1)), x / 2, ulps=8
     )
+    one = lambda np, x: (np.gcd.reduce(x[2:]), np.hypot.reduce(x[2:]), np.hypot.reduce(x[2, 0]), np.fmax.reduce(x[2:]))
+    check(one, -numpy.arange(6).reshape(3, 2))
     same_refusal(lambda np, x: np.lcm.reduce(x[:0]), x)
 
 

@@ -74,6 +74,7 @@ def test_einsum():
     check(lambda np, a, b: np.einsum(a, [0, 1], b, [1, 2]), A, B, ulps=64)
     check(lambda np, a, b, o: np.einsum("ij,jk->ik", a, b, out=o), A, B, numpy.zeros((3, 5)), ulps=64)
     check(lambda np, a, b: np.einsum("ij,jk->ik", a, b, optimize=True, dtype="c16"), A, B, ulps=64)
+    check(lambda np, a: (np.einsum("ij->ji", a, dtype="i4"), np.einsum("ij->j", a, dtype="c16")), A, ulps=64)
 
 
 def test_views_of_einsum_are_written():

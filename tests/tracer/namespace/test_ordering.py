@@ -110,6 +110,8 @@ def test_selection():
     cases = [
         ("choose", lambda np, i, x: (np.choose(i, [x[0], x[1], 5]), i.choose([1, 2, 3]), np.choose(i + 9, [x[0], 1], mode="wrap")), numpy.array([0, 2, 1, 1]), X),
         ("choose clip", lambda np, i, x: np.choose(i, [x[0], 1], mode="clip"), numpy.array([-4, 0, 1, 9]), X),
+        ("choose numbers", lambda np, i, h: tuple(np.choose(i, [h, c, h]) for c in (2, 2.5, 1j, np.float64(2), [2, 1, 0, 1])), numpy.array([0, 2, 1, 1]), X[0].astype("f4")),
+        ("choose small", lambda np, i, h: (np.choose(i, [h, 2, h]), np.choose(i, [2, 3, np.int8(4)])), numpy.array([0, 2, 1, 1]), X[0].astype("i1")),
         ("select", lambda np, x: (np.select([x < 0, x > 2], [x, 10 * x], -1), np.select([x[0] < 0], [1])), X),
         ("piecewise", lambda np, x: (np.piecewise(x, [x < 0, x > 2], [lambda v: -v, 7.0, 1.0]), np.piecewise(x, [x > 1], [3.0])), X),
         ("clip", lambda np, x: (np.clip(x, -1, 1), np.clip(x, None, 1), np.clip(x, min=0), x.clip(0, 1), np.clip(x, -1, 1, out=x)), X),

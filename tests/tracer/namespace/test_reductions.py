@@ -129,6 +129,13 @@ def test_degrees_of_freedom(rng):
     check(lambda np, x: np.cumulative_sum(x[0], include_initial=True), x, ulps=64)
 
 
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+def test_variance_of_complex_numbers_in_another_dtype(rng):
+    z = (rng.normal(size=(3, 4)) + 1j * rng.normal(size=(3, 4))).astype("c8")
+    for dtype in ("f4", "f8", "c8", "c16"):
+        check(lambda np, z, t=dtype: (np.var(z, 0, t), np.var(z.real, dtype=t)), z, ulps=64)
+
+
 @pytest.mark.parametrize(
     "fun",
     [

@@ -376,6 +376,11 @@ def test_few_runs_are_slices(case):
     assert ("gather" in text) == (case == "many")
 
 
+@pytest.mark.parametrize("mode", ["minimum", "median", "linear_ramp", "reflect"])
+def test_padding_beside_an_empty_axis(mode):
+    check(lambda np, x: (np.pad(x, 0, mode), np.pad(x, [(0, 0), (1, 2)], mode)), numpy.zeros((0, 3)))
+
+
 @pytest.mark.parametrize("mode", ["reflect", "symmetric"])
 def test_padding_truth_values(mode):
     """Reflected at an odd edge, several times over, and ramps: what is not 0 is true."""

@@ -169,6 +169,10 @@ def test_values():
     check_all(CASES, ulps=64)
 
 
+def test_counts_of_nothing():
+    check(lambda np, k: (np.bincount(k, minlength=3), np.bincount(k, k * 0.5, 2)), numpy.zeros(0, numpy.int64))
+
+
 def test_complex_numbers_have_no_order():
     same_refusal(lambda np, z: np.digitize(z, [0.0, 1.0]), X * 1j)
     same_refusal(lambda np, z: np.interp(z, [0.0, 1.0], [0.0, 1.0]), X * 1j)

@@ -450,8 +450,8 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
         if len(set(a.shape)) != 1:
             raise ValueError("All dimensions of input must be of equal length")
         step, end = 1 + sum(a.shape[0] ** k for k in range(1, a.ndim)), None
-    target = a.flat[:end:step]
-    target[...] = resize(convert(asarray(val), a.dtype), target.shape) if shape_of(asarray(val)) else val
+    count = len(range(a.size)[:end:step])
+    a.flat[:end:step] = resize(convert(asarray(val), a.dtype), (count,)) if shape_of(asarray(val)) else val
 
 
 @writes(np.put_along_axis)

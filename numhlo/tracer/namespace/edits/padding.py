@@ -82,6 +82,8 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> A
         raise ValueError(
             f"mode '{mode}' is not supported" if mode not in OPTIONS else f"no options {unknown} of {mode}"
         )
+    if not widths.any():
+        return new_array(source)
     if mode in ("constant", "empty"):
         return _pad_constant(source, widths, options.get("constant_values", 0))
     if mode == "linear_ramp":
@@ -89,13 +91,13 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> A
     if mode in STATISTICS:
         return _pad_statistic(source, widths, mode, options.get("stat_length"))
     if options.get("reflect_type", "even") == "odd":
-        return _pad_odd(source, widths, mode) if widths.any() else new_array(source)
+        return _pad_odd(source, widths, mode)
     for axis, (low, high) in enumerate(widths):
         if low or high:
             places = np.pad(np.arange(source.shape[axis]), (low, high), mode)
             before, after = places[:low], places[low + source.shape[axis] :]
             source = concatenate_arrays([*_border(source, before, axis), source, *_border(source, after, axis)], axis)
-    return source if widths.any() else new_array(source)
+    return source
 
 
 MOST_RUNS = 4
@@ -222,6 +224,8 @@ def _pad_constant(source: Tracer, widths: np.ndarray, values: Any) -> Any:
 def _pad_ramp(source: Tracer, widths: np.ndarray, ends: Any) -> Any:
     limits = np.broadcast_to(np.asarray(ends), (source.ndim, 2))
     for axis, (low, high) in enumerate(widths):
+        if not (low or high):
+            continue
         edges = [_slab(source, axis, 0), _slab(source, axis, source.shape[axis] - 1)]
         before, after = (
             linspace(limit, edge, int(width), endpoint=False, axis=axis)
@@ -245,6 +249,8 @@ def _slab(source: Tracer, axis: int, place: int) -> Any:
 def _pad_statistic(source: Tracer, widths: np.ndarray, mode: str, lengths: Any) -> Any:
     counts = np.broadcast_to(np.array(-1) if lengths is None else np.asarray(lengths), (source.ndim, 2))
     for axis, (low, high) in enumerate(widths):
+        if not (low or high):
+            continue
         parts = []
         for width, count, from_end in ((low, counts[axis, 0], False), (high, counts[axis, 1], True)):
             found = STATISTICS[mode](_end(source, axis, int(count), from_end), axis, keepdims=True)

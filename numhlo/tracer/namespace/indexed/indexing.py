@@ -12,6 +12,7 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import AxisOutOfBoundsError, ShapeError
+from numhlo.tracer.aliasing.views import Flat
 from numhlo.tracer.namespace.core import (
     asarray,
     broadcast_to_shape,
@@ -67,13 +68,16 @@ def get_item(x: Tracer, index: Any) -> Any:
     entries = index if isinstance(index, tuple) else (index,)
     copied = any(isinstance(entry, np.ndarray) for entry in entries)  # 0-d arrays, for NumPy an advanced index
     if not copied and (view.ndim or any(entry is Ellipsis for entry in entries)):
-        return view.copy() if x.is_scalar else view  # type: ignore[attr-defined]
+        is_copy = x.is_scalar or (x.steps and isinstance(x.steps[-1], Flat))
+        return view.copy() if is_copy else view  # type: ignore[attr-defined]
     return _scalar(view)
 
 
 def _scalar(view: Tracer) -> Tracer:
     trace = trace_for(view)
-    return trace.wrap(trace.read(view))
+    found = trace.wrap(trace.read(view))
+    found.cell.is_array = False  # what an argument without dimensions holds, too, is a scalar once it is read
+    return found
 
 
 def set_item(x: Tracer, index: Any, value: Any) -> None:
@@ -177,6 +181,8 @@ def masked_values(x: Tracer, mask: Tracer, value: Any) -> Any:
     shape = shape_of(value)
     if len(shape) <= len(tail) or all(n == 1 for n in shape[: len(shape) - len(tail)]):
         return broadcast_to_shape(strip_leading(value, len(tail)), x.shape)
+    if shape[0] == 0:
+        return convert(x, value.dtype)  # fits only where nothing is chosen
     return advanced.in_order(mask, value, tail, cumsum)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from numhlo.lowering.ir import Location, capture_location
 from numhlo.lowering.ir.errors import DataDependentShapeError
+from numhlo.lowering.ops.indexing import BEYOND
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.core import asarray, convert, shape_of
 from numhlo.tracer.namespace.index_items import as_traced, new_array, normalize_index
@@ -19,9 +20,6 @@ from numhlo.tracer.namespace.indexed import advanced_indexing as advanced
 from numhlo.tracer.namespace.indexed.selected import Selected, Spread
 from numhlo.tracer.namespace.shapes.joining import stack
 from numhlo.tracer.trace import Tracer
-
-FAR = np.iinfo(np.int64).max // 2
-"""A position beyond every array: what is written there is dropped."""
 
 
 class Places(Selected):
@@ -127,7 +125,7 @@ def set_at(x: Tracer, index: Any, value: Any, kind: str = "set") -> None:
 
     Another ``kind`` of `scatter_points` combines the elements there with the value.
     """
-    entries, chosen = _whole_entries(index, FAR)
+    entries, chosen = _whole_entries(index, BEYOND)
     if isinstance(value, Selected):
         value = value.values if chosen.matches(value) else value.refuse()
     elif shape_of(asarray(value)):

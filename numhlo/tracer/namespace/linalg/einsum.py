@@ -49,7 +49,7 @@ def einsum(
     optimize : bool, str or path, optional
         The order of contraction, as of `einsum_path`; pairs in the greedy order unless a path or method is given.
     dtype : dtype, optional
-        In which is computed; by default the common one.
+        In which is computed; by default the common one. Ignored, as by NumPy, where nothing is summed or multiplied.
     **options
         NumPy's ``casting``, "safe" unless given; and ``order``, without a meaning while tracing.
 
@@ -74,10 +74,11 @@ def einsum(
     if not isinstance(subscripts, str):
         subscripts, operands = _from_sublists(subscripts, operands)
     arrays = [asarray(x) for x in operands]
-    wanted = result_dtype(*arrays) if dtype is None else np.dtype(dtype)
+    inputs, output = _parse_subscripts(subscripts, [len(shape_of(x)) for x in arrays])
+    only_seen = len(arrays) == 1 and out is None and set(inputs[0]) == set(output)  # a view, whose dtype is the array's
+    wanted = result_dtype(*arrays) if dtype is None or only_seen else np.dtype(dtype)
     require_casting("einsum", arrays, wanted, options.get("casting", "safe"))
     arrays = [convert(x, wanted) for x in arrays]
-    inputs, output = _parse_subscripts(subscripts, [len(shape_of(x)) for x in arrays])
     terms = [_sum_diagonals(as_traced(x), labels) for x, labels in zip(arrays, inputs, strict=True)]
     for first, second in _contraction_order(subscripts, arrays, optimize):
         left, right = terms[first], terms[second]

@@ -14,6 +14,7 @@ from numhlo.lowering.ops import sorting as sorting_ops
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise as ufuncs
 from numhlo.tracer.namespace.core import (
+    SCALARS,
     asarray,
     broadcast_all,
     broadcast_shapes,
@@ -75,8 +76,9 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     >>> choose([1, 0], [[1, 2], [3, 4]])
     Array([3, 2])
     """
-    cases = [asarray(c) for c in choices] if isinstance(choices, list | tuple) else list(as_traced(asarray(choices)))  # type: ignore[call-overload]
-    wanted = result_dtype(*cases)
+    given = choices if isinstance(choices, list | tuple) else list(as_traced(asarray(choices)))  # type: ignore[call-overload]
+    cases = [asarray(c) for c in given]
+    wanted = result_dtype(*[c if isinstance(c, SCALARS) else x for c, x in zip(given, cases, strict=True)])
     index, *arrays = broadcast_all(asarray(a), *[convert(c, wanted) for c in cases], name="choose")
     if not np.can_cast(index.dtype, np.int64):
         raise TypeError(f"choose: indices of {index.dtype}, which int64 can't hold safely")

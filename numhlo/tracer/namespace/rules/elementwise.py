@@ -98,6 +98,12 @@ def _sign(x: Any) -> Any:
     return b.select(b.equal(x, 0), 0, sign) if x.dtype.kind in "fV" else sign  # NumPy's of -0.0 is 0.0
 
 
+def _whole_reciprocal(x: Any) -> Any:
+    with np.errstate(all="ignore"):
+        of_zero = np.reciprocal(np.zeros((), x.dtype))  # an infinity made an integer: by processor, and by width
+    return b.select(b.equal(x, 0), full_of(of_zero, shape_of(x), x.dtype), b.divide(b.constant(1, x), x))
+
+
 def _sign_bit(x: Any) -> Any:
     return b.less(b.sign_bits(x), 0)
 
@@ -183,7 +189,7 @@ RULES: dict[np.ufunc, Rule] = {
     np.positive: unchanged,
     np.power: direct(ops.POWER),
     np.rad2deg: _scaled(180 / math.pi),
-    np.reciprocal: by_kind(lambda x: b.divide(b.constant(1, x), x), complex_rules.reciprocal),
+    np.reciprocal: by_kind(lambda x: b.divide(b.constant(1, x), x), complex_rules.reciprocal, _whole_reciprocal),
     np.remainder: division_rules.mod,
     np.right_shift: _right_shift,
     np.rint: by_kind(direct(ops.ROUND_NEAREST_EVEN), complex_rules.by_parts(b.round_even), unchanged),

@@ -12,6 +12,7 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DataDependentShapeError
+from numhlo.lowering.ops.indexing import BEYOND
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise as ufuncs
 from numhlo.tracer.namespace import reductions
@@ -81,7 +82,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0, *, length: int 
         )
     if length is None:
         known = array.known()
-        if known is None and minlength > greatest(array):
+        if known is None and (array.size == 0 or minlength > greatest(array)):
             return bincount(x, weights, length=minlength)  # no element can be greater
         if known is None:
             raise DataDependentShapeError(
@@ -91,15 +92,16 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0, *, length: int 
                 fix="write numhlo.numpy.bincount(..., length=n), with the number of counts",
             )
         length = max(minlength, int(known.max(initial=-1)) + 1)
-    values = full_of(1, array.shape, np.int64) if weights is None else convert(asarray(weights), np.float64)
-    return _counted(array, values, length)
+    is_count = weights is None or array.size == 0  # of no element, NumPy looks at no weights
+    values = full_of(1, array.shape, np.int64) if is_count else convert(asarray(weights), np.float64)
+    return _counted(array, values, length, length)
 
 
-def _counted(places: Tracer, values: Any, length: int) -> Any:
+def _counted(places: Tracer, values: Any, length: int, instead: int = BEYOND) -> Any:
     """Return an array of ``length`` with ``values`` added at ``places``; places outside are dropped."""
     counts = new_array(full_of(0, (length,), values.dtype))
     inside = b.at_least(places, 0)
-    index = b.select(inside, convert(places, np.int64), length)
+    index = b.select(inside, convert(places, np.int64), instead)
     advanced.scatter_points(counts, [Points(index)], values, "add")
     return counts
 
@@ -175,7 +177,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
             fix="pass a number of bins, or the edges",
         )
     if np.ndim(bins) or isinstance(bins, Sequence) or (isinstance(bins, Tracer) and bins.ndim):
-        return asarray(bins)
+        return as_traced(asarray(bins))
     array = as_traced(asarray(a))
     wanted = array.dtype if array.dtype.kind in "fc" else np.dtype(np.float64)
     between: np.dtype = np.dtype(np.float64)

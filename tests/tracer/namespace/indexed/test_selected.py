@@ -142,6 +142,17 @@ def test_rows_and_columns_refused(fun):
     assert message.splitlines()[0] == "x[mask] with a traced boolean mask bool[3]"
 
 
+def test_ufuncs_at_a_mask_among_brackets_and_no_values():
+    def f(np, x):
+        np.divide.at(x, (x > 2,), 3)
+        np.add.at(x, (x[:, 0] > 1,), 2)
+        x[x > 100] = []
+        x[x > 100] *= np.zeros(0)
+        return x
+
+    check(f, numpy.arange(6.0).reshape(2, 3))
+
+
 def test_values_in_order():
     def f(np, x, m):
         x[m] += numpy.arange(6.0)
