@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import numhlo
+from numhlo.backend.emit import draft as drafts
 from numhlo.backend.planning import plan
 from numhlo.backend.program import Launch
 from numhlo.backend.runtime.step_table import StepTable
@@ -103,6 +104,45 @@ def test_kernels_do_not_multiply_with_rounds(function):
     assert max(kernel.source.count("\n") for kernel in second.kernels) < 800
     computed = [op for step in second.steps if isinstance(step, Launch) for op in step.ops]
     assert len(computed) < 1.05 * len(set(computed))  # else each costs its share of planning again
+
+
+def product(a, b):
+    """A product of matrices, element by element: where terms lie coincides in other ways for each of them."""
+    out = np.zeros((len(a), b.shape[1]))
+    for i, j in np.ndindex(*out.shape):
+        out[i, j] = sum(a[i, k] * b[k, j] for k in range(len(b)))
+    return out
+
+
+def growing_sums(a, b):
+    """Sums that become longer from row to row."""
+    for i in range(1, len(a)):
+        for j in range(1, i + 1):
+            a[i, j] = b[j, 0] - np.sum(a[i, :j] * a[j - 1, :j])
+    return a
+
+
+def test_one_kernel_computes_all_elements():
+    traced = numhlo.jit(product).trace(*RNG.normal(size=(2, 6, 6)))._traced
+    assert len(plan(optimize(traced.function)).kernels) <= 3
+
+
+@pytest.mark.slow
+def test_elements_that_one_kernel_computes_are_numpys():
+    x, y = RNG.normal(size=(2, 6, 6))
+    jitted = numhlo.jit(product)
+    for _ in range(2):
+        np.testing.assert_allclose(jitted(x, y), x @ y, rtol=1e-12)
+        jitted.wait()
+
+
+def test_sums_of_each_length_are_written_once(monkeypatch):
+    written, write = [], drafts._write
+    monkeypatch.setattr(drafts, "_write", lambda *arguments: written.append(1) or write(*arguments))
+    x, y = RNG.normal(size=(2, 22, 22))
+    traced = numhlo.jit(growing_sums).trace(x, y)._traced
+    plan(optimize(traced.function), written=traced.written)
+    assert len(written) < 70  # of 231 sums
 
 
 @pytest.mark.slow

@@ -6,12 +6,12 @@ time.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from numhlo.backend.emit.sizes import Size, settled
-from numhlo.lowering.ir import Op
+from numhlo.backend.emit.sizes import Size, Sizes, settled
+from numhlo.lowering.ir import Op, Value
 
 
 class NonlinearViewError(Exception):
@@ -46,15 +46,15 @@ class Access(NamedTuple):
         """Return the same place with other strides."""
         return Access(self.offset, tuple(strides), self.starts)
 
-    def over(self, sizes: Mapping[int, int]) -> Access:
-        """Return the same place with ``sizes[n]`` for every number."""
+    def over(self, sizes: Sizes, array: Value | None = None) -> Access:
+        """Return the same place in an array with ``sizes[n]`` for every number."""
         starts = self.starts and tuple([Start(s.node, sizes[s.stride], sizes[s.limit]) for s in self.starts])
-        return Access(sizes[self.offset], tuple(map(sizes.__getitem__, self.strides)), starts)
+        return Access(sizes.offset(array, self.offset), tuple(map(sizes.__getitem__, self.strides)), starts)
 
-    def key(self, sizes: Mapping[int, int]) -> Hashable:
-        """Return what tells the place with ``sizes[n]`` for every number apart from others."""
+    def key(self, sizes: Sizes, array: Value | None = None) -> Hashable:
+        """Return what tells the place in an array with ``sizes[n]`` for every number apart from others."""
         starts = [(s.node, sizes[s.stride], sizes[s.limit]) for s in self.starts] if self.starts else ()
-        return sizes[self.offset], *map(sizes.__getitem__, self.strides), *starts
+        return sizes.offset(array, self.offset), *map(sizes.__getitem__, self.strides), *starts
 
 
 def contiguous(shape: Sequence[int]) -> tuple[int, ...]:

@@ -11,15 +11,15 @@ from typing import Any, NamedTuple, TypeAlias
 
 from numhlo.backend.emit.kernel_text import BufferOf
 from numhlo.backend.emit.registers import Register
-from numhlo.backend.emit.sizes import Answers, Questions, Slots
+from numhlo.backend.emit.sizes import Answers, Questions, Sizes, Slots
 from numhlo.backend.program import Kernel
 from numhlo.lowering.ir import Region, TensorType, Value
 
 MOST_DRAFTS = 256
 """Structures whose texts are kept."""
 
-MOST_VARIANTS = 8
-"""Texts that are kept of one structure, for sizes that give other answers."""
+MOST_VARIANTS = 32
+"""Texts that are kept of one structure, for sizes that give other answers: sums of each short length have their own."""
 
 
 class Draft(NamedTuple):
@@ -34,9 +34,6 @@ class Draft(NamedTuple):
     bytes: int
     scalar: bool = False
 
-
-Sizes: TypeAlias = Mapping[int, int]
-"""What stands for a number: its place in a structure, or an unknown."""
 
 Partial: TypeAlias = Callable[[Register, int], Value]
 """``partial(register, count)`` returns a value that has a scratch buffer for so many elements."""
@@ -159,12 +156,11 @@ def remembered(
     partial : callable, optional
         Makes scratch memory, where the kernels need some.
     """
-    slots = Slots()
-    description = describe(slots)
     numbers = list(map(buffer_of, values))
     buffers = list(dict.fromkeys(numbers))
     pattern = tuple(map(buffers.index, numbers))
-    key = description, pattern
+    slots = Slots(arrays=dict(zip(values, pattern, strict=True)))
+    key = describe(slots), pattern
     sizes = slots.numbers
 
     def memory(register: Register, count: int) -> int:
@@ -177,7 +173,7 @@ def remembered(
         filling = known.filling(sizes, questions)
         if filling is not None:
             return filling.filled(buffers, memory)
-    known = _write(sizes, dict(zip(values, pattern, strict=True)), len(buffers), write)
+    known = _write(slots, len(buffers), write)
     while key not in _DRAFTS and len(_DRAFTS) >= MOST_DRAFTS:
         _DRAFTS.pop(next(iter(_DRAFTS)), None)  # the oldest
     _DRAFTS[key] = (known, *variants[: MOST_VARIANTS - 1])
@@ -186,12 +182,10 @@ def remembered(
     return filling.filled(buffers, memory)
 
 
-def _write(
-    sizes: Sequence[int], buffers: Mapping[Value, int], first_free: int, write: Callable[[Unknowns], list[Draft]]
-) -> _Known:
+def _write(slots: Slots, first_free: int, write: Callable[[Unknowns], list[Draft]]) -> _Known:
     """Return freshly written drafts, and for which sizes they are right."""
-    questions = Questions(sizes)
-    unknowns = Unknowns(questions, buffers, first_free)
+    questions = Questions(slots.numbers, slots=slots)
+    unknowns = Unknowns(questions, slots.arrays, first_free)
     place = questions.place
     drafts = [
         draft._replace(

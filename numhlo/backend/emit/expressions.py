@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from numhlo.backend.emit.access import Access, NonlinearViewError, whole_array
-from numhlo.backend.emit.draft import Sizes, Unknowns
+from numhlo.backend.emit.draft import Unknowns
 from numhlo.backend.emit.registers import REGISTERS, Register, bits_as_number, is_plain, literal
-from numhlo.backend.emit.sizes import UnknownScalar
+from numhlo.backend.emit.sizes import Sizes, UnknownScalar
 from numhlo.backend.emit.tables import VIEW
 from numhlo.lowering.ir import Op, Value
 from numhlo.lowering.ops import creation
@@ -66,11 +66,11 @@ class Load:
 
     def key(self, sizes: Sizes) -> Hashable:
         """Return what a kernel's text depends on, but for the buffer."""
-        return self.access.key(sizes), self.register.storage
+        return self.access.key(sizes, self.value), self.register.storage
 
     def over(self, unknowns: Unknowns) -> Load:
         """Return the node as a writer sees it."""
-        return Load(unknowns.value(self.value), self.access.over(unknowns.sizes), self.register)
+        return Load(unknowns.value(self.value), self.access.over(unknowns.sizes, self.value), self.register)
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from numhlo.backend.emit.access import Access, Start, contiguous, whole_array
-from numhlo.backend.emit.draft import Draft, Sizes, Unknowns, remembered
+from numhlo.backend.emit.draft import Draft, Unknowns, remembered
 from numhlo.backend.emit.expressions import IDENTITY, SCALAR, Apply, Expressions, Graph, Load, Position
 from numhlo.backend.emit.extremes import EXTREMES
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText
@@ -23,7 +23,7 @@ from numhlo.backend.emit.maps import Store, cost_of, draft, write_map
 from numhlo.backend.emit.nest import Nest, collapse
 from numhlo.backend.emit.registers import REGISTERS
 from numhlo.backend.emit.scalar_region import region_key, write_region
-from numhlo.backend.emit.sizes import reckoned
+from numhlo.backend.emit.sizes import Sizes, reckoned
 from numhlo.backend.emit.support import emits_region
 from numhlo.backend.emit.tables import KERNELS, VIEW, RootRule
 from numhlo.backend.primitives import STORAGES

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 
 from numhlo.backend.emit.access import Access
 from numhlo.backend.emit.cost import CHUNK_NANOSECONDS, grain_of, nanoseconds
-from numhlo.backend.emit.draft import Draft, Sizes, Unknowns, remembered
+from numhlo.backend.emit.draft import Draft, Unknowns, remembered
 from numhlo.backend.emit.elementwise import COSTS
 from numhlo.backend.emit.expressions import Apply, Graph, Load, Node, Position
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText
 from numhlo.backend.emit.nest import Axis, Nest, collapse
 from numhlo.backend.emit.prefetching import open_strips
 from numhlo.backend.emit.registers import Register
+from numhlo.backend.emit.sizes import Sizes
 from numhlo.backend.emit.streaming import Piece, write_into
 from numhlo.backend.emit.tiles import other_direction, write_tiles
 from numhlo.lowering.ir import Value
@@ -47,11 +48,12 @@ class Store:
 
     def key(self, sizes: Sizes) -> Hashable:
         """Return what the text depends on."""
-        return self.node, self.access.key(sizes), self.register.storage
+        return self.node, self.access.key(sizes, self.value), self.register.storage
 
     def over(self, unknowns: Unknowns) -> Store:
         """Return the store as a writer sees it."""
-        return Store(self.node, unknowns.value(self.value), self.access.over(unknowns.sizes), self.register)
+        access = self.access.over(unknowns.sizes, self.value)
+        return Store(self.node, unknowns.value(self.value), access, self.register)
 
 
 def write_map(expressions: Graph, stores: Sequence[Store], buffer_of: BufferOf) -> Draft:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from numhlo.backend.emit.access import contiguous
 from numhlo.backend.emit.cost import grain_of
-from numhlo.backend.emit.draft import Draft, Sizes, Unknowns, remembered
+from numhlo.backend.emit.draft import Draft, Unknowns, remembered
 from numhlo.backend.emit.expressions import Graph, Load
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText
 from numhlo.backend.emit.maps import (
@@ -29,7 +29,7 @@ from numhlo.backend.emit.nest import Axis, Nest, collapse
 from numhlo.backend.emit.reductions.kernels import prefers_rows
 from numhlo.backend.emit.reductions.rows import RowWriter, short_axes
 from numhlo.backend.emit.reductions.writer import Reduced, Reduction
-from numhlo.backend.emit.sizes import reckoned
+from numhlo.backend.emit.sizes import Sizes, reckoned
 from numhlo.lowering.ir import Value
 
 

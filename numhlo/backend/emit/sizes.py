@@ -9,7 +9,7 @@ Next: `draft` keeps them.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -19,14 +19,48 @@ from numhlo.lowering.ir.errors import InternalError
 PLAIN = (-1, 0, 1)
 """Numbers that are part of a structure: strides of repeated and of adjacent elements, extents that need no loop."""
 
+NO_ARRAY = -1
+"""The number of what is computed instead of loaded: iotas."""
+
 Reckoning = Callable[[Any, Any], Any]
 
 
-class Slots(dict[int, int]):
+class Sizes(dict[Any, int]):
+    """What stands for numbers: places, or unknowns.
+
+    Where accesses to an array begin are the array's own numbers: they may happen to be an extent, or where accesses to
+    another array begin, and would have a text for every such accident.
+
+    Parameters
+    ----------
+    items : iterable
+        Of numbers, or of arrays' numbers with numbers; and what stands for them.
+    arrays : mapping to int, optional
+        Numbers of arrays: those that share memory have the same.
+    """
+
+    def __init__(self, items: Iterable[tuple[Any, int]], arrays: Mapping[Any, int] | None = None) -> None:
+        super().__init__(items)
+        self.arrays = arrays or {}
+
+    def offset(self, array: Any, number: int) -> int:
+        """Return what stands for where an access to an array begins."""
+        return self[number] if number in PLAIN else self[self.arrays.get(array, NO_ARRAY), number]
+
+
+class Slots(Sizes):
     """Places of numbers in the order in which they are first met; plain ones, consecutive from -1, are their own.
+
+    Parameters
+    ----------
+    plain : sequence of int
+    arrays : mapping to int, optional
+        As for `Sizes`.
 
     Attributes
     ----------
+    numbers : list of int
+        Those that have a place.
     questions : Questions or None
         Whose unknowns are among the numbers.
 
@@ -37,26 +71,27 @@ class Slots(dict[int, int]):
     ([2, 1, 3, 2], [30, 7])
     """
 
-    def __init__(self, plain: Sequence[int] = PLAIN) -> None:
-        super().__init__(zip(plain, plain, strict=True))
-        self._plain = len(self)
+    def __init__(self, plain: Sequence[int] = PLAIN, arrays: Mapping[Any, int] | None = None) -> None:
+        super().__init__(zip(plain, plain, strict=True), arrays)
+        self.numbers: list[int] = []
         self.questions: Questions | None = None
 
-    def __missing__(self, number: int | Size) -> int:
+    def __missing__(self, key: Any) -> int:
+        number = key[1] if key.__class__ is tuple else key
         if isinstance(number, Size):
             self.questions = number.questions
-        if self.questions is not None:
+        if self.questions is not None and number is key:
             for known, place in self.items():  # unknowns are told apart from numbers by asking, not by their hashes
                 if isinstance(known, Size) is not isinstance(number, Size) and known == number:
                     return place
-        number = cast("int", number)
-        place = self[number] = len(self) - 1
+        place = self[key] = len(self) - 1
+        self.numbers.append(number)
         return place
 
     @property
-    def numbers(self) -> list[int]:
-        """Return the numbers that have a place."""
-        return list(self)[self._plain :]
+    def names(self) -> list[Any]:
+        """Return what has a place: numbers, and arrays' numbers with numbers."""
+        return list(self)[len(self) - len(self.numbers) :]
 
 
 class Answers(NamedTuple):
@@ -108,17 +143,19 @@ class Questions:
     Parameters
     ----------
     sizes : sequence of int
-        All different, none of them plain; unknowns of other questions are given for their numbers.
+        None of them plain, all different but for arrays' own; unknowns of other questions are given for their numbers.
     plain : sequence of int
         Numbers that stay what they are.
+    slots : Slots, optional
+        Which of the sizes are arrays' own.
 
     Attributes
     ----------
-    unknowns : dict from int to Size
+    unknowns : Sizes
         What stands for each size and, for ease, each plain number as itself.
     """
 
-    def __init__(self, sizes: Sequence[int], plain: Sequence[int] = PLAIN) -> None:
+    def __init__(self, sizes: Sequence[int], plain: Sequence[int] = PLAIN, slots: Slots | None = None) -> None:
         self.given = len(sizes)
         self.plain = plain
         self._count = self.given
@@ -126,9 +163,9 @@ class Questions:
         self._constants: dict[int, int] = {}
         self._known: dict[tuple[Reckoning, int, int], Size | bool] = {}
         self.is_open = True
-        unknowns: dict[int, int | Size] = dict(zip(plain, plain, strict=True))
-        unknowns.update((size, Size(self, place, _value(size))) for place, size in enumerate(sizes))
-        self.unknowns = cast("Mapping[int, int]", unknowns)  # to a writer they are numbers
+        unknowns = [cast("int", Size(self, place, _value(size))) for place, size in enumerate(sizes)]  # to a writer
+        names, arrays = (sizes, None) if slots is None else (slots.names, slots.arrays)
+        self.unknowns = Sizes(zip((*plain, *names), (*plain, *unknowns), strict=True), arrays)
 
     def place(self, number: int | Size) -> int:
         """Return the place of a number."""
@@ -230,7 +267,7 @@ class Size:
             return NotImplemented
         if not self.questions.is_open or (isinstance(other, Size) and other.questions is not self.questions):
             return False  # in a key that outlived its questions
-        if self.place < self.questions.given:  # sizes differ from each other, and from plain numbers
+        if self.place < self.questions.given:  # sizes count as different from each other, and are from plain numbers
             if isinstance(other, Size):
                 if other.place < self.questions.given:
                     return False

@@ -212,9 +212,26 @@ def test_plain_numbers_and_equal_sizes_are_part_of_a_structure():
     assert unknowns[0] == 0 and unknowns[5] != unknowns[7] and unknowns[5] != 1
 
 
+def test_where_accesses_begin_is_a_number_of_an_arrays_own():
+    slots = Slots(arrays={"a": 0, "view of a": 0, "b": 1})
+    assert slots[5] == 2
+    assert [slots.offset(*place) for place in (("a", 5), ("b", 5), ("view of a", 5), ("b", 1), ("b", 0))] == [
+        3,
+        4,
+        3,
+        1,
+        0,
+    ]
+    assert slots.numbers == [5, 5, 5]
+    unknowns = Questions(slots.numbers, slots=slots).unknowns
+    assert (unknowns[5].place, unknowns.offset("view of a", 5).place) == (0, 1)
+    assert unknowns.offset("a", 5) != unknowns.offset("b", 5)
+    assert unknowns.offset("b", 1) == 1
+
+
 def test_few_texts_are_kept(memory, written, monkeypatch):
     monkeypatch.setattr(drafts, "MOST_DRAFTS", 3)
-    for extent in range(2, 30):
+    for extent in range(2, 60):
         remember((extent,), lambda _, n: a_draft(str(n)))
     (variants,) = memory.values()
     assert len(variants) == drafts.MOST_VARIANTS

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from numhlo.backend.emit.access import Access
-from numhlo.backend.emit.draft import Sizes
 from numhlo.backend.emit.kernel_text import KernelText
+from numhlo.backend.emit.sizes import Sizes
 
 Loop = tuple[int, int]
 """Extent and stride."""

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from numhlo.backend.emit.draft import Draft, Sizes, Unknowns
+from numhlo.backend.emit.draft import Draft, Unknowns
 from numhlo.backend.emit.expressions import Graph
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText
 from numhlo.backend.emit.maps import Store, all_strides, draft, kernel_name, write_store
@@ -20,6 +20,7 @@ from numhlo.backend.emit.reduction import Combiner
 from numhlo.backend.emit.reductions.extreme import SEARCHED, FoundValue, better, extreme_of, no_worse, rises
 from numhlo.backend.emit.reductions.tree import Tree, finish_tree, push, start_tree
 from numhlo.backend.emit.registers import Register
+from numhlo.backend.emit.sizes import Sizes
 from numhlo.backend.primitives import STORAGES
 from numhlo.lowering.ir import Op, Value
 from numhlo.lowering.ops.reduction_order import BLOCK
