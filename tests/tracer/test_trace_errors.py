@@ -265,6 +265,22 @@ def test_draws_from_generators_around_the_function_are_refused(draw, source):
     assert numhlo.jit(lambda x: (GENERATOR, x)[1])(1.0) == 1.0
 
 
+@pytest.mark.parametrize("generator", [GENERATOR, PYTHONS, np.random])
+def test_draws_are_refused_where_they_are(generator):
+    tracer = sys.gettrace()
+    sys.settrace(None)  # that of coverage, under which the line is not looked for
+    try:
+        with pytest.raises(ConcretizationError) as caught:
+            numhlo.jit(lambda x: times(generator, x + 1) * 2)(np.ones(3))
+    finally:
+        sys.settrace(tracer)
+    assert caught.value.where.describe().endswith(" in times:  return x * generator.random()")
+
+
+def times(generator, x):
+    return x * generator.random()
+
+
 def noisy(x):
     return x + np.random.random_sample(3)  # noqa: NPY002 - what is tested
 

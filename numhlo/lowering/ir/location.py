@@ -192,6 +192,15 @@ REPLAYING_FUNCTIONS = frozenset({"batch_op", "op", "pull_back", "replay_op"})
 """What takes an ``op`` and binds others in its stead: a transformation, which the user's line did not ask for."""
 
 
+_STANDARD = os.path.dirname(linecache.__file__) + os.sep
+_INSTALLED = tuple(f"{_STANDARD}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
+
+
+def is_library(filename: str) -> bool:
+    """Return whether code is numhlo's, NumPy's, SciPy's or of Python's standard library."""
+    return _kind_of(filename) != USERS or (filename.startswith(_STANDARD) and not filename.startswith(_INSTALLED))
+
+
 @lru_cache(maxsize=4096)
 def _kind_of(filename: str) -> int:
     if filename in REPLAYING_FILES:

@@ -12,10 +12,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
+from types import FrameType
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from numhlo.lowering.ir import Location, capture_location
 from numhlo.lowering.ir.errors import ConcretizationError
+from numhlo.lowering.ir.location import is_library
 from numhlo.lowering.ir.scoped_values import ProcessSetting
 from numhlo.tracer.plain_python.stand_ins import STAND_INS, stands_for
 from numhlo.tracer.trace import current_trace
@@ -33,7 +36,15 @@ UNUSED = 624
 
 
 class DrawError(ConcretizationError):
-    """Random numbers were drawn while a function was traced, by it or by another thread."""
+    """Random numbers were drawn while a function was traced, by it or by another thread.
+
+    Attributes
+    ----------
+    state : callable or None
+        Tells where the generator is.
+    """
+
+    state: Callable[[], Any] | None = None
 
 
 def undisturbed(trace: Callable[[], T]) -> T:
@@ -49,13 +60,51 @@ def undisturbed(trace: Callable[[], T]) -> T:
     start = time.monotonic()
     try:
         return trace()
-    except DrawError:
+    except DrawError as error:
         if all(thread.name.startswith("numhlo") for thread in _other_threads()):
+            error.where = error.where or _line_of_draw(trace, error.state)
             raise
     seconds = REST_FACTOR * (time.monotonic() - start)
     with suppress(DrawError):  # who waits for its turn now gets it in the usual time
         return _turns.during(lambda usual: max(seconds, usual), trace)
     return _turns.during(lambda usual: max(seconds, usual), trace)
+
+
+def _line_of_draw(trace: Callable[[], Any], state: Callable[[], Any] | None) -> Location | None:
+    """Return the user's line that draws, found by tracing once more, line by line; None under a debugger."""
+    if state is None or sys.gettrace() is not None:
+        return None
+    places: list[Location] = []  # the line before, and, once found, the one that drew alone
+    before = state()
+
+    def watch(frame: FrameType, event: str, argument: Any) -> Any:
+        nonlocal before
+        if is_library(frame.f_code.co_filename):
+            return None
+        now = state()
+        if now != before:
+            before = now
+            raise _FoundError(places[-1] if places else None)
+        places[:] = [Location(frame.f_code, frame.f_lasti)]
+        return watch
+
+    sys.settrace(watch)
+    try:
+        trace()
+    except _FoundError as found:
+        return found.place
+    except Exception:  # noqa: BLE001 - whatever the function raises once it is traced a second time
+        return places[-1] if places and state() != before else None
+    finally:
+        sys.settrace(None)
+    return None
+
+
+class _FoundError(BaseException):
+    """Ends tracing at the line behind the one that draws."""
+
+    def __init__(self, place: Location | None) -> None:
+        self.place = place
 
 
 _turns = ProcessSetting(sys.getswitchinterval, sys.setswitchinterval)
@@ -148,27 +197,29 @@ def refusing_draws(
     yield
     for generator, called, state in generators:
         if state_of(generator) != state:
-            _refuse(name, f"from {called}")
+            _refuse(name, f"from {called}", state=partial(state_of, generator))
     if not watches_global:
         return
     after = _state(waits=False)
     if after is not None and (after.differs(before) if before is not None else _is_used(after)):
-        _refuse(name, "from np.random")
+        _refuse(name, "from np.random", state=lambda: _state(waits=False))
     if python is not None and _python_state() != python:
-        _refuse(name, "from the module random")
+        _refuse(name, "from the module random", state=_python_state)
 
 
 def _is_used(state: _State) -> bool:
     return state.whole is not None and state.whole[2] != UNUSED
 
 
-def _refuse(name: str, source: str, where: Location | None = None) -> NoReturn:
-    raise DrawError(
+def _refuse(name: str, source: str, where: Location | None = None, state: Callable[[], Any] | None = None) -> NoReturn:
+    error = DrawError(
         f"{name} draws random numbers {source} while it is traced",
         where=where,
         why="it is traced once: every later call would get the same numbers",
         fix="draw with numhlo.random and a key that is an argument, or draw outside and pass the numbers in",
     )
+    error.state = state
+    raise error
 
 
 def _refuse_unseeded() -> None:

@@ -288,6 +288,7 @@ def scatter_apply(
     Examples
     --------
     >>> elements = ScatterDimensionNumbers((), inserted_window_dims=(0,), scatter_dims_to_operand_dims=(0,))
+    >>> import numhlo.numpy  # gives traced arrays their operators
     >>> scatter_apply(np.array([1, 2, 3]), np.array([[2], [0]]), lambda x: -x, elements, update_shape=(2,))
     Array([-1,  2, -3])
     """

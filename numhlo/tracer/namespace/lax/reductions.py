@@ -159,6 +159,7 @@ def reduce(operands: Any, init_values: Any, computation: Callable[[Any, Any], An
 
     Examples
     --------
+    >>> import numhlo.numpy  # gives traced arrays their operators
     >>> reduce(np.array([3, 1, 2]), 0, lambda x, y: x + y, (0,))
     Array(6)
     """

@@ -366,6 +366,7 @@ def reduce_window(
 
     Examples
     --------
+    >>> import numhlo.numpy  # gives traced arrays their operators
     >>> reduce_window(np.array([3, 1, 4, 1, 5]), 0, lambda x, y: x + y, (2,))
     Array([4, 5, 5, 6])
     """

@@ -147,6 +147,7 @@ def roots(p: Any, *, strip_zeros: bool = True) -> Any:
 
     Examples
     --------
+    >>> import numhlo.numpy  # gives traced arrays their operators
     >>> roots([1.0, -3.0, 2.0])
     Array([2., 1.])
     >>> roots([0.0, 1.0, -3.0], strip_zeros=False)

@@ -230,6 +230,7 @@ def convolve2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", f
 
     Examples
     --------
+    >>> import numhlo.numpy  # gives traced arrays their operators
     >>> convolve2d([[1, 2], [3, 4]], [[1, 1]], "same", boundary="wrap")
     Array([[3, 3],
            [7, 7]])
