@@ -277,7 +277,11 @@ def _at_places(ufunc: Ufunc, a: Tracer, indices: Any, b: Any) -> None:
     kind = SCATTERED.get(ufunc)
     if kind is None:
         next(i for i in (indices if isinstance(indices, tuple) else (indices,)) if isinstance(i, Unsized)).refuse()
-    set_at(a, indices, ufuncs.negative(b) if kind == "subtract" else b, "add" if kind == "subtract" else kind)
+    if kind != "subtract":
+        set_at(a, indices, b, kind)
+        return
+    wide = b.astype(a.dtype) if isinstance(b, Unsized) else convert(asarray(b), a.dtype)  # of uint8, 0 - 3 is 253
+    set_at(a, indices, ufuncs.negative(wide), "add")
 
 
 def _is_basic(indices: Any) -> bool:

@@ -260,6 +260,16 @@ def test_reduce_accumulate_outer_at():
         return results
 
     check(f, x, numpy.array([5, 7, 9]))
+
+    def narrow(np, x, v):
+        np.subtract.at(x, (slice(None), 1), v[:2])
+        np.subtract.at(x, x > 2, v[0])
+        np.subtract.at(x, np.where(x > 2), v[1])
+        np.subtract.at(x, ([0, 0], [1, 2]), v[:2])
+        np.subtract.at(x, ..., v > 5)
+        return x
+
+    check(narrow, x, numpy.array([5, 7, 9], "u1"))
     same_refusal(lambda np, x: np.bitwise_or.reduce(x, dtype="f8"), x)
 
 

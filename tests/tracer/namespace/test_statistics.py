@@ -169,6 +169,15 @@ def test_values():
     check_all(CASES, ulps=64)
 
 
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2"])
+def test_medians_beside_infinities(dtype, rng):
+    nan, inf = numpy.nan, numpy.inf
+    x = numpy.array([[1, 2, inf, nan], [-inf, -inf, nan, nan], [nan, -inf, 1, inf], [3e4, nan, 5, 3e4]], dtype)
+    check(lambda np, x: (np.nanmedian(x, 0), np.nanmedian(x, 1, keepdims=True), np.nanmedian(x), np.nanmedian(x[0])), x)
+    x = rng.choice(numpy.array([nan, inf, -inf, 1, 2, 3.5], dtype), (40, 6))
+    check(lambda np, x: (np.nanmedian(x[:, :5], 0), np.median(x, 1)), x)
+
+
 def test_counts_of_nothing():
     check(lambda np, k: (np.bincount(k, minlength=3), np.bincount(k, k * 0.5, 2)), numpy.zeros(0, numpy.int64))
 

@@ -19,7 +19,7 @@ from numhlo.tracer.bind import new_trace
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.building import select
 from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, full_of, reshape_to
-from numhlo.tracer.namespace.elementwise import add, divide, maximum, minimum, multiply, negative, power
+from numhlo.tracer.namespace.elementwise import add, divide, maximum, minimum, multiply, negative, power, subtract
 from numhlo.tracer.namespace.index_items import (
     NewAxis,
     Points,
@@ -40,6 +40,7 @@ from numhlo.tracer.trace import Tracer, current_trace
 MODES = (None, "promise_in_bounds", "clip", "drop", "fill")
 OPERATIONS: dict[str, Callable[..., Any]] = {
     "add": add,
+    "subtract": subtract,
     "multiply": multiply,
     "minimum": minimum,
     "maximum": maximum,
@@ -264,7 +265,7 @@ def _dropped_outside(view: Tracer, items: list[Any], shape: tuple[int, ...], new
 
 
 def _combined(old: Any, value: Any, kind: str) -> Any:
-    return add(old, negative(value)) if kind == "subtract" else OPERATIONS[kind](old, value)
+    return OPERATIONS[kind](old, value)
 
 
 def _scatter(target: Tracer, items: list[Any], value: Any, kind: str) -> None:

@@ -414,7 +414,7 @@ def nanmedian(
         array = as_traced(convert(array, np.float64))
     if array.dtype.kind in "bui":
         return quantiles.median(array, axis, out, overwrite_input, keepdims)
-    return store("nanmedian", quantiles.nan_quantiles(array, 0.5, axis, "linear", keepdims), out)
+    return store("nanmedian", quantiles.nan_median(array, axis, keepdims), out)
 
 
 @implements(np.nanquantile)

@@ -351,10 +351,8 @@ def fractions_of(percentages: Any) -> Any:
 
 def nan_quantiles(array: Tracer, q: Any, axis: Any, method: str, keepdims: Any, weights: Any = None) -> Any:
     """Return quantiles of what is not NaN: NaN sorts last, and each line knows how many elements come before."""
-    lines, axes = _flattened(array, axis)
-    if lines.shape[-1] == 0:  # there is nothing, so let there be NaN
-        lines = as_traced(full_of(np.nan, (*lines.shape[:-1], 1), lines.dtype))
-    elif weights is not None:
+    lines, axes = _nonempty_lines(array, axis)
+    if array.size and weights is not None:
         heavy, _ = _flattened(_checked_weights(array, weights, axis, method), axis)
         found = _weighted(lines, as_traced(b.select(b.is_nan(lines), 0, heavy)), q)
         return _restored(found, array.shape, axes, keepdims, len(shape_of(asarray(q))))
@@ -362,16 +360,41 @@ def nan_quantiles(array: Tracer, q: Any, axis: Any, method: str, keepdims: Any, 
     shape = shape_of(asarray(q))
     fractions = reshape_to(asarray(q), shape + (1,) * len(shape_of(count)))
     low, high, weight = _neighbours(convert(count, np.float64), fractions, method)
-    if lines.ndim == 1:
-        first, second = _picked(lines, stack([low, high], 0))
-    else:
-        ordered = as_traced(sorting.sort(lines, -1))
-        first, second = (_pick_along_last(ordered, np.clip(place, 0, None)) for place in (low, high))
+    first, second = _pair_along_last(lines, low, high)
     result = first
     if weight is not None:
         result = _interpolate(first, second, convert(weight, array.dtype) if is_weak(q) else weight)
     present = broadcast_to_shape(b.greater(count, 0), shape_of(result))
     return _restored(b.select(present, result, np.nan), array.shape, axes, keepdims, len(shape))
+
+
+def nan_median(array: Tracer, axis: Any, keepdims: Any) -> Any:
+    """Return the middle of what is not NaN, or the mean of the two in the middle."""
+    lines, axes = _nonempty_lines(array, axis)
+    count = reductions.sum(b.equal(lines, lines), -1, np.int64)
+    low, high = ufuncs.floor_divide(ufuncs.subtract(count, 1), 2), ufuncs.floor_divide(count, 2)
+    first, second = _pair_along_last(lines, low, high)
+    mean = moments.mean(stack([first, second], 0), 0)
+    result = b.select(b.equal(low, high), first, mean)  # twice the one in the middle may be infinite
+    return _restored(b.select(b.greater(count, 0), result, np.nan), array.shape, axes, keepdims)
+
+
+def _nonempty_lines(array: Tracer, axis: Any) -> tuple[Tracer, tuple[int, ...]]:
+    """Return what `_flattened` does; where there is nothing, let there be NaN."""
+    lines, axes = _flattened(array, axis)
+    if lines.shape[-1] == 0:
+        lines = as_traced(full_of(np.nan, (*lines.shape[:-1], 1), lines.dtype))
+    return lines, axes
+
+
+def _pair_along_last(lines: Tracer, low: Any, high: Any) -> tuple[Any, Any]:
+    """Return the elements at two places of the sorted last axis."""
+    if lines.ndim == 1:
+        first, second = _picked(lines, stack([low, high], 0))
+        return first, second
+    ordered = as_traced(sorting.sort(lines, -1))
+    first, second = (_pick_along_last(ordered, np.clip(place, 0, None)) for place in (low, high))
+    return first, second
 
 
 def _pick_along_last(rows: Tracer, places: Any) -> Any:
