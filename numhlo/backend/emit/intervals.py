@@ -2,49 +2,31 @@
 
 An index within its array needs no clamping, a comparison that always holds no instruction. Kernels serve many shapes,
 so LLVM doesn't know extents and can't find that out itself. Bounds are those of exact arithmetic: what could wrap
-around has its type's. `scalar_code`, `scalar_indexing` and `scalar_scatter` ask.
+around has its type's. `interval_arithmetic` has the rules; `scalar_code`, `scalar_indexing` and `scalar_scatter` ask.
 """
 
 from __future__ import annotations
 
 import math
-import operator
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from numhlo.backend.emit.interval_arithmetic import COMPARISONS, RULES, TRUTH, Interval, union
 from numhlo.backend.emit.registers import REGISTERS
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op, Region, Value
-from numhlo.lowering.ops import comparison, conversion, creation, elementwise, indexing, layout
+from numhlo.lowering.ops import comparison, control_flow, creation, elementwise
 from numhlo.lowering.ops.effects import op_has_effects
-from numhlo.lowering.ops.primitive import Primitive
 
 MOST_CONSTANTS = 64
 """Elements of a constant that are looked at."""
 
+MOST_ALTERNATIVES = 8
+"""Values of which branches choose one, that are looked at."""
+
 MOST_STEPS = 40
 """From a value to its operands, to theirs, and so on: how far to look."""
-
-
-class Interval(NamedTuple):
-    """All integers from ``low`` to ``high``; False is 0, True is 1."""
-
-    low: int
-    high: int
-
-    def within(self, low: int, high: int) -> bool:
-        """Return whether all of it lies between two numbers."""
-        return low <= self.low and self.high <= high
-
-    @property
-    def only(self) -> int | None:
-        """Return the one number that it holds, None if it holds several."""
-        return self.low if self.low == self.high else None
-
-
-TRUTH = Interval(0, 1)
 
 
 class Intervals:
@@ -83,7 +65,9 @@ class Intervals:
                 self._known[argument] = self._known[condition.arguments[number]] = found
                 outside = self._original(loop.operands[number])
                 self._outside[argument] = self._outside[condition.arguments[number]] = outside
-        rounds = [self._enter_counter(loop, test) for test in conjuncts(condition.returns[0])]
+        tests = list(conjuncts(condition.returns[0]))
+        for _ in range(2):  # what bounds a counter may be one itself
+            rounds = [self._enter_counter(loop, test) for test in tests]
         most = min([n for n in rounds if n is not None], default=None)
         if most is not None:
             self._rounds[loop] = most
@@ -91,6 +75,9 @@ class Intervals:
             step = self._step(loop, number)
             if most is not None and step is not None and argument not in self._known:
                 self._follow(loop, number, step, most)
+        for number, argument in enumerate(body.arguments):
+            if argument not in self._known and whole_type(argument.tensor.dtype) is not None:
+                self._choose(loop, number)
 
     def rounds_of(self, loop: Op) -> float:
         """Return how often a loop that was entered goes round at most, infinity where that is not known."""
@@ -142,7 +129,7 @@ class Intervals:
             return False
         counter = Interval(first.low, max(first.high, end.high + step.high))
         other = counter if op.operands[0] is op.operands[1] else self.of(op.operands[1])
-        found = _RULES[op.definition](counter, other)
+        found = RULES[op.definition](counter, other)
         return found is not None and found.within(*whole)
 
     def _count(self, loop: Op, number: int, step: Interval, end: Interval, direction: str) -> int | None:
@@ -177,13 +164,47 @@ class Intervals:
             return False
         condition, body = loop.regions
         self._known[body.arguments[number]] = inside
-        self._known[condition.arguments[number]] = self._known[loop.results[number]] = _union(around, first)
+        self._known[condition.arguments[number]] = self._known[loop.results[number]] = union(around, first)
+        return True
+
+    def _choose(self, loop: Op, number: int) -> None:
+        """Note the interval of a value of the state that a round keeps, or exchanges for what doesn't hang on it."""
+        condition, body = loop.regions
+        argument = body.arguments[number]
+        chosen = set(_alternatives(body.returns[number])) - {argument}
+        if len(chosen) > MOST_ALTERNATIVES or not all(self._is_independent(v, body) for v in chosen):
+            return
+        found = [self.of(v) for v in (loop.operands[number], *chosen)]
+        known = [part for part in found if part is not None]
+        for value in (argument, condition.arguments[number], loop.results[number]):
+            self._known[value] = union(*known)
+
+    def _is_independent(self, value: Value, body: Region) -> bool:
+        """Return whether a value's interval can be found before those of the state that is not known yet."""
+        waiting = [value]
+        for found in waiting:
+            op = found.owner
+            if found in self._known:
+                continue
+            if found in body.arguments or len(waiting) > MOST_STEPS:
+                return False
+            if isinstance(op, Op):
+                if op.regions:
+                    return False
+                waiting += op.operands
         return True
 
     def _step(self, loop: Op, number: int) -> Interval | None:
-        """Return what a round adds to the state's value ``number``."""
+        """Return what a round adds to the state's value ``number``; nothing in rounds that keep it."""
         body = loop.regions[1]
-        advance, argument = body.returns[number].owner, body.arguments[number]
+        steps = [self._step_to(v, body.arguments[number]) for v in _alternatives(body.returns[number])]
+        known = [step for step in steps if step is not None]
+        return union(*known) if len(known) == len(steps) <= MOST_ALTERNATIVES else None
+
+    def _step_to(self, value: Value, argument: Value) -> Interval | None:
+        advance = value.owner
+        if value is argument:
+            return Interval(0, 0)
         if not isinstance(advance, Op) or argument not in advance.operands:
             return None
         if advance.definition is elementwise.ADD:
@@ -246,6 +267,9 @@ class Intervals:
             return self._compared(op)
         if op.definition is comparison.SELECT:
             return self._selected(op, types)
+        if op.definition in (control_flow.IF, control_flow.CASE):
+            sides = [self.of(region.returns[op.results.index(value)]) for region in op.regions]
+            return union(*[side for side in sides if side is not None])
         if op.definition is creation.IOTA:
             found = Interval(0, max(0, value.tensor.shape[op.attributes["iota_dimension"]] - 1))
             return found if found.within(*types) else types
@@ -253,7 +277,7 @@ class Intervals:
 
     def _by_rule(self, op: Op, types: Interval) -> Interval:
         """Return what follows from the intervals of an op's operands, or its type's own."""
-        rule = _RULES.get(op.definition)
+        rule = RULES.get(op.definition)
         operands = [self.of(v) for v in op.operands] if rule is not None else [None]
         result = None if rule is None or None in operands else rule(*operands)
         if result is None or not result.within(*types):
@@ -270,7 +294,7 @@ class Intervals:
         lhs, rhs = map(self.of, op.operands)
         if lhs is None or rhs is None:
             return TRUTH
-        always, never = _COMPARISONS[op.attributes["comparison_direction"]](lhs, rhs)
+        always, never = COMPARISONS[op.attributes["comparison_direction"]](lhs, rhs)
         return Interval(int(always), int(not never))
 
     def _selected(self, op: Op, types: Interval) -> Interval:
@@ -281,7 +305,7 @@ class Intervals:
         chosen = None if known is None else known.only
         if chosen is not None:
             found = [found[0 if chosen else 1]]
-        return types if None in found else _union(*[f for f in found if f is not None])
+        return types if None in found else union(*[f for f in found if f is not None])
 
     def _under(self, value: Value, predicate: Value, holds: bool) -> Interval | None:
         """Return a value's interval where a comparison, with it or with what it is a fixed distance from, holds."""
@@ -304,7 +328,7 @@ class Intervals:
         op = value.owner
         if not isinstance(op, Op) or op.definition is not elementwise.ADD or op.operands[0] is not compared:
             return plain
-        moved = _RULES[elementwise.ADD](narrowed, self.of(op.operands[1]) or plain)
+        moved = RULES[elementwise.ADD](narrowed, self.of(op.operands[1]) or plain)
         types = whole_type(value.tensor.dtype)
         return moved if moved is not None and types is not None and moved.within(*types) else plain
 
@@ -344,117 +368,17 @@ def _is_false(value: Value) -> bool:
     return isinstance(op, Op) and op.definition is creation.CONSTANT and not np.any(op.attributes["value"])
 
 
+def _alternatives(value: Value) -> Iterator[Value]:
+    """Yield the values of which selections and branches choose a value."""
+    waiting = [value]
+    for found in waiting:
+        op = found.owner
+        if isinstance(op, Op) and op.definition is comparison.SELECT:
+            waiting += op.operands[1:]
+        elif isinstance(op, Op) and op.definition in (control_flow.IF, control_flow.CASE):
+            waiting += [region.returns[op.results.index(found)] for region in op.regions]
+        else:
+            yield found
+
+
 _MIRRORED = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE"}
-
-
-def _comparison(holds: Callable[[int, int], bool]) -> Callable[[Interval, Interval], tuple[bool, bool]]:
-    """Return a function that says whether an ordering always holds and whether it never does."""
-
-    def decide(lhs: Interval, rhs: Interval) -> tuple[bool, bool]:
-        corners = [holds(a, b) for a, b in ((lhs.low, rhs.high), (lhs.high, rhs.low))]
-        return all(corners), not any(corners)
-
-    return decide
-
-
-def _equal(lhs: Interval, rhs: Interval) -> tuple[bool, bool]:
-    return lhs.only is not None and lhs == rhs, lhs.high < rhs.low or rhs.high < lhs.low
-
-
-_COMPARISONS: dict[str, Callable[[Interval, Interval], tuple[bool, bool]]] = {
-    "LT": _comparison(operator.lt),
-    "LE": _comparison(operator.le),
-    "GT": _comparison(operator.gt),
-    "GE": _comparison(operator.ge),
-    "EQ": _equal,
-    "NE": lambda lhs, rhs: _equal(lhs, rhs)[::-1],
-}
-
-
-def _union(*parts: Interval) -> Interval:
-    return Interval(min(p.low for p in parts), max(p.high for p in parts))
-
-
-def _product(lhs: Interval, rhs: Interval) -> Interval:
-    corners = [a * b for a in lhs for b in rhs]
-    return Interval(min(corners), max(corners))
-
-
-def _quotient(lhs: Interval, rhs: Interval) -> Interval | None:
-    """Divide by positive numbers, truncating toward zero."""
-    if rhs.low <= 0:
-        return None
-    corners = [abs(a) // b * (1 if a >= 0 else -1) for a in lhs for b in rhs]
-    return Interval(min(corners), max(corners))
-
-
-def _rest(lhs: Interval, rhs: Interval) -> Interval | None:
-    """Return the remainder by positive numbers, which has the dividend's sign."""
-    if rhs.low <= 0:
-        return None
-    return Interval(max(min(lhs.low, 0), 1 - rhs.high), min(max(lhs.high, 0), rhs.high - 1))
-
-
-def _and(lhs: Interval, rhs: Interval) -> Interval | None:
-    bounds = [part.high for part in (lhs, rhs) if part.low >= 0]
-    low = 1 if lhs == rhs == Interval(1, 1) else 0
-    return Interval(low, min(bounds)) if bounds else None
-
-
-def _or(lhs: Interval, rhs: Interval) -> Interval | None:
-    if min(lhs.low, rhs.low) < 0:
-        return None
-    return Interval(max(lhs.low, rhs.low), (1 << max(lhs.high.bit_length(), rhs.high.bit_length())) - 1)
-
-
-def _xor(lhs: Interval, rhs: Interval) -> Interval | None:
-    if min(lhs.low, rhs.low) < 0:
-        return None
-    return Interval(0, (1 << max(lhs.high.bit_length(), rhs.high.bit_length())) - 1)
-
-
-def _shifted(operand: Interval, count: Interval) -> Interval | None:
-    """Halve as often as ``count`` says, rounding down."""
-    if not count.within(0, 63):
-        return None
-    corners = [a >> n for a in operand for n in count]
-    return Interval(min(corners), max(corners))
-
-
-def _absolute(operand: Interval) -> Interval:
-    corners = [abs(operand.low), abs(operand.high)]
-    return Interval(0 if operand.low <= 0 <= operand.high else min(corners), max(corners))
-
-
-def _same(operand: Interval, *_: Interval) -> Interval:
-    return operand
-
-
-_RULES: dict[Primitive, Callable[..., Interval | None]] = {
-    elementwise.ADD: lambda a, b: Interval(a.low + b.low, a.high + b.high),
-    elementwise.SUBTRACT: lambda a, b: Interval(a.low - b.high, a.high - b.low),
-    elementwise.MULTIPLY: _product,
-    elementwise.DIVIDE: _quotient,
-    elementwise.REMAINDER: _rest,
-    elementwise.MINIMUM: lambda a, b: Interval(min(a.low, b.low), min(a.high, b.high)),
-    elementwise.MAXIMUM: lambda a, b: Interval(max(a.low, b.low), max(a.high, b.high)),
-    elementwise.NEGATE: lambda a: Interval(-a.high, -a.low),
-    elementwise.ABS: _absolute,
-    elementwise.AND: _and,
-    elementwise.OR: _or,
-    elementwise.XOR: _xor,
-    elementwise.SHIFT_RIGHT_ARITHMETIC: _shifted,
-    comparison.CLAMP: lambda low, a, high: Interval(
-        min(max(a.low, low.low), high.low), min(max(a.high, low.high), high.high)
-    ),
-    conversion.CONVERT: _same,
-    layout.BROADCAST_IN_DIM: _same,
-    layout.RESHAPE: _same,
-    layout.TRANSPOSE: _same,
-    layout.SLICE: _same,
-    layout.REVERSE: _same,
-    layout.CONCATENATE: _union,
-    indexing.DYNAMIC_SLICE: _same,
-    indexing.GATHER: _same,
-}
-"""How the interval of a result follows from those of the operands; None where a type's own bounds are all there is."""

@@ -25,7 +25,7 @@ from numhlo.tracer.autograph.variables import Variables as Variables
 from numhlo.tracer.autograph.variables import is_traceable, is_unknown
 from numhlo.tracer.autograph.variables import put as put
 from numhlo.tracer.bind import new_trace
-from numhlo.tracer.control_flow.branches import cond
+from numhlo.tracer.control_flow.branches import cond, require_scalar
 from numhlo.tracer.control_flow.loops import fori_loop, while_loop
 from numhlo.tracer.namespace import elementwise
 from numhlo.tracer.namespace.core import convert, is_weak, result_dtype
@@ -258,22 +258,51 @@ def for_range(
     if is_unknown(step):
         raise UnsupportedError("range with a traced step", where=capture_location(), fix="use a while loop")
     variables.check("a for")
-    stride = int(step)
-    count = (stop - start + stride - (1 if stride > 0 else -1)) // stride
+    counted = _Counted(_index(start), _index(stop), int(step))
     given = dict(zip(variables.names, variables.values, strict=True))
     if isinstance(given[target], Undefined):
-        given[target] = start
-    unknown = next(filter(is_unknown, bounds))
-    index = convert(unknown.copy(), np.dtype(np.int64))
-    index.weak = True  # as the index of the loop, and no more known
+        given[target] = counted.start
+    index = _index(next(filter(is_unknown, bounds)).copy())  # as the index of the loop, and no more known
     now = _with_results(variables.having(list(given.values())), lambda *values: body(index, *values))
     state = LoopState(now, "a for", body)
 
     def turn(k: Any, given: dict[str, Any]) -> dict[str, Any]:
-        after: dict[str, Any] = state.step(lambda *values: body(start + k * stride, *values))(given)
+        after: dict[str, Any] = state.step(lambda *values: body(counted.index(k), *values))(given)
         return after
 
-    return state.after(lambda: fori_loop(0, elementwise.maximum(count, 0), turn, state.first()))
+    return state.after(lambda: fori_loop(*counted.limits, turn, state.first()))
+
+
+def _index(bound: Any) -> Any:
+    """Return a bound of a range as an index, which acts as a Python int whatever the bound's dtype."""
+    if not is_unknown(bound):
+        return bound
+    require_scalar(bound, "range: a bound", "biu")
+    index = convert(bound, np.dtype(np.int64))
+    index.weak = True
+    return index
+
+
+class _Counted:
+    """How a loop of the graph, which counts up by one, goes through a range whose bounds are traced.
+
+    By ones, up or down, the counter is the index itself or its opposite: what it can be says what the index can be.
+    """
+
+    def __init__(self, start: Any, stop: Any, step: int) -> None:
+        self.start, self.step = start, step
+        self.is_index = abs(step) == 1
+        if self.is_index:
+            self.limits = (start, stop) if step == 1 else (-start, -stop)
+        else:
+            count = (stop - start + step - (1 if step > 0 else -1)) // step
+            self.limits = 0, elementwise.maximum(count, 0)
+
+    def index(self, counter: Any) -> Any:
+        """Return the index of a round."""
+        if not self.is_index:
+            return self.start + counter * self.step
+        return counter if self.step == 1 else -counter
 
 
 def for_each(items: Any, body: Callable[..., Any], flag: str, variables: Variables) -> tuple[Any, ...]:

@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from numhlo.backend.emit.intervals import Interval, Intervals, whole_type
+from numhlo.backend.emit.interval_arithmetic import Interval
+from numhlo.backend.emit.intervals import Intervals, whole_type
 from numhlo.lowering.interpreter import evaluate_op
 from numhlo.lowering.ir import Region, TensorType
 from numhlo.lowering.ops import comparison, control_flow, conversion, creation, elementwise
