@@ -234,8 +234,9 @@ def _versions(writer: ScalarWriter) -> dict[int, tuple[InMemory, int]]:
 
 
 def _write_branch(writer: ScalarWriter, region: Region, names: list[Content | None]) -> None:
-    for number, content in enumerate(writer.region(region)):
-        known = names[number]
+    for number, given in enumerate(writer.region(region)):
+        known, is_element = names[number], np.prod(given.shape, dtype=int) <= 1
+        content = writer.load(given) if isinstance(given, InMemory) and is_element else given
         if isinstance(content, InMemory):
             content.check()
             if known is None:

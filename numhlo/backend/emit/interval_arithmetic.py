@@ -57,6 +57,13 @@ COMPARISONS: dict[str, Callable[[Interval, Interval], tuple[bool, bool]]] = {
 
 
 def union(*parts: Interval) -> Interval:
+    """Return the least interval that holds all of some.
+
+    Examples
+    --------
+    >>> union(Interval(1, 2), Interval(5, 9))
+    Interval(low=1, high=9)
+    """
     return Interval(min(p.low for p in parts), max(p.high for p in parts))
 
 
