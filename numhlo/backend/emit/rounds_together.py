@@ -3,14 +3,14 @@
 ``a[i, j] = min(a[i, j], a[i, k] + a[k, j])`` for each ``j``: nobody knows whether row ``k`` is the row that is written,
 so LLVM goes one element at a time. Here the loop's statements are read again, and written with a test of how far apart
 the places are. All loads of eight rounds then come before all their stores, and LLVM makes SIMD code of them. An
-element that every round reads is read once up to the round that writes it, and once more behind that. Knows kernel
-text; `control_flow` says which loops count.
+element that every round reads is read once up to the round that writes it, and once more behind that. What a branch
+writes over an element that was read is written in any case. Knows kernel text; `control_flow` says which loops count.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from numhlo.backend.emit.kernel_text import Block, KernelText
@@ -185,7 +185,7 @@ def together(text: KernelText, items: Sequence[str | Block], counter: str, end: 
     end : str
         What it stays below.
     """
-    body = _without_step(items, counter)
+    body = _without_step(list(_without_branches(items)), counter)
     found = _Round(counter)
     if body is None or len(body) > MOST_STATEMENTS or not found.read(body) or not found.is_simd():
         return None
@@ -225,6 +225,46 @@ def _eight(found: _Round, fixed: Sequence[str], cut: str) -> Block:
     stored = [line for _, lines in copies for line in lines]
     header = f"while {found.counter} <= {cut} - {TOGETHER}:"
     return _block(header, [*defined, *stored, f"{found.counter} += {TOGETHER}"])
+
+
+def _without_branches(items: Sequence[str | Block]) -> Iterator[str | Block]:
+    """Yield statements: ``if c: store(p, i, x)`` as ``store(p, i, select(c, x, old))`` where old was loaded."""
+    definitions: dict[str, str] = {}
+    stored: set[str] = set()
+    for item in items:
+        if isinstance(item, Block) and item.header == "else:" and not item.items:
+            continue
+        lines = [item] if isinstance(item, str) else _stored_always(item, definitions, stored)
+        if lines is None:
+            yield item
+            continue
+        for line in lines:
+            store, definition = STORE.fullmatch(line), DEFINITION.fullmatch(line)
+            if store is not None:
+                stored.add(store[2])
+            elif definition is not None:
+                definitions[definition[1]] = definition[2]
+            yield line
+
+
+def _stored_always(branch: Block, definitions: dict[str, str], stored: Collection[str]) -> list[str] | None:
+    """Return a branch that only writes an element, as statements that write it in any case; None if it is no such."""
+    lines = [item for item in branch.items if isinstance(item, str)]
+    made = [DEFINITION.fullmatch(line) for line in lines[:-1]]
+    store = STORE.fullmatch(lines[-1]) if lines else None
+    header = re.fullmatch(r"if (\w+):", branch.header)
+    if header is None or store is None or len(lines) < len(branch.items) or store[2] in stored:
+        return None
+    if any(d is None or "load_" in d[2] for d in made):
+        return None
+    known = {**definitions, **{d[1]: d[2] for d in made if d is not None}}
+    for name, text in definitions.items():
+        load = LOAD.fullmatch(text)
+        if load is None or (load[1], load[2]) != (store[1], store[2]):
+            continue
+        if known.get(load[3], load[3]) == known.get(store[3], store[3]):
+            return [*lines[:-1], f"store_{store[1]}({store[2]}, {store[3]}, select({header[1]}, {store[4]}, {name}))"]
+    return None
 
 
 def _without_step(items: Sequence[str | Block], counter: str) -> Sequence[str | Block] | None:

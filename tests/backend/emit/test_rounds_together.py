@@ -19,7 +19,7 @@ from numhlo.lowering.text import parse
 from tests.backend.plain_engine import assert_same_bits, run_plain
 
 STEP = ["add9 = add(c, to_i64(1))", "c = add9"]
-ROUNDS = {
+ROUNDS: dict[str, list[str | Block]] = {
     "row, row and one element": [
         "at0 = i + c",
         "x0 = load_f64(a, at0)",
@@ -46,8 +46,26 @@ ROUNDS = {
 }
 
 
+def branch(header: str, *items: str) -> Block:
+    """Return a block of statements."""
+    block = Block(header)
+    block.items.extend(items)
+    return block
+
+
+ROUNDS["a branch that writes over what was read"] = [
+    "at0 = i + c",
+    "x0 = load_f64(a, at0)",
+    "x1 = load_f64(a, s)",
+    "at1 = k + c",
+    "x2 = load_f64(a, at1)",
+    "compare0 = x1 * 0.5 + x2 < x0",
+    branch("if compare0:", "at2 = i + c", "store_f64(a, at2, x1 * 0.5 + x2)"),
+    branch("else:"),
+]
+
 HEAD = """
-from numhlo.backend.primitives import add, address, load_f64, minimum, number, quick_minimum, store_f64, to_i64
+from numhlo.backend.primitives import add, address, load_f64, minimum, number, quick_minimum, select, store_f64, to_i64
 
 def loop(ctx, bufs, dims, lo, hi):
     a, b = address(bufs, 0), address(bufs, 1)
@@ -94,8 +112,26 @@ def test_any_places(name: str) -> None:
         ["x0 = load_f64(a, i)", "store_f64(a, c, x0)", "x1 = load_f64(a, k)", "store_f64(a, c, x1)"],
         ["x0 = load_f64(a, i)", "x1 = exp(x0)", "store_f64(a, c, x1)"],
         ["x0 = load_f64(a, i)", Block("if x0 > 0.0:"), "store_f64(a, c, x0)"],
+        ["x0 = load_f64(a, i)", "compare0 = x0 > 0.0", branch("if compare0:", "store_f64(a, c, x0)")],
+        [
+            "x0 = load_f64(a, i)",
+            "x1 = load_f64(a, c)",
+            "compare0 = x0 > x1",
+            branch("if compare0:", "store_f64(a, c, x0)"),
+            branch("else:", "store_f64(a, c, x1)"),
+        ],
     ],
-    ids=["other arrays", "the next element", "any element", "one element", "loads behind stores", "functions", "ifs"],
+    ids=[
+        "other arrays",
+        "the next element",
+        "any element",
+        "one element",
+        "loads behind stores",
+        "functions",
+        "ifs",
+        "not read",
+        "two sides",
+    ],
 )
 def test_what_stays_as_it_is(items: list[str | Block]) -> None:
     assert together(KernelText(lambda _: 0), [*items, *STEP], "c", "end") is None
