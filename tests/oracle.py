@@ -13,7 +13,7 @@ from typing import Any
 import jax
 import numpy as np
 from jax._src.interpreters import mlir as jax_mlir
-from jaxlib import xla_client
+from jaxlib import _jax, xla_client
 from jaxlib.mlir import ir
 
 jax.config.update("jax_enable_x64", True)
@@ -37,6 +37,15 @@ def official_generic(text: str) -> str:
     """Return ``text`` as the official printer writes it in the generic form."""
     with jax_mlir.make_ir_context():
         return str(ir.Module.parse(text).operation.get_asm(print_generic_op_form=True))
+
+
+def is_verified_by_xla(text: str) -> bool:
+    """Return whether XLA's verifier accepts ``text``, be it that XLA can't run it: it knows quantized types."""
+    try:
+        _jax.mlir.mlir_module_to_xla_computation(text, use_tuple_args=False, return_tuple=False)
+    except jax.errors.JaxRuntimeError as error:
+        return "Invalid element type" in str(error)  # that is found after the text was verified
+    return True
 
 
 STRICT = {

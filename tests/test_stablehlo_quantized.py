@@ -6,6 +6,7 @@ import pytest
 from numhlo import stablehlo
 from numhlo.lowering.ir.errors import UnsupportedError, VerificationError
 from numhlo.lowering.text import parse, print_module
+from tests.oracle import is_verified_by_xla
 
 F32 = np.float32
 
@@ -64,6 +65,102 @@ def test_constraints_of_ops_hold_for_the_floats():
         stablehlo.parse(text).verify()
 
 
+def one(body, **types):
+    arguments = ", ".join(f"%{name}: {type}" for name, type in types.items())
+    return f"func.func @main({arguments}) {{ {body} return }}"
+
+
+E, OTHER, PLAIN = quantized("4x", "0.5:1"), quantized("4x", "0.25:1"), "tensor<4xf32>"
+ZERO, WIDER = quantized("4x", "0.5"), quantized("4x", "0.5:1", "i16:f32")
+ALONG, ROWS = quantized("4x", "{0.5, 0.5, 1.0, 1.0}", "i8:f32:0"), quantized("4x4x", "{0.5, 0.5, 1.0, 1.0}", "i8:f32:0")
+COLUMNS = ROWS.replace(":0,", ":1,")
+SCALAR, INTEGER = quantized("", "0.5:1"), quantized("", "0.25", "i32:f32")
+
+
+def pair(name, a, b, result, attributes=""):
+    return one(f'%r = "stablehlo.{name}"(%a, %b) {attributes} : ({a}, {b}) -> {result}', a=a, b=b)
+
+
+def single(name, a, result, attributes=""):
+    return one(f'%r = "stablehlo.{name}"(%a) {attributes} : ({a}) -> {result}', a=a)
+
+
+def product(a, b, result):
+    return one(f"%r = stablehlo.dot_general %a, %b, contracting_dims = [0] x [0] : ({a}, {b}) -> {result}", a=a, b=b)
+
+
+def total(initial, inner):
+    add = f"%z = stablehlo.add %u, %v : {inner} stablehlo.return %z : {inner}"
+    region = f"({{ ^bb0(%u: {inner}, %v: {inner}): {add} }})"
+    return pair("reduce", E, initial, SCALAR, f"<{{dimensions = array<i64: 0>}}> {region}")
+
+
+def chosen(result):
+    return one(
+        f'%r = "stablehlo.if"(%p) ({{ stablehlo.return %a : {E} }}, {{ stablehlo.return %a : {E} }}) : '
+        f"(tensor<i1>) -> {result}",
+        a=E,
+        p="tensor<i1>",
+    )
+
+
+SWAP, SECOND = "<{permutation = array<i64: 1, 0>}>", "<{broadcast_dimensions = array<i64: 1>}>"
+TOGETHER = {
+    "add": (pair("add", E, OTHER, E), ""),
+    "add of one that is not": (pair("add", E, PLAIN, E), "C2"),
+    "add of floats": (pair("add", PLAIN, PLAIN, E), "C2"),
+    "add of wider ones": (pair("add", E, WIDER, E), "C3"),
+    "add of doubles": (pair("add", E, quantized("4x", "0.5:1", "i8:f64"), E), "C4|C1"),
+    "add along an axis": (pair("add", ALONG, ALONG, E), "C5"),
+    "add along two": (pair("add", ROWS, COLUMNS, ROWS), "C6|C7"),
+    "abs to floats": (single("abs", E, PLAIN), "C1"),
+    "compare with floats": (pair("compare", E, PLAIN, "tensor<4xi1>", "<{comparison_direction = LT}>"), "C1"),
+    "dequantize to doubles": (single("uniform_dequantize", E, "tensor<4xf64>"), "C2"),
+    "dequantize to quantized": (single("uniform_dequantize", E, E), "C2"),
+    "quantize doubles": (single("uniform_quantize", "tensor<4xf64>", E), "C2"),
+    "quantize integers": (single("uniform_quantize", "tensor<4xi8>", E), "I1"),
+    "requantize": (single("uniform_quantize", E, WIDER), ""),
+    "reshape": (single("reshape", E, E.replace("4x", "2x2x")), ""),
+    "reshape to another scale": (single("reshape", E, OTHER), "C1"),
+    "transpose": (single("transpose", ROWS, COLUMNS, SWAP), ""),
+    "transpose but not the axis": (single("transpose", ROWS, ROWS, SWAP), "C4"),
+    "broadcast": (single("broadcast_in_dim", ALONG, COLUMNS, SECOND), ""),
+    "broadcast but not the axis": (single("broadcast_in_dim", ALONG, ROWS, SECOND), "C6"),
+    "concatenate": (pair("concatenate", E, OTHER, E.replace("4x", "8x"), "<{dimension = 0 : i64}>"), "C1"),
+    "product": (product(E, ZERO, INTEGER), ""),
+    "product with a zero point": (product(E, E, INTEGER), "C15"),
+    "product along what is contracted": (product(E, ALONG, INTEGER), "C16"),
+    "product of wider ones": (product(WIDER, ZERO, INTEGER), "C17"),
+    "product to floats": (product(E, ZERO, "tensor<f32>"), "C14"),
+    "hybrid product": (product(PLAIN, ZERO, "tensor<f32>"), ""),
+    "hybrid product of doubles": (product("tensor<4xf64>", ZERO, "tensor<f64>"), "C20|C13"),
+    "reduce": (total(SCALAR, SCALAR), ""),
+    "reduce from another scale": (total(INTEGER, SCALAR), "C2"),
+    "reduce in another scale": (total(SCALAR, SCALAR.replace("0.5", "0.25")), "C6"),
+    "if": (chosen(E), ""),
+    "if to another scale": (chosen(OTHER), "C3"),
+    "barrier": (single("optimization_barrier", E, OTHER), "C1"),
+    "tuple": (single("tuple", E, f"tuple<{OTHER}>"), "C1"),
+}
+
+
+LEFT_OPEN = {"reduce in another scale", "if to another scale"}
+"""What XLA lets pass: it compares what regions give with results but for the scales."""
+
+
+@pytest.mark.parametrize("case", TOGETHER)
+@pytest.mark.specifies("quantized arithmetic")
+def test_which_types_may_meet(case):
+    text, rule = TOGETHER[case]
+    text = text.replace("= LT}", "= #stablehlo<comparison_direction LT>}")
+    assert is_verified_by_xla(text) == (not rule or case in LEFT_OPEN)
+    if not rule:
+        stablehlo.parse(text).verify()
+        return
+    with pytest.raises(VerificationError, match=rule):
+        stablehlo.parse(text).verify()
+
+
 # -- the specification's formulas
 
 
@@ -88,7 +185,7 @@ SCALES, ZEROS = np.array([0.1, 0.5, 0.02], F32), np.array([-30, 0, 7])
 P, Q = np.array([[-128, -30, 0], [5, 100, 127]], np.int8), np.array([[7, -8, 90], [-100, 1, 64]], np.int8)
 R = np.array([[2**24 + 1, -(2**31), 5], [2**31 - 1, 0, -7]], np.int32)
 X = np.array([[0.0, 0.05, -2.96], [1e9, -1e9, 1.2345]], F32)
-FP, FQ = dequantize(P, *A), dequantize(Q, *A)
+FP, FQ, FZ = dequantize(P, *A), dequantize(Q, *A), dequantize(Q, *C)
 
 ADD = """({{
   ^bb0(%l: {0}, %m: {0}):
@@ -132,14 +229,14 @@ CASES = {
         np.concatenate([P, Q]),
     ),
     "dot_general": (
-        f"stablehlo.dot_general %p, %q, contracting_dims = [1] x [1] : ({QA}, {QA}) -> {QB.replace('2x3', '2x2')}",
+        f"stablehlo.dot_general %p, %o, contracting_dims = [1] x [1] : ({QA}, {QC}) -> {QB.replace('2x3', '2x2')}",
         QB.replace("2x3", "2x2"),
-        quantize(FP @ FQ.T, *B),
+        quantize(FP @ FZ.T, *B),
     ),
     "hybrid product": (
-        f"stablehlo.dot_general %x, %q, contracting_dims = [1] x [1] : (tensor<2x3xf32>, {QA}) -> tensor<2x2xf32>",
+        f"stablehlo.dot_general %x, %o, contracting_dims = [1] x [1] : (tensor<2x3xf32>, {QC}) -> tensor<2x2xf32>",
         "tensor<2x2xf32>",
-        X @ FQ.T,
+        X @ FZ.T,
     ),
     "constant": (f"stablehlo.constant dense<[[1, 2, 3], [4, 5, -6]]> : {QA}", QA, np.array([[1, 2, 3], [4, 5, -6]])),
     "convert": (f"stablehlo.convert %k : ({AXIS}) -> {AXIS}", AXIS, P),
@@ -165,6 +262,7 @@ def test_every_kind_of_op():
         "x": "tensor<2x3xf32>",
         "p": QA,
         "q": QA,
+        "o": QC,
         "k": AXIS,
         "w": WIDE,
         "s": SA,
@@ -179,7 +277,7 @@ def test_every_kind_of_op():
     text += f"func.func private @same(%x: {QA}) -> {QA} {{ return %x : {QA} }}"
     module = stablehlo.parse(text)
     assert parse(module.as_text(generic=True)).main.result_types == module.graph.main.result_types
-    arrays = X, P, Q, P, R, np.int8(-128), np.array([[1, 0, 1], [0, 1, 0]], bool), np.int32(1)
+    arrays = X, P, Q, Q, P, R, np.int8(-128), np.array([[1, 0, 1], [0, 1, 0]], bool), np.int32(1)
     for results in (module.interpret("main", *arrays), module.run("main", *arrays)):
         for (name, (_, _, wanted)), found in zip(CASES.items(), results, strict=True):
             if found.dtype.kind == "f":

@@ -17,6 +17,7 @@ from numhlo.lowering.ir.errors import UnsupportedError, VerificationError
 from numhlo.lowering.ir.quantized import QuantizedTensorType
 from numhlo.lowering.ir.types import ELEMENT_TYPES
 from numhlo.lowering.ops import comparison, control_flow, conversion, creation, elementwise, indexing, layout, tuples
+from numhlo.lowering.ops.quantized_rules import check_quantized
 from numhlo.lowering.passes.legalizer import Builder, full_name
 
 CONVERSIONS = frozenset({"stablehlo.uniform_quantize", "stablehlo.uniform_dequantize"})
@@ -168,6 +169,7 @@ class _Expresser(_Copier):
         return type.expressed_type if isinstance(type, QuantizedTensorType) else type
 
     def visit(self, b: Builder, op: Op, values: dict[Value, Value]) -> Sequence[Value]:
+        check_quantized(op)
         operands, types = [values[v] for v in op.operands], [self.type(v.type) for v in op.results]
         if op.definition is creation.CONSTANT and op.result.type != types[0]:
             return [b.constant(op.attributes["value"].astype(op.result.type.expressed))]  # type: ignore[union-attr]

@@ -1,0 +1,264 @@
+"""Which quantized types may meet in an op: what the specification asks of them beyond what it asks of the floats.
+
+The other constraints are checked on the floats that the integers stand for, by each op's own type rule. Per-axis types
+are taken by more ops than the specification says; their dimensions must agree. Source: StableHLO specification, the
+constraints of each op; `add`'s stand for those of all ops that compute element by element.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from numhlo.lowering.ir import Function, Op, TensorType, TupleType, Type
+from numhlo.lowering.ir.errors import VerificationError
+from numhlo.lowering.ir.quantized import QuantizedTensorType
+from numhlo.lowering.ir.types import COMPLEX, FLOATS
+from numhlo.lowering.ops.dimension_numbers import ConvolutionDimensionNumbers, DotDimensionNumbers
+
+ELEMENT_TYPES_AGREE: Mapping[str, str] = {
+    "broadcast_in_dim": "(C1)",
+    "concatenate": "(C1), (C5)",
+    "dynamic_broadcast_in_dim": "(C1)",
+    "dynamic_gather": "(C1)",
+    "dynamic_pad": "(C1)",
+    "dynamic_reshape": "(C1)",
+    "dynamic_slice": "(C1)",
+    "dynamic_update_slice": "(C1), (C2)",
+    "gather": "(C23)",
+    "pad": "(C1)",
+    "reshape": "(C1)",
+    "reverse": "(C1)",
+    "slice": "(C1)",
+    "sort": "(C2)",
+    "transpose": "(C1)",
+    "reduce": "(C2), (C6)",
+    "reduce_window": "(C3), (C13)",
+    "scatter": "(C6), (C23)",
+    "select_and_scatter": "(C1), (C3)",
+}
+"""Ops whose results are elements of the operands, or are combined of them by a region, and what says so."""
+
+BASELINE: Mapping[str, str] = {"add": "(C2)", "select": "(C2)", "clamp": "(C3)", "dot_general": "(C14)"}
+"""The constraint by which values are either all quantized or none, where that is not (C1)."""
+
+
+PASSED_ON: Mapping[str, str] = {
+    "call": "",
+    "case": "(C4) ",
+    "composite": "(C3), (C4) ",
+    "get_tuple_element": "(C2) ",
+    "if": "(C3) ",
+    "optimization_barrier": "(C1) ",
+    "tuple": "(C1) ",
+    "while": "(C1)-(C3) ",
+}
+"""Ops that pass values on as they are, and what says so."""
+
+
+def check_quantized(op: Op) -> None:
+    """Require that quantized types fit together in an op.
+
+    Parameters
+    ----------
+    op : Op
+        Of any kind; nothing is asked of one without quantized operands and results.
+
+    Raises
+    ------
+    VerificationError
+        Naming the constraint.
+    """
+    operands, results = [v.type for v in op.operands], [v.type for v in op.results]
+    name = op.definition.name
+    if name in {"uniform_quantize", "uniform_dequantize"}:
+        _check_conversion(op, name, operands, results)
+    if not any(isinstance(type, QuantizedTensorType) for type in (*operands, *results)):
+        return
+    if name == "dot_general":
+        _check_product(op, operands, results[0], ("(C14)", "(C17)", "(C18)", "(C19)", "(C20)"))
+        _check_dot(op, operands[1], op.attributes["dot_dimension_numbers"])
+    elif name == "convolution":
+        _check_product(op, operands, results[0], ("(C28)", "(C31)", "(C32)", "(C33)", "(C34)"))
+        _check_convolution(op, operands[1], results[0], op.attributes["dimension_numbers"])
+    elif name in ELEMENT_TYPES_AGREE:
+        _check_elements(op, ELEMENT_TYPES_AGREE[name], len(results))
+    elif name in PASSED_ON:
+        _check_passing(op, operands, results)
+    elif not op.regions and op.definition.dialect == "stablehlo":
+        _check_baseline(op, [*operands, *results])
+
+
+def _require(op: Op, condition: bool, rule: str) -> None:
+    if not condition:
+        types = ", ".join(str(v.type) for v in op.operands)
+        name = op.definition.name
+        raise VerificationError(f"{name}({types}): {rule}", where=op.location, why=f"StableHLO specification, {name}")
+
+
+def _meaning(type: QuantizedTensorType) -> tuple[Any, ...]:
+    """Return what an element type says, but for the dimension."""
+    return type.dtype, type.expressed, type.least, type.greatest, type.scales, type.zero_points
+
+
+def _whole(type: Type) -> Any:
+    return (type.shape, type.axis, *_meaning(type)) if isinstance(type, QuantizedTensorType) else type
+
+
+def _quantized(types: Iterable[Type]) -> list[QuantizedTensorType]:
+    return [type for type in types if isinstance(type, QuantizedTensorType)]
+
+
+def _is_float(type: Type) -> bool:
+    return isinstance(type, TensorType) and not isinstance(type, QuantizedTensorType) and type.dtype in FLOATS | COMPLEX
+
+
+def _check_conversion(op: Op, name: str, operands: Sequence[Type], results: Sequence[Type]) -> None:
+    """Check what quantizes or dequantizes: an op of one operand, which is not looked at any further here."""
+    (operand,), (result,) = operands, results
+    if name == "uniform_dequantize":
+        _require(op, isinstance(operand, QuantizedTensorType), "(I1) the operand must be quantized")
+        fits = _is_float(result) and result.dtype == operand.expressed  # type: ignore[union-attr]
+        _require(op, fits, f"(C2) the result's elements must be of the operand's expressed type, not {result}")
+        return
+    _require(op, isinstance(result, QuantizedTensorType), f"the result must be quantized, not {result}")
+    is_known = _is_float(operand) or isinstance(operand, QuantizedTensorType)
+    _require(op, is_known, "(I1) the operand must be quantized or of floats")
+    source = operand.expressed if isinstance(operand, QuantizedTensorType) else operand.dtype  # type: ignore[union-attr]
+    fits = result.expressed == source  # type: ignore[union-attr]
+    _require(op, fits, f"(C2) the result's expressed type must be {source.name}, as the operand's")
+
+
+def _check_baseline(op: Op, types: Sequence[Type]) -> None:
+    """Elementwise: all or none are quantized, of one storage and one expressed type, along one dimension."""
+    name, found = op.definition.name, _quantized(types)
+    if name in {"uniform_quantize", "uniform_dequantize", "bitcast_convert", "custom_call"}:
+        return
+    mixed = any(map(_is_float, types))
+    _require(op, not mixed, f"{BASELINE.get(name, '(C1)')} operands and results must be quantized, all or none")
+    storage = {(type.dtype, type.least, type.greatest) for type in found}
+    rule = "(C3)" if name == "add" else BASELINE.get(name, "(C1)")
+    _require(op, len(storage) == 1, f"{rule} quantized operands and results must have one storage type")
+    rule = "(C4)" if name == "add" else rule
+    _require(op, len({t.expressed for t in found}) == 1, f"{rule} they must have one expressed type")
+    results = _quantized(v.type for v in op.results)
+    axes = {t.axis for t in _quantized(v.type for v in op.operands)} - {None}
+    for result in results if op.operands else ():
+        rule = "(C5)" if name == "add" else "(C1)"
+        same = (result.axis is not None) == bool(axes)
+        _require(op, same, f"{rule} the result must be quantized along a dimension where an operand is")
+        rule = "(C6), (C7)" if name == "add" else "(C1)"
+        _require(op, axes <= {result.axis}, f"{rule} operands and result must be quantized along one dimension")
+
+
+def _check_passing(op: Op, operands: Sequence[Type], results: Sequence[Type]) -> None:
+    """Values keep their types on the way into functions and regions, and out."""
+    pairs = [(operands, results)] if op.definition.name == "optimization_barrier" else []
+    if op.definition.name == "tuple" and isinstance(results[0], TupleType):
+        pairs = [(operands, results[0].elements)]
+    elif op.definition.name == "get_tuple_element" and isinstance(operands[0], TupleType):
+        number = op.attributes["index"]
+        pairs = [(operands[0].elements[number : number + 1], results)]
+    for function in (value for value in op.attributes.values() if isinstance(value, Function)):
+        pairs += [(operands, function.argument_types), (function.result_types, results)]
+    for region in op.regions:
+        pairs += [(operands, [v.type for v in region.arguments])] if region.arguments else []
+    for region in op.regions[1:] if op.definition.name == "while" else op.regions:
+        pairs += [([v.type for v in region.returns], results)]
+    for given, taken in pairs:
+        same = list(map(_whole, given)) == list(map(_whole, taken))
+        _require(op, same, f"{PASSED_ON[op.definition.name]}values must keep their quantized types")
+
+
+def _check_elements(op: Op, rule: str, count: int) -> None:
+    """Elements stay what they are: those that meet have one scale and zero point."""
+    inner = [v.type for region in op.regions for v in (*region.arguments, *region.returns)]
+    types = [v.type for v in (*op.operands, *op.results)]
+    text = f"{rule} operands, results and what regions take and give must have one element type"
+    if count == 1:
+        found = _quantized([*types, *inner])
+        plain = any(map(_is_float, [*types, *inner]))
+        _require(op, not plain, f"{rule} operands and results must be quantized, all or none")
+        if not (op.definition.name == "broadcast_in_dim" and _expands(op)):
+            _require(op, len(set(map(_meaning, found))) == 1, text)
+        _check_axis(op)
+    elif op.definition.name in {"reduce", "reduce_window"}:
+        for k in range(count):
+            group = {str(_element(t)) for t in (*types[k::count], *inner[k::count])}
+            _require(op, len(group) == 1, text)
+    elif op.definition.name == "sort":
+        for k in range(count):
+            group = {str(_element(t)) for t in (*types[k::count], *inner[2 * k : 2 * k + 2])}
+            _require(op, len(group) == 1, text)
+
+
+def _element(type: Type) -> Any:
+    if isinstance(type, QuantizedTensorType):
+        return _meaning(type)
+    return type.dtype if isinstance(type, TensorType) else type
+
+
+def _check_axis(op: Op) -> None:
+    """The slices that have scales of their own stay slices, along the dimension that the operand's becomes."""
+    operand, result = op.operands[0].type, op.results[0].type
+    if not isinstance(operand, QuantizedTensorType) or not isinstance(result, QuantizedTensorType):
+        return
+    if operand.axis is None or result.axis is None:
+        _require(op, operand.axis == result.axis, "(C1) both or none must be quantized along a dimension")
+        return
+    name = op.definition.name
+    if name == "transpose":
+        fits = op.attributes["permutation"][result.axis] == operand.axis
+        _require(op, fits, "(C4) the result must be quantized along the dimension that the operand's becomes")
+    elif name in {"broadcast_in_dim", "dynamic_broadcast_in_dim"}:
+        fits = op.attributes["broadcast_dimensions"][operand.axis] == result.axis
+        _require(op, fits, "(C6) the result must be quantized along the dimension that the operand's becomes")
+    elif name == "reshape":
+        before = math.prod(operand.shape[: operand.axis]) == math.prod(result.shape[: result.axis])
+        _require(op, before, "(C3) the slices that are quantized alike must stay together")
+
+
+def _expands(op: Op) -> bool:
+    """Return whether the one slice of an operand becomes many, all with its scale and zero point."""
+    operand, result = op.operands[0].type, op.results[0].type
+    if not isinstance(operand, QuantizedTensorType) or not isinstance(result, QuantizedTensorType):
+        return False
+    slices = set(zip(result.scales, result.zero_points, strict=True))
+    alone = list(zip(operand.scales, operand.zero_points, strict=True))
+    return operand.axis is not None and len(alone) == 1 and slices == set(alone) and operand.dtype == result.dtype
+
+
+def _check_product(op: Op, operands: Sequence[Type], result: Type, rules: Sequence[str]) -> None:
+    """Check what dot_general and convolution ask alike, by the names that each has for it."""
+    together, storage, expressed, whole, hybrid = rules
+    lhs, rhs = operands
+    fits = isinstance(lhs, QuantizedTensorType) == isinstance(result, QuantizedTensorType)
+    rule = f"{together} rhs must be quantized, and lhs and the result both or neither"
+    _require(op, fits and isinstance(rhs, QuantizedTensorType), rule)
+    assert isinstance(rhs, QuantizedTensorType)
+    if isinstance(lhs, QuantizedTensorType) and isinstance(result, QuantizedTensorType):
+        _require(op, lhs.dtype == rhs.dtype, f"{storage} the operands must have one storage type")
+        alike = lhs.expressed == rhs.expressed == result.expressed
+        _require(op, alike, f"{expressed} operands and result must have one expressed type")
+        is_whole = rhs.axis is not None or result.axis is None
+        _require(op, is_whole, f"{whole} the result must be quantized as a whole, since rhs is")
+        return
+    alike = all(isinstance(type, TensorType) and type.dtype == rhs.expressed for type in (lhs, result))
+    _require(op, alike, f"{hybrid} lhs and the result must be of rhs's expressed type, {rhs.expressed.name}")
+
+
+def _check_dot(op: Op, rhs: Type, numbers: DotDimensionNumbers) -> None:
+    assert isinstance(rhs, QuantizedTensorType)
+    _require(op, not any(rhs.zero_points), "(C15) the zero points of rhs must be 0")
+    fits = rhs.axis not in numbers.rhs_contracting_dimensions
+    _require(op, fits, "(C16) rhs must not be quantized along a dimension that is contracted")
+
+
+def _check_convolution(op: Op, rhs: Type, result: Type, numbers: ConvolutionDimensionNumbers) -> None:
+    assert isinstance(rhs, QuantizedTensorType)
+    fits = rhs.axis in {None, numbers.kernel_output_feature_dimension}
+    _require(op, fits, "(C29) rhs must be quantized along kernel_output_feature_dimension")
+    if isinstance(result, QuantizedTensorType):
+        fits = result.axis in {None, numbers.output_feature_dimension}
+        _require(op, fits, "(C30) the result must be quantized along output_feature_dimension")
