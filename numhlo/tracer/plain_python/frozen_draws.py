@@ -67,7 +67,12 @@ def undisturbed(trace: Callable[[], T]) -> T:
     seconds = REST_FACTOR * (time.monotonic() - start)
     with suppress(DrawError):  # who waits for its turn now gets it in the usual time
         return _turns.during(lambda usual: max(seconds, usual), trace)
-    return _turns.during(lambda usual: max(seconds, usual), trace)
+    try:
+        return _turns.during(lambda usual: max(seconds, usual), trace)
+    except DrawError as error:
+        if error.where is None:
+            error.where = _turns.during(lambda usual: max(seconds, usual), _line_of_draw, trace, error.state)
+        raise
 
 
 def _line_of_draw(trace: Callable[[], Any], state: Callable[[], Any] | None) -> Location | None:
