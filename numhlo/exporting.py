@@ -198,7 +198,11 @@ def load(path: str | PathLike[str]) -> Exported:
     ...     load(path)({"x": np.array([1.0, 2.0])})
     {'y': Array([2., 4.])}
     """
-    module = load_module(path)
+    return exported_from(load_module(path), path)
+
+
+def exported_from(module: Module, path: str | PathLike[str]) -> Exported:
+    """Return a program that was read as a function of what its attribute describes; a path is for messages."""
     written = module.graph.attributes.get(ATTRIBUTE)
     if written is None:
         return Exported(module, *_plain_call(module))

@@ -167,7 +167,9 @@ __all__ = [
 ]
 
 
-_LATE_MODULES = frozenset({"core", "custom_derivatives", "dlpack", "profiler", "sharding", "stages", "test_util"})
+_LATE_MODULES = frozenset(
+    {"core", "custom_derivatives", "dlpack", "export", "profiler", "sharding", "stages", "test_util"}
+)
 """Modules that are loaded when they are first used."""
 
 _LATE = {

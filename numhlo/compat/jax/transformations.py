@@ -50,6 +50,11 @@ class JittedFunction:
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else JittedFunction(self._jitted.__get__(instance, owner))
 
+    @property
+    def unwrapped(self) -> Any:
+        """Return numhlo's own function."""
+        return self._jitted
+
     def trace(self, *args: Any, **kwargs: Any) -> TracedStage:
         """Trace the function for arguments, or stand-ins of their shapes and dtypes."""
         return TracedStage(self._jitted.trace(*args, **kwargs))

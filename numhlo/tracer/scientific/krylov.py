@@ -40,7 +40,7 @@ def _product_with(function: str, matrix: Any) -> Product:
     if callable(matrix):
         product: Product = matrix
         return product
-    array = asarray(matrix)
+    array = matrix if hasattr(matrix, "todense") else asarray(matrix)  # sparse ones multiply by themselves
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
         raise ShapeError(
             f"{function} with A of shape {array.shape}",

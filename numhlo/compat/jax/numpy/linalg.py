@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numhlo.numpy.linalg as _wrapped
+from numhlo.compat.jax.degenerate import seen_without_refusals as _seen_without_refusals
 from numhlo.compat.jax.wrapping import attributes_of as _attributes_of
 
-__all__, __getattr__, __dir__ = _attributes_of(_wrapped, globals())
+__all__, _, __dir__ = _attributes_of(_wrapped, globals())
+__getattr__ = _seen_without_refusals(_wrapped, globals())

@@ -1,5 +1,7 @@
 """`jax.scipy`: the parts of SciPy that can be traced, on immutable arrays."""
 
+from importlib import import_module as _import_module
+
 import numhlo.scipy as _wrapped
 from numhlo.compat.jax.scipy import (
     fft,
@@ -17,5 +19,11 @@ from numhlo.compat.jax.scipy import (
 __all__ = ["fft", "integrate", "interpolate", "linalg", "ndimage", "optimize", "signal", "sparse", "special", "stats"]
 
 
+_LATE_MODULES = frozenset({"cluster"})
+"""Modules that are loaded when they are first used."""
+
+
 def __getattr__(name: str) -> object:
+    if name in _LATE_MODULES:
+        return _import_module(f"{__name__}.{name}")
     return getattr(_wrapped, name)

@@ -1,0 +1,51 @@
+"""Linear algebra of matrices that NumPy refuses: under JAX's names they give infinity and NaN, as if compiled."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from numhlo.compat.jax.wrapping import seen_as_jax
+from numhlo.compilation.jit import jit
+
+
+def seen_without_refusals(module: ModuleType, namespace: dict[str, Any]) -> Callable[[str], Any]:
+    """Return ``__getattr__`` of a module of linear algebra whose functions raise no `LinAlgError` about values.
+
+    Parameters
+    ----------
+    module : module
+        Whose functions they are.
+    namespace : dict
+        ``globals()`` of the module that has them, where what was asked for is kept.
+    """
+
+    def find(name: str) -> Any:
+        value = seen_as_jax(module, name)
+        if callable(value) and not isinstance(value, type):
+            value = _without_refusals(value)
+        namespace[name] = value
+        return value
+
+    return find
+
+
+def _without_refusals(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def public(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except np.linalg.LinAlgError:
+            places = [k for k, x in enumerate(args) if isinstance(x, np.ndarray)]
+
+            def traced(*arrays: Any) -> Any:
+                found = dict(zip(places, arrays, strict=True))
+                return function(*[found.get(k, x) for k, x in enumerate(args)], **kwargs)
+
+            return jit(traced)(*[args[k] for k in places])
+
+    return public
