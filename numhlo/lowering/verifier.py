@@ -39,6 +39,27 @@ KINDS: dict[str, type | tuple[type, ...]] = {
 }
 """The Python type of an attribute's value by its kind; other kinds are checked by the op's rule, or free."""
 
+RESULTS = {
+    "batch_norm_grad": "(C3), (C4) ",
+    "batch_norm_inference": "(C7) ",
+    "batch_norm_training": "(C5)-(C7) ",
+    "case": "(C4) ",
+    "dynamic_slice": "(C1), (C5) ",
+    "dynamic_update_slice": "(C1) ",
+    "gather": "(C22), (C23) ",
+    "get_tuple_element": "(C2) ",
+    "if": "(C3) ",
+    "map": "(C1) ",
+    "reduce": "(C7), (C8) ",
+    "reduce_window": "(C15), (C16) ",
+    "scatter": "(C24), (C25) ",
+    "select_and_scatter": "(C11), (C12) ",
+    "sort": "(C2) ",
+    "tuple": "(C1) ",
+    "while": "(C3) ",
+}
+"""The constraints on results of ops whose type rule gives them whole; others name theirs themselves."""
+
 
 def verify(program: Module | Function, *, after: str = "") -> None:
     """Check a program and all functions that it reaches.
@@ -254,7 +275,8 @@ class _Verifier:
         signature = Signature(op.definition.name, operands, op.attributes, op.regions, recorded, op.location)
         inferred = list(op.definition.infer(signature))
         if inferred != recorded:
-            self._fail(f"its results are ({_list(recorded)}), its type rule says ({_list(inferred)})")
+            number = RESULTS.get(op.definition.name, "")
+            self._fail(f"{number}its results are ({_list(recorded)}), its type rule says ({_list(inferred)})")
         for value in op.attributes.values():
             # Type rules believe what is said of a callee that is still empty, since text may define it later.
             if isinstance(value, Function) and not value.body.ops and not value.body.returns:

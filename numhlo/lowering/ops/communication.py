@@ -65,6 +65,25 @@ def _refuse(name: str) -> Any:
 
 # -- type rules
 
+UNIQUE, KNOWN, CHANNEL, COMPUTATION, ELEMENTS = range(5)
+NUMBERS = {
+    "all_gather": ("(C2) ", "(C4) ", "(C5) ", "", "(C6) "),
+    "all_reduce": ("(C1) ", "(C3) ", "(C4) ", "(C5) ", "(C7) "),
+    "all_to_all": ("(C5) ", "(C7) ", "", "", "(C9) "),
+    "reduce_scatter": ("(C3) ", "(C5) ", "(C6) ", "(C7) ", "(C9) "),
+}
+"""The constraints by which these ops say the same things."""
+
+
+def _number(signature: Signature, what: int) -> str:
+    return NUMBERS.get(signature.name, ("",) * 5)[what]
+
+
+def _group_size(signature: Signature) -> int:
+    """Return how many replicas are in each group, where that is said: of processes there is a multiple."""
+    groups = signature.attributes["replica_groups"]
+    return int(groups.shape[1]) if isinstance(groups, np.ndarray) and groups.size else 1
+
 
 def _check_groups(signature: Signature, *, may_be_short: bool = False) -> None:
     """Process ids in replica_groups are unique, and all; what is no matrix names the axes of a mesh.
@@ -77,9 +96,11 @@ def _check_groups(signature: Signature, *, may_be_short: bool = False) -> None:
     signature.require(groups.ndim == 2 and groups.dtype == np.int64, "replica_groups must be a matrix of i64")
     ids = [int(n) for n in groups.reshape(-1) if n != -1]
     signature.require(may_be_short or len(ids) == groups.size, "replica_groups must all be of one size, without -1")
-    signature.require(is_unique(ids), "replica_groups must not name a process twice")
+    rule = f"{_number(signature, UNIQUE)}replica_groups must not name a process twice"
+    signature.require(is_unique(ids), rule)
     known = sorted(ids) == list(range(len(ids)))
-    signature.require(known, f"replica_groups must hold all process ids from 0 to {max(ids, default=0)}")
+    rule = _number(signature, KNOWN)
+    signature.require(known, f"{rule}replica_groups must hold all process ids from 0 to {max(ids, default=0)}")
 
 
 def _check_channel(signature: Signature, least: int) -> None:
@@ -89,9 +110,12 @@ def _check_channel(signature: Signature, least: int) -> None:
     if signature.attributes.get("use_global_device_ids") is None:
         return
     is_empty = isinstance(groups, np.ndarray) and groups.size == 0
-    signature.require(not is_empty, "use_global_device_ids needs replica_groups")
+    rule = _number(signature, CHANNEL)
+    signature.require(not is_empty, f"{rule}use_global_device_ids needs replica_groups")
     number = 0 if channel is None else channel.handle
-    signature.require(number >= least, f"use_global_device_ids needs a channel_handle from {least} on, not {number}")
+    signature.require(
+        number >= least, f"{rule}use_global_device_ids needs a channel_handle from {least} on, not {number}"
+    )
 
 
 def _results(signature: Signature, count: int) -> list[TensorType]:
@@ -107,31 +131,33 @@ def _check_computation(signature: Signature, operands: Sequence[TensorType], typ
     fits = len(scalars) == 2 and all(isinstance(t, TensorType) and t.ndim == 0 for t in scalars)
     returned = [v.type for v in region.returns]
     same = fits and scalars[0] == scalars[1] and returned == scalars[:1]
-    signature.require(same, "computation must be of type (tensor<E>, tensor<E>) -> tensor<E>")
+    rule = _number(signature, COMPUTATION)
+    signature.require(same, f"{rule}computation must be of type (tensor<E>, tensor<E>) -> tensor<E>")
     element = scalars[0]
     assert isinstance(element, TensorType)
     fits = all(is_promotable(t.dtype, element.dtype) for t in operands)
-    signature.require(fits, f"operands must promote to the computation's element type, {element.dtype.name}")
+    signature.require(fits, f"{rule}operands must promote to the computation's element type, {element.dtype.name}")
     results_agree = all(t.dtype == element.dtype for t in types)
-    signature.require(results_agree, "results must have the computation's element type")
+    rule = _number(signature, ELEMENTS)
+    signature.require(results_agree, f"{rule}results must have the computation's element type")
 
 
-def _dimension(signature: Signature, name: str, rank: int) -> int:
+def _dimension(signature: Signature, name: str, rank: int, number: str) -> int:
     axis: int = signature.attributes[name]
-    signature.require(0 <= axis < rank, f"{name} must be in [0, {rank}), not {axis}")
+    signature.require(0 <= axis < rank, f"{number} {name} must be in [0, {rank}), not {axis}")
     return axis
 
 
-def _same_but(signature: Signature, operand: TensorType, result: TensorType, axes: set[int]) -> None:
+def _same_but(signature: Signature, operand: TensorType, result: TensorType, axes: set[int], number: str) -> None:
     """The result has the operand's rank, and its extents but along ``axes``."""
     kept = [(a, b) for k, (a, b) in enumerate(zip(operand.shape, result.shape, strict=False)) if k not in axes]
     fits = operand.ndim == result.ndim and all(same_extent(a, b) for a, b in kept)
-    signature.require(fits, f"the result must have the operand's extents but along {sorted(axes)}")
+    signature.require(fits, f"{number} the result must have the operand's extents but along {sorted(axes)}")
 
 
 def _require_same_dtypes(signature: Signature, results: Sequence[TensorType]) -> None:
     same = all(o.dtype == r.dtype for o, r in zip(signature.tensors, results, strict=True))
-    signature.require(same, "results must have the operands' element types")
+    signature.require(same, f"{_number(signature, ELEMENTS)}results must have the operands' element types")
 
 
 def infer_all_reduce(signature: Signature) -> Sequence[Type]:
@@ -150,11 +176,15 @@ def infer_reduce_scatter(signature: Signature) -> Sequence[Type]:
     _check_groups(signature)
     _check_channel(signature, least=1)
     (result,), operand = _results(signature, 1), signature.tensor(0)
-    axis = _dimension(signature, "scatter_dimension", operand.ndim)
-    _same_but(signature, operand, result, {axis})
-    whole, part = operand.shape[axis], result.shape[axis]
-    divides = DYNAMIC in (whole, part) or part == 0 or whole % part == 0
-    signature.require(divides, "(C8) the operand's extent must be a multiple of the result's")
+    axis = _dimension(signature, "scatter_dimension", operand.ndim, "(C2)")
+    _same_but(signature, operand, result, {axis}, "(C8)")
+    whole, part, count = operand.shape[axis], result.shape[axis], _group_size(signature)
+    fits = whole == DYNAMIC or whole % count == 0
+    signature.require(fits, f"(C1) a group of {count} must divide the operand's extent of {whole}")
+    divides = DYNAMIC in (whole, part) or (whole % (part * count) == 0 if part else whole == 0)
+    signature.require(
+        divides, f"(C8) the operand's extent must be a multiple of the result's, times {count} in a group"
+    )
     _check_computation(signature, [operand], [result])
     return [result]
 
@@ -165,11 +195,12 @@ def infer_all_gather(signature: Signature) -> Sequence[Type]:
     _check_channel(signature, least=0)
     results = _results(signature, len(signature.operands))
     for operand, result in zip(signature.tensors, results, strict=True):
-        axis = _dimension(signature, "all_gather_dim", operand.ndim)
-        _same_but(signature, operand, result, {axis})
-        part, whole = operand.shape[axis], result.shape[axis]
-        divides = DYNAMIC in (whole, part) or (whole % part == 0 if part else whole == 0)
-        signature.require(divides, "(C6) the result's extent must be a multiple of the operand's")
+        axis = _dimension(signature, "all_gather_dim", operand.ndim, "(C1)")
+        _same_but(signature, operand, result, {axis}, "(C6)")
+        part, whole, count = operand.shape[axis], result.shape[axis], _group_size(signature)
+        divides = DYNAMIC in (whole, part) or (whole % (part * count) == 0 if part else whole == 0)
+        rule = f"(C6) the result's extent must be a multiple of the operand's, times {count} in a group"
+        signature.require(divides, rule)
     _require_same_dtypes(signature, results)
     return results
 
@@ -182,18 +213,18 @@ def infer_all_to_all(signature: Signature) -> Sequence[Type]:
     signature.require(count > 0, "(C4) split_count must be positive")
     results = _results(signature, len(signature.operands))
     for operand, result in zip(signature.tensors, results, strict=True):
-        split = _dimension(signature, "split_dimension", operand.ndim)
-        joined = _dimension(signature, "concat_dimension", operand.ndim)
+        split = _dimension(signature, "split_dimension", operand.ndim, "(C1)")
+        joined = _dimension(signature, "concat_dimension", operand.ndim, "(C3)")
         extent = operand.shape[split]
         signature.require(extent == DYNAMIC or extent % count == 0, "(C2) split_count must divide the split dimension")
         shape = list(operand.shape)
         shape[split] = DYNAMIC if extent == DYNAMIC else extent // count
         shape[joined] = DYNAMIC if shape[joined] == DYNAMIC else shape[joined] * count
-        signature.require(same_shape(shape, result.shape), f"(C8) the result must have the shape {tuple(shape)}")
+        signature.require(same_shape(shape, result.shape), f"(C9) the result must have the shape {tuple(shape)}")
     _require_same_dtypes(signature, results)
     groups = signature.attributes["replica_groups"]
     fits = not isinstance(groups, np.ndarray) or groups.size == 0 or groups.shape[1] == count
-    signature.require(fits, f"replica_groups must be groups of {count} processes, the split_count")
+    signature.require(fits, f"(C8) replica_groups must be groups of {count} processes, the split_count")
     return results
 
 
@@ -212,7 +243,8 @@ def infer_unchanged(signature: Signature) -> Sequence[Type]:
     """Results are like the operands: (C3) of collective_broadcast, (C5) of collective_permute."""
     results = _results(signature, len(signature.operands))
     same = all(o == r for o, r in zip(signature.tensors, results, strict=True))
-    signature.require(same, "(C3) results must have the operands' types")
+    number = "(C5)" if signature.name == "collective_permute" else "(C3)"
+    signature.require(same, f"{number} results must have the operands' types")
     return results
 
 
@@ -270,8 +302,9 @@ def infer_receiving(signature: Signature) -> Sequence[Type]:
     """A token is taken, tensors and a token are given."""
     declared = list(signature.results or ())
     signature.require(list(signature.operands) == [TOKEN], "the operand must be a token")
-    signature.require(declared[-1:] == [TOKEN], "the last result must be a token")
-    signature.require(all(t != TOKEN for t in declared[:-1]), "only the last result is a token")
+    some, last = ("(C2) ", "(C3) ") if signature.name == "infeed" else ("(C3) ", "(C4) ")
+    signature.require(declared[-1:] == [TOKEN], f"{last}the last result must be a token")
+    signature.require(all(t != TOKEN for t in declared[:-1]), f"{some}only the last result is a token")
     return declared
 
 
