@@ -20,6 +20,9 @@ BLOCK = 4096
 LANES = 16
 """Partial results side by side within a block: two vector registers of 8, or one of 16."""
 
+SIDE_BY_SIDE = 64
+"""Results from which on NumPy rather computes all of them step by step than one after the other."""
+
 
 def reduce_in_order(ufunc: np.ufunc, array: np.ndarray) -> np.ndarray:
     """Return ``array`` reduced along its last axis, which has at least one element, in the specified order.
@@ -36,8 +39,10 @@ def reduce_in_order(ufunc: np.ufunc, array: np.ndarray) -> np.ndarray:
     >>> reduce_in_order(np.add, np.array([1e30, 1.0, -1e30], np.float32))  # lanes 0 and 2 meet before lane 1
     array(1., dtype=float32)
     """
-    array = np.ascontiguousarray(array)
     n = array.shape[-1]
+    if n <= BLOCK and _goes_by_rows(array):
+        return np.asarray(reduce_across_in_order(ufunc, np.moveaxis(array, -1, 0)))
+    array = np.ascontiguousarray(array)
     if n <= BLOCK:
         return _reduce_block(ufunc, array)
     whole = n - n % BLOCK
@@ -53,8 +58,15 @@ def reduce_in_order(ufunc: np.ufunc, array: np.ndarray) -> np.ndarray:
     return np.asarray(result)
 
 
+def _goes_by_rows(array: np.ndarray) -> bool:
+    """Return whether neighbours are of different results, or few of one: columns, windows, short rows."""
+    if array.size < SIDE_BY_SIDE * array.shape[-1] or array.ndim < 2:
+        return False
+    return array.shape[-1] <= LANES or abs(array.strides[-1]) >= abs(array.strides[-2])
+
+
 def reduce_across_in_order(ufunc: np.ufunc, array: np.ndarray) -> np.ndarray:
-    """Return ``(n, m)``, n from 1 to `BLOCK`, reduced along the first axis in the order of `reduce_in_order`.
+    """Return ``(n, ...)``, n from 1 to `BLOCK`, reduced along the first axis in the order of `reduce_in_order`.
 
     Rows are taken whole, which is faster than many short ones along memory.
 
@@ -64,15 +76,16 @@ def reduce_across_in_order(ufunc: np.ufunc, array: np.ndarray) -> np.ndarray:
     >>> bool(np.all(reduce_across_in_order(np.add, rows) == reduce_in_order(np.add, rows.T)))
     True
     """
-    lanes = array[:LANES].copy()
-    for start in range(LANES, array.shape[0], LANES):
-        rows = array[start : start + LANES]
-        ufunc(lanes[: len(rows)], rows, out=lanes[: len(rows)])
+    together = array[:LANES]
+    if len(array) > LANES:
+        together = together.copy()
+        for start in range(LANES, len(array), LANES):
+            rows = array[start : start + LANES]
+            ufunc(together[: len(rows)], rows, out=together[: len(rows)])
+    lanes = list(together)
     half = LANES // 2
     while half:
-        high = lanes[half : 2 * half]
-        ufunc(lanes[: len(high)], high, out=lanes[: len(high)])
-        lanes = lanes[:half]
+        lanes = [ufunc(low, lanes[k + half]) if k + half < len(lanes) else low for k, low in enumerate(lanes[:half])]
         half //= 2
     first: np.ndarray = lanes[0]
     return first

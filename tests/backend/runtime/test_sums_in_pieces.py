@@ -39,5 +39,11 @@ def test_same_bits_in_pieces(case, dtype, rng, monkeypatch):
 @pytest.mark.parametrize("ufunc", [np.add, np.multiply])
 @pytest.mark.parametrize("count", [1, 5, 8, 9, 16, 17, 31, 100, 4096])
 def test_the_order_across_is_the_order_along(ufunc, count, rng):
-    rows = rng.normal(size=(count, 3)).astype(np.float32)
-    np.testing.assert_array_equal(reduce_across_in_order(ufunc, rows), reduce_in_order(ufunc, rows.T))
+    rows = rng.normal(size=(count, 100)).astype(np.float32)
+    rows[:, 0] = -0.0
+    single = np.array([reduce_in_order(ufunc, row) for row in rows.T.copy()])
+    windows = np.lib.stride_tricks.sliding_window_view(rows[0], 2)
+    assert_same_bits(reduce_across_in_order(ufunc, rows), single)
+    assert_same_bits(reduce_in_order(ufunc, rows.T), single)
+    assert_same_bits(reduce_in_order(ufunc, rows.T.copy()), single)
+    assert_same_bits(reduce_in_order(ufunc, windows), ufunc(rows[0, :-1], rows[0, 1:]))
