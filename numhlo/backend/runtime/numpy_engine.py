@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
 
 from numhlo.backend.interim.lane_loops import LaneLoop, suits_lanes
 from numhlo.backend.interim.rounds import Rounds
@@ -20,6 +23,19 @@ from numhlo.backend.runtime.native_functions import native_callable
 from numhlo.backend.runtime.step_plans import OpsPlan, StepPlan, make_plan
 from numhlo.backend.runtime.step_table import StepTable
 from numhlo.lowering.ops.back_edges import current_hook
+
+LARGEST_BLOCK = (32 << 20) - (64 << 10)
+"""Bytes of the largest block, a little below 32 MB, that glibc learns from when it is freed."""
+
+
+@cache
+def keep_freed_memory() -> None:
+    """Let the C library keep the memory of freed arrays for the next ones, once in a process.
+
+    Every op makes an array. What goes back to the system comes again page by page, cleared, which takes longer than
+    most ops. glibc keeps twice the bytes of the largest block that the program ever freed: this frees one, untouched.
+    """
+    np.empty(LARGEST_BLOCK, np.uint8)
 
 
 class NumpyEngine:
@@ -37,6 +53,7 @@ class NumpyEngine:
     """
 
     def __init__(self, program: Program, table: StepTable) -> None:
+        keep_freed_memory()
         self.buffers = program.buffers
         self.groups = LaunchGroups(table)
         self.instructions, self.launches, self._loops = table.instructions, self.groups.launches, self.groups.loops
