@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from numhlo.compat.jax.arrays import immutably
 from numhlo.compat.jax.stages import LoweredStage, TracedStage
@@ -70,6 +71,9 @@ class JittedFunction:
         return repr(self._jitted)
 
 
+CHECKED: WeakKeyDictionary[Callable[..., Any], Callable[[dict[str, Any]], Any]] = WeakKeyDictionary()
+"""Functions that `checkify` made, which are compiled inside: what makes them with options of `jit`."""
+
 MEANINGLESS = frozenset(
     {"backend", "compiler_options", "device", "donate_argnames", "donate_argnums", "in_shardings", "out_shardings"}
 )
@@ -89,6 +93,8 @@ def jit(fun: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """
     if fun is None:
         return functools.partial(jit, **options)
+    if fun in CHECKED:
+        return CHECKED[fun](options)
     kept = {k: v for k, v in options.items() if k not in MEANINGLESS}
     return JittedFunction(compilation.jit(traced_immutably(fun), **kept))
 
