@@ -127,6 +127,17 @@ def filled_for_long(x, y):
     filled(x, 100_000)
 
 
+def loops_and_elements(x, y):
+    x[0, 0] += 1
+    filled(x, 20)
+    x[1, 1] += y[0, 0]
+    filled(x, 5000)
+
+
+def filled_until_interrupted(x, y):
+    filled(x, 100_000_000)
+
+
 def filled_while(x, y):
     def step(state):
         table, k = state
@@ -139,6 +150,7 @@ def filled_while(x, y):
 FUNCTIONS = [
     filled_soon,
     filled_for_long,
+    loops_and_elements,
     filled_while,
     polynomial,
     polynomial_returned,
@@ -216,6 +228,8 @@ IN_PLACE = {
     product_into: {0},
     rows_normalized: {1},
     filled_soon: {0},
+    filled_for_long: {0},
+    loops_and_elements: {0},
 }
 
 
@@ -226,7 +240,8 @@ def test_new_values_are_made_in_the_arguments_memory():
         assert program.overwritten == written, function.__name__
         own = {b.index: k for k, b in enumerate(program.buffers) if b.place.name == "ARGUMENT"}
         assert program.written == {k: own[k] for k in written}, function.__name__
-    for function in (old_value_returned, old_value_read_elsewhere, swapped, looped, filled_for_long, filled_while):
+    kept = (old_value_returned, old_value_read_elsewhere, swapped, looped, filled_until_interrupted, filled_while)
+    for function in kept:
         program = numhlo.jit(function).lower(X, Y).compile()._entry.program.executable.program
         assert program.written and not program.overwritten, function.__name__
 

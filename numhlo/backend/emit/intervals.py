@@ -45,6 +45,8 @@ class Intervals:
         self._below: dict[Value, list[Value]] = {}
         self._outside: dict[Value, Value] = {}
         self._rounds: dict[Op, int] = {}
+        self.never_looks = False
+        """Whether all loops whose rounds are known are so few that none looks whether the user wants to stop."""
         self._steps = 0
 
     def of(self, value: Value) -> Interval | None:

@@ -7,6 +7,7 @@ loops count the kernel's rounds down. `control_flow` writes the loops themselves
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -146,15 +147,15 @@ def unpolled_rounds(op: Op, intervals: Intervals) -> int:
         A while that ``intervals`` has entered.
     intervals : Intervals
     """
-    rounds = intervals.rounds_of(op) * rounds_inside(op.regions[1], intervals)
-    if rounds <= POLL_ROUNDS:
-        return int(rounds)
+    if goes_unpolled(op, intervals):
+        return int(min(intervals.rounds_of(op) * rounds_inside(op.regions[1], intervals), POLL_ROUNDS))
     return 0 if strips_of(op, intervals) is None else POLL_ROUNDS
 
 
 def goes_unpolled(op: Op, intervals: Intervals) -> bool:
     """Return whether a loop ends so soon that it needs no look at whether the user wants to stop."""
-    return intervals.rounds_of(op) * rounds_inside(op.regions[1], intervals) <= POLL_ROUNDS
+    rounds = intervals.rounds_of(op) * rounds_inside(op.regions[1], intervals)
+    return rounds <= POLL_ROUNDS or (intervals.never_looks and rounds < math.inf)
 
 
 def ends_soon(region: Region, intervals: Intervals) -> bool:

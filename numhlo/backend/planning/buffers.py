@@ -206,10 +206,11 @@ class RegionBuffers:
             self._pass_on_to_state(unit, last)
             for operand in map(self.layout.root, self._overwritable_operands(unit)):
                 made = self.layout.fusion.unit_of.get(operand.owner) if isinstance(operand.owner, Op) else None
-                if made is None or not _may_be_placed(made) or operand in self._wanted or last[operand] is not unit:
+                if made is None or operand in self._wanted or last[operand] is not unit:
                     continue
                 for value in wanted:
-                    if value.tensor == operand.tensor:
+                    in_place = _loops(made) and self.targets[self._wanted[value]].is_argument
+                    if value.tensor == operand.tensor and (_may_be_placed(made) or in_place):
                         self._wanted[operand] = self._wanted[value]
                         wanted.remove(value)
                         break

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from numhlo.backend.emit.intervals import Intervals
 from numhlo.backend.emit.loop_rounds import STOPPING, ends_soon
+from numhlo.backend.emit.loop_work import end_soon
 from numhlo.backend.planning import control_flow, mapped  # noqa: F401 - importing them fills the table of kernels
 from numhlo.backend.planning.buffers import Context
 from numhlo.backend.planning.expansion import expand
@@ -125,12 +126,14 @@ def plan(function: Function, *, donated: frozenset[int] = frozenset(), written: 
 
 
 def _ends_soon(region: Region) -> bool:
-    """Return whether all loops together seem to go round so few times that kernels don't look at the user's wishes."""
+    """Return whether all loops together seem to be done so soon that nobody need look at the wishes of the user."""
     if not has_loops(region):
         return True
     elsewhere = (a.body for op in region.walk() for a in op.attributes.values() if isinstance(a, Function))
     called = any(op.definition is CALL for op in region.walk())
-    return not called and not any(map(has_loops, elsewhere)) and ends_soon(region, Intervals())
+    if called or any(map(has_loops, elsewhere)):
+        return False
+    return ends_soon(region, Intervals()) or end_soon(region, Intervals())
 
 
 def _may_be_interrupted(program: Program) -> bool:
@@ -146,6 +149,7 @@ def _has_rounds(steps: Sequence[Step]) -> bool:
 
 def _planned(function: Function, donated: frozenset[int], written: Sequence[int], *, in_place: bool) -> Program:
     context = Context()
+    context.intervals.never_looks = in_place
     for value in function.body.arguments:
         context.extents.update((*value.tensor.shape, value.tensor.size))
     plan_subroutines(function, context)
