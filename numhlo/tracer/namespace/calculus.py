@@ -21,6 +21,7 @@ from numhlo.tracer.namespace.core import (
     implements,
     normalize_axes,
     normalize_axis,
+    require_casting,
     reshape_to,
     result_dtype,
     shape_of,
@@ -124,7 +125,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     Raises
     ------
     DTypeError
-        If ``ary`` is boolean.
+        If ``ary`` is boolean, or what is put at the ends of another kind.
 
     Examples
     --------
@@ -135,6 +136,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     flat = as_traced(reshape_to(array, (array.size,)))
     _refuse_booleans("ediff1d", flat)
     parts = [to_begin, diff(flat) if flat.size else flat, to_end]
+    require_casting("ediff1d", [asarray(p) for p in (to_begin, to_end) if p is not None], array.dtype, "same_kind")
     rows = [convert(asarray(p), array.dtype) for p in parts if p is not None]
     return concatenate([reshape_to(r, (r.size,)) for r in rows], 0)
 
@@ -189,7 +191,10 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
         raise ValueError("'edge_order' greater than 2 not supported")
     if array.dtype.kind in "biu":
         array = convert(array, np.float64)
-    found = [_gradient_along(array, h, place, edge_order) for h, place in zip(spacings, axes, strict=True)]
+    found = [
+        convert(_gradient_along(array, h, place, edge_order), array.dtype)  # coordinates may be wider
+        for h, place in zip(spacings, axes, strict=True)
+    ]
     return found[0] if len(axes) == 1 else tuple(found)
 
 

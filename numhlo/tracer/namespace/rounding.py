@@ -13,7 +13,7 @@ from numhlo.tracer.arguments import WEAK
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise as ufuncs
 from numhlo.tracer.namespace import weak_numbers
-from numhlo.tracer.namespace.core import asarray, convert, implements, shape_of
+from numhlo.tracer.namespace.core import asarray, convert, implements, result_dtype, shape_of
 from numhlo.tracer.namespace.elementwise import store
 from numhlo.tracer.namespace.index_items import as_traced, unshared
 from numhlo.tracer.namespace.ordering.searching import where
@@ -62,6 +62,8 @@ def clip(
         for bound, side in ((low, (ufuncs.maximum, ufuncs.less, -0.0)), (high, (ufuncs.minimum, ufuncs.greater, 0.0)))
         if bound is not None and bound is not NO_VALUE
     ]
+    if result.dtype.kind == "b":  # which have no room for either bound, and the bounds' own dtypes count together
+        result = as_traced(convert(result, result_dtype(result, *[bound for bound, *_ in sides])))
     are_numbers = len(sides) == 2 and not any(shape_of(bound) for bound, *_ in sides)
     for bound, limit, is_beyond, neutral in sides:
         is_traced = isinstance(bound, Tracer) and bound.concrete is None

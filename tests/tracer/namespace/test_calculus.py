@@ -67,6 +67,8 @@ CASES = [
         for m in ("full", "same", "valid")
     ],
     ("convolve ints", lambda np, i: (np.convolve(i, [1, 2]), np.convolve(i, [0.5])), I),
+    ("gradient of narrow", lambda np, v: np.gradient(v.astype("f4"), np.arange(len(v)) * 0.5), V),
+    ("ediff1d kinds", lambda np, v: np.ediff1d(v.astype("f4"), v[:1], 2), V),
     ("unwrap", lambda np, v: (np.unwrap(v * 3), np.unwrap(np.cumsum(v), period=2.0), np.unwrap(v * 4, discont=5)), V),
     (
         "unwrap ints",
@@ -126,6 +128,7 @@ def test_vectorize(rng):
         lambda np, x: np.convolve(x[0, :0], x[0]),
         lambda np, x: np.convolve(x[0], x[0], "most"),
         lambda np, x: np.cross(x, x),
+        lambda np, x: np.ediff1d(np.array([1, 2]), x[0, :1]),
     ],
 )
 def test_refused_as_by_numpy(fun):

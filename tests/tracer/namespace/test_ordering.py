@@ -115,6 +115,7 @@ def test_selection():
         ("select", lambda np, x: (np.select([x < 0, x > 2], [x, 10 * x], -1), np.select([x[0] < 0], [1])), X),
         ("piecewise", lambda np, x: (np.piecewise(x, [x < 0, x > 2], [lambda v: -v, 7.0, 1.0]), np.piecewise(x, [x > 1], [3.0])), X),
         ("clip", lambda np, x: (np.clip(x, -1, 1), np.clip(x, None, 1), np.clip(x, min=0), x.clip(0, 1), np.clip(x, -1, 1, out=x)), X),
+        ("clip truth", lambda np, x: (np.clip(x > 0, 0, x.astype("f2")), np.clip(x > 0, False, True), np.clip(x > 0, np.int8(0), 2)), X),
         ("clip ints", lambda np, x: (np.clip(x, 1, 3), np.clip(x, 0.5, None)), numpy.arange(5)),
         ("nan_to_num", lambda np, x: (np.nan_to_num(x), np.nan_to_num(x, nan=1, posinf=2, neginf=3)), numpy.array([numpy.nan, numpy.inf, -numpy.inf, 1.5])),
         ("nan_to_num complex", lambda np, z: np.nan_to_num(z), numpy.array([complex(numpy.nan, 1), complex(2, -numpy.inf)])),

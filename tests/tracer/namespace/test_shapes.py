@@ -314,6 +314,8 @@ BAD = {
     "roll": lambda np, x: np.roll(x, (1, 2, 3), (0, 1)),
     "compress beyond": lambda np, x: np.compress(numpy.ones(5, bool), x, 2),
     "insert": lambda np, x: np.insert(x, 99, 1.0),
+    "putmask": lambda np, x: np.putmask(x.astype("f4"), x > 1, x),
+    "place": lambda np, x: np.place(x.astype("i8"), x > 1, x[0]),
 }
 
 

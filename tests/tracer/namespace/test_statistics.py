@@ -178,6 +178,14 @@ def test_medians_beside_infinities(dtype, rng):
     check(lambda np, x: (np.nanmedian(x[:, :5], 0), np.median(x, 1)), x)
 
 
+@pytest.mark.parametrize("dtypes", [("f4", "f4"), ("f4", "f8"), ("f2", "i1"), ("i4", "f4"), ("i2", "i8")])
+def test_histograms_of_points_have_edges_of_one_dtype(dtypes):
+    x, y = (numpy.array([-1.0, 0.0, 2.0, 3.0, 1.0]).astype(dtype) for dtype in dtypes)
+    check(lambda np, x, y: np.histogram2d(x, y, 3), x, y)
+    check(lambda np, x, y: np.histogram2d(x, y, 3, [[-2, 2], [0, 1.5]]), x, y)
+    check(lambda np, x, y: np.histogramdd((x, y), [[-1, 0, 2], 2], [None, (0, 2)], weights=y), x, y)
+
+
 def test_counts_of_nothing():
     check(lambda np, k: (np.bincount(k, minlength=3), np.bincount(k, k * 0.5, 2)), numpy.zeros(0, numpy.int64))
 

@@ -17,6 +17,7 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DataDependentShapeError
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.core import (
+    ARRAYS,
     FUNCTIONS,
     as_arrays,
     asarray,
@@ -25,6 +26,7 @@ from numhlo.tracer.namespace.core import (
     implements,
     is_weak,
     normalize_axis,
+    require_casting,
     reshape_to,
     result_dtype,
     shape_of,
@@ -345,8 +347,15 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
     >>> array
     array([7, 2, 9])
     """
+    _require_safe("putmask", values, a)
     new = resize(convert(asarray(values), a.dtype), a.shape)
     store("putmask", new, a, asarray(mask, np.dtype(bool)))
+
+
+def _require_safe(name: str, values: Any, a: Tracer) -> None:
+    """Refuse arrays that lose something in the dtype of ``a``; numbers and lists of them adapt, as in NumPy."""
+    if isinstance(values, ARRAYS) and shape_of(values):
+        require_casting(name, [values], a.dtype, "safe")
 
 
 @writes(np.place)
@@ -373,6 +382,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     >>> place(np.array([1, 2, 3]), [True, False, True], [7, 8], inplace=False)
     Array([7, 2, 8])
     """
+    _require_safe("place", vals, arr)
     flags = asarray(mask, np.dtype(bool))
     values = convert(reshape_to(asarray(vals), (asarray(vals).size,)), arr.dtype)
     if values.size == 0:

@@ -308,7 +308,9 @@ def histogramdd(
     size = len(columns)
     each = list(bins) if isinstance(bins, Sequence) else [bins] * size
     ranges = [None] * size if range is None else list(range)
-    edges = [as_traced(histogram_bin_edges(c, e, r)) for c, e, r in zip(columns, each, ranges, strict=True)]
+    common = result_dtype(*columns)
+    columns = [as_traced(convert(c, common)) for c in columns]
+    edges = [_edges_along(c, e, r) for c, e, r in zip(columns, each, ranges, strict=True)]
     shape = tuple(e.shape[0] - 1 for e in edges)
     flat = full_of(0, columns[0].shape, np.int64)
     outside = full_of(False, columns[0].shape, np.bool_)
@@ -320,6 +322,13 @@ def histogramdd(
     total = int(np.prod(shape, dtype=np.int64))
     counts = reshape_to(_counted(as_traced(b.select(outside, -1, flat)), values, total), shape)
     return (_density(counts, edges) if density else counts), list(edges)
+
+
+def _edges_along(column: Tracer, bins: Any, limits: Any) -> Tracer:
+    """Return a dimension's edges: those between numbers are of float64 there, whatever the points are."""
+    if limits is not None and not shape_of(asarray(bins)):
+        column = as_traced(convert(column, np.float64))
+    return as_traced(histogram_bin_edges(column, bins, limits))
 
 
 builtin_range = range
