@@ -22,7 +22,7 @@ from numhlo.tracer.arguments import WEAK
 from numhlo.tracer.array import Array
 from numhlo.tracer.bind import new_trace
 from numhlo.tracer.located_errors import naming_the_line
-from numhlo.tracer.namespace.core import asarray, shape_of
+from numhlo.tracer.namespace.core import FLOAT0, asarray, shape_of
 from numhlo.tracer.namespace.index_items import unshared
 from numhlo.tracer.trace import Trace, Tracer, current_trace
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_map
@@ -145,5 +145,7 @@ def _own(x: Any) -> Any:
 
 
 def _take_out(trace: Trace, x: Any) -> Any:
+    if getattr(x, "dtype", None) == FLOAT0:
+        return x
     value = trace.known[trace.read(asarray(x))]
     return np.array(value).view(Array)

@@ -197,7 +197,8 @@ def test_messages():
     )
     assert refusal(lambda np, x, y: lax.mul(x, y), F, F[0], kind=ShapeError) == (
         "lax.mul: operands float64[2,3], float64[3] differ in shape\n  at test_lax.py\n"
-        "  functions of lax broadcast scalars only; use lax.broadcast_in_dim, or numhlo.numpy"
+        "  functions of lax broadcast scalars and extents of 1 only, and add no dimensions;"
+        " use lax.broadcast_in_dim, or numhlo.numpy"
     )
     assert refusal(lambda np, x: lax.nextafter(x, x), I, kind=DTypeError) == (
         "lax.nextafter of int64[2,3]\n  at test_lax.py\n  it takes floats; convert it with lax.convert_element_type"

@@ -73,10 +73,10 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str, str]] = [
         "argnums counts positional arguments, and keyword arguments are taken for constants; pass the argument by",
     ),
     (
-        lambda: numhlo.jacrev(lambda x: x)(1j),
+        lambda: numhlo.jacfwd(lambda x: x)(1j),
         TypeError,
-        "jacrev of a complex argument needs holomorphic=True",
-        "only where it is holomorphic; pass holomorphic=True to jacrev, or take real and imaginary part for arguments",
+        "jacfwd of a complex argument needs holomorphic=True",
+        "only where it is holomorphic; pass holomorphic=True to jacfwd, or take real and imaginary part for arguments",
     ),
     (
         lambda: jvp(lambda x: x["a"], ({"a": X},), ({"b": X},)),

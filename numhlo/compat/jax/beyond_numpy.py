@@ -13,6 +13,8 @@ import numpy as np
 
 import numhlo.numpy
 from numhlo.compat.jax.arrays import frozen, immutably
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import ShapeError
 
 PRODUCTS = (
     "convolve", "correlate", "dot", "einsum", "inner", "matmul", "matvec", "tensordot", "vdot", "vecdot", "vecmat",
@@ -130,6 +132,12 @@ def take_along_axis(
         low, extent = 0, array.shape[axis]
         inside = numhlo.numpy.clip(places, low, extent - 1) if mode == "clip" else places % extent
         return numhlo.numpy.take_along_axis(array, inside if mode in ("clip", "wrap") else places, axis)
+    if places.ndim != array.ndim:
+        raise ShapeError(
+            f"take_along_axis: indices have {places.ndim} dimensions and the array {array.ndim}",
+            where=capture_location(),
+            fix="give indices as many dimensions as the array",
+        )
     axis %= array.ndim
     lines = [np.arange(n).reshape((-1, *(1,) * (array.ndim - 1 - k))) for k, n in enumerate(array.shape)]
     return _read(array, tuple(places if k == axis else line for k, line in enumerate(lines)), fill_value)

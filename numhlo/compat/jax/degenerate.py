@@ -27,14 +27,16 @@ def seen_without_refusals(module: ModuleType, namespace: dict[str, Any]) -> Call
     def find(name: str) -> Any:
         value = seen_as_jax(module, name)
         if callable(value) and not isinstance(value, type):
-            value = _without_refusals(value)
+            value = without_refusals(value)
         namespace[name] = value
         return value
 
     return find
 
 
-def _without_refusals(function: Callable[..., Any]) -> Callable[..., Any]:
+def without_refusals(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that is compiled for matrices that NumPy's refuses; what is no matrix is refused again."""
+
     @functools.wraps(function)
     def public(*args: Any, **kwargs: Any) -> Any:
         try:

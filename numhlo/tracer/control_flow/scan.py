@@ -237,10 +237,11 @@ def _scan_in_python(
 
 def _scan_nothing(f: Callable[[Any, Any], Any], carry: Any, leaves: Sequence[Any], tree: PyTreeDef) -> tuple[Any, Any]:
     """Return an empty scan's results: the body runs once on zeros, to see what it would stack."""
+    tracing = current_trace() is not None
     zeros = tree_unflatten(tree, [np.zeros(x.shape[1:], x.dtype) for x in leaves])
-    _, y = _require_pair(f(copy_arrays(carry), zeros))
-    empty = tree_map(lambda leaf: np.empty((0, *np.shape(leaf)), np.asarray(leaf).dtype).view(Array), y)
-    return as_results(carry), empty
+    _, y = _require_pair(f(carry if tracing else copy_arrays(carry), zeros))
+    empty = tree_map(lambda leaf: np.empty((0, *shape_of(leaf)), asarray(leaf).dtype).view(Array), y)
+    return (carry if tracing else as_results(carry)), empty
 
 
 def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0) -> Any:

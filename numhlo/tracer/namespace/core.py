@@ -244,6 +244,10 @@ def as_dtype(dtype: Any, default: Any = np.float64) -> np.dtype:
     return wanted
 
 
+FLOAT0 = np.dtype([("float0", "V")])
+"""JAX's dtype of tangents and cotangents of integers, which have none: its arrays hold nothing. Traced, bools."""
+
+
 def asarray(x: Any, dtype: np.dtype | None = None) -> Any:
     """Return ``x`` as a traced or concrete array of ``dtype`` (its own where None); lists may hold traced arrays."""
     if isinstance(x, Tracer):
@@ -262,7 +266,9 @@ def asarray(x: Any, dtype: np.dtype | None = None) -> Any:
         rows = [expand(convert(p, common), 0) for p in parts]
         return bind1(layout.CONCATENATE, *rows, attributes={"dimension": 0})
     array = np.asarray(x, dtype)
-    return array if array.dtype in TRACEABLE else array.astype(as_dtype(array.dtype))
+    if array.dtype in TRACEABLE:
+        return array
+    return np.zeros(array.shape, bool) if array.dtype == FLOAT0 else array.astype(as_dtype(array.dtype))
 
 
 def contains_tracer(x: Any) -> bool:

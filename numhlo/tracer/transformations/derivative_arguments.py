@@ -13,16 +13,19 @@ import numpy as np
 from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError
 from numhlo.tracer.differentiation.table import Dual, is_differentiable
-from numhlo.tracer.namespace.core import asarray, convert, full_of, shape_of
+from numhlo.tracer.namespace.core import FLOAT0, asarray, convert, full_of, shape_of
+from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_leaves
-
-FLOAT0 = np.dtype([("float0", "V")])
-"""JAX's dtype of tangents and cotangents of integers, which have none: its arrays hold nothing."""
 
 
 def is_float0(leaf: Any) -> bool:
     """Return whether a tangent or cotangent says that there is none."""
     return getattr(leaf, "dtype", None) == FLOAT0
+
+
+def no_slope(shape: tuple[int, ...]) -> np.ndarray:
+    """Return what stands for the derivative by integers: zeros, or under JAX's rules what holds nothing."""
+    return np.zeros(shape, FLOAT0 if are_arrays_immutable() else np.float64)
 
 
 def require_inexact(leaves: Sequence[Any], name: str, holomorphic: bool = False, allow_int: bool = False) -> None:
@@ -43,7 +46,7 @@ def require_inexact(leaves: Sequence[Any], name: str, holomorphic: bool = False,
                 why="a holomorphic function's derivative is by a complex number",
                 fix="convert it (x.astype(complex)), or leave out holomorphic=True",
             )
-        if dtype.kind == "c" and not holomorphic and name.startswith("jac"):
+        if dtype.kind == "c" and not holomorphic and name == "jacfwd":
             raise DTypeError(
                 f"{name} of a complex argument needs holomorphic=True",
                 where=capture_location(),

@@ -10,8 +10,6 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 import numhlo.tracer.differentiation.families  # noqa: F401 - ops get their rules
 from numhlo.lowering.ir import Function, TensorType, Value, capture_location
 from numhlo.lowering.ir.errors import ArgumentError
@@ -30,6 +28,7 @@ from numhlo.tracer.differentiation.table import (
 from numhlo.tracer.namespace.core import asarray, full_of, shape_of
 from numhlo.tracer.plain_python.plain_numpy import run_traced
 from numhlo.tracer.replay import replay_body
+from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.staging import Staged, ends_its_blocks, stage_leaves, transformation
 from numhlo.tracer.trace import Trace, Tracer, current_trace
 from numhlo.tracer.transformations.derivative_arguments import (
@@ -37,6 +36,7 @@ from numhlo.tracer.transformations.derivative_arguments import (
     chosen_places,
     dual_of,
     is_float0,
+    no_slope,
     require_inexact,
     require_pair,
     require_scalar_result,
@@ -87,7 +87,16 @@ def apply_linear(linear: LinearMap, tangents: Sequence[Any], values: Sequence[Va
     """Return the tangents of all results (``values`` gives their types)."""
     found = replay_body(linear.function.body, [*tangents, *linear.residuals], {})
     by_output = dict(zip(linear.outputs, found, strict=True))
-    return [instantiate(by_output.get(k), v) for k, v in enumerate(values)]
+    return _tangents([by_output.get(k) for k in range(len(values))], values)
+
+
+def _tangents(found: Sequence[Any], values: Sequence[Value]) -> list[Any]:
+    """Return tangents of results, zeros where there are none; under JAX's rules integers have what holds nothing."""
+    rules = are_arrays_immutable()
+    return [
+        no_slope(v.tensor.shape) if rules and not is_differentiable(v.tensor.dtype) else instantiate(t, v)
+        for t, v in zip(found, values, strict=True)
+    ]
 
 
 def apply_transposed(linear: LinearMap, cotangents: Sequence[Any], count: int, totals: Sequence[Any] = ()) -> list[Any]:
@@ -180,11 +189,11 @@ def _pull_back_scalar(
     value = require_scalar_result(pair[0], holomorphic)
     cotangents: list[Any] = [full_of(1, (), value.dtype)] + [None] * (len(results) - 1)
     gradients = iter(apply_transposed(linear, cotangents, sum(active)))
-    return pair[0], pair[1], [next(gradients) if a else _zero_for(x) for x, a in zip(leaves, active, strict=False)]
-
-
-def _zero_for(x: Any) -> Any:
-    return full_of(0, shape_of(x), np.float64)
+    return (
+        pair[0],
+        pair[1],
+        [next(gradients) if a else no_slope(shape_of(x)) for x, a in zip(leaves, active, strict=False)],
+    )
 
 
 def grad(
@@ -281,9 +290,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
         values = staged.function.body.returns
         outputs = tree_unflatten(staged.out_tree, [d.primal for d in results])
         outputs = require_pair(outputs, "jvp") if has_aux else outputs
-        moved = tree_unflatten(
-            staged.out_tree, [instantiate(d.tangent, v) for d, v in zip(results, values, strict=True)]
-        )
+        moved = tree_unflatten(staged.out_tree, _tangents([d.tangent for d in results], values))
         if has_aux:
             return finish((outputs[0], moved[0], outputs[1]))
         return finish((outputs, moved))
@@ -292,9 +299,9 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
 def _linearized(fun: Callable[..., Any], primals: Sequence[Any], has_aux: bool) -> tuple[Any, ...]:
     """Return results, auxiliary results, linear map, the structures around it, and the results' types."""
     leaves, tree = tree_flatten(tuple(primals))
-    require_inexact(leaves, "vjp")
+    require_inexact(leaves, "vjp", allow_int=are_arrays_immutable())
     staged = _stage(fun, leaves, tree)
-    active = [True] * len(leaves) + [False] * len(staged.captures)
+    active = [is_differentiable(asarray(x).dtype) for x in leaves] + [False] * len(staged.captures)
     results, linear = linearize_function(staged.function, [*map(asarray, leaves), *staged.captures], active)
     return results, linear, tree, staged
 
@@ -333,7 +340,12 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     require_callable(fun, "vjp: fun")
     with transformation() as finish:
         results, linear, tree, staged = _linearized(fun, primals, has_aux)
-        count = tree.num_leaves
+        fixed = {
+            k: no_slope(shape_of(x))
+            for k, x in enumerate(tree_leaves(primals))
+            if not is_differentiable(asarray(x).dtype)
+        }
+        count = tree.num_leaves - len(fixed)
         outputs = finish(tree_unflatten(staged.out_tree, results))
         outputs = require_pair(outputs, "vjp") if has_aux else outputs
         residuals = finish(linear.residuals)
@@ -346,7 +358,8 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
             arrays: list[Any] = [*arrays_like(out_tree, types, cotangents, "vjp: a cotangent", "results")]
             arrays += [None] * (len(types) - len(arrays))
             kept = linear._replace(residuals=residuals)
-            return done(tree_unflatten(tree, apply_transposed(kept, arrays, count)))
+            found = iter(apply_transposed(kept, arrays, count))
+            return done(tree_unflatten(tree, [fixed[k] if k in fixed else next(found) for k in range(tree.num_leaves)]))
 
     back = Partial(pull, residuals)
     return (outputs[0], back, outputs[1]) if has_aux else (outputs, back)
@@ -390,7 +403,8 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[...
     @ends_its_blocks
     def push(residuals: list[Any], *tangents: Any) -> Any:
         with transformation() as done:
-            arrays = arrays_like(tree, types, tangents, "linearize: a tangent", "arguments")
+            given = arrays_like(tree, types, tangents, "linearize: a tangent", "arguments")
+            arrays = [x for x, t in zip(given, types, strict=True) if is_differentiable(t.dtype)]
             kept = linear._replace(residuals=residuals)
             return done(tree_unflatten(staged.out_tree, apply_linear(kept, arrays, values)))
 

@@ -12,11 +12,12 @@ import numhlo.tracer.differentiation.families  # noqa: F401 - ops get their rule
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DTypeError
 from numhlo.tracer.callable_arguments import require_callable
-from numhlo.tracer.namespace.core import asarray, reshape_to, shape_of
+from numhlo.tracer.differentiation.table import is_differentiable
+from numhlo.tracer.namespace.core import asarray, full_of, reshape_to, shape_of
 from numhlo.tracer.namespace.creation.diagonals import eye
 from numhlo.tracer.plain_python.plain_numpy import run_traced
 from numhlo.tracer.staging import ends_its_blocks, transformation
-from numhlo.tracer.transformations.derivative_arguments import chosen_places, require_inexact
+from numhlo.tracer.transformations.derivative_arguments import chosen_places, is_float0, require_inexact
 from numhlo.tracer.transformations.differentiating import jvp, vjp
 from numhlo.tracer.transformations.vectorizing import vmap
 from numhlo.tracer.trees.pytrees import tree_flatten, tree_leaves, tree_map, tree_structure, tree_unflatten
@@ -77,7 +78,7 @@ def jacfwd(
            [0., 4.]])
     """
     require_callable(fun, "jacfwd: fun")
-    return _jacobian(fun, argnums, has_aux, holomorphic, forward=True)
+    return _jacobian(fun, argnums, has_aux, holomorphic, allow_int=False, forward=True)
 
 
 def jacrev(
@@ -94,7 +95,7 @@ def jacrev(
     fun, argnums, has_aux, holomorphic : optional
         As those of `jacfwd`.
     allow_int : bool, optional
-        Let integer arguments pass.
+        Let integer arguments pass; there are no slopes by them, but zeros.
 
     Returns
     -------
@@ -113,14 +114,20 @@ def jacrev(
            [0., 4.]])
     """
     require_callable(fun, "jacrev: fun")
-    return _jacobian(fun, argnums, has_aux, holomorphic, forward=False)
+    return _jacobian(fun, argnums, has_aux, holomorphic, allow_int, forward=False)
 
 
 jacobian = jacrev
 
 
 def _jacobian(
-    fun: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool, holomorphic: bool, forward: bool
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int],
+    has_aux: bool,
+    holomorphic: bool,
+    allow_int: bool,
+    *,
+    forward: bool,
 ) -> Callable[..., Any]:
     @functools.wraps(fun)
     @ends_its_blocks
@@ -128,7 +135,7 @@ def _jacobian(
         places = chosen_places(argnums, len(args))
         chosen = tuple(args[k] for k in places)
         leaves, tree = tree_flatten(chosen)
-        require_inexact(leaves, "jacfwd" if forward else "jacrev", holomorphic)
+        require_inexact(leaves, "jacfwd" if forward else "jacrev", holomorphic, allow_int)
 
         @functools.wraps(fun)
         def of_leaves(*values: Any) -> Any:
@@ -169,7 +176,9 @@ def _columns(fun: Callable[..., Any], leaves: Sequence[Any], has_aux: bool) -> t
 
     def push(*tangents: Any) -> Any:
         pushed = jvp(fun, arrays, tangents, has_aux)
-        return (pushed[0], pushed[2] if has_aux else None), tree_leaves(pushed[1])
+        columns = zip(tree_leaves(pushed[0]), tree_leaves(pushed[1]), strict=True)
+        moved = [full_of(0, shape_of(y), y.dtype) if is_float0(t) else t for y, t in columns]
+        return (pushed[0], pushed[2] if has_aux else None), moved
 
     basis = _basis(leaves)
     primals, columns = vmap(push, out_axes=(0, -1))(*basis)
@@ -182,15 +191,26 @@ def _columns(fun: Callable[..., Any], leaves: Sequence[Any], has_aux: bool) -> t
 
 
 def _rows(fun: Callable[..., Any], leaves: Sequence[Any], has_aux: bool) -> tuple[Any, Any, list[list[Any]]]:
+    """Pull all unit vectors back at once; integers have no slopes, and are constants."""
     arrays = [asarray(x) for x in leaves]
+    moving = [k for k, x in enumerate(arrays) if is_differentiable(x.dtype)]
+
+    def of_moving(*values: Any) -> Any:
+        given = dict(zip(moving, values, strict=True))
+        return fun(*[given.get(k, x) for k, x in enumerate(arrays)])
+
     if has_aux:
-        outputs, pull, aux = vjp(fun, *arrays, has_aux=True)
+        outputs, pull, aux = vjp(of_moving, *[arrays[k] for k in moving], has_aux=True)
     else:
-        (outputs, pull), aux = vjp(fun, *arrays), None
+        (outputs, pull), aux = vjp(of_moving, *[arrays[k] for k in moving]), None
     out_leaves, out_tree = tree_flatten(outputs)
     rows = vmap(lambda *c: pull(tree_unflatten(out_tree, c)))(*_basis(out_leaves))
-    cut = [_split_columns(r, out_leaves, 0) for r in rows]
-    return outputs, aux, [[cut[k][j] for k in range(len(leaves))] for j in range(len(out_leaves))]
+    cut = {k: _split_columns(r, out_leaves, 0) for k, r in zip(moving, rows, strict=True)}
+    blocks = [
+        [cut[k][j] if k in cut else np.zeros((*shape_of(y), *shape_of(x)), x.dtype) for k, x in enumerate(arrays)]
+        for j, y in enumerate(out_leaves)
+    ]
+    return outputs, aux, blocks
 
 
 def hessian(

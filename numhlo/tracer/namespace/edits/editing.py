@@ -39,7 +39,7 @@ from numhlo.tracer.namespace.lax.joining import slice_in_dim
 from numhlo.tracer.namespace.shapes.axis_order import moveaxis
 from numhlo.tracer.namespace.shapes.joining import concatenate_arrays
 from numhlo.tracer.namespace.shapes.manipulation import shape_tuple
-from numhlo.tracer.semantics import are_arrays_immutable, refuse_write
+from numhlo.tracer.semantics import are_arrays_immutable, immutable_arrays, refuse_write
 from numhlo.tracer.trace import Tracer, current_trace
 
 __all__ = [
@@ -281,7 +281,8 @@ def writes(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Calla
                 target = new_array(asarray(array))
             elif not isinstance(array, Tracer):
                 store(function.__name__, asarray(0), array)
-            result = run(target, *rest, **kwargs)
+            with immutable_arrays(False):
+                result = run(target, *rest, **kwargs)
             return result if inplace else as_arrays(target)
 
         option = inspect.Parameter("inplace", inspect.Parameter.KEYWORD_ONLY, default=True)

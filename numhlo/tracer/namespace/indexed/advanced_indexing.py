@@ -178,7 +178,18 @@ def scatter_points(x: Tracer, items: Sequence[Any], value: Any, kind: str) -> No
     plan = PointPlan(x, items)
     updates = convert(asarray(value), x.dtype)
     updates = broadcast_to_shape(items_of.strip_leading(updates, len(plan.final_shape)), plan.final_shape)
-    updates = reshape_to(updates, plan.result_shape)
+    _scatter(plan, reshape_to(updates, plan.result_shape), combiner_region(kind, x.dtype))
+
+
+def scatter_function(x: Tracer, items: Sequence[Any], function: Callable[[Any], Any]) -> None:
+    """Replace the elements at an advanced index by a function of them, once for each repetition of the index."""
+    plan = PointPlan(x, items)
+    scalar = TensorType((), x.dtype)
+    body = trace_region(lambda old, _: [convert(asarray(function(old)), x.dtype)], [scalar, scalar])
+    _scatter(plan, full_of(0, plan.result_shape, x.dtype), body)
+
+
+def _scatter(plan: PointPlan, updates: Any, body: Region) -> None:
     if 0 in plan.result_shape:
         return
     numbers = ScatterDimensionNumbers(
@@ -193,7 +204,7 @@ def scatter_points(x: Tracer, items: Sequence[Any], value: Any, kind: str) -> No
         plan.starts,
         updates,
         attributes={"scatter_dimension_numbers": numbers},
-        regions=[combiner_region(kind, x.dtype)],
+        regions=[body],
     )
     plan.base.assign(result)
 

@@ -11,15 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from numhlo.lowering.ir import capture_location, tensor_type_of
-from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.lowering.ir import tensor_type_of
 from numhlo.lowering.ir.scoped_values import with_own_bindings
 from numhlo.tracer.array import Array
 from numhlo.tracer.bind import new_trace
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.building import select
-from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, full_of, reshape_to
-from numhlo.tracer.namespace.elementwise import add, divide, maximum, minimum, multiply, negative, power, subtract
+from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, full_of, reshape_to, shape_of
+from numhlo.tracer.namespace.elementwise import add, divide, less, maximum, minimum, multiply, negative, power, subtract
 from numhlo.tracer.namespace.index_items import (
     NewAxis,
     Points,
@@ -34,10 +33,14 @@ from numhlo.tracer.namespace.indexed import advanced_indexing as advanced
 from numhlo.tracer.namespace.indexed.indexing import get_item, is_traced_mask, masked_values, set_item, unsized_part
 from numhlo.tracer.namespace.indexed.selected import Selected
 from numhlo.tracer.namespace.indexed.traced_slices import write_part
+from numhlo.tracer.namespace.lax.arguments import GatherScatterMode
+from numhlo.tracer.namespace.ordering.searching import where
 from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.trace import Tracer, current_trace
+from numhlo.tracer.trees.pytrees import tree_map
 
-MODES = (None, "promise_in_bounds", "clip", "drop", "fill")
+HINTS = {"indices_are_sorted", "unique_indices", "out_sharding", "wrap_negative_indices"}
+"""Options that all methods of `AtIndex` take. The first three mean nothing for results."""
 OPERATIONS: dict[str, Callable[..., Any]] = {
     "add": add,
     "subtract": subtract,
@@ -47,6 +50,12 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "divide": divide,
     "power": power,
 }
+
+
+APPLY = "apply"
+"""The kind of update whose value is a function of the elements; of indices that may repeat it is APPLY_AGAIN."""
+
+APPLY_AGAIN = "apply again"
 
 
 class Rules(NamedTuple):
@@ -88,59 +97,93 @@ class At:
 class AtIndex:
     """``x.at[index]``: what to do there. Duplicate indices accumulate; ``mode`` says what happens out of bounds.
 
-    Modes are ``"clip"``, ``"drop"`` (for writing), ``"fill"`` (for reading) and ``"promise_in_bounds"``. By default
-    constant indices out of bounds raise; traced ones, and all under JAX's rules, are dropped when written and clipped
-    when read.
+    Modes are ``"clip"``, ``"drop"`` or ``"fill"`` (writes nothing, reads ``fill_value``) and ``"promise_in_bounds"``,
+    or a `GatherScatterMode`. By default constant indices out of bounds raise; traced ones, and all under JAX's rules,
+    are dropped when written and clipped when read. With ``wrap_negative_indices=False`` negative ones are out of
+    bounds.
     """
 
     def __init__(self, array: Any, index: Any, rules: Rules) -> None:
         self.array, self.index, self._rules = array, index, rules
 
-    def _update(self, value: Any, kind: str, mode: str | None) -> Any:
-        mode = mode or self._rules.update_mode or ("drop" if are_arrays_immutable() else None)
-        return self._rules.finish(_update(self.array, self.index, value, kind, mode))
+    def _update(self, value: Any, kind: str, mode: Any, hints: dict[str, Any]) -> Any:
+        chosen = _word_of(mode) or self._rules.update_mode or ("drop" if are_arrays_immutable() else None)
+        index = self._index(hints, "clip" if chosen == "clip" else "drop")
+        return self._rules.finish(_update(self.array, index, value, kind, "drop" if chosen == "fill" else chosen))
 
-    def get(self, *, mode: str | None = None, fill_value: Any = None, **hints: bool) -> Any:
+    def _index(self, hints: dict[str, Any], mode: str | None) -> Any:
+        unknown = sorted(set(hints) - HINTS)
+        if unknown:
+            raise TypeError(f".at[...] got an unexpected keyword argument {unknown[0]!r}")
+        if hints.get("wrap_negative_indices", True):
+            return self.index
+        return tree_map(lambda i: _not_wrapped(i, mode), self.index, is_leaf=lambda i: isinstance(i, slice | list))
+
+    def get(self, *, mode: Any = None, fill_value: Any = None, **hints: Any) -> Any:
         """Return ``x[index]``; ``mode="fill"`` gives ``fill_value`` out of bounds."""
-        return self._rules.finish(_get(self.array, self.index, mode or self._rules.read_mode, fill_value))
+        chosen = _word_of(mode) or self._rules.read_mode
+        chosen = "fill" if chosen == "drop" else chosen
+        return self._rules.finish(_get(self.array, self._index(hints, chosen), chosen, fill_value))
 
-    def set(self, value: Any, *, mode: str | None = None, **hints: bool) -> Any:
+    def set(self, value: Any, *, mode: Any = None, **hints: Any) -> Any:
         """Return ``x`` with ``x[index] = value``."""
-        return self._update(value, "set", mode)
+        return self._update(value, "set", mode, hints)
 
-    def add(self, value: Any, *, mode: str | None = None, **hints: bool) -> Any:
+    def add(self, value: Any, *, mode: Any = None, **hints: Any) -> Any:
         """Return ``x`` with ``value`` added at ``index``."""
-        return self._update(value, "add", mode)
+        return self._update(value, "add", mode, hints)
 
-    def subtract(self, value: Any, *, mode: str | None = None, **hints: bool) -> Any:
+    def subtract(self, value: Any, *, mode: Any = None, **hints: Any) -> Any:
         """Return ``x`` with ``value`` subtracted at ``index``."""
-        return self._update(value, "subtract", mode)
+        return self._update(value, "subtract", mode, hints)
 
-    def multiply(self, value: Any, *, mode: str | None = None, **hints: bool) -> Any:
+    def multiply(self, value: Any, *, mode: Any = None, **hints: Any) -> Any:
         """Return ``x`` multiplied by ``value`` at ``index``."""
-        return self._update(value, "multiply", mode)
+        return self._update(value, "multiply", mode, hints)
 
     mul = multiply
 
-    def divide(self, value: Any, *, mode: str | None = None, **hints: bool) -> Any:
-        """Return ``x`` divided by ``value`` at ``index``."""
-        return self._update(value, "divide", mode)
+    def divide(self, value: Any, *, mode: Any = None, **hints: Any) -> Any:
+        """Return ``x`` divided by ``value`` at ``index``; integers become floats."""
+        return self._update(value, "divide", mode, hints)
 
-    def power(self, value: Any, *, mode: str | None = None, **hints: bool) -> Any:
+    def power(self, value: Any, *, mode: Any = None, **hints: Any) -> Any:
         """Return ``x`` raised to ``value`` at ``index``."""
-        return self._update(value, "power", mode)
+        return self._update(value, "power", mode, hints)
 
-    def min(self, value: Any, *, mode: str | None = None, **hints: bool) -> Any:
+    def min(self, value: Any, *, mode: Any = None, **hints: Any) -> Any:
         """Return the minimum of ``x`` and ``value`` at ``index``."""
-        return self._update(value, "minimum", mode)
+        return self._update(value, "minimum", mode, hints)
 
-    def max(self, value: Any, *, mode: str | None = None, **hints: bool) -> Any:
+    def max(self, value: Any, *, mode: Any = None, **hints: Any) -> Any:
         """Return the maximum of ``x`` and ``value`` at ``index``."""
-        return self._update(value, "maximum", mode)
+        return self._update(value, "maximum", mode, hints)
 
-    def apply(self, function: Any, *, mode: str | None = None, **hints: bool) -> Any:
-        """Return ``x`` with ``function`` applied to the elements at ``index``."""
-        return self.set(function(self.get(mode="clip" if mode == "drop" else mode)), mode=mode)
+    def apply(self, function: Any, *, mode: Any = None, **hints: Any) -> Any:
+        """Return ``x`` with ``function`` applied to the elements at ``index``, once for each repetition.
+
+        That has derivatives where it is known while tracing that no index repeats, or ``unique_indices=True`` says so.
+        """
+        return self._update(function, APPLY if hints.get("unique_indices") else APPLY_AGAIN, mode, hints)
+
+
+def _word_of(mode: Any) -> str | None:
+    """Return the word for a mode, None for what a call leaves open."""
+    if mode is None:
+        return None
+    chosen = GatherScatterMode.of(mode)
+    return "drop" if chosen is GatherScatterMode.FILL_OR_DROP else chosen.name.lower()
+
+
+def _not_wrapped(index: Any, mode: str | None) -> Any:
+    """Return an index with negative numbers out of bounds: before the first element if clipped, else past the last."""
+    if index is None or index is Ellipsis or isinstance(index, slice | bool):
+        return index
+    array = asarray(index)
+    if array.dtype.kind != "i":
+        return index
+    outside = full_of(0 if mode == "clip" else np.iinfo(array.dtype).max, shape_of(array), array.dtype)
+    return where(less(array, 0), outside, array)
 
 
 def _run(function: Callable[[Tracer], Any], x: Any) -> Any:
@@ -157,10 +200,6 @@ def _run_now(function: Callable[[Tracer], Any], array: np.ndarray) -> Any:
 
 
 def _items(index: Any, shape: tuple[int, ...], mode: str | None) -> list[Any]:
-    if mode not in MODES:
-        raise ArgumentError(
-            f".at[...] with mode={mode!r}", where=capture_location(), fix="use promise_in_bounds, clip, drop or fill"
-        )
     items = normalize_index(index, shape, checked=mode in (None, "promise_in_bounds"))
     if mode != "clip":
         return items
@@ -170,9 +209,9 @@ def _items(index: Any, shape: tuple[int, ...], mode: str | None) -> list[Any]:
 
 def _clipped(item: Any, extent: int) -> Any:
     if isinstance(item, Points):
-        return Points(advanced.bound(convert(item.array, np.int64), extent, "clip"))
+        return Points(advanced.bound(advanced.wrap_negative(item.array, extent), extent, "clip"))
     if isinstance(item, Position) and isinstance(item.index, Tracer):
-        return Position(advanced.bound(item.index, extent, "clip"))
+        return Position(advanced.bound(advanced.wrap_negative(item.index, extent), extent, "clip"))
     return item
 
 
@@ -211,7 +250,9 @@ def _default_fill(dtype: np.dtype) -> Any:
 
 def _update(x: Any, index: Any, value: Any, kind: str, mode: str | None) -> Any:
     def write(array: Tracer) -> Any:
-        target = array.copy()  # type: ignore[attr-defined]
+        if kind == "divide" and array.dtype.kind in "biu":
+            array = as_traced(convert(array, np.float64))
+        target = as_traced(array.copy())  # type: ignore[attr-defined]
         update_in_place(target, index, value, kind, mode)
         return target
 
@@ -220,6 +261,8 @@ def _update(x: Any, index: Any, value: Any, kind: str, mode: str | None) -> Any:
 
 def update_in_place(target: Tracer, index: Any, value: Any, kind: str, mode: str | None = None) -> None:
     """Write ``target[index] = value``, or combine the elements there with ``value``, once for each repetition."""
+    if kind.startswith(APPLY) and (is_traced_mask(index) or unsized_part(target, index) is not None):
+        value, kind = value(_get(target, index, None, None)), "set"
     part = unsized_part(target, (index,) if isinstance(value, Selected) and is_traced_mask(index) else index)
     if part is not None:
         write_part(part, value, None if kind == "set" else lambda old, new: _combined(old, new, kind))
@@ -265,7 +308,7 @@ def _dropped_outside(view: Tracer, items: list[Any], shape: tuple[int, ...], new
 
 
 def _combined(old: Any, value: Any, kind: str) -> Any:
-    return OPERATIONS[kind](old, value)
+    return value(old) if kind.startswith(APPLY) else OPERATIONS[kind](old, value)
 
 
 def _scatter(target: Tracer, items: list[Any], value: Any, kind: str) -> None:
@@ -273,11 +316,23 @@ def _scatter(target: Tracer, items: list[Any], value: Any, kind: str) -> None:
         advanced.scatter_points(target, items, value, kind)
     elif kind == "subtract":
         advanced.scatter_points(target, items, negative(convert(asarray(value), target.dtype)), "add")
-    elif kind == "divide" and target.dtype.kind in "fcV":
+    elif kind == "divide":
         advanced.scatter_points(target, items, divide(1, convert(asarray(value), target.dtype)), "multiply")
-    else:
+    elif kind == APPLY or are_distinct(advanced.PointPlan(target, items)):
         old = advanced.gather_points(target, items)
         advanced.scatter_points(target, items, _combined(old, value, kind), "set")
+    elif kind == "power":
+        exponents = as_traced(full_of(1, target.shape, target.dtype))
+        advanced.scatter_points(exponents, items, value, "multiply")
+        target.assign(as_traced(power(target, exponents)))
+    else:
+        advanced.scatter_function(target, items, value)
+
+
+def are_distinct(plan: advanced.PointPlan) -> bool:
+    """Return whether the positions of an advanced index are known while tracing, and none of them repeats."""
+    starts = plan.starts.known() if isinstance(plan.starts, Tracer) else plan.starts
+    return starts is not None and len(np.unique(starts.reshape(-1, len(plan.axes)), axis=0)) == starts[..., 0].size
 
 
 Array.at = property(At)  # type: ignore[assignment]

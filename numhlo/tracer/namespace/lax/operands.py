@@ -17,6 +17,7 @@ from numhlo.lowering.ops import type_rules
 from numhlo.tracer.namespace.core import (
     SCALARS,
     asarray,
+    broadcast_shapes,
     broadcast_to_shape,
     convert,
     is_weak,
@@ -65,7 +66,7 @@ def operands(name: str, *values: Any) -> list[Any]:
     Raises
     ------
     DTypeError, ShapeError
-        If dtypes differ, or shapes differ and neither is that of a scalar.
+        If dtypes differ, or shapes that are none of scalars differ in more than extents of 1.
     """
     values = tuple(of_one_width(*values))
     strong = [v for v in values if not is_weak(v)]
@@ -79,14 +80,15 @@ def operands(name: str, *values: Any) -> list[Any]:
         )
     wanted = result_dtype(*values)
     shapes = {shape_of(v) for v in arrays} - {()}
-    if len(shapes) > 1:
+    of_one_rank = len({len(shape) for shape in shapes}) <= 1
+    if not of_one_rank or any(len({*extents} - {1}) > 1 for extents in zip(*shapes, strict=True)):
         raise ShapeError(
             f"lax.{name}: operands {', '.join(map(spelling, arrays))} differ in shape",
             where=capture_location(),
-            why="functions of lax broadcast scalars only",
+            why="functions of lax broadcast scalars and extents of 1 only, and add no dimensions",
             fix="use lax.broadcast_in_dim, or numhlo.numpy",
         )
-    shape = shapes.pop() if shapes else ()
+    shape = broadcast_shapes(*shapes)
     return [operand_of(broadcast_to_shape(convert(v, wanted), shape)) for v in arrays]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
+from numhlo.lowering.ir.errors import ArgumentError, AxisOutOfBoundsError, UnsupportedError
 from numhlo.lowering.ops import contraction, fourier, reduction, windows
 from numhlo.lowering.ops import sorting as sorting_ops
 from numhlo.tracer.namespace import building as b
@@ -37,6 +37,7 @@ from numhlo.tracer.namespace.ordering import sorting
 from numhlo.tracer.namespace.ordering.searching import nonzero
 from numhlo.tracer.namespace.shapes.axis_order import moveaxis
 from numhlo.tracer.namespace.shapes.joining import stack
+from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.trace import Tracer, current_trace
 
 __all__ = ["argpartition", "argwhere", "choose", "compress", "extract", "partition", "piecewise", "select"]
@@ -177,11 +178,27 @@ def piecewise(x: Any, condlist: Any, funclist: list[Any], *args: Any, **kw: Any)
         raise ValueError(f"with {count} condition(s), either {count} or {count + 1} functions are expected")
     values = [convert(asarray(_value(f, array, args, kw)), array.dtype) for f in funclist]
     default = values[-1] if len(values) > len(conditions) else b.constant(0, array)
-    result = broadcast_to_shape(default, array.shape)
+    shape = broadcast_shapes(array.shape, *map(shape_of, conditions)) if are_arrays_immutable() else array.shape
+    result = broadcast_to_shape(default, shape)
     for condition, value in zip(conditions, values, strict=False):
-        mask = broadcast_to_shape(convert(condition, np.bool_), array.shape)
-        result = b.select(mask, broadcast_to_shape(value, array.shape), result)
+        mask = broadcast_to_shape(convert(_aligned(condition, array.shape), np.bool_), shape)
+        result = b.select(mask, broadcast_to_shape(value, shape), result)
     return result
+
+
+def _aligned(condition: Any, shape: tuple[int, ...]) -> Any:
+    """Return a condition that broadcasts to an array's shape: as JAX has it, or as NumPy's masks of leading axes."""
+    given = shape_of(condition)
+    if are_arrays_immutable() or not given:
+        return condition
+    if given != shape[: len(given)]:
+        raise AxisOutOfBoundsError(
+            f"piecewise: a condition of shape {list(given)} for an array of shape {list(shape)}",
+            where=capture_location(),
+            why="it is a mask of the array's first axes",
+            fix="give one of the array's shape",
+        )
+    return reshape_to(condition, given + (1,) * (len(shape) - len(given)))
 
 
 def _value(function: Callable[..., Any] | Any, x: Tracer, args: tuple[Any, ...], options: dict[str, Any]) -> Any:

@@ -1,0 +1,148 @@
+"""Single expressions on which JAX's rules and NumPy's part, with JAX as the oracle: at once and traced."""
+
+from __future__ import annotations
+
+import jax
+import numpy as np
+import pytest
+
+import numhlo
+import numhlo.compat.jax as compat
+from numhlo.lowering.ir.errors import AxisOutOfBoundsError, ShapeError, UnsupportedError
+
+jax.config.update("jax_enable_x64", True)
+
+UNEVEN = [[4.0, 1.0], [0.5, 5.0]]
+
+
+def matrix(j):
+    return j.numpy.array(UNEVEN)
+
+
+CASES = {
+    "powers multiply where indices repeat": lambda j: (
+        j.numpy.arange(4.0).at[j.numpy.array([3, 3, 2, 9])].power(2),
+        j.numpy.arange(4).at[j.numpy.array([3, 3, 2])].power(2),
+        j.numpy.arange(4.0).at[1:].power(j.numpy.array([2, 3, 0.5])),
+        j.grad(lambda x: x.at[j.numpy.array([1, 0])].power(3.0).sum())(j.numpy.arange(1.0, 4.0)),
+    ),
+    "a function is applied again where indices repeat": lambda j: (
+        j.numpy.arange(4.0).at[j.numpy.array([3, 3, 2, 9])].apply(lambda v: v * 2 + 1),
+        j.numpy.arange(6.0).reshape(2, 3).at[j.numpy.array([1, 1])].apply(j.numpy.sin),
+        j.numpy.arange(6.0).at[1:3].apply(lambda v: -v),
+        j.vmap(lambda x, i: x.at[i].apply(lambda v: v + 1))(j.numpy.zeros((2, 3)), j.numpy.array([[0, 0], [1, 2]])),
+    ),
+    "integers divided become floats": lambda j: (
+        j.numpy.arange(4).at[1].divide(2),
+        j.numpy.arange(4).at[j.numpy.array([2, 2, 3])].divide(2),
+    ),
+    "indices are not counted from the end": lambda j: (
+        j.numpy.arange(4.0).at[-1].set(9.0, wrap_negative_indices=False),
+        j.numpy.arange(4.0).at[j.numpy.array([-1, 1])].add(9.0, wrap_negative_indices=False, mode="clip"),
+        j.numpy.arange(4.0).at[j.numpy.array([-1, 1])].get(wrap_negative_indices=False, mode="fill", fill_value=-5.0),
+        j.numpy.arange(6.0).reshape(2, 3).at[:, j.numpy.array([-1, 1])].set(7.0, wrap_negative_indices=False),
+    ),
+    "modes by name": lambda j: (
+        j.numpy.arange(4.0).at[j.numpy.array([7])].set(1.0, mode=j.lax.GatherScatterMode.CLIP),
+        j.numpy.arange(4.0).at[j.numpy.array([1, 7])].get(mode=j.lax.GatherScatterMode.FILL_OR_DROP),
+        j.numpy.arange(4.0).at[j.numpy.array([1, 7])].get(mode="drop"),
+        j.numpy.arange(4.0).at[j.numpy.array([1, 7])].set(5.0, mode="fill"),
+    ),
+    "clipped indices are counted from the end first": lambda j: (
+        j.numpy.arange(3.0).at[j.numpy.array([-1, -4])].add(9.0, mode="clip"),
+        j.numpy.arange(3.0).at[j.numpy.array([-1, -4, 5])].get(mode="clip"),
+        j.jit(lambda i: j.numpy.arange(3.0).at[i].set(9.0, mode="clip"))(-1),
+    ),
+    "unrolled scans of nothing": lambda j: j.jit(
+        lambda c, xs: j.lax.scan(lambda c, x: (c + x, {"y": c * x}), c, xs, unroll=True)
+    )(1.0, j.numpy.zeros((0,))),
+    "edits that return": lambda j: (
+        j.numpy.fill_diagonal(matrix(j), 3.0, inplace=False),
+        j.numpy.put(j.numpy.zeros(4), j.numpy.array([0, 2]), j.numpy.array([7.0, 8.0]), inplace=False),
+        j.numpy.place(j.numpy.arange(4.0), j.numpy.arange(4) > 1, j.numpy.array([7.0, 8.0]), inplace=False),
+        j.numpy.put_along_axis(j.numpy.zeros((2, 4)), j.numpy.array([[0], [2]]), 7.0, axis=1, inplace=False),
+    ),
+    "matrices are symmetrized": lambda j: (
+        j.numpy.linalg.cholesky(matrix(j)),
+        j.numpy.linalg.cholesky(matrix(j), symmetrize_input=False),
+        j.numpy.linalg.cholesky(matrix(j) * (1 + 0.1j), upper=True),
+        j.numpy.abs(j.numpy.linalg.eigh(matrix(j))[1]),
+        j.numpy.linalg.eigvalsh(matrix(j), "U", symmetrize_input=False),
+        j.scipy.linalg.eigh(matrix(j), eigvals_only=True),
+        j.jacrev(j.numpy.linalg.cholesky)(matrix(j)),
+        j.jacfwd(j.numpy.linalg.eigvalsh)(matrix(j)),
+    ),
+    "no matrix is refused for its numbers": lambda j: (
+        j.numpy.linalg.cholesky(j.numpy.array([[1.0, 2.0], [2.0, 1.0]])),
+        j.numpy.isfinite(j.numpy.linalg.inv(j.numpy.ones((2, 2)))),
+        j.numpy.linalg.svd(j.numpy.full((2, 2), np.nan))[1],
+    ),
+    "integers have no slopes": lambda j: (
+        j.vjp(lambda x, i: x[i] * 2, j.numpy.arange(3.0), j.numpy.array([0, 2, 2]))[1](j.numpy.ones(3))[0],
+        j.vjp(lambda d: d["x"] * d["n"], {"x": j.numpy.arange(3.0), "n": 3})[1](j.numpy.ones(3))[0]["x"],
+        j.linearize(lambda x, i: x[i], j.numpy.arange(3.0), 1)[1](j.numpy.ones(3), np.zeros((), j.dtypes.float0)),
+        j.jacrev(lambda x, i: x[i], argnums=(0, 1), allow_int=True)(j.numpy.arange(3.0), j.numpy.array([0, 2])),
+    ),
+    "strict operations spread extents of 1": lambda j: (
+        j.lax.max(j.numpy.ones((2, 1)), j.numpy.arange(3.0)[None]),
+        j.lax.atan2(j.numpy.ones((2, 3)), j.numpy.arange(3.0)[None]),
+        j.grad(lambda x: j.lax.mul(x, j.numpy.arange(6.0).reshape(2, 3)).sum())(j.numpy.ones((2, 1))),
+    ),
+    "rows of slopes by complex numbers": lambda j: j.jacrev(lambda z: j.numpy.real(z * z))(
+        j.numpy.array([1 + 2j, 3 - 1j])
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_agrees_with_jax(name):
+    wanted = jax.tree.leaves(jax.jit(lambda: CASES[name](jax))())
+    with numhlo.debugging(engine="interpreter"):  # kernels have their own tests
+        traced = compat.jit(lambda: CASES[name](compat))()
+    for found in (CASES[name](compat), traced):
+        for mine, theirs in zip(compat.tree.leaves(found), wanted, strict=True):
+            assert mine.dtype == theirs.dtype
+            np.testing.assert_allclose(mine, np.asarray(theirs), rtol=1e-12, atol=1e-15)
+
+
+def test_what_stands_for_slopes_by_integers():
+    values = {"w": 2.0, "n": 3}
+    slopes = compat.grad(lambda p: p["w"] ** p["n"], allow_int=True)(values)
+    assert slopes["n"].dtype == compat.float0 and slopes["w"] == 12
+    pulled = compat.vjp(lambda x, i: x[i], np.arange(3.0), np.array([1, 1]))[1](np.ones(2))
+    assert pulled[1].dtype == compat.float0 and pulled[1].shape == (2,)
+    moved = compat.jvp(lambda x: (x * 2, compat.numpy.argmax(x)), (np.arange(3.0),), (np.ones(3),))[1]
+    assert moved[0].tolist() == [2, 2, 2] and moved[1].dtype == compat.float0
+    slopes = compat.jacfwd(lambda x: (x * 2, compat.numpy.argmax(x)))(np.arange(3.0))
+    assert slopes[0][0, 0] == 2 and slopes[1].tolist() == [0, 0, 0] and slopes[1].dtype == np.int64
+    mapped = compat.vmap(compat.grad(lambda i: i * 2.0, allow_int=True))(np.arange(3))
+    assert mapped.shape == (3,) and mapped.dtype == bool  # a traced array can't be of nothing
+
+
+def test_what_repeats_has_no_slope():
+    f = lambda x, i, **hints: x.at[i].apply(compat.numpy.sin, **hints).sum()
+    x = compat.numpy.arange(3.0)
+    np.testing.assert_allclose(compat.grad(f)(x, np.array([0, 2])), np.cos(x) * [1, 0, 1] + [0, 1, 0])
+    with pytest.raises(UnsupportedError, match="unique_indices=True"):
+        compat.grad(f)(x, np.array([2, 2]))
+    traced = compat.jit(lambda x, i: compat.grad(f)(x, i, unique_indices=True))
+    np.testing.assert_allclose(traced(x, np.array([0, 2])), compat.grad(f)(x, np.array([0, 2])))
+
+
+def test_misspelt_options_and_shapes():
+    with pytest.raises(TypeError, match="unique_indexes"):
+        compat.numpy.arange(3.0).at[0].set(1.0, unique_indexes=True)
+    with pytest.raises(ShapeError, match="indices have 1 dimensions"):
+        compat.numpy.take_along_axis(np.ones((2, 2)), np.array([0]), 0)
+
+
+def test_conditions_of_piecewise():
+    x, rows = np.arange(9.0).reshape(3, 3), np.array([True, False, False])
+    cases = lambda x, m: np.piecewise(x, [m], [lambda v: v + 1, -1.0])
+    np.testing.assert_array_equal(numhlo.jit(cases)(x, rows), cases(x, rows))
+    with pytest.raises(AxisOutOfBoundsError, match="mask of the array's first axes"):
+        numhlo.jit(cases)(x, rows[:2])
+    traced = compat.jit(lambda x, m: compat.numpy.piecewise(x, [m], [lambda v: v + 1, -1.0]))
+    wanted = jax.numpy.piecewise(jax.numpy.asarray(x), [rows], [lambda v: v + 1, -1.0])
+    np.testing.assert_array_equal(traced(x, rows), wanted)
