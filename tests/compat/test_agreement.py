@@ -53,9 +53,33 @@ CASES = {
         j.numpy.arange(3.0).at[j.numpy.array([-1, -4, 5])].get(mode="clip"),
         j.jit(lambda i: j.numpy.arange(3.0).at[i].set(9.0, mode="clip"))(-1),
     ),
+    "an integer far below the first beside an array": lambda j: j.jit(
+        lambda x, k: (
+            x[j.numpy.array([0, 1]), k],
+            x.at[j.numpy.array([0, 1]), k].add(10.0),
+            x.at[j.numpy.array([0, 1]), k].get(mode="clip"),
+            x.at[0, k].get(mode="fill", fill_value=-1.0),
+        )
+    )(j.numpy.arange(6.0).reshape(2, 3), -5),
     "unrolled scans of nothing": lambda j: j.jit(
         lambda c, xs: j.lax.scan(lambda c, x: (c + x, {"y": c * x}), c, xs, unroll=True)
     )(1.0, j.numpy.zeros((0,))),
+    "numbers in the state of unrolled scans": lambda j: j.jit(
+        lambda xs: j.lax.scan(
+            lambda s, x: ({"n": s["n"] + 1, "x": x * s["n"].astype(float)}, s["n"].dtype == int),
+            {"n": 0, "x": 0.0},
+            xs,
+            unroll=True,
+        )
+    )(j.numpy.ones(2)),
+    "numbers that bodies take are arrays": lambda j: j.jit(
+        lambda p: (
+            j.lax.cond(p, lambda x: x.astype(float), lambda x: x * 1.5, 3),
+            j.lax.switch(1, [lambda x: x * 1.0, lambda x: x.astype(float) + x.ndim], 3),
+            j.lax.fori_loop(0, 3, lambda i, c: c + i.astype(float) * c.dtype.itemsize, 1.0, unroll=True),
+            j.lax.cond(p, lambda x, y: x * y, lambda x, y: x, j.numpy.ones(2, "float32"), 2.0),
+        )
+    )(True),
     "edits that return": lambda j: (
         j.numpy.fill_diagonal(matrix(j), 3.0, inplace=False),
         j.numpy.put(j.numpy.zeros(4), j.numpy.array([0, 2]), j.numpy.array([7.0, 8.0]), inplace=False),

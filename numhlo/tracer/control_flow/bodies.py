@@ -15,10 +15,12 @@ from numhlo.lowering.ir import Region, TensorType, Value, capture_location
 from numhlo.lowering.ir.errors import ControlFlowTypeError
 from numhlo.lowering.ops import conversion
 from numhlo.lowering.ops.primitive import make_op
-from numhlo.tracer.arguments import LeafType, leaf_type
+from numhlo.tracer.arguments import WEAK, LeafType, leaf_type
 from numhlo.tracer.array import Array
 from numhlo.tracer.bind import new_trace
-from numhlo.tracer.namespace.core import common_dtype, promotion_key
+from numhlo.tracer.namespace.core import asarray, common_dtype, promotion_key
+from numhlo.tracer.namespace.index_items import as_traced
+from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.trace import Trace, Tracer
 from numhlo.tracer.trees.pytree_paths import structure_paths
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_map
@@ -127,15 +129,30 @@ class CarryArguments:
         )
 
 
+def with_arrays(operands: Any) -> Any:
+    """Return operands of a body that is traced now: under JAX's rules Python's numbers are weak arrays."""
+    if not are_arrays_immutable():
+        return operands
+
+    def array(leaf: Any) -> Any:
+        if type(leaf) not in WEAK:
+            return leaf
+        tracer = as_traced(asarray(leaf))
+        tracer.weak = True
+        return tracer
+
+    return tree_map(array, operands)
+
+
 def own_arrays(trace: Trace, operands: Any) -> Any:
     """Return a body's own version of its operands: arrays that it may write into without effect outside.
 
-    Python and NumPy scalars stay as they are.
+    NumPy scalars stay as they are, and Python's but under JAX's rules.
     """
 
     def own(leaf: Any) -> Any:
         if not isinstance(leaf, Tracer | np.ndarray):
-            return leaf
+            return with_arrays(leaf)
         tracer = trace.wrap(trace.read(leaf))
         tracer.weak = isinstance(leaf, Tracer) and leaf.weak
         return tracer

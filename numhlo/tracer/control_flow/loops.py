@@ -28,6 +28,7 @@ from numhlo.tracer.control_flow.bodies import (
     known_value,
     promote,
     weak_argument,
+    with_arrays,
 )
 from numhlo.tracer.control_flow.branches import require_scalar
 from numhlo.tracer.namespace.core import asarray, convert, result_dtype
@@ -120,9 +121,10 @@ def fori_loop(
     if is_known(lower) and is_known(upper):
         lower, upper = int(known_value(lower)), int(known_value(upper))
         if unroll is True or (unroll and unroll >= upper - lower):
+            value = with_arrays(init_val)
             for i in range(lower, upper):
-                init_val = body_fun(i, init_val)
-            return init_val
+                value = body_fun(with_arrays(i), value)
+            return value
     index_dtype = (
         np.dtype(np.int64) if isinstance(lower, int) and isinstance(upper, int) else result_dtype(lower, upper)
     )

@@ -25,6 +25,7 @@ from numhlo.tracer.control_flow.bodies import (
     copy_arrays,
     describe,
     weak_argument,
+    with_arrays,
 )
 from numhlo.tracer.control_flow.loops import find_carry_types
 from numhlo.tracer.namespace.core import asarray, convert, normalize_axis, shape_of
@@ -225,6 +226,7 @@ def _scan_in_python(
     tracing = current_trace() is not None
     if not tracing:
         carry, leaves = copy_arrays(carry), [np.asarray(x).view(Array) for x in leaves]
+    carry = with_arrays(carry) if tracing else carry
     if steps == 0:
         return _scan_nothing(f, carry, leaves, tree)
     ys: list[Any] = [None] * steps

@@ -51,6 +51,12 @@ def wrap_negative(index: Any, extent: int) -> Any:
     return select(negative, bind1(ops.ADD, index, constant(extent, index)), index)
 
 
+def places_of(item: Any, extent: int) -> Any:
+    """Return an item's places as int64: those of single integers are counted from the end already."""
+    array = items_of.point_array(item)
+    return wrap_negative(array, extent) if isinstance(item, items_of.Points) else convert(array, np.int64)
+
+
 class PointPlan:
     """How one advanced index maps to gather and scatter.
 
@@ -72,7 +78,7 @@ class PointPlan:
         ranges = [items_of.whole(n) if items_of.is_point(i) else i for i, n in zip(axes_items, x.shape, strict=True)]
         self.base = items_of.basic_view(x, ranges)
         self.axes = tuple(k for k, i in enumerate(axes_items) if items_of.is_point(i))
-        arrays = [wrap_negative(items_of.point_array(axes_items[k]), x.shape[k]) for k in self.axes]
+        arrays = [places_of(axes_items[k], x.shape[k]) for k in self.axes]
         self.batch = _index_shape(*[shape_of(a) for a in arrays])
         columns = [expand(broadcast_to_shape(a, self.batch), len(self.batch)) for a in arrays]
         self.starts = concatenate_arrays(columns, len(self.batch))
@@ -215,7 +221,7 @@ def in_bounds(items: Sequence[Any], shape: tuple[int, ...]) -> Any:
     masks = []
     for item, extent in zip(axes_items, shape, strict=True):
         if items_of.is_point(item):
-            index = asarray(wrap_negative(items_of.point_array(item), extent))
+            index = asarray(places_of(item, extent))
             above = compare("GE", index, constant(0, index))
             masks.append(bind1(ops.AND, above, compare("LT", index, constant(extent, index))))
     batch = _index_shape(*[shape_of(m) for m in masks])

@@ -6,19 +6,21 @@ so both agree. Names and modes are JAX's.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from numhlo.lowering.ir import tensor_type_of
+from numhlo.lowering.ir import capture_location, tensor_type_of
+from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.lowering.ir.scoped_values import with_own_bindings
 from numhlo.tracer.array import Array
 from numhlo.tracer.bind import new_trace
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.building import select
-from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, full_of, reshape_to, shape_of
-from numhlo.tracer.namespace.elementwise import add, divide, less, maximum, minimum, multiply, negative, power, subtract
+from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, full_of, reshape_to
+from numhlo.tracer.namespace.elementwise import add, divide, maximum, minimum, multiply, negative, power, subtract
 from numhlo.tracer.namespace.index_items import (
     NewAxis,
     Points,
@@ -33,11 +35,19 @@ from numhlo.tracer.namespace.indexed import advanced_indexing as advanced
 from numhlo.tracer.namespace.indexed.indexing import get_item, is_traced_mask, masked_values, set_item, unsized_part
 from numhlo.tracer.namespace.indexed.selected import Selected
 from numhlo.tracer.namespace.indexed.traced_slices import write_part
-from numhlo.tracer.namespace.lax.arguments import GatherScatterMode
-from numhlo.tracer.namespace.ordering.searching import where
 from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.trace import Tracer, current_trace
 from numhlo.tracer.trees.pytrees import tree_map
+
+WORDS = {
+    None: None,
+    "clip": "clip",
+    "drop": "drop",
+    "fill": "drop",
+    "fill_or_drop": "drop",
+    "promise_in_bounds": "promise_in_bounds",
+}
+"""What modes mean, by their words and the names of `GatherScatterMode`."""
 
 HINTS = {"indices_are_sorted", "unique_indices", "out_sharding", "wrap_negative_indices"}
 """Options that all methods of `AtIndex` take. The first three mean nothing for results."""
@@ -169,10 +179,12 @@ class AtIndex:
 
 def _word_of(mode: Any) -> str | None:
     """Return the word for a mode, None for what a call leaves open."""
-    if mode is None:
-        return None
-    chosen = GatherScatterMode.of(mode)
-    return "drop" if chosen is GatherScatterMode.FILL_OR_DROP else chosen.name.lower()
+    word = mode.name.lower() if isinstance(mode, enum.Enum) else mode
+    if word not in WORDS:
+        raise ArgumentError(
+            f".at[...] with mode={mode!r}", where=capture_location(), fix="use promise_in_bounds, clip, drop or fill"
+        )
+    return WORDS[word]
 
 
 def _not_wrapped(index: Any, mode: str | None) -> Any:
@@ -182,8 +194,10 @@ def _not_wrapped(index: Any, mode: str | None) -> Any:
     array = asarray(index)
     if array.dtype.kind != "i":
         return index
-    outside = full_of(0 if mode == "clip" else np.iinfo(array.dtype).max, shape_of(array), array.dtype)
-    return where(less(array, 0), outside, array)
+    outside = 0 if mode == "clip" else np.iinfo(array.dtype).max
+    if not isinstance(array, Tracer):
+        return np.where(array < 0, outside, array)
+    return select(b.less(array, 0), full_of(outside, array.shape, array.dtype), array)
 
 
 def _run(function: Callable[[Tracer], Any], x: Any) -> Any:
@@ -211,7 +225,7 @@ def _clipped(item: Any, extent: int) -> Any:
     if isinstance(item, Points):
         return Points(advanced.bound(advanced.wrap_negative(item.array, extent), extent, "clip"))
     if isinstance(item, Position) and isinstance(item.index, Tracer):
-        return Position(advanced.bound(advanced.wrap_negative(item.index, extent), extent, "clip"))
+        return Position(advanced.bound(item.index, extent, "clip"))
     return item
 
 

@@ -274,7 +274,7 @@ def test_messages_of_traced_indices():
     )
     assert refusal(lambda np, x: x[::0], X, kind=ValueError) == "slice step cannot be zero\n  at test_indexing.py"
     assert refusal(lambda np, x: x.at[0].set(1, mode="wrap"), X, kind=ArgumentError) == (
-        "mode='wrap' of a gather or scatter\n  at test_indexing.py\n  use 'clip', 'fill', 'drop' or 'promise_in_bounds'"
+        ".at[...] with mode='wrap'\n  at test_indexing.py\n  use promise_in_bounds, clip, drop or fill"
     )
     message = refusal(lambda np, x, i: [1, 2][i], X, 1, kind=ConcretizationError)
     assert message.startswith("the use as a Python index or length of a traced array int64[]")
