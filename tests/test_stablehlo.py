@@ -306,6 +306,27 @@ def test_extents_that_do_not_fit_are_reported_where_they_meet():
         module.run("main", x, y, np.int32([2, 2]))
 
 
+@pytest.mark.parametrize(
+    ("result", "what"),
+    [
+        ("4x" + "1x" * 64 + "f32", "broadcast_in_dim: its result has 65 dimensions\n  at <string>:2:12\n"),
+        (
+            "4x0x9000000000000000000xf32",
+            "broadcast_in_dim: its result tensor<4x0x9000000000000000000xf32> is larger than any array\n  at <string>:2:12",
+        ),
+    ],
+)
+def test_what_no_array_is(result, what):
+    text = f"""func.func @main(%x: tensor<4xf32>) -> tensor<{result}> {{
+      %0 = stablehlo.broadcast_in_dim %x, dims = [0] : (tensor<4xf32>) -> tensor<{result}>
+      return %0 : tensor<{result}>
+    }}"""
+    for run in (stablehlo.parse(text).run, stablehlo.parse(text).interpret):
+        with pytest.raises(UnsupportedError) as caught:
+            run("main", np.ones(4, np.float32))
+        assert str(caught.value).startswith(what)
+
+
 def test_verifies_before_it_runs():
     text = """func.func @main(%x: tensor<3xf64>) -> tensor<2xf64> {
       %0 = "stablehlo.negate"(%x) : (tensor<3xf64>) -> tensor<2xf64>

@@ -7,6 +7,7 @@ takes and what it refuses to run; what a module is for its user is in `numhlo.st
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -38,6 +39,10 @@ Key = tuple[Any, ...]
 
 MOST_SHAPES = 512
 """Sets of shapes for which one function keeps a program."""
+
+MOST_DIMENSIONS = 64
+LARGEST_ARRAY = 2**63 - 1
+"""What NumPy's arrays have at most: dimensions, and bytes."""
 
 _KINDS = "biufc"
 """Kinds of dtypes by what holds what: a Python scalar may become an array of its kind or a later one."""
@@ -246,10 +251,34 @@ def _count(number: int) -> str:
 
 
 def _require_supported(function: Function) -> None:
-    """Raise unless every op has a definition."""
+    """Raise unless every op has a definition, and arrays can hold every value."""
+    fitting: set[Type] = set()
     for reached in Module([function]).reachable():
         for op in reached.body.walk():
             _require_op(op, reached)
+            for value in op.results:
+                if value.type not in fitting:
+                    _require_array(value.type, op)
+                    fitting.add(value.type)
+
+
+def _require_array(type: Type, op: Op) -> None:
+    """Raise unless NumPy has arrays of a type."""
+    if not isinstance(type, TensorType) or not type.is_static:
+        return
+    if type.ndim > MOST_DIMENSIONS:
+        raise UnsupportedError(
+            f"{op.definition.name}: its result has {type.ndim} dimensions",
+            where=op.location,
+            why=f"NumPy's arrays have at most {MOST_DIMENSIONS}",
+            fix="reshape to fewer, such as without those of 1",
+        )
+    if math.prod(max(extent, 1) for extent in type.shape) * type.dtype.itemsize > LARGEST_ARRAY:
+        raise UnsupportedError(
+            f"{op.definition.name}: its result {type} is larger than any array",
+            where=op.location,
+            why="sizes are counted in 64 bits",
+        )
 
 
 def _require_op(op: Op, function: Function) -> None:

@@ -80,6 +80,8 @@ def is_splat(array: np.ndarray) -> bool:
     """Return whether all elements (at least one) have the same bits."""
     if array.size <= 1:
         return array.size == 1
+    if not any(step for step, extent in zip(array.strides, array.shape, strict=True) if extent > 1):
+        return True  # one element, broadcast: of any size
     rows = np.ascontiguousarray(array).reshape(-1, 1).view(np.uint8)
     return bool((rows == rows[0]).all())
 
@@ -89,7 +91,7 @@ def print_dense_body(array: np.ndarray) -> str:
     if array.size == 0:
         return ""
     if is_splat(array):
-        return print_elements(array.ravel()[:1])[0]
+        return print_elements(np.asarray(array[(0,) * array.ndim], array.dtype))[0]
     if array.size > LARGEST_LIST:
         return f'"0x{print_blob(array)}"'
     texts: Sequence[str] = print_elements(array)

@@ -197,13 +197,20 @@ class AttributeParser(RecordParser):
         if not type.is_static:
             raise self.complaint(f"a constant can't be of type {type}", last)
         plain = TensorType(type.shape, type.dtype)
-        return self._parse_body(self.find_resource(key, inner) if key else body, plain, inner)
+        if key:
+            body = self.find_resource(key, inner)
+            held, wanted = len(body) // 2 - 2, plain.size * plain.dtype.itemsize
+            if held != wanted:  # a literal may hold one element for all
+                raise self.complaint(f"{held} bytes in the resource, where {plain} takes {wanted}", inner)
+        return self._parse_body(body, plain, inner)
 
     def _skip_literal(self) -> str:
         """Return the text up to the closing ``>``, and go there."""
         start = self.starts[self.index]
         if self.token[:1] == '"':
             return self.advance()
+        if self.at(".", ".", "."):
+            raise self.complaint("the data of this constant was dropped when the text was printed")
         end = self.text.find(">", start)
         if end < 0:
             raise self.error("a literal that ends with '>'")

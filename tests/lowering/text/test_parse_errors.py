@@ -99,6 +99,10 @@ IN_A_BODY = {
         "tensor<?xf32>",
     ),
     "%0 = stablehlo.constant dense_resource<w> : tensor<f32>": ("the text has no resource called w", "w>"),
+    "%0 = stablehlo.constant dense<...> : tensor<f32>": (
+        "the data of this constant was dropped when the text was printed",
+        "...",
+    ),
     "%0 = stablehlo.constant dense_resource<__elided__> : tensor<f32>": (
         "the data of this constant was dropped when the text was printed",
         "__elided__",

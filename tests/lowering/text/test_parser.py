@@ -324,6 +324,8 @@ def test_resources():
     {-# dialect_resources: { builtin: { weights: "0x040000000000803F00000040" } } #-}
     """
     np.testing.assert_array_equal(interpret(parse(text).main, [])[0], np.array([1, 2], np.float32))
+    with pytest.raises(ParseError, match=r"^4 bytes in the resource, where tensor<2xf32> takes 8\n"):
+        parse(text.replace("3F00000040", "3F"))
 
 
 # -- types and attributes

@@ -108,6 +108,17 @@ def test_a_function_without_results():
     assert official_parse(print_module(Module([Function("main")]))).count("return") == 1
 
 
+@pytest.mark.parametrize("generic", [False, True])
+def test_splats_of_any_size(generic):
+    text = "func.func @main() {{\n{} return\n}}".format(
+        "%c = stablehlo.constant dense<1.5> : tensor<9000000x9000000xf32> "
+        "%d = stablehlo.constant dense<(1.0, 2.0)> : tensor<9000000000000x1xcomplex<f64>>"
+    )
+    printed = print_module(parse(text), generic=generic)
+    assert "dense<1.500000e+00> : tensor<9000000x9000000xf32>" in printed
+    assert "dense<(1.000000e+00,2.000000e+00)>" in printed
+
+
 def test_a_declaration_alone_stays_private():
     text = "func.func private @f(tensor<4xf32>)"
     assert print_module(parse(text)).splitlines()[1].strip() == text
