@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import Op, Value
+from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import (
     control_flow,
     convolution,
     creation,
+    elementwise,
     indexing,
     layout,
     random_bits,
@@ -25,8 +27,8 @@ from numhlo.lowering.ops.dynamic_shapes import checked_size
 from numhlo.lowering.ops.primitive import make_op
 from numhlo.lowering.passes.legalizer import Builder
 
-Known = Callable[[int], tuple[int, ...]]
-"""``known(k)``: the value of operand k as a tuple of ints."""
+Known = Callable[[int | Value], tuple[int, ...]]
+"""``known(k)``: the value of operand k, or of any other value, as a tuple of ints."""
 
 Rule = Callable[[Builder, Op, Sequence[Value], Known], Sequence[Value]]
 RULES: dict[str, Rule] = {}
@@ -71,8 +73,31 @@ def _pad(b: Builder, op: Op, operands: Sequence[Value], known: Known) -> Sequenc
 
 @_rule("real_dynamic_slice")
 def _slice(b: Builder, op: Op, operands: Sequence[Value], known: Known) -> Sequence[Value]:
-    bounds = {"start_indices": known(1), "limit_indices": known(2), "strides": known(3)}
+    try:
+        bounds = {"start_indices": known(1), "limit_indices": known(2), "strides": known(3)}
+    except UnsupportedError:
+        added = _added(operands[2], operands[1])
+        if added is None or set(known(3)) - {1}:
+            raise
+        return _moving_window(b, operands, known(added))
     return b.append(make_op(layout.SLICE, operands[:1], bounds, location=op.location))
+
+
+def _added(total: Value, part: Value) -> Value | None:
+    """Return what is added to ``part`` to give ``total``; None where that is not how it is made."""
+    made = total.owner
+    if not isinstance(made, Op) or made.definition is not elementwise.ADD or part not in made.operands:
+        return None
+    return made.operands[1 if made.operands[0] is part else 0]
+
+
+def _moving_window(b: Builder, operands: Sequence[Value], sizes: tuple[int, ...]) -> Sequence[Value]:
+    """Return the window of known sizes that begins where a value says, as inside of loops that exporters write."""
+    starts = []
+    for k in range(len(sizes)):
+        place = b.op(layout.SLICE, operands[1], start_indices=(k,), limit_indices=(k + 1,), strides=(1,))
+        starts.append(b.op(layout.RESHAPE, place, result=place.tensor.with_shape(())))
+    return [b.op(indexing.DYNAMIC_SLICE, operands[0], *starts, slice_sizes=sizes)]
 
 
 @_rule("dynamic_gather")

@@ -93,7 +93,12 @@ class Refiner:
         if SHAPE_OPERANDS in op.attributes:
             results = _call_with_shapes(scope, op, operands)
         elif rule is not None:
-            results = rule(scope.builder, op, operands, lambda k: _known_shape(scope, op, operands[k]))
+            results = rule(
+                scope.builder,
+                op,
+                operands,
+                lambda k: _known_shape(scope, op, k if isinstance(k, Value) else operands[k]),
+            )
         else:
             results = self._copy_op(scope, op, operands)
         for value in results:

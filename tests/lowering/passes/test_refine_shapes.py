@@ -168,6 +168,30 @@ def test_shapes_go_through_calls_and_loops(rng):
             np.testing.assert_allclose(found, wanted, rtol=1e-13)
 
 
+def test_windows_that_move_with_a_loop():
+    def sums(x):
+        return lax.scan(lambda total, row: (total + row, total), jnp.zeros(x.shape[1], x.dtype), x)
+
+    source, x = polymorphic(sums, "n, m"), X.astype(np.float64)
+    for found, wanted in zip(interpret(refined(source, x), [x]), sums(jnp.asarray(x)), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("change", [("add %s, %one", "add %s, %s"), ("%e, %one :", "%e, %step :")])
+def test_windows_whose_size_or_step_is_not_known(change):
+    text = """func.func @main(%x: tensor<?xf32>, %s: tensor<1xi32>) -> tensor<?xf32> {
+      %one = stablehlo.constant dense<1> : tensor<1xi32>
+      %step = stablehlo.constant dense<2> : tensor<1xi32>
+      %e = stablehlo.add %s, %one : tensor<1xi32>
+      %0 = stablehlo.real_dynamic_slice %x, %s, %e, %one :
+        (tensor<?xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<?xf32>
+      return %0 : tensor<?xf32>
+    }"""
+    np.testing.assert_array_equal(run(text, X[0], np.array([2], np.int32))[0], X[0, 2:3])
+    with pytest.raises(UnsupportedError, match="real_dynamic_slice: the result's shape depends on the values"):
+        run(text.replace(*change), X[0], np.array([2], np.int32))
+
+
 def test_assertions_are_checked():
     source = polymorphic(lambda x, y: x + y[: x.shape[0]], "n,", "n,")
     refined(source, np.ones(3), np.ones(3))
