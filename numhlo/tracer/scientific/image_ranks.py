@@ -32,7 +32,7 @@ MOST_COMPARED = 32
 Fold = Callable[[Any, Any], Any]
 
 
-class _Places(NamedTuple):
+class Places(NamedTuple):
     """What is looked at around each element.
 
     Attributes
@@ -83,7 +83,8 @@ def _folded_along(x: Any, axis: int, extent: int, fold: Fold) -> Any:
     return x
 
 
-def _places(function: str, x: Any, size: Any, footprint: Any, mode: Any, cval: Any, origin: Any, axes: Any) -> _Places:
+def places_of(function: str, x: Any, size: Any, footprint: Any, mode: Any, cval: Any, origin: Any, axes: Any) -> Places:
+    """Return what a filter's options say of its windows."""
     if x.dtype.kind == "c":
         raise DTypeError(
             f"{function} of complex numbers", where=capture_location(), why="they have no order", fix="use abs(x)"
@@ -110,7 +111,7 @@ def _places(function: str, x: Any, size: Any, footprint: Any, mode: Any, cval: A
         raise ValueError("All-zero footprint is not supported.")
     count = len(chosen)
     modes = [mode] * count if isinstance(mode, str) else spread(mode, count)
-    return _Places(window, chosen, spread(origin, count), modes, cval)
+    return Places(window, chosen, spread(origin, count), modes, cval)
 
 
 @runs_anywhere
@@ -161,7 +162,7 @@ def minimum_filter(
     Array([1, 1, 1, 1, 1])
     """
     x = traced(input)
-    places = _places("minimum_filter", x, size, footprint, mode, cval, origin, axes)
+    places = places_of("minimum_filter", x, size, footprint, mode, cval, origin, axes)
     return convert(places.folded(x, np.minimum), result_dtype(x, output))
 
 
@@ -239,7 +240,7 @@ def maximum_filter(
     Array([3, 4, 4, 5, 5])
     """
     x = traced(input)
-    places = _places("maximum_filter", x, size, footprint, mode, cval, origin, axes)
+    places = places_of("maximum_filter", x, size, footprint, mode, cval, origin, axes)
     return convert(places.folded(x, np.maximum), result_dtype(x, output))
 
 
@@ -309,7 +310,7 @@ def _of_rank(items: list[Any], rank: int) -> Any:
     return items[rank]
 
 
-def _ranked(x: Any, places: _Places, rank: int, output: Any) -> Any:
+def _ranked(x: Any, places: Places, rank: int, output: Any) -> Any:
     count = int(places.footprint.sum())
     rank = rank + count if rank < 0 else rank
     if not 0 <= rank < count:
@@ -361,7 +362,7 @@ def rank_filter(
     Array([3, 3, 1, 4, 5])
     """
     x = traced(input)
-    places = _places("rank_filter", x, size, footprint, mode, cval, origin, axes)
+    places = places_of("rank_filter", x, size, footprint, mode, cval, origin, axes)
     return _ranked(x, places, operator.index(rank), output)
 
 
@@ -406,7 +407,7 @@ def percentile_filter(
     Array([3, 3, 1, 4, 5])
     """
     x = traced(input)
-    places = _places("percentile_filter", x, size, footprint, mode, cval, origin, axes)
+    places = places_of("percentile_filter", x, size, footprint, mode, cval, origin, axes)
     count = int(places.footprint.sum())
     share = percentile + 100 if percentile < 0 else percentile
     if not 0 <= share <= 100:
@@ -450,5 +451,5 @@ def median_filter(
     Array([3, 3, 1, 4, 5])
     """
     x = traced(input)
-    places = _places("median_filter", x, size, footprint, mode, cval, origin, axes)
+    places = places_of("median_filter", x, size, footprint, mode, cval, origin, axes)
     return _ranked(x, places, int(places.footprint.sum()) // 2, output)
