@@ -19,7 +19,7 @@ from numhlo.compat.jax.scipy import (
 __all__ = ["fft", "integrate", "interpolate", "linalg", "ndimage", "optimize", "signal", "sparse", "special", "stats"]
 
 
-_LATE_MODULES = frozenset({"cluster"})
+_LATE_MODULES = frozenset({"cluster", "spatial"})
 """Modules that are loaded when they are first used."""
 
 

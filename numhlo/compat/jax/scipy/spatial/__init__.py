@@ -1,0 +1,5 @@
+"""`jax.scipy.spatial`: rotations in space."""
+
+from numhlo.compat.jax.scipy.spatial import transform as transform
+
+__all__ = ["transform"]
