@@ -174,3 +174,30 @@ def test_doubles_of_a_dtype_that_numpy_does_not_call_built_in():
     x = (1 - np.arange(20) * 1e-12).astype(np.dtype(np.float64).newbyteorder("="))
     (keys,) = ordered_keys(x, total=False)
     np.testing.assert_array_equal(keys.argsort(kind="stable"), np.arange(20)[::-1])
+
+
+@pytest.mark.parametrize("compare_type", ["FLOAT", "TOTALORDER"])
+@pytest.mark.parametrize("direction", ["LT", "GT"])
+def test_values_that_numpy_sorts_have_the_bits_of_a_stable_sort(compare_type, direction, rng, monkeypatch):
+    plain = rng.normal(size=(3, 50))
+    cases = [plain, np.array(SPECIAL), np.array([1.0, -0.0, 0.0, -0.0]), np.array([np.nan, 2.0, 1.0]), plain * 0.0]
+    body = comparator(np.float64, direction, compare_type=compare_type)
+    found = [sort(x, body=body)[0] for x in cases]
+    asked = []
+    monkeypatch.setattr(sorting, "_find_order", lambda *rest: asked.append(rest))
+    assert sort(plain, body=body)[0].tobytes() == found[0].tobytes()
+    assert not asked
+    monkeypatch.undo()
+    monkeypatch.setattr(sorting, "_sort_values", lambda *rest: None)
+    for x, values in zip(cases, found, strict=True):
+        assert sort(x, body=body)[0].tobytes() == values.tobytes()
+
+
+def test_values_that_compare_equal_keep_their_order(rng):
+    def is_nearer_zero(b, lhs, rhs):
+        sizes = [b.op(elementwise.ABS, v) for v in (lhs, rhs)]
+        return [b.op(comparison.COMPARE, *sizes, comparison_direction="LT")]
+
+    x = rng.integers(-5, 6, 40)
+    (got,) = sort(x, body=([scalar(x.dtype)] * 2, is_nearer_zero))
+    np.testing.assert_array_equal(got, sorted(x.tolist(), key=abs))
