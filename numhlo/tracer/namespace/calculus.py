@@ -18,6 +18,7 @@ from numhlo.tracer.namespace.core import (
     broadcast_shapes,
     broadcast_to_shape,
     convert,
+    full_of,
     implements,
     normalize_axes,
     normalize_axis,
@@ -383,7 +384,7 @@ def _periodic(at: Any, nodes: Any, values: Any, period: Any) -> tuple[Any, Any, 
 
 @implements(np.cross)
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
-    """Return the cross product of vectors of three components.
+    """Return the cross product of vectors of three components, or of two.
 
     Parameters
     ----------
@@ -397,12 +398,12 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     Returns
     -------
     Array
-        Of the common dtype.
+        Of the common dtype; of two components each, the third one of their product alone.
 
     Raises
     ------
     ValueError
-        If there are not three components.
+        If there are neither two components nor three.
     ShapeError
         If the other axes do not broadcast.
 
@@ -414,16 +415,22 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     if axis is not None:
         axisa = axisb = axisc = axis
     x, y = moveaxis(as_traced(asarray(a)), axisa, -1), moveaxis(as_traced(asarray(b)), axisb, -1)
-    if x.shape[-1] != 3 or y.shape[-1] != 3:
-        raise ValueError(
-            "Both input arrays must be (arrays of) 3-dimensional vectors, "
-            f"but they are {x.shape[-1]} and {y.shape[-1]} dimensional instead."
-        )
+    if {x.shape[-1], y.shape[-1]} - {2, 3}:
+        raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
     broadcast_shapes(x.shape[:-1], y.shape[:-1], name="cross", operands=())
+    in_plane = x.shape[-1] == y.shape[-1] == 2
+    x, y = (v if in_plane else _in_space(v) for v in (x, y))
     parts = []
-    for i, j in ((1, 2), (2, 0), (0, 1)):
+    for i, j in ((0, 1),) if in_plane else ((1, 2), (2, 0), (0, 1)):
         parts.append(ufuncs.subtract(ufuncs.multiply(x[..., i], y[..., j]), ufuncs.multiply(x[..., j], y[..., i])))
-    return stack(parts, axisc)
+    return parts[0] if in_plane else stack(parts, axisc)
+
+
+def _in_space(vectors: Any) -> Any:
+    """Return vectors with a third component, 0 for those of a plane."""
+    if vectors.shape[-1] == 3:
+        return vectors
+    return concatenate([vectors, full_of(0, (*vectors.shape[:-1], 1), vectors.dtype)], -1)
 
 
 @implements(np.unwrap)

@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 import numhlo.numpy
-from tests.tracer.namespace.agreement import assert_same, check_all, refusal, run_traced, same_refusal
+from tests.tracer.namespace.agreement import assert_same, check, check_all, refusal, run_traced, same_refusal
 
 X = numpy.array([[3.0, -1.0, 2.5, 0.0, 4.0], [7.0, 1.5, -2.0, 4.0, 1.0], [0.5, 6.0, 1.0, -3.0, 2.0]])
 V = numpy.array([1.0, -2.0, 0.5, 3.0, 2.0, -1.0])
@@ -113,6 +113,17 @@ def test_vectorize(rng):
     found, _ = run_traced(lambda r, v: dots(r, v, scale=2.0), [rows, V[:5]])
     assert_same(found, (rows @ V[:5]) * 2.0, ulps=64)
     assert_same(numpy.asarray(scale(x, y)), numpy.where(x > y, x - y, x * y))
+
+
+@pytest.mark.filterwarnings("ignore:Arrays of 2-dimensional vectors")
+def test_cross_products_in_a_plane():
+    x = numpy.arange(8.0).reshape(4, 2)
+    check(
+        lambda np, x, y: (np.cross(x, y), np.cross(x, [1, 2]), np.cross(x, [1, 2, 3]), np.cross(y[0], x)),
+        x,
+        x[::-1] ** 2,
+    )
+    same_refusal(lambda np, x: np.linalg.cross(x, x), x)
 
 
 @pytest.mark.parametrize(

@@ -137,10 +137,10 @@ class Selected(Unsized):
 
     def reduce(self, name: str, axis: Any = None, *args: Any, **options: Any) -> Any:
         """Return a reduction over all axes, over the elements (axis 0), or over later axes."""
-        if options.get("where", True) is not True or args:
+        if options.get("where", True) is not True or args or (not self.mask.ndim and isinstance(axis, tuple)):
             self.refuse()
         axes = tuple(range(self.values.ndim)) if axis is None else self._axes(axis)
-        if axes[0] >= self.mask.ndim:  # within each element
+        if axis is not None and axes and axes[0] >= self.mask.ndim:  # within each element
             found = REDUCTIONS[name](self.values, axes, **options)
             return self.with_values(found)
         options["where"] = self.whole_mask

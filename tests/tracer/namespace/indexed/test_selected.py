@@ -142,6 +142,18 @@ def test_rows_and_columns_refused(fun):
     assert message.splitlines()[0] == "x[mask] with a traced boolean mask bool[3]"
 
 
+def test_masks_without_dimensions():
+    def f(np, x, rows):
+        results = [g(x[x > k]) for k in (0, 9) for g in (np.sum, np.max if k == 0 else np.prod, np.count_nonzero)]
+        results += [rows[x > k].sum(axis) for k in (0, 9) for axis in (None, 0)]
+        results += [x[x > 0].mean(), rows[x > 0].std()]
+        rows[x > 9] *= 2
+        x[x > 0] *= 5
+        return results, rows
+
+    check(f, numpy.array(3.0), numpy.arange(6.0).reshape(2, 3))
+
+
 def test_ufuncs_at_a_mask_among_brackets_and_no_values():
     def f(np, x):
         np.divide.at(x, (x > 2,), 3)
