@@ -252,5 +252,5 @@ for _name, (_routine, _ranks) in ROUTINES.items():
         register_custom_call(f"lapack_{_letter}{_name}_ffi", _target(_routine, _ranks, _letter))
 for _letter in LETTERS:
     register_custom_call(f"lapack_{_letter}trsm_ffi", trsm)
-for _annotation in ("Sharding", "annotate_device_placement"):
+for _annotation in ("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement"):
     register_custom_call(_annotation, lambda arrays, attributes: [arrays[0]])

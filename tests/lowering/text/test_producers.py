@@ -7,7 +7,7 @@ import pytest
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from numhlo import stablehlo
-from numhlo.lowering.ir.errors import UnsupportedError
+from numhlo.lowering.ir.errors import ShapeError, UnsupportedError
 from numhlo.lowering.ir.structure import structurally_equal
 from tests.oracle import official_generic, official_parse
 
@@ -115,6 +115,25 @@ def test_shardings_on_one_device():
     for generic in (False, True):
         assert official_parse(module.as_text(generic=generic)) == official_parse(text)
     np.testing.assert_allclose(module.run("main", BIAS)[0], 2 * np.sin(BIAS), rtol=1e-6)
+
+
+def test_a_shard_on_one_device_is_the_whole():
+    text = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = stablehlo.custom_call @SPMDFullToShardShape(%x) {mhlo.sharding = "{manual}"} : (tensor<4xf32>) -> tensor<4xf32>
+      %1 = stablehlo.add %0, %0 : tensor<4xf32>
+      %2 = stablehlo.custom_call @SPMDShardToFullShape(%1) : (tensor<4xf32>) -> tensor<4xf32>
+      return %2 : tensor<4xf32>
+    }"""
+    module = stablehlo.parse(text)
+    for run in (module.run, module.interpret):
+        np.testing.assert_array_equal(run("main", BIAS)[0], 2 * BIAS)
+    two = stablehlo.parse(
+        text.replace("-> tensor<4xf32>\n      return", "-> tensor<8xf32>\n      return")
+        .replace("tensor<4xf32> {\n      %0", "tensor<8xf32> {\n      %0")
+        .replace("%2 : tensor<4", "%2 : tensor<8")
+    )
+    with pytest.raises(ShapeError, match="SPMDShardToFullShape"):
+        two.run("main", BIAS)
 
 
 def test_manual_computations():
