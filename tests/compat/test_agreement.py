@@ -80,6 +80,21 @@ CASES = {
             j.lax.cond(p, lambda x, y: x * y, lambda x, y: x, j.numpy.ones(2, "float32"), 2.0),
         )
     )(True),
+    "slopes of convolutions without elements": lambda j: (
+        j.jacrev(lambda x, w: j.lax.conv_general_dilated(x, w, (3,), [(-1, -1)]), argnums=(0, 1))(
+            j.numpy.ones((2, 2, 2)), j.numpy.ones((4, 2, 1))
+        )
+        + j.vjp(
+            lambda x, w: j.lax.conv_general_dilated(x, w, (3,), [(-1, -1)]),
+            j.numpy.ones((2, 2, 2)),
+            j.numpy.ones((4, 2, 1)),
+        )[1](j.numpy.ones((2, 4, 0)))
+    ),
+    "slopes at nodes": lambda j: j.jacrev(j.numpy.interp, argnums=(0, 1, 2))(
+        j.numpy.array([-1.0, -0.5, -0.2, 0.0, 0.7, 1.0]),
+        j.numpy.array([-0.5, 0.0, 0.7]),
+        j.numpy.array([1.0, -1.0, 2.0]),
+    ),
     "edits that return": lambda j: (
         j.numpy.fill_diagonal(matrix(j), 3.0, inplace=False),
         j.numpy.put(j.numpy.zeros(4), j.numpy.array([0, 2]), j.numpy.array([7.0, 8.0]), inplace=False),

@@ -14,7 +14,7 @@ from numhlo.lowering.ops.window_geometry import as_array, as_pairs
 from numhlo.tracer.batching.control_flow import map_lanes
 from numhlo.tracer.batching.table import BATCHING, Environment, Lanes, all_mapped, spread
 from numhlo.tracer.bind import bind, bind1
-from numhlo.tracer.namespace.core import reshape_to, shape_of
+from numhlo.tracer.namespace.core import full_of, reshape_to, shape_of
 from numhlo.tracer.namespace.shapes.axis_order import moveaxis
 from numhlo.tracer.replay import replay_region
 
@@ -68,6 +68,9 @@ def _split_lanes(x: Any, axis: int, groups: int, size: int) -> Any:
 @BATCHING.register(convolution.CONVOLUTION)
 def _batch_convolution(op: Op, operands: list[Lanes], size: int, environment: Environment) -> Sequence[Lanes]:
     """Lanes of lhs are batches, lanes of rhs output features, lanes of both groups of features or batches."""
+    if not size:  # there is nothing to be split again
+        tensor = op.results[0].tensor
+        return [Lanes(full_of(0, (0, *tensor.shape), tensor.dtype), True)]
     lhs, rhs = operands
     numbers: ConvolutionDimensionNumbers = op.attributes["dimension_numbers"]
     attributes = dict(op.attributes)

@@ -15,7 +15,7 @@ from numhlo.lowering.ops.window_geometry import Pairs, Windows, as_array, dilate
 from numhlo.tracer.batching.windows import merge_axes, split_axis
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.differentiation.contraction import jvp_bilinear
-from numhlo.tracer.differentiation.table import JVP, TRANSPOSE, linear_operand
+from numhlo.tracer.differentiation.table import JVP, TRANSPOSE, linear_operand, zeros_of
 from numhlo.tracer.namespace.core import convert
 from numhlo.tracer.namespace.shapes.axis_order import moveaxis
 
@@ -27,6 +27,8 @@ def _transpose_convolution(op: Op, operands: list[Any], cotangents: list[Any]) -
     place = linear_operand(op, operands)
     known = operands[1 - place]
     c = convert(cotangents[0], known.dtype)
+    if 0 in op.results[0].tensor.shape:  # there are no windows over a cotangent without elements
+        return [zeros_of(v) if k == place else None for k, v in enumerate(op.operands)]
     result = (_transpose_lhs if place == 0 else _transpose_rhs)(op, c, known)
     return [convert(result, op.operands[place].tensor.dtype) if k == place else None for k in (0, 1)]
 

@@ -354,18 +354,21 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     width = ufuncs.subtract(x1, x0)
     width = b.select(b.equal(width, 0), 1.0, width)  # at a last node that occurs twice, or is the only one
     slope = ufuncs.divide(ufuncs.subtract(y1, y0), width)
-    inside = ufuncs.add(ufuncs.multiply(slope, ufuncs.subtract(at, x0)), y0)
+    from_below = ufuncs.add(ufuncs.multiply(slope, ufuncs.subtract(at, x0)), y0)
     from_above = ufuncs.add(ufuncs.multiply(slope, ufuncs.subtract(at, x1)), y1)
-    inside = b.select(b.is_nan(inside), from_above, inside)
+    inside = b.select(b.is_nan(from_below), from_above, from_below)
     inside = b.select(b.both(b.is_nan(inside), ufuncs.equal(y0, y1)), y0, inside)
-    inside = b.select(b.equal(at, x0), y0, inside)
+    inside = b.select(
+        b.both(b.is_nan(from_below), b.equal(at, x0)), y0, inside
+    )  # elsewhere a node has the slope beside
     first, last = (
         broadcast_to_shape(line[k] if end is None else convert(asarray(end), wanted), shape_of(inside))
         for line, k, end in ((values, 0, left), (values, -1, right))
     )
     inside = b.select(b.less(at, broadcast_to_shape(nodes[0], shape_of(at))), first, inside)
     tail = broadcast_to_shape(nodes[-1], shape_of(at))
-    inside = b.select(b.equal(at, tail), broadcast_to_shape(values[-1], shape_of(at)), inside)
+    at_tail = b.select(b.is_nan(from_above), broadcast_to_shape(values[-1], shape_of(at)), from_above)
+    inside = b.select(b.equal(at, tail), at_tail, inside)
     inside = b.select(b.greater(at, tail), last, inside)
     return b.select(b.is_nan(at), np.nan, inside)
 
