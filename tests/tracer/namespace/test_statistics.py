@@ -186,6 +186,21 @@ def test_histograms_of_points_have_edges_of_one_dtype(dtypes):
     check(lambda np, x, y: np.histogramdd((x, y), [[-1, 0, 2], 2], [None, (0, 2)], weights=y), x, y)
 
 
+@pytest.mark.parametrize("method", ["linear", "midpoint", "averaged_inverted_cdf", "hazen"])
+def test_quantiles_by_narrow_fractions(method):
+    x = numpy.array([[3, 1, 2, 0], [1, 0, 2, 7], [5, 5, 1, 2]])
+    for dtype, q in (("i1", numpy.float32(40)), ("f4", numpy.float16(40)), ("f4", numpy.array([40, 70], "f4"))):
+
+        def f(np, x, q=q):
+            return (
+                np.percentile(x, q, 0, method=method),
+                np.nanpercentile(x, q, method=method),
+                np.nanquantile(x, q / 100),
+            )
+
+        check(f, x.astype(dtype))
+
+
 def test_counts_of_nothing():
     check(lambda np, k: (np.bincount(k, minlength=3), np.bincount(k, k * 0.5, 2)), numpy.zeros(0, numpy.int64))
 

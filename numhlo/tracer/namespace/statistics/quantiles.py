@@ -145,9 +145,9 @@ def _neighbours(n: int, q: Any, method: str) -> tuple[Any, Any, Any]:
     below = np.floor(index)
     weight = index - below
     if method == "midpoint":
-        weight = np.where(weight == 0, 0.0, 0.5)
+        weight = np.where(weight == 0, 0.0, 0.5).astype(weight.dtype)
     if method == "averaged_inverted_cdf":
-        weight = np.where(weight == 0, 0.5, 1.0)
+        weight = np.where(weight == 0, 0.5, 1.0).astype(weight.dtype)
     return np.clip(below, 0, n - 1), np.clip(below + 1, 0, n - 1), weight
 
 
@@ -359,7 +359,8 @@ def nan_quantiles(array: Tracer, q: Any, axis: Any, method: str, keepdims: Any, 
     count = reductions.sum(b.equal(lines, lines), -1, np.int64)
     shape = shape_of(asarray(q))
     fractions = reshape_to(asarray(q), shape + (1,) * len(shape_of(count)))
-    low, high, weight = _neighbours(convert(count, np.float64), fractions, method)
+    wide = np.dtype(np.float64) if is_weak(q) or fractions.dtype.kind != "f" else fractions.dtype
+    low, high, weight = _neighbours(convert(count, wide), fractions, method)
     first, second = _pair_along_last(lines, low, high)
     result = first
     if weight is not None:
