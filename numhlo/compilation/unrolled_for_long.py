@@ -1,7 +1,7 @@
 """Loops that Python unrolls for long while a function is traced: it is noticed early, and traced once more in short.
 
-A loop that writes an array element by element makes some ten operations of every element. Where a trace has come to
-hundreds of such writes it is broken off, and the function is traced again from its beginning with its loops watched, as
+A loop that writes an array element by element makes some ten operations of every element. Where a trace has come to a
+hundred of such writes it is broken off, and the function is traced again from its beginning with its loops watched, as
 under ``autograph=True``: after some rounds those that are left become a loop of the graph. Where that doesn't make it
 short either, can't be done, or might hide an error of some round, the function is traced as it is written.
 
@@ -25,7 +25,7 @@ from numhlo.tracer.trace import Trace
 
 R = TypeVar("R")
 
-WRITES = 1000
+WRITES = 100
 """Elements that a trace may write one by one before it is long."""
 
 FEW_WRITES, OPERATIONS = 50, 10_000
