@@ -16,6 +16,8 @@ from numhlo.backend.emit.cost import grain_of
 from numhlo.backend.emit.draft import Draft, Unknowns, remembered
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText
 from numhlo.backend.emit.matrices.blas_calls import Factor, Length, write_blas_call
+from numhlo.backend.emit.matrices.cuts import Cut, cut_of
+from numhlo.backend.emit.matrices.deep_products import write_deep_product
 from numhlo.backend.emit.matrices.kernels import Letter, Pointer
 from numhlo.backend.emit.matrices.operands import Matrices, batch_offsets, matrices_of, scalar
 from numhlo.backend.emit.matrices.symmetric_products import is_symmetric, write_symmetric_product
@@ -26,14 +28,10 @@ from numhlo.lowering.ops.contraction import DOT_GENERAL, free_dimensions
 from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers
 
 BLAS_TYPES = frozenset({"f32", "f64", "c64", "c128"})
-TILE_ROWS, TILE_COLUMNS = 256, 512
-"""Extents of a tile of the result; a call on one is long enough to hide that BLAS packs its operands again."""
+MOST_TURNED, TURNED_ROWS = 32, 512
+"""Sides of a right operand that runs along columns and is put in order, at most, and rows of the result, at least.
 
-PIECES, PIECE_FLOPS, PIECE_ROWS = 4, 2_000_000, 32
-"""A result of one tile is cut for several threads: into how many, at most, and how much one must be at least.
-
-256 x 256 x 256 of float64 take one thread 640 us, two 340; in four pieces one thread takes 4 to 10 % longer.
-Pieces of fewer rows than this cost more than a second thread gains.
+BLAS is half as quick where a long thin left operand is in order and this one is not: 20 GFLOP/s for 40.
 """
 
 
@@ -86,18 +84,25 @@ def emit_dot_general(op: Op, planner: Any) -> None:
         operands = [unknowns.value(v) for v in values]
         if symmetric:
             return [write_symmetric_product(operands, a, unknowns.buffer)]
-        return [write_product(operands, a, b, unknowns.buffer)]
+        batch = math.prod(extent for extent, _ in a.batch)
+        cut = cut_of(op.result.tensor.dtype.kind, a.rows[0], b.columns[0], a.columns[0], batch)
+        if cut.step != a.columns[0] or cut.depth != a.columns[0]:
+            return write_deep_product(operands, a, b, cut, unknowns)
+        return [write_product(operands, a, b, cut, unknowns.buffer)]
 
-    (draft,) = remembered(
+    draft, *sums = remembered(
         lambda sizes: ("product", symmetric, op.result.tensor.dtype, *[matrices.over(sizes) for matrices in read]),
         values,
         planner.buffer,
         write,
+        planner.partial,
     )
     planner.launch_root(op, draft)
+    for each in sums:
+        planner.append(each)
 
 
-def write_product(values: Sequence[Value], a: Matrices, b: Matrices, buffer_of: BufferOf) -> Draft:
+def write_product(values: Sequence[Value], a: Matrices, b: Matrices, cut: Cut, buffer_of: BufferOf) -> Draft:
     """Return the kernel that multiplies batches of matrices into a contiguous result, the last of the values."""
     left, right, result = values
     (m, _), (k, _), (n, _) = a.rows, a.columns, b.columns
@@ -108,12 +113,14 @@ def write_product(values: Sequence[Value], a: Matrices, b: Matrices, buffer_of: 
     rows, inner, columns = (text.number(key, value, key) for key, value in (("m", m), ("k", k), ("n", n)))
     batch = math.prod(extent for extent, _ in a.batch)
     flops = 2 * batch * m * n * k
-    tile_rows, tile_columns = _tile(m, n, flops) if batch == 1 else (TILE_ROWS, TILE_COLUMNS)
-    tiles = -(-m // tile_rows), -(-n // tile_columns)
+    tiles = -(-m // cut.rows), -(-n // cut.columns)
+    if register.kind == "f" and batch == 1 and _is_better_in_order(a, b):
+        names[1] = _write_in_order(text, register, b, names[1], inner, columns)
+        b = b._replace(offset=0, rows=(k, n), columns=(n, 1))
     with text.block("for unit in range(lo, hi):"):
         unit = "unit"
         if tiles != (1, 1):
-            extents = text.number("high", tile_rows, "high"), text.number("wide", tile_columns, "wide")
+            extents = text.number("high", cut.rows, "high"), text.number("wide", cut.columns, "wide")
             unit = _decode_tiles(text, tiles, extents, (rows, columns), batch)
         else:
             text.line(f"height = {rows}")
@@ -132,18 +139,43 @@ def write_product(values: Sequence[Value], a: Matrices, b: Matrices, buffer_of: 
         if register.kind == "c" and k > 0 and (m == 1 or n == 1):
             _write_vector_product(text, register, a, b, inner, places)
         else:
-            one, zero = (scalar(register.name, value) for value in (1.0, 0.0))
-            leading = [text.number((name, "leading"), x.leading, f"{name}_row") for name, x in (("lhs", a), ("rhs", b))]
-            flags = f"{a.is_transposed}, {b.is_transposed}"
-            text.line(
-                f"gemm_{register.name}(ctx, {flags}, height, width, {inner}, {one}, {places[0]}, {leading[0]}, "
-                f"{places[1]}, {leading[1]}, {zero}, {places[2]}, {columns})"
-            )
+            _write_tile_product(text, register, a, b, (inner, columns), places)
     extent = batch * tiles[0] * tiles[1]
     traffic = result.tensor.dtype.itemsize * batch * (m * k + k * n + m * n)
     kernel = text.finish(f"product_{register.name}")
     grain = grain_of(extent, flops // 8, traffic)
     return Draft(kernel, tuple(text.buffers), tuple(text.dims), extent, grain, flops, traffic)
+
+
+def _write_tile_product(
+    text: KernelText, register: Register, a: Matrices, b: Matrices, lengths: tuple[str, str], places: Sequence[str]
+) -> None:
+    """Write BLAS's product of strips into a tile."""
+    left, right, out = places
+    inner, columns = lengths
+    one, zero = (scalar(register.name, value) for value in (1.0, 0.0))
+    leading = [text.number((name, "leading"), x.leading, f"{name}_row") for name, x in (("lhs", a), ("rhs", b))]
+    text.line(
+        f"gemm_{register.name}(ctx, {a.is_transposed}, {b.is_transposed}, height, width, {inner}, {one}, {left}, "
+        f"{leading[0]}, {right}, {leading[1]}, {zero}, {out}, {columns})"
+    )
+
+
+def _is_better_in_order(a: Matrices, b: Matrices) -> bool:
+    """Return whether a long thin operand meets a small one that runs along columns, which BLAS is slow at."""
+    sides = b.is_transposed and not a.is_transposed and a.rows[0] >= TURNED_ROWS
+    return sides and b.rows[0] <= MOST_TURNED and b.columns[0] <= MOST_TURNED
+
+
+def _write_in_order(text: KernelText, register: Register, b: Matrices, pointer: str, inner: str, columns: str) -> str:
+    """Write a copy, along rows, of a small operand onto the stack; return the pointer to it."""
+    ordered = text.stack_array("ordered", MOST_TURNED**2, register.dtype.itemsize)
+    step = text.number(("rhs", "turned"), b.leading, "rhs_column")
+    first = f"{text.number(('rhs', 'offset'), b.offset, 'rhs_offset')} + " if b.offset else ""
+    with text.block(f"for i in range({inner}):"), text.block(f"for j in range({columns}):"):
+        value = f"load_{register.storage}({pointer}, {first}j * {step} + i)"
+        text.line(f"store_{register.storage}({ordered}, i * {columns} + j, {value})")
+    return ordered
 
 
 def _write_vector_product(
@@ -174,15 +206,6 @@ def _write_vector_product(
         Pointer(out),
         Length("1"),
     )
-
-
-def _tile(rows: int, columns: int, flops: int) -> tuple[int, int]:
-    """Return the extents of a tile of one product."""
-    longest = max(rows, columns)
-    if rows > TILE_ROWS or columns > TILE_COLUMNS or longest < 2 * PIECE_ROWS or flops < 2 * PIECE_FLOPS:
-        return TILE_ROWS, TILE_COLUMNS
-    piece = -(-longest // min(PIECES, flops // PIECE_FLOPS, longest // PIECE_ROWS))
-    return (piece, TILE_COLUMNS) if rows >= columns else (TILE_ROWS, piece)
 
 
 def _decode_tiles(

@@ -185,6 +185,7 @@ class RegionBuffers:
         self.unit: Unit | None = None
         self.claimed: dict[int, Value] = {}
         self.scratch_values: list[Value] = []
+        self.lent: dict[int, Unit] = {}
         self._remaining = self._count_uses()
         self._wanted: dict[Value, int] = {}
         self._taken: set[Value] = set()
@@ -403,6 +404,23 @@ class RegionBuffers:
         self.buffer_of[value] = self.memory.allocate(type)
         self.scratch_values.append(value)
         return value
+
+    def lend(self, type: TensorType) -> Value | None:
+        """Return a value that stands for memory of a loop's state, which is dead and gets its new value later.
+
+        It is the current unit's, which has claimed the buffers of its results by now.
+        """
+        assert self.unit is not None
+        for place, argument in enumerate(self.region.arguments if self.state else ()):
+            number = self.buffer_of[argument]
+            buffer = self.memory.buffers[number]
+            is_free = place not in self.claimed and self.is_dead(argument) and self.lent.get(number) is not self.unit
+            if is_free and buffer.place is not Place.ARGUMENT and buffer.type.nbytes >= type.nbytes:
+                self.lent[number] = self.unit
+                value = Value(type, self.region)
+                self.buffer_of[value] = number
+                return value
+        return None
 
     def table(self, array: np.ndarray) -> Value:
         """Return a value that stands for an array which the program keeps, for its kernels to read."""

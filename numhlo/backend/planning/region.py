@@ -115,7 +115,7 @@ class RegionPlanner(RegionBuffers):
             self._fill_empty(reduced, outputs, expressions)
             return
         reduction = Reduction(expressions, kept, axes, reduced, stores)
-        drafts = write_reduction(reduction, self.buffer, self._partial)
+        drafts = write_reduction(reduction, self.buffer, self.partial)
         self.launch(drafts[0], expressions, outputs)
         for draft in drafts[1:]:
             self.append(draft)
@@ -200,9 +200,13 @@ class RegionPlanner(RegionBuffers):
                 self.output(value, reusable)
         return overwritten
 
-    def _partial(self, register: Register, count: int) -> Value:
-        dtype = np.dtype(np.float32) if register.kind == "f" and register.narrow else register.dtype
-        return self.scratch(TensorType((count,), dtype))
+    def partial(self, register: Register, count: int) -> Value:
+        """Return a value that has memory for so many elements, once the unit's results have theirs."""
+        type = TensorType(
+            (count,), np.dtype(np.float32) if register.kind == "f" and register.narrow else register.dtype
+        )
+        lent = self.lend(type)
+        return self.scratch(type) if lent is None else lent
 
     def _fill_empty(self, reduced: Sequence[Reduced], outputs: Sequence[Value], expressions: Expressions) -> None:
         """Write the initial values where there is nothing to reduce."""

@@ -32,6 +32,8 @@ def hoist_window_copies(body: Region, planner: RegionPlanner, state: Sequence[in
         launch = planner.copies.get(returned)
         if launch is None or launch not in planner.steps or not _renews_window(argument, returned):
             continue
+        if own in planner.lent or other in planner.lent:  # others write there, too
+            continue
         pairs = [pair for each in exchanged for pair in each if own in pair or other in pair]
         writers = [value for value, buffer in _written(planner.steps) if buffer in (own, other)]
         if launch.buffers == (other, own) and pairs in ([(own, other)], [(other, own)]) and writers == [returned]:

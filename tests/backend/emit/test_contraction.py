@@ -22,6 +22,11 @@ CASES = {
     "tiles": (lambda a, b: a @ b, (300, 20), (20, 600)),
     "pieces of rows": (lambda a, b: a @ b, (130, 300), (300, 60)),
     "pieces of columns": (lambda a, b: a.T @ b.T, (300, 40), (203, 300)),
+    "pieces of sums": (lambda a, b: a.T @ b.T, (20000, 12), (13, 20000)),
+    "calls of sums": (lambda a, b: a @ b, (30, 1500), (1500, 40)),
+    "batch of calls of sums": (lambda a, b: jnp.einsum("bki,bkj->bij", a, b), (3, 1501, 30), (3, 1501, 40)),
+    "thin": (lambda a, b: a @ b.T, (3000, 7), (11, 7)),
+    "thin the other way": (lambda a, b: a.T @ b.T, (7, 12), (5001, 7)),
     "batch": (lambda a, b: a @ b, (3, 20, 16), (3, 16, 17)),
     "batch of tiles": (lambda a, b: a @ b, (2, 300, 8), (2, 8, 20)),
     "shared matrix": (lambda a, b: a @ b, (3, 20, 16), (16, 17)),
@@ -132,12 +137,19 @@ def test_other_element_types(rng):
         (40, 512, 200, 4),
         (64, 512, 64, 2),
         (100, 100, 100, 1),
-        (60, 9000, 60, 1),
+        (50, 300, 200, 3),
+        (30, 2000, 30, 1),
     ],
 )
 def test_results_of_one_tile_are_cut_for_several_threads(rows, inner, columns, pieces):
     program = plan(from_jax(lambda a, b: a @ b, np.zeros((rows, inner)), np.zeros((inner, columns))))
     assert [step.extent for step in all_steps(program) if isinstance(step, Launch)] == [pieces]
+
+
+def test_long_sums_are_cut_and_their_pieces_added_in_order():
+    program = plan(from_jax(lambda a, b: a @ b, np.zeros((60, 9000)), np.zeros((9000, 70))))
+    steps = [step for step in all_steps(program) if isinstance(step, Launch)]
+    assert [(step.kernel.name, step.extent) for step in steps] == [("deep_product_f64", 4), ("sum_of_pieces_f64", 4200)]
 
 
 def test_views_are_read_in_place():

@@ -346,3 +346,15 @@ def test_a_condition_that_is_joined_of_three_parts_ends_a_loop_by_any():
 
     for limits in ((5, 90, 9), (90, 9, 9), (90, 90, 4), (0, 0, 0)):
         planned(count, np.array(limits, np.int32))
+
+
+def test_parts_of_a_sum_lie_in_state_that_waits_for_its_new_value(rng):
+    x = rng.standard_normal((20_000, 8)).astype(np.float32)
+
+    def step(_, c):
+        weights = (x * c.sum(axis=0)).max(axis=1)
+        return jnp.outer(jnp.arange(64, dtype=np.float32), jnp.tanh((x * weights[:, None]).sum(axis=0)))
+
+    program = planned(lambda c: jax.lax.fori_loop(0, 3, step, c), np.ones((64, 8), np.float32))
+    assert "reduce_add_multiply_blocks" in launched(program)
+    assert 5 * 8 not in [buffer.type.size for buffer in program.buffers]
