@@ -97,23 +97,36 @@ def layers(x, count):
     return y
 
 
-def calls_per_op(function, count):
-    """Python calls that tracing, rewriting and planning take, for each op."""
+def calls_and_ops(function, count):
+    """Python calls that tracing, rewriting and planning take, and the ops of the program."""
     jitted = numhlo.jit(lambda x: function(x, count))
     profile = cProfile.Profile()
     profile.enable()
     traced = jitted.trace(np.ones(1000))._traced
     plan(optimize(traced.function), written=traced.written)
     profile.disable()
-    return pstats.Stats(profile).total_calls / len(traced.function.body.ops)
+    return pstats.Stats(profile).total_calls, len(traced.function.body.ops)
+
+
+def calls_per_op(function, count):
+    calls, ops = calls_and_ops(function, count)
+    return calls / ops
 
 
 @pytest.mark.parametrize("function", [chain, scalars, slices, updates, blocks, layers], ids=lambda f: f.__name__)
 def test_unrolled_loops_cost_the_same_for_each_op(function):
+    longest = 96 if function is updates else 480  # what writes more elements than that is not unrolled
     calls_per_op(function, 5)  # what happens once
-    few, many = calls_per_op(function, 60), calls_per_op(function, 480)
+    few, many = calls_per_op(function, longest // 8), calls_per_op(function, longest)
     assert many < 1.2 * few
     assert many < (500 if function is layers else 350)  # three kernels of three ops
+
+
+def test_loops_of_many_writes_cost_the_same_however_long_they_are():
+    calls_and_ops(updates, 480)  # the source is rewritten once
+    short, long = calls_and_ops(updates, 480), calls_and_ops(updates, 48_000)
+    assert long[0] < 1.1 * short[0]
+    assert long[1] == short[1] < 30
 
 
 def test_unrolled_loops_compute_what_numpy_does():

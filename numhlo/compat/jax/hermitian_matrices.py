@@ -17,6 +17,8 @@ def _hermitian_part(a: Any, wanted: bool = True) -> Any:
     array = numhlo.numpy.asarray(a)
     if not wanted or array.ndim < 2 or array.shape[-1] != array.shape[-2]:
         return array
+    if array.dtype.kind in "biu":  # sums of these are truth values, or run over
+        array = array.astype(float)
     return (array + array.mT.conj()) / 2
 
 
