@@ -111,7 +111,7 @@ CASES = {
         j.jacrev(j.numpy.linalg.cholesky)(matrix(j)),
         j.jacfwd(j.numpy.linalg.eigvalsh)(matrix(j)),
         j.numpy.linalg.cholesky(j.numpy.array([[True, False], [True, True]])).astype("float32"),
-        j.numpy.linalg.eigvalsh(j.numpy.array([[200, 100], [100, 200]], "uint8")).round(3).astype("float32"),
+        j.numpy.linalg.eigvalsh(j.numpy.array([[200, 100], [100, 200]], "uint8")).round().astype("float32"),
     ),
     "no matrix is refused for its numbers": lambda j: (
         j.numpy.linalg.cholesky(j.numpy.array([[1.0, 2.0], [2.0, 1.0]])),
