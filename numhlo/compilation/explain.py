@@ -31,9 +31,7 @@ def explain_entry(entry: Entry) -> list[str]:
     """Return the lines of one entry."""
     lines = [entry.signature, f"  traced because: {entry.cause}", f"  called {entry.calls} times"]
     if entry.keeps_loops:
-        lines.append(
-            "  long loops over ranges are loops of the graph, as with autograph=True: they write single elements"
-        )
+        lines.append("  long loops over ranges are loops of the graph, as with autograph=True: unrolled they are long")
     if entry.captures:
         shown = ", ".join(f"{c.dtype.name}[{','.join(map(str, c.shape))}]" for c in entry.captures)
         lines.append(f"  captured arrays, read at every call: {shown}")

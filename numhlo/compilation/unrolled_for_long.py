@@ -1,27 +1,43 @@
 """Loops that Python unrolls for long while a function is traced: it is noticed early, and traced once more in short.
 
-A loop that writes an array element by element makes some ten operations of every element. Where a trace has come to a
-hundred of such writes it is broken off, and the function is traced again from its beginning with its loops watched, as
-under ``autograph=True``: after some rounds those that are left become a loop of the graph. Where that doesn't make it
-short either, can't be done, or might hide an error of some round, the function is traced as it is written.
+A loop that writes an array element by element makes some ten operations of every element; one that multiplies a vector
+by a matrix in every round makes a few, and kernels that no round shares with the next. Where a trace has come to a
+hundred of such writes, or of barriers that one place in the code made, it is broken off, and the function is traced
+again from its beginning with its loops watched, as under ``autograph=True``: after some rounds those that are left
+become a loop of the graph. Where that doesn't make it short either, can't be done, or might hide an error of some
+round, the function is traced as it is written.
 
-What writes few elements is unrolled, however many operations it has: a chain on whole arrays is one kernel so.
+What does neither is unrolled, however many operations it has: a chain on whole arrays is one kernel so.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from types import CodeType, FunctionType, MethodType
 from typing import Any, TypeVar
 
 from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.lowering.ops import (
+    contraction,
+    control_flow,
+    convolution,
+    fourier,
+    indexing,
+    layout,
+    linear_algebra,
+    reduction,
+    sorting,
+    windows,
+)
 from numhlo.tracer.autograph.known_rounds import no_round_fails
 from numhlo.tracer.autograph.python_state import PythonState
 from numhlo.tracer.autograph.rewriting import autographed, rewriting_callees
 from numhlo.tracer.function_tracing import TracedFunction
 from numhlo.tracer.libraries import is_library
 from numhlo.tracer.plain_python.plain_numpy import run_traced
-from numhlo.tracer.trace import Trace
+from numhlo.tracer.semantics import windows_are_checked
+from numhlo.tracer.trace import LOOK, Trace
 
 R = TypeVar("R")
 
@@ -30,6 +46,20 @@ WRITES = 100
 
 FEW_WRITES, OPERATIONS = 50, 10_000
 """So few are too many in so long a trace."""
+
+BARRIERS = frozenset(
+    {contraction.DOT_GENERAL, convolution.CONVOLUTION, fourier.FFT, sorting.SORT, windows.REDUCE_WINDOW}
+    | {reduction.REDUCE, linear_algebra.CHOLESKY, linear_algebra.TRIANGULAR_SOLVE, control_flow.CUSTOM_CALL}
+    | {layout.CONCATENATE, indexing.DYNAMIC_UPDATE_SLICE, indexing.GATHER, indexing.SCATTER}
+    | {control_flow.IF, control_flow.CASE, control_flow.WHILE}
+)
+"""Ops that need their operands whole, or write parts of memory: no kernel goes through them from round to round."""
+
+ROUNDS, ROUNDS_OPERATIONS = 100, 512
+"""So many barriers from one place in the code, in so long a trace, are too many."""
+
+LONGER = 4
+"""How many times as long as the first trace was by then, a second one may get in its outermost body."""
 
 BODIES = 150
 """Bodies of loops and branches that a second trace may make; the first makes only those that the user asks for."""
@@ -54,15 +84,25 @@ class Watch:
     Parameters
     ----------
     bodies : int or None
-        How many traces inside are too many; where None, these don't count, nor what is written in them.
+        How many traces inside are too many; where None, these don't count, nor what is done in them.
+    longest : int
+        How many operations are too many in any case, where there are bodies.
+
+    Attributes
+    ----------
+    is_over : bool
+    longest : int
+        How long a second trace may get.
     """
 
-    def __init__(self, bodies: int | None = None) -> None:
+    def __init__(self, bodies: int | None = None, longest: int = 2 * OPERATIONS) -> None:
         times = 1 if bodies is None else 2
         self._most = times * WRITES
         self._operations = times * OPERATIONS
+        self.longest = longest
         self._bodies = bodies
         self._writes = self._opened = 0
+        self._barriers: Counter[tuple[int, int]] = Counter()
         self.is_over = False
 
     def wrote_element(self, trace: Trace) -> None:
@@ -72,6 +112,21 @@ class Watch:
             many = self._writes >= FEW_WRITES and len(trace.region.ops) >= self._operations
             if many or self._writes >= self._most:
                 self._break_off()
+
+    def grew(self, trace: Trace) -> None:
+        """Look at the operations that were appended last."""
+        if trace.parent is not None:
+            return
+        ops = trace.region.ops
+        if self._bodies is not None:
+            if len(ops) >= self.longest:
+                self._break_off()
+            return
+        places = [op.location for op in ops[-LOOK:] if op.definition in BARRIERS]
+        self._barriers.update((id(place.code), place.offset) for place in places)
+        if len(ops) >= ROUNDS_OPERATIONS and max(self._barriers.values(), default=0) >= ROUNDS:
+            self.longest = LONGER * len(ops)
+            self._break_off()
 
     def opened(self) -> None:
         """Count a trace inside."""
@@ -112,16 +167,19 @@ def trace_in_short(
     except UnrolledForLongError:
         pass
     state.put_back()
-    watch = Watch(BODIES)
-    try:
-        if not is_seen_outside(fun):
-            found = trace(with_watched_loops(fun), watch)
+    for are_windows in (True, False) if not is_seen_outside(fun) else ():
+        watch = Watch(BODIES, watch.longest)
+        try:
+            with windows_are_checked.bound(are_windows):
+                found = trace(with_watched_loops(fun), watch)
             if not watch.is_over and no_round_fails(found[0].function):
                 found[0].keeps_loops = True
                 return found
-    except (UnrolledForLongError, Exception):  # noqa: BLE001 - traced as it is written, it has its say
-        pass
-    state.put_back()
+        except (UnrolledForLongError, Exception):  # noqa: BLE001 - traced as it is written, it has its say
+            pass
+        state.put_back()
+        if watch.is_over:
+            break
     return trace(fun, None)
 
 

@@ -19,6 +19,9 @@ _immutable = ScopedValue(False)
 strict_integer_powers: ScopedValue[bool] = ScopedValue(False)
 """Whether a Python int to the power of one that is not known raises: it may be a float."""
 
+windows_are_checked: ScopedValue[bool] = ScopedValue(False)
+"""Whether somebody looks, after tracing, that slices of known width lie inside their arrays in all rounds."""
+
 
 @contextmanager
 def immutable_arrays(flag: bool = True) -> Iterator[None]:

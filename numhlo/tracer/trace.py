@@ -259,8 +259,15 @@ class Tracer:
         return self.concretize("an operation at once", "move it out of the block that computes now")
 
 
+LOOK = 256
+"""After how many operations the length of a trace is looked at."""
+
+
 class Watch(Protocol):
     """What looks after the length of a trace."""
+
+    def grew(self, trace: Trace) -> None:
+        """Look at the last operations of a trace that has `LOOK` more of them."""
 
     def wrote_element(self, trace: Trace) -> None:
         """Note that an array's element was written in a trace."""
@@ -281,7 +288,6 @@ class Trace:
         uses the values around it directly.
     concrete : bool
         Evaluate every op whose operands are known at once, so that Python control flow works on the values.
-
     linear : bool
         A body that is linear in its arguments: ops on none of its own arrays go to the trace around it.
 
@@ -373,11 +379,11 @@ class Trace:
         return self.wrap(value)
 
     def append(self, op: Op) -> list[Value]:
-        """Append an op to the body, and return its results.
-
-        It is evaluated, too, where the trace is concrete and all its inputs are known.
-        """
-        self.region.ops.append(op)
+        """Append an op to the body, and return its results; evaluate it where the trace is concrete and it can be."""
+        ops = self.region.ops
+        ops.append(op)
+        if self.watch is not None and not len(ops) % LOOK:
+            self.watch.grew(self)
         if self.concrete and not (self.parent is not None and op_has_effects(op)):
             self.values.evaluate(op)  # effects happen once, in the outermost trace: inner ones are run again there
         return op.results

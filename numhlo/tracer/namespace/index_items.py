@@ -22,6 +22,7 @@ from numhlo.tracer.aliasing.views import DynamicSlice, Reshape, Reverse, Slice
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.except_clauses import refuse_waiting
 from numhlo.tracer.namespace.core import Unsized, asarray, convert, reshape_to, shape_of, spelling
+from numhlo.tracer.namespace.known_widths import known_width
 from numhlo.tracer.namespace.rules.elementwise import compare, constant, select
 from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.trace import Trace, Tracer, current_trace
@@ -57,13 +58,21 @@ class Position:
 
 
 @dataclass(frozen=True, slots=True)
+class Window:
+    """A slice of known width that begins at a traced place."""
+
+    index: Any
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
 class Points:
     """An integer index array over one axis; part of an advanced index."""
 
     array: Any
 
 
-Item: TypeAlias = NewAxis | Range | Position | Points
+Item: TypeAlias = NewAxis | Range | Position | Window | Points
 
 
 def normalize_index(index: Any, shape: tuple[int, ...], *, checked: bool = True) -> list[Item]:
@@ -110,6 +119,8 @@ def normalize_index(index: Any, shape: tuple[int, ...], *, checked: bool = True)
     for entry in filled:
         items.extend(_normalize_entry(entry, shape, axis, checked))
         axis += _axes_used(entry)
+    if any(isinstance(item, Window) for item in items) and any(isinstance(item, Points) for item in items):
+        raise unknown_extent()
     return items
 
 
@@ -131,7 +142,8 @@ def _normalize_entry(entry: Any, shape: tuple[int, ...], axis: int, checked: boo
     if entry is None or entry is Ellipsis:
         return [NewAxis() if entry is None else Gap()]
     if isinstance(entry, slice):
-        return [Range(*_slice_indices(entry, shape[axis]))]
+        width = known_width(entry)
+        return [Range(*_slice_indices(entry, shape[axis])) if width is None else Window(_fresh(entry.start), width)]
     if isinstance(entry, bool | np.bool_) or getattr(getattr(entry, "dtype", None), "kind", "") == "b":
         return _boolean(entry, shape, axis)
     if isinstance(entry, int | np.integer):
@@ -227,9 +239,12 @@ def _far_outside(positions: np.ndarray, extent: int, axis: int = 0) -> np.ndarra
 
 def _frozen_start(index: Tracer, extent: int) -> Tracer:
     """Return a traced index as a fresh int64 scalar with negatives wrapped; later writes to it don't move a view."""
+    return _wrapped(_fresh(index), extent)
+
+
+def _fresh(index: Tracer) -> Tracer:
     trace = trace_for(index)
-    fresh = trace.wrap(trace.read(convert(index, np.int64)))
-    return _wrapped(fresh, extent)
+    return trace.wrap(trace.read(convert(index, np.int64)))
 
 
 def _boolean(entry: Any, shape: tuple[int, ...], axis: int) -> list[Item]:
@@ -322,12 +337,13 @@ def _element_step(index: tuple[int, ...], shape: tuple[int, ...]) -> tuple[Slice
 
 
 def _view_traced_positions(x: Tracer, axes: list[Any]) -> Tracer:
-    traced = [isinstance(a, Position) and isinstance(a.index, Tracer) for a in axes]
+    traced = [isinstance(a, Position | Window) and isinstance(a.index, Tracer) for a in axes]
     if not any(traced):
         return x
     zero = np.zeros((), np.int64)
     starts = tuple(a.index if t else zero for a, t in zip(axes, traced, strict=True))
-    sizes = tuple(1 if t else n for t, n in zip(traced, x.shape, strict=True))
+    widths = [a.width if isinstance(a, Window) else 1 for a in axes]
+    sizes = tuple(width if t else n for t, width, n in zip(traced, widths, x.shape, strict=True))
     return x.through(DynamicSlice(starts, sizes))
 
 
@@ -336,6 +352,8 @@ def _forward(item: Any) -> tuple[int, int, int]:
     if isinstance(item, Position):
         position = 0 if isinstance(item.index, Tracer) else item.index
         return position, position + 1, 1
+    if isinstance(item, Window):
+        return 0, item.width, 1
     count = len(item)
     if count == 0:
         return 0, 0, 1

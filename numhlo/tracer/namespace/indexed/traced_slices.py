@@ -24,6 +24,7 @@ from numhlo.tracer.namespace.index_items import (
     unknown_number,
 )
 from numhlo.tracer.namespace.indexed.selected import OPERATORS, Selected, Spread, is_integer
+from numhlo.tracer.namespace.known_widths import known_width
 from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.trace import Tracer
 
@@ -90,7 +91,7 @@ class TracedSlice(Run):
 
 def _is_traced(entry: Any) -> bool:
     bounds = (entry.start, entry.stop) if isinstance(entry, slice) else ()
-    return any(isinstance(bound, Tracer) and bound.concrete is None for bound in bounds)
+    return any(isinstance(bound, Tracer) and bound.concrete is None for bound in bounds) and known_width(entry) is None
 
 
 class Part(NamedTuple):
