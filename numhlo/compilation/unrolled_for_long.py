@@ -58,9 +58,6 @@ BARRIERS = frozenset(
 ROUNDS, ROUNDS_OPERATIONS = 100, 512
 """So many barriers from one place in the code, in so long a trace, are too many."""
 
-LONGER = 4
-"""How many times as long as the first trace was by then, a second one may get in its outermost body."""
-
 BODIES = 150
 """Bodies of loops and branches that a second trace may make; the first makes only those that the user asks for."""
 
@@ -85,21 +82,13 @@ class Watch:
     ----------
     bodies : int or None
         How many traces inside are too many; where None, these don't count, nor what is done in them.
-    longest : int
-        How many operations are too many in any case, where there are bodies.
-
-    Attributes
-    ----------
-    is_over : bool
-    longest : int
-        How long a second trace may get.
     """
 
-    def __init__(self, bodies: int | None = None, longest: int = 2 * OPERATIONS) -> None:
+    def __init__(self, bodies: int | None = None) -> None:
         times = 1 if bodies is None else 2
         self._most = times * WRITES
         self._operations = times * OPERATIONS
-        self.longest = longest
+        self._rounds = times * ROUNDS
         self._bodies = bodies
         self._writes = self._opened = 0
         self._barriers: Counter[tuple[int, int]] = Counter()
@@ -118,14 +107,9 @@ class Watch:
         if trace.parent is not None:
             return
         ops = trace.region.ops
-        if self._bodies is not None:
-            if len(ops) >= self.longest:
-                self._break_off()
-            return
         places = [op.location for op in ops[-LOOK:] if op.definition in BARRIERS]
         self._barriers.update((id(place.code), place.offset) for place in places)
-        if len(ops) >= ROUNDS_OPERATIONS and max(self._barriers.values(), default=0) >= ROUNDS:
-            self.longest = LONGER * len(ops)
+        if len(ops) >= ROUNDS_OPERATIONS and max(self._barriers.values(), default=0) >= self._rounds:
             self._break_off()
 
     def opened(self) -> None:
@@ -168,7 +152,7 @@ def trace_in_short(
         pass
     state.put_back()
     for are_windows in (True, False) if not is_seen_outside(fun) else ():
-        watch = Watch(BODIES, watch.longest)
+        watch = Watch(BODIES)
         try:
             with windows_are_checked.bound(are_windows):
                 found = trace(with_watched_loops(fun), watch)
