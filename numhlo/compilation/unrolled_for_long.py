@@ -157,7 +157,7 @@ def trace_in_short(
             with windows_are_checked.bound(are_windows):
                 found = trace(with_watched_loops(fun), watch)
             if not watch.is_over and no_round_fails(found[0].function):
-                found[0].keeps_loops = True
+                found[0].keeps_loops = any(op.regions for op in found[0].function.body.ops)
                 return found
         except (UnrolledForLongError, Exception):  # noqa: BLE001 - traced as it is written, it has its say
             pass

@@ -285,6 +285,31 @@ def test_what_is_counted_in_python_has_pythons_values(function):
         np.testing.assert_allclose(numhlo.jit(function)(x), function(x), rtol=1e-12, atol=1e-14)
 
 
+def exchanged(x, y):
+    for k in range(151):
+        x, y = y, x
+        x[1:-1] = 0.3 * (y[2:] + y[:-2]) + k
+    return x
+
+
+def exchanged_afterwards(x, y):
+    for k in range(150):
+        y[1:-1] = 0.3 * (x[2:] + x[:-2])
+        y[k % 10] += 1
+        x, y = y, x
+    return x
+
+
+@pytest.mark.parametrize("function", [exchanged, exchanged_afterwards])
+def test_arrays_that_exchange_their_names_are_updated_for_the_caller(function):
+    arrays = [RNG.normal(size=10) for _ in range(2)]
+    mine, wanted = [x.copy() for x in arrays], [x.copy() for x in arrays]
+    with numhlo.debugging(engine="interpreter"):
+        found = numhlo.jit(function)(*mine)
+    np.testing.assert_allclose(found, function(*wanted), rtol=1e-12)
+    np.testing.assert_allclose(mine, wanted, rtol=1e-12)
+
+
 def test_what_a_trace_does_to_objects_is_done_once():
     seen = []
 

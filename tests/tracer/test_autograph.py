@@ -161,6 +161,28 @@ def test_what_can_not_be_traced():
         rebinds_what_it_writes, np.ones(2), kind=UnsupportedError
     )
 
+    def writes_what_it_exchanges(x):
+        y = x * 2
+        while x[0] < 9:
+            x, y = y, x
+            x[0] += 5.0
+        return x
+
+    assert "writes into the array 'y' and binds the name again" in fails(
+        writes_what_it_exchanges, np.ones(2), kind=UnsupportedError
+    )
+
+    def writes_in_a_list(x):
+        pair = [x, x * 2]
+        while x[0] < 9:
+            pair[0][0] += 5.0
+            pair = pair[::-1]
+        return pair[0]
+
+    assert "writes into the array 'pair' and binds the name again" in fails(
+        writes_in_a_list, np.ones(2), kind=UnsupportedError
+    )
+
 
 def test_what_loops_can_not_do():
     def returns(x):

@@ -12,7 +12,7 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import MutationError, UnsupportedError
 from numhlo.tracer.autograph.lent_storage import KeptLeaves, LentStorage, can_be_lent
 from numhlo.tracer.autograph.undefined import Undefined
-from numhlo.tracer.autograph.variables import Variables, is_traceable
+from numhlo.tracer.autograph.variables import Variables, is_traceable, written_and_bound
 from numhlo.tracer.control_flow.branches import as_predicate
 from numhlo.tracer.namespace.core import asarray
 from numhlo.tracer.trace import Tracer
@@ -118,6 +118,7 @@ class LoopState:
                 if replaced:
                     raise _ReplacedError(replaced)
                 self._refuse_change(after)
+                self._refuse_lost_writes(values)
                 return {**self.storage.settled(self._values(after)), **self.storage.contents()}
 
         return traced
@@ -147,6 +148,14 @@ class LoopState:
         """Let a variable have no value at the beginning of a round, nor after the loop."""
         variables = zip(self.variables.names, self.variables.values, strict=True)
         self.variables = self.variables.having([Undefined(n) if n == name else v for n, v in variables])
+
+    def _refuse_lost_writes(self, given: list[Any]) -> None:
+        """Raise where a round writes by another name into an array that it was given as a value: ``x, y = y, x``."""
+        for name, value in zip(self.variables.names, given, strict=True):
+            is_given_back = name in self.variables.in_place and isinstance(value, Tracer)
+            arrays = tree_leaves(value) if name in self.carried and not is_given_back else ()
+            if any(isinstance(x, Tracer) and x.cell.version and not self.storage.holds(x) for x in arrays):
+                raise written_and_bound(self.what, name)
 
     def _refuse_change(self, after: dict[str, Any]) -> None:
         """Raise where a round changes a variable that can't be carried; what is new in it stays in it."""

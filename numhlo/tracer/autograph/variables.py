@@ -76,11 +76,7 @@ class Variables:
                 )
         for name, found in zip(self.names, self.values, strict=True):
             if name in self.mixed and _is_array(found) and not (what == "an if" and can_be_lent(found)):
-                raise UnsupportedError(
-                    f"{what} on a traced condition writes into the array {name!r} and binds the name again",
-                    where=capture_location(),
-                    fix="use another name for the new array",
-                )
+                raise written_and_bound(what, name)
             if name in self.in_place and isinstance(found, list | dict | set) and not is_traceable(found):
                 raise UnsupportedError(
                     f"{what} on a traced condition changes the {type(found).__name__} {name!r}",
@@ -119,6 +115,15 @@ def _refilled(container: Any, new: Any) -> Any:
     container.clear()
     container.extend(kept) if isinstance(container, list) else container.update(kept)
     return container
+
+
+def written_and_bound(what: str, name: str) -> UnsupportedError:
+    """Return the error for a variable whose array is written into, and in whose place there is another one then."""
+    return UnsupportedError(
+        f"{what} on a traced condition writes into the array {name!r} and binds the name again",
+        where=capture_location(),
+        fix="use another name for the new array",
+    )
 
 
 def is_traceable(x: Any) -> bool:
