@@ -300,12 +300,54 @@ def exchanged_afterwards(x, y):
     return x
 
 
-@pytest.mark.parametrize("function", [exchanged, exchanged_afterwards])
-def test_arrays_that_exchange_their_names_are_updated_for_the_caller(function):
+def by_another_name(x, y):
+    for k in range(150):
+        y[:] = np.roll(x, 1) * 0.5 + k
+        y[k % 10] += 1
+        kept = x
+        x = y
+        y = kept
+    return x - kept
+
+
+def in_a_ring(x, y):
+    z, total = np.zeros_like(x), 0.0
+    for k in range(1, 203):
+        z[1:-1] = 2 * y[1:-1] - x[1:-1] + 0.2 * (y[2:] - 2 * y[1:-1] + y[:-2])
+        z[0] = np.sin(k * 0.1)
+        total += z.max()
+        x, y, z = y, z, x
+    return y + total * k
+
+
+def now_and_then(x, y):
+    for k in range(150):
+        y[1:] = x[:-1] * 0.9 + 1
+        if k % 3 == 0:
+            x, y = y, x
+    return x
+
+
+def by_its_view(x, y):
+    for _ in range(150):
+        part = y[1:-1]
+        part += 0.1 * (x[2:] + x[:-2])
+        y /= 1 + np.abs(y).max()
+        x, y = y, x
+    return x
+
+
+EXCHANGES = [(exchanged_afterwards, True), (by_another_name, True), (in_a_ring, True), (by_its_view, True)]
+
+
+@pytest.mark.parametrize(("function", "is_kept"), [*EXCHANGES, (exchanged, False), (now_and_then, False)])
+def test_arrays_that_exchange_their_names_are_updated_for_the_caller(function, is_kept):
     arrays = [RNG.normal(size=10) for _ in range(2)]
     mine, wanted = [x.copy() for x in arrays], [x.copy() for x in arrays]
+    jitted = numhlo.jit(function)
     with numhlo.debugging(engine="interpreter"):
-        found = numhlo.jit(function)(*mine)
+        found = jitted(*mine)
+    assert (KEPT in jitted.explain()) is is_kept
     np.testing.assert_allclose(found, function(*wanted), rtol=1e-12)
     np.testing.assert_allclose(mine, wanted, rtol=1e-12)
 

@@ -161,6 +161,8 @@ def test_what_can_not_be_traced():
         rebinds_what_it_writes, np.ones(2), kind=UnsupportedError
     )
 
+
+def test_writes_into_arrays_that_exchange_their_names_are_refused():
     def writes_what_it_exchanges(x):
         y = x * 2
         while x[0] < 9:

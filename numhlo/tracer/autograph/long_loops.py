@@ -14,6 +14,7 @@ from numhlo.lowering.ir import Op, Value
 from numhlo.lowering.ir.errors import ConcretizationError, UnsupportedError
 from numhlo.lowering.ir.scoped_values import ScopedValue
 from numhlo.lowering.ops import comparison, control_flow, elementwise
+from numhlo.tracer.autograph.exchanges import exchanged_names
 from numhlo.tracer.autograph.lent_storage import LentStorage
 from numhlo.tracer.autograph.loop_state import LoopState
 from numhlo.tracer.autograph.python_state import PythonState
@@ -89,7 +90,8 @@ class LongLoop:
         if self._cost * left < LONG * done:
             return None
         self.trials -= 1
-        return Rest(self.rounds[done:], self.body, self.item, variables).tried()
+        rest = Rest(self.rounds[done:], self.body, self.item, variables)
+        return rest.tried() or (rest.tried_in_turns() if variables.mixed else None)
 
 
 def cost_since(trace: Trace | None, before: int) -> int:
@@ -122,6 +124,36 @@ class Rest:
         except Exception:  # noqa: BLE001 - whatever the reason: the next round, traced as Python runs it, has its say
             self.state.put_back()
             return None
+
+    def tried_in_turns(self) -> tuple[Any, ...] | None:
+        """Return the same where arrays exchange their names: as many rounds together as it takes to have them again."""
+        if not self.state.whole:
+            return None
+        try:
+            with strict_integer_powers.bound(True), _in_rest.bound(True):
+                names, turns = exchanged_names(self.variables, lambda v: self.run(self.item(self.rounds[0]), v))
+        except Exception:  # noqa: BLE001 - as above
+            names, turns = frozenset(), 1
+        self.state.put_back()
+        whole = len(self.rounds) // turns * turns
+        if not names or whole < FEWEST * turns:
+            return None
+        step = self.rounds.step
+
+        def item(index: Any) -> Any:
+            return tuple(self.item(index + step * k if k else index) for k in range(turns))
+
+        def body(items: Any, *values: Any) -> Any:
+            for each in items:
+                values = self.run(each, values)
+            return values
+
+        rest = Rest(self.rounds[:whole:turns], body, item, self.variables.exchanging(names))
+        values = rest.tried()
+        if values is not None:
+            for index in self.rounds[whole:]:
+                values = self.run(self.item(index), values)
+        return values
 
     def run(self, item: Any, values: Sequence[Any]) -> tuple[Any, ...]:
         """Run the body in a round; return the variables' values after it."""

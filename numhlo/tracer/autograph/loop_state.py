@@ -114,9 +114,12 @@ class LoopState:
         def traced(given: dict[str, Any]) -> dict[str, Any]:
             with self._entered(given) as values:
                 after = dict(zip(self.variables.names, body(*values), strict=True))
-                replaced = [x for n, kept in self.kept.items() for x in kept.replaced(after[n])]
-                if replaced:
-                    raise _ReplacedError(replaced)
+                replaced = {n: kept.replaced(after[n]) for n, kept in self.kept.items()}
+                for name in self.variables.exchanged:
+                    if replaced.get(name):
+                        raise written_and_bound(self.what, name)
+                if any(replaced.values()):
+                    raise _ReplacedError([x for arrays in replaced.values() for x in arrays])
                 self._refuse_change(after)
                 self._refuse_lost_writes(values)
                 return {**self.storage.settled(self._values(after)), **self.storage.contents()}

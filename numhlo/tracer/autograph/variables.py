@@ -41,7 +41,14 @@ class Variables:
         Of names that are attributes, as ``self.total``: what gives the object.
     shared : sequence, optional
         Values of variables that are changed in place and that functions inside use: arrays, or nothing can be told.
+
+    Attributes
+    ----------
+    exchanged : frozenset of str
+        Those whose arrays exchange their names, and have them again in the end.
     """
+
+    exchanged: frozenset[str] = frozenset()
 
     def __init__(
         self,
@@ -58,7 +65,16 @@ class Variables:
 
     def having(self, values: Sequence[Any]) -> Variables:
         """Return the same variables with other values."""
-        return Variables(self.names, values, self.in_place, self.mixed, self.owners.items(), self.shared)
+        found = Variables(self.names, values, self.in_place, self.mixed, self.owners.items(), self.shared)
+        found.exchanged = self.exchanged
+        return found
+
+    def exchanging(self, names: frozenset[str]) -> Variables:
+        """Return the same variables, some of whose arrays exchange their names; all of these are changed in place."""
+        in_place, mixed = self.in_place | names, self.mixed - names
+        found = Variables(self.names, self.values, in_place, mixed, self.owners.items(), self.shared)
+        found.exchanged = names
+        return found
 
     def missing(self) -> list[str]:
         """Return the names of those that have no value yet, but surely will where it is asked for."""
