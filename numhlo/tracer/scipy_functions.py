@@ -45,11 +45,23 @@ def counterpart(function: Any) -> Callable[..., Any] | None:
     True
     """
     if isinstance(function, MethodType):
-        owner = function.__self__
-        distribution = _named_alike(DISTRIBUTIONS, DISTRIBUTIONS, getattr(owner, "name", ""), owner)
-        return getattr(distribution, function.__name__, None)
+        return _method_of_distribution(function.__self__, function.__name__)
     found = [_named_alike(*paths, getattr(function, "__name__", ""), function) for paths in MODULES]
     return next((ours for ours in found if ours is not None), None)
+
+
+def _method_of_distribution(owner: Any, name: str) -> Callable[..., Any] | None:
+    """Return our method for one of a distribution of SciPy's, or of one that holds its parameters."""
+    if not is_frozen(owner):
+        return getattr(_named_alike(DISTRIBUTIONS, DISTRIBUTIONS, getattr(owner, "name", ""), owner), name, None)
+    original = getattr(sys.modules[DISTRIBUTIONS], getattr(owner.dist, "name", None) or "", None)
+    method = _method_of_distribution(original, name) if type(original) is type(owner.dist) else None
+    return method and (lambda *points: method(*points, *owner.args, **owner.kwds))
+
+
+def is_frozen(value: Any) -> bool:
+    """Return whether a value is a distribution of SciPy's that holds its parameters, such as ``norm(0.0, 2.0)``."""
+    return is_from_scipy(type(value)) and {"dist", "args", "kwds"} <= getattr(value, "__dict__", {}).keys()
 
 
 def _named_alike(path: str, own: str, name: object, value: Any) -> Any:
@@ -92,7 +104,10 @@ def of_traced_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
     if ours is None:
         return function
 
+    owner = getattr(function, "__self__", None)
+    held = (owner.args, (*owner.kwds.values(),)) if is_frozen(owner) else ()
+
     def call(*args: Any, **kwargs: Any) -> Any:
-        return (ours if contains_tracer((args, (*kwargs.values(),))) else function)(*args, **kwargs)
+        return (ours if contains_tracer((args, (*kwargs.values(),), held)) else function)(*args, **kwargs)
 
     return call

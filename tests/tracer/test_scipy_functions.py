@@ -7,14 +7,17 @@ import scipy.linalg
 import scipy.signal
 import scipy.special
 import scipy.stats
+from scipy import stats
 from scipy.linalg import solve
 from scipy.special import erf, logsumexp
+from scipy.stats import expon
 
 import numhlo
 from numhlo.lowering.ir.errors import UnsupportedError
 
 X = np.linspace(0.1, 1.7, 16).reshape(4, 4) + np.eye(4)
 EYE = np.eye(4)
+WIDE = stats.norm(0.5, scale=3.0)
 
 PROGRAMS = {
     "ufuncs": lambda x: (scipy.special.expit(x), erf(x), scipy.special.gammaln(x), scipy.special.xlogy(x, 2.0)),
@@ -32,6 +35,14 @@ PROGRAMS = {
         scipy.stats.norm.pdf(x),
         scipy.stats.norm.cdf(x, 1.0, 2.0),
         scipy.stats.gamma.logpdf(x, 2),
+    ),
+    "distributions of a module by another name": lambda x: stats.norm.cdf(x),
+    "distributions by their names": lambda x: expon.pdf(x, scale=2.0),
+    "distributions that hold their parameters": lambda x: (
+        WIDE.logpdf(x),
+        stats.norm(x[0], scale=2.0).cdf(0.5),
+        stats.gamma(2.0).pdf(x),
+        stats.poisson(x + 1).pmf(2),
     ),
     "of constants": lambda x: x * scipy.special.zeta(2.0) + scipy.linalg.hadamard(4) + scipy.special.j0(1.0),
     "in a helper": lambda x: _normalized(x),

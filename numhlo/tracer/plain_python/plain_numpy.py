@@ -305,7 +305,7 @@ def _reached(value: Any) -> Iterable[Any] | None:
     if isinstance(value, ModuleType):
         package = value.__name__.partition(".")[0]
         return () if is_library(value.__name__) and package not in (*MODULES, "scipy") else None
-    if (isinstance(value, FunctionType) and is_from_scipy(value)) or is_of_series(value):
+    if is_from_scipy(value if isinstance(value, FunctionType) else type(value)) or is_of_series(value):
         return None
     if isinstance(value, FunctionType):
         return _reached_by_function(value)
