@@ -133,7 +133,7 @@ def _folded(ufunc: Ufunc, array: Any, axis: Any, dtype: Any, out: Any, keepdims:
         mask = mask if mask is None else concatenate_arrays([full_of(True, (1, *rest), np.dtype(bool)), mask], 0)
     found = _halved(ufunc, rows) if reorderable and mask is None else _in_order(ufunc, rows, mask)
     result = convert(found, result_type)
-    return store(f"{ufunc.__name__}.reduce", expand(result, *axes) if keepdims else result, out, True)
+    return store(f"{ufunc.__name__}.reduce", expand(result, *axes) if keepdims else result, out, exact=True)
 
 
 def _lines(array: Any, axes: Sequence[int]) -> Any:
@@ -192,7 +192,7 @@ def _accumulate(ufunc: Ufunc, array: Any, axis: int = 0, dtype: Any = None, out:
     wanted, result_type = _types(ufunc, given, dtype)
     rows = moveaxis(convert(given, wanted), axis, 0)
     result = moveaxis(convert(_running(ufunc, rows), result_type), 0, axis)
-    return result if out is None else store(f"{ufunc.__name__}.accumulate", result, out)
+    return result if out is None else store(f"{ufunc.__name__}.accumulate", result, out, exact=True)
 
 
 def _reduceat(ufunc: Ufunc, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
@@ -206,7 +206,7 @@ def _reduceat(ufunc: Ufunc, array: Any, indices: Any, axis: int = 0, dtype: Any 
     else:
         result = _combined_from(ufunc, rows, indices)
     result = moveaxis(convert(result, result_type), 0, axis)
-    return result if out is None else store(f"{ufunc.__name__}.reduceat", result, out)
+    return result if out is None else store(f"{ufunc.__name__}.reduceat", result, out, exact=True)
 
 
 def _combined_from(ufunc: Ufunc, rows: Any, indices: Any) -> Any:

@@ -345,6 +345,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     if nodes.size == 0:
         raise ValueError("array of sample points is empty")
     if period is not None:
+        if not isinstance(period, Tracer) and period == 0:
+            raise ValueError("period must be a non-zero value")
         at, nodes, values = _periodic(at, nodes, values, period)
         left = right = None
     place = searchsorted(nodes, at, "right")

@@ -45,7 +45,7 @@ def running(kind: str, a: Any, axis: int | None, dtype: Any, out: Any) -> Any:
     widened = kind in ("cumsum", "cumprod")
     default = array.dtype if out is None else out.dtype
     wanted = np.dtype(dtype or (accumulator_dtype(default) if widened and out is None else default))
-    return store(kind, accumulate(kind, convert(array, wanted), place), out, True)
+    return store(kind, accumulate(kind, convert(array, wanted), place), out, exact=True)
 
 
 @implements(np.cumsum)
@@ -190,4 +190,4 @@ def _standard(kind: str, x: Any, axis: int | None, dtype: Any, out: Any, include
         shape = (*result.shape[:place], 1, *result.shape[place + 1 :])
         first = full_of(0 if kind == "cumsum" else 1, shape, result.dtype)
         result = concatenate_arrays([first, result], place)
-    return store(kind, result, out, True)
+    return store(kind, result, out, exact=True)

@@ -355,14 +355,17 @@ def _where_chosen(x: Any, where: Any, name: str) -> Any:
     return as_operand(chosen)
 
 
-def store(name: str, result: Any, target: Any, where: Any = True, casting: str = "same_kind") -> Any:
-    """Write ``result`` into ``target`` where the mask holds, as ``out=`` and ``where=`` ask; return what is there."""
+def store(
+    name: str, result: Any, target: Any, where: Any = True, casting: str = "same_kind", *, exact: bool = False
+) -> Any:
+    """Write ``result`` into ``target`` where ``out=`` and ``where=`` ask; ufuncs alone fill a target that is larger."""
     if target is None and where is True:
         return result
     if isinstance(target, tuple) and len(target) == 1:
         target = target[0]
     _check_target(name, result, target, casting)
-    if broadcast_shapes(shape_of(result), target.shape, name=name) != target.shape:
+    own = shape_of(result)
+    if own != target.shape if exact else broadcast_shapes(own, target.shape, name=name) != target.shape:
         raise ShapeError(
             f"{name}: cannot write {spelling(result)} into out of {spelling(target)}",
             where=capture_location(),

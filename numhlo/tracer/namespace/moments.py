@@ -46,6 +46,13 @@ def computed_dtype(array: Any, dtype: Any, out: Any) -> Any:
     return np.dtype(np.float32) if out.dtype.kind in "fc" and out.dtype.itemsize >= 4 else None
 
 
+def inexact_dtype(array: Any, dtype: Any) -> Any:
+    """Return the dtype asked for; integers are refused for floats, among which NaN is left out."""
+    if array.dtype.kind in "fcV" and dtype is not None and np.dtype(dtype).kind in "biu":
+        raise TypeError("If a is inexact, then dtype must be inexact")
+    return dtype
+
+
 def _count(x: Any, axes: tuple[int, ...], where: Any) -> Any:
     """Return how many elements each mean is over: a float scalar, or an array where masked."""
     if where is NO_VALUE or where is True:
@@ -220,4 +227,4 @@ def std(
     array = as_traced(asarray(a))
     dtype = computed_dtype(array, dtype, out)
     spread = var(array, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
-    return store("std", bind1(ops.SQRT, spread), out, True)
+    return store("std", bind1(ops.SQRT, spread), out, exact=True)

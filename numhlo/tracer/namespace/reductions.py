@@ -67,7 +67,7 @@ def finish(name: str, result: Any, shape: tuple[int, ...], axes: tuple[int, ...]
     """Return what was reduced over axes of an array of ``shape``, with them kept or in ``out`` where asked for."""
     if keepdims is True or (keepdims is not NO_VALUE and keepdims):
         result = expand(result, *axes) if axes and len(shape_of(result)) < len(shape) else result
-    return store(name, result, out, True)
+    return store(name, result, out, exact=True)
 
 
 def _reduce(
@@ -89,7 +89,9 @@ def _reduce(
         x = select(mask, x, full_of(neutral, x.shape, x.dtype))
     result = reduce_with(op, x, np.asarray(neutral).astype(x.dtype), axes)
     if initial is not NO_VALUE and initial is not None:
-        first = broadcast_to_shape(convert(asarray(initial), x.dtype), shape_of(result))
+        # a number of Python's that the dtype can't hold raises what NumPy does
+        first = np.asarray(initial, x.dtype) if type(initial) in (int, float, complex) else asarray(initial)
+        first = broadcast_to_shape(convert(first, x.dtype), shape_of(result))
         result = bind1(op, result, first)
     return finish(name, result, x.shape, axes, keepdims, out)
 
@@ -405,4 +407,4 @@ def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE) -> 
     if asarray(a).dtype.kind == "b":
         raise DTypeError("ptp of a boolean array", where=capture_location(), fix="convert it to an integer dtype first")
     spread = bind1(ops.SUBTRACT, max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))
-    return store("ptp", spread, out, True)
+    return store("ptp", spread, out, exact=True)

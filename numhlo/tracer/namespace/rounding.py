@@ -140,7 +140,7 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
         result = convert(array, np.float16)
     else:
         result = _rounded(array, decimals)
-    return store("round", result, out)
+    return store("round", result, out, exact=True)
 
 
 def _rounded(x: Any, decimals: int) -> Any:

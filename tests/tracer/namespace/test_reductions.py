@@ -148,6 +148,15 @@ def test_variance_of_complex_numbers_in_another_dtype(rng):
         lambda np, x: np.cumulative_sum(x),
         lambda np, x: np.argmax(x, 5),
         lambda np, x: np.cumsum(x, 2),
+        lambda np, x: np.sum(x, 0, out=x * 0),
+        lambda np, x: np.std(x, 0, out=x * 0),
+        lambda np, x: np.ptp(x, 0, out=x * 0),
+        lambda np, x: np.cumsum(x[0], out=x * 0),
+        lambda np, x: np.add.reduce(x, out=x * 0),
+        lambda np, x: np.take(x[0], [0, 1, 2], out=x * 0),
+        lambda np, x: np.max(x.astype(np.uint8), initial=-1),
+        lambda np, x: np.sum(x, initial=1j),
+        lambda np, x: np.nanmean(x, dtype=int),
     ],
 )
 def test_refused_as_by_numpy(fun):

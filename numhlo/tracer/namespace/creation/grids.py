@@ -378,7 +378,12 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]
     (Array(1), Array(1))
     """
     extents = shape_tuple(shape)
-    rest = convert(asarray(indices), np.int64)
+    flat = asarray(indices)
+    if flat.dtype.kind not in "biu":
+        raise TypeError("only int indices permitted")
+    if order not in ("C", "F"):
+        raise ValueError("only 'C' or 'F' order is permitted")
+    rest = convert(flat, np.int64)
     coordinates = []
     for extent in extents[::-1] if order == "C" else extents:
         coordinates.append(b.remainder(rest, b.constant(max(extent, 1), rest)))

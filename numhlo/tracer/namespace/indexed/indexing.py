@@ -216,7 +216,7 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     >>> take(np.array([5, 6, 7]), [2, 0])
     Array([7, 5])
     """
-    return store("take", advanced.take(as_traced(asarray(a)), indices, axis, mode), out, True)
+    return store("take", advanced.take(as_traced(asarray(a)), indices, axis, mode), out, exact=True)
 
 
 @implements(np.take_along_axis)

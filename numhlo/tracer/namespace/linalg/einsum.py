@@ -86,7 +86,7 @@ def einsum(
         kept = set(output) | {label for _, labels in terms for label in labels}
         terms.append(_contract_pair(left, right, kept))
     array, labels = _sum_out(*terms[0], set(output))
-    return store("einsum", axis_order.transpose(array, [labels.index(k) for k in output]), out, True)
+    return store("einsum", axis_order.transpose(array, [labels.index(k) for k in output]), out, exact=True)
 
 
 def einsum_path(subscripts: Any, *operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> Any:
@@ -174,6 +174,11 @@ def _sum_diagonals(x: Any, labels: str) -> tuple[Any, str]:
         label = next(c for c in labels if labels.count(c) > 1)
         first = labels.index(label)
         second = labels.index(label, first + 1)
+        if x.shape[first] != x.shape[second]:
+            raise ValueError(
+                f"dimensions in operand {labels!r} for collapsing index '{label}' don't match "
+                f"({x.shape[first]} != {x.shape[second]})"
+            )
         x = manipulation.diagonal_view(x, 0, first, second, writable=True)
         labels = "".join(c for k, c in enumerate(labels) if k not in (first, second)) + label
     return x, labels

@@ -294,7 +294,7 @@ def multi_dot(arrays: Any, *, out: Any = None) -> Any:
             )
     result = _multiply_chain(parts, _best_splits([p.shape[0] for p in parts] + [parts[-1].shape[1]]), 0, len(parts) - 1)
     shape = shape_of(result)[1 if row else 0 : 1 if column else 2]
-    return elementwise.store("multi_dot", reshape_to(result, shape), out)
+    return elementwise.store("multi_dot", reshape_to(result, shape), out, exact=True)
 
 
 def _best_splits(extents: list[int]) -> dict[tuple[int, int], int]:

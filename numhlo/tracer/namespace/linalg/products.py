@@ -109,7 +109,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     axis = max(len(shape_of(y)) - 2, 0)
     if shape_of(x)[-1] != shape_of(y)[axis]:
         raise extents_differ("dot", x, y, shape_of(x)[-1], shape_of(y)[axis])
-    return store("dot", contract(x, y, ((len(shape_of(x)) - 1,), (axis,))), out, True)
+    return store("dot", contract(x, y, ((len(shape_of(x)) - 1,), (axis,))), out, exact=True)
 
 
 def conjugated(x: Any) -> Any:

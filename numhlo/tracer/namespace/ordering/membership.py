@@ -51,6 +51,10 @@ def isin(
     """
     array, tested = as_traced(asarray(element)), as_traced(asarray(test_elements))
     wanted = result_dtype(array, tested)
+    if kind not in (None, "sort", "table"):
+        raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
+    if kind == "table" and {array.dtype.kind, tested.dtype.kind} - set("biu"):
+        raise ValueError("The 'table' method is only supported for boolean or integer arrays.")
     array, tested = convert(array, wanted), convert(tested, wanted)
     if tested.size == 0:
         return full_of(invert, array.shape, np.bool_)

@@ -129,7 +129,7 @@ def _arg_extremum(direction: str, a: Any, axis: int | None, out: Any, keepdims: 
     result = note_greatest(result, array.shape[place] - 1)
     if keepdims is not NO_VALUE and keepdims:
         result = reshape_to(result, kept_shape)
-    return store("argmax" if direction == "GT" else "argmin", result, out)
+    return store("argmax" if direction == "GT" else "argmin", result, out, exact=True)
 
 
 def _ranking(direction: str, array: Any) -> list[Any]:

@@ -92,7 +92,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     result = arrays[-1]
     for k in reversed(range(len(arrays) - 1)):
         result = b.select(b.equal(place, k), arrays[k], result)
-    return store("choose", unshared(result), out)
+    return store("choose", unshared(result), out, exact=True)
 
 
 @implements(np.select)
@@ -293,7 +293,7 @@ def compress(
         missing = b.equal(index, array.shape[place])
         spread = reshape_to(missing, (size,) + (1,) * (array.ndim - place - 1))
         taken = b.select(broadcast_to_shape(spread, shape_of(taken)), fill_value, taken)
-    return store("compress", taken, out)
+    return store("compress", taken, out, exact=True)
 
 
 def _eager_extract(condition: Any, arr: Any, **sized: Any) -> Any:

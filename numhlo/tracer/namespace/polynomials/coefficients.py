@@ -278,7 +278,8 @@ def poly(seq_of_zeros: Any) -> Any:
         raise ValueError("input must be 1d sequence of zeros while tracing")
     if zeros.size == 0:
         return full_of(1, (), np.float64)
-    wanted = result_dtype(zeros, np.float16(0)) if zeros.dtype.kind in "fcV" else np.dtype(np.float64)
+    keeps = zeros.dtype.kind in "fcV" and zeros.dtype != np.float16  # NumPy computes in float64 then
+    wanted = zeros.dtype if keeps else np.dtype(np.float64)
     line = full_of(1, (1,), wanted)
     one = full_of(1, (1,), wanted)
     for k in range(zeros.size):

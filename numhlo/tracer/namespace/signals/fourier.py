@@ -167,7 +167,7 @@ def fft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: Any
     >>> fft([1.0, 0.0, 0.0, 0.0])
     Array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
     """
-    return elementwise.store("fft", _one(a, "FFT", n, axis, norm), out)
+    return elementwise.store("fft", _one(a, "FFT", n, axis, norm), out, exact=True)
 
 
 @implements(np.fft.ifft)
@@ -189,7 +189,7 @@ def ifft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: An
     >>> ifft([4.0, 0.0])
     Array([2.+0.j, 2.+0.j])
     """
-    return elementwise.store("ifft", _one(a, "IFFT", n, axis, norm), out)
+    return elementwise.store("ifft", _one(a, "IFFT", n, axis, norm), out, exact=True)
 
 
 @implements(np.fft.rfft)
@@ -218,7 +218,7 @@ def rfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: An
     >>> rfft([1.0, 2.0, 3.0, 4.0])
     Array([10.+0.j, -2.+2.j, -2.+0.j])
     """
-    return elementwise.store("rfft", _one(a, "RFFT", n, axis, norm), out)
+    return elementwise.store("rfft", _one(a, "RFFT", n, axis, norm), out, exact=True)
 
 
 @implements(np.fft.irfft)
@@ -243,7 +243,7 @@ def irfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: A
     >>> irfft([4.0, 0.0])
     Array([2., 2.])
     """
-    return elementwise.store("irfft", _one(a, "IRFFT", n, axis, norm), out)
+    return elementwise.store("irfft", _one(a, "IRFFT", n, axis, norm), out, exact=True)
 
 
 @implements(np.fft.hfft)
@@ -269,7 +269,7 @@ def hfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: An
     Array([ 8., -2.,  0., -2.])
     """
     result = _one(m.conjugate(as_traced(asarray(a))), "IRFFT", n, axis, OPPOSITE[_norm(norm)])
-    return elementwise.store("hfft", result, out)
+    return elementwise.store("hfft", result, out, exact=True)
 
 
 @implements(np.fft.ihfft)
@@ -292,7 +292,7 @@ def ihfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: A
     Array([2.-0.j, 2.-0.j])
     """
     result = m.conjugate(_one(a, "RFFT", n, axis, OPPOSITE[_norm(norm)]))
-    return elementwise.store("ihfft", result, out)
+    return elementwise.store("ihfft", result, out, exact=True)
 
 
 @implements(np.fft.fftn)
@@ -325,7 +325,7 @@ def fftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: 
     Array([[1.+0.j, 1.+0.j],
            [1.+0.j, 1.+0.j]])
     """
-    return elementwise.store("fftn", _run(a, "FFT", s, axes, norm), out)
+    return elementwise.store("fftn", _run(a, "FFT", s, axes, norm), out, exact=True)
 
 
 @implements(np.fft.ifftn)
@@ -347,7 +347,7 @@ def ifftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out:
     >>> ifftn(np.full((2, 2), 4.0)).tolist()
     [[(4+0j), 0j], [0j, 0j]]
     """
-    return elementwise.store("ifftn", _run(a, "IFFT", s, axes, norm), out)
+    return elementwise.store("ifftn", _run(a, "IFFT", s, axes, norm), out, exact=True)
 
 
 @implements(np.fft.rfftn)
@@ -376,7 +376,7 @@ def rfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out:
     >>> rfftn(np.ones((2, 2))).tolist()
     [[(4+0j), 0j], [0j, 0j]]
     """
-    return elementwise.store("rfftn", _run(a, "RFFT", s, axes, norm), out)
+    return elementwise.store("rfftn", _run(a, "RFFT", s, axes, norm), out, exact=True)
 
 
 @implements(np.fft.irfftn)
@@ -400,7 +400,7 @@ def irfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out
     >>> irfftn(np.full((2, 2), 4.0)).tolist()
     [[4.0, 0.0], [0.0, 0.0]]
     """
-    return elementwise.store("irfftn", _run(a, "IRFFT", s, axes, norm), out)
+    return elementwise.store("irfftn", _run(a, "IRFFT", s, axes, norm), out, exact=True)
 
 
 @implements(np.fft.fft2)
@@ -422,7 +422,7 @@ def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, o
     >>> fft2(np.ones((2, 2))).tolist()
     [[(4+0j), 0j], [0j, 0j]]
     """
-    return elementwise.store("fft2", _run(a, "FFT", s, axes, norm), out)
+    return elementwise.store("fft2", _run(a, "FFT", s, axes, norm), out, exact=True)
 
 
 @implements(np.fft.ifft2)
@@ -444,7 +444,7 @@ def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, 
     >>> ifft2(np.full((2, 2), 4.0)).tolist()
     [[(4+0j), 0j], [0j, 0j]]
     """
-    return elementwise.store("ifft2", _run(a, "IFFT", s, axes, norm), out)
+    return elementwise.store("ifft2", _run(a, "IFFT", s, axes, norm), out, exact=True)
 
 
 @implements(np.fft.rfft2)
@@ -473,7 +473,7 @@ def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, 
     >>> rfft2(np.ones((2, 2))).tolist()
     [[(4+0j), 0j], [0j, 0j]]
     """
-    return elementwise.store("rfft2", _run(a, "RFFT", s, axes, norm), out)
+    return elementwise.store("rfft2", _run(a, "RFFT", s, axes, norm), out, exact=True)
 
 
 @implements(np.fft.irfft2)
@@ -497,4 +497,4 @@ def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None,
     >>> irfft2(np.full((2, 2), 4.0)).tolist()
     [[4.0, 0.0], [0.0, 0.0]]
     """
-    return elementwise.store("irfft2", _run(a, "IRFFT", s, axes, norm), out)
+    return elementwise.store("irfft2", _run(a, "IRFFT", s, axes, norm), out, exact=True)

@@ -146,7 +146,7 @@ def cov(
     x = _rows(first, rowvar, wanted)
     if y is not None:
         x = concatenate([x, _rows(asarray(y), rowvar, wanted)], 0)
-    weights = _weights(fweights, aweights, wanted)
+    weights = _weights(fweights, aweights, x.shape[1])
     mean, total = average(x, 1, weights, returned=True)
     scale = _degrees(x.shape[1], total, bias, ddof, weights, aweights)
     centred = ufuncs.subtract(x, expand(mean, 1))
@@ -166,8 +166,17 @@ def _rows(x: Any, rowvar: bool, dtype: np.dtype) -> Tracer:
     return as_traced(x if rowvar or shape[0] == 1 else axis_order.transpose(x))
 
 
-def _weights(fweights: Any, aweights: Any, dtype: np.dtype) -> Any:
-    given = [convert(asarray(w), np.dtype(np.float64)) for w in (fweights, aweights) if w is not None]
+def _weights(fweights: Any, aweights: Any, samples: int) -> Any:
+    given = []
+    for name, line in (("fweights", fweights), ("aweights", aweights)):
+        if line is None:
+            continue
+        weights = asarray(line)
+        if len(shape_of(weights)) > 1:
+            raise RuntimeError(f"cannot handle multidimensional {name}")
+        if shape_of(weights) != (samples,):
+            raise RuntimeError(f"incompatible numbers of samples and {name}")
+        given.append(convert(weights, np.dtype(np.float64)))
     if not given:
         return None
     return given[0] if len(given) == 1 else ufuncs.multiply(*given)

@@ -133,6 +133,9 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     if values.dtype.kind == "c":
         raise TypeError("x may not be complex")
     size = edges.shape[0]
+    known = edges.known()
+    if known is not None and (known[:-1] > known[1:]).any() and (known[:-1] < known[1:]).any():
+        raise ValueError("bins must be monotonically increasing or decreasing")
     if size == 0:
         return full_of(0, shape_of(values), np.int64)
     rising = searchsorted(edges, values, "left" if right else "right")
@@ -177,7 +180,9 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
             fix="pass a number of bins, or the edges",
         )
     if np.ndim(bins) or isinstance(bins, Sequence) or (isinstance(bins, Tracer) and bins.ndim):
-        return as_traced(asarray(bins))
+        return _given_edges(as_traced(asarray(bins)))
+    if int(bins) < 1:
+        raise ValueError("`bins` must be positive, when an integer")
     array = as_traced(asarray(a))
     wanted = array.dtype if array.dtype.kind in "fc" else np.dtype(np.float64)
     between: np.dtype = np.dtype(np.float64)
@@ -185,6 +190,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
         between = np.dtype(np.complex128) if wanted.kind == "c" else wanted
     if range is not None:
         low, high = (convert(asarray(limit), np.float64) for limit in range)
+        _check_limits(low, high)
     elif array.size == 0:
         low, high = np.zeros((), wanted), np.ones((), wanted)
     else:
@@ -197,6 +203,27 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
         wanted = result_dtype(*range, array)
         wanted = np.dtype(np.float64) if wanted.kind in "biu" else wanted
     return convert(edges, wanted)
+
+
+def _check_limits(low: Any, high: Any) -> None:
+    """Raise a `ValueError` about limits that are known and don't enclose numbers."""
+    least, most = (as_traced(limit).known() for limit in (low, high))
+    if least is None or most is None:
+        return
+    if least > most:
+        raise ValueError("max must be larger than min in range parameter.")
+    if not (np.isfinite(least) and np.isfinite(most)):
+        raise ValueError(f"supplied range of [{least}, {most}] is not finite")
+
+
+def _given_edges(edges: Tracer) -> Tracer:
+    """Return edges of bins; known ones must rise."""
+    if edges.ndim != 1:
+        raise ValueError("`bins` must be 1d, when an array")
+    known = edges.known()
+    if known is not None and (known[:-1] > known[1:]).any():
+        raise ValueError("`bins` must increase monotonically, when an array")
+    return edges
 
 
 @implements(np.histogram)

@@ -166,7 +166,7 @@ def _nan_extremum(
     present = reductions.any(_present(array), axis, keepdims=keepdims)
     if initial is NO_VALUE:
         result = b.select(present, result, np.nan)
-    return store(function.__name__, result, out)
+    return store(function.__name__, result, out, exact=True)
 
 
 @implements(np.nanmax)
@@ -308,6 +308,7 @@ def nanmean(
     Array(1.5)
     """
     array = as_traced(asarray(a))
+    dtype = moments.inexact_dtype(array, dtype)
     return moments.mean(array, axis, dtype, out, keepdims, where=_both(_present(array), where))
 
 
@@ -348,7 +349,7 @@ def nanvar(
     result = moments.var(array, axis, dtype, None, less, keepdims, where=mask, mean=mean)
     count = reductions.sum(mask, axis, np.int64, keepdims=keepdims)
     enough = elementwise.greater(count, less)
-    return store("nanvar", b.select(enough, result, np.nan), out)
+    return store("nanvar", b.select(enough, result, np.nan), out, exact=True)
 
 
 @implements(np.nanstd)
@@ -384,7 +385,7 @@ def nanstd(
     array = as_traced(asarray(a))
     dtype = moments.computed_dtype(array, dtype, out)
     spread = nanvar(array, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
-    return store("nanstd", b.sqrt(spread), out)
+    return store("nanstd", b.sqrt(spread), out, exact=True)
 
 
 @implements(np.nanmedian)

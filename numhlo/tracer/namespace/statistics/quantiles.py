@@ -83,11 +83,11 @@ def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = Fa
     wanted = lines.dtype if lines.dtype.kind in "fcV" else np.dtype(np.float64)
     if size == 0:
         result = full_of(np.nan, lines.shape[:-1], wanted)
-        return store("median", _restored(result, array.shape, axes, keepdims), out)
+        return store("median", _restored(result, array.shape, axes, keepdims), out, exact=True)
     picked = sorting.order_statistics(lines, np.unique([(size - 1) // 2, size // 2]))
     middle = moments.mean(picked, -1) if size % 2 == 0 else picked[..., 0]
     middle = _nan_wins(convert(middle, wanted), lines)
-    return store("median", _restored(middle, array.shape, axes, keepdims), out)
+    return store("median", _restored(middle, array.shape, axes, keepdims), out, exact=True)
 
 
 def _nan_wins(result: Any, lines: Tracer) -> Any:
