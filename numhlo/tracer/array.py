@@ -42,8 +42,9 @@ class Array(np.ndarray):
         self.__array_namespace__()  # loading it puts the property that does it in this one's place
         return self.at
 
-    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+    def __array_namespace__(self, *, api_version: Any = None) -> Any:
         """Return `numhlo.numpy`, the namespace of functions for this array."""
+        super().__array_namespace__(api_version=api_version)  # refuses what is no version of the standard
         return sys.modules[__name__.partition(".")[0]].numpy  # the face loads it; this room can't import it
 
     def round(self, decimals: Any = 0, out: Any = None) -> Any:

@@ -362,7 +362,8 @@ def _to_device(self: Tracer, device: Any, /, *, stream: Any = None) -> Tracer:
     return self
 
 
-def _namespace(self: Tracer, *, api_version: str | None = None) -> Any:
+def _namespace(self: Tracer, *, api_version: Any = None) -> Any:
+    np.empty(0).__array_namespace__(api_version=api_version)  # refuses what is no version of the standard
     return sys.modules[__name__.partition(".")[0]].numpy  # the face loads it; this room can't import it
 
 

@@ -104,7 +104,7 @@ def of_traced_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
     if ours is None:
         return function
 
-    owner = getattr(function, "__self__", None)
+    owner: Any = getattr(function, "__self__", None)
     held = (owner.args, (*owner.kwds.values(),)) if is_frozen(owner) else ()
 
     def call(*args: Any, **kwargs: Any) -> Any:

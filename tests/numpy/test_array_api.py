@@ -366,3 +366,9 @@ def test_inspection():
         assert limits.bits == bits and limits.dtype == np.dtype(name)
         assert {type(v) for v in (limits.eps, limits.max, limits.min, limits.smallest_normal)} == {float}
     assert isinstance(n.meshgrid(np.ones(2), np.ones(3)), list | tuple) and n.pi == math.pi and n.newaxis is None
+
+
+@pytest.mark.parametrize("run", [lambda fun: fun, numhlo.jit])
+def test_versions_that_there_are_not(run):
+    with pytest.raises(ValueError, match=r"1999\.01"):
+        run(lambda x: x.__array_namespace__(api_version="1999.01").sum(x))(n.ones(2))

@@ -271,6 +271,22 @@ def asarray(x: Any, dtype: np.dtype | None = None) -> Any:
     return np.zeros(array.shape, bool) if array.dtype == FLOAT0 else array.astype(as_dtype(array.dtype))
 
 
+def stored(value: Any, dtype: Any) -> Any:
+    """Return what an assignment puts into an array of ``dtype``.
+
+    Numbers of Python's and lists of them that it can't hold, such as 300 or NaN for uint8, raise what NumPy raises.
+
+    Examples
+    --------
+    >>> stored(np.int64(300), np.uint8)
+    array(44, dtype=uint8)
+    """
+    if type(value) not in SCALARS and not isinstance(value, SEQUENCES):
+        return convert(asarray(value), dtype)
+    with np.errstate(all="ignore"):
+        return asarray(value, np.dtype(dtype))
+
+
 def contains_tracer(x: Any) -> bool:
     """Return whether a nested list, tuple or deque holds a traced array."""
     if isinstance(x, SEQUENCES):

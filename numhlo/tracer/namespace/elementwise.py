@@ -224,6 +224,8 @@ class Ufunc:
 
     def _store(self, result: Any, out: Any, where: Any, casting: str) -> Any:
         results = result if isinstance(result, tuple) else (result,)
+        if isinstance(result, tuple) and not (out is None or isinstance(out, tuple)):
+            raise TypeError("'out' must be a tuple of arrays")
         targets = out if isinstance(out, tuple) else (out,)
         targets = (*targets, *[None] * (len(results) - len(targets)))
         stored = tuple(store(self.__name__, r, t, where, casting) for r, t in zip(results, targets, strict=True))

@@ -78,6 +78,7 @@ CASES = [
             np.geomspace(1, 1000, 4),
             np.logspace(0, 3, 4),
             np.logspace(0, 2, 5, base=2),
+            np.logspace([0, 1], 2, 5, base=[[2.0], [3.0], [4.0]]),
             np.geomspace(-1, -8, 4),
         ),
         V,

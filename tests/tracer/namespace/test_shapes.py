@@ -52,7 +52,16 @@ CASES = [
         X,
     ),
     ("expand_dims", lambda np, x: (np.expand_dims(x, 0), np.expand_dims(x, (0, -1)), np.expand_dims(x, -2)), X),
-    ("squeeze", lambda np, x: (np.squeeze(x[:1]), np.squeeze(x[:1], 0), x[:1, :, :1].squeeze(axis=(0, 2))), X),
+    (
+        "squeeze",
+        lambda np, x: (
+            np.squeeze(x[:1]),
+            np.squeeze(x[:1], 0),
+            np.squeeze(x[0, 0, 0], -1),
+            x[:1, :, :1].squeeze(axis=(0, 2)),
+        ),
+        X,
+    ),
     (
         "broadcast",
         lambda np, y: (

@@ -160,6 +160,13 @@ CASES = [
         lambda np, x: (np.isin(x, [0, 7]), np.isin(x, [0, 7], invert=True), np.isin(x, []), np.isin([0.5, 2], x)),
         X,
     ),
+    (
+        "integers at whole quantiles",
+        lambda np, x: (np.quantile(x, 1), np.nanquantile(x, [0, 1]), np.quantile(x > 2, 0)),
+        I,
+    ),
+    ("searchsorted below zero", lambda np, x: np.searchsorted(x, -1), numpy.array([1, 2], numpy.uint8)),
+    ("poly of halves", lambda np, x: np.poly(x), numpy.ones(2, numpy.float16)),
     ("isin nan", lambda np, x: np.isin(x, x), N),
 ]
 
@@ -268,6 +275,12 @@ def test_unique_floats():
         lambda np, x: np.isin(x, [1.0], kind="table"),
         lambda np, x: np.interp(x, [0.0, 1.0], [0.0, 1.0], period=0),
         lambda np, x: np.unravel_index(x, (2, 3)),
+        lambda np, x: np.searchsorted(x[0], 1.0, sorter=0),
+        lambda np, x: np.searchsorted(x[0], 1.0, sorter=[0, 1]),
+        lambda np, x: np.take(x[:0], 0, 0),
+        lambda np, x: np.insert(x, 13, x[0, :1]),
+        lambda np, x: np.frexp(x, out=x),
+        lambda np, x: np.bincount(x[0, :0]),
         lambda np, x: np.unravel_index(x.astype(int) * 0, (2, 3), order="A"),
         lambda np, x: np.einsum("ii", x.ravel()[:6].reshape(2, 3)),
     ],

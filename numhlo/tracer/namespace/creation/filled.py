@@ -17,6 +17,7 @@ from numhlo.tracer.namespace.core import (
     full_of,
     implements,
     shape_of,
+    stored,
 )
 from numhlo.tracer.namespace.core import asarray as to_array
 from numhlo.tracer.namespace.index_items import new_array
@@ -162,7 +163,9 @@ def full(
     Array([7, 7])
     """
     value = to_array(fill_value)
-    return new_array(broadcast_to_shape(convert(value, as_dtype(dtype, value.dtype)), shape_tuple(shape)))
+    wanted = as_dtype(dtype, value.dtype)
+    value = stored(fill_value, wanted) if type(fill_value) is int else convert(value, wanted)
+    return new_array(broadcast_to_shape(value, shape_tuple(shape)))
 
 
 def _like(a: Any, dtype: Any, shape: Any) -> tuple[tuple[int, ...], np.dtype]:

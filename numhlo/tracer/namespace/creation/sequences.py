@@ -25,7 +25,7 @@ from numhlo.tracer.namespace.core import asarray as to_array
 from numhlo.tracer.namespace.elementwise import log10, power
 from numhlo.tracer.namespace.index_items import as_traced, new_array
 from numhlo.tracer.namespace.shapes import axis_order
-from numhlo.tracer.namespace.shapes.manipulation import shape_tuple
+from numhlo.tracer.namespace.shapes.manipulation import expand_dims, shape_tuple
 from numhlo.tracer.trace import Tracer
 
 __all__ = [
@@ -195,6 +195,12 @@ def logspace(
     >>> logspace(0, 2, 3)
     Array([  1.,  10., 100.])
     """
+    if np.ndim(base):
+        ndim = len(np.broadcast_shapes(*[np.shape(x) for x in (start, stop, base)]))
+        start, stop, base = (
+            reshape_to(x, (1,) * (ndim - np.ndim(x)) + np.shape(x)) for x in map(to_array, (start, stop, base))
+        )
+        base = expand_dims(base, axis)
     exponents = linspace(start, stop, num, endpoint, axis=axis)
     values = power(base, exponents)
     return values if dtype is None else convert(values, as_dtype(dtype))

@@ -30,10 +30,11 @@ from numhlo.tracer.namespace.core import (
     reshape_to,
     result_dtype,
     shape_of,
+    stored,
 )
 from numhlo.tracer.namespace.cumulative import cumsum
 from numhlo.tracer.namespace.elementwise import store
-from numhlo.tracer.namespace.index_items import as_traced, new_array, unshared
+from numhlo.tracer.namespace.index_items import as_traced, new_array, strip_leading, unshared
 from numhlo.tracer.namespace.indexed import advanced_indexing as advanced
 from numhlo.tracer.namespace.lax.joining import slice_in_dim
 from numhlo.tracer.namespace.shapes.axis_order import moveaxis
@@ -154,21 +155,22 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     """
     array, place = _flat_or_axis(arr, axis)
     extent = array.shape[place]
-    new = convert(asarray(values), array.dtype)
+    new = stored(values, array.dtype)
     if isinstance(obj, Tracer) and obj.concrete is None and obj.ndim == 0:
         return _insert_one(array, obj, new, place)
     positions = _known_positions(obj, extent, "insert")
-    scalar = positions.ndim == 0 or (positions.size == 1 and not isinstance(obj, slice))
     if positions.dtype.kind == "b":
-        positions, scalar = np.flatnonzero(positions), False
-    if scalar:
-        new = new if positions.ndim or not shape_of(new) else moveaxis(_raised(new, array.ndim), 0, place)
-        positions = np.full(shape_of(_raised(new, array.ndim))[place], int(positions.reshape(())))
+        positions = np.flatnonzero(positions)
+    outside = (positions < -extent) | (positions > extent)
+    if outside.any():
+        raise IndexError(f"index {positions[outside].ravel()[0]} is out of bounds for axis {place} with size {extent}")
+    if positions.size == 1:  # as many values as there are go before it
+        new = _raised(new, array.ndim)
+        new = moveaxis(new, 0, place) if positions.ndim == 0 else new
+        positions = np.full(shape_of(new)[place], int(positions.item()))
     shape = (*array.shape[:place], len(positions), *array.shape[place + 1 :])
-    new = broadcast_to_shape(new, shape)
+    new = broadcast_to_shape(strip_leading(new, array.ndim), shape)
     wrapped = np.where(positions < 0, positions + extent, positions)
-    if ((wrapped < 0) | (wrapped > extent)).any():
-        raise IndexError(f"index {obj} is out of bounds for axis {place} with size {extent}")
     order = np.argsort(np.concatenate([np.arange(extent) + 0.5, wrapped.astype(float)]), kind="stable")
     return _take_known([array, as_traced(new)], order, place)
 
@@ -349,7 +351,7 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
     array([7, 2, 9])
     """
     _require_safe("putmask", values, a)
-    new = resize(convert(asarray(values), a.dtype), a.shape)
+    new = resize(stored(values, a.dtype), a.shape)
     store("putmask", new, a, asarray(mask, np.dtype(bool)))
 
 
@@ -385,7 +387,8 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     """
     _require_safe("place", vals, arr)
     flags = asarray(mask, np.dtype(bool))
-    values = convert(reshape_to(asarray(vals), (asarray(vals).size,)), arr.dtype)
+    values = stored(vals, arr.dtype)
+    values = reshape_to(values, (values.size,))
     if values.size == 0:
         raise ValueError("Cannot insert from an empty array!")
     rank = b.subtract(cumsum(convert(reshape_to(flags, (flags.size,)), np.int64)), 1)
@@ -424,7 +427,7 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
         return
     if mode != "raise":
         index = advanced.bound(convert(index, np.int64), a.size, mode)
-    values = convert(asarray(v), a.dtype)
+    values = stored(v, a.dtype)
     a.flat[index] = resize(values, (shape_of(index)[0],))
 
 
@@ -462,7 +465,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
             raise ValueError("All dimensions of input must be of equal length")
         step, end = 1 + sum(a.shape[0] ** k for k in range(1, a.ndim)), None
     count = len(range(a.size)[:end:step])
-    a.flat[:end:step] = resize(convert(asarray(val), a.dtype), (count,)) if shape_of(asarray(val)) else val
+    a.flat[:end:step] = resize(stored(val, a.dtype), (count,)) if shape_of(asarray(val)) else val
 
 
 @writes(np.put_along_axis)

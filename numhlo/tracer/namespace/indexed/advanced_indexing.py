@@ -29,6 +29,7 @@ from numhlo.tracer.namespace.core import (
     normalize_axis,
     reshape_to,
     shape_of,
+    stored,
 )
 from numhlo.tracer.namespace.rules.elementwise import compare, constant, select
 from numhlo.tracer.namespace.shapes.joining import concatenate_arrays
@@ -182,7 +183,7 @@ def combiner_region(kind: str, dtype: np.dtype) -> Region:
 def scatter_points(x: Tracer, items: Sequence[Any], value: Any, kind: str) -> None:
     """Write (or accumulate) at an advanced index; traced positions out of bounds are dropped."""
     plan = PointPlan(x, items)
-    updates = convert(asarray(value), x.dtype)
+    updates = stored(value, x.dtype) if kind == "set" else convert(asarray(value), x.dtype)
     updates = broadcast_to_shape(items_of.strip_leading(updates, len(plan.final_shape)), plan.final_shape)
     _scatter(plan, reshape_to(updates, plan.result_shape), combiner_region(kind, x.dtype))
 
@@ -242,6 +243,8 @@ def take(a: Any, indices: Any, axis: int | None, mode: str) -> Any:
     if index.dtype.kind not in "biu" and index.size:
         raise TypeError(f"Cannot cast array data from {index.dtype!r} to dtype('int64') according to the rule 'safe'")
     extent = a.shape[axis]
+    if extent == 0 and index.size:
+        raise IndexError("cannot do a non-empty take from an empty axes.")
     index = convert(index, np.int64)
     if mode != "raise":
         index = bound(index, extent, mode)

@@ -21,6 +21,7 @@ from numhlo.tracer.namespace.core import (
     normalize_axis,
     reshape_to,
     shape_of,
+    stored,
 )
 from numhlo.tracer.namespace.cumulative import cumsum
 from numhlo.tracer.namespace.elementwise import store
@@ -110,7 +111,7 @@ def set_item(x: Tracer, index: Any, value: Any) -> None:
 
 
 def _assign(target: Tracer, value: Any) -> None:
-    new = strip_leading(convert(asarray(value), target.dtype), target.ndim)
+    new = strip_leading(stored(value, target.dtype), target.ndim)
     require_assignable(shape_of(new), target.shape)
     target.assign(as_traced(broadcast_to_shape(new, target.shape)))
 
@@ -160,7 +161,7 @@ def _masked_part(x: Tracer, index: Any) -> Part | None:
 
 def _masked(x: Tracer, mask: Tracer, value: Any) -> Tracer:
     """``x[mask] = value`` as a select: a scalar or broadcastable value, or one value for each true element in order."""
-    new = masked_values(x, mask, convert(asarray(value), x.dtype))
+    new = masked_values(x, mask, stored(value, x.dtype))
     full_mask = reshape_to(mask, mask.shape + (1,) * (x.ndim - mask.ndim))
     return as_traced(select(broadcast_to_shape(full_mask, x.shape), new, x))
 

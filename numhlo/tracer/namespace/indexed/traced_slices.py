@@ -14,7 +14,15 @@ import numpy as np
 from numhlo.lowering.ir import Location, capture_location
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise as ufuncs
-from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, require_casting, reshape_to, shape_of
+from numhlo.tracer.namespace.core import (
+    asarray,
+    broadcast_to_shape,
+    convert,
+    require_casting,
+    reshape_to,
+    shape_of,
+    stored,
+)
 from numhlo.tracer.namespace.index_items import (
     Points,
     as_traced,
@@ -174,7 +182,7 @@ def write_part(part: Part, value: Any, combine: Callable[[Any, Any], Any] | None
         new = value if combine is None else combine(Run(view, mask, value.spread), value)
         view.assign(new.write_into(view, mask))
         return
-    spread = _spread(part, asarray(value))
+    spread = _spread(part, stored(value, view.dtype) if combine is None else asarray(value))
     wide = broadcast_to_shape(reshape_to(mask, mask.shape + (1,) * (view.ndim - axis - mask.ndim)), view.shape)
     new = spread if combine is None else combine(view, value if spread.shape == () else spread)
     view.assign(as_traced(b.select(wide, broadcast_to_shape(convert(new, view.dtype), view.shape), view)))

@@ -207,7 +207,7 @@ def vecdot(x: Any, y: Any) -> Any:
     )
 
 
-@generalized("(m,n),(n)->(m)", *_where_numpy_has("matvec"), eager=_eager_matvec)
+@generalized("(m,n),(n)->(m)", *_where_numpy_has("matvec"), eager=getattr(np, "matvec", _eager_matvec))
 def matvec(x: Any, y: Any) -> Any:
     """Return products of matrices and vectors in the last axes.
 
@@ -231,7 +231,7 @@ def matvec(x: Any, y: Any) -> Any:
     return manipulation.squeeze(matmul(x, expand(y, -1)), -1)
 
 
-@generalized("(n),(n,m)->(m)", *_where_numpy_has("vecmat"), eager=_eager_vecmat)
+@generalized("(n),(n,m)->(m)", *_where_numpy_has("vecmat"), eager=getattr(np, "vecmat", _eager_vecmat))
 def vecmat(x: Any, y: Any) -> Any:
     """Return products of vectors, conjugated, and matrices in the last axes.
 

@@ -351,9 +351,15 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     if line.ndim != 1:
         raise ValueError(f"object {'too deep' if line.ndim else 'of too small depth'} for desired array")
     if sorter is not None:
-        line = advanced.take(line, sorter, 0, "clip")
-    wanted = result_dtype(line, v)
-    line, values = convert(line, wanted), asarray(convert(asarray(v), wanted))
+        order = asarray(sorter)
+        if order.dtype.kind not in "biu" or len(shape_of(order)) != 1:
+            raise TypeError("could not parse sorter argument")
+        if shape_of(order) != line.shape:
+            raise ValueError("sorter.size must equal a.size")
+        line = advanced.take(line, order, 0, "clip")
+    values = asarray(v)  # a number of Python's, too: -1 is less than all unsigned numbers
+    wanted = result_dtype(line, values)
+    line, values = convert(line, wanted), asarray(convert(values, wanted))
     low = full_of(0, shape_of(values), np.int64)
     high = full_of(line.size, shape_of(values), np.int64)
     columns = list(zip(order_keys(line), order_keys(values), strict=True))

@@ -26,6 +26,7 @@ from numhlo.tracer.namespace.core import (
     reshape_to,
     result_dtype,
     shape_of,
+    stored,
 )
 from numhlo.tracer.namespace.cumulative import cumsum
 from numhlo.tracer.namespace.elementwise import store
@@ -176,7 +177,7 @@ def piecewise(x: Any, condlist: Any, funclist: list[Any], *args: Any, **kw: Any)
     if len(funclist) not in (len(conditions), len(conditions) + 1):
         count = len(conditions)
         raise ValueError(f"with {count} condition(s), either {count} or {count + 1} functions are expected")
-    values = [convert(asarray(_value(f, array, args, kw)), array.dtype) for f in funclist]
+    values = [stored(_value(f, array, args, kw), array.dtype) for f in funclist]
     default = values[-1] if len(values) > len(conditions) else b.constant(0, array)
     shape = broadcast_shapes(array.shape, *map(shape_of, conditions)) if are_arrays_immutable() else array.shape
     result = broadcast_to_shape(default, shape)

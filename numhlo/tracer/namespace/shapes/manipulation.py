@@ -230,6 +230,8 @@ def squeeze(a: Any, axis: Any = None) -> Any:
     Array([1, 2])
     """
     array = _traced(a)
+    if array.ndim == 0 and isinstance(axis, int | np.integer) and axis in (0, -1):
+        axis = ()
     axes = tuple(k for k, n in enumerate(array.shape) if n == 1) if axis is None else normalize_axes(axis, array.ndim)
     if any(array.shape[k] != 1 for k in axes):
         raise ValueError("cannot select an axis to squeeze out which has size not equal to one")

@@ -130,7 +130,7 @@ def _run(a: Any, kind: str, s: Sequence[Any] | None, axes: Sequence[int] | None,
 
 def _one(a: Any, kind: str, n: Any, axis: int, norm: str | None) -> Any:
     if not shape_of(asarray(a)):
-        raise IndexError("tuple index out of range")
+        normalize_axis(axis, 0)
     return _run(a, kind, None if n is None else (_length(n),), (axis,), norm)
 
 

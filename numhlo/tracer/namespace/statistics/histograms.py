@@ -80,6 +80,8 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0, *, length: int 
         raise ValueError(
             "object of too small depth for desired array" if array.ndim == 0 else "object too deep for desired array"
         )
+    if array.dtype.kind not in "biu":
+        raise TypeError(f"Cannot cast array data from {array.dtype!r} to dtype('int64') according to the rule 'safe'")
     if length is None:
         known = array.known()
         if known is None and (array.size == 0 or minlength > greatest(array)):

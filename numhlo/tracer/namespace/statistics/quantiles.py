@@ -226,6 +226,8 @@ def quantile(
             why="there is none to pick",
             fix="write numpy.nanquantile, which gives NaN; or test x.size before",
         )
+    if method == "linear" and {array.dtype.kind, asarray(q).dtype.kind} <= set("biu"):
+        method = "lower"  # 0 and 1 as integers pick an element, and there is nothing between to interpolate
     if weights is None:
         result = _pick_quantiles(lines, q, method)
     else:

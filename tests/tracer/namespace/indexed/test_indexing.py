@@ -291,3 +291,24 @@ def test_concrete_arrays():
     assert type(again) is numhlo.Array and again.tolist() == x.tolist()
     x[1:3] = 7
     assert x.tolist() == [0, 7, 7, 3] and repr(x) == "Array([0, 7, 7, 3])"
+
+
+@pytest.mark.parametrize("value", [300, -1, numpy.nan, 1e300, 1j, [1, 300]])
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda np, x, v: x.__setitem__(slice(0, 2), v),
+        lambda np, x, v: x.__setitem__([0, 1], v),
+        lambda np, x, v: x.__setitem__(x[:, 0] > 3, v),
+        lambda np, x, v: np.putmask(x, x > 3, v),
+        lambda np, x, v: np.insert(x, 0, v, 1),
+    ],
+)
+def test_numbers_that_a_dtype_cannot_hold(write, value):
+    same_refusal(lambda np, x: write(np, x, value), numpy.arange(8, dtype=numpy.uint8).reshape(4, 2))
+
+
+def test_narrow_arrays_filled():
+    same_refusal(lambda np, x: np.full_like(x, 300), numpy.ones(2, numpy.uint8))
+    check(lambda np, x: np.full_like(x, 1.5), numpy.ones(2, numpy.uint8))
+    check(lambda np, x: np.insert(x, -1, x[:, :1]), numpy.ones((1, 2)))
