@@ -254,6 +254,8 @@ def _round(self: Tracer, digits: int | None = None) -> Any:
 
 
 def _fill(self: Tracer, value: Any) -> None:
+    if np.ndim(value):
+        raise ValueError("setting an array element with a sequence.")
     _set_item(self, ..., value)
 
 

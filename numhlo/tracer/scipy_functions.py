@@ -30,6 +30,9 @@ MODULES = (
 )
 """SciPy's modules, and those of ours that have functions of the same names."""
 
+OTHER_NAMES = {"psi": "digamma"}
+"""Names that functions of SciPy's give of themselves, and those that ours have."""
+
 DISTRIBUTIONS = "scipy.stats"
 
 
@@ -68,6 +71,7 @@ def _named_alike(path: str, own: str, name: object, value: Any) -> Any:
     """Return what our module has under the name that a value has in one of SciPy's, or None."""
     if not isinstance(name, str) or getattr(sys.modules.get(path), name, None) is not value:
         return None
+    name = OTHER_NAMES.get(name, name)
     face = sys.modules[__name__.partition(".")[0]]  # it loads them; this room can't import them
     ours: Any = functools.reduce(getattr, own.split("."), face)
     return getattr(ours, name) if name in ours.__all__ else None

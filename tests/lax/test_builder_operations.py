@@ -179,8 +179,10 @@ def test_what_is_left(capsys):
     np.testing.assert_array_equal(numhlo.jit(lambda x: lax.trace("seen", x) * 2)(X), X * 2)
     assert capsys.readouterr().out.startswith("seen: [[1. 2. 3.]")
     z = np.arange(12.0).reshape(3, 4) + 1j
+    with pytest.raises(ArgumentError, match="fft of type 'dct'"):
+        lax.fft(z, "dct", (3, 4))
     np.testing.assert_allclose(
-        numhlo.jit(lambda z: lax.fft(z, "FFT", (3, 4)))(z), np.fft.fft2(z), rtol=1e-12, atol=1e-12
+        numhlo.jit(lambda z: lax.fft(z, "fft", (3, 4)))(z), np.fft.fft2(z), rtol=1e-12, atol=1e-12
     )
     square = np.array([[4.0, 2], [2, 3]])
     factor = numhlo.jit(lax.linalg.cholesky)(square)

@@ -84,6 +84,7 @@ def test_squareplus_loses_nothing_far_from_zero():
 
 def test_integers_and_kinks():
     assert nn.sigmoid(np.array([0, 1])).dtype == np.float64 and nn.relu(np.array([-2, 3])).tolist() == [0, 3]
+    assert nn.standardize(np.ones(3, np.float32), mean=1.0, variance=2.0).dtype == np.float32
     slope = numhlo.grad(lambda x: nn.relu(x).sum())(np.array([-1.0, 0.0, 2.0]))
     assert slope.tolist() == [0.0, 0.0, 1.0]
     edges = np.array([-3.0, -1.0, 0.0, 1.0, 3.0, 6.0, np.inf])

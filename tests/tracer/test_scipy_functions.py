@@ -20,7 +20,7 @@ EYE = np.eye(4)
 WIDE = stats.norm(0.5, scale=3.0)
 
 PROGRAMS = {
-    "ufuncs": lambda x: (scipy.special.expit(x), erf(x), scipy.special.gammaln(x), scipy.special.xlogy(x, 2.0)),
+    "ufuncs": lambda x: (scipy.special.expit(x), erf(x), scipy.special.gammaln(x), scipy.special.digamma(x)),
     "functions": lambda x: (logsumexp(x, axis=0), scipy.special.softmax(x, axis=1), scipy.special.comb(5, 2) * x),
     "linear algebra": lambda x: (
         solve(x, EYE),

@@ -85,7 +85,9 @@ def fft(x: Any, fft_type: FftType | str, fft_lengths: Any) -> Any:
     >>> fft(np.array([1.0, 2.0, 3.0, 4.0]), FftType.RFFT, (4,))
     Array([10.+0.j, -2.+2.j, -2.+0.j])
     """
-    kind = fft_type if isinstance(fft_type, FftType) else FftType[str(fft_type)]
+    kind = fft_type if isinstance(fft_type, FftType) else FftType.__members__.get(str(fft_type).upper())
+    if kind is None:
+        raise ArgumentError(f"fft of type {fft_type!r}", where=capture_location(), fix="use FFT, IFFT, RFFT or IRFFT")
     return m.fourier_transform(asarray(x), kind.value, shape_tuple(fft_lengths))
 
 

@@ -13,6 +13,7 @@ from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise as ufuncs
 from numhlo.tracer.namespace import moments, reductions
 from numhlo.tracer.namespace.core import (
+    SCALARS,
     as_dtype,
     asarray,
     broadcast_to_shape,
@@ -258,5 +259,7 @@ def standardize(
     if variance is None:
         square = moments.mean(b.multiply(values, values), axes, keepdims=True, where=mask)
         variance = ufuncs.subtract(square, ufuncs.square(center))
+    elif type(variance) in SCALARS:
+        variance = convert(variance, values.dtype)
     scale = bind1(ops.RSQRT, ufuncs.add(variance, epsilon))
     return ufuncs.multiply(ufuncs.subtract(values, center), scale)

@@ -264,6 +264,8 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     (Array([1, 2]),)
     """
     array = as_traced(asarray(a))
+    if array.ndim == 0:
+        raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")
     known = array.known()
     if size is None and known is not None:
         return tuple(as_traced(i) for i in np.nonzero(known))

@@ -309,6 +309,8 @@ def test_numbers_that_a_dtype_cannot_hold(write, value):
 
 
 def test_narrow_arrays_filled():
+    same_refusal(lambda np, x: x.fill(x[:1]), numpy.ones(2))
+    same_refusal(lambda np, x: np.nonzero(x[0]), numpy.ones(2))
     same_refusal(lambda np, x: np.full_like(x, 300), numpy.ones(2, numpy.uint8))
     check(lambda np, x: np.full_like(x, 1.5), numpy.ones(2, numpy.uint8))
     check(lambda np, x: np.insert(x, -1, x[:, :1]), numpy.ones((1, 2)))
