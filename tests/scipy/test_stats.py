@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 import jax
+import mpmath
 import numpy as np
 import pytest
 import scipy.stats
@@ -111,3 +114,11 @@ def test_under_names_of_jax():
     found = seen_as_jax.stats.norm.logpdf(np.arange(3.0), 1.0, 2.0)
     assert not found.flags.writeable and "norm" in dir(seen_as_jax.stats)
     np.testing.assert_allclose(found, jax.scipy.stats.norm.logpdf(np.arange(3.0), 1.0, 2.0), rtol=1e-6)
+
+
+def test_cauchy_quantiles_near_the_ends_and_the_middle():
+    for q in (0.0, 1e-300, 0.5 - 1e-10, 0.5, 0.5 + 1e-10, 1 - 1e-12, 1 - 2**-53, 1.0):
+        with mpmath.workdps(40):
+            wanted = float(-mpmath.cot(mpmath.pi * q)) if q % 0.5 else {0.0: -math.inf, 0.5: 0.0, 1.0: math.inf}[q]
+        np.testing.assert_allclose(float(stats.cauchy.ppf(q)), wanted, rtol=1e-14)
+        np.testing.assert_allclose(float(stats.cauchy.isf(q)), -wanted, rtol=1e-14)

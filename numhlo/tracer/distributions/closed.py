@@ -201,8 +201,13 @@ class Cauchy(Invertible):
         return b.negate(self._upper_quantile(q))
 
     def _upper_quantile(self, q: Any, *shapes: Any) -> Any:
-        angle = b.multiply(q, math.pi)
-        return b.select(b.equal(q, 1), -np.inf, b.divide(b.cos(angle), b.sin(angle)))
+        upper = b.greater(q, 0.5)
+        tail = b.select(upper, b.subtract(1, q), q)  # without a rounding error, as is its distance from 1/2
+        outside = b.less(tail, 0.25)
+        angle = b.multiply(b.select(outside, tail, b.subtract(0.5, tail)), math.pi)
+        sine, cosine = b.sin(angle), b.cos(angle)
+        result = b.divide(b.select(outside, cosine, sine), b.select(outside, sine, cosine))
+        return b.select(upper, b.negate(result), result)
 
 
 class Pareto(Invertible):
