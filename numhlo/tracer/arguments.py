@@ -16,7 +16,7 @@ import numpy as np
 from numhlo.lowering.ir import TensorType
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError
 from numhlo.lowering.ir.types import ELEMENT_TYPES
-from numhlo.tracer.array import Array
+from numhlo.tracer.array import has_own_arithmetic
 from numhlo.tracer.trace import Trace, Tracer
 
 NATIVE: dict[np.dtype, np.dtype] = {dtype: dtype for dtype in ELEMENT_TYPES.values()}
@@ -166,20 +166,6 @@ def typeof(x: Any) -> ShapeDtypeStruct:
     """
     found = leaf_type(x, "of typeof")
     return ShapeDtypeStruct(found.tensor.shape, found.tensor.dtype, weak_type=found.weak)
-
-
-_known_arithmetic: dict[type, bool] = {}
-
-
-def has_own_arithmetic(kind: type) -> bool:
-    """Return whether a class of arrays redefines what operators mean: matrices, masked arrays, quantities."""
-    found = _known_arithmetic.get(kind)
-    if found is None:
-        names = ("__mul__", "__array_ufunc__", "__array_function__")
-        foreign = issubclass(kind, np.ndarray) and not issubclass(kind, Array)
-        found = foreign and any(getattr(kind, n) is not getattr(np.ndarray, n) for n in names)
-        _known_arithmetic[kind] = found
-    return found
 
 
 def as_ndarray(leaf: Any, path: str) -> np.ndarray:

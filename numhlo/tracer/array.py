@@ -91,6 +91,20 @@ class Array(np.ndarray):
         return self
 
 
+_known_arithmetic: dict[type, bool] = {}
+
+
+def has_own_arithmetic(kind: type) -> bool:
+    """Return whether a class of arrays redefines what operators mean: matrices, masked arrays, quantities."""
+    found = _known_arithmetic.get(kind)
+    if found is None:
+        names = ("__mul__", "__array_ufunc__", "__array_function__")
+        foreign = issubclass(kind, np.ndarray) and not issubclass(kind, Array)
+        found = foreign and any(getattr(kind, n) is not getattr(np.ndarray, n) for n in names)
+        _known_arithmetic[kind] = found
+    return found
+
+
 def _as_array(kind: Array, result: Any) -> Any:
     """Return a scalar as an array of a kind; arrays as they are."""
     return np.asarray(result).view(type(kind)) if isinstance(result, np.generic) else result

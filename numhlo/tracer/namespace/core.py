@@ -20,7 +20,7 @@ from numhlo.lowering.ir import Location, TensorType, capture_location
 from numhlo.lowering.ir.errors import DTypeError, ShapeError
 from numhlo.lowering.ir.types import COMPLEX, ELEMENT_TYPES, FLOATS
 from numhlo.lowering.ops import comparison, conversion, layout
-from numhlo.tracer.array import Array
+from numhlo.tracer.array import Array, has_own_arithmetic
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.namespace.source_names import operand_names
 from numhlo.tracer.trace import Tracer, current_trace
@@ -68,7 +68,8 @@ class Unsized:
 def as_arrays(result: Any) -> Any:
     """Return NumPy's result with every ndarray (and NumPy scalar) viewed as `Array`."""
     if isinstance(result, np.ndarray):
-        return result.view(Array)
+        kind = type(result)  # what a mask or a unit means is the class's own business
+        return result if kind is not np.ndarray and has_own_arithmetic(kind) else result.view(Array)
     if isinstance(result, np.generic):
         return np.asarray(result).view(Array)
     if isinstance(result, tuple | list):
@@ -252,6 +253,13 @@ def asarray(x: Any, dtype: np.dtype | None = None) -> Any:
     """Return ``x`` as a traced or concrete array of ``dtype`` (its own where None); lists may hold traced arrays."""
     if isinstance(x, Tracer):
         return x if dtype is None else convert(x, dtype)
+    if isinstance(x, np.ndarray) and type(x) is not np.ndarray and has_own_arithmetic(type(x)):
+        raise DTypeError(
+            f"a {type(x).__qualname__} in a traced function, whose arithmetic is not that of arrays",
+            where=capture_location(),
+            why="it would be traced as an array of its elements, which means something else",
+            fix="use its data, numpy.asarray(x) or x.data, and a mask as another array",
+        )
     if isinstance(x, SEQUENCES) and contains_tracer(x):
         parts = [asarray(item) for item in x]
         shapes = {shape_of(p) for p in parts}

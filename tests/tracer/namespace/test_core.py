@@ -9,6 +9,7 @@ import pytest
 
 import numhlo
 from numhlo import lax
+from numhlo.lowering.ir.errors import DTypeError
 from tests.tracer.namespace.agreement import check_all
 
 Z = numpy.array([2j, 1j, 0, 1, 1 + 1j, -0.0, complex(0, numpy.nan)])
@@ -43,3 +44,20 @@ def test_imaginary_numbers_are_true_in_batches():
 def test_the_op_drops_the_imaginary_part():
     wanted = [False, False, False, True, True, False, False]
     numpy.testing.assert_array_equal(numhlo.jit(lambda z: lax.convert_element_type(z, bool))(Z), wanted)
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+def test_classes_with_arithmetic_of_their_own():
+    masked = numpy.ma.array([1.0, 2.0, 3.0], mask=[False, True, False])
+    found = numhlo.numpy.add(masked, 1)
+    assert type(found) is type(masked) and found.tolist() == [2.0, None, 4.0]
+    assert numhlo.numpy.asarray(masked).tolist() == [1.0, 2.0, 3.0]
+    for kind, program in (
+        ("MaskedArray", lambda x: x + masked),
+        ("MaskedArray", lambda x: x * numhlo.numpy.asanyarray(masked)),
+        ("matrix", lambda x: numpy.matrix(numpy.eye(3)) * x),
+        ("matrix", lambda x: x * numpy.matrix(numpy.eye(3))),
+    ):
+        with pytest.raises(DTypeError, match=f"a {kind} in a traced function(.|\n)*at "):
+            numhlo.jit(program)(numpy.ones(3))
+    assert numhlo.jit(lambda x: x * numpy.asarray(masked))(numpy.ones(3)).tolist() == [1.0, 2.0, 3.0]

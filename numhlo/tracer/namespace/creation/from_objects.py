@@ -73,7 +73,7 @@ def asarray(
     >>> asarray([1, 2], dtype="float32")
     Array([1., 2.], dtype=float32)
     """
-    converted = to_array(a, None if dtype is None else as_dtype(dtype))
+    converted = to_array(np.asarray(a) if isinstance(a, np.ndarray) else a, None if dtype is None else as_dtype(dtype))
     if converted is a and isinstance(a, Tracer) and not copy and not a.is_scalar and lies_in(a, order):
         return a
     if copy is False:
@@ -107,7 +107,7 @@ def asanyarray(
     >>> asanyarray([1, 2])
     Array([1, 2])
     """
-    return asarray(a, dtype, order, device=device, copy=copy)
+    return asarray(to_array(a) if isinstance(a, np.ndarray) else a, dtype, order, device=device, copy=copy)
 
 
 @implements(np.ascontiguousarray)
@@ -227,7 +227,7 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
     >>> x
     array([1, 2])
     """
-    return new_array(to_array(a))
+    return new_array(to_array(np.asarray(a) if isinstance(a, np.ndarray) and not subok else a))
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
