@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable
 from types import CodeType, FunctionType, MethodType
 from typing import Any, TypeVar
 
+from numhlo.lowering.ir import Function
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.lowering.ops import (
     contraction,
@@ -157,10 +158,10 @@ def trace_in_short(
             with windows_are_checked.bound(are_windows):
                 found = trace(with_watched_loops(fun), watch)
             if not watch.is_over and no_round_fails(found[0].function):
-                found[0].keeps_loops = any(op.regions for op in found[0].function.body.ops)
+                found[0].keeps_loops = _has_loops(found[0].function)
                 return found
         except (UnrolledForLongError, Exception):  # noqa: BLE001 - traced as it is written, it has its say
-            pass
+            watch.is_over = True
         state.put_back()
         if watch.is_over:
             break
@@ -178,6 +179,10 @@ def with_watched_loops(fun: Callable[..., Any]) -> Callable[..., Any]:
                 return run_traced(fun, *args, **kwargs)
 
         return run
+
+
+def _has_loops(function: Function) -> bool:
+    return any(op.definition is control_flow.WHILE for inner in function.reached() for op in inner.body.walk())
 
 
 def is_seen_outside(fun: Any) -> bool:

@@ -126,6 +126,68 @@ def test_long_loops_are_loops_of_the_graph_and_compute_what_numpy_does(function,
     np.testing.assert_array_equal(mine, wanted)
 
 
+def shortened(function, x):
+    """Return a function's result with its loops kept, and the result without."""
+    jitted, longest = numhlo.jit(lambda x: function(x)), numhlo.jit(lambda x: function(x))
+    with numhlo.debugging(engine="interpreter"):
+        found = jitted(x)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(unrolled_for_long, "ROUNDS", 1_000_000)
+            patch.setattr(unrolled_for_long, "WRITES", 1_000_000)
+            wanted = longest(x)
+    assert KEPT in jitted.explain()
+    assert KEPT not in longest.explain()
+    return found, wanted
+
+
+@pytest.mark.parametrize("rounds", [110, 300])
+def test_derivatives_keep_loops(rounds):
+    def loss(w):
+        h = np.zeros(5)
+        for k in range(rounds):
+            h = np.tanh(w @ h + 0.5)
+            h[1:3] += h[2:4] * (k / rounds)
+        return h.sum()
+
+    found, wanted = shortened(numhlo.grad(loss), RNG.normal(size=(5, 5)) * 0.3)
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+
+
+def test_lanes_keep_loops():
+    found, wanted = shortened(numhlo.vmap(smooth), RNG.normal(size=(3, 200)))
+    np.testing.assert_allclose(found, wanted, rtol=1e-14)
+
+
+def test_windows_at_places_of_lanes_are_cut_at_the_ends():
+    def lane(x, first):
+        y = np.zeros(110)
+        for k in range(110):
+            y[k] = numhlo.numpy.where(np.arange(200) < first + k, x, 0.0).sum() + x[k : k + 3].sum()
+        return y
+
+    x, places = RNG.normal(size=200), np.array([0, 5, 190])
+    with numhlo.debugging(engine="interpreter"):
+        found = numhlo.jit(lambda p: numhlo.vmap(lambda first: lane(x, first))(p))(places)
+    np.testing.assert_allclose(found, [lane(x, p) for p in places], rtol=1e-12)
+
+
+def test_code_that_belongs_to_no_module_keeps_loops():
+    names = {"np": np}
+    source = """
+def double(x):
+    return x * 2
+
+def f(x):
+    y = x.copy()
+    for k in range(1, len(x)):
+        y[k] = double(x)[k]
+    return y
+"""
+    exec(source, names)  # noqa: S102 - such code is what this is about
+    with numhlo.debugging(engine="interpreter"):
+        np.testing.assert_array_equal(numhlo.jit(names["f"])(np.ones(150)), [1] + 149 * [2])
+
+
 def test_the_graph_does_not_grow_with_the_rounds():
     counts = []
     for n in (300, 600):

@@ -30,6 +30,9 @@ LONG = 1000
 REGION = 20
 """How many operations one with regions counts for, beside those in it: each has kernels of its own."""
 
+DERIVED = 3
+"""How many operations a derivative in reverse mode has for one of the function."""
+
 FEWEST = 8
 """How many rounds must be left, so that a loop pays."""
 
@@ -87,7 +90,8 @@ class LongLoop:
         assert self._trace is not None
         self._cost += cost_since(self._trace, self._before)
         self._before = len(self._trace.region.ops)
-        if self._cost * left < LONG * done:
+        cost = self._cost * DERIVED if self._trace.differentiates else self._cost
+        if cost * left < LONG * done:
             return None
         self.trials -= 1
         rest = Rest(self.rounds[done:], self.body, self.item, variables)

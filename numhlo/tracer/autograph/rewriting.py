@@ -88,7 +88,7 @@ def rewriting_callees() -> AbstractContextManager[Any]:
 
 def _is_of_library(fun: Any) -> bool:
     """Return whether a function's code is a library's, whatever it was made of: ``vmap(f)`` is."""
-    return is_library(getattr(fun, "__globals__", {"__name__": type(fun).__module__})["__name__"])
+    return is_library(getattr(fun, "__globals__", {"__name__": type(fun).__module__}).get("__name__"))
 
 
 def rewritten(fun: Callable[..., Any]) -> Callable[..., Any]:

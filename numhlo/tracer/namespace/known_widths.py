@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.lowering.ir import Op, Value
+from numhlo.lowering.ir import Op, Value, capture_location
+from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import conversion, creation, elementwise
 from numhlo.tracer.semantics import windows_are_checked
 from numhlo.tracer.trace import Trace, Tracer, current_trace
@@ -21,17 +22,27 @@ DEEPEST = 20
 
 
 def known_width(entry: slice) -> int | None:
-    """Return how many elements are between two traced bounds, where that is known, and not zero."""
+    """Return how many elements are between two traced bounds, where that is known, and not zero.
+
+    Raises
+    ------
+    UnsupportedError
+        In a function of its own, as those are that are transformed; seen by nobody but who tries to keep loops.
+    """
     start, stop = entry.start, entry.stop
     trace = current_trace()
-    if not windows_are_checked.get() or trace is None or not _is_looked_through(trace):
+    if not windows_are_checked.get() or trace is None:
         return None
     if entry.step not in (None, 1) or not all(_is_integer(bound) for bound in (start, stop)):
         return None
     distance = Counter(_linear_form(trace.read(stop)))
     distance.subtract(_linear_form(trace.read(start)))
     width = distance.pop(None, 0)
-    return None if any(distance.values()) or width <= 0 else width
+    if any(distance.values()) or width <= 0:
+        return None
+    if not _is_looked_through(trace):
+        raise UnsupportedError("a window in a function of its own", where=capture_location())
+    return width
 
 
 def _is_looked_through(trace: Trace) -> bool:
