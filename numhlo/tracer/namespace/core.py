@@ -202,10 +202,10 @@ def loop_dtypes(
         keys = tuple(np.dtype(k) for k in keys)  # NumPy compares Python ints as objects
     common = common_dtype(keys)
     narrow = common if common not in NATIVE_DTYPES else None
-    if dtype is not None and dtype not in NATIVE_DTYPES:
-        narrow, dtype = dtype, np.dtype(np.float32)
-    if narrow is not None:
+    if narrow is not None or (dtype is not None and dtype not in NATIVE_DTYPES):
         keys = (np.dtype(np.float32),) * len(keys)
+    if dtype is not None:
+        narrow, dtype = (None, dtype) if dtype in NATIVE_DTYPES else (dtype, np.dtype(np.float32))
     chosen: Any = {} if dtype is None else {"signature": (None,) * ufunc.nin + (dtype,) * ufunc.nout}
     try:
         found = ufunc.resolve_dtypes(keys + (None,) * ufunc.nout, casting=casting, **chosen)  # type: ignore[arg-type]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy
 import pytest
 
@@ -61,3 +62,11 @@ def test_classes_with_arithmetic_of_their_own():
         with pytest.raises(DTypeError, match=f"a {kind} in a traced function(.|\n)*at "):
             numhlo.jit(program)(numpy.ones(3))
     assert numhlo.jit(lambda x: x * numpy.asarray(masked))(numpy.ones(3)).tolist() == [1.0, 2.0, 3.0]
+
+
+def test_narrow_floats_computed_in_wider_ones():
+    x = numpy.array([1.5, 3.0], ml_dtypes.bfloat16)
+    for program in (lambda x: numpy.log(x, dtype=numpy.float32), lambda x: numpy.add(x, x, dtype=numpy.float64)):
+        found = numhlo.jit(program)(x)
+        assert found.dtype == program(x).dtype
+        numpy.testing.assert_allclose(found, program(x), rtol=1e-6)

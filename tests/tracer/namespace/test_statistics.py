@@ -280,6 +280,8 @@ def test_unique_floats():
         lambda np, x: np.take(x[:0], 0, 0),
         lambda np, x: np.insert(x, 13, x[0, :1]),
         lambda np, x: np.frexp(x, out=x),
+        lambda np, x: np.pad(x, -1),
+        lambda np, x: np.pad(x, 1.5, mode="edge"),
         lambda np, x: np.bincount(x[0, :0]),
         lambda np, x: np.unravel_index(x.astype(int) * 0, (2, 3), order="A"),
         lambda np, x: np.einsum("ii", x.ravel()[:6].reshape(2, 3)),

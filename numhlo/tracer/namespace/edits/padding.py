@@ -195,11 +195,16 @@ def _pad_by(source: Tracer, widths: np.ndarray, function: Callable[..., Any], op
 
 def _pad_widths(pad_width: Any, ndim: int) -> np.ndarray:
     if isinstance(pad_width, dict):
-        widths = np.zeros((ndim, 2), np.int64)
+        pairs = [(0, 0)] * ndim
         for axis, width in pad_width.items():
-            widths[axis] = width
-        return widths
-    return np.asarray(pad_width, np.int64)
+            pairs[axis] = tuple(np.broadcast_to(width, 2).tolist())
+        pad_width = pairs
+    widths = np.asarray(pad_width)
+    if widths.size and widths.dtype.kind not in "iu":
+        raise TypeError("`pad_width` must be of integral type.")
+    if (widths < 0).any():
+        raise ValueError("index can't contain negative values")
+    return widths.astype(np.int64)
 
 
 def _pad_constant(source: Tracer, widths: np.ndarray, values: Any) -> Any:
