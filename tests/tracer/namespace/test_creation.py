@@ -83,6 +83,7 @@ CASES = [
         ),
         V,
     ),
+    ("geomspace around zero", lambda np, v: np.geomspace(1j, (np.abs(v) + 1) * -1j, 3), V),
     ("geomspace arrays", lambda np, v: (np.geomspace(np.abs(v) + 1, 10, 3), np.geomspace(1, 256, 9, dtype=int)), V),
     (
         "from lists",

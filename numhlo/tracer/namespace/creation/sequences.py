@@ -14,7 +14,6 @@ from numhlo.tracer.namespace.core import (
     broadcast_all,
     broadcast_to_shape,
     convert,
-    full_of,
     implements,
     normalize_axis,
     reshape_to,
@@ -22,7 +21,7 @@ from numhlo.tracer.namespace.core import (
     shape_of,
 )
 from numhlo.tracer.namespace.core import asarray as to_array
-from numhlo.tracer.namespace.elementwise import log10, power
+from numhlo.tracer.namespace.elementwise import divide, log10, power, sign
 from numhlo.tracer.namespace.index_items import as_traced, new_array
 from numhlo.tracer.namespace.shapes import axis_order
 from numhlo.tracer.namespace.shapes.manipulation import expand_dims, shape_tuple
@@ -230,15 +229,17 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
     wanted = result_dtype(start, stop, float(num), np.zeros((), dtype))
     low, high = broadcast_all(convert(to_array(start), wanted), convert(to_array(stop), wanted))
     low, high = as_traced(low), as_traced(high)
-    negated = b.both(b.less(low, 0), b.less(high, 0)) if wanted.kind == "f" else full_of(False, low.shape, np.bool_)
-    sign = b.select(negated, b.constant(-1, low), 1)
-    low, high = b.multiply(low, sign), b.multiply(high, sign)
+    if wanted.kind == "c":
+        direction = sign(low)  # turned so that it begins among the positive numbers, and back at the end
+    else:
+        direction = b.select(b.both(b.less(low, 0), b.less(high, 0)), b.constant(-1, low), 1)
+    low, high = divide(low, direction), divide(high, direction)
     exponents = linspace(log10(low), log10(high), num, endpoint)
-    values = b.multiply(power(10.0, exponents), broadcast_to_shape(sign, exponents.shape))
+    values = b.multiply(power(10.0, exponents), broadcast_to_shape(direction, exponents.shape))
     row = b.iota_along(values.shape, 0)
     ends = [(0, low)] + ([(num - 1, high)] if endpoint and num > 1 else [])
     for place, end in ends:
-        exact = broadcast_to_shape(b.multiply(end, sign), values.shape)
+        exact = broadcast_to_shape(b.multiply(end, direction), values.shape)
         values = b.select(b.equal(row, place), exact, values)
     values = convert(values, as_dtype(dtype, wanted))
     return axis_order.moveaxis(values, 0, axis) if axis else values
