@@ -53,6 +53,15 @@ def inexact_dtype(array: Any, dtype: Any) -> Any:
     return dtype
 
 
+def lessening(ddof: Any, correction: Any) -> Any:
+    """Return what the number of elements is lessened by, of which there are two names."""
+    if correction is NO_VALUE:
+        return ddof
+    if ddof != 0:
+        raise ValueError("ddof and correction can't be provided simultaneously.")
+    return correction
+
+
 def _count(x: Any, axes: tuple[int, ...], where: Any) -> Any:
     """Return how many elements each mean is over: a float scalar, or an array where masked."""
     if where is NO_VALUE or where is True:
@@ -180,7 +189,7 @@ def var(
     else:
         square = bind1(ops.MULTIPLY, deviation, deviation)
     total = sum(square, axes, square.dtype, keepdims=True, where=where)
-    less = ddof if correction is NO_VALUE else correction
+    less = lessening(ddof, correction)
     count = convert(asarray(_count(array, axes, where)), square.dtype)
     degrees = bind1(ops.SUBTRACT, count, full_of(less, shape_of(count), square.dtype))
     degrees = bind1(ops.MAXIMUM, degrees, full_of(0, shape_of(count), square.dtype))

@@ -157,6 +157,7 @@ def test_variance_of_complex_numbers_in_another_dtype(rng):
         lambda np, x: np.max(x.astype(np.uint8), initial=-1),
         lambda np, x: np.sum(x, initial=1j),
         lambda np, x: np.nanmean(x, dtype=int),
+        lambda np, x: np.nanstd(x, ddof=1, correction=1),
     ],
 )
 def test_refused_as_by_numpy(fun):

@@ -362,3 +362,8 @@ def test_edges_of_equal_bins_are_numpys(dtype):
         wanted, where = numpy.histogram(x, bins)
         numpy.testing.assert_array_equal(edges, where, strict=True)
         numpy.testing.assert_array_equal(counts, wanted)
+
+
+def test_one_observation_of_several_variables():
+    found = numhlo.jit(lambda x: numhlo.numpy.cov(x, rowvar=False, ddof=0))(X[:1])
+    assert found.tolist() == numpy.zeros((4, 4)).tolist()  # NumPy before 2.4 took it for one variable

@@ -145,7 +145,8 @@ def cov(
     )
     x = _rows(first, rowvar, wanted)
     if y is not None:
-        x = concatenate([x, _rows(asarray(y), rowvar, wanted)], 0)
+        second = asarray(y)
+        x = concatenate([x, _rows(second, rowvar or shape_of(second)[:1] == (1,), wanted)], 0)  # as NumPy sees them
     weights = _weights(fweights, aweights, x.shape[1])
     mean, total = average(x, 1, weights, returned=True)
     scale = _degrees(x.shape[1], total, bias, ddof, weights, aweights)
@@ -163,7 +164,7 @@ def _rows(x: Any, rowvar: bool, dtype: np.dtype) -> Tracer:
     x = convert(x, dtype)
     if len(shape) < 2:
         return as_traced(reshape_to(x, (1, int(np.prod(shape, dtype=np.int64)))))
-    return as_traced(x if rowvar or shape[0] == 1 else axis_order.transpose(x))
+    return as_traced(x if rowvar else axis_order.transpose(x))
 
 
 def _weights(fweights: Any, aweights: Any, samples: int) -> Any:

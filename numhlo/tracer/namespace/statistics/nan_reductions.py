@@ -344,7 +344,7 @@ def nanvar(
     """
     array = as_traced(asarray(a))
     mask = _both(_present(array), where)
-    less = ddof if correction is NO_VALUE else correction
+    less = moments.lessening(ddof, correction)
     dtype = moments.computed_dtype(array, dtype, out)
     result = moments.var(array, axis, dtype, None, less, keepdims, where=mask, mean=mean)
     count = reductions.sum(mask, axis, np.int64, keepdims=keepdims)
