@@ -158,20 +158,21 @@ def _kernels_for_nobody() -> Iterator[None]:
     if module is None:
         return
     service, cache = module.compiler_service(), module.kernel_cache()
-    ends: list[None] = []
+    kept = []
     with contextlib.suppress(queue.Empty):
         while True:
             job = service.jobs.get_nowait()
-            if job is None:  # a compiler process is to end
-                ends.append(job)
+            handle = None if job is None else cache._handles.get(job.kernel)
+            if (
+                handle is None
+            ):  # a compiler process is to end, or a test has cleared the cache and others hold the handle
+                kept.append(job)
                 continue
             with service.lock.own:
                 service.waiting -= 1
-            handle = cache._handles.get(job.kernel)
-            if handle is not None:
-                handle.orphan()
-    for end in ends:
-        service.jobs.put(end)
+            handle.orphan()
+    for job in kept:
+        service.jobs.put(job)
 
 
 @pytest.fixture
