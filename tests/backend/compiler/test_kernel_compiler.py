@@ -1,0 +1,64 @@
+"""How kernels are compiled: in vectors of which width."""
+
+import llvmlite.binding as llvm
+import numpy as np
+import pytest
+
+from numhlo.backend.compiler import kernel_compiler
+from tests.backend.both_ways import run_native
+
+SOURCE = """
+from numhlo.backend.primitives import address, load_f64, store_f64
+{imports}
+
+def {name}(ctx, bufs, dims, lo, hi):
+    out = address(bufs, 0)
+    for i in range(lo, hi):
+        x = load_f64(out, i)
+        store_f64(out, i, {value})
+"""
+EXP = (
+    "exponential",
+    SOURCE.format(
+        imports="from numhlo.backend.vector_math import exp_f64", name="exponential", value="exp_f64(x) * 2.0"
+    ),
+)
+LINEAR = "linear", SOURCE.format(imports="", name="linear", value="x * 2.0 + 1.0")
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """The widths that were asked for; a test may set which one is given."""
+    seen, own = [], kernel_compiler.host_target
+
+    def target(widest=False):
+        seen.append(widest)
+        return own(widest=widest)
+
+    monkeypatch.setattr(kernel_compiler, "host_target", target)
+    return seen
+
+
+def test_polynomials_are_evaluated_in_the_widest_vectors_and_other_kernels_as_llvm_thinks_best(asked):
+    kernel_compiler.compile_source(*EXP)
+    kernel_compiler.compile_source(*LINEAR)
+    assert asked == [True, False]
+
+
+@pytest.mark.skipif(not llvm.get_host_cpu_features().get("avx512f"), reason="looks for registers of 512 bits")
+def test_the_widest_vectors_have_512_bits():
+    function = kernel_compiler.function_of_source(*EXP)
+    module = kernel_compiler._linked_module(kernel_compiler._compiled(function), EXP[0])
+    target = kernel_compiler.host_target(widest=True)
+    kernel_compiler._optimize(module, target)
+    assert "zmm" in target.machine.emit_assembly(module)
+
+
+def test_width_changes_no_bits(monkeypatch):
+    x = np.random.default_rng(0).normal(size=1003) * 100
+    wide, narrow = x.copy(), x.copy()
+    run_native(*EXP, [wide], x.size)
+    monkeypatch.setattr(kernel_compiler, "_evaluates_polynomials", lambda function: False)
+    run_native(*EXP, [narrow], x.size)
+    assert not np.array_equal(wide, x)
+    assert wide.tobytes() == narrow.tobytes()
