@@ -7,6 +7,7 @@ leaf.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -59,7 +60,7 @@ class ShapeDtypeStruct:
     __slots__ = ("dtype", "shape", "weak_type")
 
     def __init__(self, shape: Sequence[int], dtype: Any, *, weak_type: bool = False) -> None:
-        self.shape = tuple(int(n) for n in shape)
+        self.shape = tuple(operator.index(n) for n in shape)
         self.dtype = np.dtype(dtype)
         self.weak_type = weak_type
 

@@ -13,9 +13,19 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.lowering.ir.errors import NumhloError
 from numhlo.lowering.ir.location import SKIPPED_FOLDERS, Location
 
-LOCATED = (ValueError, TypeError, IndexError, NotImplementedError, np.linalg.LinAlgError)
+LOCATED = (
+    ValueError,
+    TypeError,
+    IndexError,
+    NotImplementedError,
+    OverflowError,
+    ZeroDivisionError,
+    AttributeError,
+    np.linalg.LinAlgError,
+)
 """The classes whose message is their one argument."""
 
 
@@ -33,9 +43,11 @@ def naming_the_line() -> Iterator[None]:
     """Add the user's line to what is raised inside the block by code that is not the user's."""
     try:
         yield
-    except LOCATED as error:
-        line = _line_of(error.__traceback__)
-        if line is not None and "\n  at " not in str(error):
+    except (NumhloError, *LOCATED) as error:
+        line = None if isinstance(error, NumhloError) and error.where else _line_of(error.__traceback__)
+        if line is not None and isinstance(error, NumhloError):
+            error.where = line
+        elif line is not None and "\n  at " not in str(error):
             _add(error, f"\n  at {line.describe()}")
         raise
 

@@ -48,7 +48,7 @@ class KernelFunction:
         described = self._result
         if callable(described) and not hasattr(described, "shape"):
             described = described(*[ShapeDtypeStruct(x.shape, x.dtype) for x in arrays])
-        single = hasattr(described, "shape")
+        single = hasattr(described, "shape") or not isinstance(described, tuple | list)
         types = [self._type(one) for one in ([described] if single else described)]
         if current_trace() is None:
             found: list[Any] = [x.view(Array) for x in run_user_kernel(self.__wrapped__, arrays, types)]

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import numhlo
+from numhlo import lax
 from numhlo.lowering.ir.errors import (
     ConcretizationError,
     DataDependentShapeError,
@@ -369,3 +370,22 @@ def test_uses_of_leaked_arrays(use):
     f(np.ones(3))
     with pytest.raises(LeakedTracerError, match=r"used after its trace had ended\n  at test_trace_errors.py"):
         use(kept[0])
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda x: lax.top_k(x, 9), ShapeError, r"k is 9\n  at test_trace_errors.py"),
+        (lambda x: lax.scan(lambda c, y: (c, y), x, None, length=-3), ValueError, "length=-3"),
+        (lambda x: lax.pad(x, 0.0, [(1, 1)]), ValueError, r"padding_config=\[\(1, 1\)\] for float64\[4\]"),
+        (lambda x: x.reshape(2**33, 2**31), ShapeError, r"size 4 into shape \(8589934592, 2147483648\)"),
+        (lambda x: x.reshape(-2, -2), ShapeError, r"size 4 into shape \(-2, -2\)"),
+        (lambda x: lax.associative_scan(lambda a, b: 2.0, x), ShapeError, r"fn gives shapes \[\(\)\] for \[\(2,\)\]"),
+        (lambda x: np.add(x, lax.cond(True, lambda: None, lambda: None)), TypeError, "what a function without return gives"),
+        (lambda _: numhlo.ShapeDtypeStruct((2.5,), float), TypeError, "'float' object cannot be interpreted"),
+        (lambda _: numhlo.threads("2").__enter__(), ValueError, r"threads\('2'\)"),
+    ],
+)  # fmt: skip
+def test_sizes_that_nothing_has(call, error, text):
+    with pytest.raises(error, match=text):
+        numhlo.jit(call)(np.ones(4))

@@ -156,7 +156,7 @@ def threads(count: int) -> Iterator[None]:
     Raises
     ------
     ArgumentError
-        If ``count`` is less than 1, or more than 256.
+        If ``count`` is no integer, less than 1, or more than 256.
 
     Examples
     --------
@@ -166,8 +166,9 @@ def threads(count: int) -> Iterator[None]:
     ...     numhlo.jit(np.sum)(np.arange(4))
     Array(6)
     """
-    if not 1 <= count <= MOST_THREADS:
-        raise ArgumentError(f"threads({count})", why=f"the number of threads lies between 1 and {MOST_THREADS}")
+    asked: object = count
+    if not isinstance(asked, int | np.integer) or not 1 <= asked <= MOST_THREADS:
+        raise ArgumentError(f"threads({count!r})", why=f"the number of threads lies between 1 and {MOST_THREADS}")
     thread = threading.get_ident()
     before = _limit_thread(thread, count)
     if _used:

@@ -46,7 +46,7 @@ def make_top_k(type: TensorType, k: int) -> dict[str, Any]:
     <function @top_k(tensor<4xf32>) -> (tensor<2xf32>, tensor<2xi32>)>
     """
     if not type.shape or not 0 <= k <= type.shape[-1]:
-        raise ShapeError(f"top_k: k is {k}, but {type.short()} has fewer elements along its last axis")
+        raise ShapeError(f"top_k: k is {k}", why=f"it lies between 0 and the extent of the last axis of {type.short()}")
     return {
         "name": "numhlo.top_k",
         "composite_attributes": {"k": k},

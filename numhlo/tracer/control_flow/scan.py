@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import Function, capture_location
-from numhlo.lowering.ir.errors import ArgumentError, ControlFlowTypeError
+from numhlo.lowering.ir.errors import ArgumentError, ControlFlowTypeError, ShapeError
 from numhlo.lowering.ops import control_flow, loops
 from numhlo.tracer.arguments import LeafType, leaf_type
 from numhlo.tracer.array import Array
@@ -189,6 +189,8 @@ def slice_count(what: str, xs: Any, length: int | None) -> int:
     leaves = tree_flatten(xs)[0]
     paths = leaf_paths(xs)
     found = {} if length is None else {"length": int(length)}
+    if length is not None and found["length"] < 0:
+        raise ArgumentError(f"{what}: length={length}", where=capture_location(), fix="give a length of 0 or more")
     for x, path in zip(leaves, paths, strict=True):
         shape = shape_of(x)
         if not shape:
@@ -281,7 +283,14 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
         moved = [x[::-1] for x in moved]
 
     def combine(first: list[Any], second: list[Any]) -> list[Any]:
-        return tree_flatten(fn(tree_unflatten(tree, first), tree_unflatten(tree, second)))[0]
+        found = [asarray(x) for x in tree_flatten(fn(tree_unflatten(tree, first), tree_unflatten(tree, second)))[0]]
+        if [shape_of(x) for x in found] != [shape_of(x) for x in first]:
+            raise ShapeError(
+                f"associative_scan: fn gives shapes {[shape_of(x) for x in found]} for {[shape_of(x) for x in first]}",
+                where=capture_location(),
+                fix="return a pytree like the arguments, combined element by element along the first axis",
+            )
+        return found
 
     scanned = _prefixes(combine, moved)
     if reverse:

@@ -132,7 +132,7 @@ def promotion_key(x: Any) -> Any:
     raise DTypeError(
         f"expected an array or a number, got {kind.__name__}",
         where=capture_location(),
-        fix="convert it with numpy.asarray first",
+        fix="None is what a function without return gives" if x is None else "convert it with numpy.asarray first",
     )
 
 

@@ -19,6 +19,7 @@ from numhlo.tracer.namespace.core import (
     convert,
     normalize_axis,
     shape_of,
+    spelling,
 )
 from numhlo.tracer.namespace.eager import operand_of
 from numhlo.tracer.namespace.lax.operands import of_one_width
@@ -193,6 +194,12 @@ def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, in
     Array([0, 1, 0, 2])
     """
     array = operand_of(operand)
+    if len(padding_config) != array.ndim or any(len(c) != 3 for c in padding_config):
+        raise ArgumentError(
+            f"lax.pad: padding_config={padding_config} for {spelling(array)}",
+            where=capture_location(),
+            fix="give (low, high, interior) for each dimension",
+        )
     low, high, interior = (tuple(int(c[k]) for c in padding_config) for k in range(3))
     attributes = {"edge_padding_low": low, "edge_padding_high": high, "interior_padding": interior}
     return bind1(layout.PAD, array, convert(operand_of(padding_value), array.dtype), attributes=attributes)

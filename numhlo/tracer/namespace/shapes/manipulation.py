@@ -5,6 +5,7 @@ Axes in another order are in `axis_order`, elements in another order in `rearran
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -110,10 +111,10 @@ def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None
 def _resolve_shape(shape: Any, array: Tracer) -> tuple[int, ...]:
     entries = shape_tuple(shape)
     extents = list(entries)
-    known = int(np.prod([n for n in extents if n != -1], dtype=np.int64))
+    known = math.prod(n for n in extents if n != -1)
     if extents.count(-1) == 1 and known and array.size % known == 0:
         extents[extents.index(-1)] = array.size // known
-    if -1 in extents or int(np.prod(extents, dtype=np.int64)) != array.size:
+    if min(extents, default=0) < 0 or math.prod(extents) != array.size:
         raise ShapeError(
             f"cannot reshape array of size {array.size} into shape {entries}",
             where=capture_location(),
