@@ -12,6 +12,7 @@ What does neither is unrolled, however many operations it has: a chain on whole 
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Callable, Iterable
 from types import CodeType, FunctionType, MethodType
@@ -83,9 +84,11 @@ class Watch:
     ----------
     bodies : int or None
         How many traces inside are too many; where None, these don't count, nor what is done in them.
+    may_break_off : callable, optional
+        Asked once, when the trace is long, whether all that was done so far may be done again.
     """
 
-    def __init__(self, bodies: int | None = None) -> None:
+    def __init__(self, bodies: int | None = None, may_break_off: Callable[[], bool] = lambda: True) -> None:
         times = 1 if bodies is None else 2
         self._most = times * WRITES
         self._operations = times * OPERATIONS
@@ -93,6 +96,7 @@ class Watch:
         self._bodies = bodies
         self._writes = self._opened = 0
         self._barriers: Counter[tuple[int, int]] = Counter()
+        self._may_break_off = functools.cache(may_break_off)
         self.is_over = False
 
     def wrote_element(self, trace: Trace) -> None:
@@ -120,8 +124,9 @@ class Watch:
             self._break_off()
 
     def _break_off(self) -> None:
-        self.is_over = True
-        raise UnrolledForLongError
+        if self._may_break_off():
+            self.is_over = True
+            raise UnrolledForLongError
 
 
 def trace_in_short(
@@ -144,7 +149,7 @@ def trace_in_short(
     state = PythonState([fun, *others], most=MOST_OBJECTS)
     if state.draws or not state.whole:
         return trace(fun, None)
-    watch = Watch()
+    watch = Watch(may_break_off=lambda: not is_seen_outside(fun))
     try:
         found = trace(fun, watch)
         if not watch.is_over:  # else the function caught what broke it off
@@ -152,7 +157,7 @@ def trace_in_short(
     except UnrolledForLongError:
         pass
     state.put_back()
-    for are_windows in (True, False) if not is_seen_outside(fun) else ():
+    for are_windows in (True, False):
         watch = Watch(BODIES)
         try:
             with windows_are_checked.bound(are_windows):
