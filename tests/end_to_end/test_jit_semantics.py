@@ -245,10 +245,12 @@ def test_programs_are_given_back():
 
 @pytest.mark.slow
 def test_a_large_unrolled_loop_compiles_in_time():
+    names = [f"round {k}" for k in range(330)]
+
     def unrolled(x):
-        for k in range(330):
+        for name in names:  # no range: a loop over one that is so long would be kept
             x = x * 0.75 + np.abs(x[::-1]) * 0.125
-            x[1:] -= 1.0 / (k + 1)
+            x[1:] -= 1.0 / (int(name.removeprefix("round ")) + 1)
         return x
 
     x = np.linspace(-1, 1, 16)
