@@ -23,6 +23,7 @@ from numhlo.backend.runtime.arenas import native_arenas
 from numhlo.backend.runtime.fast_entry import EntryRecords
 from numhlo.backend.runtime.frame import Frame
 from numhlo.backend.runtime.interrupt import block_address, interrupt_flag, raise_kept
+from numhlo.backend.runtime.lack_of_memory import is_the_users, no_memory, require_addresses
 from numhlo.backend.runtime.native_functions import native_address, native_callable, request_native
 from numhlo.backend.runtime.numpy_engine import NumpyEngine
 from numhlo.backend.runtime.object_layout import ALIGNED, C_CONTIGUOUS, array_address
@@ -87,6 +88,7 @@ class Executable:
         keeps_steps: bool = True,
     ) -> None:
         self.program, copies = with_fresh_results(program, donated)
+        require_addresses(self.program, name)
         self._written = donated | program.written.keys()
         self.name = name
         self.array_type = array_type
@@ -307,6 +309,14 @@ class Executable:
             frame.words[layout.LAUNCHER] = native_address("pool_launch")
 
     def _call(self, given: Sequence[np.ndarray]) -> list[np.ndarray]:
+        try:
+            return self._call_in_frame(given)
+        except MemoryError as error:
+            if is_the_users(error):
+                raise
+            raise no_memory(self.program, self.name) from error
+
+    def _call_in_frame(self, given: Sequence[np.ndarray]) -> list[np.ndarray]:
         for number, array in zip(self._arguments, given, strict=True):
             self._check(number, array)
         arrays = self._with_own_copies(given)

@@ -6,15 +6,19 @@ in particular; the NumPy names live in `numhlo.tracer.namespace`, control flow i
 
 from __future__ import annotations
 
+import operator
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from numhlo.lowering.interpreter import evaluate_op
-from numhlo.lowering.ir import UNKNOWN, Function, Op, Region, Type, capture_location, tensor_type_of
+from numhlo.lowering.ir import UNKNOWN, Function, Op, Region, TensorType, Type, Value, capture_location, tensor_type_of
+from numhlo.lowering.ir.errors import ShapeError
+from numhlo.lowering.ir.location import Location
+from numhlo.lowering.ir.types import MOST_BYTES
 from numhlo.lowering.ops.primitive import Primitive, make_op
 from numhlo.tracer.array import Array
 from numhlo.tracer.trace import Trace, Tracer, current_trace
@@ -51,7 +55,7 @@ def bind(
     if trace.linear and not regions:
         trace = trace.place(operands)
     values = list(map(trace.read, operands))
-    op = make_op(definition, values, attributes, regions, results, trace.made_at or capture_location())
+    op = _make(definition, values, attributes, regions, results, trace.made_at or capture_location())
     return list(map(trace.wrap, trace.append(op)))
 
 
@@ -84,6 +88,50 @@ def bind_again(op: Op, operands: Sequence[Any]) -> list[Any]:
     return list(map(trace.wrap, trace.append(again)))
 
 
+def _make(
+    definition: Primitive,
+    values: Sequence[Value],
+    attributes: Mapping[str, Any] | None,
+    regions: Sequence[Region],
+    results: Sequence[Type] | None,
+    where: Location,
+) -> Op:
+    """Make an op whose results can be arrays: types that were asked for are looked at before rules see them."""
+    if results is not None:
+        require_sizes(results, values, where)
+    op = make_op(definition, values, attributes, regions, results, where)
+    if results is None:
+        require_sizes([v.type for v in op.results], values, where)
+    return op
+
+
+def require_sizes(types: Iterable[Type], operands: Sequence[Value], where: Location) -> None:
+    """Raise as NumPy does for an array of less than no elements, or of more than there are addresses."""
+    for type in types:
+        if not isinstance(type, TensorType) or not type.shape:
+            continue
+        if min(type.shape) < 0:
+            if all(not isinstance(v.type, TensorType) or v.type.is_static for v in operands):
+                what, fix = "negative dimensions are not allowed", "sizes are 0 or more: use max(n, 0)"
+                raise ShapeError(what, where=where, why=f"an array would have shape {type.shape}", fix=fix)
+        elif type.nbytes > MOST_BYTES:
+            what, fix = "the array is too big", "work on parts of it"
+            raise ShapeError(what, where=where, why=f"{type.short()} has more bytes than there are addresses", fix=fix)
+
+
+def require_size(size: Any) -> int:
+    """Return a number of elements that was asked for as an int.
+
+    Raises
+    ------
+    ShapeError
+        If it is negative.
+    """
+    count = operator.index(size)
+    require_sizes([TensorType((count,), np.dtype(np.bool_))], (), capture_location())
+    return count
+
+
 def _run_now(
     definition: Primitive,
     operands: Sequence[Any],
@@ -94,7 +142,7 @@ def _run_now(
     scratch = Trace(None)
     arrays = [x.value_now() if isinstance(x, Tracer) else np.asarray(x) for x in operands]
     values = [scratch.region.add_argument(tensor_type_of(x)) for x in arrays]
-    op = make_op(definition, values, attributes, regions, results, capture_location())
+    op = _make(definition, values, attributes, regions, results, capture_location())
     with np.errstate(all="ignore"):
         outputs = evaluate_op(op, dict(zip(values, arrays, strict=True)))
     return [np.asarray(x).view(Array) for x in outputs]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir.errors import NumhloError
-from numhlo.lowering.ir.location import SKIPPED_FOLDERS, Location
+from numhlo.lowering.ir.location import SKIPPED_FOLDERS, UNKNOWN, Location
 
 LOCATED = (
     ValueError,
@@ -44,7 +44,8 @@ def naming_the_line() -> Iterator[None]:
     try:
         yield
     except (NumhloError, *LOCATED) as error:
-        line = None if isinstance(error, NumhloError) and error.where else _line_of(error.__traceback__)
+        known = isinstance(error, NumhloError) and error.where not in {None, UNKNOWN}
+        line = None if known else _line_of(error.__traceback__)
         if line is not None and isinstance(error, NumhloError):
             error.where = line
         elif line is not None and "\n  at " not in str(error):

@@ -38,8 +38,8 @@ def fails(function, *arguments):
     resource.setrlimit(resource.RLIMIT_AS, (used + FREE, WITHOUT[1]))
     try:
         function(*arguments)
-    except MemoryError:
-        return True
+    except numhlo.errors.OutOfMemoryError as error:
+        return "no memory for its results float64[10000000] (76.29 MiB)" in str(error)
     finally:
         resource.setrlimit(resource.RLIMIT_AS, WITHOUT)
     return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import cmath
 import operator
 import random
+import re
 import subprocess
 import sys
 import threading
@@ -389,3 +390,29 @@ def test_uses_of_leaked_arrays(use):
 def test_sizes_that_nothing_has(call, error, text):
     with pytest.raises(error, match=text):
         numhlo.jit(call)(np.ones(4))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: np.tile(x, -1), lambda x: np.repeat(x, -1), lambda x: np.zeros(-3) + x, lambda x: np.full((2, -1), x[0]),
+        lambda x: np.eye(-1) + x, lambda x: numhlo.random.normal(numhlo.random.key(0), (-1,)), lambda x: lax.iota(int, -1),
+        lambda x: numhlo.random.split(numhlo.random.key(0), -2), lambda x: numhlo.numpy.nonzero(x, size=-1),
+        lambda x: np.broadcast_to(x, (-1, 4)), lambda x: numhlo.nn.one_hot(x.astype(int), -1),
+        lambda x: numhlo.numpy.unique(x, size=-1), lambda x: np.zeros((2**40, 2**40)), lambda x: np.eye(2**32) + x[0],
+        lambda x: np.tile(x, 2**61),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("run", [numhlo.jit, lambda f: f], ids=["traced", "at_once"])
+def test_sizes_below_none_and_beyond_memory(call, run):
+    with pytest.raises((ValueError, MemoryError)) as error:
+        run(call)(np.ones(4))
+    assert run is not numhlo.jit or re.fullmatch(
+        r"(negative dimensions are not allowed|the array is too big)\n  at test_trace_errors.py:.*\n.*",
+        str(error.value),
+    )
+
+
+def test_seeds_beyond_64_bits():
+    with pytest.raises(OverflowError, match=r"the seed 2361\d+ has more than 64 bits\n  at test_trace_errors.py"):
+        numhlo.random.key(2**71)

@@ -167,7 +167,7 @@ class InvalidValueError(NumhloError, FloatingPointError):
 
 
 class IntegerOverflowError(NumhloError, OverflowError):
-    """A checked function computed an integer that its type can't hold.
+    """An integer is one that its type can't hold: what a checked function computed, or an argument.
 
     Examples
     --------
@@ -377,6 +377,21 @@ class ParseError(NumhloError, SyntaxError):
       at <string>:1:17
         func.func @main(
                         ^
+    """
+
+
+class OutOfMemoryError(NumhloError, MemoryError):
+    """There is no memory for what a function computes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import numhlo
+    >>> try:
+    ...     numhlo.jit(lambda x: np.zeros((2**22, 2**22)) + x)(1.0)
+    ... except numhlo.errors.OutOfMemoryError as error:
+    ...     print(error.what)
+    lambda: no memory for its results float64[4194304,4194304] (128 TiB)
     """
 
 

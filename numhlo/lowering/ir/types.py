@@ -17,6 +17,9 @@ from numhlo.lowering.ir.errors import DTypeError
 DYNAMIC = -1
 """Extent of a dimension whose size is not known before the program runs (``?`` in text)."""
 
+MOST_BYTES = int(np.iinfo(np.intp).max)
+"""Of one array: there are no more addresses."""
+
 ELEMENT_TYPES: dict[str, np.dtype] = {
     "i1": np.dtype(np.bool_),
     "i2": np.dtype(ml_dtypes.int2),

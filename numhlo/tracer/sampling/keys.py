@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import TensorType, capture_location
-from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
+from numhlo.lowering.ir.errors import ArgumentError, DTypeError, IntegerOverflowError, ShapeError, UnsupportedError
 from numhlo.lowering.ops.control_flow import COMPOSITE
 from numhlo.lowering.ops.threefry import make_random_bits, make_random_split, make_threefry2x32
-from numhlo.tracer.bind import bind1
+from numhlo.tracer.bind import bind1, require_sizes
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.core import asarray, convert, expand, shape_of
 from numhlo.tracer.namespace.eager import runs_anywhere
@@ -59,12 +59,14 @@ def as_key(key: Any, name: str) -> Any:
 def draw_bits(key: Any, shape: tuple[int, ...], width: int) -> Any:
     """Return an array of random unsigned integers of 8, 16, 32 or 64 bits."""
     result = TensorType(shape, np.dtype(f"u{width // 8}"))
+    require_sizes([result], (), capture_location())
     return bind1(COMPOSITE, key, attributes=make_random_bits(shape, width), results=[result])
 
 
 def split_key(key: Any, shape: tuple[int, ...] = (2,)) -> Any:
     """Return an array of new keys."""
     result = TensorType((*shape, 2), U32)
+    require_sizes([result], (), capture_location())
     return as_traced(bind1(COMPOSITE, key, attributes=make_random_split(shape), results=[result]))
 
 
@@ -77,9 +79,15 @@ def several_keys(key: Any, count: int) -> list[Any]:
 def _seed(seed: Any, impl: Any) -> Any:
     if impl not in IMPLEMENTATIONS:
         raise UnsupportedError(f"random keys of {impl!r}", where=capture_location(), fix='use "threefry2x32"')
+    if type(seed) is int and not -(2**63) <= seed < 2**63:
+        raise IntegerOverflowError(
+            f"the seed {seed} has more than 64 bits",
+            where=capture_location(),
+            fix="take some of its bits, as in seed % 2**63, and add others by random.fold_in",
+        )
     array = np.int64(seed) if type(seed) is int else asarray(seed)
     if array.dtype.kind not in "iu":
-        raise TypeError(f"PRNG key seed must be an integer; got {seed!r}")
+        raise DTypeError(f"PRNG key seed must be an integer; got {seed!r}", where=capture_location())
     if shape_of(array):
         raise TypeError(
             f"random.key takes one seed, but was given an array of shape {shape_of(array)}; use numhlo.vmap for several"

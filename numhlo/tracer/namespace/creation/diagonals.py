@@ -131,7 +131,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = float, *, like: A
     >>> tri(2, 3).tolist()
     [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]]
     """
-    rows, columns = shape_tuple((N, N if M is None else M))
+    rows, columns = (max(n, 0) for n in shape_tuple((N, N if M is None else M)))
     return new_array(convert(_diagonal_mask(rows, columns, k, "LE"), as_dtype(dtype)))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +14,7 @@ from numhlo.lowering.ops import elementwise as ops
 from numhlo.lowering.ops import reduction
 from numhlo.lowering.ops.control_flow import COMPOSITE
 from numhlo.lowering.ops.true_places import make_true_places
-from numhlo.tracer.bind import bind, bind1, trace_region
+from numhlo.tracer.bind import bind, bind1, require_size, trace_region
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.core import (
     asarray,
@@ -233,6 +232,7 @@ def _eager_nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -
     found = np.nonzero(a)
     if size is None:
         return found
+    size = require_size(size)
     filler = fill_value if isinstance(fill_value, tuple) else (fill_value or 0,) * len(found)
     return tuple(
         np.append(f[:size], np.full(max(0, size - len(f)), v, f.dtype)) for f, v in zip(found, filler, strict=True)
@@ -272,7 +272,7 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     if size is None:
         return places_of(as_traced(_truth(array)), masked_values, array.aval.short())
     mask = reshape_to(_truth(array), (array.size,))
-    attributes = make_true_places(TensorType((array.size,), np.dtype(np.bool_)), operator.index(size))
+    attributes = make_true_places(TensorType((array.size,), np.dtype(np.bool_)), require_size(size))
     found = bind1(COMPOSITE, mask, attributes=attributes, results=attributes["decomposition"].result_types)
     return tuple(_coordinate(as_traced(found), array.shape, k, fill_value) for k in range(array.ndim))
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DataDependentShapeError, UnsupportedError
+from numhlo.tracer.bind import require_size
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise as ufuncs
 from numhlo.tracer.namespace import reductions
@@ -59,7 +60,7 @@ def _require_size(name: str, size: int | None) -> int:
             why="the number of results is not known while tracing",
             fix=f"write numhlo.numpy.{name}(..., size=n), and fill_value= for what is left",
         )
-    return size
+    return require_size(size)
 
 
 def _of_known(function: Callable[..., Any], size: int | None, *operands: Any) -> Any:
@@ -76,6 +77,7 @@ def _of_known(function: Callable[..., Any], size: int | None, *operands: Any) ->
 def _fill_up(result: Any, size: int | None, fill_value: Any) -> Any:
     if size is None:
         return result
+    size = require_size(size)
     short = np.asarray(result)[:size]
     if len(short) == size:
         return short
