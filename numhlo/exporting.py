@@ -74,6 +74,12 @@ class Exported:
     def _repr_html_(self) -> str:
         return self.module._repr_html_()
 
+    def __reduce__(self) -> Any:
+        return _exported_again, (self.module,)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Exported:
+        return self
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function: compiled, or as part of the function that is being traced.
 
@@ -216,6 +222,10 @@ def exported_from(module: Module, path: str | PathLike[str]) -> Exported:
         raise ArgumentError(f"{path}: attribute {ATTRIBUTE} can't be read: {error}") from error
     _check_call(module, path, *trees, updated)
     return Exported(module, *trees, updated)
+
+
+def _exported_again(module: Module) -> Exported:
+    return exported_from(module, "<pickle>")
 
 
 def _plain_call(module: Module) -> tuple[PyTreeDef, PyTreeDef, tuple[int, ...]]:

@@ -88,6 +88,12 @@ class Module:
         name = f"module @{self.graph.name}" if self.graph.name else "module"
         return program_html(f"StableHLO {name}", self.graph, kernels=kernels, state=state)
 
+    def __reduce__(self) -> Any:
+        return parse, (self.as_text(), "<pickle>")
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Module:
+        return self
+
     @cached_property
     def functions(self) -> Mapping[str, ProgramFunction]:
         """The program's functions by name, each ready to be called."""

@@ -7,7 +7,7 @@ change. Captured arrays are still read anew at every call of the compiled stage.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from numhlo.compilation.keys import describe_leaf, leaf_keys
 from numhlo.compilation.memory_plan import MemoryPlan, memory_plan
 from numhlo.compilation.reports import MemoryAnalysis, cost_analysis, kernel_sources, memory_analysis
 from numhlo.display import program_html
-from numhlo.lowering.ir import Function, Module
+from numhlo.lowering.ir import Function, Module, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, SignatureError, UnsupportedError
 from numhlo.lowering.ops import control_flow, creation
 from numhlo.lowering.ops.builder import FunctionBuilder
@@ -28,7 +28,22 @@ from numhlo.tracer.function_tracing import TracedFunction
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_unflatten
 
 
-class Traced:
+class Stage:
+    """What stages have in common: each is fixed, so a copy is the stage itself, and belongs to the process it is in."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise UnsupportedError(
+            f"pickling of {self!r}",
+            where=capture_location(),
+            why="a stage holds the graph or the machine code of this process",
+            fix="pickle numhlo.export(fun, ...), which holds the program, or the jitted function, which is traced anew",
+        )
+
+
+class Traced(Stage):
     """A function traced for one signature.
 
     Attributes
@@ -76,7 +91,7 @@ class Traced:
         return Lowered(self.module, self._make_entry)
 
 
-class Lowered:
+class Lowered(Stage):
     """A function's StableHLO, ready to be compiled.
 
     Attributes
@@ -109,7 +124,7 @@ class Lowered:
         return Compiled(build(self._make_entry))
 
 
-class Compiled:
+class Compiled(Stage):
     """A function compiled for one signature; called with the arguments that are not static."""
 
     def __init__(self, entry: Entry) -> None:

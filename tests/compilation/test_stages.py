@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import re
 
 import numpy as np
@@ -10,7 +12,7 @@ import pytest
 import numhlo
 from numhlo import ShapeDtypeStruct
 from numhlo.compilation.stages import Compiled, Lowered, Traced
-from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.lowering.ir.errors import ArgumentError, OutOfMemoryError, UnsupportedError
 from numhlo.lowering.text import parse
 
 WEIGHTS = np.arange(4.0).reshape(2, 2)
@@ -164,3 +166,30 @@ def test_steps_of_an_unrolled_loop_are_counted():
     (again,) = (line for line in lines if " again, " in line)
     assert re.fullmatch(r" *these (\d+) steps again, (\d+) x", again)
     assert len(lines) < 30
+
+
+def test_stages_are_fixed_and_stay_in_their_process():
+    traced = numhlo.jit(double).trace(np.ones(3), {"b": 1.0})
+    for stage in (traced, traced.lower(), traced.lower().compile()):
+        assert copy.deepcopy({"stage": stage})["stage"] is stage
+        with pytest.raises(UnsupportedError, match=r"pickling of <.*\n  at test_stages.py.*\n.*pickle numhlo.export"):
+            pickle.dumps([stage])
+
+
+def test_programs_can_be_pickled():
+    exported = numhlo.export(double, np.ones(3), {"b": 1.0}, n=4)
+    again = pickle.loads(pickle.dumps(exported))
+    assert again(np.arange(3.0), {"b": 1.0}, n=4)["y"].tolist() == [1.0, 5.0, 9.0]
+    assert copy.deepcopy(exported) is exported and copy.deepcopy(exported.module) is exported.module
+    assert pickle.loads(pickle.dumps(exported.module)).as_text() == exported.as_text()
+
+
+def test_results_beyond_memory_are_named():
+    with pytest.raises(OutOfMemoryError) as error:
+        numhlo.jit(lambda x: (x + 1.0, np.zeros((2**22, 2**22)) + x))(1.0)
+    assert re.fullmatch(
+        r"lambda: no memory for its results float64\[4194304,4194304\] \(128 TiB\), float64\[\] \(8 bytes\)\n"
+        r"  at test_stages.py:.*\n  work on parts of the arrays", str(error.value),
+    )  # fmt: skip
+    with pytest.raises(OutOfMemoryError, match="no memory for its intermediate values"):
+        numhlo.jit(lambda x: np.outer(np.sort(np.zeros(2**20) + x), np.zeros(2**20) + x).cumsum(axis=0)[3])(1.0)
