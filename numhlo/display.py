@@ -10,18 +10,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from numhlo.lowering.ir import Module
-from numhlo.lowering.text.located_lines import Line, located_lines
+from numhlo.lowering.text.located_lines import noted_lines, notes_column
 
 MOST_LINES = 1000
 """Lines of a program that are shown; a notebook keeps its outputs in the file."""
 
+MOST_COLUMNS = 72
+"""Where the user's lines begin at the latest; cells are some 110 columns wide."""
+
+# `div.numhlo pre` outdoes what notebooks say of all outputs. Texts are read as well where a viewer drops this style.
 STYLE = """
-.numhlo { line-height: 1.3 }
-.numhlo table { border-collapse: collapse }
-.numhlo td { text-align: left; padding: 0 1.5em 0 0; vertical-align: top; white-space: pre; font-family: monospace }
-.numhlo td + td { opacity: 0.7 }
-.numhlo pre { margin: 0 0 0.5em 1em }
-.numhlo summary { cursor: pointer }
+div.numhlo { line-height: 1.3 }
+div.numhlo pre { margin: 0 0 0.5em 1em; white-space: pre; font-family: monospace }
+div.numhlo pre.program { margin-left: 0; overflow: auto; max-height: 50em }
+div.numhlo pre.program span { opacity: 0.7 }
+div.numhlo summary { cursor: pointer }
 """
 
 
@@ -40,7 +43,7 @@ def program_html(
         Lines about how the program runs.
     """
     parts = [f'<div class="numhlo"><style>{STYLE}</style>', f"<p><b>{escape(title)}</b></p>"]
-    parts += _table(located_lines(module))
+    parts.append(_program(noted_lines(module)))
     if state:
         parts.append(f"<pre>{escape(chr(10).join(state))}</pre>")
     if kernels:
@@ -49,17 +52,17 @@ def program_html(
     return "\n".join(parts)
 
 
-def _table(lines: Sequence[Line]) -> Iterable[str]:
-    yield "<table>"
-    latest = ""
-    for line in lines[:MOST_LINES]:
-        place = line.location.describe() if line.location is not None else ""
-        shown = "" if place == latest else place
-        latest = place or latest
-        yield f"<tr><td>{escape(line.text)}</td><td>{escape(shown)}</td></tr>"
-    if len(lines) > MOST_LINES:
-        yield f"<tr><td>... {len(lines) - MOST_LINES} more lines: as_text() has all</td><td></td></tr>"
-    yield "</table>"
+def _program(lines: Sequence[tuple[str, str]]) -> str:
+    shown, hidden = lines[:MOST_LINES], len(lines) - MOST_LINES
+    width = notes_column(shown, MOST_COLUMNS)
+    rows = [f"{escape(text)}{_note(note, width - len(text))}" for text, note in shown]
+    rows += [f"... {hidden} more lines: as_text() has all"] * (hidden > 0)
+    return f'<pre class="program">{chr(10).join(rows)}</pre>'
+
+
+def _note(text: str, space: int) -> str:
+    """Return a note behind a line, a comment of StableHLO's, so that what is copied is a program still."""
+    return f"{' ' * space}<span>  // {escape(text)}</span>" if text else ""
 
 
 def _kernels(kernels: Mapping[str, str]) -> Iterable[str]:
