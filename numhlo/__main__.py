@@ -13,7 +13,7 @@ import numhlo
 from numhlo.backend.cache_archive import export_kernels, import_kernels
 from numhlo.backend.disk_cache import DiskCache, default_folder
 from numhlo.lowering.ir.errors import NumhloError
-from numhlo.program_commands import add_commands, perform
+from numhlo.program_commands import add_commands, perform, spaced
 
 UNTRUSTED = (
     "kernels are machine code, which numhlo runs without asking again: "
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0 kernels removed
     0
     """
-    given = parser().parse_args(arguments)
+    given = parser().parse_args([spaced(text) for text in (sys.argv[1:] if arguments is None else arguments)])
     try:
         text = perform(given) if hasattr(given, "perform") else _run(given)
         sys.stdout.write(f"{text}\n" if text else "")

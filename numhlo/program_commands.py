@@ -25,7 +25,24 @@ from numhlo.lowering.passes.refine_shapes import is_static
 from numhlo.lowering.text import print_module
 from numhlo.stablehlo import Module, from_bytes, load
 
-__all__ = ["add_commands", "perform"]
+__all__ = ["add_commands", "perform", "spaced"]
+
+
+def spaced(text: str) -> str:
+    """Return a word of the command line, a negative number with a space before it, which argparse takes for no option.
+
+    It knows ``-1`` and ``-1.5`` by itself, but not ``-1e3`` and ``-inf``.
+
+    Examples
+    --------
+    >>> spaced("-1e3"), spaced("--input")
+    (' -1e3', '--input')
+    """
+    try:
+        complex(text)
+    except ValueError:
+        return text
+    return f" {text}" if text.startswith("-") else text
 
 
 def add_commands(commands: Any) -> None:
@@ -140,7 +157,7 @@ def _array(text: str, type: Type) -> np.ndarray:
     array = _file(text, type) if number is None else number
     if not same_shape(array.shape, type.shape) or array.dtype != type.dtype:
         raise ArgumentError(
-            f"{text} is {_spelled(array)}, and the function takes {type}",
+            f"{text.lstrip()} is {_spelled(array)}, and the function takes {type}",
             why="a StableHLO program says what it takes, and nothing is converted silently",
         )
     return array
@@ -169,7 +186,7 @@ def _file(path: str, type: TensorType) -> np.ndarray:
     except (ValueError, EOFError):
         raise ArgumentError(f"{path} is no .npy file of numbers", fix="write it with numpy.save") from None
     except FileNotFoundError:
-        raise ArgumentError(f"{path} is neither a file nor a number for {type}") from None
+        raise ArgumentError(f"{path.lstrip()} is neither a file nor a number for {type}") from None
     if not isinstance(array, np.ndarray):
         raise ArgumentError(f"{path} holds several arrays", fix="give each as a .npy file")
     if array.dtype.kind == "V" and array.dtype.itemsize == type.dtype.itemsize:

@@ -62,10 +62,19 @@ def test_run(command, tmp_path):
     assert np.load(results[1]) == np.complex64(1 + 2j)
 
 
+@pytest.mark.parametrize("number", ["-1e3", "-inf", "-2.5", "-1e-3"])
+def test_negative_numbers_are_no_options(number, tmp_path, capsys):
+    path = tmp_path / "same.mlir"
+    path.write_text("func.func @main(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }")
+    assert main(["run", str(path), "--interpret", "--input", number]) == 0
+    assert np.float32(capsys.readouterr().out) == np.float32(number)
+
+
 REFUSED = {
     (): "main takes 2 arguments, not 0\n  they are: 0: tensor<3xf32> 1: tensor<i8>; give each after --input: a .npy file",
     ("--function", "f"): "the module has no function 'f'\n  its functions: main, half, nothing",
     ("--input", "x.npy", "300"): "300 is neither a file nor a number for tensor<i8>",
+    ("--input", "x.npy", "-1e3"): "-1e3 is neither a file nor a number for tensor<i8>",
     ("--input", "1", "1"): "1 is float32[], and the function takes tensor<3xf32>\n  a StableHLO program says",
     ("--input", "wide.npy", "1"): "wide.npy is float64[3], and the function takes tensor<3xf32>",
     ("--input", "several.npz", "1"): "several.npz holds several arrays",
