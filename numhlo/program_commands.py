@@ -33,6 +33,14 @@ def spaced(text: str) -> str:
 
     It knows ``-1`` and ``-1.5`` by itself, but not ``-1e3`` and ``-inf``.
 
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> spaced("-1e3"), spaced("--input")
