@@ -130,7 +130,7 @@ STRUCTURE = {
     "pad": lambda l, x: (l.pad(x, 0.0, ((1, 0, 1), (0, 2, 0))), l.pad(x, 1.0, ((-1, 0, 0), (0, 0, 2)))),
     "slice": lambda l, x: (l.slice(x, (0, 1), (2, 3)), l.slice(x, (0, 0), (2, 3), (1, 2)), l.slice_in_dim(x, 0, -1, axis=1)),
     "index": lambda l, x: (l.index_in_dim(x, 1), l.index_in_dim(x, -1, 1, keepdims=False), l.slice_in_dim(x, 0, 3, 2, axis=1)),
-    "running": lambda l, x: (l.cumsum(x), l.cumprod(x, 1), l.cummax(x, 1, reverse=True), l.cummin(x), l.cumlogsumexp(x, 1)),
+    "running": lambda l, x: (l.cumsum(x), l.cumprod(x, 1), l.cummax(x, 1, reverse=True), l.cummin(x), l.cumlogsumexp(x, 1), l.cumlogsumexp(x + 0.5j * x)),
     "reductions": lambda l, x: (l.reduce_sum(x, (0,)), l.reduce_max(x, (1,)), l.reduce_min(x, (0, 1)), l.reduce_prod(x, (1,))),
     "argmax": lambda l, x: (l.argmax(x, 1, np.int32), l.argmin(x, 0, np.int64)),
     "sort": lambda l, x: (l.sort(x), l.sort(x, dimension=0), l.sort_key_val(x, -x), l.sort((x, -x), num_keys=2)),

@@ -29,7 +29,7 @@ CASES = {
         s.logsumexp(x, (0, 1)),
     ),
     "logsumexp sign": lambda s, x, u: s.logsumexp(x, b=x, return_sign=True),
-    "softmax": lambda s, x, u: (s.softmax(x), s.softmax(x, 1), s.log_softmax(x), s.log_softmax(x, axis=0)),
+    "softmax": lambda s, x, u: (s.softmax(x), s.softmax(x, 1), s.log_softmax(x), s.log_softmax(x + 3j * x[0], axis=0)),
     "infinite": lambda s, x, u: (s.logsumexp(np.array([-np.inf, -np.inf])), s.logsumexp(np.array([np.inf, 1.0]))),
 }
 

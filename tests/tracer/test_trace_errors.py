@@ -416,3 +416,11 @@ def test_sizes_below_none_and_beyond_memory(call, run):
 def test_seeds_beyond_64_bits():
     with pytest.raises(OverflowError, match=r"the seed 2361\d+ has more than 64 bits\n  at test_trace_errors.py"):
         numhlo.random.key(2**71)
+
+
+@pytest.mark.parametrize(("out", "shape"), [(2, "[2]"), ((3, 1), "[3,1]"), ((), "[]")])
+def test_an_out_that_is_too_small_is_named(out, shape):
+    with pytest.raises(
+        ShapeError, match=re.escape(f"add: cannot write float64[3] into out of float64{shape}\n  at test_")
+    ):
+        numhlo.jit(lambda x: np.add(x, 1, out=np.zeros(out)))(np.ones(3))

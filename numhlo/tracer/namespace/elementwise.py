@@ -367,7 +367,8 @@ def store(
         target = target[0]
     _check_target(name, result, target, casting)
     own = shape_of(result)
-    if own != target.shape if exact else broadcast_shapes(own, target.shape, name=name) != target.shape:
+    aligned = target.shape[max(target.ndim - len(own), 0) :]
+    if own != target.shape and (exact or [n for n, t in zip(own, aligned, strict=False) if n in (1, t)] != [*own]):
         raise ShapeError(
             f"{name}: cannot write {spelling(result)} into out of {spelling(target)}",
             where=capture_location(),

@@ -99,15 +99,17 @@ def mean(
     dtype = computed_dtype(array, dtype, out)
     final = _mean_dtype(accumulated) if dtype is None else np.dtype(dtype)
     axes = reduction_axes(axis, array.ndim)
-    return finish("mean", _drop(_mean(array, axes, final, where), axes, keepdims), array.shape, axes, NO_VALUE, out)
+    whole = final.kind in "biu" and out is not None and out.dtype.kind in "fc"  # a sum of integers, divided in out
+    mean = _mean(array, axes, out.dtype if whole else final, where, final if whole else None)
+    return finish("mean", _drop(mean, axes, keepdims), array.shape, axes, NO_VALUE, out)
 
 
-def _mean(array: Any, axes: tuple[int, ...], final: np.dtype, where: Any) -> Any:
-    """Return the mean with axes kept."""
+def _mean(array: Any, axes: tuple[int, ...], final: np.dtype, where: Any, summed: np.dtype | None = None) -> Any:
+    """Return the mean with axes kept; a sum of the dtype ``summed`` where that is given."""
     wide = np.dtype(np.float32) if final.itemsize < 4 else final
-    total = sum(convert(array, wide), axes, wide, keepdims=True, where=where)
+    total = sum(array if summed else convert(array, wide), axes, summed or wide, keepdims=True, where=where)
     count = convert(asarray(_count(array, axes, where)), wide)
-    return convert(bind1(ops.DIVIDE, total, broadcast_to_shape(count, total.shape)), final)
+    return convert(bind1(ops.DIVIDE, convert(total, wide), broadcast_to_shape(count, total.shape)), final)
 
 
 def _drop(x: Any, axes: tuple[int, ...], keepdims: Any) -> Any:

@@ -38,11 +38,23 @@ PLACES: dict[str, Callable[[Any, int], Any]] = {
 }
 """Which element stands for one beyond the edges."""
 
+REFLECTING = ("mirror", "reflect", "grid-mirror")
 
-def _neighbours(place: Any, order: int) -> list[tuple[Any, Any]]:
+
+def _folded(place: Any, extent: int, mode: str) -> Any:
+    """Return where SciPy reflects a coordinate to: halves are rounded there, up."""
+    if mode == "mirror":
+        period = max(2 * extent - 2, 1)
+        within = np.abs(place) % period
+        return np.where(within >= np.where(place < 0, extent - 1, extent), period - within, within)
+    within = place % (2 * extent)
+    return np.where(within >= extent, 2 * extent - 1 - within, within)
+
+
+def _neighbours(place: Any, order: int, mode: str, extent: int) -> list[tuple[Any, Any]]:
     """Return which elements a coordinate is between, and their weights."""
     if order == 0:
-        return [(np.floor(place + 0.5), 1.0)]
+        return [(np.floor((_folded(place, extent, mode) if mode in REFLECTING else place) + 0.5), 1.0)]
     below = np.floor(place)
     above = place - below
     return [(below, 1.0 - above), (below + 1.0, above)]
@@ -69,7 +81,7 @@ def interpolated(array: Any, coordinates: list[Any], order: int, mode: str, cval
         if mode == "constant":
             inside = inside & (place >= 0) & (place <= extent - 1)
         found = []
-        for index, weight in _neighbours(place, order):
+        for index, weight in _neighbours(place, order, mode, extent):
             is_there = (index >= 0) & (index <= extent - 1) if mode == "grid-constant" else True
             found.append((PLACES[mode](index.astype(np.int64), extent), is_there, weight))
         each.append(found)

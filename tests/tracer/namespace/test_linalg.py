@@ -188,3 +188,8 @@ def test_multi_dot_of_more_axes():
     same_refusal(lambda np, x: np.linalg.multi_dot([x, x, x]), ones)
     same_refusal(lambda np, x, v: np.linalg.multi_dot([x, v, x]), S, V)
     assert "write a @ b @ c" in refusal(lambda np, x: np.linalg.multi_dot([x, x, x]), ones, kind=ShapeError)
+
+
+def test_pseudo_inverses_without_elements():
+    for shape, dtype in (((0, 0), "i8"), ((0, 3), "i1"), ((2, 3, 0), "f4")):
+        check(lambda np, x: np.linalg.pinv(x), numpy.zeros(shape, dtype))

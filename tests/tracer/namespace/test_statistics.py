@@ -364,6 +364,13 @@ def test_edges_of_equal_bins_are_numpys(dtype):
         numpy.testing.assert_array_equal(counts, wanted)
 
 
+def test_means_of_sums_of_integers_in_an_out_of_floats():
+    def f(np, x, out):
+        return np.mean(x, 0, dtype=int, out=out), np.mean(x, dtype=int), out
+
+    check(f, numpy.array([[1, 2], [2, 4], [4, 5]], "u1"), numpy.zeros(2, "f4"))
+
+
 def test_one_observation_of_several_variables():
     found = numhlo.jit(lambda x: numhlo.numpy.cov(x, rowvar=False, ddof=0))(X[:1])
     assert found.tolist() == numpy.zeros((4, 4)).tolist()  # NumPy before 2.4 took it for one variable

@@ -293,9 +293,9 @@ def cumlogsumexp(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     """
     array = asarray(operand)
     place = normalize_axis(axis, len(shape_of(array)))
-    high = reduce_max(array, (place,))
+    high = reduce_max(b.real(array) if array.dtype.kind == "c" else array, (place,))
     safe = b.select(b.is_finite(high), high, 0.0)
-    wide = broadcast_to_shape(expand(safe, place), shape_of(array))
+    wide = convert(broadcast_to_shape(expand(safe, place), shape_of(array)), array.dtype)
     return b.add(b.log(cumsum(b.exp(b.subtract(array, wide)), place, reverse)), wide)
 
 

@@ -260,7 +260,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NO_V
     elif rtol is not NO_VALUE:
         raise ValueError("`rtol` and `rcond` can't be both set.")
     if array.size == 0:
-        return full_of(0, (*array.shape[:-2], columns, rows), array.dtype)
+        return full_of(0, (*array.shape[:-2], columns, rows), asarray(a).dtype)
     u, s, vh = (as_traced(x) for x in m.factor("svd", array, full=False))
     factor = asarray(rcond)
     kept = _cutoff(s, factor if not shape_of(factor) else m.column_of(factor))

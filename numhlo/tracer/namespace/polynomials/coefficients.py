@@ -44,7 +44,7 @@ def polyval(p: Any, x: Any) -> Any:
     Array(13.)
     """
     coefficients, at = line_of(p), asarray(x)
-    wanted = result_dtype(coefficients, at)
+    wanted = result_dtype(coefficients, at) if coefficients.size else result_dtype(at)
     at = convert(at, wanted)
     total = full_of(0, shape_of(at), wanted)
     for k in range(coefficients.shape[0]):

@@ -420,5 +420,8 @@ def log_softmax(x: Any, axis: Any = None) -> Any:
     """
     (values,) = inexact(x)
     axes = normalize_axes(axis, values.ndim)
-    shifted = b.subtract(values, broadcast_to_shape(peak(values, axes), values.shape))
+    high = (
+        reductions.max(values, axes, keepdims=True) if values.dtype.kind == "c" and values.size else peak(values, axes)
+    )
+    shifted = b.subtract(values, broadcast_to_shape(high, values.shape))  # by a number's angle, too: SciPy's branch
     return ufuncs.subtract(shifted, ufuncs.log(reductions.sum(b.exp(shifted), axes, keepdims=True)))

@@ -9,7 +9,7 @@ import pytest
 import numhlo
 import numhlo.numpy as n
 from numhlo.lowering.ir.errors import DataDependentShapeError
-from tests.tracer.namespace.agreement import check_all, refusal, run_traced, same_refusal
+from tests.tracer.namespace.agreement import check, check_all, refusal, run_traced, same_refusal
 
 X = np.array([0.5, -1.0, 2.0, 3.5, 0.0, 1.25])
 Y = np.array([1.0, 0.2, -3.0, 4.0, 0.3, 0.1])
@@ -80,3 +80,7 @@ def test_derivative_of_a_fit():
     slope = numhlo.grad(end)(Y)
     wanted = [(end(Y + 1e-6 * e) - end(Y - 1e-6 * e)) / 2e-6 for e in np.eye(6)]
     np.testing.assert_allclose(slope, wanted, rtol=1e-6, atol=1e-8)
+
+
+def test_a_polynomial_of_no_coefficients_is_zero():
+    check(lambda np, x: (np.polyval([], x), np.polyval(x[:0], 3), np.polyval([], x + 0.5)), np.arange(3))
