@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from numhlo.compilation.entry import check_written
-from numhlo.compilation.jit import JittedFunction, jit
+from numhlo.compilation.jit import jit
+from numhlo.compilation.jitted_function import JittedFunction
 from numhlo.lowering import ir
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError

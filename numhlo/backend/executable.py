@@ -26,7 +26,7 @@ from numhlo.backend.runtime.interrupt import block_address, interrupt_flag, rais
 from numhlo.backend.runtime.lack_of_memory import is_the_users, no_memory, require_addresses
 from numhlo.backend.runtime.native_functions import native_address, native_callable, request_native
 from numhlo.backend.runtime.numpy_engine import NumpyEngine
-from numhlo.backend.runtime.object_layout import ALIGNED, C_CONTIGUOUS, array_address
+from numhlo.backend.runtime.object_layout import ALIGNED, C_CONTIGUOUS, array_address, is_read_only
 from numhlo.backend.runtime.result_copies import with_fresh_results
 from numhlo.backend.runtime.result_memory import LEAST_BYTES, result_memory
 from numhlo.backend.runtime.step_table import StepTable
@@ -66,7 +66,8 @@ class Executable:
     name : str
         For display.
     array_type : type
-        Type of result arrays, `numpy.ndarray` or a subclass of it.
+        Type of result arrays, `numpy.ndarray` or a subclass of it; where it has a true `is_read_only`, they can't be
+        written.
     donated : frozenset of int
         Arguments whose memory the program may write into.
     keeps_steps : bool
@@ -91,7 +92,7 @@ class Executable:
         require_addresses(self.program, name)
         self._written = donated | program.written.keys()
         self.name = name
-        self.array_type = array_type
+        self.array_type, self._read_only = array_type, is_read_only(array_type)
         self.table = StepTable(self.program, copies)
         if self.table.uses_blas and not library.load_blas():
             raise InternalError(f"{name or 'this program'} calls BLAS, which SciPy would bring", fix="install scipy")
@@ -369,7 +370,11 @@ class Executable:
         """Return the results in the function's order: new arrays, and donated ones that hold a result now."""
         found = dict(zip(self._results, made, strict=True))
         found.update((number, a.view(self.array_type)) for number, a in zip(self._arguments, arrays, strict=True))
-        return [found[number] for number in self.program.results]
+        results = [found[number] for number in self.program.results]
+        if self._read_only:
+            for result in results:
+                result.flags.writeable = False
+        return results
 
     def _run(self, frame: Frame) -> None:
         if not self.table.takes_long or not interrupt_flag().is_heard():

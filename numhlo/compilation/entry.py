@@ -15,6 +15,7 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, MutationError
 from numhlo.lowering.ir.interruptions import copy_together
 from numhlo.tracer.arguments import LeafType, as_ndarray
+from numhlo.tracer.array import Array
 from numhlo.tracer.function_tracing import TracedFunction
 from numhlo.tracer.plain_python.captured_state import Guards
 from numhlo.tracer.strides import Strides
@@ -41,6 +42,8 @@ class Entry:
     cause : callable
         Returns why it was traced, when somebody asks; the first word is the kind.
     observer : Observer
+    array_type : type, optional
+        Of the results.
     keeps_graph : bool, optional
         Whether the program's graph stays, to be looked at.
 
@@ -85,6 +88,7 @@ class Entry:
         donated: Sequence[int],
         cause: Callable[[], str],
         observer: Observer,
+        array_type: type[Array] = Array,
         *,
         keeps_graph: bool = False,
     ) -> None:
@@ -102,7 +106,7 @@ class Entry:
         self.unflatten = unflattener(traced.out_tree)
         self.observer = observer
         self.program = make_program(
-            traced.function, name, self.donated, traced.written, observer, keeps_graph=keeps_graph
+            traced.function, name, self.donated, traced.written, observer, array_type, keeps_graph=keeps_graph
         )
 
     @property

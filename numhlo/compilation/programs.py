@@ -52,17 +52,24 @@ class InterpretedProgram:
         Optimized, or as traced where its ops are checked.
     checks : frozenset of str
         What each op's results are checked for.
+    array_type : type
+        Of the results.
     """
 
-    __slots__ = ("_run", "_written", "checks", "function", "kernels")
+    __slots__ = ("_run", "_written", "array_type", "checks", "function", "kernels")
 
     executable: Executable | None = None
 
     def __init__(
-        self, function: Function, written: Sequence[int], observer: Observer, checks: frozenset[str] = frozenset()
+        self,
+        function: Function,
+        written: Sequence[int],
+        observer: Observer,
+        checks: frozenset[str] = frozenset(),
+        array_type: type[Array] = Array,
     ) -> None:
         self.kernels: list[Kernel] = []
-        self.checks = checks
+        self.checks, self.array_type = checks, array_type
         self._run: Interpreter | CheckedInterpreter
         self.function: Function | None = function
         if checks:
@@ -75,7 +82,7 @@ class InterpretedProgram:
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
         """Return the results as arrays that own their memory, and write new values into arguments."""
-        results = [_own_copy(result) for result in self._run(arrays)]
+        results = [_own_copy(result, self.array_type) for result in self._run(arrays)]
         count = len(results) - len(self._written)
         for number, new in zip(self._written, results[count:], strict=True):
             np.copyto(arrays[number], new)
@@ -85,9 +92,10 @@ class InterpretedProgram:
         """Return at once: there is nothing to wait for."""
 
 
-def _own_copy(source: np.ndarray) -> Array:
-    result = Array(source.shape, source.dtype)
-    result[...] = source
+def _own_copy(source: np.ndarray, array_type: type[Array]) -> np.ndarray:
+    result = array_type(source.shape, source.dtype)
+    np.copyto(result, source)
+    result.flags.writeable = not array_type.is_read_only
     return result
 
 
@@ -105,6 +113,8 @@ class CompiledProgram:
     written : sequence of int
         Arguments whose new values are the last results; calls write them into the arguments' memory.
     observer : Observer
+    array_type : type
+        Of the results.
     keeps_graph : bool
         Whether the graph stays, to be looked at. It takes many times the memory of what a call needs.
 
@@ -124,6 +134,7 @@ class CompiledProgram:
         donated: Sequence[int],
         written: Sequence[int],
         observer: Observer,
+        array_type: type[Array],
         *,
         keeps_graph: bool,
     ) -> None:
@@ -132,7 +143,9 @@ class CompiledProgram:
         numbers = frozenset(donated)
         self.function: Function | None = optimized if keeps_graph else None
         with observer.timed("codegen"):
-            self.executable: Executable = _make_executable(optimized, name, numbers, written, keeps_graph=keeps_graph)
+            self.executable: Executable = _make_executable(
+                optimized, name, numbers, written, array_type, keeps_graph=keeps_graph
+            )
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
         """Return the results for C-contiguous arrays of the arguments' types, as arrays that own their memory."""
@@ -149,17 +162,23 @@ class CompiledProgram:
 
 
 def _make_executable(
-    function: Function, name: str, donated: frozenset[int], written: Sequence[int], *, keeps_graph: bool
+    function: Function,
+    name: str,
+    donated: frozenset[int],
+    written: Sequence[int],
+    array_type: type[Array],
+    *,
+    keeps_graph: bool,
 ) -> Executable:
     """Return an optimized function's executable, by the plan of the same function of other shapes if there is one."""
     planning, executables, _ = _backend()
     program = None if keeps_graph else planning.plan_again(function, donated=donated, written=written)
     if program is not None:
         with suppress(executables.OpsNeededError):  # not all kernels are there
-            again: Executable = executables.Executable(program, name, Array, donated, keeps_steps=False)
+            again: Executable = executables.Executable(program, name, array_type, donated, keeps_steps=False)
             return again
     program = planning.plan(function, donated=donated, written=written)
-    made: Executable = executables.Executable(program, name, Array, donated, keeps_steps=keeps_graph)
+    made: Executable = executables.Executable(program, name, array_type, donated, keeps_steps=keeps_graph)
     return made
 
 
@@ -169,6 +188,7 @@ def make_program(
     donated: Sequence[int] = (),
     written: Sequence[int] = (),
     observer: Observer | None = None,
+    array_type: type[Array] = Array,
     *,
     keeps_graph: bool = True,
 ) -> CompiledProgram | InterpretedProgram:
@@ -178,9 +198,9 @@ def make_program(
     program: CompiledProgram | InterpretedProgram
     checks: frozenset[str] = value_of("check")
     if checks or value_of("engine") == "interpreter":
-        program = InterpretedProgram(function, written, observer, checks)
+        program = InterpretedProgram(function, written, observer, checks, array_type)
     else:
-        program = CompiledProgram(function, name, donated, written, observer, keeps_graph=keeps_graph)
+        program = CompiledProgram(function, name, donated, written, observer, array_type, keeps_graph=keeps_graph)
         if not value_of("tier0"):
             program.wait()
     observer.compiled(program.kernels)

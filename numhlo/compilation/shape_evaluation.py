@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from numhlo.compilation.jit import JittedFunction
+from numhlo.compilation.jitted_function import JittedFunction
 from numhlo.compilation.signature import Selection
 from numhlo.tracer.callable_arguments import require_callable
 

@@ -35,6 +35,8 @@ class Array(np.ndarray):
     """
 
     __slots__ = ()
+    is_read_only = False
+    """Whether arrays of the class that programs make can't be written."""
 
     @property
     def at(self) -> Any:

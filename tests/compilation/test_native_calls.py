@@ -10,7 +10,7 @@ import pytest
 
 import numhlo
 from numhlo.compilation.dispatch import Route
-from numhlo.compilation.jit import JittedFunction
+from numhlo.compilation.jitted_function import JittedFunction
 from numhlo.tracer.trees.pytrees import tree_flatten, tree_structure
 
 X = np.arange(6.0).reshape(2, 3)

@@ -122,6 +122,7 @@ ENTRY_ARENA_BUFFERS = 16  # address of pairs: number and offset of each buffer i
 ENTRY_ARENA_COUNT = 17
 ENTRY_OFFERED_FRAME = 18  # address of a context that Python adds to the free ones, or 0
 ENTRY_ROUTE = 19  # in the words of a route: address of the executable's own words, where this is 0
+ENTRY_KEPT_FLAGS = 20  # of results: the bits of their flags that stay as NumPy sets them
 ENTRY_WORDS = 24
 # A route's words: how the arguments of one signature give those of the executable.
 ROUTE_ARGUMENTS = 20  # how many positional ones

@@ -26,6 +26,7 @@ from numhlo.backend.runtime.object_layout import (
     C_CONTIGUOUS,
     WRITEABLE,
     content_address,
+    is_read_only,
     objects_are_as_expected,
     scalar_classes,
     views_are_as_expected,
@@ -138,6 +139,7 @@ class EntryRecords:
         words[layout.ENTRY_ARGUMENTS] = len(arguments)
         words[layout.ENTRY_RESULTS] = len(results)
         words[layout.ENTRY_WRITTEN] = len(written)
+        words[layout.ENTRY_KEPT_FLAGS] = ~WRITEABLE if is_read_only(array_type) else -1
         words[layout.ENTRY_TYPE] = id(np.ndarray)
         words[layout.ENTRY_SUBTYPE] = id(array_type)
         words[layout.ENTRY_ARGUMENT_RECORDS] = start + layout.ENTRY_WORDS * layout.WORD

@@ -43,6 +43,11 @@ def objects_are_as_expected() -> bool:
     return list(_words_of(held, layout.TUPLE_ITEMS + 2)[layout.TUPLE_SIZE :]) == [2, id(samples), id(None)]
 
 
+def is_read_only(array_type: type[np.ndarray]) -> bool:
+    """Return whether results of a type can't be written, as its attribute of that name says."""
+    return bool(getattr(array_type, "is_read_only", False))
+
+
 def views_are_as_expected(array_type: type[np.ndarray]) -> bool:
     """Return whether native code can make arrays of a type in memory of others: they look as those that NumPy makes."""
     plain = array_type.__basicsize__ == np.ndarray.__basicsize__ and array_type.__dictoffset__ == 0

@@ -39,6 +39,7 @@ class Array(mutable.Array, metaclass=_Instances):
     """A concrete array that can't be written."""
 
     __slots__ = ()
+    is_read_only = True
 
     def __getitem__(self, index: Any) -> Any:
         if contains_tracer(index):
@@ -203,11 +204,16 @@ def frozen(x: Any) -> Any:
     return result
 
 
+def immutable_functions(x: Any) -> Any:
+    """Return a partial function as one that returns immutable arrays; anything else unchanged."""
+    return Partial(immutably(x.func), *x.args, **x.keywords) if isinstance(x, Partial) else x
+
+
 def _own(x: Any, arguments: list[np.ndarray]) -> Any:
     """Return a result as an immutable array that no writable argument can change; functions in it return such, too."""
     if isinstance(x, Partial):
         args, keywords = tree_map(lambda leaf: _own(leaf, arguments), (x.args, x.keywords))
-        return Partial(immutably(x.func), *args, **keywords)
+        return immutable_functions(Partial(x.func, *args, **keywords))
     if isinstance(x, np.ndarray) and any(np.may_share_memory(x, a) for a in arguments):
         x = np.array(x)
     if callable(x) and not isinstance(x, type):

@@ -7,14 +7,15 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from numhlo.compat.jax.arrays import immutably
-from numhlo.compat.jax.stages import LoweredStage, TracedStage
+from numhlo.compat.jax.arrays import Array, immutable_functions, immutably
+from numhlo.compat.jax.stages import TracedStage
 from numhlo.compilation import jit as compilation
-from numhlo.compilation import shape_evaluation
+from numhlo.compilation import jitted_function, shape_evaluation
 from numhlo.compilation.disabling import disable_jit as disable_jit
 from numhlo.tracer import scopes
 from numhlo.tracer.semantics import immutable_arrays
 from numhlo.tracer.transformations import checkpointing, closures, differentiating, jacobians, transposing, vectorizing
+from numhlo.tracer.trees.pytree_registration import Partial
 from numhlo.tracer.trees.pytrees import tree_map
 
 
@@ -30,45 +31,32 @@ def traced_immutably(fun: Callable[..., Any]) -> Callable[..., Any]:
     return body
 
 
-class JittedFunction:
-    """A jitted function whose results are immutable arrays; it has the methods of numhlo's own.
+class JittedFunction(jitted_function.JittedFunction):
+    """A jitted function whose results are immutable arrays, which machine code makes as such.
 
-    Parameters
+    Attributes
     ----------
-    jitted : callable
-        Made by `numhlo.jit`.
+    __wrapped__ : callable
+        The plain function, traced under JAX's rules.
+    array_type : type
+        Of the results.
     """
 
-    def __init__(self, jitted: Any) -> None:
-        self._jitted = jitted
-        self._call = immutably(jitted)
-        functools.update_wrapper(self, jitted, updated=())
+    __slots__ = ()
+    array_type = Array
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the function; its results are immutable arrays."""
-        return self._call(*args, **kwargs)
-
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        return self if instance is None else JittedFunction(self._jitted.__get__(instance, owner))
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call through the cache; what is not made by a program may be anything."""
+        return immutably(super()._call)(args, kwargs)
 
     @property
     def unwrapped(self) -> Any:
         """Return numhlo's own function."""
-        return self._jitted
+        return jitted_function.JittedFunction.like(self)
 
-    def trace(self, *args: Any, **kwargs: Any) -> TracedStage:
+    def trace(self, *args: Any, **kwargs: Any) -> TracedStage:  # type: ignore[override]
         """Trace the function for arguments, or stand-ins of their shapes and dtypes."""
-        return TracedStage(self._jitted.trace(*args, **kwargs))
-
-    def lower(self, *args: Any, **kwargs: Any) -> LoweredStage:
-        """Trace the function and return its StableHLO."""
-        return self.trace(*args, **kwargs).lower()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(object.__getattribute__(self, "_jitted"), name)
-
-    def __repr__(self) -> str:
-        return repr(self._jitted)
+        return TracedStage(super().trace(*args, **kwargs))
 
 
 CHECKED: WeakKeyDictionary[Callable[..., Any], Callable[[dict[str, Any]], Any]] = WeakKeyDictionary()
@@ -96,7 +84,17 @@ def jit(fun: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     if fun in CHECKED:
         return CHECKED[fun](options)
     kept = {k: v for k, v in options.items() if k not in MEANINGLESS}
-    return JittedFunction(compilation.jit(traced_immutably(fun), **kept))
+    return JittedFunction.like(compilation.jit(_giving_immutable_functions(traced_immutably(fun)), **kept))
+
+
+def _giving_immutable_functions(fun: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function whose results' functions return immutable arrays: programs make the arrays alone so."""
+
+    @functools.wraps(fun)
+    def body(*args: Any, **kwargs: Any) -> Any:
+        return tree_map(immutable_functions, fun(*args, **kwargs), is_leaf=lambda x: isinstance(x, Partial))
+
+    return body
 
 
 def _adapted(transformation: Callable[..., Any], what: str) -> Callable[..., Any]:

@@ -5,7 +5,7 @@ share the memory of one array, which all of them hold, and are laid out here, as
 (`numhlo.backend.runtime.object_layout` has compared).
 """
 
-from numhlo.backend.primitives import call_function, load_i64, store_i32, store_i64, to_i32
+from numhlo.backend.primitives import call_function, load_i32, load_i64, store_i32, store_i64, to_i32
 from numhlo.backend.primitives.layout import (
     API_ALLOCATE,
     API_BYTE,
@@ -17,6 +17,7 @@ from numhlo.backend.primitives.layout import (
     ARRAY_DATA,
     ARRAY_DESCR,
     ARRAY_FLAGS_HALF,
+    ENTRY_KEPT_FLAGS,
     ENTRY_RESULT_RECORDS,
     ENTRY_RESULTS,
     ENTRY_SUBTYPE,
@@ -67,7 +68,7 @@ def drop(api, thing):
 def make_results(block, api, buffers):
     """Return a tuple of new arrays, whose addresses are put into the frame's table, or 0 with an exception set."""
     count = load_i64(block, ENTRY_RESULTS)
-    kind = load_i64(block, ENTRY_SUBTYPE)
+    kind, kept = load_i64(block, ENTRY_SUBTYPE), load_i64(block, ENTRY_KEPT_FLAGS)
     made = call_function(load_i64(api, API_NEW_TUPLE), count)
     record = load_i64(block, ENTRY_RESULT_RECORDS)
     owner = 0
@@ -89,6 +90,7 @@ def make_results(block, api, buffers):
             drop(api, made)
             made = 0
         else:
+            store_i32(array, ARRAY_FLAGS_HALF, to_i32(load_i32(array, ARRAY_FLAGS_HALF) & kept))
             store_i64(made, TUPLE_ITEMS + k, array)
             store_i64(buffers, load_i64(record, RECORD_BUFFER), load_i64(array, ARRAY_DATA))
             record += RECORD_WORDS * WORD
