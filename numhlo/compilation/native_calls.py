@@ -47,7 +47,8 @@ class Caller:
         if route.native is None:
             return
         if not Caller.installed:
-            Caller.installed = backend_of_calls().call_natively(type(sample), COMMON, unsettled, sample, self.words)
+            kind = next(c for c in type(sample).__mro__ if "__call__" in vars(c))  # of which there are others
+            Caller.installed = backend_of_calls().call_natively(kind, COMMON, unsettled, sample, self.words)
         if Caller.installed:
             address = backend_of_calls().tell(route.native, route, route.kind, route.entry.unflatten, route.raises)
             route.entry.count_in(backend_of_calls().count_of(route.native))

@@ -1,5 +1,7 @@
 """Functions that `jax.jit` makes: however they are called, their results are arrays that can't be written."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -119,3 +121,17 @@ def test_the_same_function_under_both_rules() -> None:
         assert_immutable(immutable(X))
         own.wait()
         immutable.wait()
+
+
+def test_calls_of_both_classes_are_native_whichever_is_called_first() -> None:
+    program = (
+        "import numpy as np, numhlo, numhlo.compat.jax as jax\n"
+        "from numhlo.compilation.jitted_function import JittedFunction\n"
+        "made = [jax.jit(lambda x: x + 1), numhlo.jit(lambda x: x + 2)]\n"
+        "for f in made:\n"
+        "    f(np.ones(3)); f.wait(); f(np.ones(3))\n"
+        "JittedFunction._call = None\n"
+        "print([type(f).__call__ is JittedFunction.__call__ for f in made], type(JittedFunction.__call__).__name__)\n"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert found == "[True, True] method_descriptor\n"
