@@ -12,6 +12,7 @@ from pathlib import Path
 import numhlo
 from numhlo.backend.cache_archive import export_kernels, import_kernels
 from numhlo.backend.disk_cache import DiskCache, default_folder
+from numhlo.lowering.ir.counted import counted
 from numhlo.lowering.ir.errors import NumhloError
 from numhlo.program_commands import add_commands, perform, spaced
 
@@ -94,7 +95,7 @@ def _run(given: argparse.Namespace) -> str:
     if given.action == "info":
         return describe(cache, folder)
     if given.action == "clear":
-        return f"{_kernels(cache.clear())} removed"
+        return f"{counted(cache.clear(), 'kernel')} removed"
     if given.action == "import" and not given.trust:
         raise RefusedError(UNTRUSTED.format(archive=given.archive))
     with warnings.catch_warnings():
@@ -102,23 +103,19 @@ def _run(given: argparse.Namespace) -> str:
         if cache.problem:
             raise RefusedError(f"{folder} can't be used: {cache.problem}")
     if given.action == "export":
-        return f"{_kernels(export_kernels(cache, given.archive))} written to {given.archive}"
-    return f"{_kernels(import_kernels(cache, given.archive))} added to {folder}"
+        return f"{counted(export_kernels(cache, given.archive), 'kernel')} written to {given.archive}"
+    return f"{counted(import_kernels(cache, given.archive), 'kernel')} added to {folder}"
 
 
 def describe(cache: DiskCache, folder: Path) -> str:
     """Return what is in a cache, and whether it is used."""
     sizes = [status.st_size for status, _ in cache.files()]
-    lines = [f"{_kernels(len(sizes))} in {folder}, {sum(sizes) / 2**20:.1f} of {cache.most_bytes >> 20} MiB"]
+    lines = [f"{counted(len(sizes), 'kernel')} in {folder}, {sum(sizes) / 2**20:.1f} of {cache.most_bytes >> 20} MiB"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if folder.exists() and cache.problem:
             lines.append(f"not used: {cache.problem}")
     return "\n".join(lines)
-
-
-def _kernels(count: int) -> str:
-    return "1 kernel" if count == 1 else f"{count} kernels"
 
 
 if __name__ == "__main__":

@@ -19,6 +19,10 @@ from numhlo.tracer.trees.pytrees import tree_flatten, tree_leaves, tree_map, tre
 __all__ = ["micro_batches", "pad", "stack", "unpad", "unstack"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def pad(
     arrays: Sequence[Any], *, length: int | None = None, multiple_of: int = 1, fill_value: Any = 0
 ) -> tuple[Array, Array]:

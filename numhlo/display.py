@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from numhlo.lowering.ir import Module
+from numhlo.lowering.ir.counted import counted
 from numhlo.lowering.text.located_lines import noted_lines, notes_column
 
 MOST_LINES = 1000
@@ -66,8 +67,7 @@ def _note(text: str, space: int) -> str:
 
 
 def _kernels(kernels: Mapping[str, str]) -> Iterable[str]:
-    count = len(kernels)
-    yield f"<details><summary>{count} {'kernel' if count == 1 else 'kernels'}</summary>"
+    yield f"<details><summary>{counted(len(kernels), 'kernel')}</summary>"
     for name, source in kernels.items():
         yield f"<details><summary>{escape(name)}</summary><pre>{escape(source)}</pre></details>"
     yield "</details>"

@@ -16,6 +16,7 @@ import numpy as np
 
 from numhlo.lowering import ir
 from numhlo.lowering.ir import Function, TensorType, Type
+from numhlo.lowering.ir.counted import counted
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
 from numhlo.lowering.ir.types import COMPLEX, INTEGERS
 from numhlo.lowering.ops.extents import same_shape
@@ -141,7 +142,7 @@ def run_program(given: argparse.Namespace) -> str:
     if len(types) != len(given.input):
         wanted = " ".join(f"{k}: {type}" for k, type in enumerate(types)) or "none"
         raise ArgumentError(
-            f"{function.source.name} takes {len(types)} arguments, not {len(given.input)}",
+            f"{function.source.name} takes {counted(len(types), 'argument')}, not {len(given.input)}",
             why=f"they are: {wanted}",
             fix="give each after --input: a .npy file, or a number",
         )
@@ -150,7 +151,8 @@ def run_program(given: argparse.Namespace) -> str:
     if not given.output:
         return "\n".join(map(_shown, results))
     if len(given.output) != len(results):
-        raise ArgumentError(f"{function.source.name} returns {len(results)} results, not {len(given.output)}")
+        returned = counted(len(results), "result")
+        raise ArgumentError(f"{function.source.name} returns {returned}, not {len(given.output)}")
     for path, result in zip(given.output, results, strict=True):
         with Path(path).open("wb") as file:
             np.save(file, result, allow_pickle=False)
@@ -232,7 +234,7 @@ def optimize_program(given: argparse.Namespace) -> str:
 
     def keep(name: str, made: Function) -> None:
         count = sum(1 for reached in ir.Module([made]).reachable() for _ in reached.body.walk())
-        texts.append(f"// after {name}: {count} ops\n{print_module(ir.Module([made], module.graph.name))}")
+        texts.append(f"// after {name}: {counted(count, 'op')}\n{print_module(ir.Module([made], module.graph.name))}")
 
     leaves = [leaf for type in function.source.argument_types for leaf in leaf_types(type)]
     legal = function.function(tuple([leaf.shape for leaf in leaves if isinstance(leaf, TensorType)]))

@@ -21,6 +21,11 @@ from numhlo.tracer.trees.pytrees import tree_leaves, tree_map
 
 __all__ = ["Bar", "fori_loop", "scan", "while_loop"]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 UPDATES = 100
 """How often a loop of known length says how far it is."""
 

@@ -41,6 +41,11 @@ __all__ = [
     "parse",
 ]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 DEVICES = ("mhlo.num_partitions", "mhlo.num_replicas")
 """Attributes of a module that say for how many devices it is."""
 

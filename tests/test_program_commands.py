@@ -116,7 +116,7 @@ def test_opt(command):
     assert [op.definition.name for op in parse(output).graph.main.body.ops] == ["multiply"]
     output = command("opt", "--each")[1]
     titles = [line for line in output.splitlines() if line.startswith("//")]
-    assert titles == ["// after legalize: 4 ops", "// after rewrite: 2 ops", "// after remove_dead_ops: 1 ops"]
+    assert titles == ["// after legalize: 4 ops", "// after rewrite: 2 ops", "// after remove_dead_ops: 1 op"]
     assert command("opt", "--function", "half")[2].startswith("numhlo: half has open extents, which passes don't know")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from numhlo.tracer.arguments import WEAK
@@ -25,6 +25,9 @@ class BoundFunction:
 
     def __repr__(self) -> str:
         return f"<bound {self._function!r} of {self.__self__!r}>"
+
+    def __dir__(self) -> Iterable[str]:
+        return sorted({*object.__dir__(self), *dir(self._function)})
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._function, name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from numhlo.compilation.cache import Cache
 from numhlo.compilation.entry import Entry
 from numhlo.compilation.reports import describe_program
+from numhlo.lowering.ir.counted import counted
 
 
 def explain(name: str, cache: Cache) -> str:
@@ -17,19 +18,19 @@ def explain(name: str, cache: Cache) -> str:
     cache : Cache
     """
     info = cache.info()
-    count = f"{info.currsize} {'entry' if info.currsize == 1 else 'entries'}"
-    lines = [f"{name}: {count}, {info.hits} hits, {info.misses} misses"]
+    entries, misses = counted(info.currsize, "entry", "entries"), counted(info.misses, "miss", "misses")
+    lines = [f"{name}: {entries}, {counted(info.hits, 'hit')}, {misses}"]
     for entry in cache.entries():
         lines += ["", *explain_entry(entry)]
     gone = info.misses - info.currsize
     if gone > 0:
-        lines += ["", f"{gone} older entries are gone"]
+        lines += ["", f"{counted(gone, 'older entry is', 'older entries are')} gone"]
     return "\n".join(lines)
 
 
 def explain_entry(entry: Entry) -> list[str]:
     """Return the lines of one entry."""
-    lines = [entry.signature, f"  traced because: {entry.cause}", f"  called {entry.calls} times"]
+    lines = [entry.signature, f"  traced because: {entry.cause}", f"  called {counted(entry.calls, 'time')}"]
     if entry.keeps_loops:
         lines.append("  long loops over ranges are loops of the graph, as with autograph=True: unrolled they are long")
     if entry.captures:

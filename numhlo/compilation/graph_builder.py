@@ -29,6 +29,7 @@ from numhlo.lowering.ir import (
     Value,
     capture_location,
 )
+from numhlo.lowering.ir.counted import counted
 from numhlo.lowering.ir.errors import ArgumentError, NumhloError, ShapeError
 from numhlo.lowering.ops import PRIMITIVES, comparison, creation, elementwise, layout
 from numhlo.lowering.ops.primitive import make_op
@@ -75,8 +76,8 @@ class GraphBuilder:
         self._returned: list[Handle] | None = None
 
     def __repr__(self) -> str:
-        count = len(self._regions[0].ops)
-        state = "with an error" if self.error is not None else f"{len(self._parameters)} parameters, {count} ops"
+        parameters, ops = counted(len(self._parameters), "parameter"), counted(len(self._regions[0].ops), "op")
+        state = "with an error" if self.error is not None else f"{parameters}, {ops}"
         return f"<builder of {self.name}: {state}>"
 
     # -- errors

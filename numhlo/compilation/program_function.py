@@ -17,6 +17,7 @@ from numhlo.compilation.entry import as_operand
 from numhlo.compilation.programs import CompiledProgram, InterpretedProgram, make_program
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.ir import Function, Module, Op, TensorType, Type, capture_location
+from numhlo.lowering.ir.counted import counted
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
 from numhlo.lowering.ir.interruptions import ProcessLock
 from numhlo.lowering.ops import control_flow
@@ -204,7 +205,7 @@ class ProgramFunction:
         types = self.source.argument_types
         if len(arrays) != len(types):
             raise ArgumentError(
-                f"{self.source.name} takes {_count(len(types))}, not {len(arrays)}",
+                f"{self.source.name} takes {counted(len(types), 'array')}, not {len(arrays)}",
                 where=capture_location(),
                 why=f"it is {self.source!r}",
             )
@@ -244,10 +245,6 @@ def _kind(dtype: np.dtype) -> str:
     if dtype.kind != "V":
         return dtype.kind
     return "i" if "int" in dtype.name else "f"
-
-
-def _count(number: int) -> str:
-    return "1 array" if number == 1 else f"{number} arrays"
 
 
 def _require_supported(function: Function) -> None:

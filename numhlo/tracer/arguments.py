@@ -50,6 +50,8 @@ class ShapeDtypeStruct:
     ----------
     shape : sequence of int
     dtype : dtype_like
+    weak_type : bool, optional
+        Whether it stands for a number of Python's, which takes the dtype of the arrays that it meets.
 
     Examples
     --------

@@ -50,6 +50,8 @@ def psum(x: Any, axis_name: AxisName, *, axis_index_groups: Any = None) -> Any:
     x : pytree of arrays
         One lane's; of a Python number, the sum is a Python number.
     axis_name : hashable, or tuple of them
+    axis_index_groups : None, optional
+        Sums of groups of lanes are not supported.
 
     Returns
     -------

@@ -5,9 +5,11 @@ import dataclasses
 import importlib
 import inspect
 import re
+from types import FunctionType, ModuleType
 
 import pytest
 
+import numhlo
 from tests.architecture.source_tree import ROOMS, ROOT, python_files, syntax_tree
 
 NOT_OURS = ("numpy", "ml_dtypes")
@@ -106,16 +108,25 @@ def test_public_names_say_what_they_take_and_return(module):
 def test_sections_name_the_arguments_there_are(module):
     wrong = {}
     for name, value in documented(module).items():
-        if not inspect.isfunction(value) or not is_ours(value) or not has_section(value, "Parameters"):
+        ours = is_ours(value) and (isinstance(value, FunctionType) or "__init__" in getattr(value, "__dict__", ()))
+        if not ours or not has_section(value, "Parameters"):
             continue  # ufuncs have NumPy's docstrings
         section = re.split(r"^Parameters\n-{10}\n", inspect.getdoc(value) or "", flags=re.MULTILINE)[1]
         section = re.split(r"\n\n(?=\w+\n-{3,}\n)", section)[0]
         heads = [line.partition(" : ")[0] for line in section.splitlines() if line[:1].strip()]
         named = {part.strip().lstrip("*") for head in heads for part in head.split(",")}
-        unknown = named - {p.lstrip("*") for p in inspect.signature(value).parameters}
-        if unknown:
-            wrong[name] = sorted(unknown)
-    assert not wrong, f"Parameters that the signature does not have: {wrong}"
+        differing = named ^ set(inspect.signature(value).parameters)
+        if differing:
+            wrong[name] = sorted(differing)
+    assert not wrong, f"Parameters that the signature does not have, or that are not described: {wrong}"
+
+
+def test_completion_lists_what_is_public():
+    extra = {}
+    for module in [value for name in dir(numhlo) if isinstance(value := getattr(numhlo, name), ModuleType)]:
+        listed = {name for name in dir(module) if not name.startswith("_")} - set(module.__all__)
+        extra[module.__name__] = {name for name in listed if not isinstance(getattr(module, name), ModuleType)}
+    assert not any(extra.values()), f"imports; give the module a __dir__: {extra}"
 
 
 OWN = {

@@ -317,6 +317,10 @@ def test_methods():
     assert Model.apply.cache_info().currsize < before  # entries of dead objects go
 
 
+def test_bound_methods_show_what_they_have():
+    assert {"explain", "lower", "wait"} <= set(dir(Model(2).apply))
+
+
 def test_methods_of_pytrees_and_of_values():
     @tree_util.register_pytree_node_class
     class Weights:

@@ -181,6 +181,11 @@ def test_same_as_jax(make, jit):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12, err_msg=f"result {k}")
 
 
+def test_rules_say_whose_they_are():
+    for kind in (numhlo.custom_jvp, numhlo.custom_vjp, numhlo.custom_vmap):
+        assert repr(kind(np.sin)) == f"<{kind.__name__} <ufunc 'sin'>>"
+
+
 def test_outside_tracing_the_function_itself_runs():
     f = numhlo.custom_jvp(lambda x: type(x))
     assert f(3.0) is float and numhlo.custom_vjp(lambda x: type(x))(np.ones(2)) is np.ndarray

@@ -9,6 +9,7 @@ from numhlo.backend.planning.parts import is_parts, part_count
 from numhlo.backend.planning.reached import VIEWED
 from numhlo.backend.program import Branch, Buffer, Call, Evaluate, Exchange, Launch, Loop, Place, Program, Step
 from numhlo.lowering.ir import Op
+from numhlo.lowering.ir.counted import counted
 from numhlo.lowering.ops.control_flow import COMPOSITE
 from numhlo.lowering.ops.reduction import REDUCE
 
@@ -125,7 +126,7 @@ def _repetition(steps: Sequence[tuple[str, ...]], start: int) -> tuple[int, int]
 
 
 def _launch(step: Launch) -> str:
-    units = f"{step.extent} units" if step.extent != 1 else "1 unit"
+    units = counted(step.extent, "unit")
     if step.follows:
         return f"goes on, {units}"
     if step.parts:

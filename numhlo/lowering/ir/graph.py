@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from numhlo.lowering.ir.counted import counted
 from numhlo.lowering.ir.location import UNKNOWN, Location
 from numhlo.lowering.ir.types import TensorType, Type
 
@@ -39,6 +40,9 @@ class Value:
         self.owner = owner
         if isinstance(type, TensorType):
             self.tensor = type
+
+    def __repr__(self) -> str:
+        return f"<value of type {self.type}>"
 
 
 class Substitution(dict[Value, Value]):
@@ -131,6 +135,10 @@ class Region:
         self.returns: list[Value] = []
         self.argument_locations: Sequence[Location] = ()
         self.return_location = UNKNOWN
+
+    def __repr__(self) -> str:
+        arguments, results = (", ".join(str(v.type) for v in values) for values in (self.arguments, self.returns))
+        return f"<region ({arguments}) -> ({results}), {counted(len(self.ops), 'op')}>"
 
     def add_argument(self, type: Type) -> Value:
         """Append an argument and return it."""
@@ -275,6 +283,9 @@ class Module:
         self.name = name
         self.attributes: dict[str, Any] = {}
         self.location = UNKNOWN
+
+    def __repr__(self) -> str:
+        return f"<module @{self.name}: {', '.join(map(repr, self.functions))}>"
 
     @property
     def main(self) -> Function:

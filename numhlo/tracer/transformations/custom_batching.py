@@ -60,6 +60,9 @@ class custom_vmap:  # noqa: N801 - JAX's name, used as a decorator
         self.fun = fun
         self.rule: Callable[..., Any] | None = None
 
+    def __repr__(self) -> str:
+        return f"<custom_vmap {self.fun!r}>"
+
     def def_vmap(self, rule: Callable[..., Any]) -> Callable[..., Any]:
         """Set the rule: ``rule(axis_size, in_batched, *args) -> (out, out_batched)``; returns it.
 

@@ -61,6 +61,9 @@ class CustomFunction:
         self.fun = fun
         self.nondiff: frozenset[int | str] = frozenset([*nondiff_argnums, *nondiff_argnames])
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.fun!r}>"
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function; in a trace, as one op that brings its rule along."""
         raise NotImplementedError

@@ -40,3 +40,11 @@ def test_functions_that_a_custom_call_names_are_checked_and_made_legal():
     recursive = CUSTOM.replace("func.call @first(%x)", "func.call @main(%x)")
     with pytest.raises(VerificationError, match="recursion: @main calls @second calls @main"):
         verify(parse(recursive))
+
+
+def test_parts_of_a_graph_say_what_they_are():
+    module = parse(CUSTOM)
+    body = module.main.body
+    assert repr(module).startswith("<module @: <function @main(tensor<4xf32>) -> (tensor<4xf32>)>, <function @first")
+    assert repr(body) == "<region (tensor<4xf32>) -> (tensor<4xf32>), 1 op>"
+    assert repr(body.arguments[0]) == "<value of type tensor<4xf32>>"

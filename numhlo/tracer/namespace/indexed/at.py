@@ -116,6 +116,9 @@ class AtIndex:
     def __init__(self, array: Any, index: Any, rules: Rules) -> None:
         self.array, self.index, self._rules = array, index, rules
 
+    def __repr__(self) -> str:
+        return f"<at {self.index!r} of {self.array!r}>"
+
     def _update(self, value: Any, kind: str, mode: Any, hints: dict[str, Any]) -> Any:
         chosen = _word_of(mode) or self._rules.update_mode or ("drop" if are_arrays_immutable() else None)
         index = self._index(hints, "clip" if chosen == "clip" else "drop")

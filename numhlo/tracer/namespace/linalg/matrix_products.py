@@ -125,6 +125,12 @@ def matmul(x: Any, y: Any) -> Any:
         NumPy's rule for the conversion of operands and result, "same_kind" unless given.
     dtype : dtype, optional
         In which the product is computed.
+    signature : str or tuple of dtypes, optional
+        ``dtype`` as part of a loop's signature: ``"dd->d"``.
+    axes, axis, keepdims : optional
+        Refused: the matrices are those of the last axes.
+    order, subok : optional
+        Without meaning: results are C-contiguous arrays.
 
     Returns
     -------
@@ -137,6 +143,8 @@ def matmul(x: Any, y: Any) -> Any:
         If the contracted extents differ.
     DTypeError
         If ``dtype`` can't be had under ``casting``.
+    UnsupportedError
+        If ``axes`` is given.
 
     Examples
     --------
@@ -185,8 +193,10 @@ def vecdot(x: Any, y: Any) -> Any:
         The axis of the vectors, the last unless given.
     keepdims : bool, optional
         Keep that axis, with extent one.
-    casting, dtype : optional
+    casting, dtype, signature, order, subok : optional
         As those of `matmul`.
+    axes : optional
+        Refused: the vectors are those of one axis.
 
     Returns
     -------
@@ -215,7 +225,7 @@ def matvec(x: Any, y: Any) -> Any:
     ----------
     x1, x2 : array_like
         Of shapes ``(..., m, n)`` and ``(..., n)``.
-    out, casting, dtype : optional
+    out, casting, dtype, signature, axes, axis, keepdims, order, subok : optional
         As those of `matmul`.
 
     Returns
@@ -239,7 +249,7 @@ def vecmat(x: Any, y: Any) -> Any:
     ----------
     x1, x2 : array_like
         Of shapes ``(..., n)`` and ``(..., n, m)``.
-    out, casting, dtype : optional
+    out, casting, dtype, signature, axes, axis, keepdims, order, subok : optional
         As those of `matmul`.
 
     Returns

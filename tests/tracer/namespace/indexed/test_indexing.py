@@ -285,6 +285,7 @@ def test_concrete_arrays():
     y = x.at[1].set(9)
     assert type(y) is numhlo.Array and y.tolist() == [0, 9, 2, 3] and x.tolist() == [0, 1, 2, 3]
     assert x.at[x > 1].add(10).tolist() == [0, 1, 12, 13] and "at of" in repr(x.at)
+    assert repr(x.at[2]).startswith("<at 2 of ")
     assert x.__array_namespace__() is numhlo.numpy and x.device == "cpu" and x.to_device("cpu") is x
     assert x.block_until_ready() is x
     again = pickle.loads(pickle.dumps(x))
