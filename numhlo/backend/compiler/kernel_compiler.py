@@ -21,6 +21,8 @@ from numba.core.registry import cpu_target
 from numhlo.backend.compiler.call_signatures import remembered_signatures
 from numhlo.backend.compiler.intrinsics.vector_math import register_jitable
 from numhlo.backend.compiler.pipelines import KernelPipeline
+from numhlo.backend.primitives.lanes import Lanes, ProductLanes
+from numhlo.backend.primitives.search import FirstExtreme
 
 WORD = ir.IntType(64)
 ARGUMENTS = (types.int64,) * 5
@@ -93,14 +95,24 @@ def compile_source(name: str, source: str) -> bytes:
     """
     function = function_of_source(name, source)
     module = _linked_module(_compiled(function), name)
-    target = host_target(widest=_evaluates_polynomials(function))
-    _optimize(module, target)
+    lanes, polynomials = _reduces_lanes(function), _evaluates_polynomials(function)
+    target = host_target(widest=lanes or polynomials)
+    _optimize(module, target, interleaves=polynomials or not lanes)
     return bytes(target.machine.emit_object(module))
 
 
 def _evaluates_polynomials(function: Callable[..., Any]) -> bool:
     modules = [getattr(value, "__module__", None) or "" for value in function.__globals__.values()]
     return any(module.startswith("numhlo.backend.vector_math") for module in modules)
+
+
+def _reduces_lanes(function: Callable[..., Any]) -> bool:
+    """Return whether a kernel loads, as vectors, what its loops may have stored just before.
+
+    A load waits where it spans several stores: those must be vectors of the same width, also for a few elements.
+    Interleaved loops, which take several vectors at a time, leave fewer elements than that to a scalar loop.
+    """
+    return any(isinstance(value, FirstExtreme | Lanes | ProductLanes) for value in function.__globals__.values())
 
 
 def _compiled(function: Callable[..., Any]) -> Any:
@@ -146,12 +158,13 @@ def _entry_point(result: Any, name: str) -> ir.Module:
     return module
 
 
-def _optimize(module: llvm.ModuleRef, target: Target) -> None:
+def _optimize(module: llvm.ModuleRef, target: Target, interleaves: bool = True) -> None:
     module.triple = target.triple
     module.data_layout = str(target.machine.target_data)
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = True
     options.slp_vectorization = True
+    options.loop_interleaving = interleaves
     options.loop_unrolling = True
     builder = llvm.create_pass_builder(target.machine, options)
     builder.getModulePassManager().run(module, builder)

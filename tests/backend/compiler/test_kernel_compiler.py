@@ -1,5 +1,7 @@
 """How kernels are compiled: in vectors of which width."""
 
+import re
+
 import llvmlite.binding as llvm
 import numpy as np
 import pytest
@@ -25,6 +27,23 @@ EXP = (
 )
 LINEAR = "linear", SOURCE.format(imports="", name="linear", value="x * 2.0 + 1.0")
 
+ROWS = (
+    "rows",
+    """
+from numhlo.backend.primitives import add_lanes_f64, address, load_f64, number, stack_array, store_f64
+
+def rows(ctx, bufs, dims, lo, hi):
+    out, x, n = address(bufs, 0), address(bufs, 1), number(dims, 0)
+    block = stack_array(4096, 8)
+    for row in range(lo, hi):
+        for i in range(n):
+            value = load_f64(x, row * n + i)
+            store_f64(block, i, value * value)
+        store_f64(out, row, add_lanes_f64(block, 0, n))
+""",
+)
+"""Stores elements, and loads them as vectors: each load waits unless one store of a vector holds it."""
+
 
 @pytest.fixture
 def asked(monkeypatch):
@@ -42,7 +61,25 @@ def asked(monkeypatch):
 def test_polynomials_are_evaluated_in_the_widest_vectors_and_other_kernels_as_llvm_thinks_best(asked):
     kernel_compiler.compile_source(*EXP)
     kernel_compiler.compile_source(*LINEAR)
-    assert asked == [True, False]
+    kernel_compiler.compile_source(*ROWS)
+    assert asked == [True, False, True]
+
+
+@pytest.mark.skipif(not llvm.get_host_cpu_features().get("avx512f"), reason="looks for registers of 512 bits")
+@pytest.mark.parametrize(("kernel", "interleaves"), [(ROWS, False), (EXP, True), (LINEAR, True)])
+def test_what_is_loaded_as_vectors_is_stored_a_vector_at_a_time(monkeypatch, kernel, interleaves):
+    written, own = [], kernel_compiler._optimize
+
+    def optimize(module, target, **options):
+        own(module, target, **options)
+        written.append((str(module), options["interleaves"]))
+
+    monkeypatch.setattr(kernel_compiler, "_optimize", optimize)
+    kernel_compiler.compile_source(*kernel)
+    ((text, found),) = written
+    assert found is interleaves
+    if not interleaves:
+        assert len(re.findall("store <8 x double> .* align 64", text)) == 1  # into the block; there would be four
 
 
 @pytest.mark.skipif(not llvm.get_host_cpu_features().get("avx512f"), reason="looks for registers of 512 bits")
