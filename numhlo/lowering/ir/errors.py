@@ -388,7 +388,7 @@ class OutOfMemoryError(NumhloError, MemoryError):
     >>> import numpy as np
     >>> import numhlo
     >>> try:
-    ...     numhlo.jit(lambda x: np.zeros((2**22, 2**22)) + x)(1.0)
+    ...     numhlo.jit(lambda x: np.broadcast_to(x, (2**22, 2**22)) + 1)(1.0)
     ... except numhlo.errors.OutOfMemoryError as error:
     ...     print(error.what)
     lambda: no memory for its results float64[4194304,4194304] (128 TiB)
