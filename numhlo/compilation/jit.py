@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypedDict, Unpack, overload
 
 from numhlo.compilation.jitted_function import JittedFunction
 from numhlo.compilation.programs import load_backend
@@ -14,6 +14,24 @@ from numhlo.tracer.autograph.rewriting import autographed
 from numhlo.tracer.callable_arguments import require_callable
 
 
+class JitOptions(TypedDict, total=False):
+    """The options of `jit`, for type checkers."""
+
+    static_argnums: Numbers
+    static_argnames: Names
+    donate_argnums: Numbers
+    donate_argnames: Names
+    keep_unused: bool
+    inline: bool
+    tier0: bool | None
+    check: str | Iterable[str] | None
+    autograph: bool
+
+
+@overload
+def jit(fun: Callable[..., Any], /, **options: Unpack[JitOptions]) -> JittedFunction: ...
+@overload
+def jit(fun: None = None, /, **options: Unpack[JitOptions]) -> Callable[[Callable[..., Any]], JittedFunction]: ...
 def jit(  # noqa: PLR0913 - options by keyword
     fun: Callable[..., Any] | None = None,
     /,

@@ -11,7 +11,7 @@ import sys
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
-from typing import Any, Self
+from typing import Any, Self, overload
 
 import numhlo.tracer.applying
 import numhlo.tracer.methods
@@ -100,6 +100,10 @@ class JittedFunction:
     def __set_name__(self, owner: type, name: str) -> None:
         self._is_method = True
 
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> BoundFunction: ...
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is None:
             return self

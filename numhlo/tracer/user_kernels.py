@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -75,6 +75,10 @@ class KernelFunction:
         return TensorType(shape, dtype)
 
 
+@overload
+def kernel(function: Callable[..., Any], /, *, result: Any) -> KernelFunction: ...
+@overload
+def kernel(function: None = None, /, *, result: Any) -> Callable[[Callable[..., Any]], KernelFunction]: ...
 def kernel(function: Callable[..., Any] | None = None, /, *, result: Any) -> Any:
     """Make an op of a function that was written for Numba: called natively from compiled programs, also in loops.
 
