@@ -50,6 +50,8 @@ def _times(number: float, x: Any) -> Any:
     return mul(constant(number, x), x)
 
 
+INFINITE = (math.inf, -math.inf)
+
 Derivative = Callable[[Any, Any], Any]
 DERIVATIVES: dict[Any, Derivative] = {
     ops.COSINE: lambda x, y: bind1(ops.NEGATE, bind1(ops.SINE, x)),
@@ -63,7 +65,7 @@ DERIVATIVES: dict[Any, Derivative] = {
     ops.LOGISTIC: lambda x, y: mul(y, _one_minus(y)),
     ops.SQRT: lambda x, y: bind1(ops.DIVIDE, constant(0.5, y), y),
     ops.RSQRT: lambda x, y: mul(constant(-0.5, y), bind1(ops.DIVIDE, y, x)),
-    ops.CBRT: lambda x, y: bind1(ops.DIVIDE, _times(1 / 3, y), x),
+    ops.CBRT: lambda x, y: _reciprocal(_times(3, _square(y))),
 }
 """dy/dx of functions of one operand, from operand and result."""
 
@@ -132,7 +134,7 @@ def _jvp_sum(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]
 
 @JVP.register(ops.MULTIPLY)
 def _jvp_multiply(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
-    x, y = [x if (k := _infinite(v)) is None else constant(k, x) for x, v in zip(primals, op.operands, strict=True)]
+    x, y = [constant(k, x) if (k := _uniform(v)) in INFINITE else x for x, v in zip(primals, op.operands, strict=True)]
     dx, dy = tangents
     return [add_tangents(None if dx is None else mul(dx, y), None if dy is None else mul(dy, x))]
 
@@ -151,14 +153,23 @@ def _jvp_power(op: Op, primals: list[Any], tangents: list[Any], outputs: list[An
     (x, y), (dx, dy) = primals, tangents
     first = second = None
     if dx is not None:
-        lowered = bind1(ops.POWER, x, bind1(ops.SUBTRACT, y, constant(1, y)))
-        slope = select(compare("EQ", y, constant(0, y)), constant(0, y), mul(y, lowered))
-        first = mul(dx, slope)
+        first = _power_slope(x, y, _uniform(op.operands[1]))
+        first = None if first is None else mul(dx, first)
     if dy is not None:
         at_zero = compare("EQ", x, constant(0, x))
         log = bind1(ops.LOG, select(at_zero, constant(1, x), x))
         second = mul(dy, mul(log, outputs[0]))
     return [add_tangents(first, second)]
+
+
+def _power_slope(x: Any, y: Any, exponent: float | None) -> Any:
+    """Return the derivative by ``x``, None for 0; it has those of higher orders, by ``y`` as well."""
+    if exponent == 0:
+        return None
+    if exponent is not None:
+        return mul(y, bind1(ops.POWER, x, constant(exponent - 1, y)))
+    origin = bind1(ops.AND, compare("EQ", x, constant(0, x)), compare("EQ", y, constant(0, y)))
+    return mul(y, bind1(ops.POWER, x, select(origin, constant(1, y), bind1(ops.SUBTRACT, y, constant(1, y)))))
 
 
 @JVP.register(ops.MAXIMUM, ops.MINIMUM)
@@ -260,21 +271,21 @@ def _transpose_multiply(op: Op, operands: list[Any], cotangents: list[Any]) -> S
     place = linear_operand(op, operands)
     (c,) = cotangents
     product = mul(c, operands[1 - place])
-    if _infinite(op.operands[1 - place]) is not None:
+    if _uniform(op.operands[1 - place]) in INFINITE:
         # x * inf, as expansions of functions at their poles have it: where a select dropped it, nothing comes back
         product = select(compare("EQ", c, constant(0, c)), c, product)
     return [product if k == place else None for k in (0, 1)]
 
 
-def _infinite(value: Value) -> float | None:
-    """Return the number that all elements of a constant are, if that is infinite."""
+def _uniform(value: Value) -> Any:
+    """Return the number that all elements of a constant are, None if it is no constant or they differ."""
     owner = value.owner
     if isinstance(owner, Op) and owner.definition is layout.BROADCAST_IN_DIM:
         owner = owner.operands[0].owner
     if not isinstance(owner, Op) or owner.definition is not creation.CONSTANT:
         return None
     array = owner.attributes["value"]
-    if array.dtype.kind != "f" or not array.size or not np.isinf(array.flat[0]) or (array != array.flat[0]).any():
+    if array.dtype.kind != "f" or not array.size or (array != array.flat[0]).any():
         return None
     return float(array.flat[0])
 

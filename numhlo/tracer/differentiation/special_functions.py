@@ -42,9 +42,14 @@ def _bessel_i0e(x: Any, y: Any) -> Any:
 
 
 def _bessel_i1e(x: Any, y: Any) -> Any:
-    at_zero = b.equal(x, 0)
-    slope = b.add(bind1(ops.SIGN, x), b.divide(1.0, b.select(at_zero, 1, x)))
-    return b.select(at_zero, 0.5, b.subtract(composite("bessel_i0e", x), b.multiply(y, slope)))
+    near = b.less(b.absolute(x), 1)
+    inner, outer = b.select(near, x, 0), b.select(near, 1, x)
+    # i1(x) / x, DLMF 10.25.2: its derivatives have no differences of what becomes infinite at 0
+    series = b.series(
+        b.multiply(inner, inner), [2.0 / (4.0**k * math.factorial(k - 1) * math.factorial(k)) for k in range(1, 12)]
+    )
+    ratio = b.select(near, b.multiply(series, b.exp(b.negate(b.absolute(x)))), b.divide(y, outer))
+    return b.subtract(b.subtract(composite("bessel_i0e", x), ratio), b.multiply(bind1(ops.SIGN, x), y))
 
 
 def _ndtri(x: Any, y: Any) -> Any:
@@ -52,8 +57,10 @@ def _ndtri(x: Any, y: Any) -> Any:
 
 
 def _spence(x: Any, y: Any) -> Any:
-    at_one = b.equal(x, 1)
-    return b.select(at_one, -1, b.divide(b.log(x), b.subtract(1.0, b.select(at_one, 0, x))))
+    t = b.subtract(1.0, x)
+    near = b.less(b.absolute(t), 1 / 16)
+    series = b.series(b.select(near, t, 0), [-1 / k for k in range(1, 16)])
+    return b.select(near, series, b.divide(b.log(x), b.select(near, 1, t)))
 
 
 def _expn(n: Any, x: Any, y: Any) -> Any:

@@ -6,7 +6,7 @@ here. Outside tracing the same functions run on NumPy at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import ml_dtypes
@@ -130,3 +130,11 @@ def fixed(x: Any) -> Any:
 def with_slope_of(x: Any, zero: Any) -> Any:
     """Return a zero of either sign, for derivatives a finite ``x``: ``zero - (fixed x - x)``."""
     return subtract(zero, subtract(fixed(x), x))
+
+
+def series(x: Any, coefficients: Sequence[float]) -> Any:
+    """Return the polynomial with these coefficients, that of ``x ** 0`` first, by Horner's rule."""
+    total = constant(coefficients[-1], x)
+    for c in coefficients[-2::-1]:
+        total = add(multiply(total, x), c)
+    return total

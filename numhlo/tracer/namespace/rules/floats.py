@@ -45,28 +45,39 @@ def scale_by_power_of_two(x: Any, exponent: Any) -> Any:
 
 def logaddexp(x: Any, y: Any) -> Any:
     """Return ``log(exp(x) + exp(y))`` without overflow."""
-    tail = b.log1p(b.exp(b.negate(b.absolute(b.subtract(x, y)))))
-    return b.select(b.equal(x, y), b.add(_middle(x, y), LN_2), b.add(b.maximum(x, y), tail))
+    large, below = _apart(x, y)
+    return b.add(large, b.log1p(b.exp(below)))
 
 
 def logaddexp2(x: Any, y: Any) -> Any:
     """Return ``log2(2**x + 2**y)`` without overflow."""
-    tail = b.multiply(b.log1p(composite("exp2", b.negate(b.absolute(b.subtract(x, y))))), 1 / LN_2)
-    return b.select(b.equal(x, y), b.add(_middle(x, y), 1.0), b.add(b.maximum(x, y), tail))
+    large, below = _apart(x, y)
+    return b.add(large, b.multiply(b.log1p(composite("exp2", below)), 1 / LN_2))
 
 
-def _middle(x: Any, y: Any) -> Any:
-    """Return the mean of equal numbers: the number itself, but each operand has half of the derivative."""
-    return b.add(b.multiply(x, 0.5), b.multiply(y, 0.5))
+def _apart(x: Any, y: Any) -> tuple[Any, Any]:
+    """Return the larger number, and how far the other one lies below it: 0 for equal infinities.
+
+    Either of two equal ones is chosen: what is symmetric in both then has all its derivatives, where those of a maximum
+    and of an absolute value would be lost.
+    """
+    first = b.at_least(x, y)
+    large = b.select(first, x, y)
+    below = b.subtract(b.select(first, y, x), large)
+    return large, b.select(b.both(b.equal(x, y), b.is_nan(below)), 0.0, below)
 
 
 def hypot(x: Any, y: Any) -> Any:
-    """Return ``sqrt(x**2 + y**2)`` without overflow; infinity wins over NaN."""
-    x, y = b.absolute(x), b.absolute(y)
-    large, small = b.maximum(x, y), b.minimum(x, y)
+    """Return ``sqrt(x**2 + y**2)`` without overflow; infinity wins over NaN.
+
+    The ratio keeps its sign, and either of two equal ones is chosen: so all derivatives are those of the formula.
+    """
+    across, along = b.absolute(x), b.absolute(y)
+    first = b.at_least(across, along)
+    large, small = b.select(first, x, y), b.select(first, y, x)
     ratio = b.divide(small, b.select(b.equal(large, 0), 1.0, large))
-    result = b.multiply(large, b.sqrt(b.add(b.multiply(ratio, ratio), 1.0)))
-    return b.select(b.either(b.equal(x, np.inf), b.equal(y, np.inf)), np.inf, result)
+    result = b.multiply(b.absolute(large), b.sqrt(b.add(b.multiply(ratio, ratio), 1.0)))
+    return b.select(b.either(b.equal(across, np.inf), b.equal(along, np.inf)), np.inf, result)
 
 
 def nextafter(x: Any, y: Any) -> Any:

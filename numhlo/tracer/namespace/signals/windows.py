@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,57 +10,9 @@ from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, implements
 from numhlo.tracer.namespace.elementwise import divide
 from numhlo.tracer.namespace.index_items import as_traced, new_array
+from numhlo.tracer.namespace.special import bessel
 
 __all__ = ["bartlett", "blackman", "hamming", "hanning", "i0", "kaiser"]
-
-SMALL = 8.0
-"""Where the two expansions of `i0` meet."""
-
-ASYMPTOTIC = 60.0
-"""Where Hankel's expansion has become accurate to all bits."""
-
-
-@lru_cache(maxsize=2)
-def _coefficients(large: bool) -> np.ndarray:
-    """Return Chebyshev coefficients of ``i0(x) exp(-x)``; for large arguments of it times ``sqrt(x)``, in ``1 / x``."""
-
-    def small_argument(t: np.ndarray) -> np.ndarray:
-        x = (t + 1) * (SMALL / 2)
-        return np.asarray(np.i0(x) * np.exp(-x))
-
-    def large_argument(t: np.ndarray) -> np.ndarray:
-        inverse = (t + 1) / (2 * SMALL)
-        x = 1 / np.maximum(inverse, 1 / ASYMPTOTIC)
-        return np.where(inverse < 1 / ASYMPTOTIC, _asymptotic(inverse), np.i0(x) * np.exp(-x) * np.sqrt(x))
-
-    return _expand(large_argument if large else small_argument)
-
-
-def _expand(function: Callable[[np.ndarray], np.ndarray], nodes: int = 64, terms: int = 30) -> np.ndarray:
-    """Return a function's Chebyshev coefficients, from its values at the nodes (a discrete cosine transform)."""
-    angles = (np.arange(nodes) + 0.5) * (np.pi / nodes)
-    coefficients: np.ndarray = (
-        2 / nodes * (np.cos(np.outer(np.arange(terms), angles)) * function(np.cos(angles))).sum(1)
-    )
-    coefficients[0] /= 2
-    return coefficients
-
-
-def _asymptotic(inverse: np.ndarray) -> np.ndarray:
-    """Return ``i0(x) exp(-x) sqrt(x)`` from Hankel's expansion, for large x."""
-    term = total = np.ones_like(inverse)
-    for k in range(1, 20):
-        term = term * (2 * k - 1) ** 2 * inverse / (8 * k)
-        total = total + term
-    return np.asarray(total / np.sqrt(2 * np.pi))
-
-
-def _chebyshev(coefficients: np.ndarray, t: Any) -> Any:
-    """Return a Chebyshev series by Clenshaw's recurrence."""
-    before, now = b.constant(0, t), b.constant(0, t)
-    for c in coefficients[:0:-1]:
-        before, now = now, b.add(b.subtract(b.multiply(b.multiply(t, 2.0), now), before), float(c))
-    return b.add(b.subtract(b.multiply(t, now), before), float(coefficients[0]))
 
 
 @implements(np.i0)
@@ -86,7 +36,7 @@ def i0(x: Any) -> Any:
 
     Notes
     -----
-    NIST DLMF section 10.25; while tracing by two Chebyshev expansions.
+    NIST DLMF section 10.25; while tracing as `numhlo.scipy.special.i0`.
 
     Examples
     --------
@@ -96,13 +46,7 @@ def i0(x: Any) -> Any:
     array = as_traced(asarray(x))
     if array.dtype.kind == "c":
         raise TypeError("i0 not supported for complex values")
-    size = b.absolute(array if array.dtype.kind in "fV" else convert(array, np.float64))
-    near = _chebyshev(_coefficients(False), b.subtract(b.multiply(b.minimum(size, SMALL), 2 / SMALL), 1.0))
-    wide = b.maximum(size, SMALL)
-    far = b.divide(
-        _chebyshev(_coefficients(True), b.subtract(b.divide(b.constant(2 * SMALL, wide), wide), 1.0)), b.sqrt(wide)
-    )
-    return b.multiply(b.select(b.at_most(size, SMALL), near, far), b.exp(size))
+    return bessel.i0(array)
 
 
 def _known(function: Any, M: Any) -> Any:
