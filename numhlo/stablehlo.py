@@ -175,15 +175,24 @@ class Module:
         """Call a function on the reference interpreter, op by op; otherwise as `run`."""
         return self._function(name).interpret(*arrays)
 
-    def callable(self, name: str = "main") -> ProgramFunction:
+    def callable(self, name: str | None = None) -> ProgramFunction:
         """Return a function that can be called, jitted, vectorized and differentiated like any traced one.
+
+        Parameters
+        ----------
+        name : str, optional
+            By default ``"main"``, or the only function that is not private.
 
         Returns
         -------
         ProgramFunction
             Takes arrays, returns the result where there is one, else a tuple of the results.
         """
-        return self._function(name)
+        return self._function(self._main_name() if name is None else name)
+
+    def _main_name(self) -> str:
+        found = {f.name for f in self.graph.functions if f.visibility != "private"}
+        return found.pop() if len(found) == 1 and "main" not in self.functions else "main"
 
     def _function(self, name: str) -> ProgramFunction:
         if not isinstance(name, str):

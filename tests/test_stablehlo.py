@@ -148,6 +148,16 @@ def test_functions_by_name():
         module.run(np.ones(3))
 
 
+def test_the_only_function_needs_no_name(tmp_path):
+    text = DOUBLE.replace("@main", "@__inference_f_12").replace("public @pair", "private @pair")
+    module = stablehlo.parse(text)
+    assert module.callable()(np.ones(3, np.float32)).tolist() == [2, 2, 2]
+    (tmp_path / "f.mlir").write_text(text)
+    assert numhlo.load(tmp_path / "f.mlir")(np.ones(3, np.float32)).tolist() == [2, 2, 2]
+    with pytest.raises(ArgumentError, match=r"no function 'main'\n  its functions: __inference_f_12, pair"):
+        stablehlo.parse(text.replace("private", "public")).callable()
+
+
 def fails(error, name, *arrays):
     with pytest.raises(error) as caught:
         stablehlo.parse(DOUBLE).run(name, *arrays)

@@ -146,6 +146,11 @@ def _random_bits(b: Builder, op: Op, operands: Sequence[Value], known: Known) ->
 @_rule("custom_call @stablehlo.dynamic_top_k")
 def _top_k(b: Builder, op: Op, operands: Sequence[Value], known: Known) -> Sequence[Value]:
     (k,) = known(1)
-    attributes = ranking.make_top_k(operands[0].tensor, k)
+    return top_k(b, operands[0], k)
+
+
+def top_k(b: Builder, operand: Value, k: int) -> Sequence[Value]:
+    """Name the k largest elements of the last axis, and where they are."""
+    attributes = ranking.make_top_k(operand.tensor, k)
     types = attributes["decomposition"].result_types
-    return b.ops(control_flow.COMPOSITE, operands[0], results=types, **attributes)
+    return b.ops(control_flow.COMPOSITE, operand, results=types, **attributes)

@@ -21,7 +21,7 @@ from numhlo.lowering.ops.effects import op_has_effects
 from numhlo.lowering.ops.primitive import Signature
 from numhlo.lowering.passes.legalize_chlo import broadcast_shape
 from numhlo.lowering.passes.legalizer import Builder, full_name
-from numhlo.lowering.passes.refine_rules import RULES
+from numhlo.lowering.passes.refine_calls import RULES
 
 MOST_KNOWN = 64
 """Elements of an integer tensor up to which its value is followed."""

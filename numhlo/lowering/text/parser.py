@@ -13,6 +13,7 @@ from typing import Any
 
 from numhlo.lowering.ir import UNKNOWN, Function, Location, Op, Region, Type, Value
 from numhlo.lowering.ir.errors import ParseError
+from numhlo.lowering.ops.chlo_types import ELEMENTWISE
 from numhlo.lowering.ops.primitive import MISSING, PRIMITIVES, Primitive
 from numhlo.lowering.text.form_tables import PARSE, ParseRule
 from numhlo.lowering.text.parse_locations import LocationParser
@@ -23,7 +24,12 @@ REGION_RETURNS = frozenset(f"{q}{dialect}.return{q}" for dialect in ("stablehlo"
 RETURNS = FUNCTION_RETURNS | REGION_RETURNS
 """What ends a function: computations of custom calls end as regions do."""
 _LONGEST_NAME = 80
-_SPELLED_SHORT = {"call": "func.call"}
+_ELSEWHERE = {
+    "call": "func.call",
+    "mhlo.topk": "chlo.top_k",
+    **{f"mhlo.{name}": f"chlo.{name}" for name in ELEMENTWISE},
+}
+"""Full names of what is written without its dialect, or was of another one before StableHLO."""
 
 
 @cache
@@ -188,12 +194,12 @@ class Parser(LocationParser):
 
     def find_definition(self, name: str) -> Primitive:
         """Return the definition of an op by its name with dialect; a stand-in for one that numhlo does not know."""
-        full_name = _SPELLED_SHORT.get(name, name)
-        dialect, _, mnemonic = full_name.partition(".")
+        dialect, _, mnemonic = name.partition(".")
         found = PRIMITIVES.get(mnemonic)
         if found is not None and dialect in {found.dialect, "mhlo" if found.dialect == "stablehlo" else ""}:
             return found
-        return unregistered(full_name)
+        full_name = _ELSEWHERE.get(name, name)
+        return unregistered(full_name) if full_name == name else self.find_definition(full_name)
 
     def _unknown_form(self, token: str) -> ParseError:
         if token[:1].isalpha() and "." in token:

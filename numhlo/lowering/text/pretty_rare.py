@@ -73,7 +73,9 @@ def parse_chlo(parser: Parser, definition: Primitive) -> Op:
     while parser.accept(","):
         name = parser.parse_word()
         parser.expect("=")
-        attributes[name] = parser.parse_integer()
+        attributes[name] = parser.parse_attribute()
+    if not attributes.pop("largest", True):
+        raise parser.complaint("only the largest elements can be read: sort has the smallest, too")
     if in_brackets:
         parser.expect(")")
     attributes.update(parser.parse_attributes(definition))

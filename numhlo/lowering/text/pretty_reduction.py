@@ -93,8 +93,9 @@ def _parse_pair(parser: Parser) -> tuple[Value, Value]:
 
 
 def _parse_applied(parser: Parser) -> Primitive:
-    name = parser.parse_one_of(*(f"stablehlo.{name}" for name in sorted(APPLICABLE)))
-    return PRIMITIVES[name.removeprefix("stablehlo.")]
+    dialect = "mhlo" if parser.token.startswith("mhlo.") else "stablehlo"
+    name = parser.parse_one_of(*(f"{dialect}.{name}" for name in sorted(APPLICABLE)))
+    return PRIMITIVES[name.partition(".")[2]]
 
 
 def _apply(parser: Parser, definition: Primitive, operand: Type) -> Region:
