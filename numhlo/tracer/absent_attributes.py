@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
+from numhlo.tracer import number_methods
 from numhlo.tracer.trace import Tracer
 
 ABSENT = {
@@ -30,8 +31,11 @@ ABSENT = {
 """Attributes of ndarrays that traced arrays lack, and why."""
 
 
-def absent(self: Tracer, name: str) -> NoReturn:
-    """Raise the error for an attribute that is asked for, with advice where it is a known one."""
+def absent(self: Tracer, name: str) -> Any:
+    """Return an attribute of a number's; raise the error for any other, with advice where it is a known one."""
+    found = number_methods.find(self, name)
+    if found is not None:
+        return found
     why = f": {ABSENT[name]}" if name in ABSENT else ""
     raise AttributeError(f"traced array {self.aval.short()} has no attribute {name!r}{why}", name=name, obj=self)
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir.errors import NumhloError
-from numhlo.lowering.ir.location import SKIPPED_FOLDERS, UNKNOWN, Location
+from numhlo.lowering.ir.location import UNKNOWN, Location, is_library
 
 LOCATED = (
     ValueError,
@@ -67,7 +67,7 @@ def _line_of(traceback: TracebackType | None) -> Location | None:
     is_ours = False
     while traceback is not None:
         code = traceback.tb_frame.f_code
-        is_ours = code.co_filename.startswith(SKIPPED_FOLDERS)
+        is_ours = is_library(code.co_filename)
         if not is_ours:
             found = Location(code, traceback.tb_lasti)
         traceback = traceback.tb_next

@@ -14,6 +14,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import copy
 import functools
 import linecache
 import weakref
@@ -46,6 +47,7 @@ FRAME_READERS = frozenset({"super", "locals", "globals", "vars", "dir", "eval", 
 """Builtins that look at their caller's variables."""
 
 _FUTURE = functools.reduce(int.__or__, [getattr(__future__, n).compiler_flag for n in __future__.all_feature_names])
+_NAMES = (ast.Name, ast.Attribute, ast.Tuple, ast.expr_context)
 _CONSTANT = (ast.Constant, ast.Tuple, ast.Slice, ast.UnaryOp, ast.unaryop, ast.expr_context)
 
 
@@ -75,9 +77,32 @@ class Marker(ast.NodeTransformer):
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         """Mark whose attribute is read, written or deleted."""
         self.generic_visit(node)
+        if node.attr == "__class__" and isinstance(node.ctx, ast.Load):
+            return _operation(node, "x.__class__", node.value)
         is_module = isinstance(node.value, ast.Name) and node.value.id in MODULES
         if not is_module:
             node.value = _marked(OWNER, node.value)
+        return node
+
+    def visit_Match(self, node: ast.Match) -> ast.AST:
+        """Mark what is matched with class patterns."""
+        self.generic_visit(node)
+        node.subject = _matched(node.subject, [case.pattern for case in node.cases])
+        return node
+
+    def visit_Assert(self, node: ast.Assert) -> ast.AST:
+        """Mark what is asserted."""
+        self.generic_visit(node)
+        node.test = _operation(node, "assert x", node.test)
+        return node
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.AST:
+        """Let the body begin with a look at what it caught."""
+        named = node.type is not None and all(isinstance(part, _NAMES) for part in ast.walk(node.type))
+        classes = [copy.deepcopy(node.type)] if named and node.type is not None else []
+        self.generic_visit(node)
+        look = ast.Expr(_operation(node, "except x", *classes))
+        node.body.insert(0, ast.copy_location(look, node))
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
@@ -124,9 +149,10 @@ class Marker(ast.NodeTransformer):
         return node
 
     def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
-        """Mark what is iterated over."""
+        """Mark what is iterated over, and the conditions."""
         self.generic_visit(node)
         node.iter = node.iter if node.is_async else _iterated(node.iter)
+        node.ifs = [_operation(test, "for if x", test) for test in node.ifs]
         return node
 
     def visit_Starred(self, node: ast.Starred) -> ast.AST:
@@ -154,13 +180,33 @@ def _marked(mark: str, value: ast.expr) -> ast.expr:
     return ast.copy_location(made, value)
 
 
-def _operation(node: ast.expr | ast.stmt, sign: str, *operands: ast.expr) -> ast.expr:
+def _operation(node: ast.expr | ast.stmt | ast.excepthandler, sign: str, *operands: ast.expr) -> ast.expr:
     """Return an operation as a call of a constant; itself where Python folds it."""
     if isinstance(node, ast.expr) and all(isinstance(x, ast.Constant) for x in operands):
         return node
     mark = ast.copy_location(ast.Constant(OPERATION + sign), node)
     function = ast.copy_location(ast.Attribute(mark, "apply", ast.Load()), node)
     return ast.copy_location(ast.Call(function, [*operands], []), node)
+
+
+def _matched(subject: ast.expr, patterns: list[ast.pattern]) -> ast.expr:
+    """Return a subject that looks at the class patterns for it, and for its parts where it is written as a tuple."""
+    alternatives = [p for pattern in patterns for p in _alternatives(pattern)]
+    if isinstance(subject, ast.Tuple):
+        tuples = [p.patterns for p in alternatives if isinstance(p, ast.MatchSequence)]
+        fitting = [parts for parts in tuples if len(parts) == len(subject.elts)]
+        subject.elts = [_matched(x, [parts[k] for parts in fitting]) for k, x in enumerate(subject.elts)]
+        return subject
+    classes = [copy.deepcopy(p.cls) for p in alternatives if isinstance(p, ast.MatchClass)]
+    return _operation(subject, "match x", subject, *classes) if classes else subject
+
+
+def _alternatives(pattern: ast.pattern) -> list[ast.pattern]:
+    if isinstance(pattern, ast.MatchAs) and pattern.pattern is not None:
+        return _alternatives(pattern.pattern)
+    if isinstance(pattern, ast.MatchOr):
+        return [inner for part in pattern.patterns for inner in _alternatives(part)]
+    return [pattern]
 
 
 def _iterated(value: ast.expr) -> ast.expr:

@@ -112,6 +112,8 @@ def _binary(function: Callable[..., Any], reflected: bool) -> Callable[..., Any]
             other = foreign_values.as_operand(other)
             if other is NotImplemented:
                 return NotImplemented
+        if function is elementwise.multiply and isinstance(other, list | tuple) and _repeats(self):
+            return other * python_values.repetitions(self)
         result = function(other, self) if reflected else function(self, other)
         if core.is_weak(other) and self.weak:  # as of two Python numbers: again a Python number
             if function in DIVISIONS:
@@ -120,6 +122,10 @@ def _binary(function: Callable[..., Any], reflected: bool) -> Callable[..., Any]
         return result
 
     return operator
+
+
+def _repeats(x: Tracer) -> bool:
+    return x.is_scalar and (x.weak or x.dtype.kind in "iu")
 
 
 def _comparison(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -240,6 +246,14 @@ def _item(self: Tracer, *index: Any) -> Any:
     result = convert(_copy(_reshape(element, ())), kind)
     result.cell.is_array, result.weak = False, True
     return result
+
+
+def _tolist(self: Tracer) -> Any:
+    """Return nested lists of Python's numbers, or of what stands for them."""
+    known = self.known()
+    if (known is not None and not loses_slope(self)) or are_arrays_immutable():
+        return python_values.tolist(self)
+    return [_tolist(self[k]) for k in range(self.shape[0])] if self.ndim else _item(self)  # type: ignore[index]
 
 
 def _round(self: Tracer, digits: int | None = None) -> Any:
@@ -370,12 +384,14 @@ def _namespace(self: Tracer, *, api_version: Any = None) -> Any:
 
 
 def _hash(self: Tracer) -> int:
-    raise ConcretizationError(
+    error = ConcretizationError(
         f"hash of a traced array {self.aval.short()}",
         where=capture_location(),
         why="its value is not known while tracing, so it can't be a key of a dict or an element of a set",
         fix="index an array by it, or mark the argument static (static_argnums, static_argnames)",
     )
+    error.is_numpys = not self.is_scalar
+    raise error
 
 
 ATTRIBUTES = {
@@ -431,7 +447,7 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "sort": _sort,
     "to_device": _to_device,
     "tobytes": python_values.tobytes,
-    "tolist": python_values.tolist,
+    "tolist": _tolist,
     "transpose": _transpose,
     "view": _view,
 }

@@ -18,16 +18,23 @@ from numhlo.tracer.lost_slopes import loses_slope
 from numhlo.tracer.trace import Trace, Tracer
 
 
-def value_of(self: Tracer, what: str, fix: str) -> np.ndarray:
-    """Return the value; raise where it is not known, and of an array whose trace has ended that it has."""
+def value_of(self: Tracer, what: str, fix: str, *, is_scalar: bool = True) -> np.ndarray:
+    """Return the value; raise where it is not known, and of an array whose trace has ended that it has.
+
+    What has ``is_scalar`` raises of longer arrays in NumPy, too.
+    """
     if not self.home.open and self.known() is None:
         Trace(None).read(self)  # raises
-    return self.concretize(what, fix)
+    try:
+        return self.concretize(what, fix)
+    except ConcretizationError as error:
+        error.is_numpys = is_scalar and self.size != 1
+        raise
 
 
-def _constant(self: Tracer, what: str, fix: str) -> np.ndarray:
+def _constant(self: Tracer, what: str, fix: str, *, is_scalar: bool = True) -> np.ndarray:
     """Return the value for arithmetic outside the trace; raise where a derivative would not see that."""
-    value = value_of(self, what, fix)
+    value = value_of(self, what, fix, is_scalar=is_scalar)
     if loses_slope(self):
         raise ConcretizationError(
             f"{what} of a traced array {self.aval.short()} under a derivative",
@@ -41,12 +48,15 @@ def _constant(self: Tracer, what: str, fix: str) -> np.ndarray:
 
 def tolist(self: Tracer) -> Any:
     """Return nested lists of Python numbers."""
-    return _constant(self, "tolist()", "return the array and convert it outside the traced function").tolist()
+    return _constant(
+        self, "tolist()", "return the array and convert it outside the traced function", is_scalar=False
+    ).tolist()
 
 
 def tobytes(self: Tracer, order: str = "C") -> bytes:
     """Return the elements' bytes."""
-    value = value_of(self, "tobytes()", "return the array and convert it outside the traced function")
+    fix = "return the array and convert it outside the traced function"
+    value = value_of(self, "tobytes()", fix, is_scalar=False)
     return value.tobytes(order)  # type: ignore[arg-type]
 
 
@@ -84,13 +94,21 @@ def index(self: Tracer) -> int:
     return value_of(self, "the use as a Python index or length", fix).__index__()
 
 
+def repetitions(self: Tracer) -> Any:
+    """Return what a list is multiplied by: NumPy's and Python's integers repeat it."""
+    if self.dtype.kind not in "biu":
+        return 0.0  # by which Python refuses to multiply them
+    fix = "write numpy.array(items) * n for a product; for n zeros of a known number numpy.zeros, or mark n static"
+    return int(value_of(self, "the repetition of a list by the value", fix))
+
+
 def as_ndarray(self: Tracer, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
     """Return the value as an ndarray; NumPy asks for it when a function or an assignment is not traced."""
     fix = (
         "call the function of this name in numhlo.numpy or numhlo.scipy; "
         "to index an array by it, or write it into one, make that array with numhlo.numpy"
     )
-    value = _constant(self, "conversion to a NumPy array", fix)
+    value = _constant(self, "conversion to a NumPy array", fix, is_scalar=False)
     return np.array(value, dtype=dtype)
 
 

@@ -1,12 +1,13 @@
 """Clauses that wait for errors which depend on values are refused; those that can run, run."""
 
+import contextlib
 import warnings
 
 import numpy as np
 import pytest
 
 import numhlo
-from numhlo.errors import ConcretizationError, UnsupportedError
+from numhlo.errors import ConcretizationError, DataDependentShapeError, UnsupportedError
 
 MATRIX = np.array([[1.0, 2.0], [2.0, 4.0]])
 REGULAR = np.array([[2.0, 1.0], [1.0, 2.0]])
@@ -158,3 +159,85 @@ def test_errors_that_are_caught_on_purpose_stay_so():
     assert numhlo.jit(by_name)(x).tolist() == by_name(x).tolist() == [1.0, 2.0, 3.0]
     assert numhlo.jit(asked)(x).tolist() == asked(x).tolist()
     assert numhlo.jit(ambiguous)(x).tolist() == ambiguous(x).tolist()
+
+
+def distinct(x, n):
+    try:
+        return np.unique(x).size
+    except Exception:  # noqa: BLE001 - what is tested
+        return -1
+
+
+def letter(x, n):
+    try:
+        return float("abc"[n] == "a")
+    except (KeyError, TypeError):
+        return 2.0
+
+
+def made(x, n):
+    try:
+        return np.zeros(n)
+    except TypeError as error:
+        raise ValueError("n") from error
+
+
+def kept(x, n):
+    found = {}
+    try:
+        found[x[0]] = 1
+    except:  # noqa: E722 - what is tested
+        found["x"] = 2
+    return found.get("x", 1)
+
+
+def suppressed(x, n):
+    with contextlib.suppress(TypeError):
+        return np.zeros(n).sum()
+    return x
+
+
+@pytest.mark.parametrize("autograph", [False, True])
+@pytest.mark.parametrize("fun", [distinct, letter, made, kept, suppressed])
+def test_what_can_not_be_traced_is_not_caught(fun, autograph):
+    with pytest.raises((ConcretizationError, DataDependentShapeError), match=r"whose error was caught\n  at") as caught:
+        numhlo.jit(fun, autograph=autograph)(np.ones(3), 1)
+    assert caught.value.__cause__ is not None or caught.value.__context__ is not None
+
+
+def leaves(n):
+    found = 0
+    for k in range(5):
+        try:
+            if k > n:
+                break
+        except Exception:  # noqa: BLE001 - what is tested
+            pass
+        found += k
+    return found
+
+
+def test_what_autograph_refuses_is_not_caught():
+    with pytest.raises(ConcretizationError, match="with a break, whose error was caught"):
+        numhlo.jit(leaves, autograph=True)(2)
+
+
+def test_what_numpy_raises_and_our_own_classes_are_caught():
+    def f(x):
+        found = []
+        for ask in (hash, float, lambda v: v.nothing, lambda v: v + "a", lambda v: len(v[0]), lambda v: v[7]):
+            try:
+                found.append(ask(x))
+            except (TypeError, AttributeError, IndexError):
+                found.append(x.sum())
+        return found
+
+    assert numhlo.jit(f)(np.ones(3)) == f(np.ones(3))
+
+    def sizes(x):
+        try:
+            return np.unique(x).size
+        except numhlo.errors.DataDependentShapeError:
+            return x.size
+
+    assert numhlo.jit(sizes)(np.ones(3)) == 3

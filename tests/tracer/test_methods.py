@@ -210,7 +210,7 @@ def test_values_that_are_known():
         (int, "int()", "use astype(int), or mark the argument static (static_argnums, static_argnames); to write it into an array, make that array with numhlo.numpy"),
         (float, "float()", "use astype(float), or mark the argument static (static_argnums, static_argnames); to write it into an array, make that array with numhlo.numpy"),
         (range, "the use as a Python index or length", "mark the argument static (static_argnums, static_argnames), or use lax.dynamic_slice / lax.fori_loop"),
-        (lambda x: x.tolist(), "tolist()", "return the array and convert it outside the traced function"),
+        (lambda x: x.tobytes(), "tobytes()", "return the array and convert it outside the traced function"),
         (lambda x: f"{x:.2f}", "formatting", "return it and format it outside the traced function"),
         (pickle.dumps, "pickling", "return it from the traced function first"),
         (lambda x: x.__dlpack__(), "DLPack export", "return it from the traced function first"),

@@ -61,8 +61,8 @@ CASES = [
         "",
     ),
     (
-        lambda x: x.tolist(),
-        "tolist() of a traced array float64[3]",
+        lambda x: x.tobytes(),
+        "tobytes() of a traced array float64[3]",
         "return the array and convert it outside the traced function",
         "argument",
     ),

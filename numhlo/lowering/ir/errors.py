@@ -208,6 +208,9 @@ class ConcretizationError(NumhloError, TypeError):
     the truth value of a traced array bool[]
     """
 
+    is_numpys = False
+    """Whether NumPy raises an error there, too."""
+
 
 class UndefinedVariableError(NumhloError, UnboundLocalError):
     """A variable is used that gets a value only in a branch or a loop that may not run.

@@ -1,7 +1,8 @@
 """Source locations: the user's file and line behind each op, captured cheaply and resolved late.
 
 Capturing stores a code object and an instruction offset, nothing else, since it happens at every op; the line number
-and the source text are looked up only when somebody prints them. Frames inside the numhlo package are skipped.
+and the source text are looked up only when somebody prints them. Frames inside the numhlo package are skipped,
+and those of NumPy, SciPy and the standard library where they call back.
 """
 
 from __future__ import annotations
@@ -170,7 +171,7 @@ UNKNOWN = Location(None, 0, "unknown")
 
 
 def capture_location() -> Location:
-    """Return the innermost frame outside numhlo, NumPy and SciPy, or the place of the op that numhlo does again."""
+    """Return the innermost frame of the user's, or the place of the op that numhlo does again."""
     frame = sys._getframe(1)
     while kind := _kind_of(frame.f_code.co_filename):
         if kind == REPLAYING and frame.f_code.co_name in REPLAYING_FUNCTIONS:
@@ -198,11 +199,15 @@ _INSTALLED = tuple(f"{_STANDARD}{name}{os.sep}" for name in ("site-packages", "d
 
 def is_library(filename: str) -> bool:
     """Return whether code is numhlo's, NumPy's, SciPy's or of Python's standard library."""
-    return _kind_of(filename) != USERS or (filename.startswith(_STANDARD) and not filename.startswith(_INSTALLED))
+    return _kind_of(filename) != USERS
+
+
+def _is_standard(filename: str) -> bool:
+    return filename.startswith(_STANDARD) and not filename.startswith(_INSTALLED)
 
 
 @lru_cache(maxsize=4096)
 def _kind_of(filename: str) -> int:
     if filename in REPLAYING_FILES:
         return REPLAYING
-    return SKIPPED if filename.startswith(SKIPPED_FOLDERS) else USERS
+    return SKIPPED if filename.startswith((*SKIPPED_FOLDERS, "<frozen ")) or _is_standard(filename) else USERS

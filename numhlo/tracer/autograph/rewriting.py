@@ -259,12 +259,7 @@ class _Rewriter(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Assert(self, node: ast.Assert) -> Any:
-        node.test = runtime_call("asserted", self._condition(node.test))
-        return node
-
-    def visit_comprehension(self, node: ast.comprehension) -> Any:
-        self.generic_visit(node)
-        node.ifs = [runtime_call("filtering", test) for test in node.ifs]
+        node.test = self._condition(node.test)
         return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:

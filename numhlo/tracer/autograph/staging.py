@@ -348,44 +348,6 @@ def is_over(stop: Any) -> bool:
     return not is_unknown(stop) and bool(stop)
 
 
-def asserted(test: Any) -> Any:
-    """Return the test of an `assert`.
-
-    Raises
-    ------
-    ConcretizationError
-        If it is not known.
-    """
-    return _known(
-        test,
-        "an assert",
-        why="whether it holds is known only when the compiled program runs",
-        fix="assert it before the call, or return the condition and assert it afterwards",
-    )
-
-
-def filtering(test: Any) -> Any:
-    """Return the test of a comprehension.
-
-    Raises
-    ------
-    ConcretizationError
-        If it is not known.
-    """
-    return _known(
-        test,
-        "an if in a comprehension",
-        why="the number of items would depend on values that are not known while tracing",
-        fix="write np.where(condition, x, 0) for what is added up, or use a mask: x[x > 0].sum()",
-    )
-
-
-def _known(test: Any, what: str, *, why: str, fix: str) -> Any:
-    if is_unknown(test):
-        raise ConcretizationError(f"{what} on a traced condition", where=capture_location(), why=why, fix=fix)
-    return test
-
-
 def both(first: Any, second: Callable[[], Any]) -> Any:
     """Return ``first and second()``."""
     if not is_unknown(first):

@@ -330,6 +330,8 @@ SIMPLE_POWERS: dict[Any, np.ufunc] = {-1: np.reciprocal, 0.5: np.sqrt, 1: np.pos
 
 def operator_power(x: Any, exponent: Any) -> Any:
     """Return ``x ** exponent``; simple exponents are computed more simply, and to the same bits, as NumPy does."""
+    if type(exponent) is int and exponent < 0 and isinstance(x, Tracer) and x.weak and x.dtype.kind in "bi":
+        return power(convert(x, np.float64), exponent)  # as Python has it for its own integers
     simple = SIMPLE_POWERS.get(exponent) if type(exponent) in (int, float) else None
     if simple is None or not isinstance(x, Tracer) or x.weak:
         return power(x, exponent)

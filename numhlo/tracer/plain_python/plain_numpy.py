@@ -31,7 +31,10 @@ from numhlo.tracer.libraries import is_library
 from numhlo.tracer.marked_calls import MarkedCodes
 from numhlo.tracer.namespace.core import FUNCTIONS, SEQUENCES, contains_tracer
 from numhlo.tracer.plain_python import (
-    math_functions,  # noqa: F401 - they get their stand-ins
+    caught_errors,  # noqa: F401 - they get their stand-ins
+    classes,  # noqa: F401
+    conditions,  # noqa: F401
+    math_functions,  # noqa: F401
     ordering,
     special_methods,
 )
@@ -47,8 +50,8 @@ CONTROL_FLOW = (branches.cond, branches.switch, loops.while_loop, loops.fori_loo
 MODULES = frozenset({"numpy", "math", *foreign_values.MODULES})
 """Modules that have functions with stand-ins, or that are refused."""
 
-CONTAINS = dis.opmap["CONTAINS_OP"]
-"""The instruction of ``x in y``, which can't give a traced value by itself."""
+ASKING = frozenset(dis.opmap[name] for name in ("CONTAINS_OP", "MATCH_CLASS", "PUSH_EXC_INFO"))
+"""The instructions of ``x in y``, which can't give a traced value by itself, of `match` by a class, and of `except`."""
 
 MOST_ITEMS, MOST_OBJECTS = 1000, 20_000
 """How many items of a container, and how many objects in all, are looked at for functions."""
@@ -332,7 +335,9 @@ def _reached_by_function(fun: FunctionType) -> Iterable[Any] | None:
     if is_library(fun.__module__):
         return contents
     code = fun.__code__
-    if not MODULES.isdisjoint(outer_names(code)) or CONTAINS in code.co_code[::2]:  # modules: it may import them
+    if not MODULES.isdisjoint(outer_names(code)) or not ASKING.isdisjoint(code.co_code[::2]):  # it may import modules
+        return None
+    if "__class__" in code.co_names:
         return None
     cells = dict(zip(fun.__code__.co_freevars, contents, strict=True))
     found = list(fun.__defaults__ or ())

@@ -67,7 +67,8 @@ def _looked_up(cls: type, name: str) -> Any:
     return _MISSING
 
 
-def _is_off() -> bool:
+def is_off() -> bool:
+    """Return whether nothing is traced, or by the rules of JAX."""
     return current_trace() is None or are_arrays_immutable()
 
 
@@ -89,7 +90,7 @@ def _method(cls: type, name: str) -> Any:
 def _binary(plain: Callable[[Any, Any], Any], name: str, reflected: str) -> Callable[[Any, Any], Any]:
     def operate(x: Any, y: Any) -> Any:
         a, b = type(x), type(y)
-        if (is_plain(a) and is_plain(b)) or _is_off() or not (special(a, name) or special(b, reflected)):
+        if (is_plain(a) and is_plain(b)) or is_off() or not (special(a, name) or special(b, reflected)):
             return plain(x, y)
         sides = [(_method(a, name), x, y)]
         if a is not b or name in _SELF_REFLECTED:
@@ -110,7 +111,7 @@ _SELF_REFLECTED = frozenset(f"__{name}__" for name in SWAPPED)
 
 def _unary(plain: Callable[..., Any], name: str) -> Callable[..., Any]:
     def operate(x: Any, *args: Any) -> Any:
-        method = None if is_plain(type(x)) or _is_off() else special(type(x), name)
+        method = None if is_plain(type(x)) or is_off() else special(type(x), name)
         return plain(x, *args) if method is None else exchange(method)(x, *args)
 
     return operate
@@ -118,7 +119,7 @@ def _unary(plain: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 def _in_place(plain: Callable[[Any, Any], Any], name: str, out_of_place: Callable[..., Any]) -> Callable[..., Any]:
     def operate(x: Any, y: Any) -> Any:
-        if (is_plain(type(x)) and is_plain(type(y))) or _is_off():
+        if (is_plain(type(x)) and is_plain(type(y))) or is_off():
             return plain(x, y)
         method = special(type(x), name)
         if method is not None:
@@ -155,7 +156,7 @@ def _contains(x: Any, y: Any) -> Any:
     if type(y) in (list, tuple) and any(isinstance(item, Tracer) and item.known() is None for item in (x, *y)):
         found = [OPERATORS["x == y"](x, item) for item in y]
         return functools.reduce(operator.or_, found) if found else False
-    method = None if is_plain(type(y)) or _is_off() else special(type(y), "__contains__")
+    method = None if is_plain(type(y)) or is_off() else special(type(y), "__contains__")
     return x in y if method is None else exchange(method)(y, x)
 
 
@@ -173,7 +174,10 @@ stands_for(divmod)(_binary(divmod, "__divmod__", "__rdivmod__"))
 # ------------------------------------------------------------------------------------------------- attributes and items
 
 
-def _read_attribute(x: Any, name: str) -> Any:
+def read_attribute(x: Any, name: str) -> Any:
+    """Return an attribute; Python functions of the user's that give it are called marked."""
+    if is_plain(type(x)) or is_off():
+        return getattr(x, name)
     cls = type(x)
     custom = special(cls, "__getattribute__")
     try:
@@ -206,7 +210,11 @@ def _found_attribute(x: Any, name: str) -> Any:
     return getattr(x, name)
 
 
-def _write_attribute(x: Any, name: str, value: Any) -> None:
+def write_attribute(x: Any, name: str, value: Any, /) -> None:
+    """Set an attribute; Python functions of the user's that do it are called marked."""
+    if is_plain(type(x)) or is_off():
+        setattr(x, name, value)
+        return
     custom = special(type(x), "__setattr__")
     found = _looked_up(type(x), name)
     if custom is not None:
@@ -244,10 +252,10 @@ class Owner:
         _keep(self, owned)
 
     def __getattribute__(self, name: str) -> Any:
-        return _read_attribute(_owned(self), name)
+        return read_attribute(_owned(self), name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        _write_attribute(_owned(self), name, value)
+        write_attribute(_owned(self), name, value)
 
     def __delattr__(self, name: str) -> None:
         _delete_attribute(_owned(self), name)
@@ -296,12 +304,12 @@ for _sign, _name in BINARY.items():
 
 def owner(x: Any) -> Any:
     """Return what stands for an object while an attribute or an item of it is read or written."""
-    return x if is_plain(type(x)) or _is_off() else Owner(x)
+    return x if is_plain(type(x)) or is_off() else Owner(x)
 
 
 def updated(x: Any) -> Any:
     """Return what stands for an object while an attribute or an item of it is updated in place."""
-    return x if isinstance(x, np.ndarray | Tracer) or _is_off() else Updated(x)
+    return x if isinstance(x, np.ndarray | Tracer) or is_off() else Updated(x)
 
 
 # ------------------------------------------------------------------------------------------------ iteration, and `with`
@@ -310,7 +318,7 @@ def updated(x: Any) -> Any:
 def iterated(x: Any) -> Any:
     """Return what Python iterates over in the place of an object."""
     cls = type(x)
-    if is_plain(cls) or _is_off():
+    if is_plain(cls) or is_off():
         return x
     method = special(cls, "__iter__")
     if method is not None:
@@ -357,10 +365,16 @@ class Manager:
         return exchange(_looked_up(type(self._manager), "__exit__"))(self._manager, *error)
 
 
+MANAGERS: dict[type, Callable[[Any], Any]] = {}
+"""By a library's class of context managers: what makes that which stands for one."""
+
+
 def manager(x: Any) -> Any:
     """Return what stands for a context manager."""
     cls = type(x)
-    if is_plain(cls) or _is_off() or _MISSING in (_looked_up(cls, "__enter__"), _looked_up(cls, "__exit__")):
+    if cls in MANAGERS:
+        return MANAGERS[cls](x)
+    if is_plain(cls) or is_off() or _MISSING in (_looked_up(cls, "__enter__"), _looked_up(cls, "__exit__")):
         return x
     return Manager(x)
 

@@ -11,7 +11,7 @@ import builtins
 import functools
 import itertools
 from collections.abc import Callable, Iterator
-from types import BuiltinFunctionType, UnionType
+from types import BuiltinFunctionType
 from typing import Any
 
 import numpy as np
@@ -20,9 +20,9 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DTypeError, UnsupportedError
 from numhlo.tracer.aliasing.views import is_contiguous
 from numhlo.tracer.arguments import WEAK
-from numhlo.tracer.array import Array
 from numhlo.tracer.namespace.core import FUNCTIONS, TRACEABLE, Unsized, contains_tracer, convert
 from numhlo.tracer.namespace.indexed import index_brackets
+from numhlo.tracer.text_of_values import Text
 from numhlo.tracer.trace import Tracer, current_trace
 
 MAKERS = frozenset({
@@ -183,28 +183,6 @@ def holder(held: Any) -> Any:
 # ---------------------------------------------------------------------------------------------------- Python's builtins
 
 
-@stands_for(builtins.isinstance)
-def is_instance(x: Any, classes: Any) -> bool:
-    """Return whether ``x`` is what NumPy would have there: an array, a scalar of NumPy's, or a number of Python's."""
-    if isinstance(x, classes):
-        return True
-    return isinstance(x, Tracer) and any(issubclass(_class_of(x), c) for c in _flat(classes))
-
-
-def _class_of(x: Tracer) -> type:
-    if x.weak:
-        return next(kind for kind, dtype in WEAK.items() if dtype.kind == x.dtype.kind)
-    return x.dtype.type if x.is_scalar else Array
-
-
-def _flat(classes: Any) -> Iterator[type]:
-    if isinstance(classes, tuple | UnionType):
-        for c in classes if isinstance(classes, tuple) else classes.__args__:
-            yield from _flat(c)
-    else:
-        yield classes
-
-
 def as_number(x: Any) -> Any:
     """Return a traced scalar as one that stands for a number of Python's."""
     x.weak = True
@@ -215,6 +193,8 @@ def _number(kind: type) -> Callable[..., Any]:
     @functools.wraps(kind, updated=())
     def make(*args: Any, **kwargs: Any) -> Any:
         x: Any = args[0] if len(args) == 1 and not kwargs else None
+        if isinstance(x, Text):
+            x.refuse()
         if not is_unknown(x) or x.ndim or (x.dtype.kind == "c" and kind is not complex):
             return kind(*args, **kwargs)
         return as_number(convert(x.copy(), WEAK[kind]))
@@ -233,6 +213,19 @@ def _complex(*args: Any, **kwargs: Any) -> Any:
 
 
 stands_for(complex)(functools.wraps(complex, updated=())(_complex))
+
+
+def _writing(function: Any) -> Callable[..., Any]:
+    @functools.wraps(function, updated=())
+    def write(*args: Any, **kwargs: Any) -> Any:
+        text = function(*args, **kwargs)
+        return Text(text) if len(args) == 1 and is_unknown(args[0]) else text
+
+    return write
+
+
+for _function in (str, repr):
+    stands_for(_function)(_writing(_function))
 
 
 def _quantifier(
