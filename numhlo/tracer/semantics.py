@@ -6,8 +6,7 @@ caller. `numhlo.compat.jax` asks for them; everything else has NumPy's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import NoReturn
 
 from numhlo.lowering.ir import capture_location
@@ -23,11 +22,9 @@ windows_are_checked: ScopedValue[bool] = ScopedValue(False)
 """Whether somebody looks, after tracing, that slices of known width lie inside their arrays in all rounds."""
 
 
-@contextmanager
-def immutable_arrays(flag: bool = True) -> Iterator[None]:
+def immutable_arrays(flag: bool = True) -> AbstractContextManager[bool]:
     """Let arrays that are traced inside the block be immutable, as JAX's are; with ``False``, as NumPy's."""
-    with _immutable.bound(flag):
-        yield
+    return _immutable.bound(flag)
 
 
 def are_arrays_immutable() -> bool:

@@ -10,6 +10,7 @@ import pytest
 
 import numhlo
 from numhlo.compat import jax
+from numhlo.compat.jax import arrays, wrapping
 from numhlo.compilation import jitted_function
 from numhlo.switches import using
 
@@ -135,3 +136,22 @@ def test_calls_of_both_classes_are_native_whichever_is_called_first() -> None:
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert found == "[True, True] method_descriptor\n"
+
+
+def test_arguments_without_parts_are_not_taken_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = jax.numpy.asarray(X)
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise AssertionError("arguments were taken apart as a tree")
+
+    monkeypatch.setattr(wrapping, "tree_map", fail)
+    monkeypatch.setattr(arrays, "tree_leaves", fail)
+    for result in (jax.numpy.sin(x), jax.numpy.concatenate([x, X]), jax.numpy.reshape(x, (2, 3)), jax.numpy.add(x, 1)):
+        assert_immutable(result)
+
+
+def test_views_of_writable_arguments_are_copies() -> None:
+    x = X.copy()
+    for result in (jax.numpy.reshape(x, (2, 3)), jax.numpy.split(x, 2)[0], jax.numpy.asarray(x)):
+        assert_immutable(result)
+        assert not np.may_share_memory(result, x)

@@ -221,6 +221,26 @@ def _own(x: Any, arguments: list[np.ndarray]) -> Any:
     return frozen(x)
 
 
+LEAVES = frozenset(
+    {Array, mutable.Array, np.ndarray, Tracer, bool, int, float, complex, str, type(None), *np.sctypeDict.values()}
+)
+"""Classes of what has no parts and is no function: what nearly all arguments are, which need not be taken apart."""
+
+
+def leaves_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
+    """Return arguments that are leaves, or tuples and lists of leaves, as one list; None where there are others."""
+    found: list[Any] = []
+    for x in (*args, *kwargs.values()) if kwargs else args:
+        kind = type(x)
+        if kind in LEAVES:
+            found.append(x)
+        elif kind in (tuple, list) and LEAVES.issuperset(map(type, x)):
+            found += x
+        else:
+            return None
+    return found
+
+
 def immutably(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that runs, and is traced, under JAX's rules, and returns immutable arrays."""
 
@@ -230,9 +250,13 @@ def immutably(function: Callable[..., Any]) -> Callable[..., Any]:
             result = function(*args, **kwargs)
         if unsettled:
             refuse_invalid(getattr(function, "__name__", "a function"), (args, kwargs), result)
-        if type(result) is Array:
+        if type(result) is Array or type(result) is Tracer:
             return result
-        writable = [x for x in tree_leaves((args, kwargs)) if isinstance(x, np.ndarray) and x.flags.writeable]
+        leaves = leaves_of(args, kwargs)
+        given = tree_leaves((args, kwargs)) if leaves is None else leaves
+        writable = [x for x in given if isinstance(x, np.ndarray) and x.flags.writeable]
+        if type(result) is mutable.Array:
+            return _own(result, writable)
         return tree_map(lambda x: _own(x, writable), result, is_leaf=lambda x: isinstance(x, Partial))
 
     return public

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from numhlo.compat.jax.arrays import immutably, thawed
+from numhlo.compat.jax.arrays import Array, immutably, leaves_of, thawed
 from numhlo.tracer.namespace.core import asarray
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.elementwise import Ufunc
@@ -22,12 +22,22 @@ def _on_thawed(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def public(*args: Any, **kwargs: Any) -> Any:
-        if any(callable(x) for x in (*args, *kwargs.values())):
-            return function(*args, **kwargs)
-        args, kwargs = tree_map(thawed, (args, kwargs))
+        leaves = leaves_of(args, kwargs)
+        if leaves is None:
+            if any(callable(x) for x in (*args, *kwargs.values())):
+                return function(*args, **kwargs)
+            args, kwargs = tree_map(thawed, (args, kwargs))
+        elif any(type(x) is Array for x in leaves):
+            args = tuple([_thawed_part(x) for x in args])
+            kwargs = {name: _thawed_part(x) for name, x in kwargs.items()}
         return function(*args, **kwargs)
 
     return public
+
+
+def _thawed_part(x: Any) -> Any:
+    """Return an argument thawed that is a leaf, or a tuple or list of leaves."""
+    return type(x)(map(thawed, x)) if type(x) in (tuple, list) else thawed(x)
 
 
 class _Indexed:
