@@ -230,6 +230,8 @@ def test_other_processes(name):
             np.zeros(1, np.int64),
             np.zeros(2, np.uint64),
             np.eye(2, dtype=np.float32),
+            np.zeros((1, 4, 2), np.float32),
+            np.zeros((1, 2), np.int32),
             None,
             (0, (0, None)),
         )

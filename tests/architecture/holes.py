@@ -24,7 +24,7 @@ GENERIC_FORM = "The generic form is the only one it has, and is derived from its
 
 GENERIC = """
     all_gather all_reduce all_to_all batch_norm_grad batch_norm_inference batch_norm_training case collective_broadcast
-    collective_permute cross-replica-sum dynamic_gather gather if infeed map outfeed recv reduce_scatter reduce_window
+    collective_permute cross-replica-sum dynamic_conv dynamic_gather gather if infeed map outfeed recv reduce_scatter reduce_window
     scatter select_and_scatter send sort torch_index_select triangular_solve
 """
 """Ops that have no form of their own."""
@@ -36,8 +36,8 @@ LEGAL = """
 
 BEFORE: dict[str, str] = {
     REFINED: """
-        dynamic_broadcast_in_dim dynamic_gather dynamic_iota dynamic_pad dynamic_reshape get_dimension_size
-        real_dynamic_slice set_dimension_size
+        dynamic_broadcast_in_dim dynamic_conv dynamic_gather dynamic_iota dynamic_pad dynamic_reshape
+        get_dimension_size real_dynamic_slice set_dimension_size
     """,
     FLATTENED: "after_all create_token get_tuple_element tuple",
     ONE_PROCESS: """

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import DYNAMIC, TensorType, Type
+from numhlo.lowering.ir.types import INTEGERS
 from numhlo.lowering.ops.contraction import accumulation_dtype
 from numhlo.lowering.ops.dimension_numbers import ConvolutionDimensionNumbers
 from numhlo.lowering.ops.extents import in_range, is_unique, same_extent, same_shape
@@ -56,7 +57,39 @@ def reversals(attributes: Mapping[str, Any], rank: int) -> tuple[bool, ...]:
 
 def infer_convolution(signature: Signature) -> Sequence[Type]:
     """Check (C1) to (C24); (C25), (C26) the result's shape; its element type (C27) may be declared."""
-    lhs, rhs = signature.tensors
+    lhs, rhs = _check_operands(signature)
+    check_padding(signature, lhs.ndim - 2, "C4")
+    shape = convolution_shape(signature.attributes, lhs.shape, rhs.shape)
+    if signature.results is None:
+        return [TensorType(shape, lhs.dtype)]
+    return _check_result(signature, shape)
+
+
+def infer_dynamic_conv(signature: Signature) -> Sequence[Type]:
+    """Check what `convolution` does, but for the spatial extents of the result, which depend on padding's value."""
+    lhs, rhs = _check_operands(signature)
+    padding, rank = signature.tensor(2), lhs.ndim - 2
+    signature.require(padding.dtype in INTEGERS and padding.ndim == 2, "(I3) padding must be a matrix of integers")
+    signature.require(same_shape(padding.shape, (rank, 2)), f"(C4) padding must have the shape [{rank}, 2]")
+    spatial = signature.attributes["dimension_numbers"].input_spatial_dimensions
+    open_shape = [DYNAMIC if d in spatial else n for d, n in enumerate(lhs.shape)]
+    shape = convolution_shape({**signature.attributes, "padding": None}, open_shape, rhs.shape)
+    return _check_result(signature, shape)
+
+
+def _check_result(signature: Signature, shape: Sequence[int]) -> list[Type]:
+    declared = signature.result_tensor()
+    signature.require(same_shape(declared.shape, shape), f"(C25) the result's shape must be {_extents(shape)}")
+    return [declared]
+
+
+def _extents(shape: Sequence[int]) -> str:
+    return f"[{', '.join(['?' if n == DYNAMIC else str(n) for n in shape])}]"
+
+
+def _check_operands(signature: Signature) -> tuple[TensorType, TensorType]:
+    """Check what is known without padding: (C1) to (C3), (C5) to (C24), (C27)."""
+    lhs, rhs = signature.tensor(0), signature.tensor(1)
     require = signature.require
     require(lhs.ndim == rhs.ndim, "(C1) operands must have the same rank")
     numbers: ConvolutionDimensionNumbers = signature.attributes["dimension_numbers"]
@@ -66,19 +99,13 @@ def infer_convolution(signature: Signature) -> Sequence[Type]:
     _check_windows(signature, rank)
     _check_dimensions(signature, numbers, lhs.ndim)
     _check_groups(signature, numbers, lhs, rhs)
-    shape = convolution_shape(signature.attributes, lhs.shape, rhs.shape)
     require(lhs.dtype == rhs.dtype, "(C27) operands must have one element type")
-    if signature.results is None:
-        return [TensorType(shape, lhs.dtype)]
-    declared = signature.result_tensor()
-    require(same_shape(declared.shape, shape), f"(C25) the result's shape must be {list(shape)}")
-    return [declared]
+    return lhs, rhs
 
 
 def _check_windows(signature: Signature, rank: int) -> None:
     signature.require(rank >= 0, "(C13) operands need a batch and a feature dimension")
     check_positive(signature, "window_strides", rank, "C2", "C3")
-    check_padding(signature, rank, "C4")
     check_positive(signature, "lhs_dilation", rank, "C5", "C6")
     check_positive(signature, "rhs_dilation", rank, "C7", "C8")
     reversal = reversals(signature.attributes, rank)
@@ -177,21 +204,17 @@ def _over_all_dimensions(windows: Windows) -> Windows:
     )
 
 
+ATTRIBUTES = (
+    Attribute("dimension_numbers", "record:conv"),
+    STRIDES,
+    PADDING,
+    Attribute("lhs_dilation", "array<i64>", None),
+    Attribute("rhs_dilation", "array<i64>", None),
+    Attribute("window_reversal", "array<i1>", None),
+    Attribute("feature_group_count", "i64"),
+    Attribute("batch_group_count", "i64"),
+    Attribute("precision_config", "enums:precision", ()),
+)
 CONVOLUTION = Convolution(
-    "convolution",
-    infer_convolution,
-    evaluate_convolution,
-    ("lhs", "rhs"),
-    (
-        Attribute("dimension_numbers", "record:conv"),
-        STRIDES,
-        PADDING,
-        Attribute("lhs_dilation", "array<i64>", None),
-        Attribute("rhs_dilation", "array<i64>", None),
-        Attribute("window_reversal", "array<i1>", None),
-        Attribute("feature_group_count", "i64"),
-        Attribute("batch_group_count", "i64"),
-        Attribute("precision_config", "enums:precision", ()),
-    ),
-    explicit_result=True,
+    "convolution", infer_convolution, evaluate_convolution, ("lhs", "rhs"), ATTRIBUTES, explicit_result=True
 )

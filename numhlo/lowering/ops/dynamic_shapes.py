@@ -14,7 +14,7 @@ import numpy as np
 from numhlo.lowering.ir import DYNAMIC, TensorType, Type
 from numhlo.lowering.ir.errors import ShapeError
 from numhlo.lowering.ir.types import ELEMENT_TYPES, INTEGERS
-from numhlo.lowering.ops import creation, gather, layout
+from numhlo.lowering.ops import convolution, creation, gather, layout
 from numhlo.lowering.ops.extents import at_most, in_range, is_unique, same_shape
 from numhlo.lowering.ops.primitive import RESULT_TYPES, Arrays, Attribute, Primitive, RegionFunction, Signature
 from numhlo.lowering.ops.type_rules import refine
@@ -146,6 +146,12 @@ def evaluate_dynamic_gather(arrays: Arrays, attributes: Attributes, regions: Reg
     return gather.evaluate_gather(arrays[:2], {**attributes, "slice_sizes": as_shape(arrays[2])}, regions)
 
 
+def evaluate_dynamic_conv(arrays: Arrays, attributes: Attributes, regions: Regions) -> Arrays:
+    """Convolve with the padding that the last operand holds."""
+    padding = arrays[2].astype(np.int64)
+    return convolution.evaluate_convolution(arrays[:2], {**attributes, "padding": padding}, regions)
+
+
 def _require_dimension(signature: Signature) -> TensorType:
     operand, dimension = signature.tensor(0), signature.attributes["dimension"]
     known = 0 <= dimension < operand.ndim
@@ -244,6 +250,14 @@ DYNAMIC_GATHER = DynamicShape(
     evaluate_dynamic_gather,
     ("operand", "start_indices", "slice_sizes"),
     (Attribute("dimension_numbers", "record:gather"), Attribute("indices_are_sorted", "bool", False)),
+    explicit_result=True,
+)
+DYNAMIC_CONV = DynamicShape(
+    "dynamic_conv",
+    convolution.infer_dynamic_conv,
+    evaluate_dynamic_conv,
+    ("lhs", "rhs", "padding"),
+    tuple(a for a in convolution.ATTRIBUTES if a.name != "padding"),
     explicit_result=True,
 )
 GET_DIMENSION_SIZE = DynamicShape(

@@ -74,13 +74,13 @@ def check_quantized(op: Op) -> None:
     name = op.definition.name
     if name in {"uniform_quantize", "uniform_dequantize"}:
         _check_conversion(op, name, operands, results)
-    if not any(isinstance(type, QuantizedTensorType) for type in (*operands, *results)):
-        return
+    if not results or not any(isinstance(type, QuantizedTensorType) for type in (*operands, *results)):
+        return  # an op without the result that it should have is refused by its type rule
     if name == "dot_general":
         _check_product(op, operands, results[0], ("(C14)", "(C17)", "(C18)", "(C19)", "(C20)"))
         _check_dot(op, operands[1], op.attributes["dot_dimension_numbers"])
-    elif name == "convolution":
-        _check_product(op, operands, results[0], ("(C28)", "(C31)", "(C32)", "(C33)", "(C34)"))
+    elif name in {"convolution", "dynamic_conv"}:
+        _check_product(op, operands[:2], results[0], ("(C28)", "(C31)", "(C32)", "(C33)", "(C34)"))
         _check_convolution(op, operands[1], results[0], op.attributes["dimension_numbers"])
     elif name in ELEMENT_TYPES_AGREE:
         _check_elements(op, ELEMENT_TYPES_AGREE[name], len(results))
@@ -116,6 +116,8 @@ def _is_float(type: Type) -> bool:
 
 def _check_conversion(op: Op, name: str, operands: Sequence[Type], results: Sequence[Type]) -> None:
     """Check what quantizes or dequantizes: an op of one operand, which is not looked at any further here."""
+    fits = len(operands) == len(results) == 1
+    _require(op, fits, "it has one operand and one result")
     (operand,), (result,) = operands, results
     if name == "uniform_dequantize":
         _require(op, isinstance(operand, QuantizedTensorType), "(I1) the operand must be quantized")
@@ -209,14 +211,19 @@ def _check_axis(op: Op) -> None:
         return
     name = op.definition.name
     if name == "transpose":
-        fits = op.attributes["permutation"][result.axis] == operand.axis
+        fits = _maps(op.attributes["permutation"], result.axis, operand.axis)
         _require(op, fits, "(C4) the result must be quantized along the dimension that the operand's becomes")
     elif name in {"broadcast_in_dim", "dynamic_broadcast_in_dim"}:
-        fits = op.attributes["broadcast_dimensions"][operand.axis] == result.axis
+        fits = _maps(op.attributes["broadcast_dimensions"], operand.axis, result.axis)
         _require(op, fits, "(C6) the result must be quantized along the dimension that the operand's becomes")
     elif name == "reshape":
         before = math.prod(operand.shape[: operand.axis]) == math.prod(result.shape[: result.axis])
         _require(op, before, "(C3) the slices that are quantized alike must stay together")
+
+
+def _maps(dims: Sequence[int], before: int, after: int) -> bool:
+    """Return whether one dimension becomes the other; a list that is too short is left to the op's type rule."""
+    return before >= len(dims) or dims[before] == after
 
 
 def _expands(op: Op) -> bool:

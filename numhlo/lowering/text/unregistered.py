@@ -13,8 +13,7 @@ from typing import Any, NoReturn
 from numhlo.lowering.ir import Function, Op, Region, Type
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops.chlo_types import infer_chlo
-from numhlo.lowering.ops.primitive import MISSING, Primitive, Signature
-from numhlo.lowering.text.stand_ins import attributes_of
+from numhlo.lowering.ops.primitive import Primitive, Signature
 
 
 class Unregistered(Primitive):
@@ -23,8 +22,7 @@ class Unregistered(Primitive):
     __slots__ = ()
 
     def __post_init__(self) -> None:
-        defaults = {a.name: a.default for a in self.attributes if a.default is not MISSING}
-        object.__setattr__(self, "defaults", defaults)
+        object.__setattr__(self, "defaults", {})
 
 
 class ChloOp(Unregistered):
@@ -59,7 +57,7 @@ def unregistered(full_name: str) -> Unregistered:
         infer_chlo if dialect == "chlo" else infer_declared,
         evaluate,
         ("*operands",),
-        tuple(attributes_of(full_name)),
+        (),
         regions=("*regions",),
         explicit_result=True,
         has_effects=True,

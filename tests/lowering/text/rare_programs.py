@@ -19,6 +19,8 @@ ARGUMENTS = {
     "%l": "tensor<1xi64>",
     "%u": "tensor<2xui64>",
     "%q": "tensor<2x2xf32>",
+    "%w": "tensor<1x4x2xf32>",
+    "%p": "tensor<1x2xi32>",
     "%tok": "!stablehlo.token",
     "%tup": "tuple<tensor<f32>, tuple<tensor<i32>, !stablehlo.token>>",
 }
@@ -47,6 +49,9 @@ LINES: dict[str, str] = {
     "dynamic_gather": '%0 = "stablehlo.dynamic_gather"(%m, %d2, %d2) <{dimension_numbers = #stablehlo.gather<'
     "collapsed_slice_dims = [0, 1], start_index_map = [0, 1]>, indices_are_sorted = true}> : "
     "(tensor<2x3xf32>, tensor<2xi32>, tensor<2xi32>) -> tensor<f32>",
+    "dynamic_conv": '%0 = "stablehlo.dynamic_conv"(%w, %w, %p) <{batch_group_count = 1 : i64, dimension_numbers = '
+    "#stablehlo.conv<[b, 0, f]x[o, 0, i]->[b, 0, f]>, feature_group_count = 1 : i64, window_strides = array<i64: 2>}> : "
+    "(tensor<1x4x2xf32>, tensor<1x4x2xf32>, tensor<1x2xi32>) -> tensor<1x?x1xf32>",
     "get_dimension_size": "%0 = stablehlo.get_dimension_size %m, dim = 1 : (tensor<2x3xf32>) -> tensor<i32>",
     "set_dimension_size": "%0 = stablehlo.set_dimension_size %m, %i, dim = 1 : (tensor<2x3xf32>, tensor<i32>) -> "
     "tensor<2x?xf32, #stablehlo.bounds<?, 3>>",
