@@ -12,7 +12,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from numhlo.lowering.ir import Function, Module, Op, Region, TensorType, TupleType, Type, Value
+from numhlo.lowering.ir import (
+    Function,
+    Location,
+    Module,
+    Op,
+    Region,
+    TensorType,
+    TupleType,
+    Type,
+    Value,
+    tensor_type_of,
+)
 from numhlo.lowering.ir.errors import UnsupportedError, VerificationError
 from numhlo.lowering.ir.quantized import QuantizedTensorType
 from numhlo.lowering.ir.types import ELEMENT_TYPES
@@ -46,13 +57,12 @@ def _is_quantized(type: Type) -> bool:
     return isinstance(type, QuantizedTensorType)
 
 
-def _check(type: Type, op: Op | None) -> None:
+def _check(type: Type, where: Location) -> None:
     """Raise unless a type obeys its constraints."""
     if isinstance(type, TupleType):
         for element in type.elements:
-            _check(element, op)
+            _check(element, where)
     if isinstance(type, QuantizedTensorType) and (rule := type.broken_constraint()):
-        where = None if op is None else op.location
         raise VerificationError(f"{type}: {rule}", where=where, why="StableHLO specification, Quantized types")
 
 
@@ -126,7 +136,7 @@ class _Copier(ABC):
 
     def _copy(self, source: Function) -> Function:
         for value in source.body.arguments:
-            _check(value.type, None)
+            _check(value.type, source.location)
         builder = Builder(source.name, [self.type(t) for t in source.argument_types])
         values = dict(zip(source.body.arguments, builder.arguments, strict=True))
         self._fill(builder, source.body, values)
@@ -140,7 +150,7 @@ class _Copier(ABC):
         for op in source.ops:
             builder.location = op.location
             for value in op.results:
-                _check(value.type, op)
+                _check(value.type, op.location)
             values.update(zip(op.results, self.visit(builder, op, values), strict=True))
 
     def append(
@@ -152,6 +162,9 @@ class _Copier(ABC):
         return b.append(Op(op.definition, operands, attributes, regions, types, op.location))
 
     def _copy_region(self, b: Builder, source: Region, values: dict[Value, Value]) -> Region:
+        for value in source.arguments:
+            _check(value.type, b.location)
+
         def write(*arguments: Value) -> list[Value]:
             values.update(zip(source.arguments, arguments, strict=True))
             self._fill(b, source, values)
@@ -171,14 +184,25 @@ class _Expresser(_Copier):
     def visit(self, b: Builder, op: Op, values: dict[Value, Value]) -> Sequence[Value]:
         check_quantized(op)
         operands, types = [values[v] for v in op.operands], [self.type(v.type) for v in op.results]
-        if op.definition is creation.CONSTANT and op.result.type != types[0]:
-            return [b.constant(op.attributes["value"].astype(op.result.type.expressed))]  # type: ignore[union-attr]
+        if op.definition is creation.CONSTANT and [v.type for v in op.results] != types:
+            return self._constant(b, op, types)
         if full_name(op) in CONVERSIONS:
             return b.ops(conversion.CONVERT, operands[0], results=types)
         touched = any(_is_quantized(v.type) for v in [*op.operands, *op.results])
         if op.definition is conversion.BITCAST_CONVERT and touched:
             raise UnsupportedError("bitcast_convert of quantized values can't be run", where=op.location)
         return self.append(b, op, operands, types, values)
+
+    def _constant(self, b: Builder, op: Op, types: Sequence[Type]) -> Sequence[Value]:
+        """Append what integers of storage stand for, in floats; an op that is not like that is left to its rule."""
+        stored = op.attributes["value"]
+        if len(types) != 1 or not isinstance(types[0], TensorType) or not isinstance(stored, np.ndarray):
+            return self.append(b, op, [], types, {})
+        type = op.results[0].tensor
+        if (stored.shape, stored.dtype) != (type.shape, type.dtype):
+            text = f"constant(): (C1) the value is a {tensor_type_of(stored)}, which does not hold a {type}"
+            raise VerificationError(text, where=op.location, why="StableHLO specification, constant")
+        return [b.constant(stored.astype(types[0].dtype))]
 
 
 class _Integers(_Copier):
