@@ -8,7 +8,9 @@ def test_holes_are_the_declared_ones():
     faults = []
     for aspect, tables in op_table.aspects().items():
         missing, declared = op_table.missing(tables), set(op_table.declared_holes(aspect))
-        faults += [f"{name} has no rule to {aspect} it, and no reason in holes.py" for name in missing - declared]
+        folders = " or ".join(dict.fromkeys(table.folder for table in tables))
+        fix = f"add one under {folders}, or the reason why not to holes.py"
+        faults += [f"{name} has no rule to {aspect} it; {fix}" for name in missing - declared]
         faults += [f"{name} has a rule to {aspect} it; take it off holes.py" for name in declared - missing]
     assert not faults, "\n".join(sorted(faults))
 
