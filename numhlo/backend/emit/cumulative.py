@@ -24,8 +24,11 @@ from numhlo.backend.primitives import STORAGES
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ops.cumulative import COMBINERS, initial_value
 
-COLUMNS = 64
-"""Lines side by side in one unit where memory does not run along the axis."""
+COLUMNS, MOST_COLUMNS, UNITS = 64, 1024, 3
+"""Lines side by side in one unit where memory does not run along the axis; as many where so many units are left."""
+
+FEW_COLUMNS = 16
+"""Fewer lines side by side keep their totals on the stack."""
 
 DEAR = 8
 """Operations of an element that are rather SIMD code before totals are made, which wait for each other."""
@@ -206,11 +209,16 @@ class _Writer:
             yield block, stop
 
     def _columns(self) -> int:
-        """Write many lines side by side; a unit is up to 64 of them."""
+        """Write many lines side by side: each element's total is read again where the next one is made.
+
+        It is read from the result, or from the stack where that would wait: for a few lines, which are there at once.
+        """
         last, outer = self.kept[-1], self.kept[:-1]
-        groups = -(-self.nest.axes[last].extent // COLUMNS)
-        name, text = self.register.name, self.text
-        totals = text.stack_array("totals", COLUMNS, STORAGES[name].dtype.itemsize)
+        columns = self._width(last)
+        groups = -(-self.nest.axes[last].extent // columns)
+        text, name = self.text, self.register.name
+        few = self.nest.axes[last].extent < FEW_COLUMNS
+        totals = text.stack_array("totals", FEW_COLUMNS, STORAGES[name].dtype.itemsize) if few else ""
         with self.nest.block("for unit in range(lo, hi):"):
             group = "unit"
             if outer:
@@ -218,17 +226,53 @@ class _Writer:
                 rest = text.let(f"divide(to_i64(unit), to_i64({count}))", "rest")
                 group = text.let(f"unit - {rest} * {count}", "group")
                 self.nest.decode(rest, outer)
-            first = text.let(f"{group} * {COLUMNS}", "first")
-            width = text.let(f"min({COLUMNS}, {self.nest.extent(last)} - {first})", "width")
-            with text.block(f"for k in range({width}):"):
-                text.line(f"store_{name}({totals}, k, {self._initial()})")
-            with self._steps(), self.nest.block(f"for k in range({width}):"):
-                self.nest.set_variable(last, f"{first} + k")
-                self.nest.write([self.node])
-                total = text.let(self._step(f"load_{name}({totals}, k)", self.nest.name(self.node)), "total")
-                text.line(f"store_{name}({totals}, k, {total})")
-                self._store(total)
+            most = text.number("columns", columns, "columns")
+            first = text.let(f"{group} * {most}", "first")
+            width = text.let(f"min({most}, {self.nest.extent(last)} - {first})", "width")
+            begin = f"({self.nest.extent(self.along)} - 1)" if self.reverse else "0"
+            with self.nest.fixed({self.along: begin}), self._line(width, first):
+                self._total(self._initial(), totals)
+            with self._later_steps() as before, self._line(width, first):
+                with self.nest.fixed({self.along: before}):
+                    place = f"{self.out}, {self.nest.index(self.place)}"
+                load = f"load_{name}({totals}, k)" if few else f"load_{self.register.storage}({place})"
+                self._total(text.let(load, "before"), totals)
         return groups * math.prod(self.nest.axes[k].extent for k in outer)
+
+    def _width(self, last: int) -> int:
+        """Return how many lines are one unit: memory is read in longer pieces where enough units are left."""
+        columns, outputs = COLUMNS, math.prod(self.nest.axes[k].extent for k in self.kept)
+        extent = self.nest.axes[last].extent
+        while columns < min(MOST_COLUMNS, extent) and outputs >= 2 * columns * UNITS:
+            columns *= 2
+        return columns
+
+    @contextmanager
+    def _line(self, width: str, first: str) -> Iterator[None]:
+        """Open the loop over lines side by side."""
+        with self.nest.block(f"for k in range({width}):"):
+            self.nest.set_variable(self.kept[-1], f"{first} + k")
+            yield
+
+    @contextmanager
+    def _later_steps(self) -> Iterator[str]:
+        """Open the loop along the axis but for the first element; give the index of the one before."""
+        extent = self.nest.extent(self.along)
+        if not self.reverse:
+            with self.nest.loop(self.along, f"1, {extent}") as variable:
+                yield f"({variable} - 1)"
+            return
+        with self.nest.block(f"for step in range(1, {extent}):"):
+            self.nest.set_variable(self.along, f"{extent} - 1 - step")
+            yield f"({extent} - step)"
+
+    def _total(self, before: str, totals: str) -> None:
+        """Write the total of an element and those before it; also where few totals are, if anywhere."""
+        self.nest.write([self.node])
+        total = self.text.let(self._step(before, self.nest.name(self.node)), "total")
+        if totals:
+            self.text.line(f"store_{self.register.name}({totals}, k, {total})")
+        self._store(total)
 
 
 @writes(*(f"{NAMESPACE}{name}" for name in COMBINERS))

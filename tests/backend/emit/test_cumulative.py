@@ -12,7 +12,7 @@ from numhlo.lowering.ops.builder import FunctionBuilder
 from numhlo.lowering.ops.control_flow import COMPOSITE
 from numhlo.lowering.ops.cumulative import COMBINERS, make_cumulative
 from tests.backend.plain_engine import assert_same_bits, run_plain
-from tests.backend.programs import evaluated, from_jax, launched, mapped
+from tests.backend.programs import all_steps, evaluated, from_jax, launched, mapped
 from tests.backend.random_programs import dtype_named, random_array
 
 SHAPES = [
@@ -111,3 +111,15 @@ def test_kernels_serve_many_shapes():
     dtype = np.dtype(np.float32)
     programs = [plan(cumulative("cumsum", TensorType((n, 3 * n), dtype), 0, False)) for n in (50, 70)]
     assert programs[0].kernels == programs[1].kernels
+
+
+@pytest.mark.parametrize(
+    ("columns", "on_stack", "units"), [(7, True, 1), (70, False, 2), (900, False, 4), (3100, False, 4)]
+)
+def test_lines_side_by_side_read_totals_again_and_memory_in_long_pieces(columns, on_stack, units, rng):
+    for reverse in (False, True):
+        type = TensorType((3, columns), np.dtype(np.float16))
+        program = check(cumulative("cumsum", type, 0, reverse), random_array(rng, type))
+        (launch,) = all_steps(program)
+        assert ("stack_array" in launch.kernel.source) == on_stack
+        assert launch.extent == units
