@@ -52,6 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except (NumhloError, RefusedError) as error:
+        if isinstance(error, NumhloError) and error.where is not None and error.where.code is not None:
+            error.where = None  # no line of the program's, but of this command
         return _fail(str(error))
     return 0
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError
 from numhlo.tracer.array import Array
 from numhlo.tracer.trees.pytrees import tree_flatten, tree_leaves, tree_map, tree_unflatten
@@ -63,17 +64,25 @@ def pad(
     Array([1.5, 3. ])
     """
     if multiple_of < 1:
-        raise ArgumentError(f"pad: multiple_of={multiple_of}", fix="use a positive number")
+        raise ArgumentError(f"pad: multiple_of={multiple_of}", where=capture_location(), fix="use a positive number")
     parts = [np.asarray(a) for a in arrays]
     if any(p.ndim == 0 for p in parts):
-        raise ShapeError("pad: an array without dimensions", fix="pass arrays with at least one axis")
+        raise ShapeError(
+            "pad: an array without dimensions", where=capture_location(), fix="pass arrays with at least one axis"
+        )
     rests = {p.shape[1:] for p in parts}
     if len(rests) > 1:
-        raise ShapeError(f"pad: arrays of shapes (n, *rest) with different rests: {sorted(rests)}")
+        raise ShapeError(
+            f"pad: arrays of shapes (n, *rest) with different rests: {sorted(rests)}", where=capture_location()
+        )
     longest = max((len(p) for p in parts), default=0)
     wanted = longest if length is None else length
     if longest > wanted:
-        raise ShapeError(f"pad: an array of length {longest} for length={wanted}", fix="cut it, or pad to more")
+        raise ShapeError(
+            f"pad: an array of length {longest} for length={wanted}",
+            where=capture_location(),
+            fix="cut it, or pad to more",
+        )
     wanted = -(-wanted // multiple_of) * multiple_of
     dtype = np.result_type(*parts) if parts else np.dtype(np.float64)
     padded = np.full((len(parts), wanted, *(rests.pop() if rests else ())), fill_value, dtype)
@@ -111,7 +120,9 @@ def unpad(padded: Any, mask: Any) -> list[Any]:
     keep = np.asarray(mask)
     for leaf in tree_leaves(padded):
         if np.shape(leaf)[:2] != keep.shape:
-            raise ShapeError(f"unpad: an array of shape {np.shape(leaf)} with a mask of shape {keep.shape}")
+            raise ShapeError(
+                f"unpad: an array of shape {np.shape(leaf)} with a mask of shape {keep.shape}", where=capture_location()
+            )
     lengths = keep.sum(axis=1)
     return [tree_map(lambda x, k=k, n=n: np.asarray(x)[k, :n].view(Array), padded) for k, n in enumerate(lengths)]
 
@@ -141,19 +152,23 @@ def stack(trees: Sequence[Any]) -> Any:
     {'loss': Array([1. , 0.5])}
     """
     if not trees:
-        raise ArgumentError("stack: no trees", fix="pass at least one")
+        raise ArgumentError("stack: no trees", where=capture_location(), fix="pass at least one")
     columns, structure = [], None
     for tree in trees:
         leaves, found = tree_flatten(tree)
         if structure is not None and found != structure:
-            raise ArgumentError(f"stack: trees of structures {structure} and {found}")
+            raise ArgumentError(f"stack: trees of structures {structure} and {found}", where=capture_location())
         structure = found
         columns.append(leaves)
     assert structure is not None
     for number, column in enumerate(zip(*columns, strict=True)):
         shapes = list(dict.fromkeys(np.shape(x) for x in column))
         if len(shapes) > 1:
-            raise ShapeError(f"stack: leaf {number} has shapes {shapes[0]} and {shapes[1]}", fix="pad the arrays first")
+            raise ShapeError(
+                f"stack: leaf {number} has shapes {shapes[0]} and {shapes[1]}",
+                where=capture_location(),
+                fix="pad the arrays first",
+            )
     return tree_unflatten(structure, [np.stack(column).view(Array) for column in zip(*columns, strict=True)])
 
 
@@ -187,7 +202,9 @@ def _count(tree: Any, what: str) -> int:
     extents = {np.shape(leaf)[:1] for leaf in tree_leaves(tree)}
     if len(extents) != 1 or extents == {()}:
         raise ShapeError(
-            f"{what}: arrays with leading extents {sorted(extents)}", fix="give all of them one leading axis"
+            f"{what}: arrays with leading extents {sorted(extents)}",
+            where=capture_location(),
+            fix="give all of them one leading axis",
         )
     return int(extents.pop()[0])
 
@@ -228,7 +245,7 @@ def micro_batches(
     Array([0, 2, 4, 6, 8])
     """
     if size < 1:
-        raise ArgumentError(f"micro_batches: size={size}", fix="use a positive number")
+        raise ArgumentError(f"micro_batches: size={size}", where=capture_location(), fix="use a positive number")
 
     @functools.wraps(fun)
     def batched(*args: Any, **kwargs: Any) -> Any:
@@ -241,6 +258,7 @@ def micro_batches(
             if any(shape[:1] != (size,) for shape in shapes):
                 raise ShapeError(
                     f"micro_batches: results of shapes {shapes} for {size} examples",
+                    where=capture_location(),
                     why="results of all batches are joined along the leading axis, which must hold the examples",
                     fix="return a result for each example, and reduce them afterwards",
                 )

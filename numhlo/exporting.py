@@ -220,7 +220,9 @@ def exported_from(module: Module, path: str | PathLike[str]) -> Exported:
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, ArgumentError):
             raise
-        raise ArgumentError(f"{path}: attribute {ATTRIBUTE} can't be read: {error}") from error
+        raise ArgumentError(
+            f"{path}: attribute {ATTRIBUTE} can't be read: {error}", where=capture_location()
+        ) from error
     _check_call(module, path, *trees, updated)
     return Exported(module, *trees, updated)
 
@@ -247,6 +249,7 @@ def _check_call(
     if counts != described or not all(0 <= k < in_tree.num_leaves for k in updated):
         raise ArgumentError(
             f"{path}: attribute {ATTRIBUTE} is not about this program",
+            where=capture_location(),
             why=f"(arguments, results) are {counts} in the program, and {described} in the attribute",
         )
 

@@ -15,6 +15,7 @@ import numpy as np
 
 import numhlo.numpy as nnp
 from numhlo import debug, lax
+from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.control_flow.bodies import is_known, known_value
 from numhlo.tracer.trees.pytrees import tree_leaves, tree_map
@@ -81,7 +82,7 @@ def _tell(show: Show, done: Any, total: Any) -> None:
 
 def _checked(what: str, name: str, number: int) -> int:
     if number < 1:
-        raise ArgumentError(f"progress.{what}: {name}={number}", fix="use a positive number")
+        raise ArgumentError(f"progress.{what}: {name}={number}", where=capture_location(), fix="use a positive number")
     return number
 
 

@@ -19,6 +19,7 @@ from numhlo.compilation.program_function import ProgramFunction
 from numhlo.compilation.reports import describe_program, kernel_sources
 from numhlo.display import program_html
 from numhlo.lowering import ir
+from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
 from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers, GatherDimensionNumbers, ScatterDimensionNumbers
 from numhlo.lowering.passes.legalize_quantized import express_module
@@ -198,13 +199,16 @@ class Module:
         if not isinstance(name, str):
             raise ArgumentError(
                 f"a function's name that is of class {type(name).__name__}",
+                where=capture_location(),
                 why="a module may have several functions",
                 fix='give the name before the arrays: run("main", x)',
             )
         found = self.functions.get(name)
         if found is None:
             known = ", ".join(self.functions) or "none"
-            raise ArgumentError(f"the module has no function {name!r}", why=f"its functions: {known}")
+            raise ArgumentError(
+                f"the module has no function {name!r}", where=capture_location(), why=f"its functions: {known}"
+            )
         return found
 
     def _verify_once(self) -> None:
@@ -219,6 +223,7 @@ class Module:
             if count != 1:
                 raise UnsupportedError(
                     f"the program is for several devices: {name} is {count}",
+                    where=capture_location(),
                     why="numhlo runs on one CPU",
                     fix="export it for one device, without shardings",
                 )
@@ -305,6 +310,7 @@ def parse(text: str, name: str = "<string>") -> Module:
     if not isinstance(text, str):
         raise ArgumentError(
             f"parse takes text, not a {type(text).__qualname__}",
+            where=capture_location(),
             fix="call .as_text() or str() on what another library made; deserialize reads bytes, load a file",
         )
     return Module(parse_text(text, name))
@@ -337,7 +343,9 @@ def deserialize(data: bytes, name: str = "<bytecode>") -> Module:
     """
     given: object = data
     if not isinstance(given, bytes) or not given.startswith(MAGIC):
-        raise ArgumentError("deserialize takes MLIR bytecode", fix="use parse for text, load for a file")
+        raise ArgumentError(
+            "deserialize takes MLIR bytecode", where=capture_location(), fix="use parse for text, load for a file"
+        )
     return parse(read_bytecode(data), name)
 
 
@@ -380,6 +388,7 @@ def from_bytes(data: bytes, name: str) -> Module:
     except UnicodeDecodeError:
         raise UnsupportedError(
             f"{name} is neither text nor MLIR bytecode",
+            where=capture_location(),
             why="numhlo reads StableHLO as text",
             fix="for an artifact of jax.export: str(jax.export.deserialize(data).mlir_module())",
         ) from None

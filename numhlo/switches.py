@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.lowering.ir.scoped_values import ScopedValue
 
@@ -83,7 +84,7 @@ class Switch:
     def _require(self, is_legal: bool, given: Any, argument: str) -> None:
         if not is_legal:
             what = f"{argument}={given!r}" if argument else f"{self.variable} is {given!r}"
-            raise ArgumentError(what, why=self.help, fix=f"use one of {self.legal}")
+            raise ArgumentError(what, where=capture_location(), why=self.help, fix=f"use one of {self.legal}")
 
 
 SWITCHES: Mapping[str, Switch] = {
@@ -184,7 +185,9 @@ def using(**values: Any) -> Iterator[None]:
     """
     for name in values:
         if name not in SWITCHES:
-            raise ArgumentError(f"no switch {name!r}", fix=f"use one of {', '.join(SWITCHES)}")
+            raise ArgumentError(
+                f"no switch {name!r}", where=capture_location(), fix=f"use one of {', '.join(SWITCHES)}"
+            )
     read = {name: SWITCHES[name].read(value, name) for name, value in values.items()}
     with _chosen.bound({**_chosen.get(), **read}, marks="check" in values):  # compiled calls ask for the checks again
         yield

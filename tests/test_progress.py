@@ -105,5 +105,5 @@ def test_refused():
         lambda: progress.scan(body, 1.0, X, updates=0),
         lambda: progress.while_loop(bool, bool, 1.0, every=0),
     ):
-        with pytest.raises(ArgumentError, match="=0\n  use a positive number"):
+        with pytest.raises(ArgumentError, match=r"=0\n  at test_progress.py.*\n  use a positive number"):
             call()

@@ -1,5 +1,6 @@
 """Programs from outside: JAX's exports run as on XLA, differentiate as in JAX, vectorize; arguments and files."""
 
+import re
 import threading
 
 import jax
@@ -143,7 +144,11 @@ def test_functions_by_name():
     assert (x.dtype, n.dtype, x.item(), n.item()) == (np.float64, np.int8, 1.5, 3)
     with pytest.raises(ArgumentError) as caught:
         module.run("loss")
-    assert str(caught.value) == "the module has no function 'loss'\n  its functions: main, pair"
+    what, where, why = str(caught.value).splitlines()
+    assert (what, why) == (
+        "the module has no function 'loss'",
+        "  its functions: main, pair",
+    ) and "test_stable" in where
     with pytest.raises(ArgumentError, match=r'class ndarray\n.*\n?.*run\("main", x\)'):
         module.run(np.ones(3))
 
@@ -154,7 +159,7 @@ def test_the_only_function_needs_no_name(tmp_path):
     assert module.callable()(np.ones(3, np.float32)).tolist() == [2, 2, 2]
     (tmp_path / "f.mlir").write_text(text)
     assert numhlo.load(tmp_path / "f.mlir")(np.ones(3, np.float32)).tolist() == [2, 2, 2]
-    with pytest.raises(ArgumentError, match=r"no function 'main'\n  its functions: __inference_f_12, pair"):
+    with pytest.raises(ArgumentError, match=r"no function 'main'\n  at .*\n  its functions: __inference_f_12, pair"):
         stablehlo.parse(text.replace("private", "public")).callable()
 
 
@@ -265,7 +270,7 @@ def test_what_cannot_run_is_named():
     text = "func.func @main(%x: tensor<3xi9>) -> tensor<3xi9> { return %x : tensor<3xi9> }"
     assert unsupported(text).startswith("main takes a tensor<3xi9> as argument 0, which no array is")
     text = DOUBLE.replace("@doubling", "@doubling attributes {mhlo.num_partitions = 2 : i32}")
-    assert unsupported(text, np.float32) == (
+    assert re.sub(r"\n  at test_stablehlo.*", "", unsupported(text, np.float32)) == (
         "the program is for several devices: mhlo.num_partitions is 2\n"
         "  numhlo runs on one CPU; export it for one device, without shardings"
     )

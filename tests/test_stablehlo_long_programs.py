@@ -103,6 +103,7 @@ def test_calls_too_deep_for_the_interpreter():
         stablehlo.parse(calls_in_calls(600)).interpret("main", np.ones(8, np.float32))
     assert str(caught.value) == (
         "@main calls functions inside functions too deep for the interpreter\n"
+        f"  at {caught.value.where.describe()}\n"
         "  it goes as deep as they do, and Python allows it no more; "
         "call run, which compiles; or allow more by sys.setrecursionlimit"
     )

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from numhlo.backend.disk_cache import NAME, DiskCache, unpack
+from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 
 MOST_BYTES = 64 << 20
@@ -53,7 +54,7 @@ def import_kernels(cache: DiskCache, archive: Path) -> int:
         with zipfile.ZipFile(archive) as source:
             found = dict(_kernels(source, archive))
     except (zipfile.BadZipFile, EOFError, NotImplementedError) as error:
-        raise ArgumentError(f"{archive} is no file of kernels", why=str(error)) from error
+        raise ArgumentError(f"{archive} is no file of kernels", where=capture_location(), why=str(error)) from error
     for name, data in found.items():
         cache.put(name, data)
     cache.sweep()
@@ -65,5 +66,7 @@ def _kernels(source: zipfile.ZipFile, archive: Path) -> Iterator[tuple[str, byte
         good = NAME.fullmatch(entry.filename) and entry.file_size <= MOST_BYTES
         data = source.read(entry) if good else b""
         if unpack(data) is None:
-            raise ArgumentError(f"{archive} is no file of kernels", why=f"{entry.filename!r} in it is none")
+            raise ArgumentError(
+                f"{archive} is no file of kernels", where=capture_location(), why=f"{entry.filename!r} in it is none"
+            )
         yield entry.filename, data

@@ -99,8 +99,8 @@ def jit(  # noqa: PLR0913 - options by keyword
     >>> double(np.arange(3))
     Array([0, 2, 4])
     """
-    if fun is None:
-        return functools.partial(
+    if fun is None or isinstance(fun, staticmethod):
+        again = functools.partial(
             jit,
             static_argnums=static_argnums,
             static_argnames=static_argnames,
@@ -112,9 +112,9 @@ def jit(  # noqa: PLR0913 - options by keyword
             check=check,
             autograph=autograph,
         )
+        return again if fun is None else staticmethod(again(fun.__func__))
     require_callable(fun, "jit: fun", fix="pass a function, or use jit as a decorator")
-    if autograph:
-        fun = autographed(fun)
+    fun = autographed(fun) if autograph else fun
     parameters = parameters_of(fun)
     static = select(parameters, static_argnums, static_argnames, "static_")
     donated = select(parameters, donate_argnums, donate_argnames, "donate_")

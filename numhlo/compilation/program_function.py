@@ -187,6 +187,7 @@ class ProgramFunction:
         except RecursionError:
             raise UnsupportedError(
                 f"@{self.source.name} calls functions inside functions too deep for the interpreter",
+                where=capture_location(),
                 why="it goes as deep as they do, and Python allows it no more",
                 fix="call run, which compiles; or allow more by sys.setrecursionlimit",
             ) from None
@@ -214,7 +215,9 @@ class ProgramFunction:
 
     def _operand(self, leaf: Any, type: Type, number: int) -> Any:
         if not isinstance(type, TensorType):
-            raise UnsupportedError(f"{self.source.name} takes a {type} as argument {number}, which no array is")
+            raise UnsupportedError(
+                f"{self.source.name} takes a {type} as argument {number}, which no array is", where=capture_location()
+            )
         found = leaf_type(leaf, str(number))
         fits = same_shape(found.tensor.shape, type.shape)
         if fits:

@@ -87,7 +87,10 @@ def select(parameters: Parameters, numbers: Numbers, names: Names, option: str) 
     found = [_checked_number(k, positional, inspect.Parameter.VAR_POSITIONAL in kinds, option) for k in wanted_numbers]
     for name in wanted_names:
         if name not in parameters and inspect.Parameter.VAR_KEYWORD not in kinds:
-            raise ArgumentError(f"{option}argnames names {name!r}, but the arguments are {', '.join(parameters)}")
+            raise ArgumentError(
+                f"{option}argnames names {name!r}, but the arguments are {', '.join(parameters)}",
+                where=capture_location(),
+            )
     all_names = {*wanted_names, *[positional[k] for k in found if k < len(positional)]}
     all_numbers = {*found, *[k for k, name in enumerate(positional) if name in wanted_names]}
     return Selection(frozenset(all_numbers), frozenset(all_names))
@@ -106,7 +109,9 @@ def _checked_number(number: int, positional: Sequence[str], variadic: bool, opti
     count = len(positional)
     if -count <= number < count or (variadic and number >= 0):
         return number % count if number < 0 else number
-    raise ArgumentError(f"{option}argnums has {number}, but the function takes {count} positional arguments")
+    raise ArgumentError(
+        f"{option}argnums has {number}, but the function takes {count} positional arguments", where=capture_location()
+    )
 
 
 def split_call(static: Selection, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
@@ -140,6 +145,7 @@ def static_key(value: Any, name: int | str) -> Any:
         shown = f"argument {name}" if isinstance(name, int) else f"argument {name!r}"
         raise StaticArgumentError(
             f"static {shown} is of class {kind.__qualname__}, which can't be hashed",
+            where=capture_location(),
             why="a static value is part of the key under which the compiled function is kept",
             fix=_hashable_form(value),
         ) from None

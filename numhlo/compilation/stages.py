@@ -147,6 +147,7 @@ class Compiled(Stage):
         if tree != entry.key.tree:
             raise SignatureError(
                 f"compiled {entry.signature} was called with other arguments",
+                where=capture_location(),
                 why=f"it takes the structure {entry.key.tree}, got {tree}",
                 fix="leave static arguments out: they are part of the compiled function",
             )
@@ -154,6 +155,7 @@ class Compiled(Stage):
             if found != wanted:
                 raise SignatureError(
                     f"compiled {entry.signature} was called with {name}: {describe_leaf(found)}",
+                    where=capture_location(),
                     why="a compiled stage has one signature",
                     fix="call the jitted function instead, which compiles for new ones",
                 )
@@ -194,6 +196,7 @@ class Compiled(Stage):
         if executable is None:
             raise UnsupportedError(
                 f"the memory of {self._entry.name}, which runs on the reference interpreter",
+                where=capture_location(),
                 why="only compiled programs are planned",
             )
         return memory_plan(executable.program)
@@ -237,6 +240,7 @@ def _arrays(captures: Sequence[Any]) -> list[np.ndarray]:
     if len(arrays) != len(captures):
         raise ArgumentError(
             "a stage was made inside another traced function, whose arrays this one captures",
+            where=capture_location(),
             fix="pass the arrays as arguments, or make the stage outside",
         )
     return arrays

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 
 DTYPES: dict[str, tuple[str, ...]] = {
@@ -56,7 +57,9 @@ class NamespaceInfo:
             return {name: dtype for k in kind for name, dtype in self.dtypes(kind=k).items()}
         kinds = tuple(DTYPES) if kind is None else GROUPS.get(kind, (kind,))
         if not set(kinds) <= set(DTYPES):
-            raise ArgumentError(f"dtypes(kind={kind!r})", fix=f"use one of {', '.join([*DTYPES, *GROUPS])}")
+            raise ArgumentError(
+                f"dtypes(kind={kind!r})", where=capture_location(), fix=f"use one of {', '.join([*DTYPES, *GROUPS])}"
+            )
         return {name: np.dtype(name) for k in kinds for name in DTYPES[k]}
 
 

@@ -184,7 +184,9 @@ def _core_ranks(signature: str) -> list[int]:
 def _spread(call: Callable[..., Any], arrays: Sequence[Any], cores: Sequence[int]) -> Any:
     """Call a function of core arrays for all elements of the broadcast loop axes."""
     if len(arrays) != len(cores):
-        raise ShapeError(f"vectorize: the signature names {len(cores)} arguments, not {len(arrays)}")
+        raise ShapeError(
+            f"vectorize: the signature names {len(cores)} arguments, not {len(arrays)}", where=capture_location()
+        )
     loops = [shape_of(x)[: len(shape_of(x)) - core] for x, core in zip(arrays, cores, strict=True)]
     loop = broadcast_shapes(*loops, name="vectorize")
     wide = [broadcast_to_shape(x, loop + shape_of(x)[len(own) :]) for x, own in zip(arrays, loops, strict=True)]

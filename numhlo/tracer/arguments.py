@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.lowering.ir import TensorType
+from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError
 from numhlo.lowering.ir.types import ELEMENT_TYPES
 from numhlo.tracer.array import has_own_arithmetic
@@ -101,6 +101,7 @@ def native_dtype(dtype: np.dtype, path: str) -> np.dtype:
     if found is None:
         raise DTypeError(
             f"argument {path} has dtype {dtype}, which can't be traced",
+            where=capture_location(),
             why="traced arrays hold bools, integers, floats and complex numbers of up to 64 bits a part",
             fix="convert it with .astype, or make it a static argument",
         )
@@ -134,6 +135,7 @@ def leaf_type(leaf: Any, path: str = "") -> LeafType:
     if has_own_arithmetic(kind):
         raise DTypeError(
             f"argument {path} is of class {kind.__qualname__}, whose arithmetic is not that of arrays",
+            where=capture_location(),
             why="it would be traced as an array of its elements, which means something else",
             fix="pass its data, numpy.asarray(x) or x.data, and a mask as another argument",
         )
@@ -193,6 +195,7 @@ def as_ndarray(leaf: Any, path: str) -> np.ndarray:
         return np.asarray(leaf)
     raise DTypeError(
         f"argument {path} is of class {type(leaf).__qualname__}, which can't be traced",
+        where=capture_location(),
         why="arguments are arrays, numbers, and containers of them",
         fix="make it a static argument (static_argnums, static_argnames), or register its class as a pytree",
     )
@@ -203,5 +206,7 @@ def _integer(leaf: int, path: str) -> np.ndarray:
         return np.array(leaf, np.int64)
     except OverflowError:
         raise ArgumentError(
-            f"argument {path} is {leaf}, which int64 can't hold", fix="pass an array of dtype uint64 or float64"
+            f"argument {path} is {leaf}, which int64 can't hold",
+            where=capture_location(),
+            fix="pass an array of dtype uint64 or float64",
         ) from None

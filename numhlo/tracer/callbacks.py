@@ -128,6 +128,7 @@ def _run(arrays: Sequence[np.ndarray], attributes: Mapping[str, Any]) -> Sequenc
     if not isinstance(name, CallbackName):
         raise UnsupportedError(
             f"a call of the Python function {name!r}",
+            where=capture_location(),
             why="the program was read from text, which does not hold the function",
             fix="run the program from the function that it was traced from",
         )

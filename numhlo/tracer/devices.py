@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.array import Array
 from numhlo.tracer.trace import Tracer
@@ -16,7 +17,10 @@ def require_cpu(device: Any) -> None:
     """Refuse any device but this machine's processor."""
     if device not in (None, "cpu"):
         raise ArgumentError(
-            f"device {device!r}", why="numhlo runs on this machine's processor", fix='use "cpu" or None'
+            f"device {device!r}",
+            where=capture_location(),
+            why="numhlo runs on this machine's processor",
+            fix='use "cpu" or None',
         )
 
 

@@ -6,6 +6,8 @@ user's own code raises stays as it is.
 
 from __future__ import annotations
 
+import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
@@ -13,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.lowering.ir.errors import NumhloError
+from numhlo.lowering.ir.errors import EndlessRecursionError, NumhloError
 from numhlo.lowering.ir.location import UNKNOWN, Location, is_library
 
 LOCATED = (
@@ -28,6 +30,14 @@ LOCATED = (
 )
 """The classes whose message is their one argument."""
 
+FULL_STACK = ("maximum recursion depth exceeded", "Stack overflow")
+"""What Python says, up to 3.13 and later."""
+
+FEW = 5
+"""How often a function may call itself in what is too deep for another reason."""
+
+_blocks = threading.local()
+
 
 class LocatedAxisError(np.exceptions.AxisError):
     """NumPy's error for an axis that is out of bounds, with the line that asked for it."""
@@ -41,6 +51,8 @@ class LocatedAxisError(np.exceptions.AxisError):
 @contextmanager
 def naming_the_line() -> Iterator[None]:
     """Add the user's line to what is raised inside the block by code that is not the user's."""
+    around = getattr(_blocks, "around", 0)
+    _blocks.around = around + 1
     try:
         yield
     except (NumhloError, *LOCATED) as error:
@@ -51,6 +63,33 @@ def naming_the_line() -> Iterator[None]:
         elif line is not None and "\n  at " not in str(error):
             _add(error, f"\n  at {line.describe()}")
         raise
+    except RecursionError as error:
+        if around or not str(error).startswith(FULL_STACK):
+            raise  # there is no room to look around in; or it is the user's
+        raise _recursion(error.__traceback__) from None
+    finally:
+        _blocks.around = around
+
+
+def _recursion(traceback: TracebackType | None) -> EndlessRecursionError:
+    """Return the error for a stack that is full: which of the user's functions is on it again and again."""
+    lines: dict[Any, Location] = {}
+    calls: Counter[Any] = Counter()
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if not is_library(code.co_filename):
+            lines[code] = Location(code, traceback.tb_lasti)
+            calls[code] += 1
+        traceback = traceback.tb_next
+    (code, count), *_ = calls.most_common(1) or [(None, 0)]
+    what = f"{code.co_name} calls itself without end" if count > FEW else "what is traced is nested too deeply"
+    return EndlessRecursionError(
+        what,
+        where=lines.get(code),
+        why="a traced function runs as Python, and no condition on traced values ends it",
+        fix="end it by a value that is known while tracing, or write lax.while_loop or lax.fori_loop; "
+        "sys.setrecursionlimit allows more",
+    )
 
 
 def _add(error: Any, text: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from numhlo.lowering.ir import inside_scope
+from numhlo.lowering.ir import capture_location, inside_scope
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.callable_arguments import require_callable
 
@@ -45,7 +45,12 @@ def named_scope(name: Any) -> Iterator[None]:
     ...
     """
     if not isinstance(name, str) or not name:
-        raise ArgumentError(f"named_scope({name!r})", why="names are strings", fix='write named_scope("encoder")')
+        raise ArgumentError(
+            f"named_scope({name!r})",
+            where=capture_location(),
+            why="names are strings",
+            fix='write named_scope("encoder")',
+        )
     with inside_scope(name):
         yield
 

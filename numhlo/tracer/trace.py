@@ -39,6 +39,7 @@ from numhlo.lowering.ops.primitive import make_op
 from numhlo.tracer.closed_over import stand_in
 from numhlo.tracer.known_values import LARGEST, KnownValues
 from numhlo.tracer.marked_calls import original_code
+from numhlo.tracer.needed_values import needed_at_once
 from numhlo.tracer.strides import Strides, contiguous_strides
 from numhlo.tracer.view_step import ViewStep
 
@@ -256,7 +257,7 @@ class Tracer:
         """Return the value for an operation outside tracing; raise where it is not known, or the trace has ended."""
         if not self.home.open:
             Trace(None).read(self)  # raises
-        return self.concretize("an operation at once", "move it out of the block that computes now")
+        return self.concretize(*needed_at_once(self.home.root.opener))
 
 
 LOOK = 256

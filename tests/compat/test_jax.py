@@ -222,7 +222,8 @@ def test_devices_and_configuration():
     with pytest.raises(ArgumentError) as caught:
         compat.config.update("jax_enable_x64", False)
     assert str(caught.value) == (
-        "jax.config.update('jax_enable_x64', False)\n  here it is always True; ask for float32 by dtype="
+        "jax.config.update('jax_enable_x64', False)\n"
+        f"  at {caught.value.where.describe()}\n  here it is always True; ask for float32 by dtype="
     )
     with pytest.raises(ArgumentError, match="numhlo knows jax_enable_x64"):
         compat.config.update("jax_nonsense", True)

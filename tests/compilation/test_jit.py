@@ -208,6 +208,7 @@ def test_static_arguments():
         g(1.0, [2, 3])
     assert str(caught.value) == (
         "static argument 1 is of class list, which can't be hashed\n"
+        f"  at {caught.value.where.describe()}\n"
         "  a static value is part of the key under which the compiled function is kept; pass a tuple instead of a list"
     )
     with pytest.raises(ArgumentError, match="static_argnames names 'y', but the arguments are x"):
@@ -231,6 +232,7 @@ def test_arguments_that_can_not_be_traced():
         f(1, y=[object()])
     assert str(caught.value) == (
         "argument y[0] is of class object, which can't be traced\n"
+        f"  at {caught.value.where.describe()}\n"
         "  arguments are arrays, numbers, and containers of them; "
         "make it a static argument (static_argnums, static_argnames), or register its class as a pytree"
     )

@@ -73,6 +73,7 @@ def test_a_compiled_stage_has_one_signature():
         compiled(np.ones(4), {"b": np.ones(3)})
     assert str(caught.value) == (
         "compiled double(x: float64[3], params['b']: float64[3], n=3) was called with x: float64[4]\n"
+        '  at test_stages.py:73 in test_a_compiled_stage_has_one_signature:  compiled(np.ones(4), {"b": np.ones(3)})\n'
         "  a compiled stage has one signature; call the jitted function instead, which compiles for new ones"
     )
     with pytest.raises(ArgumentError, match="static arguments out"):
@@ -128,7 +129,7 @@ def test_the_cache_is_bounded(monkeypatch):
 
 def test_switches():
     with (
-        pytest.raises(ArgumentError, match=r"engine='fast'\n.*use one of compiled, interpreter"),
+        pytest.raises(ArgumentError, match=r"engine='fast'\n  at test_stages.py.*\n.*use one of compiled, interpreter"),
         numhlo.switches.using(engine="fast"),
     ):
         pass

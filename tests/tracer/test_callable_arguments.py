@@ -59,3 +59,37 @@ def test_positions_may_be_integers_of_numpy():
     assert numhlo.jit(lambda x, n: x * n, static_argnums=np.int64(1))(2.0, 3) == 6.0
     with pytest.raises(ArgumentError, match=r"argnums=1\.5"):
         numhlo.grad(lambda x: x, argnums=1.5)(1.0)
+
+
+async def waits(x):
+    return x
+
+
+def yields(x):
+    yield x
+
+
+@pytest.mark.parametrize("transform", [numhlo.jit, numhlo.vmap, numhlo.grad, numhlo.export])
+def test_what_runs_nothing_when_it_is_called(transform):
+    for fun, called in ((waits, "an async function"), (yields, "a generator")):
+        with pytest.raises(NotCallableError, match=rf"{transform.__name__}: fun is {called}\n  at test_callable_arg"):
+            transform(fun)
+
+
+def test_decorators_of_methods():
+    class Model:
+        @numhlo.jit
+        @staticmethod
+        def double(x):
+            return x * 2
+
+        @numhlo.jit(static_argnames="n")
+        @staticmethod
+        def times(x, n):
+            return x * n
+
+    assert Model.double(1.0) == Model().double(1.0) == 2.0 and Model().times(2.0, n=2) == 4.0
+    assert "tensor<3xf64>" in Model.double.lower(np.ones(3)).as_text()
+    for decorator in (classmethod, property):
+        with pytest.raises(NotCallableError, match=rf"write @{decorator.__name__} above"):
+            numhlo.jit(decorator(lambda self: self))

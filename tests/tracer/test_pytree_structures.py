@@ -34,7 +34,9 @@ def test_one_level_and_children(value):
 
 
 def test_leaves_are_refused():
-    with pytest.raises(ArgumentError, match=r"^flatten_one_level: an instance of int is a leaf\n  register its class"):
+    with pytest.raises(
+        ArgumentError, match=r"^flatten_one_level: an instance of int is a leaf\n  at .*\n  register its class"
+    ):
         tree_util.flatten_one_level(1)
     with pytest.raises(ArgumentError, match="flatten_one_level_with_keys"):
         tree_util.flatten_one_level_with_keys("text")

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from numhlo.lowering.ir.errors import (
     ConcretizationError,
     DataDependentShapeError,
     DTypeError,
+    EndlessRecursionError,
     LeakedTracerError,
     MutationError,
     ShapeError,
@@ -424,3 +426,38 @@ def test_an_out_that_is_too_small_is_named(out, shape):
         ShapeError, match=re.escape(f"add: cannot write float64[3] into out of float64{shape}\n  at test_")
     ):
         numhlo.jit(lambda x: np.add(x, 1, out=np.zeros(out)))(np.ones(3))
+
+
+def endless(x):
+    return numhlo.jit(endless)(x) + 1.0
+
+
+def endless_slopes(x):
+    return numhlo.grad(endless_slopes)(x)
+
+
+def in_turns(x):
+    return other_turn(x) + 1.0
+
+
+def other_turn(x):
+    return in_turns(x * 2.0)
+
+
+@pytest.mark.parametrize("fun", [endless, endless_slopes, in_turns])
+def test_functions_that_call_themselves_without_end(fun):
+    with pytest.raises(
+        EndlessRecursionError, match=r" calls itself without end\n  at test_trace_errors.py:\d+ in "
+    ) as error:
+        numhlo.jit(fun)(1.0)
+    assert isinstance(error.value, RecursionError) and len(str(error.value).splitlines()) == 3
+    assert numhlo.jit(lambda x: x + 1.0)(1.0) == 2.0
+
+
+def test_other_threads_are_named():
+    def f(x):
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(lambda: x + 1.0).result()
+
+    with pytest.raises(ConcretizationError, match=r"^an operation in another thread of a traced array float64\[3\]\n"):
+        numhlo.jit(f)(np.ones(3))

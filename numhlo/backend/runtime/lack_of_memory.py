@@ -9,7 +9,7 @@ from __future__ import annotations
 from numhlo.backend.program import Place, Program
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import OutOfMemoryError
-from numhlo.lowering.ir.location import SKIPPED_FOLDERS
+from numhlo.lowering.ir.location import is_library
 from numhlo.lowering.ir.types import MOST_BYTES
 
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
@@ -35,7 +35,7 @@ def is_the_users(error: MemoryError) -> bool:
     traceback = error.__traceback__
     while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next
-    return traceback is not None and not traceback.tb_frame.f_code.co_filename.startswith(SKIPPED_FOLDERS)
+    return traceback is not None and not is_library(traceback.tb_frame.f_code.co_filename)
 
 
 def require_addresses(program: Program, name: str) -> None:

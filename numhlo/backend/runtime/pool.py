@@ -26,6 +26,7 @@ from numhlo.backend.runtime import library
 from numhlo.backend.runtime.immortal import immortal
 from numhlo.backend.runtime.interrupt import never_address
 from numhlo.backend.runtime.native_functions import native_address, native_callable
+from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
 from numhlo.lowering.ir.interruptions import ProcessLock, start
 
@@ -132,7 +133,9 @@ def _limit_thread(thread: int, limit: int) -> int:
         before = 0 if row is None else int(overrides[row, 1])
         row = _row_of(0) if row is None else row
         if row is None:
-            raise UnsupportedError(f"more than {MOST_OVERRIDES} threads limit their number of threads at once")
+            raise UnsupportedError(
+                f"more than {MOST_OVERRIDES} threads limit their number of threads at once", where=capture_location()
+            )
         overrides[row, 1] = limit
         overrides[row, 0] = thread if limit else 0
         used = np.flatnonzero(overrides[:, 0])
@@ -168,7 +171,11 @@ def threads(count: int) -> Iterator[None]:
     """
     asked: object = count
     if not isinstance(asked, int | np.integer) or not 1 <= asked <= MOST_THREADS:
-        raise ArgumentError(f"threads({count!r})", why=f"the number of threads lies between 1 and {MOST_THREADS}")
+        raise ArgumentError(
+            f"threads({count!r})",
+            where=capture_location(),
+            why=f"the number of threads lies between 1 and {MOST_THREADS}",
+        )
     thread = threading.get_ident()
     before = _limit_thread(thread, count)
     if _used:

@@ -9,6 +9,7 @@ from typing import Any
 from numhlo.compilation.disabling import disable_jit, is_disabled
 from numhlo.compilation.leaks import checking_leaks, watches_leaks
 from numhlo.compilation.looking import debug_infs, debug_nans, log_compiles
+from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.switches import value_of
 
@@ -98,10 +99,13 @@ class Configuration:
             self._told[name] = value
         elif name not in FIXED:
             known = ", ".join([*FIXED, *SWITCHES, *WITHOUT_EFFECT])
-            raise ArgumentError(f"jax.config.update({name!r}, {value!r})", fix=f"numhlo knows {known}")
+            raise ArgumentError(
+                f"jax.config.update({name!r}, {value!r})", where=capture_location(), fix=f"numhlo knows {known}"
+            )
         elif value != FIXED[name]:
             raise ArgumentError(
                 f"jax.config.update({name!r}, {value!r})",
+                where=capture_location(),
                 why=f"here it is always {FIXED[name]!r}",
                 fix=INSTEAD.get(name, "leave it out"),
             )

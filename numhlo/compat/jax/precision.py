@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from numhlo.compat.jax.configuration import config
+from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.devices import require_cpu
 
@@ -68,6 +69,7 @@ def numpy_dtype_promotion(new_val: str = "standard") -> Iterator[None]:
     if new_val != "standard":
         raise ArgumentError(
             f"jax.numpy_dtype_promotion({new_val!r})",
+            where=capture_location(),
             why="dtypes are promoted by NumPy's rules",
             fix="use numhlo.lax, whose functions promote nothing",
         )

@@ -54,7 +54,7 @@ class NumhloError(Exception):
 
     def __str__(self) -> str:
         lines = [self.what]
-        if self.where is not None:
+        if self.where is not None and self.where.line:
             lines.append(f"  at {self.where.point()}")
         reasons = [text for text in (self.why, self.fix) if text]
         if reasons:
@@ -258,6 +258,23 @@ class LeakedTracerError(NumhloError, RuntimeError):
     ... except numhlo.errors.LeakedTracerError as error:
     ...     print(error.what)
     a traced array float64[] was used after its trace had ended
+    """
+
+
+class EndlessRecursionError(NumhloError, RecursionError):
+    """What is traced calls itself without end, or deeper than Python's stack is.
+
+    Examples
+    --------
+    >>> import numhlo
+    >>> @numhlo.jit
+    ... def factorial(n):
+    ...     return numhlo.numpy.where(n > 1, n * factorial(n - 1), 1)
+    >>> try:
+    ...     factorial(5)
+    ... except numhlo.errors.EndlessRecursionError as error:
+    ...     print(error.what)
+    factorial calls itself without end
     """
 
 

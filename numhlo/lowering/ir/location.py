@@ -179,7 +179,7 @@ def capture_location() -> Location:
             if location is not UNKNOWN:
                 return location
         if frame.f_back is None:
-            break
+            return UNKNOWN
         frame = frame.f_back
     return Location(frame.f_code, frame.f_lasti, scope=_scope.get())
 

@@ -22,6 +22,7 @@ from contextlib import AbstractContextManager
 from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any
 
+from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.autograph import staging
 from numhlo.tracer.autograph.early_returns import without_early_returns
@@ -107,7 +108,9 @@ def rewritten(fun: Callable[..., Any]) -> Callable[..., Any]:
     if inspect.ismethod(fun):
         return MethodType(rewritten(fun.__func__), fun.__self__)
     if not isinstance(fun, FunctionType) or fun.__code__.co_name == "<lambda>":
-        raise ArgumentError(f"autograph: {fun!r} is no function made by def", fix="write it with def")
+        raise ArgumentError(
+            f"autograph: {fun!r} is no function made by def", where=capture_location(), fix="write it with def"
+        )
     definition, first = _definition(fun)
     definition.decorator_list = []
     name = definition.name = f"{definition.name}{RUNTIME}"  # so that its own name means in it what it did
@@ -147,6 +150,7 @@ def _definition(fun: FunctionType) -> tuple[ast.FunctionDef, int]:
     if definition is None:
         raise ArgumentError(
             f"autograph: the source of {fun.__qualname__} can't be read",
+            where=capture_location(),
             why=why,
             fix="put the function into a file or a notebook cell",
         )

@@ -135,7 +135,9 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
     [0, 1, 4, 9]
     """
     if batch_size is not None and batch_size < 1:
-        raise ArgumentError(f"map: batch_size is {batch_size}", fix="use a positive number, or None")
+        raise ArgumentError(
+            f"map: batch_size is {batch_size}", where=capture_location(), fix="use a positive number, or None"
+        )
     require_callable(f, "map: f")
     leaves, tree = tree_flatten(xs)
     lanes = slice_count("map", xs, None)

@@ -7,6 +7,7 @@ import functools
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, TypeVar
 
+from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.trees.pytree_keys import GetAttrKey
 from numhlo.tracer.trees.pytrees import CONTAINERS, Container
@@ -48,7 +49,9 @@ def register_pytree_node(
     2
     """
     if nodetype in CONTAINERS:
-        raise ArgumentError(f"register_pytree_node: {nodetype.__qualname__} is registered already")
+        raise ArgumentError(
+            f"register_pytree_node: {nodetype.__qualname__} is registered already", where=capture_location()
+        )
     keys = None
     if flatten_with_keys_func is not None:
         with_keys = flatten_with_keys_func
@@ -290,11 +293,14 @@ def _dataclass_fields(
     nodetype: type, data: Sequence[str] | None, meta: Sequence[str] | None, drop: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if (data is None) != (meta is None):
-        raise ArgumentError("register_dataclass: give both data_fields and meta_fields, or neither")
+        raise ArgumentError(
+            "register_dataclass: give both data_fields and meta_fields, or neither", where=capture_location()
+        )
     if not dataclasses.is_dataclass(nodetype):
         if data is None or meta is None:
             raise ArgumentError(
                 f"register_dataclass: {nodetype.__qualname__} is no dataclass",
+                where=capture_location(),
                 fix="name its data_fields and meta_fields",
             )
         return tuple(data), tuple(meta)
@@ -306,6 +312,7 @@ def _dataclass_fields(
     if named != expected:
         raise ArgumentError(
             f"register_dataclass: {nodetype.__qualname__} has the fields {sorted(expected)}, got {sorted(named)}",
+            where=capture_location(),
             fix="name each field once, in data_fields, meta_fields or drop_fields",
         )
     return tuple(data), tuple(meta)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
+from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.trees.pytree_paths import child_keys
 from numhlo.tracer.trees.pytrees import (
@@ -64,6 +65,7 @@ def _container_of(tree: Any, name: str) -> Container:
     if found is None:
         raise ArgumentError(
             f"{name}: an instance of {type(tree).__qualname__} is a leaf",
+            where=capture_location(),
             fix="register its class with register_pytree_node if it holds subtrees",
         )
     return found
@@ -242,7 +244,9 @@ def tree_reduce_associative(
     values = tree_leaves(tree, is_leaf)
     if not values:
         if identity is _NO_IDENTITY:
-            raise ArgumentError("tree_reduce_associative of a tree without leaves", fix="pass identity=")
+            raise ArgumentError(
+                "tree_reduce_associative of a tree without leaves", where=capture_location(), fix="pass identity="
+            )
         return identity
     while len(values) > 1:
         pairs = [operation(x, y) for x, y in zip(values[::2], values[1::2], strict=False)]

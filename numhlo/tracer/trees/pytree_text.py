@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.trees.pytrees import LEAF, NONE, PyTreeDef, find_container
 from numhlo.tracer.trees.written_order import WrittenKeys
@@ -57,11 +58,15 @@ def from_json(found: Any) -> PyTreeDef:
     if found is None:
         return NONE
     if not (isinstance(found, list) and len(found) == 3 and isinstance(found[0], str) and isinstance(found[2], list)):
-        raise ArgumentError(f"{found!r} is no structure", why='it is "*", null, or a class, metadata and children')
+        raise ArgumentError(
+            f"{found!r} is no structure",
+            where=capture_location(),
+            why='it is "*", null, or a class, metadata and children',
+        )
     node_type, metadata = _find_class(found[0]), _tuples(found[1])
     children = tuple([from_json(child) for child in found[2]])
     if issubclass(node_type, dict) and (not isinstance(metadata, tuple) or len(metadata) != len(children)):
-        raise ArgumentError(f"a dict of {len(children)} items has the keys {metadata!r}")
+        raise ArgumentError(f"a dict of {len(children)} items has the keys {metadata!r}", where=capture_location())
     return PyTreeDef(node_type, metadata, children)
 
 
@@ -70,6 +75,7 @@ def _class_name(node_type: type) -> str:
     if _look_up(name) is not node_type:
         raise ArgumentError(
             f"class {node_type.__qualname__} can't be written into a file",
+            where=capture_location(),
             why=f"{name} is where it would be looked for, and is not it",
             fix="define it at the top level of a module",
         )
@@ -90,11 +96,14 @@ def _find_class(name: str) -> type:
         module = name.partition(":")[0]
         raise ArgumentError(
             f"the file has a {name}, which is not there",
+            where=capture_location(),
             why="reading a file imports nothing",
             fix=f"import {module} before, where the class is defined and registered",
         )
     if find_container(found) is None:
-        raise ArgumentError(f"the file has a {name} with children, but that class is no container here")
+        raise ArgumentError(
+            f"the file has a {name} with children, but that class is no container here", where=capture_location()
+        )
     return found
 
 
@@ -104,6 +113,7 @@ def _plain(metadata: Any, node_type: type) -> Any:
     if type(metadata) not in PLAIN:
         raise ArgumentError(
             f"metadata {metadata!r} of {node_type.__qualname__} can't be written into a file",
+            where=capture_location(),
             why="strings, numbers, truth values, None and tuples of them can",
         )
     return metadata

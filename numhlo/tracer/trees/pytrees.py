@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.trees.pytree_keys import DictKey
 from numhlo.tracer.trees.written_order import WrittenKeys, as_written, sort_keys, walked_keys
@@ -247,7 +248,9 @@ def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
     """
     given = list(leaves)
     if len(given) != treedef.num_leaves:
-        raise ArgumentError(f"tree_unflatten: {treedef} takes {treedef.num_leaves} leaves, got {len(given)}")
+        raise ArgumentError(
+            f"tree_unflatten: {treedef} takes {treedef.num_leaves} leaves, got {len(given)}", where=capture_location()
+        )
     return _unflatten(treedef, iter(given))
 
 
@@ -274,6 +277,7 @@ def _flatten_up_to(treedef: PyTreeDef, tree: Any, found: list[Any]) -> None:
     if not same:
         raise ArgumentError(
             f"pytree structures differ: {treedef} against {tree_structure(tree)}",
+            where=capture_location(),
             why="the second tree must begin with the first one's structure",
         )
     for child_def, child in zip(treedef.children, children, strict=True):
