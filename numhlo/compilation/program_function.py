@@ -25,8 +25,15 @@ from numhlo.lowering.ops.communication import Communication, refusal
 from numhlo.lowering.ops.extents import same_shape
 from numhlo.lowering.passes.flatten_values import flatten, flatten_values, leaf_types, rebuild
 from numhlo.lowering.passes.legalize_quantized import legalize_quantized
+from numhlo.lowering.passes.legalizer import rule_of
 from numhlo.lowering.passes.pipeline import legalize
-from numhlo.lowering.passes.refine_shapes import ValueDependentShapeError, can_be_known, is_static, refine_shapes
+from numhlo.lowering.passes.refine_shapes import (
+    ValueDependentShapeError,
+    can_be_known,
+    is_static,
+    op_is_refined,
+    refine_shapes,
+)
 from numhlo.lowering.text.unregistered import DECLARATION, Unregistered
 from numhlo.tracer.arguments import LeafType, leaf_type
 from numhlo.tracer.array import Array
@@ -40,6 +47,12 @@ Key = tuple[Any, ...]
 
 MOST_SHAPES = 512
 """Sets of shapes for which one function keeps a program."""
+
+FIXES = {
+    "tf": "TensorFlow has no StableHLO of it for unknown extents, or was not asked for it: export for given shapes, by "
+    'tf.function(f, jit_compile=True).experimental_get_compiler_ir(*args)(stage="stablehlo")'
+}
+"""What to do about ops without a definition, by their dialect."""
 
 MOST_DIMENSIONS = 64
 LARGEST_ARRAY = 2**63 - 1
@@ -121,6 +134,7 @@ class ProgramFunction:
         self._verify()
         function = flatten_values(legalize_quantized(self.source))
         if not is_static(function):
+            _require_known(function)
             function = self._refine(function, shapes, arrays)
         function = legalize(function)
         _require_supported(function)
@@ -298,5 +312,14 @@ def _require_op(op: Op, function: Function) -> None:
             f"{definition.dialect}.{definition.name} can't be run",
             where=op.location,
             why="numhlo has no definition of it",
-            fix="export the program with it decomposed into StableHLO ops",
+            fix=FIXES.get(definition.dialect, "export the program with it decomposed into StableHLO ops"),
         )
+
+
+def _require_known(function: Function) -> None:
+    """Raise unless what has no definition becomes something else when shapes are refined, or after."""
+    for reached in Module([function]).reachable():
+        for op in reached.body.walk():
+            is_replaced = op.definition.dialect == "chlo" or op_is_refined(op) or rule_of(op) is not None
+            if isinstance(op.definition, Unregistered) and not is_replaced:
+                _require_op(op, reached)

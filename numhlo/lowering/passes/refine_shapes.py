@@ -220,7 +220,12 @@ def is_static(function: Function) -> bool:
         not isinstance(v.type, TensorType) or v.type.is_static
         for reached in Module([function]).reachable()
         for v in [*reached.body.arguments, *[r for op in reached.body.walk() for r in op.results]]
-    ) and not any(full_name(op) in RULES for f in Module([function]).reachable() for op in f.body.walk())
+    ) and not any(op_is_refined(op) for f in Module([function]).reachable() for op in f.body.walk())
+
+
+def op_is_refined(op: Op) -> bool:
+    """Return whether an op becomes another one when shapes are refined."""
+    return full_name(op) in RULES
 
 
 def can_be_known(array: np.ndarray) -> bool:

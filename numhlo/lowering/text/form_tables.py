@@ -1,14 +1,14 @@
-"""The two tables of pretty forms, keyed by op: how to print one and how to parse one.
+"""The tables of pretty forms, keyed by op: how to print one, how to parse one; and of ops that are others' spellings.
 
 An op that is in neither table has the generic form only, which is derived from its `Primitive` record.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from numhlo.lowering.ir import Op
+from numhlo.lowering.ir import Op, Value
 from numhlo.lowering.ops.primitive import Primitive
 from numhlo.lowering.ops.rule_table import RuleTable
 
@@ -24,3 +24,9 @@ ParseRule = Callable[["Parser", Primitive], Op]
 
 PRINT: RuleTable[PrintRule] = RuleTable("print", "numhlo/lowering/text")
 PARSE: RuleTable[ParseRule] = RuleTable("parse", "numhlo/lowering/text")
+
+TranslateRule = Callable[["Parser"], Sequence[Value]]
+"""Reads an op from its name to its end, location excluded, appends ops of StableHLO, and returns its results."""
+
+TRANSLATIONS: dict[str, TranslateRule] = {}
+"""Ops of other dialects by the token that they begin with; no such op is in a program that was read."""

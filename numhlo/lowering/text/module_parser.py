@@ -13,6 +13,7 @@ from numhlo.lowering.text.attribute_printer import print_dictionary, print_name
 from numhlo.lowering.text.foreign import ForeignLine, Signature
 from numhlo.lowering.text.parser import RETURNS, Parser
 from numhlo.lowering.text.printer import PREAMBLE
+from numhlo.lowering.text.shape_meanings import stands_for
 from numhlo.lowering.text.unregistered import fill_declaration
 
 _VISIBILITIES = ("public", "private", "nested")
@@ -291,7 +292,12 @@ class ModuleParser(Parser):
         self.forget(scope)
 
     def _check_results(self, function: Function, results: Sequence[Type]) -> None:
-        if function.result_types != list(results):
+        returns = function.body.returns
+        fits = len(returns) == len(results) and all(
+            value.type == type or (value in self.standing and stands_for(value, type))
+            for value, type in zip(returns, results, strict=True)
+        )
+        if not fits:
             returned, declared = (", ".join(map(str, types)) for types in (function.result_types, results))
             raise self.complaint(
                 f"@{function.name} returns ({returned}), its signature says ({declared})", self.index - 1

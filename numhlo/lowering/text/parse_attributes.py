@@ -77,7 +77,7 @@ class AttributeParser(RecordParser):
             dtype = ELEMENT_TYPES[str(type)]
         if dtype not in INTEGERS | FLOATS:
             raise self.complaint(f"a number can't be of type {self.tokens[self.index - 1]}", index)
-        value = self._parse_body(literal, TensorType((), dtype), index)[()]
+        value = self.parse_elements(literal, TensorType((), dtype), index)[()]
         return value.item() if dtype in {_INT64, _FLOAT64} else value
 
     def _parse_function_attribute(self) -> Any:
@@ -202,7 +202,7 @@ class AttributeParser(RecordParser):
             held, wanted = len(body) // 2 - 2, plain.size * plain.dtype.itemsize
             if held != wanted:  # a literal may hold one element for all
                 raise self.complaint(f"{held} bytes in the resource, where {plain} takes {wanted}", inner)
-        return self._parse_body(body, plain, inner)
+        return self.parse_elements(body, plain, inner)
 
     def _skip_literal(self) -> str:
         """Return the text up to the closing ``>``, and go there."""
@@ -217,7 +217,8 @@ class AttributeParser(RecordParser):
         self.resume_at(end)
         return self.text[start:end]
 
-    def _parse_body(self, body: str, type: TensorType, index: int) -> np.ndarray:
+    def parse_elements(self, body: str, type: TensorType, index: int) -> np.ndarray:
+        """Return what a literal between the brackets of ``dense<...>`` spells; ``index`` is its token."""
         found = self._constants.get((body, type)) if len(body) <= _SHORT_LITERAL else None
         if found is not None:
             return found

@@ -15,8 +15,10 @@ from numhlo.lowering.ir import UNKNOWN, Function, Location, Op, Region, Type, Va
 from numhlo.lowering.ir.errors import ParseError
 from numhlo.lowering.ops.chlo_types import ELEMENTWISE
 from numhlo.lowering.ops.primitive import MISSING, PRIMITIVES, Primitive
-from numhlo.lowering.text.form_tables import PARSE, ParseRule
+from numhlo.lowering.text.form_tables import PARSE, TRANSLATIONS, ParseRule
 from numhlo.lowering.text.parse_locations import LocationParser
+from numhlo.lowering.text.shape_meanings import stands_for
+from numhlo.lowering.text.stand_ins import ATTRIBUTES
 from numhlo.lowering.text.unregistered import unregistered
 
 FUNCTION_RETURNS = frozenset({"return", "func.return", '"func.return"', '"return"'})
@@ -28,6 +30,7 @@ _ELSEWHERE = {
     "call": "func.call",
     "mhlo.topk": "chlo.top_k",
     **{f"mhlo.{name}": f"chlo.{name}" for name in ELEMENTWISE},
+    **{f"mhlo.{name}": f"stablehlo.{name}" for name in ATTRIBUTES},
 }
 """Full names of what is written without its dialect, or was of another one before StableHLO."""
 
@@ -46,7 +49,15 @@ def arity(names: tuple[str, ...]) -> tuple[int, bool]:
 
 
 class Parser(LocationParser):
-    """Reads ops at the cursor; values are found by name in the scopes around it."""
+    """Reads ops at the cursor; values are found by name in the scopes around it.
+
+    Attributes
+    ----------
+    ops : list of Op
+        Those read so far of the innermost region.
+    standing : set of Value
+        Values that stand for others, whose types the text spells in another way: see `shape_meanings`.
+    """
 
     def __init__(self, text: str, name: str) -> None:
         super().__init__(text, name)
@@ -55,6 +66,8 @@ class Parser(LocationParser):
         self._defined: list[str] = []
         self._rules: dict[str, tuple[Primitive, ParseRule | None]] = {}
         self._op_name = 0
+        self.ops: list[Op] = []
+        self.standing: set[Value] = set()
         self._argument_locations: dict[str, Location] = {}
 
     # -- values
@@ -125,7 +138,9 @@ class Parser(LocationParser):
         if len(operands) != len(types):
             raise self.complaint(f"{len(types)} types for {len(operands)} operands", index)
         for number, (value, type) in enumerate(zip(operands, types, strict=True)):
-            if value.type is not type and value.type != type:
+            if value.type is type or value.type == type:
+                continue
+            if value not in self.standing or not stands_for(value, type):
                 raise self.complaint(f"operand {number} is of type {value.type}, not {type}", index)
         return list(types)
 
@@ -167,16 +182,29 @@ class Parser(LocationParser):
 
     # -- ops
 
-    def parse_op(self) -> Op:
-        """Read an op and name its results."""
+    def parse_op(self) -> None:
+        """Read an op, append it, and name its results."""
         first = self.index
         names = self._parse_result_names() if self.tokens[first][:1] == "%" else []
         name, around, self._op_name = self.index, self._op_name, self.index
-        op = self._parse_body_of_op(self.tokens[name])
+        if self.tokens[name] in TRANSLATIONS:
+            results = self._translate(self.tokens[name])
+        else:
+            op = self._parse_body_of_op(self.tokens[name])
+            op.location = self.parse_location_of(self.location(name))
+            results = op.results
+            self.ops.append(op)
         self._op_name = around
-        op.location = self.parse_location_of(self.location(name))
-        self._name_results(names, op.results, first)
-        return op
+        self._name_results(names, results, first)
+
+    def _translate(self, token: str) -> Sequence[Value]:
+        count, place = len(self.ops), self.location()
+        results = TRANSLATIONS[token](self)
+        place = self.parse_location_of(place)
+        for op in self.ops[count:]:
+            if op.location is UNKNOWN:
+                op.location = place
+        return results
 
     def _parse_body_of_op(self, token: str) -> Op:
         if token[:1] == '"':
@@ -331,16 +359,36 @@ class Parser(LocationParser):
             self.define(name, [region.add_argument(type)], self.index)
         if self._argument_locations:
             region.argument_locations = [self._argument_locations.pop(name, UNKNOWN) for name, _ in arguments]
-        ops = region.ops
+        around, self.ops = self.ops, region.ops
+        region.returns.extend(self._parse_ops(terminators))
+        self.ops = around
+        if self.at("loc"):
+            region.return_location = self.parse_location()
+
+    def _parse_ops(self, terminators: frozenset[str]) -> list[Value]:
+        """Read ops up to the one that ends them, and return what that returns."""
         while (token := self.tokens[self.index]) not in terminators:
             if token in {"}", ""} or token[0] == "^":
                 raise self.error("an op or a return" if token[:1] != "^" else "one block in a region")
             if token in FUNCTION_RETURNS:
                 raise self.error("another return: regions end with stablehlo.return, functions with return")
-            ops.append(self.parse_op())
-        region.returns.extend(self._parse_return())
+            self.parse_op()
+        return self._parse_return()
+
+    def parse_inlined(self, terminator: str) -> list[Value]:
+        """Read ``{ ops, terminator }`` as ops of the region around, and return what the terminator does."""
+        self.enter()
+        scope = len(self._defined)
+        self.expect("{")
+        if self.token[:1] == "^":
+            self.parse_label()
+        values = self._parse_ops(frozenset({terminator, f'"{terminator}"'}))
         if self.at("loc"):
-            region.return_location = self.parse_location()
+            self.parse_location()
+        self.expect("}")
+        self.forget(scope)
+        self.depth -= 1
+        return values
 
     def _parse_return(self) -> list[Value]:
         if self.advance()[0] == '"':
