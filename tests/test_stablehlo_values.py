@@ -191,6 +191,15 @@ def test_shapes_that_are_constants_in_a_static_program():
     np.testing.assert_array_equal(numhlo.jit(stablehlo.parse(text).callable())(X)[0], reshaped)
 
 
+def test_arguments_beyond_their_bounds():
+    type = "tensor<?x4xf32, #stablehlo.bounds<3, ?>>"
+    module = stablehlo.parse(f"func.func @main(%x: {type}) -> {type} {{ return %x : {type} }}")
+    assert module.interpret("main", X)[0].shape == (3, 4)
+    with pytest.raises(ShapeError) as caught:
+        module.run("main", np.tile(X, (2, 1)))
+    assert f"main takes {type} as argument 0, not float32[6,4]" in str(caught.value)
+
+
 @pytest.mark.specifies("dynamic_conv")
 def test_padding_of_a_convolution_is_data(rng):
     text = """func.func @main(%x: tensor<1x6x3xi8>, %k: tensor<3x3x2xi8>, %p: tensor<1x2xi32>) -> tensor<1x?x2xi32> {

@@ -22,7 +22,6 @@ from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError, Uns
 from numhlo.lowering.ir.interruptions import ProcessLock
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.communication import Communication, refusal
-from numhlo.lowering.ops.extents import same_shape
 from numhlo.lowering.passes.flatten_values import flatten, flatten_values, leaf_types, rebuild
 from numhlo.lowering.passes.legalize_quantized import legalize_quantized
 from numhlo.lowering.passes.legalizer import rule_of
@@ -34,6 +33,7 @@ from numhlo.lowering.passes.refine_shapes import (
     op_is_refined,
     refine_shapes,
 )
+from numhlo.lowering.text.foreign import EncodedTensorType, can_be
 from numhlo.lowering.text.unregistered import DECLARATION, Unregistered
 from numhlo.tracer.arguments import LeafType, leaf_type
 from numhlo.tracer.array import Array
@@ -233,7 +233,7 @@ class ProgramFunction:
                 f"{self.source.name} takes a {type} as argument {number}, which no array is", where=capture_location()
             )
         found = leaf_type(leaf, str(number))
-        fits = same_shape(found.tensor.shape, type.shape)
+        fits = can_be(type, found.tensor.shape)
         if fits:
             if found.tensor.dtype == type.dtype:
                 return leaf
@@ -241,7 +241,7 @@ class ProgramFunction:
                 return self._scalar(leaf, type, number)
         error = DTypeError if fits else ShapeError
         raise error(
-            f"{self.source.name} takes {type.short()} as argument {number}, not {found}",
+            f"{self.source.name} takes {_wanted(type)} as argument {number}, not {found}",
             where=capture_location(),
             why="a StableHLO program says what it takes, and nothing is converted silently",
             fix="" if error is ShapeError else f"pass np.asarray(x, {type.dtype.name!r})",
@@ -255,6 +255,11 @@ class ProgramFunction:
                 f"{self.source.name} takes {type.short()} as argument {number}, which can't hold {leaf}",
                 where=capture_location(),
             ) from None
+
+
+def _wanted(type: TensorType) -> str:
+    """Return a type as messages have it, with the bounds of its extents where it has some."""
+    return str(type) if isinstance(type, EncodedTensorType) else type.short()
 
 
 def _kind(dtype: np.dtype) -> str:

@@ -22,6 +22,7 @@ from numhlo.lowering.ops.primitive import Signature
 from numhlo.lowering.passes.legalize_chlo import broadcast_shape
 from numhlo.lowering.passes.legalizer import Builder, full_name
 from numhlo.lowering.passes.refine_calls import RULES
+from numhlo.lowering.text.foreign import can_be
 
 MOST_KNOWN = 64
 """Elements of an integer tensor up to which its value is followed."""
@@ -101,7 +102,8 @@ class Refiner:
             )
         else:
             results = self._copy_op(scope, op, operands)
-        for value in results:
+        for value, declared in zip(results, op.results, strict=True):
+            _require_declared(op, value.type, declared.type)
             _learn(scope, value)
         return results
 
@@ -111,6 +113,8 @@ class Refiner:
         for name, value in op.attributes.items():
             if isinstance(value, Function):
                 known = {k: scope.known[v] for k, v in enumerate(operands) if v in scope.known}
+                for operand, taken in zip(operands, value.argument_types, strict=False):
+                    _require_declared(op, operand.type, taken, f"@{value.name} takes ")
                 callee = attributes[name] = self.function(value, [v.type for v in operands], known)
                 results = callee.result_types
         if results is None and op.definition.explicit_result:
@@ -168,6 +172,18 @@ def _learn(scope: _Scope, value: Value) -> None:
     if all(v in scope.known for v in op.operands) and not op_has_effects(op):
         for result, array in zip(op.results, evaluate_op(op, scope.known), strict=True):
             scope.known[result] = np.asarray(array)
+
+
+def _require_declared(op: Op, found: Type, declared: Type, who: str = "") -> None:
+    """Raise unless a shape that has come out is one that the program's text says there."""
+    if not isinstance(found, TensorType) or not isinstance(declared, TensorType):
+        return
+    if min(found.shape, default=0) < 0:
+        text = f"{op.definition.name}: the extents of its result would be {list(found.shape)}"
+        raise ShapeError(text, where=op.location, why="an extent can't be negative")
+    if not can_be(declared, found.shape):
+        text = f"{who or 'the program says that its result is '}{declared}"
+        raise ShapeError(f"{op.definition.name}: {found.short()} where {text}", where=op.location)
 
 
 def _result_type(op: Op, declared: Type, operands: Sequence[Value]) -> Type:

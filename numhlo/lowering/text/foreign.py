@@ -6,11 +6,12 @@ dtype. They are parsed into these records, survive every pass, and are printed b
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
 from numhlo.lowering.ir import UNKNOWN, IndexTensorType, Location, TensorType, TupleType, Type
+from numhlo.lowering.ops.extents import same_shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,10 @@ def unknown_part(type: Type) -> str:
     return "" if text.startswith("!stablehlo.future<") else text
 
 
+BOUNDS = "#stablehlo.bounds<"
+"""How the encoding begins that says how large unknown extents can be."""
+
+
 @dataclass(frozen=True, slots=True)
 class EncodedTensorType(TensorType):
     """A tensor type with an encoding, kept as text: ``tensor<?x3xf32, #stablehlo.bounds<8, ?>>``."""
@@ -98,6 +103,26 @@ class EncodedTensorType(TensorType):
 
     def __str__(self) -> str:
         return f"{TensorType.__str__(self)[:-1]}, {self.encoding}>"
+
+    def holds(self, shape: Sequence[int]) -> bool:
+        """Return whether a shape is within the bounds, where the encoding is that."""
+        if not self.encoding.startswith(BOUNDS):
+            return True
+        limits = self.encoding.removeprefix(BOUNDS).removesuffix(">").split(", ")
+        return all(not limit.isdigit() or n <= int(limit) for n, limit in zip(shape, limits, strict=True))
+
+
+def can_be(type: TensorType, shape: Sequence[int]) -> bool:
+    """Return whether values of a type can have a shape: its extents where they are known, else within its bounds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> type = EncodedTensorType((-1, 3), np.dtype("float32"), "#stablehlo.bounds<4, ?>")
+    >>> can_be(type, (4, 3)), can_be(type, (5, 3)), can_be(type, (4, 2))
+    (True, False, False)
+    """
+    return same_shape(type.shape, shape) and (not isinstance(type, EncodedTensorType) or type.holds(shape))
 
 
 @dataclass(frozen=True, slots=True)

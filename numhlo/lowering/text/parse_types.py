@@ -10,7 +10,7 @@ import numpy as np
 from numhlo.lowering.ir import DYNAMIC, IndexTensorType, TensorType, TokenType, TupleType, Type
 from numhlo.lowering.ir.quantized import QuantizedTensorType
 from numhlo.lowering.ir.types import ELEMENT_TYPES, FLOATS, INTEGERS
-from numhlo.lowering.text.foreign import EncodedTensorType, Signature, foreign_type
+from numhlo.lowering.text.foreign import BOUNDS, EncodedTensorType, Signature, foreign_type
 from numhlo.lowering.text.lexer import LARGEST_INTEGER, Cursor
 
 _SHAPE = re.compile(r"((?:(?:\d{1,19}|\?)x)*+)(.+)", re.ASCII | re.DOTALL)
@@ -99,7 +99,7 @@ def _encoded(shape: tuple[int, ...], dtype: np.dtype, encoding: str) -> Type | N
     known = [bound not in {"?", "-1"} for bound in bounds]
     if len(bounds) != len(shape) or any(k and n != DYNAMIC for k, n in zip(known, shape, strict=True)):
         return None
-    return EncodedTensorType(shape, dtype, f"#stablehlo.bounds<{', '.join(bounds)}>")
+    return EncodedTensorType(shape, dtype, f"{BOUNDS}{', '.join(bounds)}>")
 
 
 def _quantized(shape: tuple[int, ...], element: str, kept: Type) -> Type | None:

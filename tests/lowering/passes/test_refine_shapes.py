@@ -130,6 +130,47 @@ def test_extents_that_do_not_fit_together():
         run(text, X[:, 0], X[0])
 
 
+TYPE = "tensor<?x3xf32>"
+RECEIVER = "func.func private @g(%x: tensor<2x3xf32>) -> tensor<?x3xf32> {"
+BROKEN_PROMISES = {
+    "an extent": (
+        "5xf32",
+        "%r = stablehlo.dynamic_reshape %x, %m : (tensor<?x3xf32>, tensor<1xi32>) -> tensor<5xf32>",
+        r"dynamic_reshape: float32\[12\] where the program says that its result is tensor<5xf32>",
+    ),
+    "a bound": (
+        "?x3xf32, #stablehlo.bounds<3, ?>",
+        f"%r = stablehlo.add %x, %x : ({TYPE}, {TYPE}) -> tensor<?x3xf32, #stablehlo.bounds<3, ?>>",
+        r"add: float32\[4,3\] where .* is tensor<\?x3xf32, #stablehlo.bounds<3, \?>>",
+    ),
+    "what a function takes": (
+        "?x3xf32",
+        f"%r = call @g(%x) : ({TYPE}) -> {TYPE} return %r : {TYPE} }} {RECEIVER} %r = stablehlo.add %x, %x : "
+        f"(tensor<2x3xf32>, tensor<2x3xf32>) -> {TYPE}",
+        r"call: float32\[4,3\] where @g takes tensor<2x3xf32>",
+    ),
+    "a negative extent": (
+        "?x?xf32",
+        "%k = stablehlo.constant dense<-2> : tensor<2xi32> "
+        "%r = stablehlo.dynamic_broadcast_in_dim %f, %k, dims = [] : (tensor<f32>, tensor<2xi32>) -> tensor<?x?xf32>",
+        r"dynamic_broadcast_in_dim: the extents of its result would be \[-2, -2\]",
+    ),
+    "an extent of -1": (
+        "?xf32",
+        "%k = stablehlo.constant dense<-1> : tensor<1xi32> "
+        "%r = stablehlo.dynamic_reshape %x, %k : (tensor<?x3xf32>, tensor<1xi32>) -> tensor<?xf32>",
+        r"dynamic_reshape: the extents of its result would be \[-1\]",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_PROMISES)
+def test_shapes_that_are_not_what_the_program_says(name):
+    result, body, message = BROKEN_PROMISES[name]
+    with pytest.raises(ShapeError, match=rf"^{message}\n  at <string>:\d+:\d+"):
+        run(HEAD.format(result=result, body=body), X)
+
+
 def test_results_of_top_k():
     text = """func.func @main(%x: tensor<?x3xf32>) -> (tensor<?x2xf32>, tensor<?x2xi32>) {
       %0:2 = chlo.top_k(%x, k = 2) : tensor<?x3xf32> -> (tensor<?x2xf32>, tensor<?x2xi32>)
