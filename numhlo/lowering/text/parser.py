@@ -11,6 +11,8 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from numhlo.lowering.ir import UNKNOWN, Function, Location, Op, Region, Type, Value
 from numhlo.lowering.ir.errors import ParseError
 from numhlo.lowering.ops.chlo_types import ELEMENTWISE
@@ -18,7 +20,6 @@ from numhlo.lowering.ops.primitive import MISSING, PRIMITIVES, Primitive
 from numhlo.lowering.text.form_tables import PARSE, TRANSLATIONS, ParseRule
 from numhlo.lowering.text.parse_locations import LocationParser
 from numhlo.lowering.text.shape_meanings import stands_for
-from numhlo.lowering.text.stand_ins import ATTRIBUTES
 from numhlo.lowering.text.unregistered import unregistered
 
 FUNCTION_RETURNS = frozenset({"return", "func.return", '"func.return"', '"return"'})
@@ -30,7 +31,7 @@ _ELSEWHERE = {
     "call": "func.call",
     "mhlo.topk": "chlo.top_k",
     **{f"mhlo.{name}": f"chlo.{name}" for name in ELEMENTWISE},
-    **{f"mhlo.{name}": f"stablehlo.{name}" for name in ATTRIBUTES},
+    **{f"mhlo.{name}": f"stablehlo.{name}" for name in ("uniform_quantize", "uniform_dequantize")},
 }
 """Full names of what is written without its dialect, or was of another one before StableHLO."""
 
@@ -305,6 +306,10 @@ class Parser(LocationParser):
         if name not in self.functions:
             raise self.complaint(f"function @{name} is not defined in this text", index)
         return self.functions[name]
+
+    def find_global(self, name: str, index: int) -> np.ndarray:
+        """Return the value of a variable that the text defines; ``index`` is where it is loaded."""
+        raise self.complaint(f"variable @{name} is not defined in this text", index)
 
     # -- regions
 
