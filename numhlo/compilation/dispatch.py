@@ -47,6 +47,7 @@ class Route:
     """
 
     __slots__ = (
+        "_arrays",
         "_captures",
         "_direct",
         "_expected",
@@ -100,7 +101,9 @@ class Route:
         self._is_owner = bool(entry.written or entry.donated)
         self._scalar_classes = [scalar_class(t) for t in entry.types]
         owns_scalars = any(self._scalar_classes[k] is not None for k in (*entry.written, *entry.donated))
-        plain = not (self._keywords or self._statics or owns_scalars)  # scalars are read where they lie
+        self._arrays = {k for k, strides in entry.layout if strides is None}  # even where they have no dimensions
+        tells_scalars = any(self._scalar_classes[k] is not None for k in self._arrays)
+        plain = not (self._keywords or self._statics or owns_scalars or tells_scalars)  # scalars are read in place
         self._nodes = nodes_of(args) if plain else None
         self._shapes = shapes_of(args, entry.types)
 
@@ -249,6 +252,8 @@ class Route:
                 return False
         for number in self._scalars:
             if isinstance(leaves[number], np.generic):
+                if number in self._arrays:
+                    return False
                 leaves[number] = np.asarray(leaves[number])
         return True
 

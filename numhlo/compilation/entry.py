@@ -18,7 +18,7 @@ from numhlo.tracer.arguments import LeafType, as_ndarray
 from numhlo.tracer.array import Array
 from numhlo.tracer.function_tracing import TracedFunction
 from numhlo.tracer.plain_python.captured_state import Guards
-from numhlo.tracer.strides import Strides
+from numhlo.tracer.strides import SCALAR, Strides
 
 OVERLAP_EFFORT: Any = 10_000  # NumPy's stubs once asked for a Literal
 """Bound on the work of telling whether two strided arrays share memory; beyond it they are taken to."""
@@ -256,7 +256,9 @@ def _is_copied(leaf: Any, array: np.ndarray) -> bool:
 
 
 def strides_of(leaf: Any) -> Strides | None:
-    """Return how a leaf lies in memory: None where it is C-contiguous, as scalars are."""
+    """Return how a leaf lies in memory: None where it is C-contiguous; of NumPy's scalars what stands for that."""
+    if isinstance(leaf, np.generic):
+        return SCALAR
     return leaf.strides if isinstance(leaf, np.ndarray) and not leaf.flags.c_contiguous else None
 
 

@@ -48,7 +48,7 @@ from numhlo.tracer.plain_python.frozen_draws import refusing_draws, undisturbed
 from numhlo.tracer.plain_python.interludes import is_interlude
 from numhlo.tracer.plain_python.plain_numpy import run_traced
 from numhlo.tracer.plain_python.rebound_items import ContainerWatch
-from numhlo.tracer.strides import Strides
+from numhlo.tracer.strides import SCALAR, Strides
 from numhlo.tracer.trace import Trace, Tracer, Watch, current_trace, outside_traces
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_unflatten
 
@@ -416,4 +416,6 @@ def _traced_strides(leaf: Any) -> Strides | None:
     """Return how a leaf would lie in memory, as `strides_of`, if the trace around were run by NumPy."""
     if not isinstance(leaf, Tracer):
         return strides_of(leaf)
+    if leaf.is_scalar and not leaf.weak:
+        return SCALAR
     return None if views.is_contiguous(leaf) else views.strides_of(leaf)

@@ -142,6 +142,18 @@ def leaf_type(leaf: Any, path: str = "") -> LeafType:
     return LeafType(TensorType(leaf.shape, native_dtype(leaf.dtype, path)))
 
 
+def is_number(leaf: Any) -> bool:
+    """Return whether a leaf is a number of Python's or a scalar of NumPy's, to which nothing is written in place."""
+    return leaf.is_scalar if isinstance(leaf, Tracer) else type(leaf) in WEAK or isinstance(leaf, np.generic)
+
+
+def asks_scalar(x: Tracer) -> bool:
+    """Return whether a traced array is a scalar; what is traced depends on that: of an argument, a call tells it."""
+    if not (x.steps or x.weak or x.aval.shape):
+        x.cell.layout_read = True
+    return x.is_scalar
+
+
 def typeof(x: Any) -> ShapeDtypeStruct:
     """Return the shape and dtype of a value, and whether it is *weak*, as a Python number is.
 

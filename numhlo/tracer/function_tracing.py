@@ -25,7 +25,7 @@ from numhlo.tracer.except_clauses import raise_swallowed
 from numhlo.tracer.located_errors import naming_the_line
 from numhlo.tracer.namespace.core import Unsized
 from numhlo.tracer.plain_python.rebound_items import ContainerWatch, ReboundItems
-from numhlo.tracer.strides import Strides
+from numhlo.tracer.strides import SCALAR, Strides
 from numhlo.tracer.trace import Trace, Tracer
 from numhlo.tracer.trees.pytree_paths import structure_paths
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_unflatten
@@ -81,7 +81,7 @@ def trace_pytree_function(
         Takes the list of traced leaves, returns any pytree, or a `ContainerWatch` that has it.
     types : sequence of LeafType
     strides : sequence of tuple of int or None, optional
-        How each argument lies in memory; None, or left out, means C-contiguous.
+        How each argument lies in memory; None, or left out, means C-contiguous, `SCALAR` a scalar of NumPy's.
     names : sequence of str, optional
         What the arguments are called in messages.
     prepare : callable, optional
@@ -94,6 +94,7 @@ def trace_pytree_function(
         arguments = [weak_argument(trace, t) for t in types]
         for argument, layout in zip(arguments, strides, strict=False):
             argument.cell.strides = layout
+            argument.cell.is_array = layout != SCALAR
         for argument, called in zip(arguments, names, strict=False):
             argument.cell.name = f"argument {called} of {name}"
         cells = [a.cell for a in arguments]

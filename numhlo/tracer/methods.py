@@ -19,6 +19,7 @@ from numhlo.tracer import absent_attributes, foreign_values, python_values, ufun
 from numhlo.tracer.aliasing.memory_flags import MemoryFlags
 from numhlo.tracer.aliasing.special_views import Part, view_bits
 from numhlo.tracer.aliasing.views import Flat, strides_of, view_transpose
+from numhlo.tracer.arguments import asks_scalar
 from numhlo.tracer.except_clauses import refuse_waiting
 from numhlo.tracer.lost_slopes import loses_slope
 from numhlo.tracer.namespace import core, cumulative, elementwise, index_items, moments, reductions, rounding
@@ -125,7 +126,7 @@ def _binary(function: Callable[..., Any], reflected: bool) -> Callable[..., Any]
 
 
 def _repeats(x: Tracer) -> bool:
-    return x.is_scalar and (x.weak or x.dtype.kind in "iu")
+    return (x.weak or x.dtype.kind in "iu") and asks_scalar(x)
 
 
 def _comparison(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -162,7 +163,7 @@ def _in_place(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
     def operator(self: Tracer, other: Any) -> Any:
         result = out_of_place(self, other)
-        if result is NotImplemented or self.is_scalar or are_arrays_immutable():
+        if result is NotImplemented or are_arrays_immutable() or asks_scalar(self):
             return result  # the name is bound again
         return elementwise.store(name, result, self)
 

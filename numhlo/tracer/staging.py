@@ -18,7 +18,7 @@ import numhlo.tracer.namespace.families  # noqa: F401 - NumPy's functions get th
 from numhlo.lowering.ir import Function, TensorType, capture_location
 from numhlo.lowering.ir.errors import MutationError
 from numhlo.lowering.ir.scoped_values import with_own_bindings
-from numhlo.tracer.arguments import WEAK
+from numhlo.tracer.arguments import WEAK, is_number
 from numhlo.tracer.array import Array
 from numhlo.tracer.bind import new_trace
 from numhlo.tracer.located_errors import naming_the_line
@@ -53,6 +53,7 @@ def stage(
     types: Sequence[TensorType],
     known: Sequence[np.ndarray | None],
     weak: Sequence[bool] = (),
+    scalars: Sequence[bool] = (),
     differentiates: bool = False,
 ) -> Staged:
     """Trace ``fun`` (a list of leaves to any pytree) inside the current trace, which there must be.
@@ -66,6 +67,8 @@ def stage(
         Each argument's value, where the current trace carries it.
     weak : sequence of bool, optional
         Which arguments stand for Python scalars.
+    scalars : sequence of bool, optional
+        Which are scalars of Python's or NumPy's: nothing is written to them in place.
     differentiates : bool, optional
         The derivative by the arguments is going to be taken: their values must not leave the trace as constants.
 
@@ -81,6 +84,8 @@ def stage(
         arguments = [trace.argument(t, k) for t, k in zip(types, known, strict=True)]
         for argument, flag in zip(arguments, weak, strict=False):
             argument.weak = flag
+        for argument, flag in zip(arguments, scalars, strict=False):
+            argument.cell.is_array = not flag
         cells = [a.cell for a in arguments]
         with naming_the_line():
             found = fun(arguments)
@@ -105,7 +110,8 @@ def stage_leaves(
     types = [TensorType(shape_of(x), x.dtype) for x in arrays]
     weak = [type(x) in WEAK or (isinstance(x, Tracer) and x.weak) for x in leaves]
     known = [known_value(x) for x in arrays]
-    return stage(name, lambda arguments: fun(*arguments), types, known, weak, differentiates)
+    scalars = [is_number(x) for x in leaves]
+    return stage(name, lambda arguments: fun(*arguments), types, known, weak, scalars, differentiates)
 
 
 def known_value(x: Any) -> np.ndarray | None:

@@ -10,6 +10,9 @@ from itertools import pairwise
 
 Strides = tuple[int, ...]
 
+SCALAR: Strides = ()
+"""What stands for the strides of a scalar of NumPy's, which is no 0-d array: nothing can be written into it."""
+
 
 def contiguous_strides(shape: Sequence[int], itemsize: int) -> Strides:
     """Return a C-contiguous array's strides.

@@ -57,7 +57,7 @@ class Cell:
     version : int
         Number of writes so far.
     layout_read : bool
-        Whether tracing asked for `strides`, and so depends on them.
+        Whether tracing asked for `strides`, or whether it is a scalar, and so depends on that.
     is_array : bool
         Made as an array: where it has no dimensions, NumPy has a 0-d array there and not an immutable scalar.
     location : Location

@@ -336,3 +336,31 @@ def test_an_interrupt_leaves_arguments_alone():
         np.testing.assert_array_equal(x, X)
     run(x, 5)
     np.testing.assert_array_equal(x, X + 6)
+
+
+def counted_up(v):
+    before = v
+    v += 1
+    return before, v, isinstance(v, float), hasattr(v, "__len__")
+
+
+def test_scalars_of_numpys_are_no_arrays():
+    """An array is updated, a scalar's name bound again, whichever of them a function was traced with first."""
+    jitted = numhlo.jit(counted_up)
+    for _ in range(2):
+        for v in (np.float64(2.0), np.array(2.0), np.float64(5.0), np.array(5.0)):
+            own = v.copy()
+            expected, found = counted_up(own), jitted(v)
+            assert [float(x) for x in found] == [float(x) for x in expected] and v == own
+        jitted.wait()
+    assert jitted.cache_info().misses == 2
+
+    def outer(x):
+        scalar, array = x[0], np.zeros(())
+        return jitted(scalar), scalar, jitted(array), array
+
+    found = numhlo.tree_util.tree_leaves(numhlo.jit(outer)(np.array([2.0, 7.0])))
+    assert [float(x) for x in found] == [2, 3, 1, 0, 2, 1, 1, 0, 1, 1]
+
+    indifferent = numhlo.jit(lambda v: v * 2)
+    assert indifferent(np.float64(2.0)) == indifferent(np.array(2.0)) == 4.0 and indifferent.cache_info().misses == 1

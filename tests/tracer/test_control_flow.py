@@ -298,3 +298,58 @@ def test_a_carry_that_begins_as_a_number_costs_a_trace_only_where_the_body_asks(
     assert traces_of_a_loop(lambda x, y: (x * y, x.max()), 0.0) == (2, np.float32)
     assert traces_of_a_loop(lambda x, _: (x * 2, x.max()), 0) == (2, np.float32)
     assert traces_of_a_loop(lambda x, n: (x * n, n + 1), 1) == (1, np.int64)
+
+
+def test_scalars_in_bodies_are_no_arrays():
+    """``t += 1`` binds the name of a scalar again: what had the old one keeps it."""
+
+    def counts_down(x):
+        n, total = x.argmax(), 0
+        while n > 0:
+            before = n
+            n -= 1
+            total += before
+        return n, total
+
+    def lane(v):
+        before = v
+        v += 1
+        return before * v, np.isscalar(v)
+
+    def running(x):
+        def step(total, v):
+            before = total
+            total += v
+            v -= 1
+            return total, before + v
+
+        return lax.scan(step, x.sum(), x)
+
+    def looped(x):
+        def body(state):
+            n, total = state
+            before = n
+            n -= 1
+            return n, total + before
+
+        return lax.while_loop(lambda state: state[0] > 0, body, (x.argmax(), 0))
+
+    x = np.array([1.0, 2.0, 4.0, 8.0])
+    for fun, options in ((counts_down, {"autograph": True}), (running, {}), (looped, {})):
+        found, expected = numhlo.jit(fun, **options)(x), fun(x)
+        for a, b in zip(tree_leaves(found), tree_leaves(expected), strict=True):
+            np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(numhlo.vmap(lane)(x)[0], x * (x + 1))
+    assert numhlo.vmap(lane)(x)[1].all()
+    assert numhlo.grad(lambda v: lane(v)[0])(np.float64(3.0)) == 7.0
+
+    def arrays(x):
+        def step(total, _):
+            seen = total
+            total += 1
+            return total, seen * 1
+
+        return lax.scan(step, x, None, 2)
+
+    found = numhlo.jit(arrays)(np.array(2.0))
+    assert found[0] == 4.0 and found[1].tolist() == [3.0, 4.0]

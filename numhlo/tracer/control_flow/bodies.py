@@ -15,7 +15,7 @@ from numhlo.lowering.ir import Region, TensorType, Value, capture_location
 from numhlo.lowering.ir.errors import ControlFlowTypeError
 from numhlo.lowering.ops import conversion
 from numhlo.lowering.ops.primitive import make_op
-from numhlo.tracer.arguments import WEAK, LeafType, leaf_type
+from numhlo.tracer.arguments import WEAK, LeafType, is_number, leaf_type
 from numhlo.tracer.array import Array
 from numhlo.tracer.bind import new_trace
 from numhlo.tracer.namespace.core import asarray, common_dtype, promotion_key
@@ -72,10 +72,11 @@ def _convert(trace: Trace, value: Value, type: TensorType) -> Value:
     return converted
 
 
-def weak_argument(trace: Trace, type: LeafType) -> Tracer:
-    """Add an argument to the body and return it, weak where its type is."""
+def weak_argument(trace: Trace, type: LeafType, *, is_scalar: bool = False) -> Tracer:
+    """Add an argument to the body and return it, weak where its type is; a scalar, and no 0-d array, if so asked."""
     tracer = trace.argument(type.tensor)
     tracer.weak = type.weak
+    tracer.cell.is_array = not is_scalar
     return tracer
 
 
@@ -109,15 +110,19 @@ class CarryArguments:
     Parameters
     ----------
     types : sequence of LeafType
+    scalars : sequence of bool
+        Which are scalars at the beginning of the loop (`is_number`).
     """
 
-    def __init__(self, types: Sequence[LeafType]) -> None:
-        self.types = types
+    def __init__(self, types: Sequence[LeafType], scalars: Sequence[bool]) -> None:
+        self.types, self.scalars = types, scalars
         self._arguments: list[Tracer] = []
 
     def make(self, trace: Trace) -> list[Tracer]:
         """Return the arguments, added to a body."""
         plain = [trace.argument(t.tensor) for t in self.types]
+        for argument, is_scalar in zip(plain, self.scalars, strict=True):
+            argument.cell.is_array = not is_scalar
         self._arguments = [CarriedNumber(x) if t.weak else x for x, t in zip(plain, self.types, strict=True)]
         return self._arguments
 
@@ -155,6 +160,7 @@ def own_arrays(trace: Trace, operands: Any) -> Any:
             return with_arrays(leaf)
         tracer = trace.wrap(trace.read(leaf))
         tracer.weak = isinstance(leaf, Tracer) and leaf.weak
+        tracer.cell.is_array = not is_number(leaf)
         return tracer
 
     return tree_map(own, operands)

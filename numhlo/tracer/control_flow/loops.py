@@ -7,7 +7,7 @@ what a body writes into it is not seen in the initial value.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ControlFlowTypeError
 from numhlo.lowering.ops import control_flow, elementwise
-from numhlo.tracer.arguments import LeafType, leaf_type
+from numhlo.tracer.arguments import LeafType, is_number, leaf_type
 from numhlo.tracer.bind import bind, bind1
 from numhlo.tracer.callable_arguments import require_callable
 from numhlo.tracer.control_flow.bodies import (
@@ -156,7 +156,10 @@ class Carry:
         paths = leaf_paths(init)
         types = [leaf_type(x, f"init_val {p}".rstrip()) for x, p in zip(self.leaves, paths, strict=True)]
         self.index = leading
-        self.types, self.body = find_carry_types(what, self.tree, types, lambda t: self._trace_body(body_fun, t))
+        self.scalars = [is_number(x) for x in self.leaves]
+        self.types, self.body = find_carry_types(
+            what, self.tree, types, self.scalars, lambda t: self._trace_body(body_fun, t)
+        )
 
     def _arguments(self, trace: Trace, carried: CarryArguments) -> list[Any]:
         leading = [weak_argument(trace, self.index[0])] if self.index else []
@@ -169,7 +172,8 @@ class Carry:
         """Emit the ``while`` op and return the final carry."""
 
         def condition(trace: Trace) -> Any:
-            return asarray(_condition(self.what, cond_fun(*self._arguments(trace, CarryArguments(self.types)))))
+            carried = CarryArguments(self.types, self.scalars)
+            return asarray(_condition(self.what, cond_fun(*self._arguments(trace, carried))))
 
         test = Body("cond_fun", condition)
         region = self.body.region(self.types)
@@ -191,7 +195,12 @@ class Carry:
 
 
 def find_carry_types(
-    what: str, tree: PyTreeDef, types: list[LeafType], trace_body: Callable[[CarryArguments], Body], count: int = -1
+    what: str,
+    tree: PyTreeDef,
+    types: list[LeafType],
+    scalars: Sequence[bool],
+    trace_body: Callable[[CarryArguments], Body],
+    count: int = -1,
 ) -> tuple[list[LeafType], Body]:
     """Return the carry's types, widened until the body keeps them, and the body traced with those.
 
@@ -202,6 +211,8 @@ def find_carry_types(
         The carry's structure.
     types : list of LeafType
         The initial value's types.
+    scalars : sequence of bool
+        Which of it are scalars.
     trace_body : callable
         Traces the body for given arguments; the first ``count`` of its results are the new carry (-1: all).
 
@@ -211,7 +222,7 @@ def find_carry_types(
         If the body changes the structure, a shape, or narrows a dtype.
     """
     while True:
-        arguments = CarryArguments(types)
+        arguments = CarryArguments(types, scalars)
         body = trace_body(arguments)
         _require_same_structure(what, tree, body.tree if count < 0 else body.tree.children[0])
         after = body.types[: len(types)]

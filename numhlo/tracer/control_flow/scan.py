@@ -14,7 +14,7 @@ import numpy as np
 from numhlo.lowering.ir import Function, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ControlFlowTypeError, ShapeError
 from numhlo.lowering.ops import control_flow, loops
-from numhlo.tracer.arguments import LeafType, leaf_type
+from numhlo.tracer.arguments import LeafType, is_number, leaf_type
 from numhlo.tracer.array import Array
 from numhlo.tracer.bind import bind
 from numhlo.tracer.callable_arguments import require_callable
@@ -90,14 +90,16 @@ def scan(
     init_paths = leaf_paths(init)
     carry = [leaf_type(x, f"init {p}".rstrip()) for x, p in zip(init_leaves, init_paths, strict=True)]
 
+    scalars = [is_number(x) for x in init_leaves]
+
     def trace_body(carried: CarryArguments) -> Body:
         def step(trace: Trace) -> Any:
             before = tree_unflatten(init_tree, carried.make(trace))
-            return _require_pair(f(before, tree_unflatten(tree, [weak_argument(trace, t) for t in slices])))
+            return _require_pair(f(before, _slices(trace, tree, slices)))
 
         return Body("the body", step, closed=True)
 
-    carry, body = find_carry_types("scan", init_tree, carry, trace_body, len(carry))
+    carry, body = find_carry_types("scan", init_tree, carry, scalars, trace_body, len(carry))
     outputs = body.types[len(carry) :]
     start = [convert(asarray(x), t.tensor.dtype) for x, t in zip(init_leaves, carry, strict=True)]
     attributes = {"length": steps, "num_carries": len(carry), "reverse": bool(reverse)}
@@ -144,11 +146,14 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
     if current_trace() is None:
         return _scan_in_python(lambda _, x: (None, f(x)), None, leaves, tree, lanes, False)[1]
     slices = _slice_types("map", xs, leaves)
-    body = Body(
-        "the body", lambda trace: f(tree_unflatten(tree, [weak_argument(trace, t) for t in slices])), closed=True
-    )
+    body = Body("the body", lambda trace: f(_slices(trace, tree, slices)), closed=True)
     results = _emit_loop("numhlo.map", f, body, body.types, leaves, {"lanes": lanes})
     return tree_unflatten(body.tree, results)
+
+
+def _slices(trace: Trace, tree: PyTreeDef, types: Sequence[LeafType]) -> Any:
+    """Return the arguments for a step's part of the arrays: elements are scalars."""
+    return tree_unflatten(tree, [weak_argument(trace, t, is_scalar=True) for t in types])
 
 
 def _emit_loop(

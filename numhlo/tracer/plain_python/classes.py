@@ -17,7 +17,7 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
-from numhlo.tracer.arguments import WEAK
+from numhlo.tracer.arguments import WEAK, asks_scalar
 from numhlo.tracer.array import Array
 from numhlo.tracer.plain_python.special_methods import OPERATORS, is_off, read_attribute, write_attribute
 from numhlo.tracer.plain_python.stand_ins import stands_for
@@ -36,7 +36,7 @@ def is_instance(x: Any, classes: Any) -> bool:
 
 
 def _class_of(x: Tracer) -> type:
-    return _scalar_class(x) if x.is_scalar else Array
+    return _scalar_class(x) if asks_scalar(x) else Array
 
 
 def _scalar_class(x: Tracer) -> type:
@@ -58,7 +58,7 @@ def _flat(classes: Any) -> Iterator[type]:
 def _read_class(x: Any) -> Any:
     if not isinstance(x, Tracer) or is_off():
         return read_attribute(x, "__class__")
-    return _scalar_class(x) if x.is_scalar else np.ndarray
+    return _scalar_class(x) if asks_scalar(x) else np.ndarray
 
 
 OPERATORS["x.__class__"] = _read_class
@@ -74,7 +74,7 @@ def type_of(*args: Any, **kwargs: Any) -> Any:
 
 def _lacks(x: Any, name: str) -> bool:
     """Return whether NumPy's scalars, or Python's numbers, have no such attribute, though traced ones may."""
-    return isinstance(x, Tracer) and x.is_scalar and not hasattr(_scalar_class(x), name)
+    return isinstance(x, Tracer) and asks_scalar(x) and not hasattr(_scalar_class(x), name)
 
 
 @stands_for(builtins.hasattr)

@@ -19,7 +19,7 @@ import numpy as np
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DTypeError, UnsupportedError
 from numhlo.tracer.aliasing.views import is_contiguous
-from numhlo.tracer.arguments import WEAK
+from numhlo.tracer.arguments import WEAK, asks_scalar
 from numhlo.tracer.namespace.core import FUNCTIONS, TRACEABLE, Unsized, contains_tracer, convert
 from numhlo.tracer.namespace.indexed import index_brackets
 from numhlo.tracer.text_of_values import Text
@@ -305,7 +305,7 @@ for _dtype in TRACEABLE:
 @stands_for(np.isscalar)
 def is_scalar(element: Any) -> bool:
     """Return whether NumPy would have a scalar there."""
-    return element.is_scalar if isinstance(element, Tracer) else np.isscalar(element)
+    return asks_scalar(element) if isinstance(element, Tracer) else np.isscalar(element)
 
 
 @stands_for(np.require)
@@ -363,6 +363,26 @@ class Elements:
             raise IndexError("index 1 is out of bounds for axis 0 with size 1")
         view = self._array[(*self.multi_index, ...)]
         return view if self._writes else view[()]
+
+    def __setitem__(self, operand: int, value: Any) -> None:
+        if not self._writes:
+            raise RuntimeError("Iterator operand 0 is not writeable")
+        self[operand][...] = value
+
+    @property
+    def value(self) -> Any:
+        """Return the present element."""
+        return self[0]
+
+    @property
+    def operands(self) -> tuple[Any]:
+        """Return the array that is iterated over."""
+        return (self._array,)
+
+    @property
+    def itersize(self) -> int:
+        """Return the number of elements."""
+        return len(self._indices)
 
     @property
     def multi_index(self) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 import numhlo.tracer.batching.families  # noqa: F401 - ops get their rules
 from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError
-from numhlo.tracer.arguments import WEAK
+from numhlo.tracer.arguments import WEAK, is_number
 from numhlo.tracer.batching import control_flow
 from numhlo.tracer.batching.table import Lanes, batch_function, spread
 from numhlo.tracer.callable_arguments import require_callable
@@ -121,8 +121,9 @@ def _run(
     types = [TensorType(shape_of(x.array)[x.mapped :], x.array.dtype) for x in lanes]
     known = [None if x.mapped else known_value(x.array) for x in lanes]
     weak = [type(leaf) in WEAK or (isinstance(leaf, Tracer) and leaf.weak) for leaf in leaves]
+    scalars = [lane.mapped or is_number(leaf) for lane, leaf in zip(lanes, leaves, strict=True)]
     with named_axis(axis_name, size):
-        staged = stage(fun.__name__, lambda arguments: fun(*arguments), types, known, weak)
+        staged = stage(fun.__name__, lambda arguments: fun(*arguments), types, known, weak, scalars)
     inputs = [*lanes, *[Lanes(c, False) for c in staged.captures]]
     with batching_axis(axis_name):
         if chunk is not None:
