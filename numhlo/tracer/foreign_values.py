@@ -6,7 +6,7 @@ Types are known by name, so that the modules that define them need not be loaded
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -27,12 +27,19 @@ ADVICE = {
 }
 """By module and name of a class: what to write instead."""
 
+_MASKED = "keep a mask beside the array: numpy.where(mask, fill, x), and x.mean(where=~mask) for reductions"
 MODULES = {
     "decimal": "compute with floats; what must be exact belongs outside the traced function",
     "fractions": "compute with floats; what must be exact belongs outside the traced function",
+    **dict.fromkeys(["numpy.ma", "numpy.ma.core", "numpy.ma.extras"], _MASKED),
+    **dict.fromkeys(["json", "struct", "_struct"], "return the array, and write it outside the traced function"),
     "statistics": "use numpy's mean, median, std, var, quantile and corrcoef",
 }
-"""Modules of Python whose functions and classes need values, and what to write instead."""
+"""Modules of Python and NumPy whose functions and classes need values, and what to write instead."""
+
+_MATRICES = "use arrays of two dimensions, and x @ y for a product of matrices"
+FUNCTIONS = {id(f): _MATRICES for f in (np.matrix, np.asmatrix, np.bmat)}
+"""By the id of others: what to write instead."""
 
 
 ARRAYS = ("pandas", "xarray", "polars")
@@ -61,20 +68,34 @@ def as_operand(value: Any) -> Any:
     )
 
 
-def refusing(function: Any) -> Callable[..., Any]:
-    """Return a function, or class, of one of the modules that says so where it is given traced arrays."""
+def advice_on(function: Any) -> str | None:
+    """Return what to write instead of a function, or class, that needs values; None for others."""
+    module = getattr(function, "__module__", None)
+    return FUNCTIONS.get(id(function)) or (MODULES.get(module) if isinstance(module, str) else None)
+
+
+def refusing(function: Any, advice: str) -> Callable[..., Any]:
+    """Return a function, or class, that says so where it is given traced arrays."""
 
     @functools.wraps(function, updated=())
     def call(*args: Any, **kwargs: Any) -> Any:
         for x in (*args, *kwargs.values()):
-            if isinstance(x, Tracer) and x.known() is None:
-                module = function.__module__
+            found = next((leaf for leaf in _items(x) if isinstance(leaf, Tracer) and leaf.known() is None), None)
+            if found is not None:
+                module = function.__module__.lstrip("_").removesuffix(".core").removesuffix(".extras")
                 raise DTypeError(
-                    f"{module}.{function.__name__} of a traced array {x.aval.short()}",
+                    f"{module}.{function.__name__} of a traced array {found.aval.short()}",
                     where=capture_location(),
                     why="it needs values, which are not known while tracing",
-                    fix=MODULES[module],
+                    fix=advice,
                 )
         return function(*args, **kwargs)
 
     return call
+
+
+def _items(x: Any) -> Iterable[Any]:
+    """Return what is looked at of an argument: itself, or what a container of Python's holds."""
+    if type(x) is dict:
+        return x.values()
+    return x if type(x) in (list, tuple) else (x,)

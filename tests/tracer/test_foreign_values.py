@@ -5,8 +5,10 @@ from __future__ import annotations
 import datetime
 import decimal
 import fractions
+import json
 import operator
 import statistics
+import struct
 from decimal import Decimal
 from fractions import Fraction
 
@@ -113,3 +115,31 @@ def test_elements_are_not_deleted():
         numhlo.jit(f)(X)
     with pytest.raises(AttributeError, match=r"use numpy.append"):
         numhlo.jit(lambda x: x.append(1))(X)
+
+
+@pytest.mark.parametrize(
+    ("fun", "told"),
+    [
+        (
+            lambda x: np.ma.masked_invalid(x).mean(),
+            "numpy.ma.masked_invalid of a traced array(?s:.*)keep a mask beside",
+        ),
+        (lambda x: np.ma.array(x, mask=[True, False, True]), "numpy.ma.array of a traced array"),
+        (lambda x: np.asmatrix(x).T, "numpy.asmatrix of a traced array(?s:.*)use arrays of two dimensions"),
+        (lambda x: json.dumps({"a": x[0]}), "json.dumps of a traced array(?s:.*)outside the traced function"),
+        (lambda x: struct.pack("d", x[0]), "struct.pack of a traced array"),
+    ],
+)
+def test_what_holds_no_traced_arrays_is_refused(fun, told):
+    with pytest.raises(DTypeError, match=told) as caught:
+        numhlo.jit(fun)(X)
+    assert "at test_foreign_values.py" in str(caught.value)
+
+
+def test_flags_are_not_set():
+    def f(x):
+        x.flags.writeable = False
+        return x
+
+    with pytest.raises(UnsupportedError, match=r"the flags of a traced array\n  at test_foreign_values.py"):
+        numhlo.jit(f)(X)

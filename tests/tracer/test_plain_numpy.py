@@ -333,6 +333,10 @@ def test_numbers_and_iterators_of_python():
         with np.nditer(scaled, op_flags=["readwrite"]) as it:
             for v in it:
                 v[...] = v + 1
+        steps = np.nditer(scaled, flags=["multi_index"], op_flags=["readwrite"])
+        while not steps.finished:
+            steps[0] = steps.value * steps.multi_index[0]
+            steps.iternext()
         single = np.ones(2, np.float32)
         return (
             begun,

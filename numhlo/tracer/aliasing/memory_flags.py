@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.tracer.aliasing.views import strides_of
 from numhlo.tracer.strides import is_contiguous
 from numhlo.tracer.trace import Tracer
@@ -31,6 +33,19 @@ class MemoryFlags:
     def writeable(self) -> bool:
         """Return True: a traced array is a copy, or is checked when it is written into."""
         return True
+
+    @writeable.setter
+    def writeable(self, value: bool) -> None:
+        """Raise: nothing of it can be changed."""
+        raise UnsupportedError(
+            "assignment to the flags of a traced array",
+            where=capture_location(),
+            why="it has no memory yet to protect",
+            fix="leave it out, or set the flag of what the traced function returns",
+        )
+
+    def __setitem__(self, name: str, value: bool) -> None:
+        self.writeable = value
 
     def __getitem__(self, name: str) -> bool:
         return bool(getattr(self, LETTERS.get(name, name.lower())))

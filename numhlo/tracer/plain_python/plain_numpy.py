@@ -125,8 +125,9 @@ def exchanged_callee(callee: Any) -> Any:
         return stand_in
     if is_from_scipy(callee):
         return of_traced_arrays(callee)
-    if getattr(callee, "__module__", None) in foreign_values.MODULES:
-        return foreign_values.refusing(callee)
+    advice = foreign_values.advice_on(callee)
+    if advice is not None:
+        return foreign_values.refusing(callee, advice)
     rule = _RULES.get(type(callee))
     if rule is not None:
         return rule(callee)
@@ -303,7 +304,7 @@ def needs_exchange(value: Any) -> bool:
 
 def _reached(value: Any) -> Iterable[Any] | None:
     """Return what a value may lead to; None where it has a use for exchanged callees itself."""
-    if id(value) in STAND_INS or isinstance(value, _NUMPY_VALUES):
+    if id(value) in STAND_INS or isinstance(value, _NUMPY_VALUES) or foreign_values.advice_on(value):
         return None
     if isinstance(value, ModuleType):
         package = value.__name__.partition(".")[0]
