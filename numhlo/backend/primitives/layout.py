@@ -41,8 +41,7 @@ INTERRUPT_BLOCK = 14  # address of the interrupt flag's block
 ATTEND = 15  # native code that lets Python attend to signals, or 0
 ATTEND_LOOK, ATTEND_LISTEN, ATTEND_LOWER, ATTEND_STOP = 0, 1, 2, 3  # what it is to do
 CLOCK = 16  # `clock_gettime`, or 0
-FIRST_FREE = 17  # from here on: whatever `numhlo.backend.runtime.library` registers
-LIBRARY_WORDS = 256
+LIBRARY_WORDS = 17
 
 # A step of the flattened program: an operation code and what belongs to it.
 STEP_WORDS = 12

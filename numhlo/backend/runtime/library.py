@@ -1,4 +1,4 @@
-"""The table of library functions that native code reaches through its context: BLAS, threads, others by name.
+"""The table of library functions that native code reaches through its context: BLAS, threads, libc.
 
 Addresses are found at run time and never become part of object code. BLAS is SciPy's (LP64, loaded when first asked
 for). Its own threads are kept out while a program runs that uses it: the driver sets their number to one for the time
@@ -17,8 +17,6 @@ import numpy as np
 from numhlo.backend import fortran
 from numhlo.backend.primitives import layout
 from numhlo.backend.runtime.immortal import immortal
-from numhlo.lowering.ir.errors import InternalError
-from numhlo.lowering.ir.interruptions import ProcessLock
 
 PRODUCTS = {"sgemm": layout.SGEMM, "dgemm": layout.DGEMM, "cgemm": layout.CGEMM, "zgemm": layout.ZGEMM}
 LIBC = {
@@ -37,25 +35,6 @@ OPENBLAS_PREFIXES = ("scipy_openblas_", "openblas_")
 table = immortal(np.zeros(layout.LIBRARY_WORDS, np.int64))
 """What `ctx[LIBRARY]` points to."""
 table_address = int(table.ctypes.data)
-
-_names: dict[str, int] = {}
-_lock = ProcessLock()
-
-
-def register_function(name: str, address: int) -> int:
-    """Give a native function a number for `library_function(ctx, number)`; the same name keeps its number.
-
-    Raises
-    ------
-    InternalError
-        If the table is full.
-    """
-    with _lock.own:
-        number = _names.setdefault(name, layout.FIRST_FREE + len(_names))
-        if number >= layout.LIBRARY_WORDS:
-            raise InternalError(f"no room for library function {name}")
-        table[number] = address
-        return number
 
 
 @lru_cache(maxsize=1)

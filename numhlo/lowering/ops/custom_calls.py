@@ -50,8 +50,3 @@ def find_custom_call(target: str) -> CustomCall:
             why=f"known targets: {', '.join(sorted(_TARGETS)) or 'none'}",
             fix=f"call register_custom_call({target!r}, function)",
         ) from None
-
-
-def custom_call_targets() -> list[str]:
-    """Return the registered targets, sorted."""
-    return sorted(_TARGETS)

@@ -133,9 +133,6 @@ def loop_body(scope: Op | Function) -> Function:
     )
 
 
-scan_body = loop_body
-
-
 def evaluate_scan(arrays: Arrays, attributes: Mapping[str, Any], regions: Sequence[RegionFunction]) -> Arrays:
     """Run the body in a Python loop, reading slices as views and writing outputs in place."""
     parameters = attributes["composite_attributes"]

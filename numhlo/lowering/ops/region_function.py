@@ -25,17 +25,6 @@ SCALAR_IDENTITIES = frozenset({"broadcast_in_dim", "reshape", "transpose", "opti
 
 
 @runtime_checkable
-class StructuredRegion(Protocol):
-    """A callable that knows the region it runs."""
-
-    region: Region
-
-    def __call__(self, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Return the region's results."""
-        ...
-
-
-@runtime_checkable
 class StructuredFunction(Protocol):
     """A callable that knows the function it runs, and makes callables of others."""
 

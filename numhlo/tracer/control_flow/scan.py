@@ -34,8 +34,6 @@ from numhlo.tracer.trace import Trace, current_trace
 from numhlo.tracer.trees.pytree_paths import leaf_paths
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_map, tree_structure, tree_unflatten
 
-PAIR = tree_structure((0, 0))
-
 
 def scan(
     f: Callable[[Any, Any], tuple[Any, Any]],

@@ -121,13 +121,6 @@ def test_blas_has_one_thread_inside_a_call_and_its_own_number_after(fast):
         set_threads(before)
 
 
-def test_functions_are_registered_once():
-    number = library.register_function("test function", 1234)
-    assert library.register_function("test function", 5678) == number
-    assert library.table[number] == 5678
-    assert number >= layout.FIRST_FREE
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 @pytest.mark.filterwarnings(r"ignore:os\.fork\(\) was called:RuntimeWarning")  # by JAX, where other tests use it
 def test_the_child_of_a_fork_has_the_number_that_a_call_in_another_thread_holds():

@@ -6,7 +6,7 @@ from numhlo.lowering.ir import TensorType
 from numhlo.lowering.ir.errors import InternalError
 from numhlo.lowering.ops import FunctionBuilder, control_flow, elementwise, layout
 from numhlo.lowering.ops.composites import COMPOSITES
-from numhlo.lowering.ops.loops import loop_body, make_map, make_scan, scan_body
+from numhlo.lowering.ops.loops import loop_body, make_map, make_scan
 
 F64 = np.dtype(np.float64)
 SCALAR, ROW = TensorType((), F64), TensorType((3,), F64)
@@ -51,7 +51,7 @@ def test_scan_and_its_decomposition(length, reverse, rng):
         for got, wanted in zip(interpret(program, arrays), expected, strict=True):
             np.testing.assert_allclose(got, wanted, rtol=1e-15)
             assert got.shape == np.shape(wanted)
-    assert scan_body(function.body.ops[0]) is body
+    assert loop_body(function.body.ops[0]) is body
     assert loop_body(decomposition) is body
 
 
