@@ -97,7 +97,7 @@ def native_dtype(dtype: np.dtype, path: str) -> np.dtype:
     DTypeError
         If arrays of it can't be traced.
     """
-    found = NATIVE.get(dtype) or NATIVE.get(dtype.newbyteorder("="))
+    found = NATIVE.get(dtype) or (None if dtype.kind == "T" else NATIVE.get(dtype.newbyteorder("=")))
     if found is None:
         raise DTypeError(
             f"argument {path} has dtype {dtype}, which can't be traced",

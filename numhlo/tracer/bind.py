@@ -23,6 +23,9 @@ from numhlo.lowering.ops.primitive import Primitive, make_op
 from numhlo.tracer.array import Array
 from numhlo.tracer.trace import Trace, Tracer, current_trace
 
+MOST_DIMENSIONS = 64
+"""NumPy's."""
+
 
 def bind(
     definition: Primitive,
@@ -110,6 +113,9 @@ def require_sizes(types: Iterable[Type], operands: Sequence[Value], where: Locat
     for type in types:
         if not isinstance(type, TensorType) or not type.shape:
             continue
+        if len(type.shape) > MOST_DIMENSIONS:
+            what, why = f"an array of {len(type.shape)} dimensions", f"there are {MOST_DIMENSIONS} at most"
+            raise ShapeError(what, where=where, why=why, fix="join some of them by reshape")
         if min(type.shape) < 0:
             if all(not isinstance(v.type, TensorType) or v.type.is_static for v in operands):
                 what, fix = "negative dimensions are not allowed", "sizes are 0 or more: use max(n, 0)"

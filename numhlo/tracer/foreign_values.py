@@ -5,6 +5,7 @@ Types are known by name, so that the modules that define them need not be loaded
 
 from __future__ import annotations
 
+import array
 import functools
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -42,8 +43,17 @@ FUNCTIONS = {id(f): _MATRICES for f in (np.matrix, np.asmatrix, np.bmat)}
 """By the id of others: what to write instead."""
 
 
-ARRAYS = ("pandas", "xarray", "polars")
+KNOWN = (bool, int, float, complex, np.ndarray, np.generic, Tracer, list, tuple)
+"""Classes of operands."""
+
+ARRAYS = ("pandas", "xarray", "polars", "jaxlib", "torch")
 """Packages whose objects are arrays beside traced ones: labels of theirs are not traced."""
+
+NUMBERS = (range, memoryview, bytearray, array.array)
+"""Classes of Python's whose objects NumPy takes for arrays."""
+
+NOTHING = "None is what a function without return gives"
+OTHERS = "convert it with numpy.array, or keep it outside the traced function"
 
 
 def as_operand(value: Any) -> Any:
@@ -56,16 +66,28 @@ def as_operand(value: Any) -> Any:
     """
     cls = type(value)
     advice = ADVICE.get((cls.__module__, cls.__name__))
-    if advice is None and hasattr(cls, "__array__") and cls.__module__.partition(".")[0] in ARRAYS:
+    if advice is None and _is_array(cls):
         return np.asarray(value)
-    if advice is None:
+    if advice is None and cls.__module__ != "builtins":
         return NotImplemented
     raise DTypeError(
         f"arithmetic of a traced array and a {cls.__module__}.{cls.__name__}".replace("builtins.", ""),
         where=capture_location(),
         why="traced arrays hold bools, integers, floats and complex numbers",
-        fix=advice,
+        fix=advice or (NOTHING if value is None else OTHERS),
     )
+
+
+def is_no_number(value: Any) -> bool:
+    """Return whether a value is one of Python's own that no number is equal to, such as a set or a class."""
+    return type(value).__module__ == "builtins" and not isinstance(value, (*KNOWN, *NUMBERS, str, bytes))
+
+
+def _is_array(cls: type) -> bool:
+    if cls in NUMBERS or not hasattr(cls, "__array__"):
+        return cls in NUMBERS
+    has_rules = hasattr(cls, "__radd__") or hasattr(cls, "__array_ufunc__")
+    return not has_rules or cls.__module__.partition(".")[0] in ARRAYS
 
 
 def advice_on(function: Any) -> str | None:

@@ -148,7 +148,15 @@ def _read_result(trace: Trace, leaf: Any, name: str, number: int, out_tree: PyTr
             why="a traced function returns arrays, numbers, None, and containers of them",
             fix="return the object from an untraced function around it",
         )
-    return trace.read(leaf)
+    try:
+        return trace.read(leaf)
+    except DTypeError as error:
+        raise DTypeError(
+            f"the result{structure_paths(out_tree)[number]} of {name} has dtype {np.asarray(leaf).dtype}",
+            where=capture_location(),
+            why="traced arrays hold bools, integers, floats and complex numbers of up to 64 bits a part",
+            fix="convert it with .astype, or return it from an untraced function around it",
+        ) from error
 
 
 def call_traced(traced: TracedFunction, leaves: Sequence[Any], arguments: Any) -> Any:

@@ -104,12 +104,11 @@ DIVISIONS = (elementwise.divide, elementwise.floor_divide, elementwise.remainder
 """What raises in Python where numbers are divided by zero."""
 NEVER_EQUAL = (type(None), str, bytes)
 """What no element is equal to."""
-SCALAR_TYPES = (bool, int, float, complex, np.ndarray, np.generic, Tracer, list, tuple)
 
 
 def _binary(function: Callable[..., Any], reflected: bool) -> Callable[..., Any]:
     def operator(self: Tracer, other: Any) -> Any:
-        if not isinstance(other, SCALAR_TYPES):
+        if not isinstance(other, foreign_values.KNOWN):
             other = foreign_values.as_operand(other)
             if other is NotImplemented:
                 return NotImplemented
@@ -136,7 +135,7 @@ def _comparison(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         if isinstance(other, NEVER_EQUAL) and name in ("eq", "ne"):
             differ = core.full_of(name == "ne", self.shape, np.bool_)
             return index_items.as_traced(differ) if self.ndim else NotImplemented
-        return operator(self, other)
+        return NotImplemented if name in ("eq", "ne") and foreign_values.is_no_number(other) else operator(self, other)
 
     return compare
 
@@ -473,6 +472,7 @@ def _refusing_assignment(cls: type[Tracer], name: str, fix: str) -> property:
 
 def attach(cls: type[Tracer]) -> None:
     """Give the class of traced arrays NumPy's operators, methods and attributes."""
+    cls.__name__ = "traced array"  # as Python's own messages call it
     for name, function in BINARY.items():
         setattr(cls, f"__{name}__", _binary(function, reflected=False))
         setattr(cls, f"__r{name}__", _binary(function, reflected=True))

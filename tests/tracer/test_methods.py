@@ -174,12 +174,14 @@ def test_bit_views_of_other_widths():
 
 def test_unsupported_operands():
     def f(x):
-        for other in (None, object(), {}):
-            for name in ("__add__", "__radd__", "__iadd__", "__matmul__", "__lt__", "__pow__"):
-                assert getattr(x, name)(other) is NotImplemented
+        for name in ("__add__", "__radd__", "__iadd__", "__matmul__", "__lt__", "__pow__"):
+            assert getattr(x, name)(numpy.polynomial.Polynomial([1.0])) is NotImplemented
+            for other in (None, object(), {}):
+                with pytest.raises(DTypeError, match=f"a traced array and a {type(other).__name__}"):
+                    getattr(x, name)(other)
         for operation in (operator.add, operator.lt, operator.iadd):
-            with pytest.raises(TypeError, match=r"not supported|unsupported operand"):
-                operation(x, {})
+            with pytest.raises(TypeError, match=r"not supported.*'traced array'|unsupported operand.*'traced array'"):
+                operation(x, operator.itemgetter(0))
             with pytest.raises(TypeError, match="arithmetic of a traced array and a str"):
                 operation(x, "text")
         assert (x == {}) is False and (x != object()) is True

@@ -11,6 +11,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import jax
 import numpy as np
 import pytest
 
@@ -461,3 +462,37 @@ def test_other_threads_are_named():
 
     with pytest.raises(ConcretizationError, match=r"^an operation in another thread of a traced array float64\[3\]\n"):
         numhlo.jit(f)(np.ones(3))
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda x: x + None, "a NoneType\n.*None is what a function without return gives"),
+        (lambda x: {1.0} - x, "a set\n.*convert it with numpy.array"),
+        (lambda x: (x, np.array(["a"])), r"the result\[1\] of lambda has dtype <U1"),
+        (lambda x: {"y": 2**70}, r"the result\['y'\] of lambda has dtype object"),
+        (lambda x: x.reshape((1,) * 65), "an array of 65 dimensions"),
+    ],
+)
+def test_values_that_are_no_arrays(call, text):
+    with pytest.raises((TypeError, ValueError), match=text) as error:
+        numhlo.jit(call)(1.0)
+    assert "\n  at test_trace_errors.py:" in str(error.value)
+
+
+def test_objects_that_numpy_takes_for_arrays():
+    other = jax.numpy.arange(3.0)
+    f = numhlo.jit(lambda x: (x + range(3), memoryview(b"abc") * x, x - other, other - x, x == range(3)))
+    found = f(np.array([0.0, 2.0, 2.0]))
+    assert [x.tolist() for x in found[:2]] == [[0, 3, 4], [0, 196, 198]]
+    assert [x.tolist() for x in found[2:]] == [[0, 1, 0], [0, -1, 0], [True, False, True]]
+    with pytest.raises(TypeError, match="'traced array' and 'Event'"):
+        numhlo.jit(lambda x: x + threading.Event())(1.0)
+
+
+@pytest.mark.parametrize("transform", [numhlo.jit, numhlo.vmap, numhlo.grad])
+def test_containers_without_end(transform):
+    inside = [1.0]
+    inside.append(inside)
+    with pytest.raises(EndlessRecursionError, match=r"containers are nested too deeply.*\n  at test_trace_errors.py:"):
+        transform(lambda x: 1.0)(inside)

@@ -31,7 +31,7 @@ def no_slope(shape: tuple[int, ...]) -> np.ndarray:
 def require_inexact(leaves: Sequence[Any], name: str, holomorphic: bool = False, allow_int: bool = False) -> None:
     """Raise `DTypeError` where a leaf (anything with a dtype, or a number) has no derivative."""
     for leaf in leaves:
-        dtype = leaf.dtype if hasattr(leaf, "dtype") else asarray(leaf).dtype
+        dtype = leaf.dtype if isinstance(getattr(leaf, "dtype", None), np.dtype) else asarray(leaf).dtype
         if not is_differentiable(dtype) and not allow_int:
             raise DTypeError(
                 f"{name}: the derivative with respect to an argument of dtype {dtype}",

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.lowering.ir.errors import ArgumentError, EndlessRecursionError
 from numhlo.tracer.trees.pytree_keys import DictKey
 from numhlo.tracer.trees.written_order import WrittenKeys, as_written, sort_keys, walked_keys
 
@@ -179,6 +179,10 @@ CONTAINERS: dict[type, Container] = {
 NAMED_TUPLE = Container(lambda node: (node, None), lambda _, children: tuple(children))
 
 
+MOST_LEVELS, MOST_LOOKED_AT = 200, 1000
+"""Of containers in containers: what is called deep, and how much of a level is looked at."""
+
+
 def find_container(node_type: type) -> Container | None:
     """Return how a class is taken apart, or None where its instances are leaves."""
     found = CONTAINERS.get(node_type)
@@ -206,7 +210,27 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDe
     ([2, 1], PyTreeDef({'a': (*, None), 'b': *}))
     """
     leaves: list[Any] = []
-    return leaves, _flatten(tree, leaves, is_leaf)
+    try:
+        return leaves, _flatten(tree, leaves, is_leaf)
+    except RecursionError:
+        _refuse_depth(tree)
+        raise
+
+
+def _refuse_depth(tree: Any) -> None:
+    """Raise where it is a tree's own depth that is too much."""
+    level, depth = [tree], 0
+    while level and depth < MOST_LEVELS:
+        kinds = [(node, find_container(type(node))) for node in level]
+        level = [child for node, kind in kinds if kind is not None for child in kind.flatten(node)[0]][:MOST_LOOKED_AT]
+        depth += 1
+    if level:
+        raise EndlessRecursionError(
+            "containers are nested too deeply, or one contains itself",
+            where=capture_location(),
+            why="each level takes some of Python's stack",
+            fix="put the arrays into one list, or stack them",
+        )
 
 
 def _flatten(node: Any, leaves: list[Any], is_leaf: IsLeaf) -> PyTreeDef:
