@@ -25,6 +25,7 @@ from numhlo.backend.primitives import (
     to_f64,
 )
 from numhlo.backend.vector_math.exponential import (
+    EXP_F32,
     EXP_F64,
     LN2,
     LOG2_E,
@@ -64,22 +65,6 @@ TANH_ONE_F32, LOGISTIC_ZERO_F32, NEGLIGIBLE_F32 = constants_f32(10.0, -110.0, -6
 
 
 @jitable
-def expm1_sum_f64(r: Any, low: Any) -> Any:
-    """Return e**(r + low) - 1 as a sum of two, r reduced."""
-    rest = r * r * polynomial(r, EXP_F64) + (low + low * r)
-    p = r + rest
-    return p, (r - p) + rest
-
-
-@jitable
-def expm1_sum_f32(r: Any, low: Any) -> Any:
-    """Return e**(r + low) - 1 as a sum of two, r reduced."""
-    rest = exp_rest_f32(r) + (low + low * r)
-    p = r + rest
-    return p, (r - p) + rest
-
-
-@jitable
 def tanh_f64(x: Any) -> Any:
     """Return the hyperbolic tangent, to 2.6 ULP."""
     a = absolute(x)
@@ -93,21 +78,14 @@ def tanh_f64(x: Any) -> Any:
 
 @jitable
 def logistic_f64(x: Any) -> Any:
-    """Return 1 / (1 + e**-x), to 1.2 ULP."""
+    """Return 1 / (1 + e**-x), to 2.5 ULP."""
     negative = x < 0.0
     a = -absolute(x)
     a = select(a < LOGISTIC_ZERO, LOGISTIC_ZERO, a)
-    t, k, r, low = reduced_f64(a)
-    p, p_low = expm1_sum_f64(r, low)
-    y = 1.0 + p
-    y_low = ((1.0 - y) + p) + p_low
+    t, k, r, _low = reduced_f64(a)
+    y = (r * r * polynomial(r, EXP_F64) + r) + 1.0
     scale = select(k < -100.0, 0.0, f64_from_bits((bits_of_f64(t) + 1023) << 52))
-    e = scale * y
-    d = 1.0 + e
-    d_low = ((1.0 - d) + e) + scale * y_low
-    q = divide(select(negative, y, ONE), d)
-    reciprocal = select(negative, 1.0 - q * scale, q)
-    q = q + (select(negative, y_low, 0.0) - q * d_low) * reciprocal
+    q = divide(select(negative, y, ONE), scale * y + 1.0)
     return scaled_f64(q, select(negative, t, ROUND))
 
 
@@ -125,21 +103,14 @@ def tanh_f32(x: Any) -> Any:
 
 @jitable
 def logistic_f32(x: Any) -> Any:
-    """Return 1 / (1 + e**-x), to 1.1 ULP."""
+    """Return 1 / (1 + e**-x), to 2.5 ULP."""
     negative = x < ZERO_F32
     a = -absolute(x)
     a = select(a < LOGISTIC_ZERO_F32, LOGISTIC_ZERO_F32, a)
-    t, k, r, low = reduced_f32(a)
-    p, p_low = expm1_sum_f32(r, low)
-    y = ONE_F32 + p
-    y_low = ((ONE_F32 - y) + p) + p_low
+    t, k, r, _low = reduced_f32(a)
+    y = (r * r * polynomial(r, EXP_F32) + r) + ONE_F32
     scale = select(k < NEGLIGIBLE_F32, ZERO_F32, f32_from_bits((bits_of_f32(t) + 127) << 23))
-    e = scale * y
-    d = ONE_F32 + e
-    d_low = ((ONE_F32 - d) + e) + scale * y_low
-    q = divide(select(negative, y, ONE_F32), d)
-    reciprocal = select(negative, ONE_F32 - q * scale, q)
-    q = q + (select(negative, y_low, ZERO_F32) - q * d_low) * reciprocal
+    q = divide(select(negative, y, ONE_F32), scale * y + ONE_F32)
     return scaled_f32(q, select(negative, t, ROUND_F32))
 
 
