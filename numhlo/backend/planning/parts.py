@@ -1,10 +1,12 @@
 """Arrays that are computed part by part: each part, a box of them, by a kernel of its own, and written to its place.
 
+Parts that meet closely, such as coordinates, are written by one kernel: each would read and write every cache line.
 `seams` makes this op of elementwise ops on concatenated and padded arrays. Parts cover the array and don't overlap.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,6 +14,7 @@ import numpy as np
 
 from numhlo.backend.emit.access import Access, contiguous
 from numhlo.backend.emit.expressions import IDENTITY
+from numhlo.backend.emit.layout import LINE, MOST_INTERLEAVED, SMALL
 from numhlo.backend.emit.maps import Store
 from numhlo.backend.emit.registers import REGISTERS
 from numhlo.backend.emit.special import COMPOSITE_KERNELS
@@ -73,28 +76,42 @@ def _evaluate(arrays: Arrays, attributes: Any, regions: Any) -> Arrays:
 
 
 def _emit(op: Op, planner: Any) -> None:
-    """Append one launch for each part."""
+    """Append one launch for each part, or one for all of them."""
     for result in op.results:
         planner.output(result)
     strides = contiguous(op.results[0].tensor.shape)
     starts = op.attributes["composite_attributes"]["starts"]
     count = len(op.results)
-    parts = []
+    together = planner.expressions(op.operands[0].tensor.shape) if _meet_closely(op) else None
+    parts: list[tuple[Any, list[Store]]] = []
     for number, start in enumerate(starts):
         pieces = op.operands[number * count : (number + 1) * count]
         shape = pieces[0].tensor.shape
         own = tuple(0 if n == 1 else s for n, s in zip(shape, strides, strict=True))
         place = Access(sum(a * s for a, s in zip(start, strides, strict=True)), own)
-        expressions = planner.expressions(shape)
+        expressions = together or planner.expressions(shape)
         stores = [
             Store(expressions.visit(piece, IDENTITY), result, place, REGISTERS[result.tensor.dtype])
             for piece, result in zip(pieces, op.results, strict=True)
         ]
         parts.append((expressions, stores))
+    if together is not None:
+        parts = [(together, [store for _, stores in parts for store in stores])]
     planner.launch_parts(op, parts)
+
+
+def _meet_closely(op: Op) -> bool:
+    """Return whether all parts are written in one loop: each has a part of every cache line, or all are small."""
+    count, starts = len(op.results), op.attributes["composite_attributes"]["starts"]
+    shapes = [piece.tensor.shape for piece in op.operands[::count]]
+    shape = shapes[0]
+    if 0 in shape or len(shapes) > MOST_INTERLEAVED or any(other != shape for other in shapes):
+        return False
+    first = next(axis for axis in range(len(shape)) if any(start[axis] != starts[0][axis] for start in starts))
+    return math.prod(shape[first:]) <= LINE or math.prod(shape) <= SMALL
 
 
 register(CompositeDefinition(PARTS, _evaluate, -1, -1, "Arrays put together of boxes of them."))
 COMPOSITE_KERNELS[PARTS] = RootRule(
-    _emit, fusible=lambda op: range(len(op.operands)), apart=lambda op: len(op.results) == 1
+    _emit, fusible=lambda op: range(len(op.operands)), apart=lambda op: len(op.results) == 1 and not _meet_closely(op)
 )

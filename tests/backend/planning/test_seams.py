@@ -78,8 +78,19 @@ def used_whole(x, y):
     return both, both * 2
 
 
+def crossed(x, y):
+    return 2 * np.cross(x[:, :3], y[:, 1:4]) + x[:, 2:5]
+
+
+def turned(x, y):
+    half = x.shape[1] // 2
+    first, second = x[:, :half], y[:, :half]
+    pairs = np.stack([first + second, first - second], axis=2) + y[:, : 2 * half].reshape(-1, half, 2)
+    return pairs * 2, np.abs(pairs) + 1
+
+
 ONE_PASS = [laplacian, within_zeros, reacting, rotated, stacked, transposed, unevenly, cropped, within_edges, reflected]
-OTHERS = [two_rounds, with_error, spread, used_whole]
+OTHERS = [crossed, turned, two_rounds, with_error, spread, used_whole]
 
 
 def planned(function, *arrays):
@@ -110,6 +121,13 @@ def test_results(function, monkeypatch):
     results = PlainEngine(program, arrays).run()
     for result, right in zip(results, expected if isinstance(expected, tuple) else (expected,), strict=True):
         np.testing.assert_array_equal(result, right, strict=True)
+
+
+@pytest.mark.parametrize(("function", "parts"), [(crossed, 3), (turned, 2)])
+def test_parts_of_each_cache_line_are_written_by_one_kernel(function, parts):
+    program = planned(function, np.tile(X, (8, 1)), np.tile(Y, (8, 1)))
+    assert f" {parts} parts; " in explain(program)
+    assert "goes on" not in explain(program)
 
 
 def test_each_round_is_a_pass():
