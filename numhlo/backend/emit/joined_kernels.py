@@ -152,6 +152,35 @@ def _written(launch: Launch) -> set[int]:
     return {launch.buffers[part.pointers[name]] for name in part.written}
 
 
+class OwnNames:
+    """What the parts of a text have for themselves: fresh names, and memory on the stack, which they share in turn.
+
+    Parameters
+    ----------
+    text : KernelText
+    """
+
+    def __init__(self, text: KernelText) -> None:
+        self._text = text
+        self._arrays: dict[tuple[int, int, int], str] = {}
+
+    def of(self, part: Part) -> dict[str, str]:
+        """Return the names that take the place of a part's own."""
+        names = {name: self._array(name, (*size, n)) for n, (name, size) in enumerate(part.arrays.items())}
+        return names | {name: self._text.fresh(name.rstrip("0123456789")) for name in sorted(part.names)}
+
+    def _array(self, name: str, key: tuple[int, int, int]) -> str:
+        found = self._arrays.get(key)
+        if found is None:
+            found = self._arrays[key] = self._text.stack_array(name.rstrip("0123456789"), *key[:2])
+        return found
+
+    @property
+    def stack_bytes(self) -> int:
+        """Return how much memory they have on the stack."""
+        return sum(count * size for count, size, _ in self._arrays)
+
+
 class JoinedWriter:
     """Writes kernels as parts of one text.
 
@@ -165,12 +194,13 @@ class JoinedWriter:
     ----------
     lines : int
         How many have been written.
+    own : OwnNames
     """
 
     def __init__(self, text: KernelText, pointer: Callable[[int], str]) -> None:
         self.text, self.pointer = text, pointer
         self.lines = 0
-        self._arrays: dict[tuple[int, int, int], str] = {}
+        self.own = OwnNames(text)
         self._keys: dict[Launch, int] = {}
 
     def launch(self, launch: Launch) -> None:
@@ -187,10 +217,7 @@ class JoinedWriter:
         names = {name: self.pointer(launch.buffers[k]) for name, k in part.pointers.items()}
         for name, k in part.numbers.items():
             names[name] = text.number((key, k), launch.dims[k], name.rstrip("0123456789"))
-        for number, (name, size) in enumerate(part.arrays.items()):
-            names[name] = self._array(name, (*size, number))
-        for name in sorted(part.names):
-            names[name] = text.fresh(name.rstrip("0123456789"))
+        names |= self.own.of(part)
         if part.polls:
             text.counter(ROUNDS_LEFT, POLL_ROUNDS)
             del names[ROUNDS_LEFT]
@@ -199,18 +226,6 @@ class JoinedWriter:
         if launch.extent != 1 and counts_units(part.body):
             names["hi"] = text.number((key, "units"), launch.extent, "n")
         copy_part(part.body, text.open[-1], names)
-
-    def _array(self, name: str, key: tuple[int, int, int]) -> str:
-        """Return scratch memory on the stack; kernels one after the other share it."""
-        found = self._arrays.get(key)
-        if found is None:
-            found = self._arrays[key] = self.text.stack_array(name.rstrip("0123456789"), *key[:2])
-        return found
-
-    @property
-    def stack_bytes(self) -> int:
-        """Return how much memory the parts have on the stack."""
-        return sum(count * size for count, size, _ in self._arrays)
 
 
 def counts_units(block: Block) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from numhlo.backend.emit.draft import Draft
-from numhlo.backend.emit.joined_kernels import Part, copy_part, counts_units, part_of
+from numhlo.backend.emit.joined_kernels import OwnNames, Part, copy_part, counts_units, part_of
 from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.program import Kernel, Launch
 
@@ -48,7 +48,7 @@ class _Writer:
 
     def __init__(self, parts: Sequence[Part]) -> None:
         self.text = text = KernelText(lambda _: 0)
-        self._arrays: dict[tuple[int, int, int], str] = {}
+        self._own = OwnNames(text)
         count = text.number("count", 0, "n")
         self._place = text.fresh("place")
         text.begin(f"{self._place} = 1")
@@ -78,18 +78,8 @@ class _Writer:
             names[name] = text.let(f"address(bufs, {listed('buffer')})", "array")
         for name in part.numbers:
             names[name] = listed(name.rstrip("0123456789"))
-        for number, (name, size) in enumerate(part.arrays.items()):
-            names[name] = self._array(name, (*size, number))
-        for name in sorted(part.names):
-            names[name] = text.fresh(name.rstrip("0123456789"))
+        names |= self._own.of(part)
         names["lo"] = "0"
         names["hi"] = listed("n") if counts_units(part.body) else "1"
         copy_part(part.body, text.open[-1], names)
         text.line(f"{self._place} += {used}")
-
-    def _array(self, name: str, key: tuple[int, int, int]) -> str:
-        """Return scratch memory on the stack; the kernels share it."""
-        found = self._arrays.get(key)
-        if found is None:
-            found = self._arrays[key] = self.text.stack_array(name.rstrip("0123456789"), *key[:2])
-        return found

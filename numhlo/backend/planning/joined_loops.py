@@ -123,7 +123,7 @@ class _JoinedLoop:
                 self._round(single, arrays)
                 self.places = {}
             self._poll(1 + turns)
-        if self.writer.stack_bytes > MOST_STACK:
+        if self.writer.own.stack_bytes > MOST_STACK:
             raise NotJoinedError("its kernels need much memory on the stack")
 
     def _round(self, copied: Pairs, turned: Pairs) -> None:
