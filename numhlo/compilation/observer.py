@@ -14,7 +14,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from numhlo.lowering.ir import Function, Module
+from numhlo.lowering.ir import Function, Module, capture_location
+from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.lowering.text.located_lines import annotated_text
 from numhlo.lowering.text.printer import print_module
 from numhlo.lowering.verifier import verify
@@ -112,10 +113,17 @@ class Observer:
         if not self._parent:
             sys.stderr.write(f"==== {self.name}: {title} ====\n{text.rstrip()}\n")
             return
-        if self._folder is None:
-            self._folder = _new_folder(Path(self._parent), self.name)
-        path = self._folder / f"{self._files:02}_{_file_name(title)}.{suffix}"
-        path.write_text(f"{text.rstrip()}\n", encoding="utf-8")
+        try:
+            if self._folder is None:
+                self._folder = _new_folder(Path(self._parent), self.name)
+            path = self._folder / f"{self._files:02}_{_file_name(title)}.{suffix}"
+            path.write_text(f"{text.rstrip()}\n", encoding="utf-8")
+        except OSError as error:
+            raise ArgumentError(
+                f"dumps can't be written to {self._parent}: {error.strerror}",
+                where=capture_location(),
+                fix="name a folder that can be written by dump_to= or NUMHLO_DUMP_TO",
+            ) from error
         self._files += 1
 
 
