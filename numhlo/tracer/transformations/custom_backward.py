@@ -80,9 +80,24 @@ class custom_vjp(CustomFunction):  # noqa: N801 - JAX's name, used as a decorato
         symbolic_zeros: bool = False,
         optimize_remat: bool = False,
     ) -> None:
-        """Set the rules: ``fwd(*args) -> (out, residuals)``, ``bwd(*nondiff, residuals, cotangents) -> tuple``.
+        """Set the rules of the derivative.
 
-        The tuple holds a cotangent for each differentiable argument; None for zero.
+        Parameters
+        ----------
+        fwd : callable
+            ``fwd(*args) -> (out, residuals)``: the result, and a pytree that ``bwd`` gets.
+        bwd : callable
+            ``bwd(*nondiff, residuals, cotangents) -> tuple`` with a cotangent for each differentiable argument, of its
+            structure and shapes; None for zero.
+        symbolic_zeros : bool, optional
+            Refused if true: cotangents that are zero are passed as zeros.
+        optimize_remat : bool, optional
+            Without meaning.
+
+        Raises
+        ------
+        UnsupportedError
+            If ``symbolic_zeros`` is true.
         """
         if symbolic_zeros:
             raise UnsupportedError("defvjp(symbolic_zeros=True)", where=capture_location(), fix="leave it out")

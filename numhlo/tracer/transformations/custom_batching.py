@@ -64,10 +64,19 @@ class custom_vmap:  # noqa: N801 - JAX's name, used as a decorator
         return f"<custom_vmap {self.fun!r}>"
 
     def def_vmap(self, rule: Callable[..., Any]) -> Callable[..., Any]:
-        """Set the rule: ``rule(axis_size, in_batched, *args) -> (out, out_batched)``; returns it.
+        """Set the rule by which `vmap` runs the function; a decorator.
 
-        Batched arrays have the examples along their first axis; ``in_batched`` and ``out_batched`` say which are, in
-        trees like the arguments' and the result's (or a prefix of it).
+        Parameters
+        ----------
+        rule : callable
+            ``rule(axis_size, in_batched, *args) -> (out, out_batched)``. Batched arrays have the examples along their
+            first axis; ``in_batched`` and ``out_batched`` say which are, in trees like the arguments' and the result's
+            (or a prefix of it).
+
+        Returns
+        -------
+        callable
+            ``rule``.
         """
         self.rule = rule
         return rule

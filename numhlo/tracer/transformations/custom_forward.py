@@ -67,9 +67,25 @@ class custom_jvp(CustomFunction):  # noqa: N801 - JAX's name, used as a decorato
     jvp: Callable[..., Any] | None = None
 
     def defjvp(self, jvp: Callable[..., Any], symbolic_zeros: bool = False) -> Callable[..., Any]:
-        """Set the rule: ``jvp(*nondiff, primals, tangents) -> (primals_out, tangents_out)``; returns it.
+        """Set the rule of the derivative; a decorator.
 
-        Tangents that are zero are passed as zeros; those of integers are zeros of their dtype.
+        Parameters
+        ----------
+        jvp : callable
+            ``jvp(*nondiff, primals, tangents) -> (primals_out, tangents_out)``: the result and its tangent, of the same
+            structure and shapes. Tangents that are zero are passed as zeros, those of integers as zeros of their dtype.
+        symbolic_zeros : bool, optional
+            Refused if true.
+
+        Returns
+        -------
+        callable
+            ``jvp``.
+
+        Raises
+        ------
+        UnsupportedError
+            If ``symbolic_zeros`` is true.
         """
         if symbolic_zeros:
             raise UnsupportedError("defjvp(symbolic_zeros=True)", where=capture_location(), fix="leave it out")
@@ -77,7 +93,13 @@ class custom_jvp(CustomFunction):  # noqa: N801 - JAX's name, used as a decorato
         return jvp
 
     def defjvps(self, *jvps: Callable[..., Any] | None) -> None:
-        """Set a rule for each argument: ``jvp(tangent, ans, *primals) -> tangent_out``; None for no dependence."""
+        """Set a rule for each argument; the tangent of the result is their sum.
+
+        Parameters
+        ----------
+        *jvps : callable or None
+            ``jvp(tangent, ans, *primals) -> tangent_out`` by one argument; None for no dependence.
+        """
 
         def rule(*arguments: Any) -> tuple[Any, Any]:
             *fixed, primals, tangents = arguments

@@ -131,7 +131,12 @@ def value_and_grad(
         Returns a scalar, or a pair of a scalar and anything if ``has_aux``.
     argnums : int or sequence of int, optional
         Which positional arguments to differentiate with respect to; each a pytree of float arrays.
-    has_aux, holomorphic, allow_int : bool, optional
+    has_aux : bool, optional
+        ``fun`` returns something beside the scalar, which is passed on.
+    holomorphic : bool, optional
+        ``fun`` is holomorphic: arguments and result are complex, and the gradient is the complex derivative.
+    allow_int : bool, optional
+        Let integer arguments pass; there are no slopes by them, but zeros.
 
     Returns
     -------
@@ -203,27 +208,36 @@ def grad(
     holomorphic: bool = False,
     allow_int: bool = False,
 ) -> Callable[..., Any]:
-    """Return a function that gives the gradient of ``fun``; see `value_and_grad`.
+    """Return a function that gives the gradient of ``fun``, by reverse mode; `value_and_grad` gives its value, too.
 
     Parameters
     ----------
-    fun, argnums, has_aux, holomorphic, allow_int : optional
+    fun : callable
+        Returns a scalar, or a pair of a scalar and anything if ``has_aux``.
+    argnums : int or sequence of int, optional
+        Which positional arguments to differentiate with respect to; each a pytree of float arrays.
+    has_aux, holomorphic, allow_int : bool, optional
         As those of `value_and_grad`.
 
     Returns
     -------
     callable
-        Same arguments; returns the gradient, or ``(gradient, aux)``.
+        Same arguments; returns the gradient, or ``(gradient, aux)``. The gradient has the argument's structure and
+        shapes; it is a tuple of such for a sequence of ``argnums``.
 
     Raises
     ------
-    DTypeError, ShapeError
-        When it is called, as of `value_and_grad`.
+    DTypeError
+        When it is called, if an argument is not of floats.
+    ShapeError
+        When it is called, if the result is not a scalar.
 
     Examples
     --------
     >>> float(grad(lambda x: x**3)(2.0))
     12.0
+    >>> grad(lambda p, x: p["a"] * x + p["b"])({"a": 1.0, "b": 0.0}, 3.0)
+    {'a': Array(3.), 'b': Array(1.)}
     """
     both = value_and_grad(fun, argnums, has_aux, holomorphic, allow_int)
 

@@ -274,7 +274,7 @@ gt = _comparison(
 igamma = _binary(
     "igamma",
     lambda a, x: composite("igamma", a, x),
-    "Return the lower incomplete gamma function of a, x.",
+    "Return the regularized lower incomplete gamma function of a, x.",
     "1.0, np.array([0.5, 2.0])",
     "Array([0.39346934, 0.86466472])",
     names="a x",
