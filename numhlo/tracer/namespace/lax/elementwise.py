@@ -1,8 +1,7 @@
 """Strict elementwise operations under JAX's names: one StableHLO op each, no promotion, no broadcasting beyond scalars.
 
 Operands must have one dtype (Python numbers adapt) and one shape (0-d arrays are spread). They run outside tracing too.
-Structure is in `structure`, slices in `slices`, reductions and sorting in `reductions`,
-conversions in `lax_conversions`.
+Structure is in `structure`, slices in `slices`, reductions and sorting in `reductions`, conversions in `conversions`.
 """
 
 from __future__ import annotations
