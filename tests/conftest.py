@@ -65,6 +65,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("numhlo")
     group.addoption("--seed", type=int, default=DEFAULT_SEED, help="seed of every test's random numbers")
     group.addoption("--update-golden", action="store_true", help="rewrite golden files instead of comparing with them")
+    group.addoption("--whole-tracebacks", action="store_true", help="show this library's own calls in tracebacks, too")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("whole_tracebacks"):
+        importlib.import_module("numhlo.tracer.short_tracebacks").short_tracebacks.wanted = False
 
 
 MEASURED = pytest.StashKey[bool]()

@@ -48,6 +48,7 @@ from numhlo.tracer.plain_python.frozen_draws import refusing_draws, undisturbed
 from numhlo.tracer.plain_python.interludes import is_interlude
 from numhlo.tracer.plain_python.plain_numpy import run_traced
 from numhlo.tracer.plain_python.rebound_items import ContainerWatch
+from numhlo.tracer.short_tracebacks import short_tracebacks
 from numhlo.tracer.strides import SCALAR, Strides
 from numhlo.tracer.trace import Trace, Tracer, Watch, current_trace, outside_traces
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_unflatten
@@ -136,7 +137,8 @@ class JittedFunction:
                     if route is routes[0]:
                         self._cache.let_native_code_take(route, self)
                     return found
-        return self._call(args, kwargs)
+        with short_tracebacks:
+            return self._call(args, kwargs)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call through the cache."""
@@ -360,7 +362,8 @@ class JittedFunction:
             self._leaf_names(call, tree),
             donated_leaves(call, self._donated),
         )
-        traced, _ = build(lambda: self._trace(call, tree, types, [strides_of(x) for x in leaves]))
+        with short_tracebacks:
+            traced, _ = build(lambda: self._trace(call, tree, types, [strides_of(x) for x in leaves]))
 
         def make_entry() -> Entry:
             observer = self._observer(key, names)

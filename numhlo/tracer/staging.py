@@ -24,6 +24,7 @@ from numhlo.tracer.bind import new_trace
 from numhlo.tracer.located_errors import naming_the_line
 from numhlo.tracer.namespace.core import FLOAT0, asarray, shape_of
 from numhlo.tracer.namespace.index_items import unshared
+from numhlo.tracer.short_tracebacks import short_tracebacks
 from numhlo.tracer.trace import Trace, Tracer, current_trace
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_map
 
@@ -124,7 +125,10 @@ def ends_its_blocks(function: F) -> F:
 
     @functools.wraps(function)
     def public(*args: Any, **kwargs: Any) -> Any:
-        return with_own_bindings(function, *args, **kwargs) if current_trace() is None else function(*args, **kwargs)
+        if current_trace() is not None:
+            return function(*args, **kwargs)
+        with short_tracebacks:
+            return with_own_bindings(function, *args, **kwargs)
 
     return public  # type: ignore[return-value]
 

@@ -288,7 +288,11 @@ def with_jvp(rule):
 
 
 MISTAKES = [
-    (with_jvp(lambda p, t: t[0]), ArgumentError, "of the jvp rule of <lambda> is a Tracer, where a pair is meant"),
+    (
+        with_jvp(lambda p, t: t[0]),
+        ArgumentError,
+        "of the jvp rule of <lambda> is a traced array, where a pair is meant",
+    ),
     (numhlo.custom_jvp(lambda x: x * 2.0), ArgumentError, "custom_jvp function without a rule"),
     (numhlo.custom_vjp(lambda x: x * 2.0), ArgumentError, "custom_vjp function without rules"),
     (with_rules(lambda x: x * 2.0, None), ArgumentError, "return a pair"),
