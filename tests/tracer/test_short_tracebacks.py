@@ -40,6 +40,8 @@ def test_what_users_see():
     assert lines(lambda: outer(x), ShapeError) == ["outer", "product"]
     assert lines(lambda: product.lower(x), ShapeError) == [".", "product"]
     assert lines(lambda: numhlo.vmap(product)(np.ones((2, 2, 3))), ShapeError) == ["product"]
+    assert lines(lambda: numhlo.grad(product)(x), ShapeError) == ["product"]
+    assert lines(lambda: numhlo.random.normal(numhlo.random.key(0), (-1,)), ShapeError) == []
     assert lines(lambda: complaining(x), KeyError) == ["complaining"]
 
 

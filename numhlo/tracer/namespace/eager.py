@@ -12,6 +12,7 @@ from numhlo.lowering.ir.scoped_values import with_own_bindings
 from numhlo.tracer.array import Array
 from numhlo.tracer.bind import new_trace
 from numhlo.tracer.namespace.core import asarray
+from numhlo.tracer.short_tracebacks import short_tracebacks
 from numhlo.tracer.trace import Tracer, current_trace
 from numhlo.tracer.trees.pytrees import tree_map
 
@@ -25,7 +26,8 @@ def runs_anywhere(function: F) -> F:
     def public(*args: Any, **kwargs: Any) -> Any:
         if current_trace() is not None:
             return function(*args, **kwargs)
-        return with_own_bindings(run, *args, **kwargs)
+        with short_tracebacks:
+            return with_own_bindings(run, *args, **kwargs)
 
     def run(*args: Any, **kwargs: Any) -> Any:
         with new_trace(concrete=True):

@@ -242,6 +242,7 @@ def grad(
     both = value_and_grad(fun, argnums, has_aux, holomorphic, allow_int)
 
     @functools.wraps(fun)
+    @ends_its_blocks
     def gradient(*args: Any, **kwargs: Any) -> Any:
         value, slope = both(*args, **kwargs)
         return (slope, value[1]) if has_aux else slope

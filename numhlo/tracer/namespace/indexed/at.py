@@ -36,6 +36,7 @@ from numhlo.tracer.namespace.indexed.indexing import get_item, is_traced_mask, m
 from numhlo.tracer.namespace.indexed.selected import Selected
 from numhlo.tracer.namespace.indexed.traced_slices import write_part
 from numhlo.tracer.semantics import are_arrays_immutable
+from numhlo.tracer.short_tracebacks import short_tracebacks
 from numhlo.tracer.trace import Tracer, current_trace
 from numhlo.tracer.trees.pytrees import tree_map
 
@@ -207,7 +208,8 @@ def _run(function: Callable[[Tracer], Any], x: Any) -> Any:
     """Run a traced function of one array; outside tracing in a trace that carries values."""
     if current_trace() is not None:
         return function(as_traced(asarray(x)))
-    return with_own_bindings(_run_now, function, np.asarray(x))
+    with short_tracebacks:
+        return with_own_bindings(_run_now, function, np.asarray(x))
 
 
 def _run_now(function: Callable[[Tracer], Any], array: np.ndarray) -> Any:
