@@ -77,6 +77,10 @@ class MemoryPlan:
         lines.append(f"arena: {self.arena_bytes:,} bytes for buffers of {each:,} bytes")
         return "\n".join(lines)
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Show the drawing in a notebook."""
+        printer.text(str(self))
+
     def _rows(self) -> list[tuple[str, Any, Life]]:
         """Return buffers in the order of their lives, first what is there before the call."""
         rows = [(p, t, x) for p, t, x in zip(self.places, self.types, self.lives, strict=True) if x is not None]
