@@ -62,18 +62,6 @@ def located_lines(module: Module, *, generic: bool = False) -> list[Line]:
     return lines
 
 
-def noted_lines(module: Module) -> list[tuple[str, str]]:
-    """Return a module's text as lines, each with the user's line that it comes from, or nothing where it is as before.
-
-    Examples
-    --------
-    >>> noted_lines(Module([]))
-    [('module {', ''), ('}', '')]
-    """
-    lines = located_lines(module)
-    return list(zip([line.text for line in lines], _changes(lines), strict=True))
-
-
 def annotated_text(module: Module) -> str:
     """Return a module's text with the user's lines behind it, each where it first applies.
 
@@ -83,20 +71,11 @@ def annotated_text(module: Module) -> str:
     module {
     }
     """
-    lines = noted_lines(module)
-    width = notes_column(lines, 100)
-    return "\n".join(f"{text:{width}}  // {note}" if note else text for text, note in lines)
-
-
-def notes_column(lines: Iterable[tuple[str, str]], most: int) -> int:
-    """Return the column where notes begin: behind the longest line that has one, at most ``most``.
-
-    Examples
-    --------
-    >>> notes_column([("%0 = stablehlo.sine %x", "f.py:3"), ("return %0 : tensor<1000x1000xf64>", "")], 72)
-    22
-    """
-    return min(max((len(text) for text, note in lines if note), default=0), most)
+    lines = located_lines(module)
+    notes = list(_changes(lines))
+    width = min(max((len(line.text) for line, note in zip(lines, notes, strict=True) if note), default=0), 100)
+    rows = [f"{line.text:{width}}  // {note}" if note else line.text for line, note in zip(lines, notes, strict=True)]
+    return "\n".join(rows)
 
 
 def _changes(lines: Iterable[Line]) -> Iterable[str]:
