@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -25,6 +26,18 @@ class BoundFunction:
 
     def __repr__(self) -> str:
         return f"<bound {self._function!r} of {self.__self__!r}>"
+
+    @property
+    def __doc__(self) -> str | None:  # type: ignore[override]
+        """The method's own."""
+        doc: str | None = self._function.__doc__
+        return doc
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """Without the object, as that of Python's methods."""
+        whole = inspect.signature(self._function)
+        return whole.replace(parameters=list(whole.parameters.values())[1:])
 
     def __dir__(self) -> Iterable[str]:
         return sorted({*object.__dir__(self), *dir(self._function)})

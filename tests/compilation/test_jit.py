@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import threading
 from collections import namedtuple
 
@@ -290,6 +291,7 @@ class Model:
 
     @functools.partial(numhlo.jit, static_argnames="n")
     def power(self, x, n):
+        """Return the power."""
         return x**n * self.scale
 
     @classmethod
@@ -320,7 +322,9 @@ def test_methods():
 
 
 def test_bound_methods_show_what_they_have():
-    assert {"explain", "lower", "wait"} <= set(dir(Model(2).apply))
+    method = Model(2).power
+    assert {"explain", "lower", "wait"} <= set(dir(method))
+    assert str(inspect.signature(method)) == "(x, n)" and method.__doc__ == "Return the power."
 
 
 def test_methods_of_pytrees_and_of_values():
