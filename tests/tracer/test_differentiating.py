@@ -361,6 +361,29 @@ def test_forward_jacobians_run_the_function_once() -> None:
     assert numhlo.jacfwd(lambda x: x.sum() * np.ones(2))(np.zeros(0)).shape == (2, 0)
 
 
+def test_auxiliary_results_may_be_anything() -> None:
+    thing = object()
+
+    def fun(x: Any) -> Any:
+        return x * x, {"x": x + 1, "text": "name", "f": len, "things": [thing, np.array(["a"])]}
+
+    results: list[Any] = [
+        numhlo.grad(fun, has_aux=True)(3.0),
+        numhlo.value_and_grad(fun, has_aux=True)(3.0)[0],
+        numhlo.jacrev(fun, has_aux=True)(3.0),
+        numhlo.jacfwd(fun, has_aux=True)(3.0),
+        numhlo.vjp(fun, 3.0, has_aux=True)[::2],
+        numhlo.jvp(fun, (3.0,), (1.0,), has_aux=True)[1:],
+        numhlo.linearize(fun, 3.0, has_aux=True)[::2],
+        numhlo.fwd_and_bwd(fun, 0, has_aux=True)[0](3.0)[::2],
+    ]
+    for _, aux in results:
+        assert aux["x"] == 4 and aux["text"] == "name" and aux["f"] is len and aux["things"] == [thing, np.array(["a"])]
+    slope = numhlo.jit(lambda x: numhlo.grad(lambda y: numhlo.grad(fun, has_aux=True)(y)[0] * y)(x))(3.0)
+    y, push, _ = numhlo.linearize(fun, 3.0, has_aux=True)
+    assert slope == 12 and y == 9 and push(2.0) == 12
+
+
 def test_spots_without_a_derivative_as_documented() -> None:
     """The table of `docs/derivatives.md`."""
     root = lambda x: np.where(x > 0, np.sqrt(np.where(x > 0, x, 1.0)), 0.0)

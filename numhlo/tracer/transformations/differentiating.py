@@ -31,6 +31,7 @@ from numhlo.tracer.replay import replay_body
 from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.staging import Staged, ends_its_blocks, stage_leaves, transformation
 from numhlo.tracer.trace import Trace, Tracer, current_trace
+from numhlo.tracer.transformations.auxiliary_results import opened, sealed_pair
 from numhlo.tracer.transformations.derivative_arguments import (
     arrays_like,
     chosen_places,
@@ -38,11 +39,10 @@ from numhlo.tracer.transformations.derivative_arguments import (
     is_float0,
     no_slope,
     require_inexact,
-    require_pair,
     require_scalar_result,
 )
 from numhlo.tracer.trees.pytree_registration import Partial
-from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_leaves, tree_map, tree_structure, tree_unflatten
+from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 
 class LinearMap(NamedTuple):
@@ -107,11 +107,12 @@ def apply_transposed(linear: LinearMap, cotangents: Sequence[Any], count: int, t
     return [instantiate(c, v) for c, v in zip(found[:count], region.arguments, strict=False)]
 
 
-def _stage(fun: Callable[..., Any], leaves: Sequence[Any], tree: PyTreeDef) -> Staged:
-    """Trace ``fun`` on the leaves of its positional arguments."""
+def _stage(fun: Callable[..., Any], leaves: Sequence[Any], tree: PyTreeDef, pair_for: str | None = None) -> Staged:
+    """Trace ``fun`` on the leaves of its positional arguments; for `pair_for`, if given, it returns a pair."""
 
     def body(*arguments: Tracer) -> Any:
-        return run_traced(fun, *tree_unflatten(tree, arguments))
+        result = run_traced(fun, *tree_unflatten(tree, arguments))
+        return result if pair_for is None else sealed_pair(result, pair_for)
 
     return stage_leaves(body, leaves, getattr(fun, "__name__", "function"), differentiates=True)
 
@@ -172,13 +173,13 @@ def value_and_grad(
             for k, v in zip(places, values, strict=True):
                 given[k] = v
             result = run_traced(fun, *given, **kwargs)
-            return require_pair(result, "grad") if has_aux else (result, None)
+            return sealed_pair(result, "grad") if has_aux else (result, None)
 
         with transformation() as finish:
             value, aux, gradients = _pull_back_scalar(of_chosen, leaves, tree, holomorphic)
             parts = tree_unflatten(tree, gradients)
             gradient = parts[0] if isinstance(argnums, int) else parts
-            return finish(((value, aux) if has_aux else value, gradient))
+            return opened(finish(((value, aux) if has_aux else value, gradient)))
 
     return differentiated
 
@@ -299,15 +300,14 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
         )
     require_inexact([x for x, t in zip(leaves, slopes, strict=True) if not is_float0(t)], "jvp")
     with transformation() as finish:
-        staged = _stage(fun, leaves, tree)
+        staged = _stage(fun, leaves, tree, "jvp" if has_aux else None)
         duals = [dual_of(x, t) for x, t in zip(leaves, slopes, strict=True)]
         results = Walker().function(staged.function, [*duals, *[Dual(c, None) for c in staged.captures]])
         values = staged.function.body.returns
         outputs = tree_unflatten(staged.out_tree, [d.primal for d in results])
-        outputs = require_pair(outputs, "jvp") if has_aux else outputs
         moved = tree_unflatten(staged.out_tree, _tangents([d.tangent for d in results], values))
         if has_aux:
-            return finish((outputs[0], moved[0], outputs[1]))
+            return opened(finish((outputs[0], moved[0], outputs[1])))
         return finish((outputs, moved))
 
 
@@ -315,7 +315,7 @@ def _linearized(fun: Callable[..., Any], primals: Sequence[Any], has_aux: bool) 
     """Return results, auxiliary results, linear map, the structures around it, and the results' types."""
     leaves, tree = tree_flatten(tuple(primals))
     require_inexact(leaves, "vjp", allow_int=are_arrays_immutable())
-    staged = _stage(fun, leaves, tree)
+    staged = _stage(fun, leaves, tree, "vjp" if has_aux else None)
     active = [is_differentiable(asarray(x).dtype) for x in leaves] + [False] * len(staged.captures)
     results, linear = linearize_function(staged.function, [*map(asarray, leaves), *staged.captures], active)
     return results, linear, tree, staged
@@ -361,10 +361,9 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
             if not is_differentiable(asarray(x).dtype)
         }
         count = tree.num_leaves - len(fixed)
-        outputs = finish(tree_unflatten(staged.out_tree, results))
-        outputs = require_pair(outputs, "vjp") if has_aux else outputs
+        outputs = opened(finish(tree_unflatten(staged.out_tree, results)))
         residuals = finish(linear.residuals)
-    out_tree = tree_structure(outputs[0]) if has_aux else staged.out_tree
+    out_tree = staged.out_tree.children[0] if has_aux else staged.out_tree
     types = [v.tensor for v in staged.function.body.returns]
 
     @ends_its_blocks
@@ -381,7 +380,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 
 
 @ends_its_blocks
-def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """Return ``fun``'s results at ``primals`` and its derivative there, a linear function of tangents.
 
     Parameters
@@ -389,12 +388,14 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[...
     fun : callable
     *primals : pytree of arrays
         Its positional arguments, of floats or complex numbers.
+    has_aux : bool, optional
+        Whether it returns a pair of results and anything.
 
     Returns
     -------
     tuple
-        ``(results, push)``; ``push`` takes tangents as ``fun`` takes arguments, and computes nothing of ``fun`` again;
-        jitted functions may return it.
+        ``(results, push)``, or ``(results, push, aux)``; ``push`` takes tangents as ``fun`` takes arguments, and
+        computes nothing of ``fun`` again; jitted functions may return it.
 
     Raises
     ------
@@ -409,8 +410,8 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[...
     """
     require_callable(fun, "linearize: fun")
     with transformation() as finish:
-        results, linear, tree, staged = _linearized(fun, primals, has_aux=False)
-        outputs = finish(tree_unflatten(staged.out_tree, results))
+        results, linear, tree, staged = _linearized(fun, primals, has_aux)
+        outputs = opened(finish(tree_unflatten(staged.out_tree, results)))
         residuals = finish(linear.residuals)
     values = staged.function.body.returns
     types = [TensorType(shape_of(x), asarray(x).dtype) for x in tree_leaves(primals)]
@@ -421,9 +422,11 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[...
             given = arrays_like(tree, types, tangents, "linearize: a tangent", "arguments")
             arrays = [x for x, t in zip(given, types, strict=True) if is_differentiable(t.dtype)]
             kept = linear._replace(residuals=residuals)
-            return done(tree_unflatten(staged.out_tree, apply_linear(kept, arrays, values)))
+            moved = tree_unflatten(staged.out_tree, apply_linear(kept, arrays, values))
+            return done(moved[0] if has_aux else moved)
 
-    return outputs, Partial(push, residuals)
+    back = Partial(push, residuals)
+    return (outputs[0], back, outputs[1]) if has_aux else (outputs, back)
 
 
 def stop_gradient(x: Any) -> Any:

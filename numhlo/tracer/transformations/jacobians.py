@@ -17,6 +17,7 @@ from numhlo.tracer.namespace.core import asarray, full_of, reshape_to, shape_of
 from numhlo.tracer.namespace.creation.diagonals import eye
 from numhlo.tracer.plain_python.plain_numpy import run_traced
 from numhlo.tracer.staging import ends_its_blocks, transformation
+from numhlo.tracer.transformations.auxiliary_results import opened, sealed, sealed_pair
 from numhlo.tracer.transformations.derivative_arguments import chosen_places, is_float0, require_inexact
 from numhlo.tracer.transformations.differentiating import jvp, vjp
 from numhlo.tracer.transformations.vectorizing import vmap
@@ -142,7 +143,8 @@ def _jacobian(
             given = list(args)
             for k, v in zip(places, tree_unflatten(tree, values), strict=True):
                 given[k] = v
-            return run_traced(fun, *given, **kwargs)
+            result = run_traced(fun, *given, **kwargs)
+            return sealed_pair(result, "jacfwd" if forward else "jacrev") if has_aux else result
 
         with transformation() as finish:
             outputs, aux, blocks = (_columns if forward else _rows)(of_leaves, leaves, has_aux)
@@ -151,7 +153,7 @@ def _jacobian(
             per_output = [tree_unflatten(tree, row) for row in blocks]
             chosen_rows = [row[0] if isinstance(argnums, int) else row for row in per_output]
             result = tree_unflatten(out_tree, chosen_rows)
-            return finish((result, aux) if has_aux else result)
+            return opened(finish((result, aux) if has_aux else result))
 
     return jacobian_of
 
@@ -178,7 +180,7 @@ def _columns(fun: Callable[..., Any], leaves: Sequence[Any], has_aux: bool) -> t
         pushed = jvp(fun, arrays, tangents, has_aux)
         columns = zip(tree_leaves(pushed[0]), tree_leaves(pushed[1]), strict=True)
         moved = [full_of(0, shape_of(y), y.dtype) if is_float0(t) else t for y, t in columns]
-        return (pushed[0], pushed[2] if has_aux else None), moved
+        return (pushed[0], sealed(pushed[2]) if has_aux else None), moved
 
     basis = _basis(leaves)
     primals, columns = vmap(push, out_axes=(0, -1))(*basis)
@@ -201,6 +203,7 @@ def _rows(fun: Callable[..., Any], leaves: Sequence[Any], has_aux: bool) -> tupl
 
     if has_aux:
         outputs, pull, aux = vjp(of_moving, *[arrays[k] for k in moving], has_aux=True)
+        aux = sealed(aux)
     else:
         (outputs, pull), aux = vjp(of_moving, *[arrays[k] for k in moving]), None
     out_leaves, out_tree = tree_flatten(outputs)

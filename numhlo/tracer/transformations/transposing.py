@@ -12,7 +12,8 @@ from numhlo.tracer.differentiation.table import instantiate, transpose_body
 from numhlo.tracer.namespace.core import asarray, shape_of
 from numhlo.tracer.plain_python.plain_numpy import run_traced
 from numhlo.tracer.staging import Staged, ends_its_blocks, stage, stage_leaves, transformation
-from numhlo.tracer.transformations.derivative_arguments import arrays_like, require_inexact, require_pair
+from numhlo.tracer.transformations.auxiliary_results import opened, sealed_pair
+from numhlo.tracer.transformations.derivative_arguments import arrays_like, require_inexact
 from numhlo.tracer.transformations.differentiating import LinearMap, apply_transposed, linearize_function
 from numhlo.tracer.transformations.residuals import Residuals
 from numhlo.tracer.trees.pytrees import tree_flatten, tree_unflatten
@@ -116,7 +117,7 @@ def fwd_and_bwd(
             for k, v in zip(places, tree_unflatten(tree, arrays), strict=True):
                 given[k] = v
             result = run_traced(fun, *given)
-            return require_pair(result, "fwd_and_bwd") if has_aux else (result, None)
+            return sealed_pair(result, "fwd_and_bwd") if has_aux else (result, None)
 
         with transformation() as done:
             staged: Staged = stage_leaves(of_chosen, leaves, getattr(fun, "__name__", "function"))
@@ -127,7 +128,7 @@ def fwd_and_bwd(
             types = tuple(v.tensor for v in staged.function.body.returns)
             static = (linear.function, tuple(linear.outputs), len(leaves), tree, out_tree, types)
             kept = Residuals([asarray(x) for x in linear.residuals], static)
-            return done((value, kept, aux) if has_aux else (value, kept))
+            return opened(done((value, kept, aux) if has_aux else (value, kept)))
 
     @ends_its_blocks
     def backward(residuals: Residuals, cotangents: Any) -> Any:
