@@ -270,6 +270,20 @@ def test_a_condition_is_a_bool_outside_jit_too():
             lax.while_loop(test, lambda c: c + 1, 0.0)
 
 
+def test_carries_keep_their_types_outside_jit_too():
+    x = np.zeros(2)
+    for loop in (
+        lambda body: lax.scan(lambda c, _: (body(c), 0), x, np.arange(2)),
+        lambda body: lax.fori_loop(0, 2, lambda _, c: body(c), x),
+        lambda body: lax.while_loop(lambda c: True, body, x),
+    ):
+        with pytest.raises(ControlFlowTypeError, match=r"it is float64\[2\] before the body and float64\[3\] after it"):
+            loop(lambda c: np.zeros(3))
+        with pytest.raises(ControlFlowTypeError, match="the body changes the structure of the carry"):
+            loop(lambda c: (c, c))
+    assert lax.fori_loop(0, 2, lambda i, c: c + 0.5, 0) == 1.0  # as in a trace, Python's numbers are weak
+
+
 def test_bodies_have_functional_updates_outside_jit():
     x = np.arange(4.0)
     step = lambda c, row: (c.at[0].add(row.at[1].set(5.0).sum()), None)

@@ -70,9 +70,10 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
     require_callable(cond_fun, "while_loop: cond_fun")
     require_callable(body_fun, "while_loop: body_fun")
     if current_trace() is None:
-        value = copy_arrays(init_val)
+        value, before = copy_arrays(init_val), init_val
         while _condition("while_loop", cond_fun(value)):
             value = body_fun(value)
+            before = require_kept("while_loop", before, value)
         return as_results(value)
     carry = Carry("while_loop", init_val, body_fun)
     return carry.emit(cond_fun)
@@ -114,9 +115,10 @@ def fori_loop(
     for bound in (lower, upper):
         require_scalar(bound, "fori_loop: a bound", "biu")
     if current_trace() is None:
-        value = copy_arrays(init_val)
+        value, before = copy_arrays(init_val), init_val
         for i in range(int(lower), int(upper)):
             value = body_fun(i, value)
+            before = require_kept("fori_loop", before, value)
         return as_results(value)
     if is_known(lower) and is_known(upper):
         lower, upper = int(known_value(lower)), int(known_value(upper))
@@ -230,6 +232,35 @@ def find_carry_types(
         if arguments.serve(wider):
             return wider, body
         types = wider
+
+
+def require_kept(what: str, before: Any, after: Any) -> Any:
+    """Raise where the first round of a loop that runs outside tracing changes the carry's type, as in a trace.
+
+    Parameters
+    ----------
+    what : str
+        The public function's name.
+    before, after : pytree
+        The carry; once it is looked at, ``before`` is `KEPT`, and later rounds are believed.
+
+    Returns
+    -------
+    object
+        `KEPT`, to be given as ``before`` of the next round.
+    """
+    if before is KEPT:
+        return KEPT
+    leaves, tree = tree_flatten(before)
+    found, other = tree_flatten(after)
+    _require_same_structure(what, tree, other)
+    for number, (x, y) in enumerate(zip(leaves, found, strict=True)):
+        _keep(what, tree, number, leaf_type(x), leaf_type(y))
+    return KEPT
+
+
+KEPT = object()
+"""Stands for a carry whose type is known to be kept."""
 
 
 def _require_same_structure(what: str, before: PyTreeDef, after: PyTreeDef) -> None:

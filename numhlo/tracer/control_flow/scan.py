@@ -27,7 +27,7 @@ from numhlo.tracer.control_flow.bodies import (
     weak_argument,
     with_arrays,
 )
-from numhlo.tracer.control_flow.loops import find_carry_types
+from numhlo.tracer.control_flow.loops import KEPT, find_carry_types, require_kept
 from numhlo.tracer.namespace.core import asarray, convert, normalize_axis, shape_of
 from numhlo.tracer.namespace.shapes import axis_order, joining, manipulation
 from numhlo.tracer.trace import Trace, current_trace
@@ -237,8 +237,10 @@ def _scan_in_python(
     if steps == 0:
         return _scan_nothing(f, carry, leaves, tree)
     ys: list[Any] = [None] * steps
+    before = KEPT if tracing else carry
     for k in reversed(range(steps)) if reverse else range(steps):
         carry, y = _require_pair(f(carry, tree_unflatten(tree, [x[k] for x in leaves])))
+        before = require_kept("scan", before, carry)
         ys[k] = y if tracing else copy_arrays(y)
     stacked = tree_map(lambda *rows: joining.stack([asarray(r) for r in rows]), *ys)
     return (carry if tracing else as_results(carry)), stacked
