@@ -21,6 +21,23 @@ CASES = {
         n.take_along_axis(m, n.array([[0, 1, 2, 0]]), 0),
         n.take_along_axis(x, n.array([5, 70]), None, fill_value=0),
     ),
+    "take along, negative": lambda n, x, m, k: (
+        n.take_along_axis(x, n.array([-1, 50, -70]), 0, mode="clip"),
+        n.take_along_axis(x, n.array([-1, 2]), 0, wrap_negative_indices=False),
+    ),
+    "put": lambda n, x, m, k: (
+        n.put(x, n.array([50, -1]), 1.0, inplace=False),
+        n.put(x, n.array([50, -1]), n.array([7.0, 8.0]), "clip", inplace=False),
+        n.put_along_axis(m, n.array([[1], [7], [-1]]), 5.0, 1, inplace=False),
+        n.put_along_axis(m, n.array([[1], [7], [2]]), 5.0, 1, inplace=False, mode="clip"),
+        n.put_along_axis(m, n.array([4, 90]), 5.0, None, inplace=False),
+    ),
+    "delete": lambda n, x, m, k: n.delete(m, n.array([0, -1]), 0, assume_unique_indices=True),
+    "extrapolate": lambda n, x, m, k: (
+        n.interp(n.array([-2.0, 3.5, 12.0]), x, x**2, left="extrapolate", right="extrapolate"),
+        n.interp(n.array([-2.0, 3.5, 12.0]), x, x**2, left=1.0, right="extrapolate"),
+    ),
+    "masks": lambda n, x, m, k: n.mask_indices(3, n.triu, 0, size=8),
     "sums": lambda n, x, m, k: (
         n.sum(k.astype("int8"), promote_integers=False),
         n.prod(k.astype("int8") + 1, axis=0, promote_integers=False),
@@ -35,6 +52,20 @@ CASES = {
         n.searchsorted(x, 2.5, method="sort").astype(int),
         n.isin(x, m, method="sort"),
         n.polyval(n.ones(3), x, unroll=4),
+        n.linalg.slogdet(n.eye(2), method="qr"),
+    ),
+    "linear products": lambda n, x, m, k: (
+        n.linalg.matmul(m, m.T, precision="highest", preferred_element_type="float32"),
+        n.linalg.multi_dot([m.T, m, m.T], precision="high"),
+    ),
+    "orders": lambda n, x, m, k: (
+        n.histogram(x, 3, (0.0, 9.0), n.ones(10), True),
+        n.histogramdd(m.T, 2, [[0.0, 11.0]] * 3, n.ones(4), False),
+        n.zeros_like(x, n.float32, (2, 2)),
+        n.full_like(x, 3, n.int8, (2,)),
+        n.concatenate([x, x], 0, n.float32),
+        n.array([1, 2], n.float32, copy=False, ndmin=2),
+        n.linalg.matrix_rank(M=m),
     ),
 }
 
@@ -49,6 +80,84 @@ def test_agrees_with_jax(name):
         for mine, theirs in zip(compat.tree.leaves(found), wanted, strict=True):
             assert type(mine) is compat.Array and mine.dtype == theirs.dtype
             np.testing.assert_array_equal(mine, np.asarray(theirs))
+
+
+NAMESPACES = {
+    "strict functions": lambda j: (
+        j.lax.dot(j.numpy.ones((2, 3, 1)), j.numpy.ones((2, 3)), dimension_numbers=(((1,), (1,)), ((0,), (0,)))),
+        j.lax.exp(1.0, accuracy=None),
+        j.lax.dynamic_slice(j.numpy.arange(5.0), (j.numpy.array(-2),), (2,), allow_negative_indices=False),
+        j.lax.dynamic_slice_in_dim(j.numpy.arange(5.0), -2, 2, allow_negative_indices=True),
+        j.lax.dynamic_update_index_in_dim(j.numpy.arange(5.0), 9.0, j.numpy.array(-2), 0, allow_negative_indices=False),
+        j.lax.conv_transpose(
+            j.numpy.arange(8.0).reshape(1, 4, 2),
+            j.numpy.arange(18.0).reshape(3, 2, 3),
+            (2,),
+            [(1, 2)],
+            use_consistent_padding=True,
+            rhs_dilation=(2,),
+        ),
+        j.lax.linalg.svd(j.numpy.eye(2), compute_uv=False, subset_by_index=None, algorithm=None),
+    ),
+    "least squares": lambda j: (
+        j.numpy.linalg.lstsq(j.numpy.eye(3)[:, :2] * 3.0, j.numpy.arange(6.0).reshape(3, 2)),
+        j.numpy.linalg.lstsq(j.numpy.eye(3)[:, :2] * 0.0, j.numpy.arange(3.0)),
+        j.numpy.linalg.lstsq(j.numpy.zeros((3, 2)), j.numpy.arange(3.0), numpy_resid=True),
+    ),
+    "names and orders": lambda j: (
+        j.scipy.special.erf(x=j.numpy.array(0.5)),
+        j.scipy.special.rel_entr(j.numpy.array(0.5), q=j.numpy.array(0.2)),
+        j.scipy.special.log_ndtr(0.5, series_order=4),
+        j.scipy.linalg.expm(j.numpy.eye(2), upper_triangular=True, max_squarings=8),
+        j.scipy.linalg.solve(j.numpy.eye(2) * 2, j.numpy.ones(2), False, False, False, False, True, "pos"),
+        j.scipy.linalg.eigh(j.numpy.eye(2), None, True, True, False, False, True, None, 1, True),
+        j.scipy.signal.convolve(j.numpy.ones(3), j.numpy.ones(2), precision="highest"),
+        j.random.uniform(j.random.PRNGKey(0), (2,), out_sharding=None),
+        j.numpy.intersect1d(j.numpy.arange(4), j.numpy.array([1, 7, 3]), return_indices=True, size=4, fill_value=-5),
+    ),
+    "moved images": lambda j: [
+        j.image.scale_and_translate(
+            j.numpy.arange(12.0).reshape(4, 3),
+            (6, 5),
+            (0, 1),
+            j.numpy.array([1.5, 0.7]),
+            j.numpy.array([2.0, -0.3]),
+            how,
+        )
+        for how in ("linear", "cubic", "lanczos3")
+    ],
+}
+"""Calls that are JAX's alone, in other modules."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMESPACES)
+def test_other_modules_agree_with_jax(name):
+    wanted, found = (j.tree.leaves(NAMESPACES[name](j)) for j in (jax, compat))
+    for mine, theirs in zip(found, wanted, strict=True):
+        assert mine.dtype == theirs.dtype
+        np.testing.assert_allclose(mine, np.asarray(theirs), rtol=1e-12, atol=1e-14)
+
+
+def test_what_is_called_wrongly(tmp_path):
+    n = compat.numpy
+    for wrong, error in (
+        (lambda: n.histogram(np.ones(3), 3, (0, 1), np.ones(3), True, 1), "takes at most 5 positional"),
+        (lambda: n.concatenate([np.ones(2)], 0, float, axis=1), "multiple values for argument 'axis'"),
+        (lambda: n.zeros(2, out_sharding=1), r"zeros\(out_sharding=\)"),
+        (lambda: n.array(None), "an array of dtype object"),
+        (lambda: n.asarray("text"), "hold bools, integers, floats"),
+        (
+            lambda: compat.lax.dynamic_slice(np.arange(3), (-1,), (1,), allow_negative_indices=False),
+            "from the start: 2",
+        ),
+        (lambda: n.put_along_axis(np.ones(2), np.array([0]), 1.0, 0), "inplace=False"),
+        (lambda: compat.image.scale_and_translate(np.ones(2), (3,), (0,), [1.0], [0.0], "nearest"), "use resize"),
+    ):
+        with pytest.raises(Exception, match=error):
+            wrong()
+    n.save(tmp_path / "x.npy", n.arange(3))
+    assert type(n.load(tmp_path / "x.npy")) is compat.Array and n.frombuffer(b"ab", "uint8").tolist() == [97, 98]
 
 
 def test_what_arrays_say_of_themselves():

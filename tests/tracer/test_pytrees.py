@@ -57,6 +57,12 @@ def test_map_reduce_and_all():
         1,
     ]
     assert tree.tree_map_with_path(lambda p, x: tree.keystr(p) + str(x), {"a": [1]}) == {"a": ["['a'][0]1"]}
+    whole = lambda path, node: len(path) == 1 and not isinstance(node, dict)
+    for library in (tree, jax.tree_util):
+        found, structure = library.tree_flatten_with_path(
+            {"a": [1, 2], "b": {"c": [3], "d": None}}, whole, is_leaf_takes_path=True
+        )
+        assert [leaf for _, leaf in found] == [[1, 2], 3] and structure.num_leaves == 2
     outer, inner = tree.tree_structure([0, 0]), tree.tree_structure({"a": 0, "b": 0})
     assert tree.tree_transpose(outer, inner, [{"a": 1, "b": 2}, {"a": 3, "b": 4}]) == {"a": [1, 3], "b": [2, 4]}
 

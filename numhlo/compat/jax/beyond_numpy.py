@@ -1,6 +1,6 @@
-"""What functions of `jax.numpy` take beyond NumPy's: dtypes of results, reads out of bounds, choices of an algorithm.
+"""What functions of `jax.numpy` take beyond NumPy's, with a meaning: dtypes of results, reads out of bounds.
 
-A choice of an algorithm or a device is accepted, and means nothing: here is one of each.
+Options that are accepted and mean nothing are in `signatures`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import numhlo.numpy
 from numhlo.compat.jax.arrays import frozen, immutably
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ShapeError
+from numhlo.tracer.semantics import refuse_write
+from numhlo.tracer.trace import Tracer
 
 PRODUCTS = (
     "convolve", "correlate", "dot", "einsum", "inner", "matmul", "matvec", "tensordot", "vdot", "vecdot", "vecmat",
@@ -23,9 +25,6 @@ PRODUCTS = (
 
 QUESTIONS = ("allclose", "array_equal", "array_equiv")
 """Functions whose answer is an array of one bool, where NumPy's is Python's."""
-
-CHOICES = {"array": "device", "digitize": "method", "isin": "method", "polyval": "unroll", "searchsorted": "method"}
-"""Functions with an option that means nothing here, and its name."""
 
 
 def with_options(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -45,8 +44,6 @@ def with_options(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         return _answer(function)
     if name in PRODUCTS:
         return _product(function)
-    if name in CHOICES:
-        return _without(function, CHOICES[name])
     return _promoting(function) if name in ("sum", "prod") else function
 
 
@@ -54,15 +51,6 @@ def _answer(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def public(*args: Any, **kwargs: Any) -> Any:
         return frozen(numhlo.numpy.asarray(function(*args, **kwargs)))
-
-    return public
-
-
-def _without(function: Callable[..., Any], option: str) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def public(*args: Any, **kwargs: Any) -> Any:
-        kwargs.pop(option, None)
-        return function(*args, **kwargs)
 
     return public
 
@@ -122,25 +110,99 @@ def take(
 
 @immutably
 def take_along_axis(
-    arr: Any, indices: Any, axis: int | None = -1, mode: str | None = None, fill_value: Any = None
+    arr: Any,
+    indices: Any,
+    axis: int | None = -1,
+    mode: str | None = None,
+    fill_value: Any = None,
+    *,
+    wrap_negative_indices: bool = True,
 ) -> Any:
     """Return elements at indices along an axis; those out of bounds are ``fill_value``, NaN by default."""
     array, places = numhlo.numpy.asarray(arr), numhlo.numpy.asarray(indices)
     if axis is None:
         array, axis = array.reshape(-1), 0
-    if mode not in (None, "fill"):
-        low, extent = 0, array.shape[axis]
-        inside = numhlo.numpy.clip(places, low, extent - 1) if mode == "clip" else places % extent
-        return numhlo.numpy.take_along_axis(array, inside if mode in ("clip", "wrap") else places, axis)
+    index = _along("take_along_axis", array, places, axis, mode)
+    reading = {"mode": "fill" if mode in (None, "wrap") else mode, "fill_value": fill_value}
+    return frozen(array.at[index].get(**reading, wrap_negative_indices=wrap_negative_indices))
+
+
+def _along(name: str, array: Any, places: Any, axis: int, mode: str | None) -> tuple[Any, ...]:
+    """Return an index of every axis: the places along one, and all lines along the others."""
     if places.ndim != array.ndim:
         raise ShapeError(
-            f"take_along_axis: indices have {places.ndim} dimensions and the array {array.ndim}",
+            f"{name}: indices have {places.ndim} dimensions and the array {array.ndim}",
             where=capture_location(),
             fix="give indices as many dimensions as the array",
         )
     axis %= array.ndim
+    if mode == "wrap":
+        places = places % array.shape[axis]
     lines = [np.arange(n).reshape((-1, *(1,) * (array.ndim - 1 - k))) for k, n in enumerate(array.shape)]
-    return _read(array, tuple(places if k == axis else line for k, line in enumerate(lines)), fill_value)
+    return tuple(places if k == axis else line for k, line in enumerate(lines))
+
+
+@immutably
+def put_along_axis(
+    arr: Any, indices: Any, values: Any, axis: int | None, inplace: bool = True, *, mode: str | None = None
+) -> Any:
+    """Return an array with values written at indices along an axis; those out of bounds are dropped."""
+    if inplace:
+        refuse_write("put_along_axis(..., inplace=True)", "x = put_along_axis(x, ..., inplace=False)")
+    array, places = numhlo.numpy.asarray(arr), numhlo.numpy.asarray(indices)
+    flat, along = (array.reshape(-1), 0) if axis is None else (array, axis)
+    index = _along("put_along_axis", flat, places, along, mode)
+    written = flat.at[index].set(values, mode="drop" if mode in (None, "wrap", "fill") else mode)
+    return frozen(written.reshape(array.shape))
+
+
+@immutably
+def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = True) -> Any:
+    """Return an array with values written at places of the flattened one; those out of bounds are dropped."""
+    if inplace:
+        refuse_write("put(..., inplace=True)", "x = put(x, ..., inplace=False)")
+    if mode is not None:
+        return frozen(numhlo.numpy.put(a, ind, v, mode, inplace=False))
+    array, places = numhlo.numpy.asarray(a), numhlo.numpy.ravel(ind)
+    values = numhlo.numpy.resize(v, places.shape)
+    return frozen(array.reshape(-1).at[places].set(values, mode="drop").reshape(array.shape))
+
+
+@immutably
+def mask_indices(n: int, mask_func: Callable[..., Any], k: int = 0, *, size: int | None = None) -> Any:
+    """Return the indices where a mask of a square of ones holds, ``size`` of them."""
+    return numhlo.numpy.nonzero(mask_func(numhlo.numpy.ones((n, n)), k), size=size)
+
+
+@immutably
+def delete(arr: Any, obj: Any, axis: int | None = None, *, assume_unique_indices: bool = False) -> Any:
+    """Return an array without the elements at places along an axis; traced ones have to be unique."""
+    if not assume_unique_indices or not isinstance(obj, Tracer) or obj.dtype.kind not in "iu":
+        return numhlo.numpy.delete(arr, obj, axis)
+    array = numhlo.numpy.asarray(arr)
+    if axis is None:
+        array, axis = array.reshape(-1), 0
+    kept = numhlo.numpy.ones(array.shape[axis], bool).at[numhlo.numpy.ravel(obj)].set(False)
+    (places,) = numhlo.numpy.nonzero(kept, size=array.shape[axis] - obj.size)
+    return numhlo.numpy.take(array, places, axis)
+
+
+@immutably
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+    """Return a function between its known points; ``"extrapolate"`` goes on with the slope at an end."""
+    sides = {"left": left, "right": right}
+    if "extrapolate" not in [side for side in sides.values() if isinstance(side, str)]:
+        return numhlo.numpy.interp(x, xp, fp, left, right, period)
+    x, xp, fp = (numhlo.numpy.asarray(v) for v in (x, xp, fp))
+    plain = {name: None if isinstance(side, str) else side for name, side in sides.items()}
+    found = numhlo.numpy.interp(x, xp, fp, **plain, period=period)
+    if period is not None:
+        return found
+    for name, first, second, beyond in (("left", 0, 1, x < xp[0]), ("right", -1, -2, x > xp[-1])):
+        if isinstance(sides[name], str):
+            slope = (fp[second] - fp[first]) / (xp[second] - xp[first])
+            found = numhlo.numpy.where(beyond, fp[first] + slope * (x - xp[first]), found)
+    return found
 
 
 def _read(array: Any, index: tuple[Any, ...], fill_value: Any) -> Any:

@@ -10,6 +10,8 @@ from typing import Any
 import numhlo.numpy
 import numhlo.scipy.linalg
 from numhlo.compat.jax.arrays import immutably
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.tracer.array import Array
 
 
@@ -42,6 +44,23 @@ def eigvalsh(a: Any, UPLO: str | None = "L", *, symmetrize_input: bool = True) -
 
 
 @immutably
-def scipy_eigh(a: Any, b: Any = None, lower: bool = True, eigvals_only: bool = False, **options: Any) -> Any:
+def scipy_eigh(  # noqa: PLR0913 - JAX's signature
+    a: Any,
+    b: Any = None,
+    lower: bool = True,
+    eigvals_only: bool = False,
+    overwrite_a: bool = False,
+    overwrite_b: bool = False,
+    turbo: bool = True,
+    eigvals: None = None,
+    type: int = 1,
+    check_finite: bool = True,
+    **options: Any,
+) -> Any:
     """Return eigenvalues in ascending order and eigenvectors, or eigenvalues alone."""
+    del overwrite_a, overwrite_b, turbo, check_finite
+    if eigvals is not None:
+        raise UnsupportedError("scipy.linalg.eigh(eigvals=)", where=capture_location(), fix="slice the results")
+    if type != 1:
+        options["type"] = type  # refused below
     return numhlo.scipy.linalg.eigh(_hermitian_part(a), b, lower=lower, eigvals_only=eigvals_only, **options)

@@ -12,7 +12,7 @@ import numhlo.compat.jax.numpy as jnp
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError
 
-__all__ = ["ResizeMethod", "resize"]
+__all__ = ["ResizeMethod", "resize", "scale_and_translate"]
 
 
 class ResizeMethod(enum.Enum):
@@ -34,7 +34,9 @@ _SPELLINGS = {
 }
 
 
-def resize(image: Any, shape: Sequence[int], method: str | ResizeMethod, antialias: bool = True) -> Any:
+def resize(
+    image: Any, shape: Sequence[int], method: str | ResizeMethod, antialias: bool = True, precision: Any = None
+) -> Any:
     """Return an array resampled to another shape, axis by axis.
 
     Parameters
@@ -47,6 +49,8 @@ def resize(image: Any, shape: Sequence[int], method: str | ResizeMethod, antiali
         ``"nearest"``, ``"linear"``, ``"cubic"`` (Keys' kernel), ``"lanczos3"``, ``"lanczos5"``; JAX's synonyms, too.
     antialias : bool, optional
         Widen the kernel where an axis shrinks.
+    precision : optional
+        Accepted and ignored: products are exact to their dtype.
 
     Returns
     -------
@@ -89,6 +93,86 @@ def resize(image: Any, shape: Sequence[int], method: str | ResizeMethod, antiali
     return image
 
 
+def scale_and_translate(
+    image: Any,
+    shape: Sequence[int],
+    spatial_dims: Sequence[int],
+    scale: Any,
+    translation: Any,
+    method: str | ResizeMethod,
+    antialias: bool = True,
+    precision: Any = None,
+) -> Any:
+    """Return an array resampled so that what was at ``x`` is at ``x * scale + translation``, zeros around it.
+
+    Parameters
+    ----------
+    image : array
+        Integers become floats.
+    shape : sequence of int
+        The result's extents.
+    spatial_dims : sequence of int
+        The axes that are resampled.
+    scale, translation : array
+        One number for each of them; they may be traced.
+    method : str or ResizeMethod
+        As that of `resize`, but not ``"nearest"``.
+    antialias : bool, optional
+        Widen the kernel where an axis shrinks.
+    precision : optional
+        Accepted and ignored.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such method.
+    ShapeError
+        If the number of extents is another than that of dimensions.
+
+    Examples
+    --------
+    >>> scale_and_translate(np.array([1.0, 2.0]), (3,), (0,), np.array([1.0]), np.array([1.0]), "linear")
+    Array([0., 1., 2.])
+    """
+    image, found = jnp.asarray(image), _method(method)
+    if found is ResizeMethod.NEAREST:
+        raise ArgumentError(
+            "scale_and_translate: the nearest element is no weighted sum",
+            where=capture_location(),
+            fix="use resize, or another method",
+        )
+    if len(shape) != image.ndim:
+        raise ShapeError(
+            f"scale_and_translate of an array with {image.ndim} dimensions to {len(shape)} extents",
+            where=capture_location(),
+            fix="give one extent for each axis",
+        )
+    if not jnp.issubdtype(image.dtype, np.inexact):
+        image = image.astype(np.float64)
+    scale, translation = jnp.asarray(scale), jnp.asarray(translation)
+    for k, axis in enumerate(spatial_dims):
+        weights = _moved_weights(image.shape[axis], shape[axis], scale[k], translation[k], found, antialias)
+        image = jnp.moveaxis(jnp.tensordot(image, weights.astype(image.dtype), axes=([axis], [0])), -1, axis)
+    return image
+
+
+def _moved_weights(old: int, new: int, scale: Any, translation: Any, method: ResizeMethod, antialias: bool) -> Any:
+    """Return the weight of each old element in each new one; new ones beyond the old have none."""
+    step = 1.0 / scale
+    width = jnp.maximum(step, 1.0) if antialias else 1.0
+    places = (np.arange(new) + 0.5 - translation) * step - 0.5
+    weights = _KERNELS[method](jnp, abs(places[None, :] - np.arange(old)[:, None]) / width)
+    total = jnp.sum(weights, axis=0, keepdims=True)
+    small = abs(total) <= 1000 * np.finfo(np.float32).eps
+    weights = jnp.where(small, 0.0, weights / jnp.where(small, 1.0, total))
+    inside = (places >= -0.5) & (places <= old - 0.5)
+    return jnp.where(inside[None, :], weights, 0.0)
+
+
 def _method(method: str | ResizeMethod) -> ResizeMethod:
     if isinstance(method, ResizeMethod):
         return method
@@ -108,28 +192,29 @@ def _weights(old: int, new: int, method: ResizeMethod, antialias: bool) -> np.nd
     step = old / new
     width = max(step, 1.0) if antialias else 1.0
     places = (np.arange(new) + 0.5) * step - 0.5
-    weights = _KERNELS[method](np.abs(places[None, :] - np.arange(old)[:, None]) / width)
+    weights = _KERNELS[method](np, np.abs(places[None, :] - np.arange(old)[:, None]) / width)
     found: np.ndarray = weights / weights.sum(axis=0, keepdims=True)
     return found
 
 
-def _triangle(x: np.ndarray) -> np.ndarray:
-    return np.maximum(0.0, 1.0 - x)
+def _triangle(n: Any, x: Any) -> Any:
+    return n.maximum(0.0, 1.0 - x)
 
 
-def _keys(x: np.ndarray) -> np.ndarray:
-    near: np.ndarray = ((1.5 * x - 2.5) * x) * x + 1.0
+def _keys(n: Any, x: Any) -> Any:
+    near = ((1.5 * x - 2.5) * x) * x + 1.0
     far = ((-0.5 * x + 2.5) * x - 4.0) * x + 2.0
-    return np.where(x >= 2.0, 0.0, np.where(x >= 1.0, far, near))
+    return n.where(x >= 2.0, 0.0, n.where(x >= 1.0, far, near))
 
 
-def _lanczos(radius: int) -> Callable[[np.ndarray], np.ndarray]:
-    return lambda x: np.where(x > radius, 0.0, np.sinc(x) * np.sinc(x / radius))
+def _lanczos(radius: int) -> Callable[[Any, Any], Any]:
+    return lambda n, x: n.where(x > radius, 0.0, n.sinc(x) * n.sinc(x / radius))
 
 
-_KERNELS: dict[ResizeMethod, Callable[[np.ndarray], np.ndarray]] = {
+_KERNELS: dict[ResizeMethod, Callable[[Any, Any], Any]] = {
     ResizeMethod.LINEAR: _triangle,
     ResizeMethod.CUBIC: _keys,
     ResizeMethod.LANCZOS3: _lanczos(3),
     ResizeMethod.LANCZOS5: _lanczos(5),
 }
+"""Functions of a namespace and distances: NumPy's for those that are known, `jax.numpy` for traced ones."""

@@ -8,6 +8,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from numhlo.compat.jax.arrays import Array, immutably, leaves_of, thawed
+from numhlo.compat.jax.signatures import called_as_jax
 from numhlo.tracer.namespace.core import asarray
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.elementwise import Ufunc
@@ -87,7 +88,8 @@ def seen_as_jax(module: ModuleType, name: str) -> Any:
         return _Indexed(value)
     if isinstance(value, type | ModuleType) or not callable(value):
         return value
-    wrapped: Any = immutably(_on_thawed(value))
+    home = module.__name__.removeprefix("numhlo.")
+    wrapped: Any = called_as_jax(home, name, immutably(_on_thawed(value)))
     if isinstance(value, Ufunc):
         for method in METHODS:
             setattr(wrapped, method, immutably(getattr(value, method)))

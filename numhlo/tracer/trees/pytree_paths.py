@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from numhlo.tracer.trees.pytree_keys import FlattenedIndexKey, GetAttrKey, Path, SequenceKey, keystr
-from numhlo.tracer.trees.pytrees import NAMED_TUPLE, IsLeaf, PyTreeDef, find_container, tree_flatten, tree_unflatten
+from numhlo.tracer.trees.pytrees import LEAF, NAMED_TUPLE, NONE, IsLeaf, PyTreeDef, find_container, tree_unflatten
 
 
 def child_keys(node: Any, count: int) -> list[Any]:
@@ -21,7 +21,9 @@ def child_keys(node: Any, count: int) -> list[Any]:
     return [key(k) for k in range(count)]
 
 
-def tree_leaves_with_path(tree: Any, is_leaf: IsLeaf = None) -> list[tuple[Path, Any]]:
+def tree_leaves_with_path(
+    tree: Any, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
+) -> list[tuple[Path, Any]]:
     """Return pairs of path and leaf, in order.
 
     Parameters
@@ -29,6 +31,8 @@ def tree_leaves_with_path(tree: Any, is_leaf: IsLeaf = None) -> list[tuple[Path,
     tree : pytree
     is_leaf : callable, optional
         As that of `flatten`.
+    is_leaf_takes_path : bool, optional
+        Call ``is_leaf(path, node)``.
 
     Returns
     -------
@@ -39,22 +43,40 @@ def tree_leaves_with_path(tree: Any, is_leaf: IsLeaf = None) -> list[tuple[Path,
     >>> [(keystr(path), leaf) for path, leaf in tree_leaves_with_path({"a": [1, 2]})]
     [("['a'][0]", 1), ("['a'][1]", 2)]
     """
+    return _walk_with_path(tree, is_leaf, is_leaf_takes_path)[0]
+
+
+def _walk_with_path(
+    tree: Any, is_leaf: Callable[..., bool] | None, takes_path: bool
+) -> tuple[list[tuple[Path, Any]], PyTreeDef]:
     found: list[tuple[Path, Any]] = []
-    _walk(tree, (), found, is_leaf)
-    return found
+    if is_leaf is None or takes_path:
+        return found, _walk(tree, (), found, is_leaf)
+    asked = is_leaf
+    return found, _walk(tree, (), found, lambda _, node: asked(node))
 
 
-def _walk(node: Any, path: Path, found: list[tuple[Path, Any]], is_leaf: IsLeaf) -> None:
-    container = find_container(type(node))
-    if container is None or (is_leaf is not None and is_leaf(node)):
+def _walk(
+    node: Any, path: Path, found: list[tuple[Path, Any]], is_leaf: Callable[[Path, Any], bool] | None
+) -> PyTreeDef:
+    if is_leaf is not None and is_leaf(path, node):
         found.append((path, node))
-        return
-    children = list(container.flatten(node)[0])
-    for key, child in zip(child_keys(node, len(children)), children, strict=True):
-        _walk(child, (*path, key), found, is_leaf)
+        return LEAF
+    if node is None:
+        return NONE
+    container = find_container(type(node))
+    if container is None:
+        found.append((path, node))
+        return LEAF
+    flat, metadata = container.flatten(node)
+    children = list(flat)
+    parts = zip(child_keys(node, len(children)), children, strict=True)
+    return PyTreeDef(type(node), metadata, tuple([_walk(child, (*path, key), found, is_leaf) for key, child in parts]))
 
 
-def tree_flatten_with_path(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[tuple[Path, Any]], PyTreeDef]:
+def tree_flatten_with_path(
+    tree: Any, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
+) -> tuple[list[tuple[Path, Any]], PyTreeDef]:
     """Return pairs of path and leaf, and the structure.
 
     Parameters
@@ -62,6 +84,8 @@ def tree_flatten_with_path(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[tupl
     tree : pytree
     is_leaf : callable, optional
         As that of `flatten`.
+    is_leaf_takes_path : bool, optional
+        Call ``is_leaf(path, node)``.
 
     Returns
     -------
@@ -73,10 +97,16 @@ def tree_flatten_with_path(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[tupl
     >>> [(keystr(path), leaf) for path, leaf in pairs]
     [('[0]', 1), ("[1]['a']", 2)]
     """
-    return tree_leaves_with_path(tree, is_leaf), tree_flatten(tree, is_leaf)[1]
+    return _walk_with_path(tree, is_leaf, is_leaf_takes_path)
 
 
-def tree_map_with_path(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
+def tree_map_with_path(
+    f: Callable[..., Any],
+    tree: Any,
+    *rest: Any,
+    is_leaf: Callable[..., bool] | None = None,
+    is_leaf_takes_path: bool = False,
+) -> Any:
     """Apply ``f(path, leaf, *others)`` to the leaves of a tree.
 
     Parameters
@@ -87,6 +117,8 @@ def tree_map_with_path(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: Is
         They begin with the structure of ``tree``.
     is_leaf : callable, optional
         As that of `flatten`.
+    is_leaf_takes_path : bool, optional
+        Call ``is_leaf(path, node)``.
 
     Returns
     -------
@@ -103,7 +135,7 @@ def tree_map_with_path(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: Is
     >>> tree_map_with_path(lambda path, x: f"{keystr(path)}={x}", {"a": [1]})
     {'a': ["['a'][0]=1"]}
     """
-    pairs, treedef = tree_flatten_with_path(tree, is_leaf)
+    pairs, treedef = tree_flatten_with_path(tree, is_leaf, is_leaf_takes_path)
     columns = [treedef.flatten_up_to(r) for r in rest]
     rows = zip(pairs, *columns, strict=True)
     return tree_unflatten(treedef, [f(path, leaf, *others) for (path, leaf), *others in rows])

@@ -16,6 +16,10 @@ from numhlo.compat.jax.processor_choices import ragged_dot as ragged_dot
 from numhlo.compat.jax.wrapping import attributes_of as _attributes_of
 
 __all__, _find, __dir__ = _attributes_of(_wrapped, globals())
+
+PrecisionLike = Any
+"""What `precision=` takes, for annotations."""
+
 _OF_SHARDING = ("pcast", "pvary", "with_sharding_constraint")
 
 

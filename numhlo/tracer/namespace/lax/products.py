@@ -81,13 +81,17 @@ def dot_general(
     return bind1(contraction.DOT_GENERAL, x, y, attributes=attributes, results=[TensorType(tuple(shape), wanted)])
 
 
-def dot(lhs: Any, rhs: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
-    """Return the product of vectors and matrices.
+def dot(
+    lhs: Any, rhs: Any, *, dimension_numbers: Any = None, precision: Any = None, preferred_element_type: Any = None
+) -> Any:
+    """Return the product of vectors and matrices, or of what `dot_general` takes.
 
     Parameters
     ----------
     lhs, rhs : array_like
         Vectors or matrices, of one dtype.
+    dimension_numbers : optional
+        That of `dot_general`, for arrays of any number of dimensions.
     precision : optional
         Accepted and ignored, as by `dot_general`.
     preferred_element_type : dtype, optional
@@ -111,6 +115,8 @@ def dot(lhs: Any, rhs: Any, *, precision: Any = None, preferred_element_type: An
     >>> dot(np.array([1, 2]), np.array([3, 4]))
     Array(11)
     """
+    if dimension_numbers is not None:
+        return dot_general(lhs, rhs, dimension_numbers, precision, preferred_element_type)
     x, y = asarray(lhs), asarray(rhs)
     if not 1 <= len(shape_of(x)) <= 2 or not 1 <= len(shape_of(y)) <= 2:
         raise ShapeError(

@@ -34,7 +34,8 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _starts(name: str, start_indices: Any, ndim: int, operand: Any) -> list[Any]:
+def _starts(name: str, start_indices: Any, allow_negative: bool | Sequence[bool], operand: Any) -> list[Any]:
+    ndim = len(shape_of(operand))
     entries = list(start_indices) if isinstance(start_indices, list | tuple) else list(unstack(start_indices))
     if len(entries) != ndim:
         raise ShapeError(
@@ -42,18 +43,31 @@ def _starts(name: str, start_indices: Any, ndim: int, operand: Any) -> list[Any]
             where=capture_location(),
             fix="give one index for each dimension",
         )
+    wraps = [allow_negative] * ndim if isinstance(allow_negative, bool) else list(allow_negative)
     starts = []
-    for entry, extent in zip(entries, shape_of(operand), strict=True):
+    for entry, extent, wrap in zip(entries, shape_of(operand), wraps, strict=True):
         index = operand_of(entry)
         if shape_of(index) != () or index.dtype.kind not in "iu":
             raise ShapeError(
                 f"lax.{name}: a start index is {spelling(index)}", where=capture_location(), fix="use scalars"
             )
-        starts.append(advanced.wrap_negative(index, extent))
+        if not wrap and isinstance(entry, int) and entry < 0:
+            raise ShapeError(
+                f"lax.{name}: start {entry} with allow_negative_indices=False",
+                where=capture_location(),
+                fix=f"count from the start: {entry + extent}",
+            )
+        starts.append(advanced.wrap_negative(index, extent) if wrap else index)
     return [np.asarray(s, np.int64) if not hasattr(s, "aval") else s for s in starts]
 
 
-def dynamic_slice(operand: Any, start_indices: Any, slice_sizes: Sequence[int]) -> Any:
+def dynamic_slice(
+    operand: Any,
+    start_indices: Any,
+    slice_sizes: Sequence[int],
+    *,
+    allow_negative_indices: bool | Sequence[bool] = True,
+) -> Any:
     """Return a rectangle of known extents whose start may be traced; starts are clamped so that it fits.
 
     Negative starts count from the end.
@@ -65,6 +79,8 @@ def dynamic_slice(operand: Any, start_indices: Any, slice_sizes: Sequence[int]) 
         One for each dimension.
     slice_sizes : sequence of int
         Known while tracing, and no greater than the operand's extents.
+    allow_negative_indices : bool or sequence of bool, optional
+        Without, negative starts are clamped, too.
 
     Returns
     -------
@@ -87,11 +103,13 @@ def dynamic_slice(operand: Any, start_indices: Any, slice_sizes: Sequence[int]) 
     """
     array = operand_of(operand)
     sizes = shape_tuple(tuple(slice_sizes))
-    starts = _starts("dynamic_slice", start_indices, len(shape_of(array)), array)
+    starts = _starts("dynamic_slice", start_indices, allow_negative_indices, array)
     return bind1(indexing.DYNAMIC_SLICE, array, *starts, attributes={"slice_sizes": sizes})
 
 
-def dynamic_update_slice(operand: Any, update: Any, start_indices: Any) -> Any:
+def dynamic_update_slice(
+    operand: Any, update: Any, start_indices: Any, *, allow_negative_indices: bool | Sequence[bool] = True
+) -> Any:
     """Return the operand with a rectangle replaced; starts are clamped so that it fits.
 
     Parameters
@@ -101,6 +119,8 @@ def dynamic_update_slice(operand: Any, update: Any, start_indices: Any) -> Any:
         Of as many dimensions and the operand's dtype, no larger in any.
     start_indices : sequence of scalar int, or integer array
         One for each dimension.
+    allow_negative_indices : bool or sequence of bool, optional
+        Without, negative starts are clamped, too.
 
     Returns
     -------
@@ -137,7 +157,7 @@ def dynamic_update_slice(operand: Any, update: Any, start_indices: Any) -> Any:
             where=capture_location(),
             fix="convert the update with lax.convert_element_type",
         )
-    starts = _starts("dynamic_update_slice", start_indices, len(shape_of(array)), array)
+    starts = _starts("dynamic_update_slice", start_indices, allow_negative_indices, array)
     return bind1(indexing.DYNAMIC_UPDATE_SLICE, array, new, *starts)
 
 
@@ -149,7 +169,9 @@ def _place(operand: Any, axis: int, index: Any) -> tuple[Any, int, list[Any]]:
     return array, place, starts
 
 
-def dynamic_slice_in_dim(operand: Any, start_index: Any, slice_size: int, axis: int = 0) -> Any:
+def dynamic_slice_in_dim(
+    operand: Any, start_index: Any, slice_size: int, axis: int = 0, *, allow_negative_indices: bool = True
+) -> Any:
     """Return a slice of known extent along one dimension, whose start may be traced.
 
     Parameters
@@ -160,6 +182,8 @@ def dynamic_slice_in_dim(operand: Any, start_index: Any, slice_size: int, axis: 
     slice_size : int
         Known while tracing.
     axis : int, optional
+    allow_negative_indices : bool, optional
+        Without, negative starts are clamped, too.
 
     Returns
     -------
@@ -172,10 +196,12 @@ def dynamic_slice_in_dim(operand: Any, start_index: Any, slice_size: int, axis: 
     """
     array, place, starts = _place(operand, axis, start_index)
     sizes = [slice_size if k == place else n for k, n in enumerate(shape_of(array))]
-    return dynamic_slice(array, starts, sizes)
+    return dynamic_slice(array, starts, sizes, allow_negative_indices=allow_negative_indices)
 
 
-def dynamic_index_in_dim(operand: Any, index: Any, axis: int = 0, keepdims: bool = True) -> Any:
+def dynamic_index_in_dim(
+    operand: Any, index: Any, axis: int = 0, keepdims: bool = True, *, allow_negative_indices: bool = True
+) -> Any:
     """Return one slice along a dimension, at an index that may be traced.
 
     Parameters
@@ -186,6 +212,8 @@ def dynamic_index_in_dim(operand: Any, index: Any, axis: int = 0, keepdims: bool
     axis : int, optional
     keepdims : bool, optional
         Keep the dimension, with extent 1.
+    allow_negative_indices : bool, optional
+        Without, negative starts are clamped, too.
 
     Returns
     -------
@@ -196,11 +224,13 @@ def dynamic_index_in_dim(operand: Any, index: Any, axis: int = 0, keepdims: bool
     >>> dynamic_index_in_dim(np.array([[1, 2], [3, 4]]), 1, keepdims=False)
     Array([3, 4])
     """
-    found = dynamic_slice_in_dim(operand, index, 1, axis)
+    found = dynamic_slice_in_dim(operand, index, 1, axis, allow_negative_indices=allow_negative_indices)
     return found if keepdims else squeeze(found, (axis,))
 
 
-def dynamic_update_slice_in_dim(operand: Any, update: Any, start_index: Any, axis: int) -> Any:
+def dynamic_update_slice_in_dim(
+    operand: Any, update: Any, start_index: Any, axis: int, *, allow_negative_indices: bool = True
+) -> Any:
     """Return the operand with a slice along one dimension replaced.
 
     Parameters
@@ -210,6 +240,8 @@ def dynamic_update_slice_in_dim(operand: Any, update: Any, start_index: Any, axi
     start_index : scalar int
         Clamped so that the update fits; negative ones count from the end.
     axis : int
+    allow_negative_indices : bool, optional
+        Without, negative starts are clamped, too.
 
     Returns
     -------
@@ -227,10 +259,12 @@ def dynamic_update_slice_in_dim(operand: Any, update: Any, start_index: Any, axi
     Array([0, 1, 9, 9])
     """
     array, _, starts = _place(operand, axis, start_index)
-    return dynamic_update_slice(array, update, starts)
+    return dynamic_update_slice(array, update, starts, allow_negative_indices=allow_negative_indices)
 
 
-def dynamic_update_index_in_dim(operand: Any, update: Any, index: Any, axis: int) -> Any:
+def dynamic_update_index_in_dim(
+    operand: Any, update: Any, index: Any, axis: int, *, allow_negative_indices: bool = True
+) -> Any:
     """Return the operand with one slice along a dimension replaced.
 
     Parameters
@@ -241,6 +275,8 @@ def dynamic_update_index_in_dim(operand: Any, update: Any, index: Any, axis: int
     index : scalar int
         Clamped; negative ones count from the end.
     axis : int
+    allow_negative_indices : bool, optional
+        Without, negative starts are clamped, too.
 
     Returns
     -------
@@ -261,7 +297,7 @@ def dynamic_update_index_in_dim(operand: Any, update: Any, index: Any, axis: int
     new = operand_of(update)
     if len(shape_of(new)) < len(shape_of(array)):
         new = expand_dims(new, (place,))
-    return dynamic_update_slice_in_dim(array, new, index, place)
+    return dynamic_update_slice_in_dim(array, new, index, place, allow_negative_indices=allow_negative_indices)
 
 
 @runs_anywhere

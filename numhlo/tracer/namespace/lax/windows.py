@@ -196,7 +196,7 @@ LAYOUTS = {2: ("NC", "IO", "NC"), 3: ("NHC", "HIO", "NHC"), 4: ("NHWC", "HWIO", 
 
 
 @runs_anywhere
-def conv_transpose(
+def conv_transpose(  # noqa: PLR0913 - JAX's signature
     lhs: Any,
     rhs: Any,
     strides: Sequence[int],
@@ -206,6 +206,7 @@ def conv_transpose(
     transpose_kernel: bool = False,
     precision: Any = None,
     preferred_element_type: Any = None,
+    use_consistent_padding: bool = False,
 ) -> Any:
     """Return a transposed convolution: the input is dilated by the strides.
 
@@ -222,6 +223,8 @@ def conv_transpose(
     transpose_kernel : bool, optional
         Reverse the kernel and exchange its features: the gradient of a convolution with it.
     precision, preferred_element_type : optional
+    use_consistent_padding : bool, optional
+        Take widths, too, as padding of the convolution that it transposes.
 
     Returns
     -------
@@ -252,9 +255,10 @@ def conv_transpose(
     factors = numbers(strides, ndim - 2, "strides")
     dilation = numbers(rhs_dilation, ndim - 2, "rhs_dilation")
     pads = padding
-    if isinstance(padding, str):
+    if isinstance(padding, str) or use_consistent_padding:
+        kinds = [padding] * (ndim - 2) if isinstance(padding, str) else padding
         reach = [dilated(shape_of(y)[d], n) for d, n in zip(spec.rhs_spec[2:], dilation, strict=True)]
-        pads = [_transposed_pads(k, s, padding) for k, s in zip(reach, factors, strict=True)]
+        pads = [_transposed_pads(k, s, kind) for k, s, kind in zip(reach, factors, kinds, strict=True)]
     if transpose_kernel:
         out, features = spec.rhs_spec[:2]
         y = bind1(layout.REVERSE, y, attributes={"dimensions": tuple(sorted(spec.rhs_spec[2:]))})
@@ -265,7 +269,10 @@ def conv_transpose(
     return conv_general_dilated(x, y, (1,) * (ndim - 2), pads, factors, dilation, spec, **options)
 
 
-def _transposed_pads(size: int, stride: int, padding: str) -> tuple[int, int]:
+def _transposed_pads(size: int, stride: int, padding: Any) -> tuple[int, int]:
+    if not isinstance(padding, str):
+        low, high = padding
+        return size - 1 - low, size - 1 - high
     kind = padding.upper()
     if kind == "SAME":
         total = size + stride - 2

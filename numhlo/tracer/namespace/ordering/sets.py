@@ -286,7 +286,12 @@ unique_values = _variant(np.unique_values, None, "Array([1, 3])")
 
 def _eager_sized(function: Callable[..., Any]) -> Callable[..., Any]:
     def run(*args: Any, size: int | None = None, fill_value: Any = None, **options: Any) -> Any:
-        return _fill_up(function(*args, **options), size, fill_value)
+        found = function(*args, **options)
+        if size is None or not isinstance(found, tuple):
+            return _fill_up(found, size, fill_value)
+        operands = [*args, *[options[name] for name in ("ar1", "ar2") if name in options]]
+        places = [_fill_up(p, size, np.size(x)) for p, x in zip(found[1:], operands, strict=False)]
+        return (_fill_up(found[0], size, fill_value), *places)
 
     return run
 

@@ -1,0 +1,76 @@
+"""`jax.numpy.array`, `asarray`, and arrays from files and buffers: they hold numbers alone, and are immutable.
+
+NumPy makes arrays of texts and objects without a word; under JAX's names these are refused.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import numhlo.numpy
+from numhlo.compat.jax.arrays import immutably
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import DTypeError, UnsupportedError
+
+
+def _of_numbers(made: Any, name: str) -> Any:
+    if getattr(made, "dtype", np.dtype(float)).kind not in "OSUMm":
+        return made
+    raise DTypeError(
+        f"jax.numpy.{name}: an array of dtype {made.dtype}",
+        where=capture_location(),
+        why="arrays hold bools, integers, floats and complex numbers",
+        fix="keep texts, None and other objects in lists or dicts",
+    )
+
+
+def _require_unset(name: str, out_sharding: Any) -> None:
+    if out_sharding is not None:
+        raise UnsupportedError(f"jax.numpy.{name}(out_sharding=)", where=capture_location(), fix="leave it out")
+
+
+@immutably
+def array(
+    object: Any,
+    dtype: Any = None,
+    copy: bool = True,
+    order: str | None = "K",
+    ndmin: int = 0,
+    *,
+    device: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """Return an array of what is given; without ``copy`` it is made only where it is needed."""
+    del device
+    _require_unset("array", out_sharding)
+    made = numhlo.numpy.array(object, dtype, copy=copy or None, order=order or "K", ndmin=ndmin)
+    return _of_numbers(made, "array")
+
+
+@immutably
+def asarray(
+    a: Any, dtype: Any = None, order: str | None = None, *, copy: bool | None = None, device: Any = None, **options: Any
+) -> Any:
+    """Return what is given as an array."""
+    _require_unset("asarray", options.pop("out_sharding", None))
+    return _of_numbers(numhlo.numpy.asarray(a, dtype, order, copy=copy, device=device, **options), "asarray")
+
+
+def _from_numpy(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def public(*args: Any, **kwargs: Any) -> Any:
+        return asarray(function(*args, **kwargs))
+
+    return public
+
+
+load: Any = _from_numpy(np.load)
+frombuffer: Any = _from_numpy(np.frombuffer)
+fromfile: Any = _from_numpy(np.fromfile)
+fromiter: Any = _from_numpy(np.fromiter)
+fromstring: Any = _from_numpy(np.fromstring)
+save, savez = np.save, np.savez
