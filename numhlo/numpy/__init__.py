@@ -28,6 +28,7 @@ from numhlo.tracer.namespace.edits.bits_and_windows import *  # noqa: F403
 from numhlo.tracer.namespace.edits.editing import *  # noqa: F403
 from numhlo.tracer.namespace.edits.padding import *  # noqa: F403
 from numhlo.tracer.namespace.edits.rearranging import *  # noqa: F403
+from numhlo.tracer.namespace.edits.writing import *  # noqa: F403
 from numhlo.tracer.namespace.elementwise import *  # noqa: F403
 from numhlo.tracer.namespace.indexed import index_brackets as _brackets
 from numhlo.tracer.namespace.indexed.index_brackets import *  # noqa: F403

@@ -24,7 +24,7 @@ from numhlo.tracer.except_clauses import refuse_waiting
 from numhlo.tracer.lost_slopes import loses_slope
 from numhlo.tracer.namespace import core, cumulative, elementwise, index_items, moments, reductions, rounding
 from numhlo.tracer.namespace.core import FUNCTIONS, as_dtype, convert
-from numhlo.tracer.namespace.edits import editing, rearranging
+from numhlo.tracer.namespace.edits import editing, rearranging, writing
 from numhlo.tracer.namespace.index_items import trace_for
 from numhlo.tracer.namespace.indexed import indexing
 from numhlo.tracer.namespace.indexed.at import At
@@ -87,7 +87,7 @@ METHODS: dict[str, Callable[..., Any]] = {
     "nonzero": searching.nonzero,
     "prod": reductions.prod,
     "ptp": reductions.ptp,
-    "put": editing.put,
+    "put": writing.put,
     "ravel": manipulation.ravel,
     "repeat": rearranging.repeat,
     "round": rounding.round,

@@ -6,7 +6,7 @@ import numhlo.tracer.namespace.indexed.selected_calls  # noqa: F401 - what is ch
 from numhlo.tracer.namespace import calculus, comparing, cumulative, elementwise, moments, reductions, rounding, types
 from numhlo.tracer.namespace.creation import diagonals, from_objects, grids, sequences
 from numhlo.tracer.namespace.creation import filled as creation
-from numhlo.tracer.namespace.edits import bits_and_windows, editing, padding, rearranging
+from numhlo.tracer.namespace.edits import bits_and_windows, editing, padding, rearranging, writing
 from numhlo.tracer.namespace.indexed import indexing, strided_views
 from numhlo.tracer.namespace.linalg import einsum, factoring, matrix_products, norms, solving, standard_products
 from numhlo.tracer.namespace.linalg import products as linear_algebra
@@ -64,5 +64,6 @@ FAMILIES = (
     strided_views,
     types,
     windows,
+    writing,
 )
 """The modules that say what NumPy's functions mean while tracing."""
