@@ -6,6 +6,8 @@ from typing import Any, assert_type, get_type_hints
 import numpy as np
 
 import numhlo
+from numhlo.compat import jax
+from numhlo.compat.jax import transformations
 from numhlo.compilation.bound_function import BoundFunction
 from numhlo.compilation.jit import JitOptions
 from numhlo.compilation.jitted_function import JittedFunction
@@ -28,6 +30,11 @@ def copy(x: np.ndarray, out: np.ndarray) -> None:
     out[:] = x
 
 
+@jax.jit(static_argnames="n")
+def under_jaxs_rules(x: np.ndarray, n: int) -> np.ndarray:
+    return x**n
+
+
 class Model:
     @numhlo.jit
     def apply(self, x: np.ndarray) -> np.ndarray:
@@ -40,6 +47,7 @@ def test_decorated_functions_keep_their_methods() -> None:
     assert_type(copy, KernelFunction)
     assert_type(Model.apply, JittedFunction)
     assert_type(Model().apply, BoundFunction)
+    assert_type(under_jaxs_rules, transformations.JittedFunction)
     found = double, power, copy, Model.apply, Model().apply
     kinds: list[type[Any]] = [JittedFunction, JittedFunction, KernelFunction, JittedFunction, BoundFunction]
     assert list(map(type, found)) == kinds

@@ -81,7 +81,7 @@ def pmap(
         _require_one_part(axes, parts, kwargs)
         return vmap(body, axes, out_axes, axis_name=name, axis_size=1)(*parts, **kwargs)
 
-    return jit(on_all, static_argnums=static or None)  # type: ignore[no-any-return]
+    return jit(on_all, static_argnums=static or None)
 
 
 def _require_one_part(axes: Any, parts: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, overload
 from weakref import WeakKeyDictionary
 
 from numhlo.compat.jax.arrays import Array, immutable_functions, immutably
@@ -68,6 +68,10 @@ MEANINGLESS = frozenset(
 """Options of `jit` on which nothing depends here."""
 
 
+@overload
+def jit(fun: Callable[..., Any], /, **options: Any) -> JittedFunction: ...
+@overload
+def jit(fun: None = None, /, **options: Any) -> Callable[[Callable[..., Any]], JittedFunction]: ...
 def jit(fun: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Make a function that is traced and compiled for each new signature; see `numhlo.jit`.
 
