@@ -22,7 +22,6 @@ LEFT_OUT = NOT_OF_ONE_MACHINE | NOT_OF_THIS_COMPILER | DEPRECATED
 """Parameters of JAX's (and SciPy's ``disp``) that are about several devices, about XLA, or on their way out."""
 
 STATIC_SIZE = "+fill_value +size"
-LEAVES_BY_PATH = "-is_leaf_takes_path"
 DECLARED = {
     "static shapes: what NumPy finds by looking at values": {
         "numpy": {
@@ -75,19 +74,6 @@ DECLARED = {
             "svd": "-subset_by_index",
         },
     },
-    "negative indices are always counted from the end": {
-        "lax": dict.fromkeys(
-            [
-                "dynamic_index_in_dim",
-                "dynamic_slice",
-                "dynamic_slice_in_dim",
-                "dynamic_update_index_in_dim",
-                "dynamic_update_slice",
-                "dynamic_update_slice_in_dim",
-            ],
-            "-allow_negative_indices",
-        ),
-    },
     "not of one machine, or of JAX's inside": {
         "lax": {"all_gather": "-to", "scan": "-_split_transpose"},
         "": {"device_put": "-donate -may_alias -src"},
@@ -95,13 +81,9 @@ DECLARED = {
         "debug": {"callback": "-partitioned ~callback", "print": "-_use_logging -partitioned -skip_format_check ~fmt"},
     },
     "not there yet": {
-        "lax": {"conv_transpose": "-use_consistent_padding", "dot": "-dimension_numbers", "mul": "-out_dtype"},
-        "": {"checkpoint": "-static_argnames", "linearize": "-has_aux"},
+        "lax": {"mul": "-out_dtype"},
+        "": {"checkpoint": "-static_argnames"},
         "nn": {"dot_product_attention": "-return_residual"},
-        "tree_util": dict.fromkeys(
-            ["tree_flatten_with_path", "tree_leaves_with_path", "tree_map_with_path"], LEAVES_BY_PATH
-        ),
-        "tree": dict.fromkeys(["flatten_with_path", "leaves_with_path", "map_with_path"], LEAVES_BY_PATH),
     },
     "our own": {
         "": {
