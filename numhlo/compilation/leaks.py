@@ -47,7 +47,7 @@ def checking_leaks(enabled: bool = True) -> Iterator[None]:
     ...     numhlo.jit(lambda x: kept.append(x + 1))(2.0)
     Traceback (most recent call last):
     ...
-    numhlo.lowering.ir.errors.LeakedTracerError: lambda leaks a traced array float64[]
+    numhlo.errors.LeakedTracerError: lambda leaks a traced array float64[]
     ...
     """
     with _watched.bound(enabled, marks=True):

@@ -43,7 +43,7 @@ def debug_nans(enabled: bool = True) -> Iterator[None]:
     ...     numhlo.jit(lambda x: n.log(x) + 1)(-1.0)
     Traceback (most recent call last):
     ...
-    numhlo.lowering.ir.errors.InvalidValueError: log: nan in a float64[], of -1.0
+    numhlo.errors.InvalidValueError: log: nan in a float64[], of -1.0
     ...
     """
     with _checking("nan", enabled):
@@ -75,7 +75,7 @@ def debug_infs(enabled: bool = True) -> Iterator[None]:
     ...     numhlo.jit(lambda x: 1 / x)(0.0)
     Traceback (most recent call last):
     ...
-    numhlo.lowering.ir.errors.InvalidValueError: divide: inf in a float64[], of 1.0, 0.0
+    numhlo.errors.InvalidValueError: divide: inf in a float64[], of 1.0, 0.0
     ...
     """
     with _checking("inf", enabled):

@@ -40,7 +40,7 @@ def named_scope(name: Any) -> Iterator[None]:
     >>> numhlo.jit(f)(2.0)
     Traceback (most recent call last):
     ...
-    numhlo.lowering.ir.errors.ConcretizationError: float() of a traced array float64[]
+    numhlo.errors.ConcretizationError: float() of a traced array float64[]
       at <doctest ...>:3 in f, scaling:  return float(x)
     ...
     """

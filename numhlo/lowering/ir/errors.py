@@ -6,7 +6,8 @@ what happened, where in the user's code, why, and what to write instead. Next: `
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from numhlo.lowering.ir.location import Location
@@ -52,6 +53,11 @@ class NumhloError(Exception):
         self.what, self.where, self.why, self.fix = what, where, why, fix
         super().__init__(what, where, why, fix)
 
+    def __reduce__(self) -> Any:
+        """Return what makes it again in another process, such as the one that gave a pool its work."""
+        kept = {name: value for name, value in vars(self).items() if not callable(value)}
+        return _restored, (type(self), self.what, kept)
+
     def __str__(self) -> str:
         lines = [self.what]
         if self.where is not None and self.where.line:
@@ -60,6 +66,12 @@ class NumhloError(Exception):
         if reasons:
             lines.append("  " + "; ".join(reasons))
         return "\n".join(lines)
+
+
+def _restored(kind: type[NumhloError], what: str, attributes: dict[str, Any]) -> NumhloError:
+    error = kind(what, where=attributes["where"], why=attributes["why"], fix=attributes["fix"])
+    vars(error).update(attributes)
+    return error
 
 
 class ShapeError(NumhloError, ValueError):
@@ -210,6 +222,28 @@ class ConcretizationError(NumhloError, TypeError):
 
     is_numpys = False
     """Whether NumPy raises an error there, too."""
+
+
+class DrawError(ConcretizationError):
+    """Random numbers were drawn while a function was traced, by it or by another thread: they would be frozen.
+
+    Attributes
+    ----------
+    state : callable or None
+        Tells where the generator is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import numhlo
+    >>> try:
+    ...     numhlo.jit(lambda x: x + np.random.rand())(1.0)
+    ... except numhlo.errors.DrawError as error:
+    ...     print(error.what)
+    lambda draws random numbers from np.random while it is traced
+    """
+
+    state: Callable[[], Any] | None = None
 
 
 class UndefinedVariableError(NumhloError, UnboundLocalError):
@@ -424,3 +458,7 @@ class InternalError(NumhloError, RuntimeError):
     a kernel of softmax can't be compiled
       please report it with this message
     """
+
+
+for _found in [x for x in globals().values() if isinstance(x, type) and issubclass(x, NumhloError)]:
+    _found.__module__ = "numhlo.errors"  # where users find it, as the last line of a traceback says

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType
+from typing import Any
 
 import numpy
 
@@ -56,6 +57,10 @@ class Location:
     name: str = ""
     column: int = 0
     scope: str = ""
+
+    def __reduce__(self) -> Any:
+        """Return file, line and column: code is of this process alone."""
+        return Location, (None, self.line, self.filename, self.column, self.scope)
 
     @property
     def filename(self) -> str:

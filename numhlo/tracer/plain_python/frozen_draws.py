@@ -17,7 +17,7 @@ from types import FrameType
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from numhlo.lowering.ir import Location, capture_location
-from numhlo.lowering.ir.errors import ConcretizationError
+from numhlo.lowering.ir.errors import DrawError
 from numhlo.lowering.ir.location import is_library
 from numhlo.lowering.ir.scoped_values import ProcessSetting
 from numhlo.tracer.plain_python.stand_ins import STAND_INS, stands_for
@@ -33,18 +33,6 @@ TWISTER_BYTES = 625 * 4
 
 UNUSED = 624
 """The position of a Mersenne twister that nobody has drawn from: NumPy makes one when numpy.random is loaded."""
-
-
-class DrawError(ConcretizationError):
-    """Random numbers were drawn while a function was traced, by it or by another thread.
-
-    Attributes
-    ----------
-    state : callable or None
-        Tells where the generator is.
-    """
-
-    state: Callable[[], Any] | None = None
 
 
 def undisturbed(trace: Callable[[], T]) -> T:
