@@ -187,6 +187,22 @@ def test_python_numbers_are_weak_beside_narrow_floats():
     assert (x * n.float32(0.5)).dtype == (x + n.ones(3, "float32")).dtype == np.float32
 
 
+def test_narrow_floats_stay_narrow_outside_jit():
+    n, x = compat.numpy, compat.numpy.asarray([[0.5, 1.0], [1.5, -1.0]], "bfloat16")
+    results = (
+        x @ x.T,
+        n.matmul(x, x[0]),
+        n.vecdot(x, x),
+        n.linalg.norm(x),
+        n.einsum("ij,kj->ik", x, x),
+        n.quantile(x, 0.3),
+        n.gradient(x[0]),
+        n.vander(x[0]),
+    )
+    assert {y.dtype.name for y in results} == {"bfloat16"} and {type(y) for y in results} == {compat.Array}
+    assert (x @ x.T).tolist() == (x.astype(float) @ x.T.astype(float)).tolist()
+
+
 def test_older_forms_of_branches():
     lax = compat.lax
     assert lax.cond(True, lambda x: x + 1, lambda x: x, operand=2.0) == 3.0

@@ -16,8 +16,10 @@ from numhlo.compat.jax.processor import Device, Shard, SingleDeviceSharding
 from numhlo.lowering.ir.scoped_values import unsettled
 from numhlo.tracer import array as mutable
 from numhlo.tracer.namespace.core import contains_tracer
+from numhlo.tracer.namespace.eager import traces_narrow_floats
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.indexed.at import At, Rules
+from numhlo.tracer.namespace.linalg.matrix_products import matmul
 from numhlo.tracer.namespace.weak_numbers import with_weak_numbers
 from numhlo.tracer.semantics import immutable_arrays, refuse_write
 from numhlo.tracer.trace import Tracer
@@ -177,6 +179,19 @@ def _with_weak_number(name: str) -> Callable[[Any, Any], Any]:
 for _name in ARITHMETIC:
     setattr(Array, f"__{_name}__", _with_weak_number(f"__{_name}__"))
     setattr(Array, f"__r{_name}__", _with_weak_number(f"__r{_name}__"))
+
+
+_narrow_product = traces_narrow_floats(matmul)
+
+
+def _matmul(self: Any, other: Any) -> Any:
+    """Return the product, of bfloat16 and its like in their own dtype, as in traced functions."""
+    if self.dtype.kind == "V" and isinstance(other, np.ndarray):
+        return frozen(_narrow_product(thawed(self), thawed(other)))
+    return mutable.Array.__matmul__(self, other)
+
+
+Array.__matmul__ = _matmul  # type: ignore[method-assign]
 
 
 def _rebinding(name: str) -> Callable[[Any, Any], Any]:

@@ -10,7 +10,7 @@ from typing import Any
 from numhlo.compat.jax.arrays import Array, immutably, leaves_of, thawed
 from numhlo.compat.jax.signatures import called_as_jax
 from numhlo.tracer.namespace.core import asarray
-from numhlo.tracer.namespace.eager import runs_anywhere
+from numhlo.tracer.namespace.eager import runs_anywhere, traces_narrow_floats
 from numhlo.tracer.namespace.elementwise import Ufunc
 from numhlo.tracer.namespace.index_items import new_array
 from numhlo.tracer.namespace.indexed.index_brackets import Grid, Joiner
@@ -51,6 +51,12 @@ class _Indexed:
         return immutably(self._maker.__getitem__)(key)
 
 
+WIDENED = frozenset({
+    "gradient", "i0", "linspace", "matmul", "matrix_norm", "matrix_power", "matvec", "nanpercentile", "nanquantile",
+    "norm", "percentile", "poly", "polyder", "quantile", "sinc", "unwrap", "vecdot", "vecmat", "vector_norm",
+})  # fmt: skip
+"""Functions that outside tracing give wider floats of bfloat16 and its like, or refuse them."""
+
 METHODS = ("reduce", "accumulate", "outer", "reduceat")
 
 
@@ -89,6 +95,8 @@ def seen_as_jax(module: ModuleType, name: str) -> Any:
     if isinstance(value, type | ModuleType) or not callable(value):
         return value
     home = module.__name__.removeprefix("numhlo.")
+    if name in WIDENED and home in ("numpy", "numpy.linalg"):
+        value = traces_narrow_floats(value)
     wrapped: Any = called_as_jax(home, name, immutably(_on_thawed(value)))
     if isinstance(value, Ufunc):
         for method in METHODS:

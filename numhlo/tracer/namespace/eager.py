@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from numhlo.lowering.ir.scoped_values import with_own_bindings
-from numhlo.tracer.array import Array
+from numhlo.tracer.array import UNORDERED, Array
 from numhlo.tracer.bind import new_trace
 from numhlo.tracer.namespace.core import asarray
 from numhlo.tracer.short_tracebacks import short_tracebacks
@@ -34,6 +34,36 @@ def runs_anywhere(function: F) -> F:
             return tree_map(_concrete, function(*args, **kwargs))
 
     return public  # type: ignore[return-value]
+
+
+def traces_narrow_floats(function: F) -> F:
+    """Return a function that is traced outside tracing, too, where an argument is of floats that NumPy doesn't know.
+
+    NumPy's functions refuse bfloat16 and its like, or give float32 or float64.
+    """
+    traced = runs_anywhere(function)
+
+    @functools.wraps(function)
+    def public(*args: Any, **kwargs: Any) -> Any:
+        chosen = traced if any(map(_is_narrow, args)) else function
+        return chosen(*args, **kwargs)
+
+    return public  # type: ignore[return-value]
+
+
+def _is_narrow(x: Any) -> bool:
+    if isinstance(x, list | tuple):
+        return any(map(_is_narrow, x))
+    return isinstance(x, np.ndarray) and x.dtype in UNORDERED
+
+
+def on_plain_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of NumPy's whose first argument is a plain array: subclasses take a way without ``initial``."""
+
+    def run(a: Any, *args: Any, **options: Any) -> Any:
+        return function(np.asarray(a), *args, **options)
+
+    return run
 
 
 def operand_of(x: Any) -> Any:

@@ -374,3 +374,11 @@ def test_means_of_sums_of_integers_in_an_out_of_floats():
 def test_one_observation_of_several_variables():
     found = numhlo.jit(lambda x: numhlo.numpy.cov(x, rowvar=False, ddof=0))(X[:1])
     assert found.tolist() == numpy.zeros((4, 4)).tolist()  # NumPy before 2.4 took it for one variable
+
+
+def test_initial_counts_where_nothing_is_left():
+    x, kept = numpy.array([[1.0, 2.0], [3.0, numpy.nan]]), numpy.array([[False, False], [True, True]])
+    for name in ("nanmax", "nanmin"):
+        wanted = getattr(numpy, name)(x, axis=1, where=kept, initial=-2.5)
+        found = getattr(numhlo.numpy, name)(numhlo.numpy.asarray(x), axis=1, where=kept, initial=-2.5)
+        assert found.tolist() == wanted.tolist()

@@ -22,6 +22,7 @@ from numhlo.tracer.namespace.core import (
     shape_of,
 )
 from numhlo.tracer.namespace.core import asarray as to_array
+from numhlo.tracer.namespace.eager import traces_narrow_floats
 from numhlo.tracer.namespace.index_items import new_array
 from numhlo.tracer.namespace.shapes import manipulation
 from numhlo.tracer.namespace.shapes.manipulation import shape_tuple
@@ -257,6 +258,7 @@ def diagflat(v: Any, k: int = 0) -> Any:
     return diag(reshape_to(array, (math.prod(shape_of(array)),)), k)
 
 
+@traces_narrow_floats
 @implements(np.vander)
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     """Return the powers of a vector's elements as columns, falling unless ``increasing``.

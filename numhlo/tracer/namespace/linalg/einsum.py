@@ -21,6 +21,7 @@ from numhlo.tracer.namespace.core import (
     result_dtype,
     shape_of,
 )
+from numhlo.tracer.namespace.eager import traces_narrow_floats
 from numhlo.tracer.namespace.elementwise import store
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.linalg.products import contract
@@ -32,6 +33,7 @@ __all__ = [
 ]
 
 
+@traces_narrow_floats
 @implements(np.einsum)
 def einsum(
     subscripts: Any, /, *operands: Any, out: Any = None, optimize: Any = True, dtype: Any = None, **options: Any

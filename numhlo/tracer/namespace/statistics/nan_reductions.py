@@ -10,6 +10,7 @@ import numpy as np
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import cumulative, elementwise, moments, reductions
 from numhlo.tracer.namespace.core import asarray, convert, full_of, implements
+from numhlo.tracer.namespace.eager import on_plain_arrays
 from numhlo.tracer.namespace.elementwise import store
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.ordering import searching
@@ -169,7 +170,7 @@ def _nan_extremum(
     return store(function.__name__, result, out, exact=True)
 
 
-@implements(np.nanmax)
+@implements(np.nanmax, eager=on_plain_arrays(np.nanmax))
 def nanmax(
     a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, initial: Any = NO_VALUE, where: Any = NO_VALUE
 ) -> Any:
@@ -199,7 +200,7 @@ def nanmax(
     return _nan_extremum(reductions.max, -np.inf, a, axis, out, keepdims, initial, where)
 
 
-@implements(np.nanmin)
+@implements(np.nanmin, eager=on_plain_arrays(np.nanmin))
 def nanmin(
     a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, initial: Any = NO_VALUE, where: Any = NO_VALUE
 ) -> Any:
