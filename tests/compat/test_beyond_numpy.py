@@ -203,6 +203,16 @@ def test_narrow_floats_stay_narrow_outside_jit():
     assert (x @ x.T).tolist() == (x.astype(float) @ x.T.astype(float)).tolist()
 
 
+def test_equal_elements_keep_their_order():
+    x = np.random.default_rng(0).integers(0, 3, 200)
+    y, wanted = compat.numpy.asarray(x), np.argsort(x, kind="stable")
+    for found in (compat.numpy.argsort(y), compat.numpy.argsort(x, -1), y.argsort(), y.argsort(0, stable=True)):
+        np.testing.assert_array_equal(found, wanted)
+    for found in (compat.numpy.argsort(y, descending=True), y.argsort(descending=True)):
+        np.testing.assert_array_equal(found, np.argsort(-x, kind="stable"))
+    assert y.sort(descending=True).tolist() == np.sort(x)[::-1].tolist()
+
+
 def test_older_forms_of_branches():
     lax = compat.lax
     assert lax.cond(True, lambda x: x + 1, lambda x: x, operand=2.0) == 3.0

@@ -20,6 +20,7 @@ from numhlo.tracer.namespace.eager import traces_narrow_floats
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.indexed.at import At, Rules
 from numhlo.tracer.namespace.linalg.matrix_products import matmul
+from numhlo.tracer.namespace.ordering import sorting
 from numhlo.tracer.namespace.weak_numbers import with_weak_numbers
 from numhlo.tracer.semantics import immutable_arrays, refuse_write
 from numhlo.tracer.trace import Tracer
@@ -129,7 +130,13 @@ class Array(mutable.Array, metaclass=_Instances):
 
     def sort(self, axis: int = -1, **options: Any) -> Any:  # type: ignore[override]
         """Return the array sorted along an axis."""
-        return frozen(np.sort(np.asarray(self), axis, **options))
+        return frozen(sorting.sort(thawed(self), axis, **options))
+
+    def argsort(self, axis: int | None = -1, *, kind: Any = None, stable: Any = None, **options: Any) -> Any:  # type: ignore[override]
+        """Return the indices that sort the array along an axis; those of equal elements keep their order."""
+        if kind is None and stable is None:
+            stable = True
+        return frozen(sorting.argsort(thawed(self), axis, kind, stable=stable, **options))
 
     def partition(self, kth: Any, axis: int = -1, **options: Any) -> Any:  # type: ignore[override]
         """Return the array partitioned along an axis."""
@@ -157,7 +164,7 @@ def _thawing(name: str) -> Callable[..., Any]:
 
 
 for _name in (
-    "all", "any", "argmax", "argmin", "argpartition", "argsort", "astype", "choose", "clip", "compress", "copy",
+    "all", "any", "argmax", "argmin", "argpartition", "astype", "choose", "clip", "compress", "copy",
     "cumprod", "cumsum", "dot", "flatten", "max", "mean", "min", "nonzero", "prod", "repeat", "round", "searchsorted",
     "std", "sum", "take", "trace", "var",
 ):  # fmt: skip

@@ -44,7 +44,21 @@ def with_options(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         return _answer(function)
     if name in PRODUCTS:
         return _product(function)
+    if name == "argsort":
+        return stable_by_default(function)
     return _promoting(function) if name in ("sum", "prod") else function
+
+
+def stable_by_default(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``argsort``, or the method, that keeps the order of equal elements unless it is told otherwise."""
+
+    @functools.wraps(function)
+    def public(*args: Any, **kwargs: Any) -> Any:
+        if len(args) < 3 and kwargs.get("kind") is None and kwargs.get("stable") is None:
+            kwargs["stable"] = True
+        return function(*args, **kwargs)
+
+    return public
 
 
 def _answer(function: Callable[..., Any]) -> Callable[..., Any]:
