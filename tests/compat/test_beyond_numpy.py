@@ -198,6 +198,8 @@ def test_narrow_floats_stay_narrow_outside_jit():
         n.quantile(x, 0.3),
         n.gradient(x[0]),
         n.vander(x[0]),
+        x.clip(0, 1),
+        x.clip(max=0.5),
     )
     assert {y.dtype.name for y in results} == {"bfloat16"} and {type(y) for y in results} == {compat.Array}
     assert (x @ x.T).tolist() == (x.astype(float) @ x.T.astype(float)).tolist()

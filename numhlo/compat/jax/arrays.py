@@ -15,6 +15,7 @@ from numhlo.compat.jax.invalid_values import refuse_invalid
 from numhlo.compat.jax.processor import Device, Shard, SingleDeviceSharding
 from numhlo.lowering.ir.scoped_values import unsettled
 from numhlo.tracer import array as mutable
+from numhlo.tracer.namespace import rounding
 from numhlo.tracer.namespace.core import contains_tracer
 from numhlo.tracer.namespace.eager import traces_narrow_floats
 from numhlo.tracer.namespace.index_items import as_traced
@@ -169,6 +170,19 @@ for _name in (
     "std", "sum", "take", "trace", "var",
 ):  # fmt: skip
     setattr(Array, _name, _thawing(_name))
+
+
+_clip_widening = Array.clip
+
+
+def _clip(self: Any, *args: Any, **options: Any) -> Any:
+    """Return the array between bounds; bfloat16 and its like stay what they are, as in traced functions."""
+    if self.dtype.kind == "V" and not contains_tracer((args, (*options.values(),))):
+        return frozen(rounding.clip(thawed(self), *args, **options))
+    return _clip_widening(self, *args, **options)
+
+
+Array.clip = _clip  # type: ignore[assignment]
 
 
 def _with_weak_number(name: str) -> Callable[[Any, Any], Any]:
