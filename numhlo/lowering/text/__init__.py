@@ -13,6 +13,7 @@ from numhlo.lowering.text import (  # noqa: F401 - importing them fills the tabl
     pretty_reduction,
     pretty_sharding,
     shape_forms,
+    tensorflow_forms,
 )
 from numhlo.lowering.text.module_parser import parse
 from numhlo.lowering.text.printer import print_function, print_module

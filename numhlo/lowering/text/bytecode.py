@@ -58,7 +58,11 @@ def read_bytecode(data: bytes) -> str:
             module = stablehlo.deserialize_portable_artifact(context, data) if is_portable else ir.Module.parse(data)
             return str(module.operation.get_asm(enable_debug_info=True))
     except Exception as error:
-        raise UnsupportedError("jaxlib can't read this bytecode", why=str(error)) from error
+        raise UnsupportedError(
+            "jaxlib can't read this bytecode",
+            why=str(error),
+            fix="it knows StableHLO, CHLO and sdy: export text, which may hold more",
+        ) from error
 
 
 def write_bytecode(text: str, version: str | None = None) -> bytes:

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from numhlo.lowering.ir import UNKNOWN, Function, Module, Type
 from numhlo.lowering.ir.errors import ParseError
 from numhlo.lowering.text.attribute_printer import print_dictionary, print_name
@@ -20,6 +22,7 @@ _VISIBILITIES = ("public", "private", "nested")
 _MODULE_WORDS = frozenset({"module", "builtin.module"})
 _MODULES = _MODULE_WORDS | {'"builtin.module"'}
 _DEFINITIONS = _MODULES | {"func.func", '"func.func"'}
+_GLOBAL = "ml_program.global"
 _BYTECODE = "ML\xefR"
 
 
@@ -126,6 +129,8 @@ class ModuleParser(Parser):
             self.index = len(self.tokens) - 1
         elif token in {"sdy.mesh", '"sdy.mesh"'}:
             self._keep_mesh()
+        elif token == _GLOBAL:
+            self._skip_global()
         elif token.startswith('"vhlo.'):
             raise self.complaint("this is VHLO, not StableHLO: deserialize the artifact, and print what comes of it")
         else:
@@ -140,6 +145,45 @@ class ModuleParser(Parser):
             self.parse_location()
         else:
             self.parse_attribute()
+
+    def _skip_global(self) -> None:
+        """Go past a variable: its value is read where it is loaded."""
+        self._go_to_value()
+        self.skip_balanced()
+        self.expect(":")
+        self.parse_type()
+        self.parse_location_of(UNKNOWN)
+
+    def _go_to_value(self) -> str:
+        """Go to the bracket around the value of the global that is defined at the current token; return its name."""
+        self.advance()
+        while self.token in {*_VISIBILITIES, "mutable"}:
+            self.advance()
+        name = self.parse_symbol()
+        if not self.at("("):
+            raise self.complaint(f"the variable @{name} has no value")
+        return name
+
+    def find_global(self, name: str, index: int) -> np.ndarray:
+        """Return the value of a variable, wherever it is defined; ``index`` is where it is loaded."""
+        place = self._globals.get(name)
+        if place is None:
+            raise self.complaint(f"variable @{name} is not defined in this text", index)
+        behind, self.index = self.index, place
+        self._go_to_value()
+        self.expect("(")
+        value, _ = self.parse_dense()
+        self.index = behind
+        return value
+
+    @cached_property
+    def _globals(self) -> dict[str, int]:
+        behind, places = self.index, {}
+        for place in [k for k, token in enumerate(self.tokens) if token == _GLOBAL]:
+            self.index = place
+            places[self._go_to_value()] = place
+        self.index = behind
+        return places
 
     def _keep_mesh(self) -> None:
         """Keep a device mesh as text: shardings refer to it, numbers don't depend on it."""

@@ -44,7 +44,7 @@ def _check(parser: Parser, values: Sequence[Value], types: Sequence[Type], index
             raise parser.complaint(f"operand {number} is of type {value.type}, not {type}", index)
 
 
-def _read_same(parser: Parser) -> Read:
+def read_same(parser: Parser) -> Read:
     """Read ``%x, %y overflow<...> : type``, which is the type of all; ``select`` has that of its predicate, too."""
     operands = parser.parse_operands()
     if parser.token in {"overflow", "fastmath"}:
@@ -61,7 +61,7 @@ def _read_same(parser: Parser) -> Read:
 def _read_compare(parser: Parser) -> Read:
     predicate = parser.parse_one_of(*PREDICATES)
     parser.expect(",")
-    operands, attributes, types = _read_same(parser)
+    operands, attributes, types = read_same(parser)
     return operands, {**attributes, "predicate": predicate}, types
 
 
@@ -158,7 +158,7 @@ def _read_generic(parser: Parser, index: int) -> Read:
     return operands, attributes, list(signature.results)
 
 
-def _translate(parser: Parser, form: Callable[[Parser], Read] | None, meaning: Meaning) -> list[Value]:
+def translate(parser: Parser, form: Callable[[Parser], Read] | None, meaning: Meaning) -> list[Value]:
     """Read an op behind its name, generic where there is no form, and return the values that it makes."""
     index = parser.index
     parser.advance()
@@ -208,12 +208,12 @@ _UNSIGNED = {
 _CASTS = ("index_cast", "extsi", "trunci", "sitofp", "fptosi", "extf", "truncf")
 
 OPS: dict[str, tuple[Callable[[Parser], Read], Meaning]] = {
-    **{f"arith.{name}": (_read_same, arithmetic(op)) for name, op in _INTEGER.items()},
-    **{f"arith.{name}": (_read_same, arithmetic(op, unsigned=True)) for name, op in _UNSIGNED.items()},
+    **{f"arith.{name}": (read_same, arithmetic(op)) for name, op in _INTEGER.items()},
+    **{f"arith.{name}": (read_same, arithmetic(op, unsigned=True)) for name, op in _UNSIGNED.items()},
     **{f"arith.{name}": (_read_cast, meanings.cast) for name in _CASTS},
     "arith.constant": (_read_constant, meanings.constant),
     "arith.cmpi": (_read_compare, meanings.compare),
-    "arith.select": (_read_same, meanings.select),
+    "arith.select": (read_same, meanings.select),
     "tensor.cast": (_read_cast, meanings.cast),
     "tensor.dim": (_read_of_first, meanings.extent),
     "tensor.extract": (_read_of_first, meanings.element),
@@ -242,7 +242,7 @@ OPS: dict[str, tuple[Callable[[Parser], Read], Meaning]] = {
 """Each op: how it is read behind its name, and what it means."""
 
 for _name, (_form, _meaning) in OPS.items():
-    TRANSLATIONS[_name] = partial(_translate, form=_form, meaning=_meaning)
-    TRANSLATIONS[f'"{_name}"'] = partial(_translate, form=None, meaning=_meaning)
+    TRANSLATIONS[_name] = partial(translate, form=_form, meaning=_meaning)
+    TRANSLATIONS[f'"{_name}"'] = partial(translate, form=None, meaning=_meaning)
 TRANSLATIONS["shape.assuming"] = partial(_assume, is_generic=False)
 TRANSLATIONS['"shape.assuming"'] = partial(_assume, is_generic=True)

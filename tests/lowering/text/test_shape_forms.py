@@ -160,13 +160,13 @@ def test_arguments_of_index():
 
 def test_ops_that_tensorflow_left():
     text = """func.func @f(%x: tensor<?x3xf32>, %s: tensor<2xi32>) -> tensor<?x?xf32> {
-      %0 = "tf.Reshape"(%x, %s) {device = ""} : (tensor<?x3xf32>, tensor<2xi32>) -> tensor<?x?xf32>
+      %0 = "tf.Tile"(%x, %s) {device = ""} : (tensor<?x3xf32>, tensor<2xi32>) -> tensor<?x?xf32>
       return %0 : tensor<?x?xf32>
     }"""
     with pytest.raises(UnsupportedError) as caught:
         stablehlo.parse(text).run("f", X, V[1:])
     assert str(caught.value) == (
-        "tf.Reshape can't be run\n  at <string>:2:12\n  numhlo has no definition of it; TensorFlow has no StableHLO of it "
+        "tf.Tile can't be run\n  at <string>:2:12\n  numhlo has no definition of it; TensorFlow has no StableHLO of it "
         "for unknown extents, or was not asked for it: export for given shapes, by tf.function(f, jit_compile=True)"
         '.experimental_get_compiler_ir(*args)(stage="stablehlo")'
     )

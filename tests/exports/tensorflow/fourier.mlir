@@ -1,0 +1,31 @@
+// argument float32[2,8] fRWNv4h6mj45F3U/CCPpvU0y1j6hhsC+uWGKPQkjlb6xjJY+OkDBv6zpJD9sc2u+epu3PiE9rr5iBqQ+vUmJvw==
+// result complex64[2,5] WKkNvgAAAAD0WZW/qEy/v6K62r+yX6m+LOrvv2j5kT6ODVI/AAAAADKHxL8AAAAA12C+vyjmvb2OsZ++sC4MP3PZrT8xEA4/CqKYQAAAAAA=
+// result complex64[2,8] WKkNvlipDT5OUyrA0sqnvkeJAsC2YrA/0mvLv0I0CkCODVI/jg1Sv0I0CsDSa8s/tmKwv0eJAkDSyqc+TlMqQDKHxL8yh8Q/Oz/Kv3WCsj+kV3E+dwdcP4vh9D+2ok2/CqKYQAqimMC2ok0/i+H0v3cHXL+kV3G+dYKyvzs/yj8=
+#loc1 = loc("XLA_Args")
+module @a_inference__lambda__371__.1 attributes {mhlo.cross_program_prefetches = [], mhlo.input_output_alias = [], mhlo.is_dynamic = false, mhlo.use_auto_spmd_partitioning = false} {
+  func.func @main(%arg0: tensor<2x8xf32> loc("XLA_Args")) -> (tensor<2x5xcomplex<f32>>, tensor<2x8xcomplex<f32>>) {
+    %0 = stablehlo.reshape %arg0 : (tensor<2x8xf32>) -> tensor<2x8xf32> loc(#loc2)
+    %1 = stablehlo.slice %0 [0:2, 0:8] : (tensor<2x8xf32>) -> tensor<2x8xf32> loc(#loc9)
+    %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32> loc(#loc9)
+    %2 = stablehlo.pad %1, %cst, low = [0, 0], high = [0, 0], interior = [0, 0] : (tensor<2x8xf32>, tensor<f32>) -> tensor<2x8xf32> loc(#loc9)
+    %3 = stablehlo.fft %2, type =  RFFT, length = [8] : (tensor<2x8xf32>) -> tensor<2x5xcomplex<f32>> loc(#loc9)
+    %4 = stablehlo.reshape %3 : (tensor<2x5xcomplex<f32>>) -> tensor<2x5xcomplex<f32>> loc(#loc5)
+    %5 = stablehlo.negate %0 : tensor<2x8xf32> loc(#loc10)
+    %6 = stablehlo.complex %0, %5 : tensor<2x8xcomplex<f32>> loc(#loc11)
+    %7 = stablehlo.fft %6, type =  FFT, length = [8] : (tensor<2x8xcomplex<f32>>) -> tensor<2x8xcomplex<f32>> loc(#loc12)
+    %8 = stablehlo.reshape %7 : (tensor<2x8xcomplex<f32>>) -> tensor<2x8xcomplex<f32>> loc(#loc5)
+    return %4, %8 : tensor<2x5xcomplex<f32>>, tensor<2x8xcomplex<f32>> loc(#loc)
+  } loc(#loc)
+} loc(#loc)
+#loc = loc(unknown)
+#loc2 = loc("reshape.1")
+#loc3 = loc("rfft")
+#loc4 = loc("ops.py":1221:0)
+#loc5 = loc("XLA_Retvals")
+#loc6 = loc("Neg")
+#loc7 = loc("Complex")
+#loc8 = loc("FFT")
+#loc9 = loc(fused[#loc3, #loc4])
+#loc10 = loc(fused[#loc6, #loc4])
+#loc11 = loc(fused[#loc7, #loc4])
+#loc12 = loc(fused[#loc8, #loc4])
