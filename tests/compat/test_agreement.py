@@ -153,6 +153,7 @@ def test_what_stands_for_slopes_by_integers():
     assert slopes["n"].dtype == compat.float0 and slopes["w"] == 12
     pulled = compat.vjp(lambda x, i: x[i], np.arange(3.0), np.array([1, 1]))[1](np.ones(2))
     assert pulled[1].dtype == compat.float0 and pulled[1].shape == (2,)
+    assert repr(pulled[1]).startswith("Array([(b'',), (b'',)]")
     moved = compat.jvp(lambda x: (x * 2, compat.numpy.argmax(x)), (np.arange(3.0),), (np.ones(3),))[1]
     assert moved[0].tolist() == [2, 2, 2] and moved[1].dtype == compat.float0
     slopes = compat.jacfwd(lambda x: (x * 2, compat.numpy.argmax(x)))(np.arange(3.0))

@@ -231,7 +231,7 @@ for _name in IN_PLACE:
 
 def frozen(x: Any) -> Any:
     """Return an array (or a NumPy scalar) as an immutable one; anything else unchanged."""
-    if isinstance(x, np.generic):
+    if isinstance(x, np.generic) and not isinstance(x, np.void):  # an element of float0 is taken apart to be printed
         x = np.asarray(x)
     if not isinstance(x, np.ndarray):
         return x
