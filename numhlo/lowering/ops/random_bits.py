@@ -141,12 +141,26 @@ def evaluate_rng(arrays: Arrays, attributes: Mapping[str, Any], regions: Sequenc
     generator = np.random.default_rng()
     dtype = a.dtype
     if attributes["rng_distribution"] == "NORMAL":
-        drawn = generator.normal(float(a), float(b), extents)
+        drawn = _stretched(generator.standard_normal(extents), float(a), float(b))
     elif dtype in FLOATS:
-        drawn = generator.uniform(float(a), float(b), extents)
+        return [_below(b, a, _stretched(generator.random(extents), float(a), float(b) - float(a)).astype(dtype))]
     else:
         drawn = generator.integers(int(a), max(int(b), int(a) + 1), extents, U64 if dtype in UNSIGNED else np.int64)
     return [np.asarray(drawn).astype(dtype)]
+
+
+def _stretched(drawn: np.ndarray, start: float, width: float) -> np.ndarray:
+    """Return numbers of the unit's scale moved to another, whatever that is: negative, infinite and NaN too."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return start + width * drawn
+
+
+def _below(end: np.ndarray, start: np.ndarray, drawn: np.ndarray) -> np.ndarray:
+    """Return numbers of [start, end), without those that were rounded up to its end."""
+    if not start < end:
+        return drawn
+    last = np.nextafter(end, start)
+    return np.where(drawn < end, drawn, last if np.isfinite(last) else start)
 
 
 RNG_BIT_GENERATOR = RandomBits(

@@ -1,5 +1,6 @@
 """rng_bit_generator: XLA's bits. rng: its distributions. Both: their constraints."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -129,3 +130,16 @@ def test_rng_distributions():
     assert counts[[0, 7]].sum() == 0
     assert (abs(counts[1:7] - count / 6) < 6 * np.sqrt(count * 5 / 36)).all()
     assert (draw(np.float32(0), np.float32(1), 8, "UNIFORM") != draw(np.float32(0), np.float32(1), 8, "UNIFORM")).any()
+
+
+@pytest.mark.parametrize(("low", "high"), [(2, 1), (3, 3), (0, np.inf), (np.nan, 1)])
+def test_rng_of_empty_and_endless_ranges(low, high):
+    drawn = draw(np.float32(low), np.float32(high), 50, "UNIFORM")
+    assert np.isnan(drawn).all() if np.isnan(low) else ((drawn >= min(low, high)) & (drawn <= max(low, high))).all()
+    normal = draw(np.float32(low), np.float32(-1), 50, "NORMAL")
+    assert np.isnan(normal).all() == np.isnan(low)
+
+
+def test_rng_never_gives_the_end():
+    drawn = draw(ml_dtypes.bfloat16(0), ml_dtypes.bfloat16(1), 20_000, "UNIFORM")
+    assert drawn.max() < 1 and drawn.min() >= 0
