@@ -1,4 +1,4 @@
-"""Interleaved timing: A B C D, A B C D, ... so that a machine that slows down slows down everybody.
+"""Interleaved timing: A B C D, C A D B, ... so that a machine that slows down slows down everybody.
 
 A round runs a batch of calls of each function, after one call that is not timed and brings back its threads and caches.
 The ratio of two functions is the median of the ratios of rounds, which drifts less than the ratio of medians.
@@ -7,9 +7,10 @@ The ratio of two functions is the median of the ratios of rounds, which drifts l
 from __future__ import annotations
 
 import gc
+import random
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,6 +76,14 @@ def _time_batch(call: Callable[[], Any], count: int) -> float:
     return (time.perf_counter() - start) / count
 
 
+def orders(names: Iterable[str]) -> Iterator[list[str]]:
+    """Yield one order after the other, so that nobody always runs after the same one, whose idle threads may spin."""
+    order, chance = list(names), random.Random(0)
+    while True:
+        yield list(order)
+        chance.shuffle(order)
+
+
 def interleave(calls: Mapping[str, Callable[[], Any]], budget: float) -> dict[str, Timing]:
     """Time functions against each other.
 
@@ -86,16 +95,16 @@ def interleave(calls: Mapping[str, Callable[[], Any]], budget: float) -> dict[st
     """
     batches = {name: batch_of(call) for name, call in calls.items()}
     found: dict[str, list[float]] = {name: [] for name in calls}
-    order = list(calls)
     end = time.perf_counter() + budget
     gc.collect()
     gc.disable()
     try:
-        while len(found[order[0]]) < FEWEST or (time.perf_counter() < end and len(found[order[0]]) < MOST):
-            for name in list(order):
+        for round, order in enumerate(orders(calls)):
+            if round >= FEWEST and (time.perf_counter() >= end or round >= MOST):
+                break
+            for name in order:
                 time.sleep(PAUSE_SECONDS)
                 found[name].append(_time_batch(calls[name], batches[name]))
-            order.append(order.pop(0))  # nobody always runs after the same neighbour
     finally:
         gc.enable()
     return {name: Timing(tuple(rounds)) for name, rounds in found.items()}

@@ -1,5 +1,6 @@
 """Interleaved timing, and what children report."""
 
+import itertools
 import json
 import time
 
@@ -9,7 +10,7 @@ from benchmarks import environment, imports, report, steady
 from benchmarks.__main__ import measure
 from benchmarks.program import select
 from benchmarks.registry import all_programs, program
-from benchmarks.timing import FEWEST, Timing, interleave
+from benchmarks.timing import FEWEST, Timing, interleave, orders
 
 
 def test_interleave():
@@ -17,6 +18,12 @@ def test_interleave():
     assert len(found["short"].rounds) == len(found["long"].rounds) >= FEWEST
     assert found["short"].ratio(found["long"]) > 100
     assert found["long"].best >= 0.003 and found["long"].spread >= 0
+
+
+def test_everybody_runs_after_everybody():
+    rounds = list(itertools.islice(orders("abcd"), 40))
+    assert all(sorted(order) == list("abcd") for order in rounds)
+    assert {*itertools.permutations("abcd", 2)} <= {*itertools.pairwise(itertools.chain(*rounds))}
 
 
 def test_a_ratio_pairs_rounds():
