@@ -39,7 +39,11 @@ MODULES = {
 """Modules of Python and NumPy whose functions and classes need values, and what to write instead."""
 
 _MATRICES = "use arrays of two dimensions, and x @ y for a product of matrices"
-FUNCTIONS = {id(f): _MATRICES for f in (np.matrix, np.asmatrix, np.bmat)}
+_BYTES = "return the array, and ask for its bytes outside the traced function; x.view(numpy.uint8) has them as numbers"
+FUNCTIONS = {
+    **{id(f): _MATRICES for f in (np.matrix, np.asmatrix, np.bmat)},
+    **{id(f): _BYTES for f in (memoryview, bytes, bytearray)},
+}
 """By the id of others: what to write instead."""
 
 
@@ -67,7 +71,8 @@ def as_operand(value: Any) -> Any:
     cls = type(value)
     advice = ADVICE.get((cls.__module__, cls.__name__))
     if advice is None and _is_array(cls):
-        return np.asarray(value)
+        made = value if cls in NUMBERS else value.__array__()
+        return made if isinstance(made, Tracer) else np.asarray(made)
     if advice is None and cls.__module__ != "builtins":
         return NotImplemented
     raise DTypeError(

@@ -364,3 +364,20 @@ def test_metaclasses():
         return stamped.before, stamped.kept, stamped.after, Bare(x).kept
 
     check(f, X)
+
+
+def test_objects_that_give_arrays():
+    class Doubled:
+        def __init__(self, x):
+            self.x = x
+
+        def __array__(self, dtype=None, copy=None):
+            made = np.zeros(len(self.x))
+            made[:] = self.x * 2
+            return made
+
+    def f(x):
+        d = Doubled(x)
+        return np.asarray(d) + x, np.array(d), np.sin(d), np.sum(d), np.add(x, d), x + d, d - x if 0 else x - d
+
+    check(f, X)

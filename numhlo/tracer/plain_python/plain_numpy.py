@@ -16,6 +16,7 @@ import dis
 import functools
 import inspect
 import itertools
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import is_dataclass
@@ -36,6 +37,7 @@ from numhlo.tracer.plain_python import (
     conditions,  # noqa: F401
     math_functions,  # noqa: F401
     ordering,
+    plain_polynomials,  # noqa: F401
     special_methods,
 )
 from numhlo.tracer.plain_python.code_references import Reference, content_of, outer_names, references_of
@@ -147,7 +149,8 @@ def _with_lists(function: Callable[..., Any], traced: Callable[..., Any]) -> Cal
         for x in (*args, *kwargs.values()) if kwargs else args:
             if type(x) in SEQUENCES and contains_tracer(x):
                 return traced(*args, **kwargs)
-        return function(*args, **kwargs)
+        given = [x if special_methods.has_rules(type(x)) else special_methods.array_of(x) for x in args]
+        return (function if all(map(operator.is_, given, args)) else traced)(*given, **kwargs)
 
     return call
 

@@ -1,7 +1,8 @@
-"""NumPy's polynomial modules (`numpy.polynomial.chebyshev` and its kin) under tracing: the two steps that ask values.
+"""NumPy's polynomial modules (`numpy.polynomial.chebyshev` and its kin) under tracing: the steps that ask for values.
 
 The rest is Python code over arrays that it makes, and runs with its calls exchanged as a user's does (`plain_numpy`).
-Fits ask whether the rank is full, to warn; sums and products of coefficients ask how many zeros they end with.
+Fits ask whether the rank is full, to warn; sums and products of coefficients ask how many zeros they end with: traced
+ones keep them, as `numpy.polymul` of traced arrays does.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.polynomial import polyutils
+from numpy.polynomial import chebyshev, hermite, hermite_e, laguerre, legendre, polynomial, polyutils
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
@@ -19,9 +20,6 @@ from numhlo.tracer.namespace.core import FUNCTIONS, contains_tracer
 from numhlo.tracer.plain_python import special_methods
 from numhlo.tracer.plain_python.stand_ins import stands_for
 from numhlo.tracer.trace import Tracer
-
-MODULES = "numpy.polynomial"
-"""Where they are."""
 
 
 def is_of_series(value: Any) -> bool:
@@ -33,7 +31,7 @@ def is_of_series(value: Any) -> bool:
     (True, False)
     """
     own = getattr(value, "__module__", None)
-    return (own if isinstance(own, str) else type(value).__module__).startswith(MODULES)
+    return (own if isinstance(own, str) else type(value).__module__).startswith(special_methods.SERIES)
 
 
 def of_traced_series(exchanged: Callable[..., Any], function: Callable[..., Any]) -> Any:
@@ -50,15 +48,34 @@ def of_traced_series(exchanged: Callable[..., Any], function: Callable[..., Any]
 @stands_for(polyutils.trimseq)
 @functools.wraps(polyutils.trimseq)
 def trimseq(seq: Any) -> Any:
-    """Return coefficients without the zeros that they end with."""
-    if isinstance(seq, Tracer) and seq.ndim and seq.known() is None:
-        raise UnsupportedError(
-            "the degree of a polynomial of traced coefficients",
-            where=capture_location(),
-            why="zeros at the end are cut off, and which are zero is not known while tracing",
-            fix="use functions that need no degree: val, der, int, fit; or numpy.polymul and its kin",
-        )
-    return polyutils.trimseq(seq)
+    """Return coefficients without the zeros that they end with; which of traced ones are zero nobody knows."""
+    return seq if _is_unknown_line(seq) else polyutils.trimseq(seq)
+
+
+def _is_unknown_line(c: Any) -> bool:
+    return isinstance(c, Tracer) and c.ndim > 0 and c.known() is None
+
+
+def _roots(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def find(c: Any) -> Any:
+        if contains_tracer(c):
+            raise UnsupportedError(
+                f"{function.__name__} of traced coefficients",
+                where=capture_location(),
+                why="zeros at the end are cut off, and which are zero is not known while tracing",
+                fix="for a power series write numhlo.numpy.roots(c[::-1], strip_zeros=False)",
+            )
+        return function(c)
+
+    return find
+
+
+for _function in (
+    polynomial.polyroots, chebyshev.chebroots, legendre.legroots,
+    hermite.hermroots, hermite_e.hermeroots, laguerre.lagroots,
+):  # fmt: skip
+    stands_for(_function)(_roots(_function))
 
 
 def _fit(
@@ -87,3 +104,47 @@ def _fit(
 
 _fit_of_known: Callable[..., Any] = getattr(polyutils, "_fit")  # noqa: B009 - a name of NumPy's own
 stands_for(_fit_of_known)(_fit)
+
+
+# ---------------------------------------------------------------------------------------------------- classes' methods
+
+_BASE: Any = polynomial.Polynomial.__base__
+_fit_series, _convert = _BASE.fit.__func__, _BASE.convert
+
+
+@stands_for(_fit_series)
+@functools.wraps(_fit_series)
+def fit_series(cls: Any, x: Any, y: Any, deg: Any, domain: Any = None, *args: Any, **kwargs: Any) -> Any:
+    """Return a fitted series; its domain, where none is given, is that of traced points."""
+    if domain is None and contains_tracer(x):
+        points = FUNCTIONS[np.asarray](x)
+        low, high = points.min(), points.max()
+        around = (low == high) * 1
+        domain = FUNCTIONS[np.stack]([low - around, high + around])
+    return special_methods.exchange(_fit_series)(cls, x, y, deg, domain, *args, **kwargs)
+
+
+@stands_for(_convert)
+@functools.wraps(_convert)
+def convert(self: Any, domain: Any = None, kind: Any = None, window: Any = None) -> Any:
+    """Return a series of another kind, domain or window; a power series of traced coefficients keeps its length."""
+    kind = type(self) if kind is None else kind
+    if not contains_tracer([self.coef, self.domain, domain]):
+        return _convert(self, domain, kind, window)
+    if not (kind is type(self) is polynomial.Polynomial):
+        raise UnsupportedError(
+            f"the conversion of a {type(self).__name__} of traced coefficients to a {kind.__name__}",
+            where=capture_location(),
+            why="sums and products of series cut off the zeros at their end, and which are zero is not known",
+            fix="fit a series of that kind, or use its values",
+        )
+    domain, window = (getattr(kind, n) if x is None else x for n, x in (("domain", domain), ("window", window)))
+    (first, by), (offset, scale) = polyutils.mapparms(window, domain), polyutils.mapparms(self.domain, self.window)
+    line = FUNCTIONS[np.stack]([offset + scale * first, scale * by])
+    found = self.coef[-1:]
+    for k in range(len(self.coef) - 1):
+        product = FUNCTIONS[np.convolve](found, line)
+        found = FUNCTIONS[np.concatenate]([product[:1] + self.coef[-2 - k], product[1:]])
+    made = kind([0.0], window=window, symbol=self.symbol)
+    made.coef, made.domain = found, domain
+    return made

@@ -18,8 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.tracer.libraries import is_library
-from numhlo.tracer.plain_python.stand_ins import stands_for
+from numhlo.tracer.plain_python.stand_ins import STAND_INS, stands_for
 from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.trace import Tracer, current_trace
 
@@ -37,6 +39,9 @@ CONSUMERS = frozenset(map(id, (
 """Builtins that iterate over their arguments."""
 
 Exchange = Callable[[Any], Any]
+SERIES = "numpy.polynomial"
+"""NumPy's modules whose code runs as a user's does (`polynomial_series`)."""
+
 _PLAIN: set[type] = {bool, int, float, complex, str, list, tuple, dict, type(None), np.ndarray, Tracer}
 _MISSING = object()
 
@@ -47,7 +52,7 @@ def is_plain(cls: type) -> bool:
     """Return whether a class and all its bases belong to libraries."""
     if cls in _PLAIN:
         return True
-    if all(is_library(base.__module__) for base in cls.__mro__):
+    if all(_is_left_alone(base.__module__) for base in cls.__mro__):
         _PLAIN.add(cls)
         return True
     return False
@@ -56,7 +61,12 @@ def is_plain(cls: type) -> bool:
 def special(cls: type, name: str) -> FunctionType | None:
     """Return the Python function of the user's that a class has for a special method, if there is one."""
     found = _looked_up(cls, name)
-    return found if type(found) is FunctionType and not is_library(found.__module__) else None
+    return found if type(found) is FunctionType and not _is_left_alone(found.__module__) else None
+
+
+def _is_left_alone(module: str | None) -> bool:
+    """Return whether code of a module runs as it is: all libraries' but NumPy's series, which are Python code."""
+    return is_library(module) and not (module or "").startswith(SERIES)
 
 
 def _looked_up(cls: type, name: str) -> Any:
@@ -90,8 +100,10 @@ def _method(cls: type, name: str) -> Any:
 def _binary(plain: Callable[[Any, Any], Any], name: str, reflected: str) -> Callable[[Any, Any], Any]:
     def operate(x: Any, y: Any) -> Any:
         a, b = type(x), type(y)
-        if (is_plain(a) and is_plain(b)) or is_off() or not (special(a, name) or special(b, reflected)):
+        if (is_plain(a) and is_plain(b)) or is_off():
             return plain(x, y)
+        if not (special(a, name) or special(b, reflected)):
+            return plain(_beside(x, y), _beside(y, x))
         sides = [(_method(a, name), x, y)]
         if a is not b or name in _SELF_REFLECTED:
             own, other = _looked_up(a, reflected), _looked_up(b, reflected)
@@ -104,6 +116,10 @@ def _binary(plain: Callable[[Any, Any], Any], name: str, reflected: str) -> Call
         return plain(x, y)  # raises, joins sequences, or compares by identity
 
     return operate
+
+
+def _beside(x: Any, other: Any) -> Any:
+    return array_of(x) if isinstance(other, Tracer) and not has_rules(type(x)) else x
 
 
 _SELF_REFLECTED = frozenset(f"__{name}__" for name in SWAPPED)
@@ -166,7 +182,47 @@ def _contains_not(x: Any, y: Any) -> Any:
 
 
 OPERATORS["x in y"], OPERATORS["x not in y"] = _contains, _contains_not
-for _function in (abs, round, reversed, next, iter):
+
+
+def _of_objects(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a maker of arrays that asks an object of the user's for its own by ``__array__``, marked."""
+
+    @functools.wraps(make)
+    def convert(*args: Any, **kwargs: Any) -> Any:
+        return make(array_of(args[0]), *args[1:], **kwargs) if args else make(*args, **kwargs)
+
+    return convert
+
+
+def has_rules(cls: type) -> bool:
+    """Return whether NumPy asks a class what its functions do, rather than for an array."""
+    return hasattr(cls, "__array_ufunc__") or hasattr(cls, "__array_function__")
+
+
+def array_of(x: Any) -> Any:
+    """Return what an object of the user's gives by ``__array__``, called marked; others as they are."""
+    method = None if is_plain(type(x)) or is_off() else special(type(x), "__array__")
+    return x if method is None else exchange(method)(x)
+
+
+for _maker in (np.array, np.asarray, np.asanyarray):
+    stands_for(_maker)(_of_objects(STAND_INS[id(_maker)][1]))
+
+
+@functools.wraps(next)
+def _next(x: Any, *default: Any) -> Any:
+    if isinstance(x, Tracer):
+        raise UnsupportedError(
+            f"next of a traced array {x.aval.short()}",
+            where=capture_location(),
+            why="arrays have no place that they have been read to",
+            fix="write it = iter(x.flat), or it = iter(x) for the rows, and next(it)",
+        )
+    return next(x, *default)
+
+
+stands_for(next)(_unary(_next, "__next__"))
+for _function in (abs, round, reversed, iter):
     stands_for(_function)(_unary(_function, f"__{_function.__name__}__"))
 stands_for(divmod)(_binary(divmod, "__divmod__", "__rdivmod__"))
 

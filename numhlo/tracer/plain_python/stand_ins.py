@@ -110,20 +110,6 @@ def from_iterator(iter: Any, dtype: Any, count: int = -1, *, like: Any = None) -
     return _maker("array")(items, dtype)
 
 
-@stands_for(np.poly1d)
-@functools.wraps(np.poly1d, updated=())
-def poly1d(c_or_r: Any, *args: Any, **kwargs: Any) -> Any:
-    """Return NumPy's polynomial of known coefficients."""
-    if contains_tracer(c_or_r):
-        raise UnsupportedError(
-            "numpy.poly1d of traced coefficients",
-            where=capture_location(),
-            why="its degree would depend on values that are not known while tracing",
-            fix="use polyval, polyadd, polymul, polyder and polyint on arrays of coefficients",
-        )
-    return np.poly1d(c_or_r, *args, **kwargs)
-
-
 for _routed_function in (np.choose, np.compress, np.kaiser, np.roll, np.take, np.lib.stride_tricks.as_strided):
     stands_for(_routed_function)(_routed(_routed_function))
 stands_for(np.c_)(index_brackets.c_)

@@ -160,7 +160,7 @@ def roots(p: Any, *, strip_zeros: bool = True) -> Any:
                 f"roots of a traced array {spelling(asarray(p))}",
                 where=capture_location(),
                 why="leading zeros make roots fewer",
-                fix="pass strip_zeros=False",
+                fix="write numhlo.numpy.roots(p, strip_zeros=False), which has NaN for those that are missing",
             )
         return asarray(np.roots(known))
     return _all_roots(p)

@@ -67,7 +67,7 @@ def test_roots():
 def test_roots_are_refused():
     assert refusal(lambda np, p: np.roots(p), P, kind=DataDependentShapeError) == (
         "roots of a traced array float64[4]\n  at test_fits.py\n"
-        "  leading zeros make roots fewer; pass strip_zeros=False"
+        "  leading zeros make roots fewer; write numhlo.numpy.roots(p, strip_zeros=False), which has NaN for those that are missing"
     )
     with pytest.raises(ValueError, match="Input must be a rank-1 array"):
         n.roots(np.ones((2, 2)), strip_zeros=False)
