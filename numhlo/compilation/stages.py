@@ -88,7 +88,7 @@ class Traced(Stage):
 
     def lower(self) -> Lowered:
         """Return the next stage."""
-        return Lowered(self.module, self._make_entry)
+        return Lowered(self, self._make_entry)
 
 
 class Lowered(Stage):
@@ -97,10 +97,15 @@ class Lowered(Stage):
     Attributes
     ----------
     module : Module
+    in_tree, out_tree : PyTreeDef
+    out_info : container of ShapeDtypeStruct
+        The results' shapes and dtypes in the results' structure.
     """
 
-    def __init__(self, module: Module, make_entry: Callable[[], Entry]) -> None:
-        self.module = module
+    def __init__(self, traced: Traced, make_entry: Callable[[], Entry]) -> None:
+        self.module = traced.module
+        self.in_tree, self.out_tree = traced.in_tree, traced.out_tree
+        self.out_info = traced.out_info
         self._make_entry = make_entry
 
     def __repr__(self) -> str:

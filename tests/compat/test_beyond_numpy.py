@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import numhlo.compat.jax as compat
-from numhlo.lowering.ir.errors import ImmutableArrayError
+from numhlo.lowering.ir.errors import DataDependentShapeError, ImmutableArrayError
 
 jax.config.update("jax_enable_x64", True)
 
@@ -42,6 +42,13 @@ CASES = {
         n.sum(k.astype("int8"), promote_integers=False),
         n.prod(k.astype("int8") + 1, axis=0, promote_integers=False),
         n.sum(m, 0, promote_integers=False),
+    ),
+    "polynomials": lambda n, x, m, k: (
+        n.polymul(x[:3], n.array([0.0, 2.0])),
+        *n.polydiv(x[:4], n.array([1.0, 2.0])),
+        *n.polydiv(x[:2], x[3:7]),
+        n.polymul(np.array([0.0, 1.0]), np.array([0.0, 2.0]), trim_leading_zeros=True),
+        *n.polydiv(np.array([0.0, 1.0, 2.0]), np.array([1.0, 2.0]), trim_leading_zeros=True),
     ),
     "products": lambda n, x, m, k: (
         n.einsum("i,i", x, x, preferred_element_type="float32"),
@@ -141,6 +148,8 @@ def test_other_modules_agree_with_jax(name):
 
 def test_what_is_called_wrongly(tmp_path):
     n = compat.numpy
+    with pytest.raises(DataDependentShapeError, match="polymul with trim_leading_zeros"):
+        compat.jit(lambda x: n.polymul(x, x, trim_leading_zeros=True))(n.ones(3))
     for wrong, error in (
         (lambda: n.histogram(np.ones(3), 3, (0, 1), np.ones(3), True, 1), "takes at most 5 positional"),
         (lambda: n.concatenate([np.ones(2)], 0, float, axis=1), "multiple values for argument 'axis'"),

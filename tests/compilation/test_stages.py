@@ -28,6 +28,7 @@ def test_the_staged_path():
     assert isinstance(traced, Traced) and traced.name == "double"
     assert traced.out_info == {"y": ShapeDtypeStruct((3,), np.float32)}
     lowered = traced.lower()
+    assert (lowered.out_info, lowered.in_tree, lowered.out_tree) == (traced.out_info, traced.in_tree, traced.out_tree)
     assert isinstance(lowered, Lowered) and lowered.as_text() == traced.as_text()
     types = "(tensor<3xf32>, tensor<f64>) -> (tensor<3xf32>)"
     assert (repr(traced), repr(lowered)) == (f"<traced double: {types}>", f"<lowered jit_double: {types}>")
@@ -73,7 +74,7 @@ def test_a_compiled_stage_has_one_signature():
         compiled(np.ones(4), {"b": np.ones(3)})
     assert str(caught.value) == (
         "compiled double(x: float64[3], params['b']: float64[3], n=3) was called with x: float64[4]\n"
-        '  at test_stages.py:73 in test_a_compiled_stage_has_one_signature:  compiled(np.ones(4), {"b": np.ones(3)})\n'
+        '  at test_stages.py:74 in test_a_compiled_stage_has_one_signature:  compiled(np.ones(4), {"b": np.ones(3)})\n'
         "  a compiled stage has one signature; call the jitted function instead, which compiles for new ones"
     )
     with pytest.raises(ArgumentError, match="static arguments out"):

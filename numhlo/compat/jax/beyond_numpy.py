@@ -14,7 +14,7 @@ import numpy as np
 import numhlo.numpy
 from numhlo.compat.jax.arrays import frozen, immutably
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import ShapeError
+from numhlo.lowering.ir.errors import DataDependentShapeError, ShapeError
 from numhlo.tracer.semantics import refuse_write
 from numhlo.tracer.trace import Tracer
 
@@ -216,6 +216,38 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         if isinstance(sides[name], str):
             slope = (fp[second] - fp[first]) / (xp[second] - xp[first])
             found = numhlo.numpy.where(beyond, fp[first] + slope * (x - xp[first]), found)
+    return found
+
+
+@immutably
+def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
+    """Return the product of two polynomials; zeros that it begins with stay unless they are to be cut off."""
+    if trim_leading_zeros:
+        return numhlo.numpy.asarray(np.polymul(*_known("polymul", a1, a2)))
+    return numhlo.numpy.convolve(numhlo.numpy.atleast_1d(a1), numhlo.numpy.atleast_1d(a2))
+
+
+@immutably
+def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> Any:
+    """Return quotient and remainder of two polynomials, the remainder as long as ``u`` unless zeros are cut off."""
+    if trim_leading_zeros:
+        quotient, rest = np.polydiv(*_known("polydiv", u, v))
+        return numhlo.numpy.asarray(quotient), numhlo.numpy.asarray(np.trim_zeros(rest, "f"))
+    u, v = (x if isinstance(x, Tracer) else np.asarray(x) for x in (u, v))  # NumPy writes into copies of their class
+    quotient, rest = numhlo.numpy.polydiv(u, v)
+    return quotient, numhlo.numpy.pad(rest, (np.size(u) - rest.size, 0))
+
+
+def _known(name: str, *polynomials: Any) -> list[Any]:
+    """Return coefficients as NumPy's arrays."""
+    found = [p.known() if isinstance(p, Tracer) else np.asarray(p) for p in polynomials]
+    if any(p is None for p in found):
+        raise DataDependentShapeError(
+            f"{name} with trim_leading_zeros",
+            where=capture_location(),
+            why="how many zeros there are depends on values that are not known while tracing",
+            fix="leave it out: the zeros stay",
+        )
     return found
 
 

@@ -12,6 +12,8 @@ from numhlo.compat.jax.arrays import Array
 from numhlo.compat.jax.beyond_numpy import delete as delete
 from numhlo.compat.jax.beyond_numpy import interp as interp
 from numhlo.compat.jax.beyond_numpy import mask_indices as mask_indices
+from numhlo.compat.jax.beyond_numpy import polydiv as polydiv
+from numhlo.compat.jax.beyond_numpy import polymul as polymul
 from numhlo.compat.jax.beyond_numpy import put as put
 from numhlo.compat.jax.beyond_numpy import put_along_axis as put_along_axis
 from numhlo.compat.jax.beyond_numpy import take as take
