@@ -21,6 +21,7 @@ from numba.core.registry import cpu_target
 from numhlo.backend.compiler.call_signatures import remembered_signatures
 from numhlo.backend.compiler.intrinsics.vector_math import register_jitable
 from numhlo.backend.compiler.pipelines import KernelPipeline
+from numhlo.backend.primitives.arithmetic import overtake
 from numhlo.backend.primitives.lanes import Lanes, ProductLanes
 from numhlo.backend.primitives.search import FirstExtreme
 
@@ -96,7 +97,7 @@ def compile_source(name: str, source: str) -> bytes:
     function = function_of_source(name, source)
     module = _linked_module(_compiled(function), name)
     lanes, polynomials = _reduces_lanes(function), _evaluates_polynomials(function)
-    target = host_target(widest=lanes or polynomials)
+    target = host_target(widest=lanes or polynomials or _searches_columns(function))
     _optimize(module, target, interleaves=polynomials or not lanes)
     return bytes(target.machine.emit_object(module))
 
@@ -113,6 +114,11 @@ def _reduces_lanes(function: Callable[..., Any]) -> bool:
     Interleaved loops, which take several vectors at a time, leave fewer elements than that to a scalar loop.
     """
     return any(isinstance(value, FirstExtreme | Lanes | ProductLanes) for value in function.__globals__.values())
+
+
+def _searches_columns(function: Callable[..., Any]) -> bool:
+    """Return whether a kernel is a search across columns, which masks keep busier than memory."""
+    return any(value is overtake for value in function.__globals__.values())
 
 
 def _compiled(function: Callable[..., Any]) -> Any:

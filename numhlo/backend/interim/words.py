@@ -118,7 +118,7 @@ def wrapping(scope: Scope, text: str, type: str) -> Typed:
     return Typed(f"({wide} if {least} <= {wide} <= {most} else ({wide} - {least} & {most - least}) + {least})", type)
 
 
-@rule("select")
+@rule("select", "overtake")
 def _select(scope: Scope, operands: list[Typed]) -> Typed:
     condition, on_true, on_false = operands
     return Typed(f"({on_true.text} if {condition.text} else {on_false.text})", same([on_true, on_false]))

@@ -27,6 +27,13 @@ EXP = (
 )
 LINEAR = "linear", SOURCE.format(imports="", name="linear", value="x * 2.0 + 1.0")
 
+SEARCH = (
+    "search",
+    SOURCE.format(
+        imports="from numhlo.backend.primitives import overtake", name="search", value="overtake(x > 2.0, x, 2.0)"
+    ),
+)
+
 ROWS = (
     "rows",
     """
@@ -58,11 +65,12 @@ def asked(monkeypatch):
     return seen
 
 
-def test_polynomials_are_evaluated_in_the_widest_vectors_and_other_kernels_as_llvm_thinks_best(asked):
+def test_polynomials_and_searches_take_the_widest_vectors_and_other_kernels_what_llvm_thinks_best(asked):
     kernel_compiler.compile_source(*EXP)
     kernel_compiler.compile_source(*LINEAR)
     kernel_compiler.compile_source(*ROWS)
-    assert asked == [True, False, True]
+    kernel_compiler.compile_source(*SEARCH)
+    assert asked == [True, False, True, True]
 
 
 @pytest.mark.skipif(not llvm.get_host_cpu_features().get("avx512f"), reason="looks for registers of 512 bits")

@@ -109,3 +109,12 @@ def test_long_columns_and_rows_in_blocks(rng):
         for nans in (0.0, 0.0001):
             x = special_array(rng, shape, np.dtype(np.float32), nans)
             check(from_jax(extremes_of(axis), x), [x], run_native)
+
+
+def test_signs_of_maxima_across_columns_are_looked_for_only_where_the_first_zero_is_negative():
+    x = np.full((9, 70), -1.0)
+    x[3], x[5, ::2] = -0.0, 0.0
+    (source,) = sources(check(from_jax(lambda x: (jnp.max(x, 0), jnp.argmax(x, 0)), x), [x]))
+    loop = source.split("while row0 < n1")[1]
+    assert "overtake" in loop
+    assert "bits_of_f64" not in loop

@@ -71,6 +71,7 @@ def _by_kind(of_integers: str, of_floats: str) -> Emit:
     return emit
 
 
+@implement(arithmetic.overtake)
 @implement(arithmetic.select)
 def _select(typing_context: Any, condition: types.Type, on_true: types.Type, on_false: types.Type) -> Any:
     result = types.unliteral(on_true)

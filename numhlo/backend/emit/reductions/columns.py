@@ -42,7 +42,7 @@ places beside values, more than four were slower.
 FEWEST_COLUMNS = 4
 
 BROKEN = "broken"
-"""Says that a NaN was among what is searched."""
+"""Says that a NaN was among what is searched, or a maximum is zero and its sign open."""
 
 FEW_COLUMNS, FEW_WITH_LANES = 16, 8
 """Up to so many, accumulators may stay in registers: the code is there twice, for full units with a known width."""
@@ -88,6 +88,10 @@ class ColumnWriter(ReductionWriter):
             with self.nest.block(f"for start in range(0, {count}, {BLOCK}):"):
                 self.text.line(f"stop = min(start + {BLOCK}, {count})")
                 self._block("start", "stop", width, totals)
+        if self._late:
+            self._take_signs(width, totals)
+        if self._late:
+            self._take_signs(width, totals)
         if self._watched:
             self._search_again(width, totals)
         self._finish_columns(width, totals)
@@ -103,13 +107,38 @@ class ColumnWriter(ReductionWriter):
             return []
         return [n for n in self.extremes if self.reduction.reduced[n].combiner.registers[0].kind == "f"]
 
+    @property
+    def choice(self) -> str:
+        """Return the word by which searches choose: the widest vectors suit units of many columns."""
+        return "overtake" if self.columns >= COLUMNS else "select"
+
+    @cached_property
+    def _late(self) -> list[int]:
+        """Return the maxima whose sign is that of the element which a watched search finds, unless that is -0.0.
+
+        A first zero that is negative is rare; one that is positive, which leaves the sign of a minimum open, is not.
+        """
+        found = self.found.items()
+        return [n for n, value in found if value.search in self._watched and value.name == "maximum"]
+
+    def _take_signs(self, width: str, totals: list[list[str]]) -> None:
+        """Write what takes the signs of maxima from what was found, and has them looked for where one is -0.0."""
+        with self._column_loop(width) as column:
+            for number in self._late:
+                found, (word,) = self.found[number], self.carried(number)
+                value = self.text.let(f"load_{found.register.name}({totals[found.search][0]}, {column})", "state")
+                bits = self.text.let(f"{word.convert}({found.signs(value)[0]})", "signs")
+                self.text.line(f"store_{word.name}({totals[number][0]}, {column}, {bits})")
+                self.text.line(f"{BROKEN} = {BROKEN} | ({bits} == {word.convert}({-1 << (word.bits - 1)}))")
+
     def _search_again(self, width: str, totals: list[list[str]]) -> None:
         """Write the searches once more, row by row and with regard to NaN, for where there was one."""
         with self.nest.block(f"if {BROKEN}:"):
-            searched = [names if number in self._watched else [] for number, names in enumerate(totals)]
+            numbers = [*self._watched, *self._late]
+            searched = [names if number in numbers else [] for number, names in enumerate(totals)]
             self._start_columns(width, searched)
             with self.nest.block(f"for again in range({self.count_text()}):"):
-                self._take_rows("again", 1, 1, width, searched, [""] * len(totals), self._watched)
+                self._take_rows("again", 1, 1, width, searched, [""] * len(totals), numbers)
 
     def write_in_parts(self, parts: Sequence[Value]) -> list[Draft]:
         """Return the kernel whose units are blocks of columns, and the one that combines their results."""
@@ -302,7 +331,8 @@ class ColumnWriter(ReductionWriter):
         if following and count > 1 and self._is_far:
             ahead = [self._indices(f"({following} + {k * step})" if k else following) for k in range(count)]
         with self._column_strips(width, ahead) as column:
-            states = {n: self._load(n, arrays[n], places[n] + column) for n in again or range(len(arrays))}
+            numbers = again or [n for n in range(len(arrays)) if n not in self._late]
+            states = {n: self._load(n, arrays[n], places[n] + column) for n in numbers}
             rows = []
             for fixed in indices:
                 with self.nest.fixed(fixed):

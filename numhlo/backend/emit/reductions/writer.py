@@ -197,6 +197,11 @@ class ReductionWriter:
             names.append(name)
         return names
 
+    @property
+    def choice(self) -> str:
+        """Return the word by which a search that heeds no NaN chooses."""
+        return "select"
+
     @cached_property
     def extremes(self) -> dict[int, str]:
         """Return which reductions look for the first ``maximum`` or ``minimum``, by number."""
@@ -244,7 +249,7 @@ class ReductionWriter:
             return combiner.write(self.text, state, values)
         if not heeds_nan:
             grows = self.text.let(better(name, combiner.registers[0], state[0], values[0]), "grows")
-            return [f"select({grows}, {new}, {old})" for old, new in zip(state, values, strict=True)]
+            return [f"{self.choice}({grows}, {new}, {old})" for old, new in zip(state, values, strict=True)]
         stays = self.text.let(no_worse(name, combiner.registers[0], state[0], values[0]), "stays")
         return [f"select({stays}, {old}, {new})" for old, new in zip(state, values, strict=True)]
 
