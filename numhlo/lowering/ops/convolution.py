@@ -16,7 +16,7 @@ from numhlo.lowering.ir import DYNAMIC, TensorType, Type
 from numhlo.lowering.ir.types import INTEGERS
 from numhlo.lowering.ops.contraction import accumulation_dtype
 from numhlo.lowering.ops.dimension_numbers import ConvolutionDimensionNumbers
-from numhlo.lowering.ops.extents import in_range, is_unique, same_extent, same_shape
+from numhlo.lowering.ops.extents import extents, in_range, is_unique, same_extent, same_shape
 from numhlo.lowering.ops.primitive import RESULT_TYPES, Arrays, Attribute, Primitive, RegionFunction, Signature
 from numhlo.lowering.ops.window_geometry import (
     PADDING,
@@ -79,12 +79,8 @@ def infer_dynamic_conv(signature: Signature) -> Sequence[Type]:
 
 def _check_result(signature: Signature, shape: Sequence[int]) -> list[Type]:
     declared = signature.result_tensor()
-    signature.require(same_shape(declared.shape, shape), f"(C25) the result's shape must be {_extents(shape)}")
+    signature.require(same_shape(declared.shape, shape), f"(C25) the result's shape must be {extents(shape)}")
     return [declared]
-
-
-def _extents(shape: Sequence[int]) -> str:
-    return f"[{', '.join(['?' if n == DYNAMIC else str(n) for n in shape])}]"
 
 
 def _check_operands(signature: Signature) -> tuple[TensorType, TensorType]:

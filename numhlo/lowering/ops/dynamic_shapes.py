@@ -15,7 +15,7 @@ from numhlo.lowering.ir import DYNAMIC, TensorType, Type
 from numhlo.lowering.ir.errors import ShapeError
 from numhlo.lowering.ir.types import ELEMENT_TYPES, INTEGERS
 from numhlo.lowering.ops import convolution, creation, gather, layout
-from numhlo.lowering.ops.extents import at_most, in_range, is_unique, same_shape
+from numhlo.lowering.ops.extents import at_most, extents, in_range, is_unique, same_shape
 from numhlo.lowering.ops.primitive import RESULT_TYPES, Arrays, Attribute, Primitive, RegionFunction, Signature
 from numhlo.lowering.ops.type_rules import refine
 
@@ -136,8 +136,11 @@ def evaluate_real_dynamic_slice(arrays: Arrays, attributes: Attributes, regions:
 def infer_dynamic_gather(signature: Signature) -> tuple[Type, ...]:
     """Check the dimension numbers as `gather` does; what the sizes have to fit is seen once they are known."""
     operand, result = _require_same_dtype(signature)
-    gather.check_gather_numbers(signature, signature.attributes["dimension_numbers"])
+    numbers = signature.attributes["dimension_numbers"]
+    gather.check_gather_numbers(signature, numbers)
     _require_shape(signature, 2, operand.ndim, "(C8) slice_sizes")
+    shape = gather.gathered_shape(signature.tensor(1), (DYNAMIC,) * operand.ndim, numbers)
+    signature.require(same_shape(result.shape, shape), f"(C22) the result's shape must be {extents(shape)}")
     return (result,)
 
 

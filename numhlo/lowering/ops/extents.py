@@ -37,6 +37,11 @@ def same_types(first: Sequence[Type], second: Sequence[Type]) -> bool:
     return len(first) == len(second) and all(map(same_type, first, second))
 
 
+def extents(shape: Sequence[int]) -> str:
+    """Return a shape as messages have it, such as ``[2, ?]``."""
+    return f"[{', '.join(['?' if n == DYNAMIC else str(n) for n in shape])}]"
+
+
 def at_most(first: int, second: int) -> bool:
     """Return whether the first extent can be at most the second."""
     return DYNAMIC in {first, second} or first <= second

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.lowering.ir import Type
+from numhlo.lowering.ir import TensorType, Type
 from numhlo.lowering.ir.types import INTEGERS
 from numhlo.lowering.ops.dimension_numbers import GatherDimensionNumbers
 from numhlo.lowering.ops.extents import at_most, declared_or, in_range, is_sorted, is_unique, same_extent
@@ -37,7 +37,6 @@ def infer_gather(signature: Signature) -> Sequence[Type]:
     sizes: tuple[int, ...] = signature.attributes["slice_sizes"]
     require, rank = signature.require, operand.ndim
     check_gather_numbers(signature, numbers)
-    dropped = (*numbers.collapsed_slice_dims, *numbers.operand_batching_dims)
     require(len(sizes) == rank, "(C20) needs one slice size a dimension of the operand")
     require(
         all(size >= 0 and at_most(size, extent) for size, extent in zip(sizes, operand.shape, strict=True)),
@@ -45,9 +44,15 @@ def infer_gather(signature: Signature) -> Sequence[Type]:
     )
     require(all(sizes[d] <= 1 for d in numbers.collapsed_slice_dims), "(C9) collapsed slices must be at most 1 wide")
     require(all(sizes[d] <= 1 for d in numbers.operand_batching_dims), "(C12) batching slices must be at most 1 wide")
+    return declared_or(signature, [operand.with_shape(gathered_shape(starts, sizes, numbers))])
+
+
+def gathered_shape(starts: TensorType, sizes: Sequence[int], numbers: GatherDimensionNumbers) -> tuple[int, ...]:
+    """Return the result's shape (C22); ``sizes`` may be `DYNAMIC`."""
+    dropped = (*numbers.collapsed_slice_dims, *numbers.operand_batching_dims)
     batch = [n for axis, n in enumerate(starts.shape) if axis != numbers.index_vector_dim]
     window = [size for d, size in enumerate(sizes) if d not in dropped]
-    return declared_or(signature, [operand.with_shape(tuple(combine(batch, window, numbers.offset_dims)))])
+    return tuple(combine(batch, window, numbers.offset_dims))
 
 
 def check_gather_numbers(signature: Signature, numbers: GatherDimensionNumbers) -> None:

@@ -30,7 +30,11 @@ BROKEN = {
     "dynamic_reshape": [("tensor<?x?xf32>", "tensor<?xf32>", "C4"), ("?x?xf32", "5x1xf32", "C2")],
     "dynamic_pad": [("tensor<?xf32>", "tensor<?x?xf32>", "C4"), ("tensor<?xf32>", "tensor<?xi32>", "C1")],
     "real_dynamic_slice": [("tensor<?xf32>", "tensor<?x?xf32>", "C1"), ("tensor<?xf32>", "tensor<?xi32>", "C1")],
-    "dynamic_gather": [("-> tensor<f32>", "-> tensor<i32>", "C1")],
+    "dynamic_gather": [
+        ("-> tensor<f32>", "-> tensor<i32>", "C1"),
+        ("-> tensor<f32>", "-> tensor<1xf32>", r"C22\).*\[\]"),
+        ("collapsed_slice_dims = [0, 1]", "offset_dims = [0], collapsed_slice_dims = [0]", r"C22\).*\[\?\]"),
+    ],
     "dynamic_conv": [
         ("batch_group_count = 1", "batch_group_count = 0", "C22"),
         ("window_strides = array<i64: 2>", "window_strides = array<i64: 0>", "C3"),
