@@ -99,6 +99,12 @@ def pooled(x):
     return out
 
 
+def sort_by_extremes(x):
+    for i in range(1, len(x)):
+        for j in range(i, 0, -1):
+            x[j - 1], x[j] = min(x[j - 1], x[j]), max(x[j - 1], x[j])
+
+
 PROGRAMS = [
     (recurrent, RNG.normal(size=(20, 20))),
     (laplace, RNG.normal(size=(20, 20))),
@@ -107,6 +113,7 @@ PROGRAMS = [
     (pooled, RNG.normal(size=(20, 20))),
     (cheapest, RNG.normal(size=(15, 15)) ** 2),
     (exchange_sort, RNG.normal(size=40)),
+    (sort_by_extremes, RNG.normal(size=13)),
     (triangle, RNG.normal(size=40)),
     (of_a_helper, RNG.normal(size=300)),
     (lambda x: smooth(x), RNG.normal(size=300)),

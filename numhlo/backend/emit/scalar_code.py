@@ -15,6 +15,7 @@ from typing import TypeAlias
 import numpy as np
 
 from numhlo.backend.emit.access import Access, NonlinearViewError, whole_array
+from numhlo.backend.emit.chosen_stores import beside_certain_stores
 from numhlo.backend.emit.expressions import Apply
 from numhlo.backend.emit.extremes import EXTREMES, running_extremes
 from numhlo.backend.emit.intervals import Intervals
@@ -169,6 +170,8 @@ class ScalarWriter:
         Whether one round follows the other, so that what is expected is branched on rather than waited for.
     running : set of Op
         Minima and maxima over rounds that LLVM may take at once.
+    certain : set of Op
+        Updates that are stored whatever they choose.
     branches : int
         How many branches are being written, one inside the other.
     """
@@ -185,6 +188,7 @@ class ScalarWriter:
     counted: dict[Op, tuple[Value, Value]] = field(default_factory=dict)
     predicts: bool = False
     running: set[Op] = field(default_factory=set)
+    certain: set[Op] = field(default_factory=set)
     branches: int = 0
     statements: int = 0
 
@@ -282,6 +286,7 @@ class ScalarWriter:
     def region(self, region: Region) -> list[Content]:
         """Write the ops that a region's results need and return where these are."""
         self.running.update(running_extremes(region))
+        self.certain.update(beside_certain_stores(region))
         for op in reads_before_updates(self.intervals.needed_ops(region)):
             self.op(op)
         return [self.content(v) for v in region.returns]

@@ -11,6 +11,7 @@ from itertools import product
 import numpy as np
 
 from numhlo.backend.emit.access import Access
+from numhlo.backend.emit.chosen_stores import kept_unless
 from numhlo.backend.emit.kernel_text import without_brackets
 from numhlo.backend.emit.positions import tests_places
 from numhlo.backend.emit.scalar_code import (
@@ -22,10 +23,8 @@ from numhlo.backend.emit.scalar_code import (
     current,
     writes,
 )
-from numhlo.lowering.ir import Op, Region, Value
+from numhlo.lowering.ir import Op, Value
 from numhlo.lowering.ops import indexing as ops
-from numhlo.lowering.ops import layout
-from numhlo.lowering.ops.comparison import SELECT
 from numhlo.lowering.ops.dimension_numbers import GatherDimensionNumbers
 
 MOST_CANDIDATES = 16
@@ -120,7 +119,8 @@ def write_dynamic_update_slice(writer: ScalarWriter, op: Op) -> None:
     limits = [extent - size for extent, size in zip(operand.tensor.shape, sizes, strict=True)]
     target = writer.content(operand)
     if isinstance(target, InMemory):
-        predicates, new = _kept_unless(writer, op)
+        predicates, value = kept_unless(op, writer.intervals)
+        new = writer.names(value).reshape(sizes)
         target.check()
         writer.keep(target.memory, (op, 0))
         if writer.predicts and predicates and tests_places(predicates, indices, limits, writer.intervals):
@@ -128,12 +128,13 @@ def write_dynamic_update_slice(writer: ScalarWriter, op: Op) -> None:
             inside = [_is_start(writer, *place) for place in zip(starts, indices, limits, strict=True)]
             with writer.text.block(f"if {without_brackets(' & '.join(filter(None, inside)))}:"):
                 _store(writer, target, starts, new)
-        elif predicates:
+        elif predicates and op not in writer.certain:
             tests = [str(writer.names(v).reshape(-1)[0]) for v in predicates]
             with writer.text.block(f"if {' & '.join(tests)}:"):
                 _store(writer, target, _starts(writer, target, indices, limits), new)
         else:
-            _store(writer, target, _starts(writer, target, indices, limits), new)
+            names = writer.names(update) if predicates else new
+            _store(writer, target, _starts(writer, target, indices, limits), names)
         target.memory.written((op, 0))
         writer.contents[op.result] = current(target)
         return
@@ -151,38 +152,6 @@ def _is_start(writer: ScalarWriter, start: str, index: Value, limit: int) -> str
     interval = writer.intervals.of(index)
     assert interval is not None, index
     return "" if interval.within(0, limit) else f"({start} == {writer.names(index).reshape(-1)[0]})"
-
-
-def _kept_unless(writer: ScalarWriter, op: Op) -> tuple[list[Value], np.ndarray]:
-    """Return the truth values that decide whether an element is replaced or stays as it is, and the new one.
-
-    A store that is skipped keeps nobody who reads the array next waiting.
-    """
-    operand, update, *indices = op.operands
-    predicates: list[Value] = []
-    new = update
-    while update.tensor.size == 1:
-        choice = _unshaped(new)
-        if not isinstance(choice, Op) or choice.definition is not SELECT or writer.intervals.chosen(choice) is not None:
-            break
-        predicate, replaced, old = choice.operands
-        read = _unshaped(old)
-        if not isinstance(read, Op) or read.definition is not ops.DYNAMIC_SLICE or not _same(read, operand, indices):
-            break
-        predicates.append(predicate)
-        new = replaced
-    return predicates, writer.names(new).reshape(update.tensor.shape)
-
-
-def _same(read: Op, operand: Value, indices: Sequence[Value]) -> bool:
-    return all(a is b for a, b in zip(read.operands, (operand, *indices), strict=True))
-
-
-def _unshaped(value: Value) -> Op | Region:
-    """Return what makes a value, apart from its shape."""
-    while isinstance(value.owner, Op) and value.owner.definition is layout.RESHAPE:
-        (value,) = value.owner.operands
-    return value.owner
 
 
 def _store(writer: ScalarWriter, target: InMemory, starts: Sequence[str], names: np.ndarray) -> None:

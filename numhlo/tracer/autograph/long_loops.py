@@ -13,7 +13,7 @@ from typing import Any
 from numhlo.lowering.ir import Op, Value
 from numhlo.lowering.ir.errors import ConcretizationError, UnsupportedError
 from numhlo.lowering.ir.scoped_values import ScopedValue
-from numhlo.lowering.ops import comparison, control_flow, elementwise
+from numhlo.lowering.ops import comparison, control_flow, elementwise, indexing
 from numhlo.tracer.autograph.exchanges import exchanged_names
 from numhlo.tracer.autograph.lent_storage import LentStorage
 from numhlo.tracer.autograph.loop_state import LoopState
@@ -29,6 +29,9 @@ LONG = 1000
 
 REGION = 20
 """How many operations one with regions counts for, beside those in it: each has kernels of its own."""
+
+WRITE = 30
+"""How many operations an element that is written alone counts for: it is a kernel of its own, or a step of a list."""
 
 DERIVED = 3
 """How many operations a derivative in reverse mode has for one of the function."""
@@ -104,7 +107,11 @@ def cost_since(trace: Trace | None, before: int) -> int:
 
 
 def _cost(ops: Sequence[Op]) -> int:
-    return sum(1 + sum(REGION + _cost(region.ops) for region in op.regions) for op in ops)
+    return sum(1 + WRITE * _writes_element(op) + sum(REGION + _cost(r.ops) for r in op.regions) for op in ops)
+
+
+def _writes_element(op: Op) -> bool:
+    return op.definition is indexing.DYNAMIC_UPDATE_SLICE and op.operands[1].tensor.size == 1
 
 
 class Rest:

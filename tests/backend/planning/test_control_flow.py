@@ -358,3 +358,15 @@ def test_parts_of_a_sum_lie_in_state_that_waits_for_its_new_value(rng):
     program = planned(lambda c: jax.lax.fori_loop(0, 3, step, c), np.ones((64, 8), np.float32))
     assert "reduce_add_multiply_blocks" in launched(program)
     assert 5 * 8 not in [buffer.type.size for buffer in program.buffers]
+
+
+@pytest.mark.parametrize("also_above", [True, False])
+def test_a_choice_is_stored_where_its_array_is_written_anyway_and_a_branch_elsewhere(also_above):
+    def least_to_the_left(k, x):
+        above, below = jax.lax.dynamic_slice(x, (19 - k,), (1,)), jax.lax.dynamic_slice(x, (18 - k,), (1,))
+        x = jax.lax.dynamic_update_slice(x, jnp.where(above < below, above, below), (18 - k,))
+        return jax.lax.dynamic_update_slice(x, jnp.maximum(above, below), (19 - k,)) if also_above else x
+
+    program = planned(lambda x: jax.lax.fori_loop(0, 19, least_to_the_left, x), np.sin(np.arange(20)))
+    (source,) = [kernel.source for kernel in program.kernels if "loop" in kernel.name]
+    assert ("if compare" not in source) is also_above
