@@ -164,6 +164,20 @@ def test_elements_are_computed_and_stored_on_the_way(rng):
         assert len(launched(program)) == 1
 
 
+@pytest.mark.parametrize(("dtype", "run"), [(np.float64, run_native), (np.float16, run_native), (np.int32, run_plain)])
+def test_what_is_left_of_a_row_becomes_a_full_vector(dtype, run, rng):
+    """Else it would be stored one by one, and loaded as a vector, which waits for all of these stores."""
+    texts = set()
+    for count in (16, 17, 20, 47):
+        x, y = (random_array(rng, TensorType(shape, np.dtype(dtype))) for shape in ((9, count), (count,)))
+        traced = from_jax(lambda x, y: ((x - y).sum(1, dtype=x.dtype), jnp.argmax(x - y, 1), x - y), x, y)
+        program = check(traced, [x, y], run)
+        texts.update(sources(program))
+    assert len(texts) == 1
+    (text,) = texts
+    assert ("range(rest0)" in text) == (np.dtype(dtype).kind == "f")  # a sum of integers is no matter of vectors
+
+
 @pytest.mark.parametrize("columns", [3, 10, 70])
 def test_what_is_stored_on_the_way_decides_how_memory_is_walked(columns, rng):
     """Of a matrix that is made from a column, the sums of columns go along the rows that are stored."""

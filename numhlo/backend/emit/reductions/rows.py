@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import cached_property
 
 from numhlo.backend.emit.access import Access
 from numhlo.backend.emit.draft import Draft
@@ -26,6 +27,12 @@ LONG_ROW = 64
 
 SHORT_ROW = 16
 """Rows below this length are of a length known to the compiler, which then makes them one masked vector."""
+
+VECTOR_ROW = 1024
+"""Rows below this length are worth a vector of their own for what is left when the others are full."""
+
+VECTOR_BYTES = 64
+"""What a vector holds: on processors with smaller ones, several take its place."""
 
 SETTLED_BY = {"or": True, "add": True, "maximum": True, "and": False, "multiply": False, "minimum": False}
 """The boolean after which a reduction of booleans stays as it is."""
@@ -256,11 +263,14 @@ class RowWriter(ReductionWriter):
         for number, reduced in enumerate(self.reduction.reduced):
             if number in self.found or (not reduced.combiner.in_lanes and number not in self.extremes):
                 continue
-            stored = self._stored(reduced)
+            stored = None if self._ends_in_vectors else self._stored(reduced)
             if stored is None:
                 scratch[number] = self.text.stack_array("block", BLOCK, itemsize(reduced.combiner.registers[0]))
             place = f"{scratch[number]}, 0" if stored is None else self._place(stored.value, stored.access, start)
             places[number] = self._word(number), place
+        if self._ends_in_vectors:
+            self._vectors(scratch)
+            return places
         with self._run(start, stop) as position:
             for number, values in enumerate(self.elements()):
                 reduced = self.reduction.reduced[number]
@@ -270,6 +280,48 @@ class RowWriter(ReductionWriter):
                 elif number not in places and number not in self.found:
                     self.take(reduced, totals[number], values)
         return places
+
+    @cached_property
+    def _ends_in_vectors(self) -> bool:
+        """Return whether the elements of a row that are left when vectors are full go into one vector, too.
+
+        A loop of one by one would store them so, and who then loads them as a vector waits for all of these stores: in
+        short rows for longer than all else takes.
+        """
+        if len(self.inner) != 1 or not SHORT_ROW <= self.count < VECTOR_ROW:
+            return False
+        return all(
+            r.combiner.in_lanes or number in self.extremes or number in self.found
+            for number, r in enumerate(self.reduction.reduced)
+        )
+
+    def _vectors(self, scratch: dict[int, str]) -> None:
+        """Write the loop that computes a row's elements, and the one of a full vector for those that are left.
+
+        LLVM knows that the second one has a vector's length, or none: it becomes a vector whose loads are masked.
+        """
+        (axis,) = self.inner
+        registers = {number: self.reduction.reduced[number].combiner.registers[0] for number in scratch}
+        width = VECTOR_BYTES // max(map(itemsize, registers.values()))
+        count = self.nest.extent(axis)
+        whole = self.text.first(f"{count} & {-width}", "whole")
+        rest = self.text.first(f"(({count} & {width - 1}) + {width - 1}) & {width}", "rest")
+        with self.nest.loop(axis, whole) as place:
+            elements = self.elements()
+            for number, block in scratch.items():
+                self.text.line(f"store_{registers[number].name}({block}, {place}, {elements[number][0]})")
+        with self.nest.block(f"for k in range({rest}):"):
+            place = self.text.let(f"{whole} + k", "place")
+            values = {number: self.text.fresh("value") for number in scratch}
+            for number, value in values.items():
+                self.text.line(f"{value} = {registers[number].convert}(0)")
+            with self.nest.block(f"if {place} < {count}:"):
+                self.nest.set_variable(axis, place)
+                for number, (found, *_) in enumerate(self.elements()):
+                    if number in scratch:
+                        self.text.line(f"{values[number]} = {found}")
+            for number, block in scratch.items():
+                self.text.line(f"store_{registers[number].name}({block}, {place}, {values[number]})")
 
     def _stored(self, reduced: Reduced) -> Store | None:
         """Return the store that puts a reduction's elements into memory anyway, one behind the other."""
