@@ -316,7 +316,7 @@ class ScalarWriter:
         """Move names, or the view of an array in memory."""
         contents = [self.content(v) for v in op.operands]
         source = contents[0]
-        kept = op.result.tensor.size > MOST_ELEMENTS or op.result in self.indexed
+        kept = op.result.tensor.size > MOST_ELEMENTS or (op.result in self.indexed and op.result.tensor.size > 1)
         if isinstance(source, InMemory) and kept and len(op.operands) == 1:
             self.contents[op.result] = self._view(op, source)
             return

@@ -370,3 +370,13 @@ def test_a_choice_is_stored_where_its_array_is_written_anyway_and_a_branch_elsew
     program = planned(lambda x: jax.lax.fori_loop(0, 19, least_to_the_left, x), np.sin(np.arange(20)))
     (source,) = [kernel.source for kernel in program.kernels if "loop" in kernel.name]
     assert ("if compare" not in source) is also_above
+
+
+def test_an_element_at_a_fixed_place_is_read_before_its_array_is_updated_and_the_array_not_copied():
+    def exchange_with_the_first(k, x):
+        first, other = x[:1], jax.lax.dynamic_slice(x, (k,), (1,))
+        return jax.lax.dynamic_update_slice(jax.lax.dynamic_update_slice(x, other, (0,)), first, (k,))
+
+    program = planned(lambda x: jax.lax.fori_loop(1, 20, exchange_with_the_first, x), LINE)
+    (source,) = [kernel.source for kernel in program.kernels if "loop" in kernel.name]
+    assert "kept" not in source
