@@ -136,13 +136,27 @@ def inner_axes(axes: Sequence[Axis]) -> list[int]:
 
 @contextmanager
 def open_rows(nest: Nest, outer: Sequence[int]) -> Iterator[None]:
-    """Open the loop over units, which are the outer axes flattened, and decode their indices."""
-    if len(outer) == 1:
-        with nest.loop(outer[0], "lo, hi"):
+    """Open the loops over units, which are the outer axes flattened.
+
+    The last of these axes has a loop of its own, of as much of it as is asked for: to decode its index takes divisions,
+    which are longer than many a row.
+    """
+    *others, last = outer
+    if not others:
+        with nest.loop(last, "lo, hi"):
             yield
         return
-    with nest.block("for row in range(lo, hi):"):
-        nest.decode("row", outer)
+    extent = nest.extent(last)
+    first, stop = f"divide(to_i64(lo), to_i64({extent}))", f"divide(to_i64(hi + {extent} - 1), to_i64({extent}))"
+    flat = f"i{others[0]}" if len(others) == 1 else "rows"
+    with ExitStack() as loops:
+        if len(others) == 1:
+            loops.enter_context(nest.loop(others[0], f"{first}, {stop}"))
+        else:
+            loops.enter_context(nest.block(f"for rows in range({first}, {stop}):"))
+            nest.decode("rows", others)
+        done = nest.text.let(f"{flat} * {extent}", "done")
+        loops.enter_context(nest.loop(last, f"max(lo - {done}, 0), min(hi - {done}, {extent})"))
         yield
 
 

@@ -32,6 +32,9 @@ from numhlo.backend.emit.reductions.writer import Reduced, Reduction
 from numhlo.backend.emit.sizes import Sizes, reckoned
 from numhlo.lowering.ir import Value
 
+MOST_FULL = 10
+"""Passes up to which what is left of a row becomes a full vector in each: that is a text of its own."""
+
 
 @dataclass(slots=True)
 class Pass:
@@ -233,6 +236,7 @@ class _ChainWriter:
         reduction = Reduction(one.expressions, self.kept_dims, self.reduced_dims, one.reduced, one.stores)
         writer = RowWriter(reduction, nest.axes, kept, self.buffer_of, nest)
         writer.unstored = self.unstored
+        writer.may_fill = len(self.passes) <= MOST_FULL
         writer.row()
         named.update(writer.named)
 

@@ -44,7 +44,15 @@ def short_axes(axes: Sequence[Axis], kept: int) -> set[int]:
 
 
 class RowWriter(ReductionWriter):
-    """One result a unit."""
+    """One result a unit.
+
+    Attributes
+    ----------
+    may_fill : bool
+        What is left of a row when vectors are full may have a text of its own.
+    """
+
+    may_fill = True
 
     def write(self) -> Draft:
         """Return the kernel."""
@@ -288,7 +296,7 @@ class RowWriter(ReductionWriter):
         A loop of one by one would store them so, and who then loads them as a vector waits for all of these stores: in
         short rows for longer than all else takes.
         """
-        if len(self.inner) != 1 or not SHORT_ROW <= self.count < VECTOR_ROW:
+        if not self.may_fill or len(self.inner) != 1 or not SHORT_ROW <= self.count < VECTOR_ROW:
             return False
         return all(
             r.combiner.in_lanes or number in self.extremes or number in self.found
