@@ -127,7 +127,7 @@ class Rest:
 
     def tried(self) -> tuple[Any, ...] | None:
         """Return the variables' values afterwards; None, and nothing has happened, if it can't be such a loop."""
-        if not self.state.whole:
+        if self.state.draws or not self.state.whole:
             return None
         try:
             with strict_integer_powers.bound(True), _in_rest.bound(True):
@@ -138,7 +138,7 @@ class Rest:
 
     def tried_in_turns(self) -> tuple[Any, ...] | None:
         """Return the same where arrays exchange their names: as many rounds together as it takes to have them again."""
-        if not self.state.whole:
+        if self.state.draws or not self.state.whole:
             return None
         try:
             with strict_integer_powers.bound(True), _in_rest.bound(True):

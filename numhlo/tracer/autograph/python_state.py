@@ -7,12 +7,14 @@ what it does to lists, objects and variables that are no part of its state (``se
 
 from __future__ import annotations
 
-from collections import deque
+import functools
 from collections.abc import Collection, Iterable
-from types import CellType, FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from numhlo.tracer.autograph.object_contents import Content, are_same, contents_of, is_used_up
 from numhlo.tracer.libraries import is_library
+from numhlo.tracer.plain_python.code_references import outer_names
 
 MOST_OBJECTS = 10_000
 
@@ -38,7 +40,7 @@ class PythonState:
 
     def __init__(self, roots: Iterable[Any], own: Collection[tuple[int, str]] = (), most: int = MOST_OBJECTS) -> None:
         self._own = frozenset(own)
-        self._kept: list[tuple[Any, Any, tuple[Any, ...]]] = []
+        self._kept: list[tuple[Content, tuple[Any, ...]]] = []
         seen: dict[int, Any] = {}
         waiting = list(roots)
         self.draws = False
@@ -46,77 +48,51 @@ class PythonState:
             found = waiting.pop()
             if id(found) not in seen:
                 seen[id(found)] = found
-                self.draws = self.draws or hasattr(type(found), "__next__")
-                waiting += self._parts(found)
+                self.draws = self.draws or is_used_up(found)
+                waiting += _leads_to(found)
+                for content in contents_of(found, self._own):
+                    kept = content.read()
+                    self._kept.append((content, kept))
+                    waiting += kept
         self.whole = not waiting
-
-    def _parts(self, x: Any) -> Iterable[Any]:
-        """Return what a value holds, and keep a note of it."""
-        if isinstance(x, tuple):
-            return x
-        if isinstance(x, MethodType):
-            return x.__func__, x.__self__
-        if isinstance(x, FunctionType):
-            return self._parts_of_function(x)
-        if isinstance(x, list | dict | set | deque | CellType):
-            kept = _contents(x)
-            self._kept.append((x, x, kept))
-            return kept
-        own = getattr(x, "__dict__", None)
-        if type(own) is not dict or is_library(type(x).__module__):
-            return ()
-        kept = self._without_own(x, own)
-        self._kept.append((x, own, kept))
-        return kept
-
-    def _parts_of_function(self, fun: FunctionType) -> Iterable[Any]:
-        if is_library(fun.__module__):
-            return ()
-        outer = (fun.__globals__.get(name) for name in fun.__code__.co_names)
-        return [*(fun.__closure__ or ()), *(fun.__defaults__ or ()), *[x for x in outer if not isinstance(x, type)]]
-
-    def _without_own(self, x: Any, attributes: dict[str, Any]) -> tuple[Any, ...]:
-        return tuple(part for name, v in attributes.items() if (id(x), name) not in self._own for part in (name, v))
 
     def has_changed(self) -> bool:
         """Return whether something holds other objects than before."""
-        for holder, x, kept in self._kept:
-            now = _contents(x) if holder is x else self._without_own(holder, x)
-            if len(now) != len(kept) or any(a is not b for a, b in zip(now, kept, strict=True)):
-                return True
-        return False
+        return not all(are_same(content.read(), kept) for content, kept in self._kept)
 
     def put_back(self) -> None:
         """Make everything hold what it held."""
-        for holder, x, kept in self._kept:
-            if holder is not x:
-                own = {name: v for name, v in x.items() if (id(holder), name) in self._own}
-                x.clear()
-                x.update(zip(kept[::2], kept[1::2], strict=True), **own)
-            else:
-                _refill(x, kept)
+        for content, kept in self._kept:
+            if not are_same(content.read(), kept):
+                content.write(kept)
 
 
-def _contents(x: Any) -> tuple[Any, ...]:
-    if isinstance(x, dict):
-        return tuple(part for pair in x.items() for part in pair)
-    if isinstance(x, CellType):
-        try:
-            return (x.cell_contents,)
-        except ValueError:
-            return ()
-    return tuple(x)
+def _leads_to(x: Any) -> Iterable[Any]:
+    """Return what can be reached from a value, beside what it holds now."""
+    if isinstance(x, tuple):
+        return x
+    if isinstance(x, MethodType):
+        return x.__func__, x.__self__
+    if isinstance(x, BuiltinFunctionType):
+        return () if isinstance(x.__self__, ModuleType) else (x.__self__,)
+    if isinstance(x, functools.partial):
+        return x.func, *x.args, *x.keywords.values()
+    if isinstance(x, FunctionType):
+        return () if is_library(x.__module__) else _outside(x)
+    if isinstance(x, staticmethod | classmethod | property | functools.cached_property):
+        names = ("__func__", "fget", "fset", "func")
+        return [getattr(x, name) for name in names if hasattr(x, name)]
+    if isinstance(x, type):
+        return () if is_library(x.__module__) else x.__bases__
+    return (type(x),)
 
 
-def _refill(x: Any, kept: tuple[Any, ...]) -> None:
-    if isinstance(x, CellType):
-        if kept:
-            x.cell_contents = kept[0]
-        return
-    x.clear()
-    if isinstance(x, dict):
-        x.update(zip(kept[::2], kept[1::2], strict=True))
-    elif isinstance(x, set):
-        x.update(kept)
-    else:
-        x.extend(kept)
+def _outside(fun: FunctionType) -> list[Any]:
+    """Return what a function finds in its closure, its defaults, its module, and modules of the user's."""
+    names, found = outer_names(fun.__code__), []
+    for value in [fun.__globals__.get(name) for name in names]:
+        if not isinstance(value, ModuleType):
+            found.append(value)
+        elif not is_library(value.__name__):
+            found += [vars(value)[name] for name in names & vars(value).keys()]
+    return [*(fun.__closure__ or ()), *(fun.__defaults__ or ()), *(fun.__kwdefaults__ or {}).values(), *found]

@@ -1,0 +1,184 @@
+"""Loops whose rounds change Python's objects, draw numbers or use iterators up: none is traced for all rounds at once."""
+
+import array
+import collections
+import functools
+import io
+import itertools
+import random
+import types
+
+import numpy as np
+import pytest
+
+import numhlo
+from numhlo.switches import using
+from numhlo.tracer.autograph.object_contents import contents_of
+from numhlo.tracer.autograph.python_state import PythonState
+
+X = np.linspace(0.1, 2.0, 110)
+total = 0
+space = types.SimpleNamespace(n=0)
+
+
+def bump():
+    global total  # noqa: PLW0603 - what is tested
+    total += 1
+    return total
+
+
+class Counting:
+    n = 0
+
+    def __init__(self):
+        self.rng = np.random.default_rng(3)
+
+    @classmethod
+    def count(cls):
+        cls.n += 1
+        return cls.n
+
+    def draw(self):
+        return self.rng.random()
+
+
+class Slotted:
+    __slots__ = ("n",)
+
+    def step(self):
+        self.n = getattr(self, "n", 0) + 1
+        return self.n
+
+
+def sending():
+    value = 0.0
+    while True:
+        value += yield value
+
+
+def of_global():
+    global total  # noqa: PLW0603
+    total = 0
+    return bump
+
+
+def of_class():
+    Counting.n = 0
+    return Counting.count
+
+
+def of_space():
+    space.n = 0
+    return lambda: (setattr(space, "n", space.n + 1), space.n)[1]
+
+
+def of_function():
+    def step():
+        step.n += 1
+        return step.n
+
+    step.n = 0
+    return step
+
+
+def of_items(made, name):
+    def step():
+        made[name] = made[name] + 1
+        return float(made[name])
+
+    return step
+
+
+def of_shuffled():
+    rng, order = np.random.RandomState(2), np.random.default_rng(2).permutation(9)
+    return lambda: (rng.shuffle(order), float(order[0]))[1]
+
+
+def of_generator():
+    averages = sending()
+    next(averages)
+    return lambda: averages.send(1.0)
+
+
+def of_file():
+    file = io.StringIO()
+    return lambda: (file.write("a"), file.tell())[1]
+
+
+def of_bits():
+    bits = np.random.PCG64(4)
+    return lambda: np.random.Generator(bits).random()
+
+
+def of_seeds():
+    seeds = np.random.SeedSequence(5)
+    return lambda: np.random.default_rng(seeds.spawn(1)[0]).random()
+
+
+STEPS = {
+    "global": of_global,
+    "class": of_class,
+    "namespace": of_space,
+    "function": of_function,
+    "slots": lambda: Slotted().step,
+    "default": lambda: lambda *, memo=[]: (memo.append(1), len(memo))[1],
+    "partial": lambda: functools.partial(lambda memo: (memo.append(1), len(memo))[1], []),
+    "counter": lambda: of_items(collections.Counter(), "a"),
+    "ordered": lambda: of_items(collections.OrderedDict(b=1, a=2), "a"),
+    "bytes": lambda: of_items(bytearray(2), 0),
+    "array": lambda: of_items(array.array("i", [3, 4]), 1),
+    "numbers": lambda: of_items(np.random.default_rng(1).random(3), 2),
+    "generator object": of_generator,
+    "iterator": lambda: functools.partial(next, itertools.cycle([1.0, -2.0, 0.5])),
+    "file": of_file,
+    "numpy generator": lambda: np.random.default_rng(3).random,
+    "held generator": lambda: Counting().draw,
+    "old generator": of_shuffled,
+    "bits": of_bits,
+    "seeds": of_seeds,
+    "python generator": lambda: random.Random(3).random,
+}
+
+
+QUICK = {"global", "counter", "numbers", "iterator", "numpy generator"}
+
+
+@pytest.mark.parametrize("how", [pytest.param(False, marks=pytest.mark.slow), True])
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in STEPS]
+)
+def test_every_round_has_its_own(name, how):
+    def f(x):
+        step = STEPS[name]()
+        c = np.zeros(len(x))
+        for i in range(len(x)):
+            c[i] = step() * np.sin(x[i])
+        return c
+
+    with using(engine="interpreter"):
+        np.testing.assert_allclose(numhlo.jit(f, autograph=how)(X), f(X), rtol=1e-12)
+
+
+def test_what_is_put_back():
+    held = [
+        [1], {2}, {"a": 3}, collections.Counter("aab"), collections.OrderedDict(z=1, a=2), collections.deque([1], 3),
+        bytearray(b"ab"), array.array("d", [1.5]), np.arange(3.0), random.Random(1), np.random.default_rng(2),
+        np.random.RandomState(3), np.random.PCG64(4), types.SimpleNamespace(n=1), Slotted(), Counting, Counting(), bump,
+    ]  # fmt: skip
+    before = [[content.read() for content in contents_of(x)] for x in held]
+    state = PythonState([tuple(held)])
+    assert state.whole and not state.draws and not state.has_changed()
+    for x in (held[0], held[5]):
+        x.append(9)
+    held[1].add(7)
+    for x in held[2:5]:
+        x["new"] = 4
+    held[6][0], held[7][0], held[8][1] = 0, 2.5, -1.0
+    held[9].random(), held[10].normal(), held[11].rand(), held[12].random_raw(), bump()
+    held[13].n, held[14].n, Counting.n, held[16].more = 2, 3, 4, 5
+    assert state.has_changed()
+    state.put_back()
+    assert not state.has_changed()
+    assert not hasattr(held[14], "n") and held[3] == collections.Counter("aab") and [*held[4]] == ["z", "a"]
+    after = [[content.read() for content in contents_of(x)] for x in held]
+    assert repr(before) == repr(after)
