@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from numhlo.lowering.ir import DYNAMIC, TensorType, Type
 from numhlo.lowering.ir.types import BOOL, COMPLEX, ELEMENT_TYPES, FLOATS, INTEGERS
 from numhlo.lowering.ops.extents import at_most, same_shape, same_types
@@ -21,6 +23,16 @@ ELEMENTWISE = {
     "mulhi": (2, INTEGERS),
 }
 """Ops whose result has their operands' type: how many operands they take, of which element types."""
+
+BROADCAST_TYPES = {
+    **dict.fromkeys(("and", "or", "xor"), INTEGERS | {BOOL}),
+    "complex": {np.dtype(np.float32), np.dtype(np.float64)},
+    "zeta": FLOATS,
+}
+"""Element types of ops with broadcasting, where these take not every type."""
+
+DIRECTIONS = ("EQ", "NE", "GE", "GT", "LE", "LT")
+ORDERS = ("FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED", "NOTYPE")
 
 TESTS = frozenset({"is_inf", "is_neg_inf", "is_pos_inf"})
 """Ops of floats whose result is a boolean for each element."""
@@ -37,6 +49,7 @@ def infer_chlo(signature: Signature) -> Sequence[Type]:
     elif name == "constant_like":
         _require_results(signature, [signature.tensor(0).with_dtype(signature.result_tensor().dtype)])
     elif name.startswith("broadcast_"):
+        _check_element_types(signature, name.removeprefix("broadcast_"))
         _check_broadcasting(signature)
     return list(declared or ())
 
@@ -64,6 +77,30 @@ def _check_top_k(signature: Signature) -> None:
         return
     values = type.with_shape((*type.shape[:-1], k))
     _require_results(signature, [values, values.with_dtype(ELEMENT_TYPES["i32"])])
+
+
+def _check_element_types(signature: Signature, name: str) -> None:
+    """Operands are of one element type, and the result too, but for comparisons and complex numbers of two parts."""
+    tensors, result = signature.tensors, signature.result_tensor().dtype
+    choices = tensors[1:] if name == "select" else tensors
+    signature.require(len(tensors) == 2 + (name == "select"), f"{signature.name} does not take {len(tensors)} operands")
+    dtype = choices[0].dtype
+    is_one = all(t.dtype == dtype for t in choices) and (name != "select" or tensors[0].dtype == BOOL)
+    signature.require(is_one, "its operands must be of one element type")
+    signature.require(dtype in BROADCAST_TYPES.get(name, {dtype}), f"{name} has no meaning for these element types")
+    wanted = BOOL if name == "compare" else np.result_type(dtype, np.complex64) if name == "complex" else dtype
+    signature.require(result == wanted, f"its result must be a tensor of {wanted.name}")
+    if name == "compare":
+        _require_enum(signature, "comparison_direction", DIRECTIONS)
+        _require_enum(signature, "compare_type", ORDERS, is_optional=True)
+
+
+def _require_enum(signature: Signature, name: str, legal: Sequence[str], is_optional: bool = False) -> None:
+    value = signature.attributes.get(name)
+    kind = "comparison_type" if name == "compare_type" else name
+    spelled = {f"#{dialect}<{kind}{item}>" for item in legal for dialect in ("chlo", "mhlo")}
+    fits = is_optional if value is None else "".join(str(value).split()) in spelled
+    signature.require(fits, f"{name} must be #chlo<{kind} VALUE>, with one of {', '.join(legal)}")
 
 
 def _joined(first: int, second: int) -> int:

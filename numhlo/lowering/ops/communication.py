@@ -313,7 +313,7 @@ def infer_receiving(signature: Signature) -> Sequence[Type]:
 _CHANNEL = Attribute("channel_handle", "record:channel_handle", None)
 _GROUPS = (Attribute("replica_groups", "any"), _CHANNEL)
 _GLOBAL = Attribute("use_global_device_ids", "unit", None)
-_HOST = (_CHANNEL, Attribute("is_host_transfer", "bool", False))
+_HOST = (Attribute("channel_handle", "record:channel_handle"), Attribute("is_host_transfer", "bool", False))
 
 
 def _define(

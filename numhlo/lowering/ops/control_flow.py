@@ -17,6 +17,7 @@ from numhlo.lowering.ir.errors import ShapeError
 from numhlo.lowering.ir.types import BOOL, ELEMENT_TYPES
 from numhlo.lowering.ops.back_edges import current_hook
 from numhlo.lowering.ops.composites import COMPOSITES
+from numhlo.lowering.ops.custom_call_attributes import check_custom_call
 from numhlo.lowering.ops.custom_calls import find_custom_call
 from numhlo.lowering.ops.extents import declared_or, same_types
 from numhlo.lowering.ops.primitive import RESULT_TYPES, Arrays, Attribute, Primitive, RegionFunction, Signature
@@ -112,10 +113,10 @@ def _infer_from_function(signature: Signature, attribute: str, rules: tuple[str,
     declared = signature.results
     if declared is not None and not function.body.ops and not function.body.returns:
         return list(declared)
-    signature.require(same_types(list(signature.operands), function.argument_types), rules[0])
+    signature.require(list(signature.operands) == list(function.argument_types), rules[0])
     if declared is None:
         return list(function.result_types)
-    signature.require(same_types(list(declared), function.result_types), rules[1])
+    signature.require(list(declared) == list(function.result_types), rules[1])
     return list(declared)
 
 
@@ -163,6 +164,7 @@ def infer_custom_call(signature: Signature) -> Sequence[Type]:
     fits = options == "" or is_text == (version != TYPED_CALL)
     signature.require(fits, f"backend_config of api_version {version} must be {kind}")
     signature.require(signature.results is not None, "the result types must be given")
+    check_custom_call(signature)
     return list(signature.results or ())
 
 

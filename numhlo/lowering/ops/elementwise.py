@@ -57,7 +57,7 @@ class Elementwise(Primitive):
     associative: bool = False
 
 
-_ACCURACY = (Attribute("result_accuracy", "any", None),)
+_ACCURACY = (Attribute("result_accuracy", "accuracy", None),)
 
 
 def _unary(

@@ -47,7 +47,8 @@ class Attribute:
         ``"i64"``, ``"i32"``, ``"f32"``, ``"bool"``, ``"string"``, ``"unit"``, ``"dense"`` (a NumPy array),
         ``"array<i64>"`` (a tuple of ints), ``"array<i1>"``, ``"symbol"`` (a `Function`), ``"dictionary"``,
         ``"enum:NAME"`` (a str, spelled ``#stablehlo<NAME VALUE>``), ``"enums:NAME"`` (a tuple of str),
-        ``"record:NAME"`` (an object of `dimension_numbers` that spells itself with ``str``), ``"any"`` (as parsed).
+        ``"record:NAME"`` (an object of `dimension_numbers` that spells itself with ``str``), ``"accuracy"`` (as parsed,
+        a ``#stablehlo.result_accuracy``), ``"any"`` (as parsed).
     default : optional
         The value where the text leaves it out; `MISSING` means that it must be there.
     """

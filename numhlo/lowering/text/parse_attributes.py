@@ -19,6 +19,12 @@ from numhlo.lowering.text.records import ENUMS, RECORDS, RecordParser
 
 _ARRAY_ELEMENT = re.compile(r"(?:i1|[su]?i(?:8|16|32|64)|bf16|f16|f32|f64|tf32|f8E\w+)\Z")
 _ENUM = re.compile(r"#\w+<\s*(\w+)\s+(\w+)\s*>\Z")
+_DECIMAL = r"(-?\d+\.\d*(?:[eE][-+]?\d+)?)"
+_ACCURACY = re.compile(
+    rf"#(?:stablehlo|mhlo)\.result_accuracy<(?:atol={_DECIMAL},)?(?:rtol={_DECIMAL},)?(?:ulps=(-?\d+),)?mode="
+    r"#(?:stablehlo\.|mhlo\.)?\w+(?:<(DEFAULT|HIGHEST|TOLERANCE)>)?>\Z",
+    re.ASCII,
+)
 _KIND = re.compile("[:<]")
 _NUMBER = re.compile(r"-?\d")
 _INT64, _FLOAT64 = ELEMENT_TYPES["i64"], ELEMENT_TYPES["f64"]
@@ -331,6 +337,16 @@ def _as_unit(kind: str, value: Any) -> Any:
     return True if value is True or (isinstance(value, ForeignAttribute) and value == UNIT) else None
 
 
+def _as_accuracy(kind: str, value: Any) -> Any:
+    """Tolerances are there for the mode TOLERANCE alone, and not negative."""
+    match = _ACCURACY.match("".join(value.text.split())) if isinstance(value, ForeignAttribute) else None
+    if match is None:
+        return None
+    tolerances = [float(text) for text in match.groups()[:3] if text]
+    fits = min(tolerances, default=0) >= 0 and (match[4] == "TOLERANCE" or not any(tolerances))
+    return value if fits else None
+
+
 def _as_record(kind: str, value: Any) -> Any:
     return value if isinstance(value, RECORDS[kind.partition(":")[2]]) else None
 
@@ -345,6 +361,7 @@ _CONVERSIONS: Mapping[str, Callable[[str, Any], Any]] = {
     "dense": _of_type(np.ndarray),
     "array": _as_tuple,
     "symbol": _of_type(Function),
+    "accuracy": _as_accuracy,
     "dictionary": _of_type(dict),
     "enum": _as_enum,
     "enums": _as_enums,

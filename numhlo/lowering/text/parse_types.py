@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from functools import lru_cache
 
@@ -36,6 +37,7 @@ _WIDEST_STORAGE = 32
 _QUANTUM = re.compile(r"(-?\d+\.\d*(?:[eE][-+]?\d+)?)(?::(-?\d{1,19}))?\Z", re.ASCII)
 _BRACKETED = frozenset({"complex", "vector", "memref"})
 _BARE_WORD = re.compile(r"\w+\Z")
+_BOUND = re.compile(r"-?\d{1,19}\Z", re.ASCII)
 _BOUNDS = re.compile(
     r"#stablehlo\.(?:bounds<([-\d?,\s]*)>|type_extensions<\s*bounds\s*=\s*\[([-\d?,\s]*)\]\s*>)\Z", re.DOTALL
 )
@@ -94,10 +96,12 @@ def _encoded(shape: tuple[int, ...], dtype: np.dtype, encoding: str) -> Type | N
         return None
     found = _BOUNDS.match(encoding)
     if found is None:
-        return EncodedTensorType(shape, dtype, encoding)
+        return None if encoding.startswith(BOUNDS) else EncodedTensorType(shape, dtype, encoding)
     bounds = (found[1] or found[2] or "").replace(" ", "").split(",")
     known = [bound not in {"?", "-1"} for bound in bounds]
     if len(bounds) != len(shape) or any(k and n != DYNAMIC for k, n in zip(known, shape, strict=True)):
+        return None
+    if not all(_BOUND.match(bound) and int(bound) <= LARGEST_INTEGER for bound in itertools.compress(bounds, known)):
         return None
     return EncodedTensorType(shape, dtype, f"{BOUNDS}{', '.join(bounds)}>")
 

@@ -20,7 +20,7 @@ from numhlo.lowering.ops.primitive import MISSING, PRIMITIVES, Primitive
 from numhlo.lowering.text.form_tables import PARSE, TRANSLATIONS, ParseRule
 from numhlo.lowering.text.parse_locations import LocationParser
 from numhlo.lowering.text.shape_meanings import stands_for
-from numhlo.lowering.text.unregistered import unregistered
+from numhlo.lowering.text.unregistered import Unregistered, unregistered
 
 FUNCTION_RETURNS = frozenset({"return", "func.return", '"func.return"', '"return"'})
 REGION_RETURNS = frozenset(f"{q}{dialect}.return{q}" for dialect in ("stablehlo", "mhlo", "sdy") for q in ("", '"'))
@@ -289,7 +289,12 @@ class Parser(LocationParser):
         if self.accept("<"):
             if not self.at("{"):
                 raise self.error("'{'")
+            first = self.index
             attributes = self.parse_attributes(definition)
+            if attributes and not definition.attributes and not isinstance(definition, Unregistered):
+                raise self.complaint(
+                    f"{definition.name} has no properties; attributes that it may carry need no <>", first
+                )
             self.expect(">")
         regions: list[Region] = []
         if self.accept("("):

@@ -64,7 +64,9 @@ CASES = {
         "collective_permute", "source_target_pairs = dense<0> : tensor<1x2xi64>", types=f"({M}) -> {N}"
     ),
     "infeed_c3": op("infeed", "", "(%k)", f"(!stablehlo.token) -> {F}"),
-    "recv_c4": op("recv", "", "(%k)", f"(!stablehlo.token) -> {F}"),
+    "recv_c4": op(
+        "recv", "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>", "(%k)", f"(!stablehlo.token) -> {F}"
+    ),
     "dynamic_slice_c5": op("dynamic_slice", "slice_sizes = array<i64: 1>", "(%f, %i)", f"({F}, {I}) -> tensor<2xf32>"),
     "reduce_c7": op("reduce", "dimensions = array<i64: 0>", "(%f, %s)", f"({F}, {S}) -> tensor<2xf32>", ADD),
     "get_tuple_element_c2": op("get_tuple_element", "index = 0 : i32", "(%t)", f"(tuple<{S}>) -> {I}"),

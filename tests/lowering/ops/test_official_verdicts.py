@@ -67,6 +67,27 @@ CASES = {
     "custom_call of typed": "stablehlo.custom_call @f(%s) {api_version = 4 : i32, backend_config = {}} : "
     "(tensor<f32>) -> ()",
 }
+CASES |= {
+    "exponential": '"stablehlo.exponential"(%s) <{result_accuracy = {}}> : (tensor<f32>) -> tensor<f32>',
+    "abs": '"stablehlo.abs"(%s) {} : (tensor<f32>) -> tensor<f32>',
+    "call": "call @g({}",
+    "composite": 'stablehlo.composite "a.b" {}',
+    "chlo.broadcast_compare": '%0 = "chlo.broadcast_compare"(%m, {}',
+    "chlo.broadcast_or": '%0 = "chlo.broadcast_or"(%i, %i) : (tensor<2xi32>, tensor<2xi32>) -> tensor<2x{}>',
+    "custom_call of buffers": '"stablehlo.custom_call"(%m, %v) <{call_target_name = "f", {}}> : '
+    "(tensor<2x3xf32>, tensor<4xf32>) -> tensor<4xf32>",
+    "send without channel": '"stablehlo.send"(%s, %k) <{{}is_host_transfer = true}> : '
+    "(tensor<f32>, !stablehlo.token) -> !stablehlo.token",
+    "bounds": '%0 = "stablehlo.abs"(%d) : (tensor<?xf32>) -> tensor<?xf32, #stablehlo.bounds<{}>>',
+}
+STATIC, OPEN, OPENED = (f"(tensor<{n}xf32>) -> tensor<{m}xf32>" for n, m in (("4", "4"), ("?", "4"), ("4", "?")))
+DIRECTION = "comparison_direction = #chlo<comparison_direction {}>"
+ACCURACY = "#stablehlo.result_accuracy<{}mode = #stablehlo.result_accuracy_mode<{}>>"
+LAYOUT = "result_layouts = [dense<0> : tensor<1xindex>]"
+ALIAS = (
+    "output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [{}], operand_index = {}, "
+    "operand_tuple_indices = [{}]>]"
+)
 HANDLE = "channel_handle = #stablehlo.channel_handle<handle = {}, type = 0>"
 VALUES = {
     "all_reduce": [
@@ -133,6 +154,49 @@ VALUES = {
     "all_gather": ["1", "2"],
     "custom_call": ['"x"', "{a = 1 : i64}", "{}"],
     "custom_call of typed": ['"x"', "{a = 1 : i64}"],
+    "exponential": [
+        "1 : i64",
+        ACCURACY.format("", "DEFAULT"),
+        ACCURACY.format("", "WORST"),
+        ACCURACY.format("atol = 1.0e-3, rtol = 1.0, ulps = 2, ", "TOLERANCE"),
+        ACCURACY.format("ulps = 2, atol = 1.0, ", "TOLERANCE"),
+        ACCURACY.format("ulps = -2, ", "TOLERANCE"),
+        ACCURACY.format("ulps = 2, ", "HIGHEST"),
+    ],
+    "abs": ["<{a = 1 : i64}>", "{a = 1 : i64}"],
+    "call": [f"{x}) : {type}" for x, type in (("%v", STATIC), ("%d", OPEN), ("%v", OPENED))],
+    "composite": [f"{x} {{decomposition = @g}} : {type}" for x, type in (("%v", STATIC), ("%d", OPEN), ("%v", OPENED))],
+    "custom_call of buffers": [
+        "operand_layouts = [dense<[0, 1]> : tensor<2xindex>, dense<0> : tensor<1xindex>], " + LAYOUT,
+        "operand_layouts = [dense<[0, 2]> : tensor<2xindex>, dense<0> : tensor<1xindex>], " + LAYOUT,
+        "operand_layouts = [dense<0> : tensor<2xindex>, dense<0> : tensor<1xindex>], " + LAYOUT,
+        "operand_layouts = [dense<[0, 1]> : tensor<2xindex>], " + LAYOUT,
+        "operand_layouts = [1 : i64, 2 : i64], " + LAYOUT,
+        LAYOUT,
+        ALIAS.format("", 1, ""),
+        ALIAS.format("0", 1, ""),
+        ALIAS.format("", 0, ""),
+        ALIAS.format("", 2, ""),
+        ALIAS.format("", 1, "0"),
+        "output_operand_aliases = [1 : i64]",
+        "called_computations = [1 : i64]",
+    ],
+    "chlo.broadcast_compare": [
+        f"{y}) <{{{attributes}}}> : (tensor<2x3xf32>, tensor<{type}>) -> tensor<2x3x{result}>"
+        for y, type, attributes, result in (
+            ("%s", "f32", DIRECTION.format("LT"), "i1"),
+            ("%s", "f32", DIRECTION.format("LEFT"), "i1"),
+            ("%s", "f32", "", "i1"),
+            ("%s", "f32", "comparison_direction = 1 : i64", "i1"),
+            ("%s", "f32", DIRECTION.format("LT"), "f32"),
+            ("%i", "2xi32", DIRECTION.format("LT"), "i1"),
+            ("%s", "f32", DIRECTION.format("LT") + ", compare_type = #chlo<comparison_type FLOAT>", "i1"),
+            ("%s", "f32", DIRECTION.format("LT") + ", compare_type = 1 : i64", "i1"),
+        )
+    ],
+    "chlo.broadcast_or": ["i32", "i8"],
+    "send without channel": ["", "channel_handle = #stablehlo.channel_handle<handle = 1, type = 2>, "],
+    "bounds": ["4", "9223372036854775808", "x", "4.0"],
 }
 
 
@@ -152,6 +216,7 @@ def test_verdicts(case):
             "func.func @main(%s: tensor<f32>, %v: tensor<4xf32>, %m: tensor<2x3xf32>, %q: tensor<3x3xf32>, "
             "%i: tensor<2xi32>, %x: tensor<2xindex>, %d: tensor<?xf32>, %t: tuple<tensor<f32>>, %k: !stablehlo.token) {\n"
             f"{CASES[case].replace('{}', value)} return }}"
+            "func.func private @g(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }"
         )
         verdicts.append(accepted_by(official_parse, text))
         assert accepted_by(lambda text: stablehlo.parse(text).verify(), text) == verdicts[-1], value
