@@ -58,6 +58,17 @@ def indexed_values(scope: Op | Region) -> set[Value]:
     return names.all_of({names.find(value) for value in indexed})
 
 
+def updated_array(value: Value, region: Region) -> Value | None:
+    """Return the array from outside a region of which a value is what updates in the region leave; None if of none."""
+    op = value.owner
+    while isinstance(op, Op) and op in region.ops:
+        if op.definition not in UPDATED and op.definition is not control_flow.WHILE:
+            return None
+        value = op.operands[op.results.index(value)]
+        op = value.owner
+    return value
+
+
 def _same_arrays(op: Op) -> Iterator[tuple[Value, ...]]:
     """Yield groups of values that are one array because of an op."""
     if op.definition in UPDATED:

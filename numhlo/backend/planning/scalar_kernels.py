@@ -7,7 +7,7 @@ import numpy as np
 from numhlo.backend.emit import control_flow  # noqa: F401 - importing it fills the table of writers
 from numhlo.backend.emit.draft import Draft
 from numhlo.backend.emit.idle_statements import drop_idle
-from numhlo.backend.emit.indexed_values import indexed_values
+from numhlo.backend.emit.indexed_values import indexed_values, updated_array
 from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.emit.literals import literal_constants
 from numhlo.backend.emit.positions import counted_positions
@@ -80,7 +80,7 @@ def emit_scalar_kernel(op: Op, planner: RegionPlanner) -> str:
 
 def _obstacle(op: Op) -> str:
     """Return why an op can't be one kernel, as far as a glance at it tells."""
-    if op.definition is not WHILE and any(v.tensor.size > MOST_ELEMENTS for v in op.results):
+    if op.definition is not WHILE and _updated_in_branches(op) is None:
         return "a branch gives a large array"
     if op.definition is WHILE and _computes_rows(op):
         return "its rounds compute arrays that are long for local variables"
@@ -91,6 +91,20 @@ def _obstacle(op: Op) -> str:
         if reason:
             return reason
     return ""
+
+
+def _updated_in_branches(op: Op) -> list[tuple[Value, Value]] | None:
+    """Return the large results of branches, each after the array that all of these update; None if one is no such."""
+    found: list[tuple[Value, Value]] = []
+    for number, result in enumerate(op.results):
+        if result.tensor.size <= MOST_ELEMENTS:
+            continue
+        arrays = {updated_array(region.returns[number], region) for region in op.regions}
+        array = arrays.pop()
+        if arrays or array is None or array.tensor != result.tensor or array in [other for other, _ in found]:
+            return None
+        found.append((array, result))
+    return found
 
 
 def _computes_rows(op: Op) -> bool:
@@ -176,6 +190,9 @@ class _Attempt:
             ):
                 if before is not after:
                     self.writer.initial[result] = self._initial(operand, result)
+        else:
+            for array, result in _updated_in_branches(self.op) or ():
+                self.writer.contents[array] = self._initial(array, result)
         self.writer.op(self.op)
         for result in self.op.results:
             content = self.writer.content(result)
@@ -201,7 +218,9 @@ class _Attempt:
         """Claim buffers for the results and append the launch."""
         drop_idle(self.text.top)
         planner = self.planner
-        read = [v for v in planner.layout.operations.inputs(self.op) if v in self.writer.contents]
+        replaced = [] if self.op.definition is WHILE else [operand for operand, _ in self.updated]
+        inputs = planner.layout.operations.inputs(self.op)
+        read = [v for v in inputs if v in self.writer.contents and v not in replaced]
         taken: list[Value] = []
         for operand, result in self.updated:
             planner.begin_update(result, operand, [*read, *taken])

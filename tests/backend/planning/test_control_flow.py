@@ -380,3 +380,42 @@ def test_an_element_at_a_fixed_place_is_read_before_its_array_is_updated_and_the
     program = planned(lambda x: jax.lax.fori_loop(1, 20, exchange_with_the_first, x), LINE)
     (source,) = [kernel.source for kernel in program.kernels if "loop" in kernel.name]
     assert "kept" not in source
+
+
+def both_set(x, y):
+    return x.at[3].set(y[1]), y.at[5].add(x[2])
+
+
+def set_in_a_loop(x, y):
+    return jax.lax.fori_loop(2, 70, lambda i, x: x.at[i].set(x[i - 1] + y[i]), x), y
+
+
+UPDATING = {
+    "one is left alone": ([both_set, lambda x, y: (x, y)], True),
+    "of three": ([both_set, lambda x, y: (x.at[0].set(0), y), lambda x, y: (x, y.at[1].set(x[0]))], True),
+    "loops": ([set_in_a_loop, both_set], True),
+    "read as it was": ([lambda x, y: (x.at[0].set(1).at[2].set(x[0] + 1), y + 0), both_set], False),
+    "changed places": ([lambda x, y: (y, x), both_set], False),
+    "one array twice": ([lambda x, y: (x, x), lambda x, y: (x.at[1].set(0), x.at[2].set(9))], False),
+}
+
+
+@pytest.mark.parametrize("still_read", [False, True])
+@pytest.mark.parametrize("case", UPDATING)
+def test_branches_update_arrays_in_place_in_one_kernel(case, still_read):
+    branches, is_one = UPDATING[case]
+
+    def function(index, x):
+        x, y = x * 2, x + 1
+        found = jax.lax.switch(index, branches, x, y)
+        return (*found, x, y) if still_read else found
+
+    x = np.arange(90.0)
+    program = planned(function, 0, x)
+    for index in range(1, len(branches)):
+        expected = function(index, x)
+        for left, right in zip(run_plain(program, [np.asarray(index), x]), expected, strict=True):
+            np.testing.assert_array_equal(left, right)
+    assert not any(isinstance(step, Branch) for step in program.steps) or not is_one
+    copies = [step for step in program.steps if isinstance(step, Launch) and step.kernel.name == "copy"]
+    assert not copies or still_read or not is_one
