@@ -5,6 +5,7 @@ What becomes of them, and how they find their axis, is in `named_axes`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -101,7 +102,7 @@ def pmean(x: Any, axis_name: AxisName, *, axis_index_groups: Any = None) -> Any:
     >>> vmap(lambda x: x - pmean(x, "i"), axis_name="i")(np.array([1.0, 3.0]))
     Array([-1.,  1.])
     """
-    count = psum(1, axis_name)
+    count = math.prod(size_of(name, "pmean") for name in _names(axis_name))
     return tree_map(
         lambda total: total / count, psum(tree_map(asarray, x), axis_name, axis_index_groups=axis_index_groups)
     )
@@ -185,8 +186,7 @@ def axis_size(axis_name: AxisName) -> int:
     >>> vmap(lambda x: x * axis_size("i"), axis_name="i")(np.array([1.0, 3.0]))
     Array([2., 6.])
     """
-    size: int = psum(1, axis_name)
-    return size
+    return math.prod(size_of(name, "axis_size") for name in _names(axis_name))
 
 
 def axis_index(axis_name: AxisName) -> Any:

@@ -92,7 +92,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = NO_VALUE, append: An
     parts = [_border(x, array, place) for x in (prepend, append)]
     joined = [p for p in (parts[0], array, parts[1]) if p is not None]
     result = concatenate(joined, place) if len(joined) > 1 and n else array
-    for _ in range(n):
+    for _ in range(min(n, shape_of(result)[place])):  # nothing is left after as many
         high, low = along(result, place, slice(1, None)), along(result, place, slice(None, -1))
         result = ufuncs.not_equal(high, low) if high.dtype.kind == "b" else ufuncs.subtract(high, low)
     return result

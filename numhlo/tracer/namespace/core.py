@@ -312,6 +312,7 @@ def convert(x: Any, dtype: Any) -> Any:
             return np.asarray(x).astype(dtype, copy=False)
     if x.aval.dtype == dtype:
         return Tracer(x.cell, x.steps, x.aval) if x.weak else x
+    dtype = as_dtype(dtype)
     if dtype.kind == "b" and x.dtype.kind == "c":  # the op drops the imaginary part
         zero = full_of(0, x.shape, x.dtype)
         return bind1(comparison.COMPARE, x, zero, attributes={"comparison_direction": "NE", "compare_type": "FLOAT"})
@@ -407,6 +408,10 @@ def broadcast_to_shape(x: Any, shape: tuple[int, ...]) -> Any:
         scalar = {"broadcast_dimensions": ()}
         return bind1(layout.BROADCAST_IN_DIM, x, attributes=scalar, results=[TensorType(shape, x.dtype)])
     offset = len(shape) - len(own)
+    if offset < 0 or any(n not in (1, m) for n, m in zip(own, shape[offset:], strict=True)):
+        raise ShapeError(
+            f"could not broadcast input array from shape {own} into shape {shape}", where=capture_location()
+        )
     kept = [k for k, n in enumerate(own) if n == shape[k + offset]]
     if len(kept) < len(own):
         x = bind1(layout.RESHAPE, x, results=[TensorType(tuple(own[k] for k in kept), x.dtype)])

@@ -12,6 +12,7 @@ from numhlo.lowering.ops import elementwise as ops
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.core import (
+    as_dtype,
     asarray,
     broadcast_to_shape,
     convert,
@@ -41,8 +42,10 @@ def computed_dtype(array: Any, dtype: Any, out: Any) -> Any:
         As the caller gave it.
     out : Array or None
     """
-    if dtype is not None or out is None or array.dtype.kind in "biu" or array.dtype.itemsize >= 4:
-        return dtype
+    if dtype is not None:
+        return as_dtype(dtype)
+    if out is None or array.dtype.kind in "biu" or array.dtype.itemsize >= 4:
+        return None
     return np.dtype(np.float32) if out.dtype.kind in "fc" and out.dtype.itemsize >= 4 else None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import operator
 from typing import Any
 
 import numpy as np
@@ -128,6 +129,7 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     """
     array = as_traced(asarray(a))
     kind = array.dtype.kind
+    decimals = int(np.intc(operator.index(decimals)))
     if kind == "c":
         result = b.as_complex(_rounded(b.real(array), decimals), _rounded(b.imag(array), decimals))
     elif kind in "iu" and decimals >= 0:
@@ -146,7 +148,7 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
 def _rounded(x: Any, decimals: int) -> Any:
     if decimals == 0:
         return b.round_even(x)
-    scale = 10.0 ** builtins.abs(decimals)
+    scale = float(f"1e{builtins.abs(decimals)}")  # infinite beyond 308, where NumPy's results are NaN
     if decimals > 0:
         return b.divide(b.round_even(b.multiply(x, scale)), scale)
     return b.multiply(b.round_even(b.divide(x, scale)), scale)

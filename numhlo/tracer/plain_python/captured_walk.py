@@ -299,7 +299,13 @@ class CapturedWalk:
         return stored, dotted
 
     def _visit(self, value: Any, name: str, reference: Reference | None = None) -> None:
-        """Take apart a value that is used as a whole."""
+        """Take apart a value that is used as a whole, however deep it is nested."""
+        waiting = [*self._visit_one(value, name, reference)]
+        while waiting:
+            waiting += self._visit_one(waiting.pop(), name)
+
+    def _visit_one(self, value: Any, name: str, reference: Reference | None = None) -> list[Any]:
+        """Visit a value, and return its parts, the last one first."""
         if is_generator(value):
             self.generators.append((value, name, state_of(value)))
         elif isinstance(value, np.ndarray):
@@ -315,18 +321,16 @@ class CapturedWalk:
         elif isinstance(value, type):
             self.add_class(value)
         elif self._is_new(value):
-            self._visit_parts(value, name)
+            return self._parts_of(value, name)
+        return []
 
-    def _visit_parts(self, value: Any, name: str) -> None:
+    def _parts_of(self, value: Any, name: str) -> list[Any]:
         parts, watch = _take_apart(value, name)
         if watch is not None:
             self._wholes[id(value)] = watch
-        for part in parts:
-            self._visit(part, name)
         wrapped = getattr(value, "__wrapped__", None)
-        if callable(wrapped):
-            self._visit(wrapped, name)
         self.add_class(type(value))
+        return [*parts, *[x for x in [wrapped] if callable(x)]][::-1]
 
 
 def _is_constant(value: Any) -> bool:

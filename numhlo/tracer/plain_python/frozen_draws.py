@@ -31,9 +31,6 @@ REST_FACTOR = 4
 TWISTER_BYTES = 625 * 4
 """A Mersenne twister's 624 words, and its position."""
 
-UNUSED = 624
-"""The position of a Mersenne twister that nobody has drawn from: NumPy makes one when numpy.random is loaded."""
-
 
 def undisturbed(trace: Callable[[], T]) -> T:
     """Return what ``trace()`` returns; twice more, with other threads at rest, if there are some and somebody drew.
@@ -201,7 +198,9 @@ def refusing_draws(
 
 
 def _is_used(state: _State) -> bool:
-    return state.whole is not None and state.whole[2] != UNUSED
+    """Return whether somebody drew from the generator since numpy.random was loaded, which makes it."""
+    random: Any = sys.modules["numpy.random"]
+    return state.whole is not None and state.whole[2] != random.RandomState().get_state(legacy=False)["state"]["pos"]
 
 
 def _refuse(name: str, source: str, where: Location | None = None, state: Callable[[], Any] | None = None) -> NoReturn:

@@ -14,7 +14,15 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ConcretizationError
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import cumulative, elementwise, rounding
-from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, full_of, reshape_to, shape_of
+from numhlo.tracer.namespace.core import (
+    asarray,
+    broadcast_to_shape,
+    convert,
+    full_of,
+    normalize_axis,
+    reshape_to,
+    shape_of,
+)
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.indexed import indexing
@@ -244,7 +252,7 @@ def categorical(
     own, scores = as_key(key, "categorical"), as_traced(asarray(logits))
     if scores.dtype.kind not in "fV":
         scores = as_traced(convert(scores, np.float64))
-    place = axis % scores.ndim
+    place = normalize_axis(axis, scores.ndim)
     batch = scores.shape[:place] + scores.shape[place + 1 :]
     size = sample_shape("categorical", shape, full_of(0, batch, np.int8))
     lead = size[: len(size) - len(batch)]

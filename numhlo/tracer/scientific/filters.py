@@ -402,7 +402,7 @@ def hilbert(x: Any, N: int | None = None, axis: int = -1) -> Any:
     signal = floating(x)
     if signal.dtype.kind == "c":
         raise ArgumentError("hilbert of complex numbers", where=capture_location(), fix="give the real part")
-    count = signal.shape[axis] if N is None else N
+    count = signal.shape[normalize_axis(axis, signal.ndim)] if N is None else N
     if count <= 0:
         raise ArgumentError(f"hilbert with N={count}", where=capture_location(), fix="give a positive number of points")
     spectrum = np.fft.fft(np.moveaxis(signal, axis, -1), count)

@@ -103,6 +103,8 @@ def identity(n: int, dtype: Any = None, *, like: Any = None) -> Any:
 
 def _diagonal_mask(rows: int, columns: int, k: Any, direction: str) -> Any:
     """Return the mask ``column <direction> row + k``."""
+    if shape_of(k):
+        raise ValueError(f"k is the number of one diagonal, not an array of shape {shape_of(k)}")
     shape = (rows, columns)
     offset = broadcast_to_shape(convert(to_array(k), np.int64), shape)
     return b.compare(direction, b.iota_along(shape, 1), b.add(b.iota_along(shape, 0), offset))
@@ -186,6 +188,8 @@ def triu(m: Any, k: int = 0) -> Any:
 
 def _masked_triangle(m: Any, k: int, direction: str) -> Any:
     shape = shape_of(m)
+    if not shape:
+        raise TypeError(f"a scalar {m.dtype.name} has no triangle: give a matrix")
     if len(shape) == 1:
         m = broadcast_to_shape(m, (shape[0], shape[0]))
         shape = shape_of(m)

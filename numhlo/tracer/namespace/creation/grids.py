@@ -270,6 +270,13 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, ...]:
     return tuple(as_traced(i) for i in np.triu_indices(n, k, m))
 
 
+def _extents_of_matrix(arr: Any) -> tuple[int, ...]:
+    shape = shape_of(asarray(arr))
+    if len(shape) != 2:
+        raise ValueError(f"input array must be 2-d, not of shape {shape}")
+    return shape
+
+
 @implements(np.tril_indices_from)
 def tril_indices_from(arr: Any, k: int = 0) -> tuple[Any, ...]:
     """Return the indices of a matrix's lower triangle.
@@ -291,7 +298,8 @@ def tril_indices_from(arr: Any, k: int = 0) -> tuple[Any, ...]:
     >>> tril_indices_from(np.ones((2, 2)), -1)
     (Array([1]), Array([0]))
     """
-    return tril_indices(shape_of(asarray(arr))[0], k, shape_of(asarray(arr))[1])
+    rows, columns = _extents_of_matrix(arr)
+    return tril_indices(rows, k, columns)
 
 
 @implements(np.triu_indices_from)
@@ -315,7 +323,8 @@ def triu_indices_from(arr: Any, k: int = 0) -> tuple[Any, ...]:
     >>> triu_indices_from(np.ones((2, 2)))
     (Array([0, 0, 1]), Array([0, 1, 1]))
     """
-    return triu_indices(shape_of(asarray(arr))[0], k, shape_of(asarray(arr))[1])
+    rows, columns = _extents_of_matrix(arr)
+    return triu_indices(rows, k, columns)
 
 
 @implements(np.mask_indices)

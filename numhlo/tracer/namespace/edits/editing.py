@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DataDependentShapeError
+from numhlo.tracer.bind import require_size
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.core import (
     asarray,
@@ -200,11 +202,14 @@ def resize(a: Any, new_shape: Any) -> Any:
     """
     array, _ = _flat_or_axis(a, None)
     shape = shape_tuple(new_shape)
-    size = int(np.prod(shape, dtype=np.int64))
+    if any(extent < 0 for extent in shape):
+        raise ValueError(f"all elements of `new_shape` must be non-negative: {shape}")
+    size = require_size(math.prod(shape))
     if array.size == 0 or size == 0:
         return new_array(np.zeros(shape, array.dtype))
-    copies = concatenate_arrays([array] * -(-size // array.size), 0)
-    return unshared(reshape_to(as_traced(copies)[:size], shape))  # type: ignore[index]
+    copies = -(-size // array.size)
+    repeated = reshape_to(broadcast_to_shape(array, (copies, array.size)), (copies * array.size,))
+    return unshared(reshape_to(as_traced(repeated)[:size], shape))  # type: ignore[index]
 
 
 @implements(np.trim_zeros)

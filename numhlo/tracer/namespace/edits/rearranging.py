@@ -20,6 +20,7 @@ from numhlo.tracer.namespace.core import (
     normalize_axes,
     normalize_axis,
     reshape_to,
+    shape_of,
 )
 from numhlo.tracer.namespace.cumulative import cumsum
 from numhlo.tracer.namespace.index_items import Points, Range, as_traced, basic_view, unshared, whole
@@ -188,7 +189,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     array = as_traced(asarray(a))
     if axis is None:
         return reshape_to(roll(reshape_to(array, (array.size,)), shift, 0), array.shape)
-    axes = (axis,) if isinstance(axis, int) else tuple(axis)
+    axes = (axis,) if isinstance(axis, int | np.integer) else tuple(axis)
     listed = isinstance(shift, Sequence) or (isinstance(shift, np.ndarray | Tracer) and shift.ndim > 0)
     shifts = tuple(shift) if listed else (shift,) * len(axes)
     if len(shifts) == 1:
@@ -203,6 +204,8 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
 
 
 def _roll_axis(array: Tracer, shift: Any, axis: int) -> Tracer:
+    if shape_of(shift):
+        raise ValueError(f"'shift' and 'axis' should be scalars or 1D sequences, not of shape {shape_of(shift)}")
     extent = array.shape[axis]
     if extent == 0:
         return array

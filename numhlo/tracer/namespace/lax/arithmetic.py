@@ -198,6 +198,8 @@ def round(x: Any, rounding_method: Any = RoundingMethod.AWAY_FROM_ZERO) -> Any:
     (Array([1., 2.]), Array([0., 2.]))
     """
     (value,) = operands("round", x)
+    if value.dtype.kind not in "fV":
+        raise DTypeError(f"lax.round of {spelling(value)}", where=capture_location(), why="it rounds real floats")
     method = int(rounding_method)
     if method not in (0, 1):
         raise ArgumentError(f"lax.round(rounding_method={rounding_method})", where=capture_location(), fix="use 0 or 1")
@@ -255,6 +257,9 @@ def select_n(which: Any, *cases: Any) -> Any:
     """
     selector = asarray(which)
     arrays = operands("select_n", *cases)
+    if selector.dtype.kind not in "biu":
+        what = f"lax.select_n by {spelling(selector)}"
+        raise DTypeError(what, where=capture_location(), why="a boolean or an integer chooses among cases")
     if selector.dtype.kind == "b":
         if len(arrays) > 2:
             raise ArgumentError("lax.select_n: a boolean chooses between two cases", where=capture_location())

@@ -114,7 +114,8 @@ def unstack(x: Any, axis: int = 0) -> tuple[Any, ...]:
     (Array([1, 2]), Array([3, 4]))
     """
     value = operand_of(x)
-    return tuple(index_in_dim(value, k, axis, keepdims=False) for k in range(shape_of(value)[axis]))
+    place = normalize_axis(axis, len(shape_of(value)))
+    return tuple(index_in_dim(value, k, place, keepdims=False) for k in range(shape_of(value)[place]))
 
 
 def tile(operand: Any, reps: Sequence[int]) -> Any:
@@ -301,7 +302,7 @@ def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True)
     >>> index_in_dim(np.array([[1, 2], [3, 4]]), -1, keepdims=False)
     Array([3, 4])
     """
-    extent = shape_of(operand_of(operand))[axis]
+    extent = shape_of(operand_of(operand))[normalize_axis(axis, len(shape_of(operand_of(operand))))]
     if not -extent <= index < extent:
         raise IndexError(f"index {index} is out of bounds for axis {axis} with size {extent}")
     place = index % extent

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import Region, TensorType, capture_location
-from numhlo.lowering.ir.errors import DTypeError
+from numhlo.lowering.ir.errors import DTypeError, ShapeError
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.lowering.ops import reduction
 from numhlo.lowering.ops import sorting as sorting_ops
@@ -361,6 +361,12 @@ def sort_key_val(keys: Any, values: Any, dimension: int = -1, is_stable: bool = 
     >>> sort_key_val(np.array([2, 1]), np.array([20.0, 10.0]))
     (Array([1, 2]), Array([10., 20.]))
     """
+    if shape_of(asarray(keys)) != shape_of(asarray(values)):
+        raise ShapeError(
+            f"sort_key_val of keys {spelling(keys)} and values {spelling(values)}",
+            where=capture_location(),
+            why="there is one value to each key",
+        )
     first, second = sort((keys, values), dimension, is_stable)
     return first, second
 

@@ -56,9 +56,9 @@ def inexact(*arrays: Any) -> list[Any]:
     return [as_traced(convert(x, common)) for x in found]
 
 
-def _is_lower(uplo: str) -> bool:
-    if uplo.upper() not in ("L", "U"):
-        raise ValueError("UPLO argument must be 'L' or 'U'")
+def _is_lower(uplo: Any) -> bool:
+    if not isinstance(uplo, str) or uplo.upper() not in ("L", "U"):
+        raise ValueError(f"UPLO argument must be 'L' or 'U', not {uplo!r}")
     return uplo.upper() == "L"
 
 

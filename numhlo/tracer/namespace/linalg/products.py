@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import ShapeError
+from numhlo.lowering.ir.errors import AxisOutOfBoundsError, ShapeError
 from numhlo.lowering.ops import contraction
 from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers
 from numhlo.tracer.bind import bind1
@@ -232,6 +232,9 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     x, y = _promoted(a, b)
     left, right = len(shape_of(x)), len(shape_of(y))
     if isinstance(axes, int | np.integer):
+        if axes > min(left, right):
+            what = f"tensordot: {axes} axes of {spelling(x)} and {spelling(y)}"
+            raise AxisOutOfBoundsError(what, where=capture_location(), why="an operand has fewer", fix="give axes=")
         pair = (tuple(range(left - int(axes), left)), tuple(range(int(axes))))
     else:
         first, second = axes

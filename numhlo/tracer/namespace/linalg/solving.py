@@ -205,6 +205,8 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     if left.ndim != 2:
         raise np.linalg.LinAlgError(f"{left.ndim}-dimensional array given. Array must be two-dimensional")
     is_vector = right.ndim == 1
+    if right.ndim not in (1, 2):
+        raise np.linalg.LinAlgError(f"{right.ndim}-dimensional array given. Array must be two-dimensional")
     columns = as_traced(m.column_of(right)) if is_vector else right
     rows, width = left.shape
     if columns.shape[0] != rows:

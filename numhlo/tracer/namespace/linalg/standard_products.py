@@ -11,6 +11,7 @@ from numhlo.tracer.namespace.core import (
     asarray,
     expand,
     implements,
+    normalize_axis,
     shape_of,
 )
 from numhlo.tracer.namespace.index_items import as_traced
@@ -47,7 +48,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     Array([0, 0, 1])
     """
     for x in (asarray(x1), asarray(x2)):
-        if (extent := shape_of(x)[axis]) != 3:
+        if (extent := shape_of(x)[normalize_axis(axis, len(shape_of(x)))]) != 3:
             raise ValueError(f"cross of vectors of {extent} components: both operands must have 3 along axis {axis}")
     return calculus.cross(x1, x2, axis=axis)
 

@@ -219,6 +219,8 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
     Array([1, 0])
     """
     rows = [as_traced(asarray(k)) for k in keys]
+    if not rows:
+        raise TypeError("need sequence of keys with len > 0 in lexsort")
     if rows[0].ndim == 0:
         return full_of(0, (), np.int64)
     place = normalize_axis(axis, rows[0].ndim)

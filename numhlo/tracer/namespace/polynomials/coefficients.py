@@ -6,8 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import ShapeError
 from numhlo.tracer.namespace import elementwise as ufuncs
-from numhlo.tracer.namespace.core import asarray, convert, full_of, implements, reshape_to, result_dtype, shape_of
+from numhlo.tracer.namespace.core import (
+    asarray,
+    convert,
+    full_of,
+    implements,
+    reshape_to,
+    result_dtype,
+    shape_of,
+    spelling,
+)
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.shapes.joining import concatenate
 from numhlo.tracer.namespace.signals import sliding_products
@@ -233,6 +244,9 @@ def polydiv(u: Any, v: Any) -> tuple[Any, Any]:
     top, bottom = line_of(u), line_of(v)
     wanted = result_dtype(top, bottom)
     wanted = np.dtype(np.float64) if wanted.kind in "biu" else wanted
+    if top.ndim > 1 or bottom.ndim > 1:
+        what = f"polydiv of {spelling(u)} by {spelling(v)}"
+        raise ShapeError(what, where=capture_location(), why="a polynomial's coefficients are a vector")
     top, bottom = as_traced(convert(top, wanted)), as_traced(convert(bottom, wanted))
     count = max(top.size - bottom.size + 1, 1)
     quotient = []

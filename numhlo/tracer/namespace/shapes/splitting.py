@@ -116,8 +116,12 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     [Array([1, 2]), Array([3, 4])]
     """
     array = asarray(ary)
-    if isinstance(indices_or_sections, int) and array.shape[normalize_axis(axis, array.ndim)] % indices_or_sections:
-        raise ValueError("array split does not result in an equal division")
+    extent = array.shape[normalize_axis(axis, array.ndim)]
+    if isinstance(indices_or_sections, int | np.integer):
+        if indices_or_sections == 0:
+            raise ZeroDivisionError("array split into 0 parts")
+        if extent % indices_or_sections:
+            raise ValueError("array split does not result in an equal division")
     return array_split(array, indices_or_sections, axis)
 
 

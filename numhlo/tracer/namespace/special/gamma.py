@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import DTypeError
+from numhlo.lowering.ir.errors import ArgumentError, DTypeError
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.core import spelling
 from numhlo.tracer.namespace.eager import runs_anywhere
@@ -24,6 +24,9 @@ __all__ = [
     "gammaincc", "gammasgn", "loggamma", "multigammaln",
     "polygamma",
 ]  # fmt: skip
+
+MOST_TERMS = 10_000
+"""Of a sum that is written out."""
 
 
 def real_operands(name: str, *operands: Any) -> list[Any]:
@@ -155,9 +158,17 @@ def multigammaln(a: Any, d: int) -> Any:
     """
     (value,) = real_operands("multigammaln", a)
     total = b.constant(d * (d - 1) / 4 * math.log(math.pi), value)
-    for k in range(d):
+    for k in range(_dimension(d)):
         total = b.add(total, composite("lgamma", b.subtract(value, k / 2)))
     return total
+
+
+def _dimension(d: Any) -> int:
+    if d != int(d) or d > MOST_TERMS:
+        what = f"multigammaln in {d} dimensions"
+        why = f"they are a whole number up to {MOST_TERMS}, with one term each"
+        raise ArgumentError(what, where=capture_location(), why=why)
+    return int(d)
 
 
 @runs_anywhere

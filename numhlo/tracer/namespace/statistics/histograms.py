@@ -134,6 +134,8 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     values = asarray(x)
     if values.dtype.kind == "c":
         raise TypeError("x may not be complex")
+    if edges.ndim != 1:
+        raise ValueError(f"bins must be a vector of edges, not of shape {edges.shape}")
     size = edges.shape[0]
     known = edges.known()
     if known is not None and (known[:-1] > known[1:]).any() and (known[:-1] < known[1:]).any():
@@ -399,5 +401,7 @@ def histogram2d(
     """
     if isinstance(bins, np.ndarray | Tracer) or (isinstance(bins, Sequence) and len(bins) not in (1, 2)):
         bins = [asarray(bins)] * 2
+    if len(shape_of(asarray(x))) != 1 or shape_of(asarray(x)) != shape_of(asarray(y)):
+        raise ValueError("x and y must have the same length.")
     counts, edges = histogramdd([x, y], bins, range, density, weights)
     return counts, edges[0], edges[1]

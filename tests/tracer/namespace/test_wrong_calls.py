@@ -1,0 +1,99 @@
+"""Wrong calls: refused in the words of the call, with its line, and as what NumPy raises for them."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import numhlo
+from numhlo import lax, random
+from numhlo.scipy import signal, special
+
+X = np.arange(6.0).reshape(2, 3)
+
+NUMPYS = [
+    (lambda x: np.sin(x, dtype="S3"), "dtype |S3 can't be traced"),
+    (lambda x: np.sum(x, dtype="S3"), "dtype |S3 can't be traced"),
+    (lambda x: np.mean(x, dtype="S3"), "dtype |S3 can't be traced"),
+    (lambda x: np.add(x, x, dtype="U3"), "dtype <U3 can't be traced"),
+    (lambda x: np.roll(x, x[:, :2]), "'shift' and 'axis' should be scalars or 1D sequences"),
+    (lambda x: np.tril(x, x[:, :2]), "k is the number of one diagonal"),
+    (lambda x: np.triu(x[0, 0]), "a scalar float64 has no triangle"),
+    (lambda x: np.tril_indices_from(x[0]), "input array must be 2-d"),
+    (lambda x: np.full_like(x, x[:, :2]), "could not broadcast input array from shape (2, 2) into shape (2, 3)"),
+    (lambda x: np.resize(x, -5), "all elements of `new_shape` must be non-negative"),
+    (lambda x: np.polydiv(x, -5), "polydiv of float64[2,3] by Python int"),
+    (lambda x: np.tensordot(x, -5), "tensordot: 2 axes of float64[2,3]"),
+    (lambda x: np.tensordot(x, x, 3), "tensordot: 3 axes of float64[2,3]"),
+    (lambda x: np.linalg.cross(x, -5), "axis -1 is out of bounds"),
+    (lambda x: np.linalg.lstsq(x, -5), "0-dimensional array given"),
+    (lambda x: np.digitize(x, 0), "bins must be a vector of edges, not of shape ()"),
+    (lambda x: np.digitize(x, x), "bins must be a vector of edges, not of shape (2, 3)"),
+    (lambda x: np.hstack(x[:0]), "need at least one array to concatenate"),
+    (lambda x: np.lexsort(x[:0]), "need sequence of keys with len > 0 in lexsort"),
+    (lambda x: np.split(x, 0), "array split into 0 parts"),
+    (lambda x: np.split(x, np.int64(2), 1), "array split does not result in an equal division"),
+    (lambda x: np.round(x, 2**70), "too large to convert"),
+    (lambda x: np.histogram2d(x[0], x[0, :2]), "x and y must have the same length."),
+]
+
+OTHERS = [
+    (lambda x: np.linalg.eigh(x[:, :2], -5), ValueError, "UPLO argument must be 'L' or 'U', not -5"),
+    (lambda x: lax.unstack(x, axis=7), ValueError, "axis 7 is out of bounds"),
+    (lambda x: lax.index_in_dim(x, 0, 7), ValueError, "axis 7 is out of bounds"),
+    (lambda x: lax.select_n(x, x, x), TypeError, "lax.select_n by float64[2,3]"),
+    (lambda x: lax.round(x > 1), TypeError, "lax.round of bool[2,3]"),
+    (lambda x: lax.sort_key_val(x, x[:, :2]), ValueError, "sort_key_val of keys float64[2,3] and values float64[2,2]"),
+    (lambda x: lax.pmean(x, "rows"), NameError, "pmean: unbound axis name: 'rows'"),
+    (lambda x: lax.axis_size("rows"), NameError, "axis_size: unbound axis name: 'rows'"),
+    (lambda x: signal.hilbert(x, axis=7), ValueError, "axis 7 is out of bounds"),
+    (lambda x: random.categorical(random.key(0), x[0, 0]), ValueError, "axis -1 is out of bounds"),
+    (lambda x: special.multigammaln(x, 2**70), ValueError, "multigammaln in 1180591620717411303424 dimensions"),
+    (lambda x: special.multigammaln(x, 2.5), ValueError, "multigammaln in 2.5 dimensions"),
+]
+
+
+@pytest.mark.parametrize(("call", "text"), NUMPYS, ids=[text[:40] for _, text in NUMPYS])
+def test_calls_that_numpy_refuses(call, text):
+    with pytest.raises(Exception) as numpys:  # noqa: PT011 - whatever NumPy raises
+        call(X)
+    kind = Exception if issubclass(numpys.type, np._core._exceptions.UFuncTypeError) else numpys.type
+    with pytest.raises(kind) as caught:
+        numhlo.jit(call).trace(X)
+    assert text in str(caught.value)
+    assert "at test_wrong_calls.py" in str(caught.value)
+
+
+@pytest.mark.parametrize(("call", "kind", "text"), OTHERS, ids=[text[:40] for *_, text in OTHERS])
+def test_calls_of_other_names(call, kind, text):
+    with pytest.raises(kind) as caught:
+        numhlo.jit(call).trace(X)
+    assert text in str(caught.value)
+    assert "at test_wrong_calls.py" in str(caught.value)
+
+
+def test_numbers_that_numpy_takes():
+    assert numhlo.jit(lambda x: np.diff(x, 2**70))(X).shape == np.diff(X, 7).shape
+    assert np.array_equal(numhlo.jit(lambda x: np.resize(x, (4, 5)))(X), np.resize(X, (4, 5)))
+    assert np.isnan(numhlo.jit(lambda x: np.round(x, 400))(X)).all()
+
+
+def test_deeply_nested_values_around_a_function():
+    nested = [1.0]
+    for _ in range(5000):
+        nested = [nested]
+    assert numhlo.jit(lambda x: x + len(nested))(1.0) == 2.0
+
+
+def test_a_generator_that_is_loaded_while_tracing_was_not_drawn_from():
+    program = """
+import sys, numhlo
+def load(x):
+    import numpy.random
+    return x
+assert "numpy.random" not in sys.modules
+numhlo.jit(load).trace(1.0)
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False, text=True)
+    assert run.returncode == 0, run.stderr
