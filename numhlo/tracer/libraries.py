@@ -6,6 +6,7 @@ import functools
 import sys
 import sysconfig
 from pathlib import PurePath
+from typing import Any
 
 CONSTANT_PACKAGES = frozenset({"builtins", "numhlo", "numpy"})
 _INSTALLED = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
@@ -15,14 +16,18 @@ _INSTALLED_BY_NAME = frozenset({"site-packages", "dist-packages"})
 
 
 @functools.lru_cache(maxsize=4096)
-def is_library(module_name: str | None) -> bool:
+def is_library(module_name: Any) -> bool:
     """Return whether a module belongs to Python, numhlo or an installed package: code that is taken to be constant.
+
+    Extension modules have classes whose ``__module__`` is a descriptor: what Cython compiles, and nobody's own.
 
     Examples
     --------
     >>> is_library("numpy.linalg"), is_library("__main__")
     (True, False)
     """
+    if not isinstance(module_name, str | None) or (module_name or "").startswith("_cython_"):
+        return True
     top = (module_name or "__main__").partition(".")[0]
     if top in CONSTANT_PACKAGES or top == "__main__":
         return top != "__main__"

@@ -348,3 +348,20 @@ def test_derivatives_where_inner_loops_depend_on_the_round():
     np.testing.assert_allclose(found, [0.0] * 9)
     found = numhlo.grad(numhlo.jit(distances, autograph=True))(-x)
     np.testing.assert_allclose(found, [2 * sum(j - i for j in range(9)) for i in range(9)])
+
+
+def test_lists_that_say_when_a_while_ends():
+    links = {0: [1, 2], 1: [3], 2: [4], 3: [5], 4: [], 5: [6], 6: []}
+
+    def f(x):
+        distance, queue = np.full(len(x), -1), [0]
+        distance[0] = 0
+        while queue:
+            node = queue.pop(0)
+            for other in links[node]:
+                distance[other] = distance[node] + 1
+                queue.append(other)
+        return distance * x
+
+    found = numhlo.jit(f, autograph=True)(np.ones(7))
+    np.testing.assert_array_equal(found, [0, 1, 1, 2, 2, 3, 4])

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import numhlo
+from numhlo.lowering.ir.errors import ConcretizationError, UnsupportedError
 from numhlo.switches import using
 from numhlo.tracer.autograph.object_contents import contents_of
 from numhlo.tracer.autograph.python_state import PythonState
@@ -182,3 +183,72 @@ def test_what_is_put_back():
     assert not hasattr(held[14], "n") and held[3] == collections.Counter("aab") and [*held[4]] == ["z", "a"]
     after = [[content.read() for content in contents_of(x)] for x in held]
     assert repr(before) == repr(after)
+
+
+def of_list():
+    log = [0]
+    return lambda: (log.append(1), float(len(log)))[1]
+
+
+def branching(step):
+    def f(x):
+        return x * (step() if x > 0 else 1.0)
+
+    return f
+
+
+def looping(step):
+    def f(x):
+        while x < 3:
+            x = x + step()
+        return x
+
+    return f
+
+
+def choosing(step):
+    def f(x):
+        return x > 9 or step() > 0.5
+
+    return f
+
+
+def deciding(step):
+    def f(x):
+        return x > 0 and step() > 0.5
+
+    return f
+
+
+@pytest.mark.parametrize(
+    ("make", "what"),
+    [(branching, "conditional expression"), (looping, "while"), (choosing, "or"), (deciding, "and")],
+)
+def test_what_traced_conditions_decide_changes_nothing(make, what):
+    name = "an" if what in ("or", "and") else "a"
+    with pytest.raises(
+        UnsupportedError, match=rf"{name} {what} on a traced condition draws from a random generator\n  at"
+    ):
+        numhlo.jit(make(random.Random(3).random), autograph=True).trace(1.0)
+    with pytest.raises(
+        UnsupportedError, match=rf"{name} {what} on a traced condition changes a list in a function that"
+    ):
+        numhlo.jit(make(of_list()), autograph=True).trace(1.0)
+
+
+def test_branches_change_no_other_objects():
+    def f(x):
+        counting = Counting()
+        if x > 0:
+            counting.seen = x
+            bump()
+        return x
+
+    with pytest.raises(UnsupportedError, match=r"an if on a traced condition changes a function in a function"):
+        numhlo.jit(f, autograph=True).trace(1.0)
+
+
+def test_methods_of_generators_are_seen():
+    draw = np.random.default_rng(3).random
+    with pytest.raises(ConcretizationError, match="draws random numbers from Generator"):
+        numhlo.jit(lambda x: x + draw()).trace(1.0)

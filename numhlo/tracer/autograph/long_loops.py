@@ -122,8 +122,7 @@ class Rest:
     ) -> None:
         self.rounds, self.body, self.item, self.variables = rounds, body, item, variables
         self.constants: dict[str, Any] = {}
-        names = [(variables.owners[n](), n.rpartition(".")[2]) for n in variables.names if n in variables.owners]
-        self.state = PythonState([*variables.values, body], {(id(owner), name) for owner, name in names})
+        self.state = PythonState([*variables.values, body], variables.attributes())
 
     def tried(self) -> tuple[Any, ...] | None:
         """Return the variables' values afterwards; None, and nothing has happened, if it can't be such a loop."""

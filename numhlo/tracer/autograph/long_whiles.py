@@ -91,7 +91,7 @@ class LongWhile:
                 holds = self.test(*values.values())
             except Exception:  # noqa: BLE001 - it needs more than is known here
                 return 0
-            if isinstance(holds, Tracer):
+            if isinstance(holds, Tracer | Undefined):
                 return 0
             if not holds:
                 return count

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from types import CellType, FunctionType
 from typing import Any
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import MutationError, UnsupportedError
 from numhlo.tracer.autograph.lent_storage import KeptLeaves, LentStorage, can_be_lent
+from numhlo.tracer.autograph.python_state import leaving_alone
 from numhlo.tracer.autograph.undefined import Undefined
 from numhlo.tracer.autograph.variables import Variables, is_traceable, written_and_bound
 from numhlo.tracer.control_flow.branches import as_predicate
@@ -126,16 +127,22 @@ class LoopState:
 
         return traced
 
-    def after(self, loop: Callable[[], dict[str, Any]]) -> tuple[Any, ...]:
-        """Return the variables' values after a loop.
+    def after(self, loop: Callable[[], dict[str, Any]], alone: Sequence[Callable[..., Any]] = ()) -> tuple[Any, ...]:
+        """Return the variables' values after a loop, of which some functions may change nothing of Python's.
 
         What its body says of them is known once it is traced: arrays in whose place it has others are carried as
         values, and what it writes into by other names is lent to it; functions that it makes are its own.
         """
+        guard = leaving_alone(self.what, [*self.variables.values, *alone], self.variables.attributes())
+        with guard if alone else nullcontext():
+            found = self._traced(loop)
+        self.storage.write({n: found[n] for n in self.storage.cells})
+        return self.variables.results(self._joined(found), self.storage)
+
+    def _traced(self, loop: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         while True:
             try:
-                found = loop()
-                break
+                return loop()
             except _ReplacedError as error:
                 self.storage.leave_out(error.arrays)
             except _OwnFunctionError as error:
@@ -144,8 +151,6 @@ class LoopState:
                 if not self.storage.takes(error.storage):
                     raise
             self._sort()
-        self.storage.write({n: found[n] for n in self.storage.cells})
-        return self.variables.results(self._joined(found), self.storage)
 
     def _forget(self, name: str) -> None:
         """Let a variable have no value at the beginning of a round, nor after the loop."""

@@ -87,7 +87,9 @@ def is_used_up(x: Any) -> bool:
     if hasattr(cls, "__next__"):
         return is_library(cls.__module__)
     return (
-        _is_of(x, "numpy.random") and hasattr(x, "spawn") and not (hasattr(x, "bit_generator") or hasattr(x, "state"))
+        _is_of(x, "numpy.random")
+        and hasattr(x, "spawn")
+        and not (hasattr(x, "bit_generator") or hasattr(x, "random_raw"))
     )
 
 
@@ -102,7 +104,8 @@ def written_globals(code: CodeType) -> frozenset[str]:
 
 
 def _is_of(x: Any, module: str) -> bool:
-    return type(x).__module__ == module or type(x).__module__.startswith(module + ".")
+    own: Any = type(x).__module__
+    return isinstance(own, str) and (own == module or own.startswith(module + "."))
 
 
 # ---------------------------------------------------------------------------------------------------------- attributes
@@ -191,7 +194,7 @@ def _generator(x: Any) -> Iterator[Content]:
         read, write = functools.partial(x.get_state, legacy=False), x.set_state
     else:
         bits = getattr(x, "bit_generator", x)
-        if not hasattr(bits, "state"):
+        if not hasattr(bits, "random_raw"):
             return
         read, write = lambda: bits.state, functools.partial(setattr, bits, "state")
     found: dict[str, Any] = {}

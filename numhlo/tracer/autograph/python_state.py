@@ -8,15 +8,27 @@ what it does to lists, objects and variables that are no part of its state (``se
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+import numpy as np
+
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.tracer.autograph.object_contents import Content, are_same, contents_of, is_used_up
 from numhlo.tracer.libraries import is_library
 from numhlo.tracer.plain_python.code_references import outer_names
+from numhlo.tracer.plain_python.frozen_draws import is_generator
+from numhlo.tracer.trace import Tracer
 
 MOST_OBJECTS = 10_000
+FEW_OBJECTS = 1000
+"""How many are looked at for a branch, of which there may be many."""
+
+_PLAIN = frozenset({int, float, bool, complex, str, bytes, type(None), np.float64, np.int64, np.bool_, Tracer})
+"""Classes of what holds nothing."""
 
 
 class PythonState:
@@ -40,7 +52,7 @@ class PythonState:
 
     def __init__(self, roots: Iterable[Any], own: Collection[tuple[int, str]] = (), most: int = MOST_OBJECTS) -> None:
         self._own = frozenset(own)
-        self._kept: list[tuple[Content, tuple[Any, ...]]] = []
+        self._kept: list[tuple[Any, Content, tuple[Any, ...]]] = []
         seen: dict[int, Any] = {}
         waiting = list(roots)
         self.draws = False
@@ -52,19 +64,53 @@ class PythonState:
                 waiting += _leads_to(found)
                 for content in contents_of(found, self._own):
                     kept = content.read()
-                    self._kept.append((content, kept))
-                    waiting += kept
+                    self._kept.append((found, content, kept))
+                    waiting += [x for x in kept if type(x) not in _PLAIN]
         self.whole = not waiting
 
     def has_changed(self) -> bool:
         """Return whether something holds other objects than before."""
-        return not all(are_same(content.read(), kept) for content, kept in self._kept)
+        return bool(self.changed())
+
+    def changed(self) -> list[Any]:
+        """Return the objects that hold others than before."""
+        return [x for x, content, kept in self._kept if not are_same(content.read(), kept)]
 
     def put_back(self) -> None:
         """Make everything hold what it held."""
-        for content, kept in self._kept:
+        for _, content, kept in self._kept:
             if not are_same(content.read(), kept):
                 content.write(kept)
+
+
+@contextmanager
+def leaving_alone(what: str, roots: Iterable[Any], own: Collection[tuple[int, str]] = ()) -> Iterator[None]:
+    """Raise `UnsupportedError` if what is traced in the block, though it may not run, changes objects of Python's.
+
+    Parameters
+    ----------
+    what : str
+        The statement or the operation.
+    roots : iterable
+        Its functions and variables.
+    own : collection of (int, str)
+        Attributes that are variables of its own.
+    """
+    state = PythonState(roots, own, FEW_OBJECTS)
+    yield
+    changed = state.changed()
+    if not changed:
+        return
+    state.put_back()
+    generator = next((x for x in changed if is_generator(x)), None)
+    name = type(changed[0]).__name__.replace("cell", "variable")
+    does = f"changes a {name} in a function that it calls"
+    raise UnsupportedError(
+        f"{what} on a traced condition {does if generator is None else 'draws from a random generator'}",
+        where=capture_location(),
+        why="Python would do so only where the condition holds, and as often",
+        fix="do it in the statement itself, or return a value" if generator is None else "draw the numbers before",
+    )
 
 
 def _leads_to(x: Any) -> Iterable[Any]:

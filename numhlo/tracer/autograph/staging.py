@@ -20,6 +20,7 @@ from numhlo.tracer.autograph.lent_storage import KeptLeaves, LentStorage
 from numhlo.tracer.autograph.long_loops import LongLoop, must_be_counted
 from numhlo.tracer.autograph.long_whiles import LongWhile
 from numhlo.tracer.autograph.loop_state import LoopState
+from numhlo.tracer.autograph.python_state import leaving_alone
 from numhlo.tracer.autograph.undefined import Later, Undefined
 from numhlo.tracer.autograph.variables import Variables as Variables
 from numhlo.tracer.autograph.variables import is_traceable, is_unknown
@@ -90,7 +91,8 @@ def if_statement(
     variables.check("an if")
     carried = variables.split()
     storage = LentStorage(carried)
-    sides = _probed(then, other, variables, carried, returns, storage)
+    with leaving_alone("an if", [*variables.values, then, other], variables.attributes()):
+        sides = _probed(then, other, variables, carried, returns, storage)
     missing = variables.missing()
     fillers = {n: _empty_like(x) for n in missing for x in _one_sided(*[side[n] for side in sides])}
     for side in sides:
@@ -194,7 +196,8 @@ def if_expression(test: Any, then: Callable[[], Any], other: Callable[[], Any]) 
     def checked(branch: Callable[[], Any]) -> Callable[[], Any]:
         return lambda: _result(branch(), "a conditional expression")
 
-    return cond(test, checked(then), checked(other))
+    with leaving_alone("a conditional expression", [then, other]):
+        return cond(test, checked(then), checked(other))
 
 
 def _result(found: Any, what: str) -> Any:
@@ -230,7 +233,7 @@ def while_statement(test: Callable[..., Any], body: Callable[..., Any], variable
     now = _with_results(variables.having(values), body)
     now.check("a while")
     state = LoopState(now, "a while", test, body)
-    return state.after(lambda: while_loop(state.test(test), state.step(body), state.first()))
+    return state.after(lambda: while_loop(state.test(test), state.step(body), state.first()), [test, body])
 
 
 def for_range(
@@ -270,7 +273,7 @@ def for_range(
         after: dict[str, Any] = state.step(lambda *values: body(counted.index(k), *values))(given)
         return after
 
-    return state.after(lambda: fori_loop(*counted.limits, turn, state.first()))
+    return state.after(lambda: fori_loop(*counted.limits, turn, state.first()), [body])
 
 
 def _index(bound: Any) -> Any:
@@ -352,7 +355,8 @@ def both(first: Any, second: Callable[[], Any]) -> Any:
     """Return ``first and second()``."""
     if not is_unknown(first):
         return first and second()
-    other = second()
+    with leaving_alone("an and", [second]):
+        other = second()
     return elementwise.logical_and(first, other) if _are_bools(first, other) else where(first, other, first)
 
 
@@ -360,7 +364,8 @@ def either(first: Any, second: Callable[[], Any]) -> Any:
     """Return ``first or second()``."""
     if not is_unknown(first):
         return first or second()
-    other = second()
+    with leaving_alone("an or", [second]):
+        other = second()
     return elementwise.logical_or(first, other) if _are_bools(first, other) else where(first, first, other)
 
 

@@ -101,6 +101,10 @@ class Variables:
                     fix="change it outside, or keep numbers in it",
                 )
 
+    def attributes(self) -> set[tuple[int, str]]:
+        """Return those that are attributes: their objects' ids, and their names there."""
+        return {(id(owner()), name.rpartition(".")[2]) for name, owner in self.owners.items()}
+
     def split(self) -> dict[str, Any]:
         """Return those that traced code can carry, by name."""
         return {n: v for n, v in zip(self.names, self.values, strict=True) if is_traceable(v)}

@@ -162,6 +162,8 @@ class CapturedWalk:
             self._visit_function(
                 fun.__func__, {_first_parameter(fun.__func__): fun.__self__, **(bound or {})}, root=True
             )
+        elif isinstance(fun, MethodType):
+            self._visit(fun.__self__, getattr(fun, "__qualname__", "the method's object"))  # an extension's method
         elif isinstance(fun, functools.partial):
             self._visit((fun.args, fun.keywords), "the partial's arguments")
             self.add_callable(fun.func, bound)
