@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+import numpy as np
+
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.tracer import number_methods
@@ -37,7 +39,9 @@ def absent(self: Tracer, name: str) -> Any:
     if found is not None:
         return found
     why = f": {ABSENT[name]}" if name in ABSENT else ""
-    raise AttributeError(f"traced array {self.aval.short()} has no attribute {name!r}{why}", name=name, obj=self)
+    error = AttributeError(f"traced array {self.aval.short()} has no attribute {name!r}{why}", name=name, obj=self)
+    error.is_numpys = not hasattr(np.ndarray, name)  # type: ignore[attr-defined]
+    raise error
 
 
 def delete(self: Tracer, index: Any) -> NoReturn:

@@ -75,12 +75,14 @@ def as_operand(value: Any) -> Any:
         return made if isinstance(made, Tracer) else np.asarray(made)
     if advice is None and cls.__module__ != "builtins":
         return NotImplemented
-    raise DTypeError(
+    error = DTypeError(
         f"arithmetic of a traced array and a {cls.__module__}.{cls.__name__}".replace("builtins.", ""),
         where=capture_location(),
         why="traced arrays hold bools, integers, floats and complex numbers",
         fix=advice or (NOTHING if value is None else OTHERS),
     )
+    error.is_numpys = cls.__module__ == "builtins"
+    raise error
 
 
 def is_no_number(value: Any) -> bool:
@@ -110,12 +112,14 @@ def refusing(function: Any, advice: str) -> Callable[..., Any]:
             found = next((leaf for leaf in _items(x) if isinstance(leaf, Tracer) and leaf.known() is None), None)
             if found is not None:
                 module = function.__module__.lstrip("_").removesuffix(".core").removesuffix(".extras")
-                raise DTypeError(
+                error = DTypeError(
                     f"{module}.{function.__name__} of a traced array {found.aval.short()}",
                     where=capture_location(),
                     why="it needs values, which are not known while tracing",
                     fix=advice,
                 )
+                error.is_numpys = module == "json" and not found.is_scalar
+                raise error
         return function(*args, **kwargs)
 
     return call

@@ -1,13 +1,16 @@
 """Clauses that wait for errors which depend on values are refused; those that can run, run."""
 
 import contextlib
+import fractions
+import json
+import struct
 import warnings
 
 import numpy as np
 import pytest
 
 import numhlo
-from numhlo.errors import ConcretizationError, DataDependentShapeError, UnsupportedError
+from numhlo.errors import ConcretizationError, DataDependentShapeError, DTypeError, UnsupportedError
 
 MATRIX = np.array([[1.0, 2.0], [2.0, 4.0]])
 REGULAR = np.array([[2.0, 1.0], [1.0, 2.0]])
@@ -222,6 +225,26 @@ def test_what_autograph_refuses_is_not_caught():
         numhlo.jit(leaves, autograph=True)(2)
 
 
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda x: x.astype("datetime64[s]"), lambda x: x.astype(object), lambda x: x.view("S8"), lambda x: json.dumps(x[0]),
+        lambda x: struct.pack("d", x[0]), lambda x: fractions.Fraction(x[0]), lambda x: np.ma.masked_array(x, x > 0),
+        lambda x: memoryview(x), lambda x: x.tofile("x"), lambda x: x.data, lambda x: x + fractions.Fraction(1, 2),
+    ],
+)  # fmt: skip
+def test_what_needs_memory_or_other_types_is_not_caught(use):
+    def f(x):
+        try:
+            use(x)
+        except Exception:  # noqa: BLE001 - what is tested
+            return x - 1
+        return x + 1
+
+    with pytest.raises((DTypeError, UnsupportedError), match="whose error was caught"):
+        numhlo.jit(f)(np.ones(3))
+
+
 def test_what_numpy_raises_and_our_own_classes_are_caught():
     def f(x):
         found = []
@@ -233,6 +256,16 @@ def test_what_numpy_raises_and_our_own_classes_are_caught():
         return found
 
     assert numhlo.jit(f)(np.ones(3)) == f(np.ones(3))
+
+    def none(x):
+        for operate in (lambda: x + None, lambda: json.dumps(x), lambda: x.append(1)):
+            try:
+                operate()
+            except (TypeError, AttributeError):
+                x = x + 1
+        return x
+
+    assert numhlo.jit(none)(np.ones(3)).tolist() == none(np.ones(3)).tolist() == [4.0, 4.0, 4.0]
 
     def sizes(x):
         try:

@@ -92,6 +92,11 @@ class ShapeError(NumhloError, ValueError):
 class DTypeError(NumhloError, TypeError):
     """Element types do not fit together, or are not supported.
 
+    Attributes
+    ----------
+    is_numpys : bool
+        Whether NumPy raises an error there, too.
+
     Examples
     --------
     >>> import numpy as np
@@ -102,6 +107,8 @@ class DTypeError(NumhloError, TypeError):
     ...     print(error.what)
     left_shift has no loop for float64, a Python int
     """
+
+    is_numpys = True
 
 
 class ArgumentError(NumhloError, ValueError):

@@ -190,7 +190,9 @@ def view_bits(x: Tracer, dtype: np.dtype, last_axis_contiguous: bool) -> Tracer:
         )
     kinds = {x.dtype.kind, dtype.kind}
     if (BOOL in (x.dtype, dtype) and old != new) or (kinds == {"c"} and old != new) or "V" in kinds - {dtype.kind}:
-        raise DTypeError(f"view of {x.aval.short()} as {dtype} can't be traced", where=capture_location())
+        error = DTypeError(f"view of {x.aval.short()} as {dtype} can't be traced", where=capture_location())
+        error.is_numpys = False
+        raise error
     return x.through(Bitcast(dtype))
 
 

@@ -236,12 +236,14 @@ def as_dtype(dtype: Any, default: Any = np.float64) -> np.dtype:
     if not wanted.isnative:
         wanted = wanted.newbyteorder("=")
     if wanted not in TRACEABLE:
-        raise DTypeError(
+        error = DTypeError(
             f"dtype {wanted} can't be traced",
             where=capture_location(),
             why="traced arrays hold bools, integers, floats and complex numbers of up to 64 bits a part",
             fix="use such a dtype, or a pytree of arrays in place of a structured one",
         )
+        error.is_numpys = False
+        raise error
     return wanted
 
 

@@ -19,8 +19,10 @@ LIMITS = (ConcretizationError, DataDependentShapeError, UnsupportedError)
 
 
 def _raise_again(error: BaseException | None, *classes: Any) -> None:
-    if is_off() or not isinstance(error, LIMITS) or getattr(error, "is_numpys", False) or _means_ours(classes):
+    if error is None or getattr(error, "is_numpys", not isinstance(error, LIMITS)) or is_off() or _means_ours(classes):
         return
+    if not isinstance(error, NumhloError):
+        raise UnsupportedError(f"{error}{_CAUGHT}") from error
     what = f"{error.what.removesuffix(_CAUGHT)}{_CAUGHT}"
     raise type(error)(what, where=error.where, why=error.why, fix=error.fix) from error
 
