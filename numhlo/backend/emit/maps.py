@@ -79,7 +79,7 @@ def _write_map(expressions: Graph, stores: Sequence[Store], buffer_of: BufferOf)
         text.pointer(store.value, "out")
     along = other_direction(nest, stores)
     if along is not None:
-        extent = write_tiles(nest, along, stores, lambda: write_body(nest, stores, {}))
+        extent = write_tiles(nest, along, stores, lambda pieces: write_body(nest, stores, pieces))
         return draft(text, expressions, stores, extent, "tiles_" + kernel_name(expressions))
     pieces: dict[int, Piece] = {}
     if not axes:

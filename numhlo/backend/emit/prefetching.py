@@ -8,7 +8,7 @@ at a time, between the elements that are computed: many at once would wait for e
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -107,34 +107,44 @@ def far_tile(nest: Nest, stores: Sequence[Store]) -> int:
     return FAR_TILE if min(sizes) >= np.dtype(np.float32).itemsize else TILE
 
 
-def ask_for_tile_row(
-    nest: Nest, along: tuple[int, str], last: tuple[int, str], row: str, stores: Sequence[Store]
-) -> None:
+def ask_for_tile_row(nest: Nest, tile: Mapping[int, tuple[str, int]], row: str, stores: Sequence[Store]) -> None:
     """Write what asks for one row of the tile ahead, inside the loop over rows.
 
     Parameters
     ----------
     nest : Nest
-    along, last : tuple of int and str
-        The axes of rows and columns, and where the tile that is computed begins.
+    tile : mapping of int to tuple of str and int
+        Where the tile that is computed begins, and its side, by axis: that of rows and that of columns.
     row : str
         The row's index.
     stores : sequence of Store
     """
-    (down, top), (across, start) = along, last
-    side = far_tile(nest, stores)
-    ahead = f"{start} + {TILES_AHEAD * side}"
-    straight = {down: row, across: f"({ahead})"}
-    turned = {down: top, across: f"({ahead} + {row} - {top})"}
+    (down, (top, height)), (across, (start, width)) = tile.items()
+    ahead = f"{start} + {width * max(TILES_AHEAD * height // width, 1)}"
+    share = width // height
 
     def is_matrix(strides: list[int]) -> bool:
         steps = strides[down], strides[across]
         return 1 in steps and 0 not in steps
 
     for pointer, access, size in _asked(nest, stores, is_matrix):
-        indices = straight if nest.strides(access)[across] == 1 else turned
-        # a row begins anywhere in a line
-        _ask(nest, pointer, access, indices, side + CACHE_LINE // size, size)
+        if nest.strides(access)[across] == 1:
+            _ask_for_all(nest, pointer, access, {down: row, across: f"({ahead})"}, width, size)
+        elif width <= height:
+            _ask_for_all(nest, pointer, access, {down: top, across: f"({ahead} + {row} - {top})"}, height, size)
+        else:
+            share = width // height
+            with nest.block(f"for column in range(({row} - {top}) * {share}, ({row} - {top} + 1) * {share}):"):
+                _ask_for_all(nest, pointer, access, {down: top, across: f"({ahead} + column)"}, height, size)
+
+
+def _ask_for_all(nest: Nest, pointer: str, access: Access, indices: dict[int, str], count: int, size: int) -> None:
+    """Write what asks for all lines of so many elements, which begin anywhere in a line, and for no other."""
+    with nest.fixed(indices):
+        place = nest.index(access)
+    end = (count - 1) * size
+    with nest.text.block(f"for at in range(0, {end + CACHE_LINE}, {CACHE_LINE}):"):
+        nest.text.line(f"prefetch({pointer}, ({place}) * {size} + min(at, {end}))")
 
 
 def ask_for_rows(nest: Nest, last: tuple[int, str], rows: Sequence[dict[int, str]], count: int) -> None:
@@ -158,7 +168,7 @@ def open_strips(
 
     Yields the pieces of results that are streamed, by the numbers of their stores.
     """
-    written = _written(nest, axis, stores)
+    written = written_along(nest, axis, stores)
     if not written or not is_far(nest, stores, MEMORY_BYTES):
         with nest.loop(axis, bounds and ", ".join(bounds)):
             yield {}
@@ -206,7 +216,7 @@ def _open_pieces(
             write_out(nest, stores[k], axis, piece, stop)
 
 
-def _written(nest: Nest, axis: int, stores: Sequence[Store]) -> list[int]:
+def written_along(nest: Nest, axis: int, stores: Sequence[Store]) -> list[int]:
     """Return the results that lie along an axis, but for what is read: that is on its way."""
     text = nest.text
     read = {text.pointer(node.value) for node in nest.expressions.nodes if isinstance(node, Load)}

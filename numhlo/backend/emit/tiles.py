@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from numhlo.backend.emit.expressions import Load
 from numhlo.backend.emit.nest import Nest
-from numhlo.backend.emit.prefetching import ask_for_tile_row, far_tile, is_far
+from numhlo.backend.emit.prefetching import CACHE_LINE, ask_for_tile_row, far_tile, is_far, written_along
+from numhlo.backend.emit.streaming import Piece, allocate, elements_past_line, itemsize, streamed, write_out
 from numhlo.backend.primitives.storage import STORAGES
 from numhlo.backend.primitives.transposing import TILE
 
@@ -26,6 +28,19 @@ LEAST_TRANSPOSED = 4
 
 MOST_TRANSPOSED = 2
 """Operands of which tiles are transposed before they are read: these should stay in the first cache."""
+
+
+WIDE_BYTES = 16
+"""Of the widest elements, of which only small tiles are transposed: others would fill the first cache."""
+
+STREAMED_BYTES = 8 * CACHE_LINE
+"""Bytes of a result's row in a tile of a streamed result: several whole lines."""
+
+ACROSS_BYTES = 2 * CACHE_LINE
+"""Bytes of an operand's row in such a tile: processors fetch lines by pairs."""
+
+TILE_BYTES = 16 << 10
+"""Of such a tile at most: a part of the first cache."""
 
 
 def other_direction(nest: Nest, stores: Sequence[Store]) -> int | None:
@@ -43,8 +58,8 @@ def other_direction(nest: Nest, stores: Sequence[Store]) -> int | None:
     return None
 
 
-def _transposed(nest: Nest, along: int) -> list[int]:
-    """Return the nodes of which tiles are transposed before they are read; none if there are too many."""
+def _transposed(nest: Nest, along: int, is_small: bool = False) -> list[int]:
+    """Return the nodes of which tiles, which may be small, are transposed before they are read; none if too many."""
     last, found = len(nest.axes) - 1, []
     for number, node in enumerate(nest.expressions.nodes):
         if isinstance(node, Load) and node.access.strides:
@@ -52,7 +67,8 @@ def _transposed(nest: Nest, along: int) -> list[int]:
             if strides[along] == 1 and strides[last] not in (0, 1):
                 found.append(number)
     sizes = [_stored_bytes(nest, number) for number in found]
-    return found if len(found) <= MOST_TRANSPOSED and all(size in (4, 8) for size in sizes) else []
+    widest = WIDE_BYTES if is_small else WIDE_BYTES // 2
+    return found if len(found) <= MOST_TRANSPOSED and all(size <= widest for size in sizes) else []
 
 
 def _stored_bytes(nest: Nest, number: int) -> int:
@@ -61,16 +77,46 @@ def _stored_bytes(nest: Nest, number: int) -> int:
     return STORAGES[node.register.storage].dtype.itemsize
 
 
-def write_tiles(nest: Nest, along: int, stores: Sequence[Store], write: Callable[[], None]) -> int:
-    """Write loops over tiles, so that cache lines are used whole in both directions; return the number of units."""
+@dataclass(frozen=True)
+class _Tiling:
+    """How a kernel is cut into tiles.
+
+    Attributes
+    ----------
+    along, last : int
+        The axis along which operands lie, and that along which results lie.
+    sides : mapping of int to int
+        How long tiles are, by axis.
+    overlap : int
+        How many columns of the tile before each tile has again.
+    transposed : sequence of int
+        Nodes of which tiles are transposed before they are read.
+    large : sequence of int
+        Numbers of stores that are streamed.
+    asks : bool
+        Whether the next tile's memory is asked for.
+    """
+
+    along: int
+    last: int
+    sides: Mapping[int, int]
+    overlap: int
+    transposed: Sequence[int]
+    large: Sequence[int]
+    asks: bool
+
+
+def write_tiles(nest: Nest, along: int, stores: Sequence[Store], write: Callable[[Mapping[int, Piece]], None]) -> int:
+    """Write loops over tiles, so that cache lines are used whole in both directions; return the number of units.
+
+    Results that are larger than caches are streamed row by row of a tile: ``write`` is given their pieces.
+    """
     last = len(nest.axes) - 1
     cut, other = (along, last) if nest.axes[along].extent >= LEAST_TILED else (last, along)
     outer = [k for k in range(last) if k != along]
-    transposed = _transposed(nest, along)
-    asks = cut == along and is_far(nest, stores)
-    side = far_tile(nest, stores) if asks else TILE
-    blocks = -(-nest.axes[cut].extent // side)
-    text = nest.text
+    tiling = _tiling(nest, along, stores, asks=cut == along and is_far(nest, stores))
+    sides, text = tiling.sides, nest.text
+    blocks = -(-nest.axes[cut].extent // sides[cut])
     with nest.block("for unit in range(lo, hi):"):
         block = "unit"
         if outer:
@@ -78,36 +124,104 @@ def write_tiles(nest: Nest, along: int, stores: Sequence[Store], write: Callable
             rest = text.let(f"divide(to_i64(unit), to_i64({count}))", "rest")
             block = text.let(f"unit - {rest} * {count}", "block")
             nest.decode(rest, outer)
-        first = text.let(f"{block} * {side}", "first")
-        end = text.let(f"min({first} + {side}, {nest.extent(cut)})", "end")
-        with nest.block(f"for start in range(0, {nest.extent(other)}, {side}):"):
-            stop = text.let(f"min(start + {side}, {nest.extent(other)})", "stop")
-            bounds = {cut: (first, end), other: ("start", stop)}
-            tiles = {number: _write_transposed(nest, number, (along, last), bounds, side) for number in transposed}
-            with nest.loop(along, ", ".join(bounds[along])) as row:
-                if asks:
-                    ask_for_tile_row(nest, (along, bounds[along][0]), (last, bounds[last][0]), row, stores)
-                with nest.loop(last, ", ".join(bounds[last])) as column:
-                    for number, (load, tile) in tiles.items():
-                        place = f"({row} - {bounds[along][0]}) * {TILE} + {column} - {bounds[last][0]}"
-                        nest.bind(number, text.let(f"{load}({tile}, {place})", "x"))
-                    write()
+        first = text.let(f"{block} * {sides[cut]}", "first")
+        end = text.let(f"min({first} + {sides[cut]}, {nest.extent(cut)})", "end")
+        with nest.block(f"for start in range(0, {nest.extent(other)}, {sides[other]}):"):
+            stop = text.let(f"min(start + {sides[other]}, {nest.extent(other)})", "stop")
+            _write_tile(nest, tiling, {cut: (first, end), other: ("start", stop)}, stores, write)
+    if tiling.large:
+        text.line("finish_streams()")
     return blocks * math.prod(nest.axes[k].extent for k in outer)
 
 
+def _tiling(nest: Nest, along: int, stores: Sequence[Store], asks: bool) -> _Tiling:
+    last = len(nest.axes) - 1
+    transposed = _transposed(nest, along, asks)
+    numbers = _streamed(nest, stores) if asks else []
+    large = [stores[k] for k in numbers]
+    if large:
+        size = max(*[itemsize(store) for store in large], *[_stored_bytes(nest, number) for number in transposed], 0)
+        rows = min(ACROSS_BYTES // size, TILE)
+        sides = {along: rows, last: min(max(STREAMED_BYTES // size, TILE), TILE_BYTES // (rows * size))}
+    else:
+        sides = dict.fromkeys((along, last), far_tile(nest, stores) if asks else TILE)
+    return _Tiling(along, last, sides, _overlap(nest, along, large), transposed, numbers, asks)
+
+
+def _write_tile(
+    nest: Nest,
+    tiling: _Tiling,
+    bounds: Mapping[int, tuple[str, str]],
+    stores: Sequence[Store],
+    write: Callable[[Mapping[int, Piece]], None],
+) -> None:
+    """Write the loops over one tile."""
+    along, last, text = tiling.along, tiling.last, nest.text
+    begin, stop = bounds[last]
+    if tiling.overlap:
+        begin = text.let(f"max({begin} - {tiling.overlap}, 0)", "begin")
+    pitch = tiling.sides[last] + tiling.overlap
+    read = {along: bounds[along], last: (begin, stop)}
+    memory = tiling.sides[along] * pitch, pitch
+    tiles = {k: _write_transposed(nest, k, (along, last), read, memory) for k in tiling.transposed}
+    with nest.loop(along, ", ".join(bounds[along])) as row:
+        if tiling.asks:
+            ahead = {axis: (bounds[axis][0], tiling.sides[axis]) for axis in (along, last)}
+            ask_for_tile_row(nest, ahead, row, [s for k, s in enumerate(stores) if k not in tiling.large])
+        low, high = bounds[last]
+        if tiling.overlap:
+            low, high = _whole_lines(nest, stores[tiling.large[0]], bounds[last])
+        pieces = {k: allocate(nest, stores[k], pitch, low) for k in tiling.large}
+        with nest.loop(last, f"{low}, {high}") as column:
+            for number, (load, tile) in tiles.items():
+                place = f"({row} - {bounds[along][0]}) * {pitch} + {column} - {begin}"
+                nest.bind(number, text.let(f"{load}({tile}, {place})", "x"))
+            write(pieces)
+        for k, piece in pieces.items():
+            write_out(nest, stores[k], last, piece, high)
+
+
+def _streamed(nest: Nest, stores: Sequence[Store]) -> list[int]:
+    """Return the numbers of stores that are streamed."""
+    last = len(nest.axes) - 1
+    written = written_along(nest, last, stores)
+    return [written[k] for k in streamed(nest, last, [stores[k] for k in written])]
+
+
+def _overlap(nest: Nest, along: int, large: Sequence[Store]) -> int:
+    """Return how many elements of the tile before a tile of streamed results has again.
+
+    Rows that begin inside lines are streamed up to the last whole line; the next tile has the rest.
+    """
+    if not any(nest.strides(store.access)[along] * itemsize(store) % CACHE_LINE for store in large):
+        return 0
+    return max(CACHE_LINE // itemsize(store) for store in large)
+
+
+def _whole_lines(nest: Nest, store: Store, bounds: tuple[str, str]) -> tuple[str, str]:
+    """Write the bounds of a tile's row of a result, moved back to where lines begin; return their names."""
+    (start, stop), text, last = bounds, nest.text, len(nest.axes) - 1
+    low = text.let(f"max({start} - {elements_past_line(nest, store, last, start)}, 0)", "low")
+    past = elements_past_line(nest, store, last, stop)
+    return low, text.let(f"{stop} if {stop} == {nest.extent(last)} else {stop} - {past}", "high")
+
+
 def _write_transposed(
-    nest: Nest, number: int, axes: tuple[int, int], bounds: Mapping[int, tuple[str, str]], side: int
+    nest: Nest, number: int, axes: tuple[int, int], bounds: Mapping[int, tuple[str, str]], memory: tuple[int, int]
 ) -> tuple[str, str]:
-    """Write the transposition of an operand's tile; return the word that loads an element of it, and the tile."""
+    """Write the transposition of an operand's tile; return the word that loads an element of it, and the tile.
+
+    ``memory`` is the number of the tile's elements, and the distance of its rows.
+    """
     node, text = nest.expressions.nodes[number], nest.text
     assert isinstance(node, Load)
     along, last = axes
-    size = _stored_bytes(nest, number)
-    tile = text.stack_array("tile", side * TILE, size)
+    size, (count, pitch) = _stored_bytes(nest, number), memory
+    tile = text.stack_array("tile", count, size)
     with nest.fixed({axis: bounds[axis][0] for axis in axes}):
         place = nest.index(node.access)
     stride = text.number((nest.scope, "stride", node.access, last), nest.strides(node.access)[last], "stride")
     rows, columns = (f"{bounds[axis][1]} - {bounds[axis][0]}" for axis in (last, along))
     pointer = text.pointer(node.value)
-    text.line(f"transpose_tile_u{8 * size}({tile}, {pointer}, {place}, {stride}, {rows}, {columns})")
+    text.line(f"transpose_tile_b{size}({tile}, {pitch}, {pointer}, {place}, {stride}, {rows}, {columns})")
     return f"load_{node.register.storage}", tile

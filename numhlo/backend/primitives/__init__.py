@@ -243,7 +243,13 @@ from numhlo.backend.primitives.tiny_floats import (
     store_f8e5m2fnuz,
     store_f8e8m0fnu,
 )
-from numhlo.backend.primitives.transposing import transpose_tile_u32, transpose_tile_u64
+from numhlo.backend.primitives.transposing import (
+    transpose_tile_b1,
+    transpose_tile_b2,
+    transpose_tile_b4,
+    transpose_tile_b8,
+    transpose_tile_b16,
+)
 
 __all__ = [
     "STORAGES",
@@ -463,8 +469,11 @@ __all__ = [
     "to_u16",
     "to_u32",
     "to_u64",
-    "transpose_tile_u32",
-    "transpose_tile_u64",
+    "transpose_tile_b1",
+    "transpose_tile_b2",
+    "transpose_tile_b4",
+    "transpose_tile_b8",
+    "transpose_tile_b16",
     "truncate",
     "within",
 ]

@@ -7,23 +7,23 @@ import numhlo
 from numhlo.backend.primitives.transposing import TILE
 from tests.backend.both_ways import assert_same_both_ways
 
-SOURCE = """from numhlo.backend.primitives import address, number, transpose_tile_{t}
+SOURCE = """from numhlo.backend.primitives import address, number, transpose_tile_b{size}
 
 
 def turned(ctx, bufs, dims, lo, hi):
     tile = address(bufs, 0)
     source = address(bufs, 1)
     for unit in range(lo, hi):
-        transpose_tile_{t}(tile, source, number(dims, 0), number(dims, 1), number(dims, 2), number(dims, 3))
+        transpose_tile_b{size}(tile, {pitch}, source, number(dims, 0), number(dims, 1), number(dims, 2), number(dims, 3))
 """
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(64, 64), (4, 8), (7, 5), (3, 2), (1, 63), (61, 1), (8, 6)])
-@pytest.mark.parametrize("bits", [32, 64])
-def test_every_element_changes_place(rng, rows, columns, bits):
-    source = rng.integers(0, 2**bits, (70, 71), np.uint64).astype(f"u{bits // 8}")
+@pytest.mark.parametrize("size", [1, 2, 4, 8, 16])
+def test_every_element_changes_place(rng, rows, columns, size):
+    source = rng.random((70, 71)) + 1j if size == 16 else rng.integers(0, 2**60, (70, 71)).astype(f"u{size}")
     tile = np.zeros((TILE, TILE), source.dtype)
-    text = SOURCE.format(t=f"u{bits}")
+    text = SOURCE.format(size=size, pitch=TILE)
     (found, _) = assert_same_both_ways("turned", text, [tile, source], 1, [2 * 71 + 3, 71, rows, columns])
     np.testing.assert_array_equal(found[:columns, :rows], source[2 : 2 + rows, 3 : 3 + columns].T)
     assert not found[columns:].any()
@@ -60,6 +60,46 @@ def test_operands_too_large_for_caches_are_asked_for_ahead(rng, dtype, shape):
 def test_tiles_ask_for_the_next_ones(golden):
     compiled = numhlo.jit(lambda x, y: x.T + y).lower(np.ones((900, 700)), np.ones((700, 900))).compile()
     golden("\n\n".join(compiled.kernels.values()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("dtype", "shape"),
+    [
+        (np.float64, (2200, 2000)),
+        (np.float64, (2100, 2003)),
+        (np.float32, (1003, 8401)),
+        (np.complex128, (1501, 1501)),
+        (np.int16, (2061, 8205)),
+        (np.int8, (5931, 5803)),
+    ],
+)
+def test_tiles_of_very_large_results_are_streamed(rng, dtype, shape):
+    x, y = rng.integers(0, 9, shape).astype(dtype), rng.integers(0, 9, shape[::-1]).astype(dtype)
+
+    def function(x, y):
+        return x + y.T, (x[::-1, 1:] - y.T[:, 1:]) * 2
+
+    compiled = numhlo.jit(function).lower(x, y).compile()
+    assert sum("stream_" in text for text in compiled.kernels.values()) == 2
+    with numhlo.threads(1):
+        alone = compiled(x, y)
+    for ours, single, theirs in zip(compiled(x, y), alone, function(x, y), strict=True):
+        np.testing.assert_array_equal(ours, theirs, strict=True)
+        np.testing.assert_array_equal(single, theirs, strict=True)
+
+
+@pytest.mark.slow
+def test_tiles_written_over_an_operand_are_not_streamed(rng):
+    def add(x, y):
+        x += y.T
+
+    x, y = rng.random((2100, 2100)), rng.random((2100, 2100))
+    compiled = numhlo.jit(add).lower(x, y).compile()
+    assert not any("stream_" in text for text in compiled.kernels.values())
+    expected = x + y.T
+    numhlo.jit(add)(x, y)
+    np.testing.assert_array_equal(x, expected)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.int16])

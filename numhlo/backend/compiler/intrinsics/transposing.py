@@ -1,4 +1,4 @@
-"""Machine code of `numhlo.backend.primitives.transposing`: squares of four by four in registers, then what is left."""
+"""Machine code of `numhlo.backend.primitives.transposing`: squares in registers, then what is left."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from numhlo.backend.compiler.intrinsics.pointers import annotate, as_pointer, is
 from numhlo.backend.compiler.intrinsics.registration import as_int64, implement
 from numhlo.backend.compiler.intrinsics.vectors import INDEX, WORD
 from numhlo.backend.primitives import transposing
-from numhlo.backend.primitives.transposing import TILE, TransposeTile
+from numhlo.backend.primitives.transposing import TransposeTile
 
-SIDE = 4
-"""Of a square: its vectors fit into registers on all machines, and few rows and columns are left over."""
+SIDES = {1: 16, 2: 8, 4: 4, 8: 4, 16: 1}
+"""Of a square, by the bytes of an element.
 
-ALIGN = 4
-"""Bytes: elements may be pairs of four."""
+Its vectors fit into registers on all machines, and few rows and columns are left over.
+"""
+
+MOST_ALIGNED = 4
+"""Bytes: wider elements may be pairs."""
 
 
 def _implement(word: TransposeTile) -> None:
@@ -25,43 +28,52 @@ def _implement(word: TransposeTile) -> None:
     def typed(
         typing_context: Any,
         tile: types.Type,
+        pitch: types.Type,
         source: types.Type,
         first: types.Type,
         stride: types.Type,
         rows: types.Type,
         columns: types.Type,
     ) -> Any:
-        numbers = (first, stride, rows, columns)
+        numbers = (pitch, first, stride, rows, columns)
         if not is_pointer(tile) or not is_pointer(source) or not all(isinstance(t, types.Integer) for t in numbers):
             return None
 
         def codegen(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> ir.Value:
-            element = ir.IntType(8 * word.storage.dtype.itemsize)
-            places = [as_pointer(builder, value, element) for value in values[:2]]
-            words = [as_int64(context, builder, v, t) for v, t in zip(values[2:], signature.args[2:], strict=True)]
-            _Writer(builder, element, places, words, source).write()
+            size = word.storage.dtype.itemsize
+            element = ir.VectorType(WORD, 2) if size == 16 else ir.IntType(8 * size)
+            places = [as_pointer(builder, value, element) for value in (values[0], values[2])]
+            words = [as_int64(context, builder, values[k], signature.args[k]) for k in (1, 3, 4, 5, 6)]
+            _Writer(builder, element, size, places, words, source).write()
             return context.get_dummy_value()
 
-        return types.void(tile, source, first, stride, rows, columns), codegen
+        return types.void(tile, pitch, source, first, stride, rows, columns), codegen
 
 
 class _Writer:
     """Writes the loops of one tile."""
 
     def __init__(
-        self, builder: ir.IRBuilder, element: ir.Type, places: list[ir.Value], words: list[ir.Value], type: types.Type
+        self,
+        builder: ir.IRBuilder,
+        element: ir.Type,
+        size: int,
+        places: list[ir.Value],
+        words: list[ir.Value],
+        type: types.Type,
     ) -> None:
         self.builder, self.element, self.type = builder, element, type
+        self.side, self.align = SIDES[size], min(size, MOST_ALIGNED)
         self.tile, source = places
-        first, self.stride, self.rows, self.columns = words
+        self.pitch, first, self.stride, self.rows, self.columns = words
         self.source = builder.gep(source, [first], inbounds=True)
-        self.vector = ir.VectorType(element, SIDE)
+        self.vector = ir.VectorType(element, self.side) if self.side > 1 else element
 
     def write(self) -> None:
         """Write the loop over squares, and two over the rows and columns that are left."""
-        builder = self.builder
-        rows, columns = (builder.and_(n, WORD(-SIDE)) for n in (self.rows, self.columns))
-        with self._loop(WORD(0), rows, SIDE) as i, self._loop(WORD(0), columns, SIDE) as j:
+        builder, side = self.builder, self.side
+        rows, columns = (builder.and_(n, WORD(-side)) for n in (self.rows, self.columns))
+        with self._loop(WORD(0), rows, side) as i, self._loop(WORD(0), columns, side) as j:
             self._square(i, j)
         with self._loop(rows, self.rows, 1) as i, self._loop(WORD(0), self.columns, 1) as j:
             self._single(i, j)
@@ -76,34 +88,34 @@ class _Writer:
         return self.builder.gep(self.source, [at], inbounds=True)
 
     def _to(self, i: ir.Value, j: ir.Value) -> ir.Value:
-        at = self.builder.add(self.builder.mul(j, WORD(TILE)), i)
+        at = self.builder.add(self.builder.mul(j, self.pitch), i)
         return self.builder.gep(self.tile, [at], inbounds=True)
 
     def _single(self, i: ir.Value, j: ir.Value) -> None:
-        loaded = self.builder.load(self._from(i, j), align=ALIGN)
+        loaded = self.builder.load(self._from(i, j), align=self.align)
         annotate(self.builder, loaded, self.type)
-        self.builder.store(loaded, self._to(i, j), align=ALIGN)
+        self.builder.store(loaded, self._to(i, j), align=self.align)
 
     def _square(self, i: ir.Value, j: ir.Value) -> None:
-        """Interleave the rows of both halves, twice: then they are columns."""
+        """Interleave the rows of both halves, again and again: then they are columns."""
         builder = self.builder
         rows = []
-        for k in range(SIDE):
+        for k in range(self.side):
             place = builder.bitcast(self._from(builder.add(i, WORD(k)), j), self.vector.as_pointer())
-            rows.append(builder.load(place, align=ALIGN))
+            rows.append(builder.load(place, align=self.align))
             annotate(builder, rows[-1], self.type)
-        half = SIDE // 2
-        for _ in range(SIDE.bit_length() - 1):
+        half = self.side // 2
+        for _ in range(self.side.bit_length() - 1):
             pairs = [(rows[k], rows[k + half]) for k in range(half)]
             rows = [self._interleaved(*pair, first) for pair in pairs for first in (0, half)]
         for k, column in enumerate(rows):
             place = builder.bitcast(self._to(i, builder.add(j, WORD(k))), self.vector.as_pointer())
-            builder.store(column, place, align=ALIGN)
+            builder.store(column, place, align=self.align)
 
     def _interleaved(self, lhs: ir.Value, rhs: ir.Value, first: int) -> ir.Value:
         """Return elements of two vectors in turns, from lane ``first`` on."""
-        lanes = [INDEX(first + k // 2 + SIDE * (k % 2)) for k in range(SIDE)]
-        return self.builder.shuffle_vector(lhs, rhs, ir.Constant(ir.VectorType(INDEX, SIDE), lanes))
+        lanes = [INDEX(first + k // 2 + self.side * (k % 2)) for k in range(self.side)]
+        return self.builder.shuffle_vector(lhs, rhs, ir.Constant(ir.VectorType(INDEX, self.side), lanes))
 
 
 class _Index:
