@@ -15,7 +15,9 @@ from numhlo.backend.emit.kernel_text import Block
 from numhlo.backend.emit.loop_rounds import (
     POLL_ROUNDS,
     Count,
+    Descent,
     count_of,
+    descent_of,
     goes_unpolled,
     rounds_inside,
     rounds_text,
@@ -29,6 +31,9 @@ from numhlo.backend.emit.scalar_code import Content, InMemory, NotScalarError, S
 from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops import control_flow as ops
 from numhlo.lowering.ops.elementwise import AND
+
+LOWEST = -(1 << 63)
+"""The least counter."""
 
 COPIES = 4
 """Rounds between two counts of them, where rounds are short."""
@@ -59,10 +64,13 @@ def write_while(writer: ScalarWriter, op: Op) -> None:
     state = LoopState(writer, contents, changing)
     polls = not goes_unpolled(op, writer.intervals)
     counted = strips_of(op, writer.intervals) if polls else None
-    if counted is None:
-        _write_rounds(writer, op, state, polls)
-    else:
+    descent = descent_of(op) if polls else None
+    if counted is not None:
         _write_strips(writer, op, state, counted)
+    elif descent is not None:
+        _write_descent(writer, op, state, descent)
+    else:
+        _write_rounds(writer, op, state, polls)
     for result, content in zip(op.results, state.read(), strict=True):
         writer.contents[result] = current(content) if isinstance(content, InMemory) else content
 
@@ -145,6 +153,29 @@ def _write_strips(writer: ScalarWriter, op: Op, state: LoopState, counted: Count
             state.assign(writer.region(body))
         _run_together(writer, op, state, counted, stop)
         with text.block(f"if {counter} >= {end}:"):
+            text.line("break")
+        write_look(text)
+
+
+def _write_descent(writer: ScalarWriter, op: Op, state: LoopState, descent: Descent) -> None:
+    """Write a loop that counts down as one of strips; none ends so low that the counter could wrap around."""
+    condition, body = op.regions
+    text, counter = writer.text, _only_name(state.contents[descent.position])
+    writer.contents.update(zip(condition.arguments, state.contents, strict=True))
+    for computed in writer.intervals.needed_ops(condition, [descent.limit]):
+        writer.op(computed)
+    end, past = _only_name(writer.names(descent.limit)), "<" if descent.reaches else "<="
+    strip = max(1, POLL_ROUNDS // rounds_inside(body, writer.intervals))
+    least = LOWEST + descent.reaches  # where a counter may be in the last round
+    with text.block(f"while not {counter} {past} {end}:"):
+        lowest = text.fresh("stop")
+        text.line(f"{lowest} = max(max({counter}, to_i64({least + strip})) - {strip}, {end})")
+        with text.block("while True:"):
+            with text.block(f"if {counter} {past} {lowest}:"):
+                text.line("break")
+            writer.contents.update(zip(body.arguments, state.read(), strict=True))
+            state.assign(writer.region(body))
+        with text.block(f"if {counter} {past} {end}:"):
             text.line("break")
         write_look(text)
 

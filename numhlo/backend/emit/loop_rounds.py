@@ -11,6 +11,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from numhlo.backend.emit.intervals import Intervals, whole_type
 from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.primitives.layout import CUT_SHORT, ROUNDS_LEFT
@@ -18,7 +20,8 @@ from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops import control_flow as ops
 from numhlo.lowering.ops.comparison import COMPARE
 from numhlo.lowering.ops.creation import CONSTANT
-from numhlo.lowering.ops.elementwise import ADD
+from numhlo.lowering.ops.effects import op_has_effects
+from numhlo.lowering.ops.elementwise import ADD, SUBTRACT
 
 POLL_ROUNDS = 4096
 """Rounds of loops between two looks at whether the user wants to stop."""
@@ -108,6 +111,45 @@ def constant_count_of(op: Op) -> ConstantCount | None:
     return ConstantCount(counted.position, max(0, -(-(end - first) // step)))
 
 
+@dataclass(frozen=True, slots=True)
+class Descent:
+    """How a loop counts down by one: state ``position``, while it is above ``limit``, or equal to it if ``reaches``."""
+
+    position: int
+    limit: Value
+    reaches: bool
+
+
+def descent_of(op: Op) -> Descent | None:
+    """Return how a loop counts down to what it doesn't change itself, None where it does not, or tests anything else.
+
+    The limit may be computed by the condition, of what stays: the weight in ``while c >= weights[i]``.
+    """
+    condition, body = op.regions
+    test = condition.returns[0].owner
+    if not isinstance(test, Op) or test.definition is not COMPARE:
+        return None
+    (counter, limit), direction = test.operands, test.attributes["comparison_direction"]
+    if direction not in ("GE", "GT") or counter not in condition.arguments or counter.tensor.dtype != np.int64:
+        return None
+    position = condition.arguments.index(counter)
+    advance, argument = body.returns[position].owner, body.arguments[position]
+    if not isinstance(advance, Op) or advance.definition is not SUBTRACT or advance.operands[0] is not argument:
+        return None
+    if _constant(advance.operands[1]) != 1 or not _are_invariant(op, limit):
+        return None
+    return Descent(position, limit, direction == "GE")
+
+
+def _are_invariant(loop: Op, limit: Value) -> bool:
+    """Return whether all that a condition computes, but for its test, is the same in all rounds."""
+    condition = loop.regions[0]
+    others = [op for op in condition.ops if op is not condition.returns[0].owner]
+    read = {v for op in others for v in op.operands} | {limit}
+    plain = not any(op.regions or op_has_effects(op) for op in others)
+    return plain and all(_stays(loop, v, condition) for v in read if v in condition.arguments)
+
+
 def _stays(loop: Op, value: Value, region: Region) -> bool:
     """Return whether a value is the same in all rounds: a constant, from outside the loop, or state that stays."""
     if value in region.arguments:
@@ -149,7 +191,7 @@ def unpolled_rounds(op: Op, intervals: Intervals) -> int:
     """
     if goes_unpolled(op, intervals):
         return int(min(intervals.rounds_of(op) * rounds_inside(op.regions[1], intervals), POLL_ROUNDS))
-    return 0 if strips_of(op, intervals) is None else POLL_ROUNDS
+    return 0 if strips_of(op, intervals) is None and descent_of(op) is None else POLL_ROUNDS
 
 
 def goes_unpolled(op: Op, intervals: Intervals) -> bool:

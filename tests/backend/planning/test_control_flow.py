@@ -302,6 +302,25 @@ def test_strips_end_wherever_they_begin(step):
         assert "stop0 = min(" in program.kernels[0].source
 
 
+@pytest.mark.parametrize("reaches", [True, False])
+def test_loops_that_count_down_to_a_limit_of_their_own_run_in_strips(reaches):
+    def count(start, limits):
+        def row(i, total):
+            goes_on = lambda s: s[0] >= limits[i] if reaches else s[0] > limits[i]
+            return jax.lax.while_loop(goes_on, lambda s: (s[0] - 1, s[1] ^ (s[0] * 5)), (start, total))[1]
+
+        return jax.lax.fori_loop(0, limits.size, row, start * 0)
+
+    least = -(1 << 63)
+    for start, limits in (
+        (4100, [3, 4, 9000, 4100, 4099, 5]),
+        (70, [-4200]),
+        (least + 5, [least + 1, least + reaches]),
+    ):
+        program = planned(count, np.int64(start), np.array(limits))
+        assert "= max(max(" in program.kernels[-1].source
+
+
 def from_the_least(x):
     return jax.lax.fori_loop(0, 3, lambda _, c: c - c[jnp.argmin(c)], x)
 
