@@ -90,8 +90,6 @@ class ColumnWriter(ReductionWriter):
                 self._block("start", "stop", width, totals)
         if self._late:
             self._take_signs(width, totals)
-        if self._late:
-            self._take_signs(width, totals)
         if self._watched:
             self._search_again(width, totals)
         self._finish_columns(width, totals)
