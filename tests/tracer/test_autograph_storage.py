@@ -1,5 +1,6 @@
 """`jit(autograph=True)`: branches and loops that change an array are seen through its other names, views and owners."""
 
+import itertools
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 import numhlo
 from numhlo.lowering.ir.errors import MutationError
+from numhlo.switches import using
 
 
 def two_names(x):
@@ -157,3 +159,48 @@ def test_a_name_that_may_mean_either_array_is_not_read_after_a_write():
         return best.sum()
 
     assert float(numhlo.jit(copies, autograph=True)(np.ones(2))) == 2.0
+
+
+def test_branches_in_branches_are_traced_few_times():
+    traced = itertools.count()
+
+    def choose(x, kind, out):
+        total = 0.0
+        if kind == 0:
+            out[0] = x
+        elif kind == 1:
+            out[1:] += x
+            total = x * 2
+        elif kind == 2:
+            out *= x
+        elif kind == 3:
+            total += 1
+            if x > 1:
+                return total, out
+        elif kind == 4:
+            out[:] = -out
+            for i in range(3):
+                out[i] += i
+                if out[i] > 1:
+                    total = total + out[i]
+        elif kind == 5:
+            while total < x:
+                total += 0.75
+        elif kind == 6:
+            total = x
+            out[...] = 0
+        elif kind == 7:
+            total = 7
+        else:
+            next(traced)
+            total = x - 1
+        return total * 2, out
+
+    f = numhlo.jit(choose, autograph=True)
+    with using(engine="interpreter"):
+        for x, kind in [(1.5, k) for k in range(9)] + [(0.5, 3)]:
+            mine, theirs = np.arange(3.0), np.arange(3.0)
+            for found, wanted in zip(f(x, kind, mine), choose(x, kind, theirs), strict=True):
+                np.testing.assert_array_equal(found, wanted)
+            np.testing.assert_array_equal(mine, theirs)
+    assert next(traced) <= 10 + 9  # once for each branch around it, once for good; nine times by Python

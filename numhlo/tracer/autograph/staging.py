@@ -14,6 +14,7 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ConcretizationError, MutationError, UnsupportedError
+from numhlo.lowering.ir.scoped_values import ScopedValue
 from numhlo.tracer.autograph import iterables
 from numhlo.tracer.autograph.exits import stop_flag
 from numhlo.tracer.autograph.lent_storage import KeptLeaves, LentStorage
@@ -33,6 +34,9 @@ from numhlo.tracer.namespace.core import convert, is_weak, result_dtype
 from numhlo.tracer.namespace.ordering.searching import where
 from numhlo.tracer.trace import Tracer
 from numhlo.tracer.trees.pytrees import tree_map
+
+_in_probe: ScopedValue[bool] = ScopedValue(False)
+"""Whether a branch is traced only to see what comes of it."""
 
 
 def value(read: Callable[[], Any], name: str) -> Any:
@@ -102,12 +106,15 @@ def if_statement(
     kept = {n: KeptLeaves(storage, *[side[n] for side in sides]) for n in handed_on}
     changed = sorted(storage.changed)
 
-    def run(branch: Callable[..., Any]) -> Callable[..., Any]:
+    def run(branch: Callable[..., Any], side: dict[str, Any]) -> Callable[..., Any]:
         def traced() -> Any:
             with storage.lent():
-                found = branch(*variables.filled(storage.own(carried)))
-                result, after = found if returns else (None, found)
-                result = _result(result, "a return")
+                if _in_probe.get():  # what comes of it is known, and all that is asked for
+                    result, after = _told(side[""]), [_told(side[n]) if n in kept else None for n in variables.names]
+                else:
+                    found = branch(*variables.filled(storage.own(carried)))
+                    result, after = found if returns else (None, found)
+                    result = _result(result, "a return")
                 named = [(n, v) for n, v in zip(variables.names, after, strict=True) if n in kept and not kept[n].all]
                 handed = {n: kept[n].rest(fillers[n] if isinstance(v, Undefined) else v) for n, v in named}
                 contents = storage.contents()
@@ -115,7 +122,7 @@ def if_statement(
 
         return traced
 
-    result, after, contents = cond(test, run(then), run(other))
+    result, after, contents = cond(test, run(then, sides[0]), run(other, sides[1]))
     storage.write(dict(zip(changed, contents, strict=True)))
     joined = {n: leaves.joined(after.get(n, ())) for n, leaves in kept.items()}
     for name, leaves in kept.items():
@@ -167,10 +174,25 @@ def _probed(
 def _probe(
     branch: Callable[..., Any], variables: Variables, carried: dict[str, Any], returns: bool, storage: LentStorage
 ) -> dict[str, Any]:
-    """Trace a branch only to see what its variables are afterwards."""
-    with new_trace(closed=False), storage.lent():
+    """Trace a branch only to see what its variables are afterwards, and what it returns, under the name ``""``.
+
+    What is chosen in it is not traced a second time: each level would double the time.
+    """
+    with new_trace(closed=False), storage.lent(), _in_probe.bound(True):
         found = branch(*variables.filled(storage.own(carried)))
-    return dict(zip(variables.names, found[1] if returns else found, strict=True))
+    result, after = found if returns else (None, found)
+    return {**dict(zip(variables.names, after, strict=True)), "": _result(result, "a return")}
+
+
+def _told(x: Any) -> Any:
+    """Return something of the types of a tree's leaves, which another trace made."""
+
+    def zero(leaf: Any) -> Any:
+        if not isinstance(leaf, Tracer) or (is_weak(leaf) and not leaf.ndim):
+            return _empty_like(leaf)
+        return leaf.dtype.type(0) if leaf.is_scalar else np.zeros(leaf.shape, leaf.dtype)
+
+    return tree_map(zero, x)
 
 
 def _common(name: str, first: Any, second: Any) -> Any:
