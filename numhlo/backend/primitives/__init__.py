@@ -90,6 +90,8 @@ from numhlo.backend.primitives.fourier import (
 from numhlo.backend.primitives.lanes import (
     add_lanes_f32,
     add_lanes_f64,
+    add_product_columns_f32,
+    add_product_columns_f64,
     add_product_lanes_f32,
     add_product_lanes_f64,
     maximum_lanes_f32,
@@ -258,6 +260,8 @@ __all__ = [
     "add",
     "add_lanes_f32",
     "add_lanes_f64",
+    "add_product_columns_f32",
+    "add_product_columns_f64",
     "add_product_lanes_f32",
     "add_product_lanes_f64",
     "address",

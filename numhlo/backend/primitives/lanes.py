@@ -68,6 +68,41 @@ class ProductLanes:
         return Lanes(self.storage, self.name, self.identity)(products.ctypes.data, 0, number)
 
 
+@dataclass(frozen=True)
+class ProductColumns:
+    """``word(out, left, first, step, right, second, stride, count, width)`` adds products of numbers with rows.
+
+    ``out[j] = sum(left[first + i * step] * right[second + i * stride + j] for i in range(count))`` for ``j`` in
+    ``range(width)``: products are rounded, and rows are added in lanes, as `ProductLanes` adds elements. ``count`` is
+    at least 1 and at most a block. What is stored to overlaps nothing that is read.
+    """
+
+    storage: Storage
+
+    def __call__(
+        self,
+        out: int,
+        left: int,
+        first: int,
+        step: int,
+        right: int,
+        second: int,
+        stride: int,
+        count: int,
+        width: int,
+    ) -> None:
+        """Store the sums of products."""
+        size, rows = self.storage.dtype.itemsize, np.arange(int(count))
+        numbers = [self.storage.view(left + int(k) * size, 1)[0] for k in first + rows * step]
+        lines = [self.storage.view(right + int(k) * size, int(width)) for k in second + rows * stride]
+        with np.errstate(all="ignore"):
+            products = np.array(numbers)[:, None] * np.array(lines)
+            columns = np.ascontiguousarray(products.T)
+        target = self.storage.view(out, int(width))
+        for j, column in enumerate(columns):
+            target[j] = Lanes(self.storage, "add", -0.0)(column.ctypes.data, 0, len(column))
+
+
 def _quiet(function: Any) -> Any:
     def call(lhs: np.ndarray, rhs: np.ndarray) -> Any:
         with np.errstate(all="ignore"):
@@ -91,4 +126,5 @@ add_lanes_f32, add_lanes_f64 = Lanes(F32, "add", -0.0), Lanes(F64, "add", -0.0)
 multiply_lanes_f32, multiply_lanes_f64 = Lanes(F32, "multiply", 1.0), Lanes(F64, "multiply", 1.0)
 maximum_lanes_f32, maximum_lanes_f64 = Lanes(F32, "maximum", -np.inf), Lanes(F64, "maximum", -np.inf)
 add_product_lanes_f32, add_product_lanes_f64 = ProductLanes(F32), ProductLanes(F64)
+add_product_columns_f32, add_product_columns_f64 = ProductColumns(F32), ProductColumns(F64)
 minimum_lanes_f32, minimum_lanes_f64 = Lanes(F32, "minimum", np.inf), Lanes(F64, "minimum", np.inf)

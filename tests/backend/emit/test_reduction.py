@@ -1,5 +1,6 @@
 """Reductions in every loop shape: along rows and columns, unrolled, in one or many blocks, one launch or two."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -211,6 +212,63 @@ def test_full_and_other_units_of_columns_are_one_kernel(rng):
             x = random_array(rng, TensorType((70, width), F32))
             texts.update(sources(check(from_jax(function, x), [x])))
         assert len(texts) == 1
+
+
+PRODUCTS = {
+    "vector and matrix": (lambda x, m: (x[:, None] * m).sum(0), (20,), (20, 33), True),
+    "matrix first": (lambda x, m: (m * x[:, None]).sum(0), (9,), (9, 70), True),
+    "rows of vectors": (lambda x, m: (x[:, :, None] * m).sum(1), (5, 17), (17, 12), True),
+    "transposed": (lambda x, m: (x * m.T[:, :, None]).sum(0), (16, 3, 20), (3, 16), True),
+    "batch of matrices": (lambda x, m: (x[:, :, None] * m).sum(1), (3, 16), (3, 16, 24), True),
+    "every second": (lambda x, m: (x[::2, None] * m[1:20, 2:]).sum(0), (38,), (23, 31), True),
+    "all rows": (lambda x, m: (x[:, None] * m).sum(0), (64,), (64, 128), True),
+    "too many rows": (lambda x, m: (x[:, None] * m).sum(0), (65,), (65, 20), False),
+    "too many products": (lambda x, m: (x[:, None] * m).sum(0), (64,), (64, 129), False),
+    "matrix along rows": (lambda x, m: (x[:, None] * m.T).sum(0), (20,), (33, 20), False),
+    "squares": (lambda x, m: (m * m).sum(0) + x, (33,), (20, 33), False),
+    "products on the way": (lambda x, m: ((y := x[:, None] * m).sum(0), y), (20,), (20, 33), False),
+    "computed factors": (lambda x, m: (jnp.abs(x)[:, None] * m).sum(0), (20,), (20, 33), False),
+    "maximum": (lambda x, m: (x[:, None] * m).max(0), (20,), (20, 33), False),
+    "no columns": (lambda x, m: (x[:, None] * m).sum(0), (20,), (20, 0), False),
+    "no rows": (lambda x, m: (x[:, None] * m).sum(0), (0,), (0, 20), False),
+}
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_sums_of_rows_times_numbers_stay_in_registers(name, rng):
+    function, left, right, in_registers = PRODUCTS[name]
+    arrays = [random_array(rng, TensorType(shape, F32)) for shape in (left, right)]
+    texts = sources(check(from_jax(function, *arrays), arrays))
+    assert any("add_product_columns_f32(" in text for text in texts) == in_registers
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16", "bfloat16", "int32", "complex64", "complex128"])
+def test_only_products_of_plain_floats_stay_in_registers(dtype, rng):
+    arrays = [random_array(rng, TensorType(shape, dtype_named(dtype))) for shape in ((20,), (20, 33))]
+    texts = sources(check(from_jax(PRODUCTS["vector and matrix"][0], *arrays), arrays))
+    assert any("add_product_columns_" in text for text in texts) == (dtype == "float64")
+
+
+def test_vectors_times_small_matrices_have_the_same_bits_on_any_number_of_threads(rng):
+    x, u, xs = rng.standard_normal((9, 20)), rng.standard_normal((20, 20)), rng.standard_normal((4, 20, 20))
+    x[3, 4], u[7, 11] = np.nan, np.inf
+
+    def function(x, u, xs):
+        def step(carried, m):
+            h, u = carried
+            return ((h[:, :, None] * u).sum(1), u.T + 1), (h[:, :, None] * m).sum(1)
+
+        return jax.lax.scan(step, (x, u), xs)
+
+    traced = from_jax(function, x, u, xs)
+    program = plan(traced)
+    assert sum("add_product_columns_f64(" in text for text in sources(program)) >= 2
+    executable, expected = Executable(program), interpret(traced, [x, u, xs])
+    assert executable.wait(60)
+    for count in (1, 2, 3, 8):
+        with numhlo.threads(count):
+            for found, value in zip(executable([x, u, xs]), expected, strict=True):
+                np.testing.assert_array_equal(found, np.asarray(value))
 
 
 @pytest.mark.slow

@@ -8,14 +8,13 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-import llvmlite.binding as llvm
 from llvmlite import ir
 from numba.core import cgutils, types
 
 from numhlo.backend.compiler.intrinsics.memory import alignment, register_type
 from numhlo.backend.compiler.intrinsics.pointers import annotate, as_pointer, is_pointer
 from numhlo.backend.compiler.intrinsics.registration import as_int64, implement
-from numhlo.backend.compiler.intrinsics.vectors import WORD, splat
+from numhlo.backend.compiler.intrinsics.vectors import WORD, register_bytes, splat
 from numhlo.backend.primitives import products
 from numhlo.backend.primitives.products import VECTOR_BYTES, ProductTile
 
@@ -23,10 +22,10 @@ from numhlo.backend.primitives.products import VECTOR_BYTES, ProductTile
 @lru_cache
 def _register_tile() -> tuple[int, int, int]:
     """Return the bytes of a vector register, and the rows and vectors of what fits in all of them."""
-    features = llvm.get_host_cpu_features()
-    if features.get("avx512f"):
+    width = register_bytes()
+    if width == VECTOR_BYTES:
         return VECTOR_BYTES, products.MOST_VECTORS, products.MOST_VECTORS
-    return (32, 4, 3) if features.get("avx") else (16, 4, 4)
+    return (width, 4, 3) if width == 32 else (width, 4, 4)
 
 
 def _implement(word: ProductTile) -> None:

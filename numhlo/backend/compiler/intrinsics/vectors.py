@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
+import llvmlite.binding as llvm
 from llvmlite import ir
 
 from numhlo.backend.compiler.intrinsics.registration import llvm_intrinsic, type_suffix
@@ -11,6 +13,15 @@ from numhlo.backend.compiler.intrinsics.registration import llvm_intrinsic, type
 WORD, INDEX, FLAG = ir.IntType(64), ir.IntType(32), ir.IntType(1)
 
 Combine = Callable[[ir.Value, ir.Value], ir.Value]
+
+
+@lru_cache
+def register_bytes() -> int:
+    """Return the bytes of this machine's vector registers."""
+    features = llvm.get_host_cpu_features()
+    if features.get("avx512f"):
+        return 64
+    return 32 if features.get("avx") else 16
 
 
 def splat(builder: ir.IRBuilder, value: ir.Value, lanes: int) -> ir.Value:

@@ -18,6 +18,7 @@ from numhlo.backend.emit.reductions.extreme import worst
 from numhlo.backend.emit.reductions.writer import Reduction, ReductionWriter, itemsize
 from numhlo.backend.emit.registers import Register
 from numhlo.lowering.ir import Value
+from numhlo.lowering.ops.elementwise import MULTIPLY
 from numhlo.lowering.ops.reduction_order import BLOCK, LANES
 
 COLUMNS = 64
@@ -40,6 +41,11 @@ places beside values, more than four were slower.
 """
 
 FEWEST_COLUMNS = 4
+
+MOST_ROWS, MOST_PRODUCTS = 64, 8192
+"""Of a sum of rows that are multiplied with a number each, whose accumulators then stay in registers. A few columns of
+every row are read at a time: of more rows, that is not what the first cache is made for.
+"""
 
 BROKEN = "broken"
 """Says that a NaN was among what is searched, or a maximum is zero and its sign open."""
@@ -66,7 +72,9 @@ class ColumnWriter(ReductionWriter):
         with self.nest.block("for unit in range(lo, hi):"):
             width = self._open_columns("unit")
             lanes = any(reduced.combiner.is_ordered for reduced in self.reduction.reduced)
-            if self.columns > (FEW_WITH_LANES if lanes else FEW_COLUMNS):
+            if self._factors:
+                self._write_products(width, *self._factors)
+            elif self.columns > (FEW_WITH_LANES if lanes else FEW_COLUMNS):
                 self._write_unit(width)
             else:
                 with self.nest.block(f"if {width} == {self.columns}:"):
@@ -74,6 +82,37 @@ class ColumnWriter(ReductionWriter):
                 with self.nest.block("else:"):
                     self._write_unit(width)
         return self.draft(self._units)
+
+    @cached_property
+    def _factors(self) -> tuple[Load, Load] | tuple[()]:
+        """Return a number a row, and what it is multiplied with: columns side by side, few enough for registers."""
+        (reduced, *others), nodes = self.reduction.reduced, self.reduction.expressions.nodes
+        few = self.count <= MOST_ROWS and self.count * self.outputs <= MOST_PRODUCTS
+        if others or self.reduction.stores or len(self.inner) > 1 or reduced.combiner.name != "add" or not few:
+            return ()
+        node = nodes[reduced.inputs[0]]
+        if not reduced.combiner.in_lanes or not isinstance(node, Apply) or node.op.definition is not MULTIPLY:
+            return ()
+        loads = [n for n in map(nodes.__getitem__, node.operands) if isinstance(n, Load) and not n.register.narrow]
+        loads.sort(key=lambda load: self.nest.strides(load.access)[self._last] != 0)
+        if [self.nest.strides(load.access)[self._last] for load in loads] != [0, 1]:
+            return ()
+        return loads[0], loads[1]
+
+    def _write_products(self, width: str, number: Load, row: Load) -> None:
+        """Write sums of rows, each multiplied with a number, that stay in registers until they are complete."""
+        totals = self._arrays()
+        ((total,),) = totals
+        places = []
+        for load in (number, row):
+            indices = []
+            for k in range(2):
+                with self.nest.fixed({self._last: self.first, self.inner[0]: str(k)}):
+                    indices.append(self.nest.index(load.access))
+            places.append(f"{self.text.pointer(load.value)}, {indices[0]}, {indices[1]} - ({indices[0]})")
+        word = f"add_product_columns_{self.carried(0)[0].name}"
+        self.text.line(f"{word}({total}, {', '.join(places)}, {self.count_text()}, {width})")
+        self._finish_columns(width, totals)
 
     def _write_unit(self, width: str) -> None:
         """Write the reduction of so many columns."""
