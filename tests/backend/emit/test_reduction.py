@@ -179,6 +179,14 @@ def test_what_is_left_of_a_row_becomes_a_full_vector(dtype, run, rng):
     assert ("range(rest0)" in text) == (np.dtype(dtype).kind == "f")  # a sum of integers is no matter of vectors
 
 
+def test_rows_of_several_axes_are_loops_in_loops(rng):
+    """To decode the place of an element takes a division for each row of the last axis."""
+    x = random_array(rng, TensorType((3, 4, 3, 5, 7), F32))
+    (source,) = sources(check(from_jax(lambda x: jnp.abs(x[:, :, :2, 1:, 1:]).sum((1, 2, 3, 4)), x), [x]))
+    assert "while" not in source
+    assert "divide" not in source
+
+
 @pytest.mark.parametrize("columns", [3, 10, 70])
 def test_what_is_stored_on_the_way_decides_how_memory_is_walked(columns, rng):
     """Of a matrix that is made from a column, the sums of columns go along the rows that are stored."""

@@ -8,7 +8,7 @@ the first true one), rows end with the block that holds it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from functools import cached_property
 
 from numhlo.backend.emit.access import Access
@@ -347,6 +347,10 @@ class RowWriter(ReductionWriter):
             with self.nest.loop(self.inner[0], stop if start == "0" else f"{start}, {stop}") as variable:
                 yield variable + minus
             return
+        if start == "0":  # all of a row
+            with self._nested(self.inner) as place:
+                yield place
+            return
         position = self.text.fresh("position")
         self.text.line(f"{position} = {start}")
         last = self.inner[-1]
@@ -359,3 +363,14 @@ class RowWriter(ReductionWriter):
             with self.nest.loop(last, f"{first}, {end}") as variable:
                 yield f"{position}{minus} + {variable} - {first}"
             self.text.line(f"{position} = {position} + {end} - {first}")
+
+    @contextmanager
+    def _nested(self, axes: Sequence[int]) -> Iterator[str]:
+        """Open a loop for each axis; yield an element's place among all."""
+        with ExitStack() as loops:
+            place = loops.enter_context(self.nest.loop(axes[0]))
+            for axis in axes[1:]:
+                whole = f"({place})" if "+" in place else place
+                first = self.text.let(f"{whole} * {self.nest.extent(axis)}", "first")
+                place = f"{first} + {loops.enter_context(self.nest.loop(axis))}"
+            yield place
