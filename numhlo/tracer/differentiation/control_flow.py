@@ -1,8 +1,8 @@
-"""Differentiation of branches and while loops, and the rule of the loop composites.
+"""Differentiation of branches, and the rule of the loop composites.
 
 A branch is linearized into two: the primal one also returns what each branch's linear half needs (zeros for the
-branches not taken), and the linear one picks the same branch. A while loop carries tangents forward; it can be
-linearized if it counts, or its values are known: then it is a scan.
+branches not taken), and the linear one picks the same branch.
+Next: `while_loops`, and `loops` for scans.
 """
 
 from __future__ import annotations
@@ -12,15 +12,14 @@ from typing import Any, NamedTuple
 
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op, Region, TensorType, Value
-from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.creation import CONSTANT
 from numhlo.tracer.bind import bind, new_trace, trace_region
 from numhlo.tracer.custom_rules import custom_rule
 from numhlo.tracer.differentiation.activity import Activity
 from numhlo.tracer.differentiation.composites import has_derivative, jvp_composite
-from numhlo.tracer.differentiation.counted_loops import as_scan
-from numhlo.tracer.differentiation.loops import jvp_loop, jvp_scan
+from numhlo.tracer.differentiation.dependence import Dependence
+from numhlo.tracer.differentiation.loops import jvp_scan
 from numhlo.tracer.differentiation.table import (
     ADDING,
     JOINT,
@@ -183,8 +182,10 @@ def _split_branch(
 def _transpose_branch(
     op: Op, operands: list[Any], cotangents: list[Any], known: Mapping[Value, Any], totals: Mapping[Value, Any]
 ) -> Mapping[Value, Any]:
-    """Transpose the branch that was taken; every branch returns a cotangent for each linear value of any."""
-    linear = [v for v in free_values(op) if v not in known]
+    """Transpose the branch that was taken; every branch returns a cotangent for each linear value of any it needs."""
+    needed = Dependence()
+    needed.of_branches(op, [c is not None for c in cotangents])
+    linear = [v for v in free_values(op) if v not in known and (v in needed.values or v in totals)]
     present = [k for k, c in enumerate(cotangents) if c is not None]
 
     def branch(region: Region) -> Region:
@@ -205,61 +206,6 @@ def _transpose_branch(
 
     results = bind(op.definition, operands[0], regions=[branch(r) for r in op.regions])
     return dict(zip(linear, results, strict=True))
-
-
-@JOINT.register(control_flow.WHILE)
-def _joint_while(
-    walker: Walker, op: Op, primals: list[Any], tangents: list[Any], environment: Environment
-) -> tuple[Sequence[Any], Sequence[Any]]:
-    if walker.linearizes:
-        return _linearize_while(walker, op, primals, tangents, environment)
-    condition, body = op.regions
-    each_step = walker.within()  # what is known of the body's values is known of all steps together
-    active = Activity.around(op, environment).of_while(op)
-    count = len(op.operands)
-
-    def duals(arrays: Sequence[Any]) -> list[Dual]:
-        extra = iter(arrays[count:])
-        return [Dual(x, next(extra) if a else None) for x, a in zip(arrays, active, strict=False)]
-
-    def run_condition(*arrays: Any) -> list[Any]:
-        plain = {v: Dual(environment[v].primal, None) for v in free_values(condition)}
-        return [each_step.body(condition, [Dual(x, None) for x in arrays[:count]], plain)[0].primal]
-
-    def run_body(*arrays: Any) -> list[Any]:
-        outputs = each_step.body(body, duals(arrays), environment)
-        return [d.primal for d in outputs] + [
-            instantiate(d.tangent, v) for d, v, a in zip(outputs, body.returns, active, strict=True) if a
-        ]
-
-    inits = [*primals, *[instantiate(t, v) for t, v, a in zip(tangents, op.operands, active, strict=True) if a]]
-    types = [v.type for v in op.operands] + [v.type for v, a in zip(op.operands, active, strict=True) if a]
-    results = bind(
-        control_flow.WHILE, *inits, regions=[trace_region(run_condition, types), trace_region(run_body, types)]
-    )
-    extra = iter(results[count:])
-    return results[:count], [next(extra) if a else None for a in active]
-
-
-def _linearize_while(
-    walker: Walker, op: Op, primals: list[Any], tangents: list[Any], environment: Environment
-) -> tuple[Sequence[Any], Sequence[Any]]:
-    """Linearize a while as the scan that it is, with as many steps as are counted."""
-    with walker.in_primal():
-        counted = as_scan(op, primals, {v: environment[v].primal for v in free_values(op)})
-    if counted is None:
-        raise UnsupportedError(
-            "reverse-mode differentiation of a while loop with an unknown number of steps",
-            where=op.location,
-            why="the values of every step are needed backwards, and under jit and vmap their number is not known",
-            fix="use lax.scan or lax.fori_loop with a static number of steps, numhlo.checkpointed_while_loop"
-            " (with tape=n it keeps what n steps need; its gradient has derivatives by jvp and jacfwd), or jvp",
-        )
-    outer = counted.outer
-    inputs = [Dual(environment[v].primal, environment[v].tangent) for v in outer]
-    carries = [Dual(x, t) for x, t in zip(primals, tangents, strict=True)]
-    duals = [*inputs, *carries]
-    return jvp_loop(walker, counted.loop, [d.primal for d in duals], [d.tangent for d in duals], [*outer, *op.operands])
 
 
 @JOINT.register(control_flow.COMPOSITE)

@@ -17,5 +17,6 @@ from numhlo.tracer.differentiation import (  # noqa: F401 - each registers its r
     random_bits,
     reduction,
     scatter,
+    while_loops,
     windows,
 )

@@ -18,6 +18,7 @@ from numhlo.lowering.ops.effects import op_has_effects
 from numhlo.lowering.ops.loops import loop_body, make_scan, values_inside
 from numhlo.tracer.bind import bind, trace_function
 from numhlo.tracer.differentiation.activity import Activity
+from numhlo.tracer.differentiation.dependence import Dependence
 from numhlo.tracer.differentiation.halves import split_function
 from numhlo.tracer.differentiation.table import (
     Dual,
@@ -229,40 +230,43 @@ def _reordered(function: Function, places: list[int], order: list[tuple[str, int
 
 
 def transpose_scan(op: Op, operands: list[Any], cotangents: list[Any], totals: Mapping[int, Any]) -> list[Any]:
-    """Run a linear scan backwards: cotangents of carries flow back, those of linear constants add up to ``totals``."""
+    """Run a linear scan backwards: cotangents of carries flow back, those of linear constants add up to ``totals``.
+
+    What no result with a cotangent depends on has none.
+    """
     loop = Loop.of(op)
-    linear = [x is None for x in operands]
     arguments, values = loop.body.body.arguments, loop.body.body.returns
-    consts, carries = range(loop.num_consts), range(loop.num_consts, loop.first_x)
-    xs = range(loop.first_x, len(arguments))
-    fixed, summed = [k for k in consts if not linear[k]], [k for k in consts if linear[k]]
-    stepped, back = [k for k in xs if not linear[k]], [k for k in xs if linear[k]]
-    ys = [k for k in range(loop.num_carries, len(values)) if cotangents[k] is not None]
+    present = [c is not None for c in cotangents]
+    needed = Dependence().of_scan(loop.body, present, loop.num_consts, loop.num_carries)
+    linear = [x is None and n for x, n in zip(operands, needed, strict=True)]
+    consts, xs = range(loop.num_consts), range(loop.first_x, len(arguments))
+    carries = [k for k in range(loop.num_carries) if needed[loop.num_consts + k]]
+    fixed, summed = [k for k in consts if operands[k] is not None], [k for k in consts if linear[k]]
+    stepped, back = [k for k in xs if operands[k] is not None], [k for k in xs if linear[k]]
+    ys = [k for k in range(loop.num_carries, len(values)) if present[k]]
+    returned = [*[loop.num_consts + k for k in carries], *summed, *back]
     types: list[TensorType] = [arguments[k].tensor for k in fixed]
-    types += [values[k].tensor for k in range(loop.num_carries)] + [arguments[k].tensor for k in summed]
+    types += [values[k].tensor for k in carries] + [arguments[k].tensor for k in summed]
     types += [values[k].tensor for k in ys] + [arguments[k].tensor for k in stepped]
 
     def run(*arrays: Any) -> list[Any]:
         given = iter(arrays)
         known = {k: next(given) for k in fixed}
-        flowing = [next(given) for _ in range(loop.num_carries)]
+        flowing = {k: next(given) for k in carries}
         sums = [next(given) for _ in summed]
-        by_y = {k: next(given) for k in ys}
+        flowing.update((k, next(given)) for k in ys)
         known.update((k, next(given)) for k in stepped)
-        out = [*flowing, *[by_y.get(k) for k in range(loop.num_carries, len(values))]]
+        out = [flowing.get(k) for k in range(len(values))]
         started = dict(zip(summed, sums, strict=True))
         found = transpose_body(loop.body.body, [known.get(k) for k in range(len(arguments))], out, started)
-        return [instantiate(found[k], arguments[k]) for k in (*carries, *summed, *back)]
+        return [instantiate(found[k], arguments[k]) for k in returned]
 
     body, captures = trace_function(f"transposed_{loop.body.name}", run, types)
     assert not captures
-    backwards = Loop(body, loop.length, len(fixed), loop.num_carries + len(summed), not loop.reverse)
+    backwards = Loop(body, loop.length, len(fixed), len(carries) + len(summed), not loop.reverse)
     inputs = [operands[k] for k in fixed]
-    inputs += [instantiate(cotangents[k], values[k]) for k in range(loop.num_carries)]
+    inputs += [instantiate(cotangents[k], values[k]) for k in carries]
     inputs += [instantiate(totals.get(k), arguments[k]) for k in summed]
     inputs += [cotangents[k] for k in ys] + [operands[k] for k in stepped]
-    results = iter(bind_scan(backwards, inputs))
-    found: dict[int, Any] = {k: next(results) for k in carries}
-    found.update((k, next(results)) for k in summed)
-    found.update((k, next(results)) for k in back)
-    return [found.get(k) for k in range(len(arguments))]
+    found = dict(zip(returned, bind_scan(backwards, inputs), strict=True))
+    return [found.get(k, totals.get(k)) for k in range(len(arguments))]

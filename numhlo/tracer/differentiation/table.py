@@ -23,6 +23,7 @@ from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Function, Op, Region, Value
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import elementwise as ops
+from numhlo.lowering.ops.primitive import Primitive
 from numhlo.lowering.ops.rule_table import RuleTable
 from numhlo.lowering.passes.dead_ops import remove_dead_ops
 from numhlo.lowering.passes.outlining import find_outlined
@@ -312,6 +313,8 @@ def pull_back(op: Op, known: Mapping[Value, Any], gathered: dict[Value, Any]) ->
             gathered[value] = add_tangents(gathered.get(value), cotangent)
         return
     rule = TRANSPOSE.find(op.definition)
+    if rule is None and op.definition in REFUSALS:
+        raise REFUSALS[op.definition](op)
     if rule is None:
         raise UnsupportedError(
             f"the transpose of {op.definition.name}",
@@ -341,6 +344,10 @@ ADDING: RuleTable[AddingRule] = RuleTable("transpose", FOLDER)
 """Transposition of ops with bodies: ``rule(op, operands, cotangents, known, totals) -> new totals``, where totals are
 cotangents of linear values that the op uses, its operands and those from outside. So a body that reads one element of
 an array adds to that element, and not an array to an array."""
+
+
+REFUSALS: dict[Primitive, Callable[[Op], UnsupportedError]] = {}
+"""The errors of ops that may be in linear graphs and have no transpose."""
 
 
 TilingRule = Callable[[Op, list[Any], Any], Sequence[Any] | None]
