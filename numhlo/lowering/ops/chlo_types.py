@@ -13,6 +13,7 @@ import numpy as np
 from numhlo.lowering.ir import DYNAMIC, TensorType, Type
 from numhlo.lowering.ir.types import BOOL, COMPLEX, ELEMENT_TYPES, FLOATS, INTEGERS
 from numhlo.lowering.ops.extents import at_most, same_shape, same_types
+from numhlo.lowering.ops.extents import extents as shown
 from numhlo.lowering.ops.primitive import Signature
 
 ELEMENTWISE = {
@@ -47,8 +48,10 @@ def infer_chlo(signature: Signature) -> Sequence[Type]:
     elif name == "top_k":
         _check_top_k(signature)
     elif name == "constant_like":
+        signature.require(len(signature.operands) == 1, "constant_like takes one operand")
         _require_results(signature, [signature.tensor(0).with_dtype(signature.result_tensor().dtype)])
     elif name.startswith("broadcast_"):
+        signature.require(len(declared or ()) == 1, f"{name} has one result")
         _check_element_types(signature, name.removeprefix("broadcast_"))
         _check_broadcasting(signature)
     return list(declared or ())
@@ -71,6 +74,7 @@ def _check_elementwise(signature: Signature) -> None:
 
 
 def _check_top_k(signature: Signature) -> None:
+    signature.require(len(signature.operands) == 1, f"top_k takes one operand, not {len(signature.operands)}")
     type, k = signature.tensor(0), signature.attributes.get("k")
     if not isinstance(k, int) or type.ndim == 0 or not (k >= 0 and at_most(k, type.shape[-1])):
         signature.require(False, "k must be an integer from 0 to the number of elements along the last dimension")
@@ -124,4 +128,4 @@ def _check_broadcasting(signature: Signature) -> None:
         for place, extent in zip(places, shape, strict=True):
             extents[place] = _joined(extents[place], extent)
     fits = len(result.shape) == rank and same_shape(result.shape, extents)
-    signature.require(fits, f"the result must have the shape {extents}")
+    signature.require(fits, f"the result must have the shape {shown(extents)}")

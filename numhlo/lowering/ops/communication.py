@@ -75,6 +75,10 @@ NUMBERS = {
 """The constraints by which these ops say the same things."""
 
 
+PLAIN = (int, float, np.generic, str, tuple, dict)
+"""What attributes that say which processes are meant can't be: they are matrices, or text."""
+
+
 def _number(signature: Signature, what: int) -> str:
     return NUMBERS.get(signature.name, ("",) * 5)[what]
 
@@ -91,6 +95,7 @@ def _check_groups(signature: Signature, *, may_be_short: bool = False) -> None:
     Rows that may be shorter than others are filled up with -1.
     """
     groups = signature.attributes.get("replica_groups")
+    signature.require(not isinstance(groups, PLAIN), "replica_groups must be a matrix of i64")
     if not isinstance(groups, np.ndarray):
         return
     signature.require(groups.ndim == 2 and groups.dtype == np.int64, "replica_groups must be a matrix of i64")
@@ -251,7 +256,7 @@ def infer_unchanged(signature: Signature) -> Sequence[Type]:
 def infer_sum(signature: Signature) -> Sequence[Type]:
     """Results are like the operands; processes are named anyhow."""
     groups = signature.attributes["replica_groups"]
-    is_known = not isinstance(groups, np.ndarray) or groups.dtype == np.int64
+    is_known = groups.dtype == np.int64 if isinstance(groups, np.ndarray) else not isinstance(groups, PLAIN)
     signature.require(is_known, "replica_groups must be of i64")
     return infer_unchanged(signature)
 
@@ -259,7 +264,9 @@ def infer_sum(signature: Signature) -> Sequence[Type]:
 def infer_permute(signature: Signature) -> Sequence[Type]:
     """(C1)-(C5) of collective_permute."""
     pairs = signature.attributes["source_target_pairs"]
+    signature.require(not isinstance(pairs, PLAIN), "source_target_pairs must be a matrix of i64")
     if isinstance(pairs, np.ndarray):
+        signature.require(pairs.dtype == np.int64, "source_target_pairs must be a matrix of i64")
         signature.require(pairs.ndim == 2 and pairs.shape[1] == 2, "(C1) source_target_pairs must be pairs")
         signature.require(all(is_unique(column) for column in pairs.T.tolist()), "(C2), (C3) pairs must be unique")
         signature.require(bool((pairs >= 0).all()), "(C4) process ids start at 0")
@@ -293,7 +300,8 @@ def infer_recv(signature: Signature) -> Sequence[Type]:
 def infer_sending(signature: Signature) -> Sequence[Type]:
     """Tensors and a token are taken, a token is given."""
     signature.require(list(signature.operands)[-1:] == [TOKEN], "the last operand must be a token")
-    signature.require(all(t != TOKEN for t in signature.operands[:-1]), "only the last operand is a token")
+    are_tensors = all(isinstance(t, TensorType) for t in signature.operands[:-1])
+    signature.require(are_tensors, "only the last operand is a token; the others must be tensors")
     signature.require(list(signature.results or ()) == [TOKEN], "the result must be a token")
     return [TOKEN]
 
@@ -304,7 +312,8 @@ def infer_receiving(signature: Signature) -> Sequence[Type]:
     signature.require(list(signature.operands) == [TOKEN], "the operand must be a token")
     some, last = ("(C2) ", "(C3) ") if signature.name == "infeed" else ("(C3) ", "(C4) ")
     signature.require(declared[-1:] == [TOKEN], f"{last}the last result must be a token")
-    signature.require(all(t != TOKEN for t in declared[:-1]), f"{some}only the last result is a token")
+    are_tensors = all(isinstance(t, TensorType) and t.is_static for t in declared[:-1])
+    signature.require(are_tensors, f"{some}only the last result is a token; the others must be tensors of known shape")
     return declared
 
 

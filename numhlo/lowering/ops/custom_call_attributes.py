@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from numhlo.lowering.ir import Function, TensorType, TupleType, Type
-from numhlo.lowering.ops.extents import same_type
 from numhlo.lowering.ops.primitive import Signature
 
 _LAYOUT = re.compile(r"dense<(?:\[([\d, ]*)\]|(\d*))>\s*:\s*tensor<(\d+)xindex>\Z")
@@ -56,6 +55,8 @@ def _check_layouts(signature: Signature, what: str, types: Sequence[Type], layou
 
 def _axes(match: re.Match[str]) -> list[int]:
     listed, single, count = match.groups()
+    if listed is not None and len(listed.split(",")) != int(count):
+        return [-1]
     if listed is None:
         return [int(single)] * int(count) if single else []
     return [int(axis) for axis in listed.split(",") if axis.strip()]
@@ -76,7 +77,7 @@ def _check_aliases(signature: Signature, operands: Sequence[Type], results: Sequ
         ends = [_part(whole, match[1]), _part(operands[number], match[3])]
         signature.require(None not in ends, "tuple indices of output_operand_aliases must name parts that are there")
         rule = "what output_operand_aliases name must be of one type"
-        signature.require(same_type(ends[0], ends[1]), rule)  # type: ignore[arg-type]
+        signature.require(ends[0] == ends[1], rule)
 
 
 def _part(type: Type | None, path: str) -> Type | None:

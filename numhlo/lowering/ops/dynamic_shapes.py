@@ -98,6 +98,12 @@ def evaluate_dynamic_iota(arrays: Arrays, attributes: Attributes, regions: Regio
     return (creation.make_iota(as_shape(arrays[0]), dtype, attributes["iota_dimension"]),)
 
 
+def _require_one_type(signature: Signature, first: int) -> None:
+    """Three operands that go together have one element type."""
+    dtypes = {t.dtype for t in signature.tensors[first:]}
+    signature.require(len(dtypes) == 1, f"operands {first} to {first + 2} must have one element type")
+
+
 def infer_dynamic_pad(signature: Signature) -> tuple[Type, ...]:
     """(C1), (C2); (C3) and (C4) are about values."""
     operand, result = _require_same_dtype(signature)
@@ -106,6 +112,7 @@ def infer_dynamic_pad(signature: Signature) -> tuple[Type, ...]:
     signature.require(padding.dtype == operand.dtype, "(C1) padding_value must have the operand's element type")
     for index, name in enumerate(("edge_padding_low", "edge_padding_high", "interior_padding"), 2):
         _require_shape(signature, index, operand.ndim, f"(C2) {name}")
+    _require_one_type(signature, 2)
     signature.require(result.ndim == operand.ndim, "(C4) the result must have the operand's rank")
     return (result,)
 
@@ -122,6 +129,7 @@ def infer_real_dynamic_slice(signature: Signature) -> tuple[Type, ...]:
     operand, result = _require_same_dtype(signature)
     for index, name in enumerate(("start_indices", "limit_indices", "strides"), 1):
         _require_shape(signature, index, operand.ndim, f"(C2) {name}")
+    _require_one_type(signature, 1)
     signature.require(result.ndim == operand.ndim, "(C1) the result must have the operand's rank")
     return (result,)
 
@@ -178,7 +186,7 @@ def infer_set_dimension_size(signature: Signature) -> tuple[Type, ...]:
     operand, result = _require_dimension(signature), signature.result_tensor()
     dimension = signature.attributes["dimension"]
     size = signature.tensor(1)
-    signature.require(size.ndim == 0 and size.dtype in INTEGERS, "size must be a scalar integer")
+    signature.require(size.ndim == 0 and size.dtype == np.int32, "size must be a tensor<i32>")
     rest = [t.shape[:dimension] + t.shape[dimension + 1 :] for t in (operand, result)]
     agree = operand.dtype == result.dtype and operand.ndim == result.ndim and same_shape(*rest)
     signature.require(agree, "the result must be the operand but for the extent of one dimension")

@@ -21,7 +21,7 @@ _ARRAY_ELEMENT = re.compile(r"(?:i1|[su]?i(?:8|16|32|64)|bf16|f16|f32|f64|tf32|f
 _ENUM = re.compile(r"#\w+<\s*(\w+)\s+(\w+)\s*>\Z")
 _DECIMAL = r"(-?\d+\.\d*(?:[eE][-+]?\d+)?)"
 _ACCURACY = re.compile(
-    rf"#(?:stablehlo|mhlo)\.result_accuracy<(?:atol={_DECIMAL},)?(?:rtol={_DECIMAL},)?(?:ulps=(-?\d+),)?mode="
+    rf"#(?:stablehlo|mhlo)\.result_accuracy<(?:atol={_DECIMAL},)?(?:rtol={_DECIMAL},)?(?:ulps=(-?\d{{1,18}}),)?mode="
     r"#(?:stablehlo\.|mhlo\.)?\w+(?:<(DEFAULT|HIGHEST|TOLERANCE)>)?>\Z",
     re.ASCII,
 )
@@ -279,7 +279,7 @@ class AttributeParser(RecordParser):
     def convert(self, attribute: Attribute, value: Any, index: int) -> Any:
         """Return an attribute's value as its kind asks for it; ``index`` is its place."""
         converted = fitted(attribute.kind, value)
-        if converted is None:
+        if converted is None or type(value) in _OTHER_SPELLINGS.get(attribute.kind, ()):
             raise self.error(f"{attribute.name} of kind {attribute.kind}", index)
         return converted
 
@@ -368,6 +368,15 @@ _CONVERSIONS: Mapping[str, Callable[[str, Any], Any]] = {
     "record": _as_record,
 }
 """By the kind, as far as ``:`` or ``<``: the value that an op holds, or None where what was read does not fit."""
+
+_OTHER_SPELLINGS: Mapping[str, tuple[type, ...]] = {
+    "i64": (np.int8, np.int16, np.int32, np.uint8, np.uint16, np.uint32, np.uint64),
+    "i32": (int, np.int8, np.int16, np.uint8, np.uint16, np.uint32, np.uint64),
+    "array<i64>": (tuple,),
+    "array<i1>": (tuple,),
+    "enums:precision": (DenseArray,),
+}
+"""What Python may give for a kind and text may not: integers of other types, lists in place of arrays."""
 
 _ATTRIBUTE_RULES: Mapping[str, Callable[[AttributeParser], Any]] = {
     '"': AttributeParser.parse_string,

@@ -81,6 +81,7 @@ CASES |= {
     "bounds": '%0 = "stablehlo.abs"(%d) : (tensor<?xf32>) -> tensor<?xf32, #stablehlo.bounds<{}>>',
 }
 STATIC, OPEN, OPENED = (f"(tensor<{n}xf32>) -> tensor<{m}xf32>" for n, m in (("4", "4"), ("?", "4"), ("4", "?")))
+V = "tensor<4xf32>"
 DIRECTION = "comparison_direction = #chlo<comparison_direction {}>"
 ACCURACY = "#stablehlo.result_accuracy<{}mode = #stablehlo.result_accuracy_mode<{}>>"
 LAYOUT = "result_layouts = [dense<0> : tensor<1xindex>]"
@@ -88,6 +89,26 @@ ALIAS = (
     "output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [{}], operand_index = {}, "
     "operand_tuple_indices = [{}]>]"
 )
+CASES |= {
+    "reduce_precision": '"stablehlo.reduce_precision"(%s) <{exponent_bits = {}, mantissa_bits = 2 : i32}> : '
+    "(tensor<f32>) -> tensor<f32>",
+    "concatenate": '"stablehlo.concatenate"(%m, %q) <{dimension = 0 : {}}> : '
+    "(tensor<2x3xf32>, tensor<3x3xf32>) -> tensor<5x3xf32>",
+    "reverse": '"stablehlo.reverse"(%m) <{dimensions = {}}> : (tensor<2x3xf32>) -> tensor<2x3xf32>',
+    "dot": '"stablehlo.dot"(%m, %q) <{precision_config = {}}> : (tensor<2x3xf32>, tensor<3x3xf32>) -> tensor<2x3xf32>',
+    "all_reduce over": f'"stablehlo.all_reduce"(%m) <{{replica_groups = {{}}}}> {ADD} : '
+    "(tensor<2x3xf32>) -> tensor<2x3xf32>",
+    "collective_permute over": '"stablehlo.collective_permute"(%m) <{source_target_pairs = {}}> : '
+    "(tensor<2x3xf32>) -> tensor<2x3xf32>",
+    "set_dimension_size": '%n = stablehlo.constant dense<2> : tensor<{}> %0 = "stablehlo.set_dimension_size"(%v, %n) '
+    "<{dimension = 0 : i64}> : (tensor<4xf32>, tensor<{}>) -> tensor<?xf32, #stablehlo.bounds<4>>",
+    "real_dynamic_slice": "%n = stablehlo.constant dense<1> : tensor<1x{}> %0 = stablehlo.real_dynamic_slice %v, %n, %j, %j"
+    " : (tensor<4xf32>, tensor<1x{}>, tensor<1xi32>, tensor<1xi32>) -> tensor<?xf32>",
+    "infeed": '"stablehlo.infeed"(%k) : (!stablehlo.token) -> ({}, !stablehlo.token)',
+    "outfeed": '"stablehlo.outfeed"({}, !stablehlo.token) -> !stablehlo.token',
+    "chlo.top_k of": '"chlo.top_k"({} -> (tensor<2xf32>, tensor<2xi32>)',
+    "chlo.broadcast_subtract": '"chlo.broadcast_subtract"(%v, %s) : (tensor<4xf32>, tensor<f32>) -> ({})',
+}
 HANDLE = "channel_handle = #stablehlo.channel_handle<handle = {}, type = 0>"
 VALUES = {
     "all_reduce": [
@@ -161,6 +182,7 @@ VALUES = {
         ACCURACY.format("atol = 1.0e-3, rtol = 1.0, ulps = 2, ", "TOLERANCE"),
         ACCURACY.format("ulps = 2, atol = 1.0, ", "TOLERANCE"),
         ACCURACY.format("ulps = -2, ", "TOLERANCE"),
+        ACCURACY.format("ulps = 9223372036854775808, ", "TOLERANCE"),
         ACCURACY.format("ulps = 2, ", "HIGHEST"),
     ],
     "abs": ["<{a = 1 : i64}>", "{a = 1 : i64}"],
@@ -178,6 +200,7 @@ VALUES = {
         ALIAS.format("", 0, ""),
         ALIAS.format("", 2, ""),
         ALIAS.format("", 1, "0"),
+        "operand_layouts = [dense<[0, 1]> : tensor<3xindex>, dense<0> : tensor<1xindex>], " + LAYOUT,
         "output_operand_aliases = [1 : i64]",
         "called_computations = [1 : i64]",
     ],
@@ -196,6 +219,18 @@ VALUES = {
     ],
     "chlo.broadcast_or": ["i32", "i8"],
     "send without channel": ["", "channel_handle = #stablehlo.channel_handle<handle = 1, type = 2>, "],
+    "reduce_precision": ["2 : i32", "2 : i64", "2"],
+    "concatenate": ["i64", "i32"],
+    "reverse": ["array<i64: 0>", "[0]", "[]"],
+    "dot": ["[#stablehlo<precision HIGH>, #stablehlo<precision HIGH>]", "array<i64>"],
+    "all_reduce over": ["dense<0> : tensor<1x1xi64>", "1 : i64", '"x"'],
+    "collective_permute over": ["dense<0> : tensor<1x2xi64>", "dense<0> : tensor<1x2xi32>", "1 : i64"],
+    "set_dimension_size": ["i32", "i64", "ui32"],
+    "real_dynamic_slice": ["i32", "i64"],
+    "infeed": ["tensor<2xf32>", "tensor<?xf32>", "tuple<tensor<f32>>"],
+    "outfeed": ["%s, %k) : (tensor<f32>", "%t, %k) : (tuple<tensor<f32>>"],
+    "chlo.top_k of": [f"{x}) <{{k = 2 : i64}}> : ({t})" for x, t in (("%v", V), ("%v, %v", f"{V}, {V}"), ("", ""))],
+    "chlo.broadcast_subtract": ["tensor<4xf32>", "tensor<4xf32>, tensor<4xf32>"],
     "bounds": ["4", "9223372036854775808", "x", "4.0"],
 }
 
@@ -214,7 +249,7 @@ def test_verdicts(case):
     for value in VALUES[case]:
         text = (
             "func.func @main(%s: tensor<f32>, %v: tensor<4xf32>, %m: tensor<2x3xf32>, %q: tensor<3x3xf32>, "
-            "%i: tensor<2xi32>, %x: tensor<2xindex>, %d: tensor<?xf32>, %t: tuple<tensor<f32>>, %k: !stablehlo.token) {\n"
+            "%i: tensor<2xi32>, %x: tensor<2xindex>, %d: tensor<?xf32>, %t: tuple<tensor<f32>>, %k: !stablehlo.token, %j: tensor<1xi32>) {\n"
             f"{CASES[case].replace('{}', value)} return }}"
             "func.func private @g(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }"
         )
