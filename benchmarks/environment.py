@@ -64,10 +64,10 @@ def child_environment(cache: str, **more: str) -> dict[str, str]:
     return {**kept, **shared, **more}
 
 
-def pin_threads() -> None:
-    """Keep this process and its children on two CPUs, where the system can: JAX has no other way to be limited."""
+def pin_threads(count: int = THREADS) -> None:
+    """Keep this process and its children on so many CPUs, where the system can: JAX has no other way to be limited."""
     if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:count])
 
 
 def run_child(module: str, arguments: Sequence[str], cache: str, seconds: float) -> Outcome:
