@@ -7,6 +7,7 @@ order, its ops are copied. A callee's ops are copied for every call, since value
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from numhlo.backend.emit.special import has_kernels, is_library_call
 from numhlo.backend.emit.support import emits_element
 from numhlo.backend.planning.affine_gathers import is_affine_gather, windows_of_gather
 from numhlo.backend.planning.complex_sums import expand_complex_sums, is_complex_sum
+from numhlo.backend.planning.filled import WRITES, filled, filling_of, uses_of
 from numhlo.backend.planning.late_operands import EXTREMES, is_chained, put_late_operands_last
 from numhlo.backend.planning.reached import JOINED
 from numhlo.backend.planning.rows_ahead import compute_rows_ahead, has_rows_ahead
@@ -70,7 +72,7 @@ def _is_changed(op: Op) -> bool:
     if op.definition not in _LOOKED_AT:
         return False
     changed = _expansion(op) or filled_by(op) or sunk_into(op) or is_chained(op) or has_rows_ahead(op)
-    return bool(changed) or has_seams(op)
+    return bool(changed) or has_seams(op) or (op.definition in WRITES and filling_of(op) is not None)
 
 
 def _is_plain_composite(op: Op) -> bool:
@@ -96,7 +98,7 @@ EXPANDED: dict[Primitive, Callable[[Op], bool | Region | None]] = {
 }
 """Which uses of these ops are expanded, or to what; of others, none is."""
 
-_LOOKED_AT = frozenset([*EXPANDED, *JOINED, *EXTREMES, WHILE, IF, CASE])
+_LOOKED_AT = frozenset([*EXPANDED, *JOINED, *EXTREMES, *WRITES, WHILE, IF, CASE])
 """The only ops that `_is_changed` may hold of: most regions of unrolled loops have none, and are not copied."""
 
 
@@ -137,13 +139,18 @@ class _Copy:
     def append(self, source: Region, target: Region) -> None:
         """Append copies of a region's ops to another region."""
         constants = self._constants.setdefault(target, {})
+        uses = cache(lambda: uses_of(source))
         for op in source.ops:
             operands = self._replaced(op.operands)
             for number in filled_by(op) if op.regions else ():
                 operands[number] = unwritten(operands[number].type, target.ops.append)
                 self.drops = True
             expansion = _expansion(op)
-            if isinstance(expansion, Region):
+            filling = filling_of(op, uses) if op.definition in WRITES else None
+            if filling is not None:
+                results = [filled(filling, self.values, op.result, target.ops.append)]
+                self.drops = True
+            elif isinstance(expansion, Region):
                 results = [expand_product(expansion, operands, op.location, target, constants)]
             elif expansion:
                 results = self._expanded(op, operands, target)
