@@ -15,6 +15,7 @@ from typing import Any
 
 from numhlo.compilation.builder_handles import Handle
 from numhlo.compilation.graph_builder import GraphBuilder
+from numhlo.compilation.page_of_text import Page
 from numhlo.compilation.program_function import ProgramFunction
 from numhlo.compilation.reports import describe_program, kernel_sources
 from numhlo.display import program_html
@@ -117,7 +118,7 @@ class Module:
         locations : bool, optional
             End every op with its place in the source.
         """
-        return print_module(self.graph, generic=generic, locations=locations)
+        return Page(print_module(self.graph, generic=generic, locations=locations))
 
     def serialize(self, version: str | None = None) -> bytes:
         """Return the program as a portable artifact, which other versions of StableHLO read; needs jaxlib.

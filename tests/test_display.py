@@ -1,5 +1,6 @@
 """What notebooks show: text beside the user's lines, kernels that unfold, nothing unescaped, well-formed HTML."""
 
+import pickle
 import re
 from html import unescape
 from html.parser import HTMLParser
@@ -138,3 +139,22 @@ def test_long_programs_are_cut():
     rows = Reader(program_html("long", Module([b.finish([x])]))).rows
     assert len(rows) == MOST_LINES + 1
     assert rows[-1][0] == f"... {MOST_LINES + 5} more lines: as_text() has all"
+
+
+def test_reports_are_shown_as_they_are_printed():
+    jitted = numhlo.jit(lambda x: x + 1)
+    jitted(1.0)
+    lowered = jitted.lower(1.0)
+    module = numhlo.stablehlo.parse(lowered.as_text())
+    texts = [
+        jitted.explain(),
+        lowered.as_text(),
+        lowered.compile().explain(),
+        lowered.compile().as_text(),
+        module.as_text(),
+    ]
+    for text in texts:
+        assert isinstance(text, str)
+        assert repr(text) == str(text)
+        assert "\n  " in repr(text)
+    assert pickle.loads(pickle.dumps(texts[0])) == texts[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numhlo.compilation.cache import Cache
 from numhlo.compilation.entry import Entry
+from numhlo.compilation.page_of_text import Page
 from numhlo.compilation.reports import describe_program
 from numhlo.lowering.ir.counted import counted
 
@@ -25,7 +26,7 @@ def explain(name: str, cache: Cache) -> str:
     gone = info.misses - info.currsize
     if gone > 0:
         lines += ["", f"{counted(gone, 'older entry is', 'older entries are')} gone"]
-    return "\n".join(lines)
+    return Page("\n".join(lines))
 
 
 def explain_entry(entry: Entry) -> list[str]:

@@ -16,6 +16,7 @@ from numhlo.compilation.explain import explain_entry
 from numhlo.compilation.garbage import build
 from numhlo.compilation.keys import describe_leaf, leaf_keys
 from numhlo.compilation.memory_plan import MemoryPlan, memory_plan
+from numhlo.compilation.page_of_text import Page
 from numhlo.compilation.reports import MemoryAnalysis, cost_analysis, kernel_sources, memory_analysis
 from numhlo.display import program_html
 from numhlo.lowering.ir import Function, Module, capture_location
@@ -81,7 +82,7 @@ class Traced(Stage):
 
     def as_text(self, *, generic: bool = False) -> str:
         """Return the graph as StableHLO text."""
-        return print_module(self.module, generic=generic)
+        return Page(print_module(self.module, generic=generic))
 
     def _repr_html_(self) -> str:
         return program_html(f"{self.name}, traced", self.module)
@@ -119,7 +120,7 @@ class Lowered(Stage):
         generic : bool, optional
             The generic form of every op instead of the pretty one.
         """
-        return print_module(self.module, generic=generic)
+        return Page(print_module(self.module, generic=generic))
 
     def _repr_html_(self) -> str:
         return program_html(f"{self.module.name}, as StableHLO", self.module)
@@ -175,7 +176,7 @@ class Compiled(Stage):
 
     def as_text(self) -> str:
         """Return the optimized program as StableHLO text."""
-        return print_module(self.module)
+        return Page(print_module(self.module))
 
     def _repr_html_(self) -> str:
         title = f"{self._entry.name}, compiled"
@@ -213,7 +214,7 @@ class Compiled(Stage):
 
     def explain(self) -> str:
         """Return how the function runs: its signature, its kernels, its steps with what each fuses, and why no more."""
-        return "\n".join(explain_entry(self._entry))
+        return Page("\n".join(explain_entry(self._entry)))
 
 
 def _types(module: Module) -> str:
