@@ -250,6 +250,20 @@ def test_sums_of_rows_times_numbers_stay_in_registers(name, rng):
     assert any("add_product_columns_f32(" in text for text in texts) == in_registers
 
 
+def test_rows_that_are_found_by_indices_stay_in_registers_where_steps_between_them_are_even(rng):
+    x, m, places = rng.standard_normal(20), rng.standard_normal((20, 6, 33)), rng.integers(0, 6, 20)
+    pick = jax.vmap(lambda m, i: jax.lax.dynamic_index_in_dim(m, i, 0, keepdims=False))
+    one = lambda m, i: jax.lax.dynamic_index_in_dim(m, i, 1, keepdims=False)
+    cases = [
+        (lambda x, m, i: (x[:, None] * pick(m, i)).sum(0), False),
+        (lambda x, m, i: (pick(m[:, :, 0], i)[:, None] * m[:, 0]).sum(0), False),
+        (lambda x, m, i: (x[:, None] * one(m, i[3])).sum(0), True),
+    ]
+    for function, even in cases:
+        texts = sources(check(from_jax(function, x, m, places), [x, m, places]))
+        assert any("add_product_columns_" in text for text in texts) == even
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float16", "bfloat16", "int32", "complex64", "complex128"])
 def test_only_products_of_plain_floats_stay_in_registers(dtype, rng):
     arrays = [random_array(rng, TensorType(shape, dtype_named(dtype))) for shape in ((20,), (20, 33))]

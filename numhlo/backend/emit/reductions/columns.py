@@ -97,6 +97,10 @@ class ColumnWriter(ReductionWriter):
         loads.sort(key=lambda load: self.nest.strides(load.access)[self._last] != 0)
         if [self.nest.strides(load.access)[self._last] for load in loads] != [0, 1]:
             return ()
+        if any(
+            self.nest.starts_vary_along(load.access, axis) for load in loads for axis in (self._last, self.inner[0])
+        ):
+            return ()  # those are no steps of one length
         return loads[0], loads[1]
 
     def _write_products(self, width: str, number: Load, row: Load) -> None:
