@@ -110,6 +110,11 @@ class Marker(ast.NodeTransformer):
         self.generic_visit(node)
         return _operation(node, f"x {SIGNS[type(node.op)]} y", node.left, node.right)
 
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+        """Make an f-string a call."""
+        self.generic_visit(node)
+        return _operation(node, "f'{x}'", *map(_part_of_text, node.values))
+
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         """Make an operation a call."""
         self.generic_visit(node)
@@ -187,6 +192,15 @@ def _operation(node: ast.expr | ast.stmt | ast.excepthandler, sign: str, *operan
     mark = ast.copy_location(ast.Constant(OPERATION + sign), node)
     function = ast.copy_location(ast.Attribute(mark, "apply", ast.Load()), node)
     return ast.copy_location(ast.Call(function, [*operands], []), node)
+
+
+def _part_of_text(part: ast.expr) -> ast.expr:
+    """Return a part of an f-string as an argument: text, or a tuple of a value, a conversion and a specification."""
+    if not isinstance(part, ast.FormattedValue):
+        return part
+    spec = part.format_spec or ast.Constant("")
+    parts = [part.value, ast.Constant(part.conversion), spec]
+    return ast.fix_missing_locations(ast.copy_location(ast.Tuple(parts, ast.Load()), part))
 
 
 def _matched(subject: ast.expr, patterns: list[ast.pattern]) -> ast.expr:

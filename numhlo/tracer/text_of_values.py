@@ -6,10 +6,16 @@
 
 from __future__ import annotations
 
+import functools
+import sys
 from typing import Any, NoReturn
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ConcretizationError
+from numhlo.tracer.libraries import is_library
+
+SHOWING = frozenset({"logging", "traceback", "unittest", "warnings"})
+"""Modules of Python's that show text."""
 
 
 class Text(str):
@@ -32,9 +38,39 @@ class Text(str):
             fix="compute with the number, whose digits are n // 10**k % 10; or return it, and write it as text outside",
         )
 
+    def __add__(self, other: Any) -> Any:
+        return Text(str.__add__(self, other)) if isinstance(other, str) else NotImplemented
+
+    def __radd__(self, other: Any) -> Any:
+        return Text(str.__add__(other, self)) if isinstance(other, str) else NotImplemented
+
     def __getattribute__(self, name: str) -> Any:
-        return str.__getattribute__(self, name) if name.startswith("_") or name == "refuse" else self.refuse()
+        if name.startswith("_") or name == "refuse" or _is_shown():
+            return str.__getattribute__(self, name)
+        return self.refuse()
+
+
+def _is_shown() -> bool:
+    """Return whether a library asks that shows text: logging, warnings, or an installed one, as for progress bars."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "numhlo":
+        frame = frame.f_back
+    if frame is None:
+        return False
+    module = frame.f_globals.get("__name__", "")
+    top = module.partition(".")[0]
+    return top in SHOWING or (top not in sys.stdlib_module_names and top != "numpy" and is_library(module))
+
+
+def _asking(name: str) -> Any:
+    plain = getattr(str, name)
+
+    @functools.wraps(plain)
+    def ask(self: Text, *args: Any) -> Any:
+        return plain(self, *args) if _is_shown() else self.refuse()
+
+    return ask
 
 
 for _name in ("contains", "eq", "ge", "getitem", "gt", "hash", "iter", "le", "len", "lt", "mul", "ne", "rmul"):
-    setattr(Text, f"__{_name}__", Text.refuse)
+    setattr(Text, f"__{_name}__", _asking(f"__{_name}__"))

@@ -39,6 +39,7 @@ from numhlo.tracer.plain_python import (
     ordering,
     plain_polynomials,  # noqa: F401
     special_methods,
+    text_operations,
 )
 from numhlo.tracer.plain_python.code_references import Reference, content_of, outer_names, references_of
 from numhlo.tracer.plain_python.named_calls import Twins
@@ -52,8 +53,12 @@ CONTROL_FLOW = (branches.cond, branches.switch, loops.while_loop, loops.fori_loo
 MODULES = frozenset({"numpy", "math", *foreign_values.MODULES})
 """Modules that have functions with stand-ins, or that are refused."""
 
-ASKING = frozenset(dis.opmap[name] for name in ("CONTAINS_OP", "MATCH_CLASS", "PUSH_EXC_INFO"))
-"""The instructions of ``x in y``, which can't give a traced value by itself, of `match` by a class, and of `except`."""
+ASKING = frozenset(
+    dis.opmap[name]
+    for name in ("CONTAINS_OP", "MATCH_CLASS", "PUSH_EXC_INFO", "FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC")
+    if name in dis.opmap
+)
+"""Instructions of ``x in y``, which can't give a traced value by itself, `match` by a class, `except` and f-strings."""
 
 MOST_ITEMS, MOST_OBJECTS = 1000, 20_000
 """How many items of a container, and how many objects in all, are looked at for functions."""
@@ -166,6 +171,8 @@ def _builtin(method: BuiltinFunctionType) -> Any:
     owner = method.__self__
     if isinstance(owner, np.ufunc) and owner in FUNCTIONS:
         return _with_lists(method, getattr(FUNCTIONS[owner], method.__name__))
+    if type(owner) is str and method.__name__ in text_operations.METHODS:
+        return text_operations.method_of_text(method)
     if type(owner) is list and method.__name__ == "sort":
         return functools.partial(ordering.sort_in_place, owner)
     return array_method(method) if isinstance(owner, np.ndarray) else method
@@ -341,7 +348,7 @@ def _reached_by_function(fun: FunctionType) -> Iterable[Any] | None:
     code = fun.__code__
     if not MODULES.isdisjoint(outer_names(code)) or not ASKING.isdisjoint(code.co_code[::2]):  # it may import modules
         return None
-    if "__class__" in code.co_names:
+    if "__class__" in code.co_names or text_operations.makes_text(code):
         return None
     cells = dict(zip(fun.__code__.co_freevars, contents, strict=True))
     found = list(fun.__defaults__ or ())

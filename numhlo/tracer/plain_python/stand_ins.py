@@ -201,10 +201,16 @@ def _complex(*args: Any, **kwargs: Any) -> Any:
 stands_for(complex)(functools.wraps(complex, updated=())(_complex))
 
 
+def written(x: Any) -> Any:
+    """Return what is written as text of a value: the number, or NumPy's array, where it is known."""
+    known = x.known() if isinstance(x, Tracer) else None
+    return x if known is None else known[()]
+
+
 def _writing(function: Any) -> Callable[..., Any]:
     @functools.wraps(function, updated=())
     def write(*args: Any, **kwargs: Any) -> Any:
-        text = function(*args, **kwargs)
+        text = function(*map(written, args), **kwargs)
         return Text(text) if len(args) == 1 and is_unknown(args[0]) else text
 
     return write

@@ -1,0 +1,84 @@
+"""Text made of traced values: f-strings, `%`, `format` and `join` give `Text`, whose characters nobody knows."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from types import BuiltinFunctionType, CodeType
+from typing import Any
+
+from numhlo.tracer.plain_python.special_methods import OPERATORS, is_off
+from numhlo.tracer.plain_python.stand_ins import is_unknown, stands_for, written
+from numhlo.tracer.text_of_values import Text
+
+METHODS = frozenset({"format", "join"})
+"""Methods of text that put others into it."""
+
+_CONVERSIONS: dict[int, Callable[[Any], str]] = {ord("s"): str, ord("r"): repr, ord("a"): ascii}
+
+
+def is_text(x: Any) -> bool:
+    """Return whether a value, written as text, has characters that are not known."""
+    return isinstance(x, Text) or is_unknown(x)
+
+
+def makes_text(code: CodeType) -> bool:
+    """Return whether a function puts values into text by `%` or a method, as far as its code shows."""
+    return not METHODS.isdisjoint(code.co_names) or any(type(x) is str and "%" in x for x in code.co_consts)
+
+
+def _formatted(*parts: Any) -> str:
+    """Return an f-string's text."""
+    found, unknown = [], False
+    for part in parts:
+        if isinstance(part, tuple):
+            value, conversion, spec = part
+            unknown = unknown or (not is_off() and is_text(value))
+            value = value if is_off() else written(value)
+            convert = _CONVERSIONS.get(conversion)
+            found.append(format(value if convert is None else convert(value), spec))
+        else:
+            found.append(part)
+    text = "".join(found)
+    return Text(text) if unknown else text
+
+
+def method_of_text(method: BuiltinFunctionType) -> Callable[..., Any]:
+    """Return what stands for a method that puts values into text."""
+
+    @functools.wraps(method)
+    def put(*args: Any, **kwargs: Any) -> Any:
+        if method.__name__ == "join" and len(args) == 1:
+            args = (list(args[0]),)
+        items = args[0] if method.__name__ == "join" and args else (*args, *kwargs.values())
+        if method.__name__ == "format":
+            args, kwargs = tuple(map(written, args)), {name: written(x) for name, x in kwargs.items()}
+        text = method(*args, **kwargs)
+        return Text(text) if any(map(is_text, items)) else text
+
+    return put
+
+
+def _remainder(x: Any, y: Any) -> Any:
+    if type(x) is not str or is_off():
+        return _plain_remainder(x, y)
+    items = y if type(y) is tuple else (y,)
+    found = x % (tuple(map(written, items)) if type(y) is tuple else written(y))
+    return Text(found) if any(map(is_text, items)) else found
+
+
+def _contains(x: Any, y: Any) -> Any:
+    return x.refuse() if isinstance(x, Text) and isinstance(y, str) else _plain_contains(x, y)
+
+
+_plain_remainder, _plain_contains = OPERATORS["x % y"], OPERATORS["x in y"]
+OPERATORS["f'{x}'"] = _formatted
+OPERATORS["x % y"], OPERATORS["x in y"] = _remainder, _contains
+
+
+@stands_for(warnings.warn)
+@functools.wraps(warnings.warn)
+def _warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = None, **options: Any) -> None:
+    shown = str.__str__(message) if isinstance(message, Text) else message
+    warnings.warn(shown, category, stacklevel + 1, source, **options)
