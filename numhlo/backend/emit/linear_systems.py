@@ -22,6 +22,9 @@ from numhlo.lowering.ir import Op
 from numhlo.lowering.ops.control_flow import COMPOSITE
 from numhlo.lowering.ops.linear_algebra import CHOLESKY, TRIANGULAR_SOLVE
 
+SIDE_BY_SIDE = 32
+"""Small matrices from which on a unit of work is worth the start of SIMD code."""
+
 SMALL_TYPES = frozenset(map(np.dtype, (np.float32, np.float64)))
 SmallRule = Callable[[SmallMatrices, Op, Sequence[Names]], Sequence[Names]]
 """``rule(writer, op, matrices) -> results``, for one matrix of a stack."""
@@ -212,24 +215,30 @@ def emit_small(op: Op, planner: Any, rule: SmallRule) -> None:
     for result in op.results:
         planner.output(result)
     rows = op.operands[0].tensor.shape[-1]
-    k = MatrixKernel(op, planner, 10 * rows**3)
+    k = MatrixKernel(op, planner, 10 * rows**3, least=SIDE_BY_SIDE)
     with k.unit(), k.each_matrix():
         matrices = [_loaded(k, number) for number in range(len(op.operands))]
         found = rule(SmallMatrices(k.text.let, k.register), op, matrices)
-        for number, (names, value) in enumerate(zip(found, op.results, strict=True)):
-            place = k.place(value, names.ndim, f"out{number}")
+        for names, value in zip(found, op.results, strict=True):
+            pointer = k.text.pointer(value, "out")
             for element, name in enumerate(names.reshape(-1)):
-                k.text.line(f"store_{REGISTERS[value.tensor.dtype].storage}({place}, {element}, {name})")
+                place = _element(names, element)
+                k.text.line(f"store_{REGISTERS[value.tensor.dtype].storage}({pointer}, {place}, {name})")
     k.launch(f"small_{op.attributes['name'].split('.')[-1] if op.definition is COMPOSITE else op.definition.name}")
 
 
 def _loaded(k: MatrixKernel, number: int) -> Names:
     operand = k.op.operands[number]
-    place = k.place(operand, 2, f"in{number}_at")
+    pointer = k.text.pointer(operand)
     names = np.empty(operand.tensor.shape[-2:], object)
     for element, index in enumerate(np.ndindex(names.shape)):
-        names[index] = k.text.let(f"load_{k.register.storage}({place}, {element})", "x")
+        names[index] = k.text.let(f"load_{k.register.storage}({pointer}, {_element(names, element)})", "x")
     return names
+
+
+def _element(matrix: Names, element: int) -> str:
+    """Return the index of an element of the current matrix, so that LLVM knows how far the next one's lies."""
+    return f"matrix * {matrix.size} + {element}"
 
 
 @writes(CHOLESKY, TRIANGULAR_SOLVE, *(name for name in SMALL if name.startswith(NAMESPACE)))

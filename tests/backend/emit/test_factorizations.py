@@ -227,6 +227,23 @@ def test_stacks_are_cut_into_units_by_shape_alone(rng):
     assert step.extent == 100  # long ones alone, so that the user can stop between any two
 
 
+def test_stacks_of_small_matrices_are_simd_code(rng):
+    """LLVM sees how far matrices lie apart, and units are of some; each gives the bits that it gives alone."""
+    a, b = rng.normal(size=(77, 3, 3)), rng.normal(size=(77, 3, 2))
+    a[5], a[40, 1] = 0, a[40, 2]
+    solve = numhlo.jit(lambda a, b: (np.linalg.solve(a, b), np.linalg.slogdet(a)))
+    with numhlo.debugging(engine="compiled"):
+        compiled = solve.lower(a, b).compile()
+        x, (sign, logarithm) = compiled(a, b)
+        assert sum("(in0, matrix * 9 + 8)" in text for text in compiled.kernels.values()) == 2
+        for k in (0, 5, 40, 64, 76):
+            alone, (one, other) = solve(a[k : k + 1], b[k : k + 1])
+            for found, expected in ((x[k], alone[0]), (sign[k], one[0]), (logarithm[k], other[0])):
+                np.testing.assert_array_equal(found, expected)
+    (step,) = plan(program([("solve", [a, b], {})])).steps
+    assert step.extent == 3
+
+
 def test_library_calls_from_python():
     assert fortran.subroutine("dgetrf")
     assert fortran.subroutine("dnothing") == 0

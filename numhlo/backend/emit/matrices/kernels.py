@@ -78,9 +78,11 @@ class MatrixKernel:
         Of one matrix.
     core : int
         Rank of the first operand without batch dimensions.
+    least : int
+        Matrices of a unit, where there are so many.
     """
 
-    def __init__(self, op: Op, planner: Any, flops: int, core: int = 2) -> None:
+    def __init__(self, op: Op, planner: Any, flops: int, core: int = 2, least: int = 1) -> None:
         self.op, self.planner = op, planner
         self.type = op.operands[0].tensor
         self.dtype: np.dtype = self.type.dtype
@@ -92,7 +94,7 @@ class MatrixKernel:
         self.batch = self.type.ndim - core
         self.stack = TensorType(self.type.shape[: self.batch], self.dtype).size
         parts = max(MOST_UNITS, self.stack * flops // UNIT_FLOPS)
-        self.each = max(1, -(-self.stack // parts))
+        self.each = max(least, -(-self.stack // parts))
         self.units = -(-self.stack // self.each)
         self._memory = ""
 
