@@ -7,13 +7,15 @@ a derivative only if `custom_jvp` or `custom_vjp` gives it one.
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any, overload
 
 import numpy as np
 
 from numhlo.lowering.ir import TensorType, capture_location, element_spelling
-from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.lowering.ir.counted import counted
+from numhlo.lowering.ir.errors import ArgumentError, SignatureError
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.user_kernels import TARGET, UserKernel, run_user_kernel
 from numhlo.tracer.arguments import ShapeDtypeStruct
@@ -38,6 +40,7 @@ class KernelFunction:
         self.__wrapped__ = function
         self._result = result
         self._name = UserKernel.of(function)
+        self._signature = _signature_of(function)
 
     def __repr__(self) -> str:
         return f"<kernel {self._name}>"
@@ -50,12 +53,25 @@ class KernelFunction:
             described = described(*[ShapeDtypeStruct(x.shape, x.dtype) for x in arrays])
         single = hasattr(described, "shape") or not isinstance(described, tuple | list)
         types = [self._type(one) for one in ([described] if single else described)]
+        self._require_parameters(len(arrays), len(types))
         if current_trace() is None:
             found: list[Any] = [x.view(Array) for x in run_user_kernel(self.__wrapped__, arrays, types)]
         else:
             attributes = {"call_target_name": TARGET, "has_side_effect": False, "backend_config": self._name}
             found = list(bind(control_flow.CUSTOM_CALL, *arrays, attributes=attributes, results=types))
         return found[0] if single else tuple(found)
+
+    def _require_parameters(self, inputs: int, results: int) -> None:
+        try:
+            self._signature.bind(*range(inputs + results))
+        except TypeError as error:
+            name = self._name.partition(",")[0]
+            raise SignatureError(
+                f"kernel {name}{self._signature} with {counted(inputs, 'input')} and {counted(results, 'result')}",
+                where=capture_location(),
+                why=str(error),
+                fix="it takes the inputs, then an array for each result",
+            ) from None
 
     def _type(self, described: Any) -> TensorType:
         if not (hasattr(described, "shape") and hasattr(described, "dtype")):
@@ -73,6 +89,13 @@ class KernelFunction:
             )
         element_spelling(dtype)  # raises where there are no such arrays
         return TensorType(shape, dtype)
+
+
+def _signature_of(function: Callable[..., Any]) -> inspect.Signature:
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):  # code that is not Python's
+        return inspect.signature(lambda *arrays: None)
 
 
 @overload
@@ -101,6 +124,8 @@ def kernel(function: Callable[..., Any] | None = None, /, *, result: Any) -> Any
     ------
     ArgumentError
         When called, if a result is described by something that has no shape and dtype, or by a negative extent.
+    SignatureError
+        When called, if the function does not take as many arrays as there are inputs and results.
     DTypeError
         When called, if a result's dtype is none that arrays have here.
 

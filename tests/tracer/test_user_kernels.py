@@ -134,6 +134,20 @@ def test_results_must_be_described():
         numhlo.kernel(3, result=None)
 
 
+@pytest.mark.parametrize("plain", [True, False])
+def test_kernels_take_inputs_and_results(plain):
+    function = smooth.__wrapped__.py_func if plain else smooth.__wrapped__
+    wrong = [
+        (lambda x: numhlo.kernel(function, result=lambda x, decay: (x, x))(x, 0.5), "2 inputs and 2 results"),
+        (lambda x: numhlo.kernel(function, result=lambda x: x)(x), "1 input and 1 result\n  at test_user_kernels.py"),
+    ]
+    for call, text in wrong:
+        with pytest.raises(TypeError) as caught:
+            numhlo.jit(call).trace(np.ones(3))
+        assert str(caught.value).startswith("kernel smooth(x, decay, out) with ")
+        assert text in str(caught.value)
+
+
 def test_other_threads_run_meanwhile():
     @numhlo.kernel(result=lambda x: x)
     @numba.njit

@@ -126,7 +126,7 @@ class ArgumentError(NumhloError, ValueError):
 
 
 class SignatureError(ArgumentError, TypeError):
-    """A function compiled for arguments of some types is called with others.
+    """A function is called with arguments that it does not take: compiled for others, or a kernel of so many arrays.
 
     Examples
     --------
