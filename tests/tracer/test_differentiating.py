@@ -253,6 +253,12 @@ def test_reverse_mode_of_n_ops_yields_order_n_ops() -> None:
     assert large < 4.2 * small
 
 
+def test_the_first_of_equal_elements_has_the_slope_of_a_distinct_one() -> None:
+    fun = lambda lib: lambda x: (lib.unique(x, size=4, fill_value=7.0) * np.arange(1.0, 5.0)).sum()
+    x = np.array([1.0, 3.0, 3.0, 2.0, 3.0])
+    assert_same(numhlo.grad(fun(nnp))(x), jax.grad(fun(jax_numpy))(x))
+
+
 def test_integer_arguments_are_an_error() -> None:
     with pytest.raises(DTypeError) as caught:
         numhlo.grad(lambda x: x * 2.0)(3)
