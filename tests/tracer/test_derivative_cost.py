@@ -302,3 +302,14 @@ def test_cotangents_of_products_come_out_in_their_operands_order() -> None:
     assert found["stablehlo.transpose"] == 0
     heads = lambda q, k: ((q @ k) ** 2).sum()
     assert ops_of(numhlo.grad(heads, (0, 1)), np.ones((7, 5, 4)), np.ones((7, 4, 3)))["stablehlo.transpose"] == 0
+
+
+def test_cotangents_of_slabs_are_joined_and_quotients_divide_once() -> None:
+    """Gates of a layer, and what becomes of them where one is not used or another shape overlaps."""
+    x = np.linspace(0.2, 2.0, 24).reshape(2, 12)
+    gates = lambda lib: lambda x: (lib.sin(x[:, :4]) / x[:, 8:] * x[:, 4:8]).sum()
+    found = ops_of(numhlo.grad(gates(np)), x)
+    assert (found["stablehlo.pad"], found["stablehlo.concatenate"], found["stablehlo.divide"]) == (0, 1, 2)
+    some = lambda lib: lambda x: (x[:, :4] / lib.cos(x[:, 8:])).sum() + (x[:, :6] ** 2).sum() + (x**3).sum()
+    for program in (gates, some):
+        np.testing.assert_allclose(numhlo.grad(program(np))(x), jax.grad(program(jnp))(x), rtol=1e-12)

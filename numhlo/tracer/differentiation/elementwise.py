@@ -142,6 +142,8 @@ def _jvp_multiply(op: Op, primals: list[Any], tangents: list[Any], outputs: list
 @JVP.register(ops.DIVIDE)
 def _jvp_divide(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
     (_, y), (dx, dy) = primals, tangents
+    if dx is not None and dy is not None:
+        return [bind1(ops.DIVIDE, bind1(ops.SUBTRACT, dx, mul(dy, outputs[0])), y)]  # dx/y - dy (x/y)/y
     first = None if dx is None else bind1(ops.DIVIDE, dx, y)
     slope = bind1(ops.NEGATE, bind1(ops.DIVIDE, outputs[0], y))
     return [add_tangents(first, None if dy is None else mul(dy, slope))]

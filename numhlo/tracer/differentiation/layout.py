@@ -14,7 +14,7 @@ from numhlo.tracer.bind import bind1
 from numhlo.tracer.differentiation.elementwise import sum_to
 from numhlo.tracer.differentiation.indexing import patch_window
 from numhlo.tracer.differentiation.table import JVP, TRANSPOSE, Patch, instantiate
-from numhlo.tracer.differentiation.tiles import MUCH
+from numhlo.tracer.differentiation.tiles import MUCH, Tiles, slab_axis
 from numhlo.tracer.namespace.core import reshape_to
 from numhlo.tracer.replay import replay_op
 
@@ -78,6 +78,10 @@ def _transpose_slice(op: Op, operands: list[Any], cotangents: list[Any]) -> Sequ
     def padded() -> Any:
         return pad_with_zeros(cotangents[0], starts, high, [s - 1 for s in strides])
 
+    if spans == list(sizes) and (axis := slab_axis(op.operands[0].tensor, sizes, starts)) is not None:
+        tiles = Tiles(op.operands[0].tensor, sizes, axis=axis)
+        tiles.add(starts, cotangents[0])
+        return [tiles]
     if spans != list(sizes) or MUCH * math.prod(sizes) > math.prod(extents):
         return [padded()]
     window = patch_window(op.operands[0], [np.int64(a) for a in starts], cotangents[0])

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial, reduce
+from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -37,10 +39,13 @@ class Tiles:
         Of a tile; tiles start at multiples of these, so two of them are one or disjoint.
     base : array, optional
         What stands in the other tiles; zeros where left out.
+    axis : int, optional
+        Tiles are a few large slabs along it, such as the gates of a recurrent layer: once all are there, they are
+        joined, and until then padded.
     """
 
-    def __init__(self, type: TensorType, sizes: Place, base: Any = None) -> None:
-        self.type, self.sizes, self.base = type, sizes, base
+    def __init__(self, type: TensorType, sizes: Place, base: Any = None, axis: int | None = None) -> None:
+        self.type, self.sizes, self.base, self.axis = type, sizes, base, axis
         self.changed: dict[Place, Any] = {}
 
     def read(self, place: Place) -> Any:
@@ -80,7 +85,7 @@ class Tiles:
 
     def plus(self, array: Any) -> Any:
         """Return the sum with an array."""
-        if self.base is not None:
+        if self.base is not None or self.axis is not None:
             return bind1(elementwise.ADD, self.whole(), array)
         total = Tiles(self.type, self.sizes, array)
         for place, part in self.changed.items():
@@ -89,7 +94,7 @@ class Tiles:
 
     def onto(self, array: Any) -> Any:
         """Return the sum with an array, into which it is written."""
-        if self.base is not None:
+        if self.base is not None or self.axis is not None:
             return bind1(elementwise.ADD, array, self.whole())
         for place, part in self.changed.items():
             starts = [np.int64(k) for k in place]
@@ -100,12 +105,21 @@ class Tiles:
     def whole(self) -> Any:
         """Return the array."""
         total, parts = self.base, iter(self.changed.items())
+        if self.axis is not None and total is None:
+            return self._joined(self.axis)
         if total is None:
             place, part = next(parts)
             total = self._alone(place, part)
         for place, part in parts:
             total = bind1(indexing.DYNAMIC_UPDATE_SLICE, total, part, *[np.int64(k) for k in place])
         return total
+
+    def _joined(self, axis: int) -> Any:
+        """Return the slabs side by side, or the sum of each alone where some are zeros."""
+        if len(self.changed) * self.sizes[axis] == self.type.shape[axis]:
+            parts = [self.changed[place] for place in sorted(self.changed)]
+            return bind1(layout.CONCATENATE, *parts, attributes={"dimension": axis})
+        return reduce(partial(bind1, elementwise.ADD), starmap(self._alone, self.changed.items()))
 
     def _alone(self, place: Place, part: Any) -> Any:
         extents = zip(self.type.shape, place, self.sizes, strict=True)
@@ -115,6 +129,16 @@ class Tiles:
             "interior_padding": (0,) * len(place),
         }
         return bind1(layout.PAD, part, np.zeros((), self.type.dtype), attributes=attributes)
+
+
+def slab_axis(type: TensorType, sizes: Place, starts: Place) -> int | None:
+    """Return along which axis a part of an array is one of a few equal slabs, None where it is not."""
+    axes = [k for k, (size, extent) in enumerate(zip(sizes, type.shape, strict=True)) if size != extent]
+    if len(axes) != 1 or not type.size:
+        return None
+    size, extent = sizes[axes[0]], type.shape[axes[0]]
+    fits = size > 0 and extent % size == 0 and starts[axes[0]] % size == 0
+    return axes[0] if fits and MUCH * size > extent else None
 
 
 def tile_at(type: TensorType, sizes: Place, starts: Sequence[Any]) -> Place | None:
