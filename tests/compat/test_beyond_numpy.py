@@ -130,8 +130,9 @@ NAMESPACES = {
             j.numpy.array([1.5, 0.7]),
             j.numpy.array([2.0, -0.3]),
             how,
+            how != "bicubic-pytorch",
         )
-        for how in ("linear", "cubic", "lanczos3")
+        for how in ("linear", "cubic", "lanczos3", "area", "bicubic-pytorch")
     ],
 }
 """Calls that are JAX's alone, in other modules."""

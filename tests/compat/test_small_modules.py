@@ -12,7 +12,7 @@ from numhlo.lowering.ir.errors import ArgumentError, ShapeError
 jax.config.update("jax_enable_x64", True)
 
 
-@pytest.mark.parametrize("method", ["nearest", "bilinear", "cubic", "lanczos3", "lanczos5"])
+@pytest.mark.parametrize("method", ["nearest", "bilinear", "cubic", "lanczos3", "lanczos5", "area", "cubic-pytorch"])
 def test_resize(method, rng):
     image = rng.random((7, 10, 2))
     for shape in ((14, 20, 2), (3, 4, 2), (5, 12, 1)):

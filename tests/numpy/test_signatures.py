@@ -83,7 +83,6 @@ DECLARED = {
     "not there yet": {
         "lax": {"mul": "-out_dtype"},
         "": {"checkpoint": "-static_argnames"},
-        "nn": {"dot_product_attention": "-return_residual"},
     },
     "our own": {
         "": {

@@ -23,6 +23,8 @@ class ResizeMethod(enum.Enum):
     LANCZOS3 = 2
     LANCZOS5 = 3
     CUBIC = 4
+    CUBIC_PYTORCH = 5
+    AREA = 6
 
 
 _SPELLINGS = {
@@ -31,6 +33,8 @@ _SPELLINGS = {
     **dict.fromkeys(["cubic", "bicubic", "tricubic"], ResizeMethod.CUBIC),
     "lanczos3": ResizeMethod.LANCZOS3,
     "lanczos5": ResizeMethod.LANCZOS5,
+    **dict.fromkeys(["cubic-pytorch", "bicubic-pytorch"], ResizeMethod.CUBIC_PYTORCH),
+    "area": ResizeMethod.AREA,
 }
 
 
@@ -46,7 +50,9 @@ def resize(
     shape : sequence of int
         As many extents as the array has dimensions; equal ones leave an axis as it is.
     method : str or ResizeMethod
-        ``"nearest"``, ``"linear"``, ``"cubic"`` (Keys' kernel), ``"lanczos3"``, ``"lanczos5"``; JAX's synonyms, too.
+        ``"nearest"``, ``"linear"``, ``"cubic"`` (Keys' kernel), ``"lanczos3"``, ``"lanczos5"``, ``"area"`` (means of
+        what an element covers), ``"cubic-pytorch"`` (without ``antialias``, PyTorch's kernel, and edges go on); JAX's
+        synonyms, too.
     antialias : bool, optional
         Widen the kernel where an axis shrinks.
     precision : optional
@@ -165,12 +171,18 @@ def _moved_weights(old: int, new: int, scale: Any, translation: Any, method: Res
     step = 1.0 / scale
     width = jnp.maximum(step, 1.0) if antialias else 1.0
     places = (np.arange(new) + 0.5 - translation) * step - 0.5
-    weights = _KERNELS[method](jnp, abs(places[None, :] - np.arange(old)[:, None]) / width)
+    goes_on = method is ResizeMethod.CUBIC_PYTORCH and not antialias
+    if method is ResizeMethod.AREA:
+        weights = _overlaps(jnp, old, (np.arange(new) - translation) * step, step)
+    elif goes_on:
+        weights = _with_edges(jnp, old, places)
+    else:
+        weights = _KERNELS[method](jnp, abs(places[None, :] - np.arange(old)[:, None]) / width)
     total = jnp.sum(weights, axis=0, keepdims=True)
     small = abs(total) <= 1000 * np.finfo(np.float32).eps
     weights = jnp.where(small, 0.0, weights / jnp.where(small, 1.0, total))
     inside = (places >= -0.5) & (places <= old - 0.5)
-    return jnp.where(inside[None, :], weights, 0.0)
+    return weights if goes_on else jnp.where(inside[None, :], weights, 0.0)
 
 
 def _method(method: str | ResizeMethod) -> ResizeMethod:
@@ -192,19 +204,46 @@ def _weights(old: int, new: int, method: ResizeMethod, antialias: bool) -> np.nd
     step = old / new
     width = max(step, 1.0) if antialias else 1.0
     places = (np.arange(new) + 0.5) * step - 0.5
-    weights = _KERNELS[method](np, np.abs(places[None, :] - np.arange(old)[:, None]) / width)
+    if method is ResizeMethod.AREA:
+        weights = _overlaps(np, old, np.arange(new) * step, step)
+    elif method is ResizeMethod.CUBIC_PYTORCH and not antialias:
+        weights = _with_edges(np, old, places)
+    else:
+        weights = _KERNELS[method](np, np.abs(places[None, :] - np.arange(old)[:, None]) / width)
     found: np.ndarray = weights / weights.sum(axis=0, keepdims=True)
     return found
+
+
+def _overlaps(n: Any, old: int, begins: Any, step: Any) -> Any:
+    """Return how much of each old element each new one covers, from where it begins."""
+    edges = np.arange(old)[:, None]
+    return n.maximum(0.0, n.minimum((begins + step)[None, :], edges + 1.0) - n.maximum(begins[None, :], edges))
+
+
+def _with_edges(n: Any, old: int, places: Any) -> Any:
+    """Return PyTorch's weights: the first and the last element go on beyond the edges, as far as the kernel sees."""
+    reach = 2
+    expanded = np.arange(-reach, old + reach)
+    folded = (np.clip(expanded, 0, old - 1) == np.arange(old)[:, None]).astype(np.float64)
+    return folded @ _sharp_keys(n, abs(places[None, :] - expanded[:, None]))
 
 
 def _triangle(n: Any, x: Any) -> Any:
     return n.maximum(0.0, 1.0 - x)
 
 
-def _keys(n: Any, x: Any) -> Any:
-    near = ((1.5 * x - 2.5) * x) * x + 1.0
-    far = ((-0.5 * x + 2.5) * x - 4.0) * x + 2.0
-    return n.where(x >= 2.0, 0.0, n.where(x >= 1.0, far, near))
+def _cubic(a: float) -> Callable[[Any, Any], Any]:
+    """Return the kernel of cubic convolution with a slope of ``a`` at distance 1: Keys has -0.5."""
+
+    def kernel(n: Any, x: Any) -> Any:
+        near = ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0
+        far = ((a * x - 5.0 * a) * x + 8.0 * a) * x - 4.0 * a
+        return n.where(x >= 2.0, 0.0, n.where(x >= 1.0, far, near))
+
+    return kernel
+
+
+_keys, _sharp_keys = _cubic(-0.5), _cubic(-0.75)
 
 
 def _lanczos(radius: int) -> Callable[[Any, Any], Any]:
@@ -214,6 +253,7 @@ def _lanczos(radius: int) -> Callable[[Any, Any], Any]:
 _KERNELS: dict[ResizeMethod, Callable[[Any, Any], Any]] = {
     ResizeMethod.LINEAR: _triangle,
     ResizeMethod.CUBIC: _keys,
+    ResizeMethod.CUBIC_PYTORCH: _keys,
     ResizeMethod.LANCZOS3: _lanczos(3),
     ResizeMethod.LANCZOS5: _lanczos(5),
 }

@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError
+from numhlo.lowering.ops import control_flow
+from numhlo.lowering.ops.annotations import STOP_GRADIENT, make_annotation
+from numhlo.tracer.bind import bind1
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise as ufuncs
 from numhlo.tracer.namespace.core import (
@@ -70,6 +73,7 @@ def dot_product_attention(  # noqa: PLR0913 - JAX's signature
     key_value_seq_lengths: Any = None,
     local_window_size: int | tuple[int, int] | None = None,
     implementation: str | None = None,
+    return_residual: bool = False,
 ) -> Any:
     """Return ``softmax(scale query key^T + bias) value``: multi-head, multi-query or grouped-query attention.
 
@@ -93,11 +97,15 @@ def dot_product_attention(  # noqa: PLR0913 - JAX's signature
         How many keys before and after its own position a query sees.
     implementation : str, optional
         ``"xla"`` or None, which mean the same.
+    return_residual : bool, optional
+        Whether to return what the softmax divided by, too.
 
     Returns
     -------
     array, shape ([b,] t, n, h)
         Of the dtype of ``key``; products of narrow floats, and their softmax, are computed in float32.
+    residual : array, shape ([b,] t, n)
+        Only if ``return_residual``: the logarithm of the sum of exponentials, a constant for derivatives.
 
     Raises
     ------
@@ -135,7 +143,18 @@ def dot_product_attention(  # noqa: PLR0913 - JAX's signature
     if query_seq_lengths is not None:
         there = _before(shape_of(q)[1], query_seq_lengths)
         result = b.select(broadcast_to_shape(expand(there, 2, 3), shape_of(result)), result, 0)
-    return reshape_to(result, shape)
+    result = reshape_to(result, shape)
+    if not return_residual:
+        return result
+    sums = transpose(convert(special.logsumexp(logits, -1), dtype), (0, 2, 1, 3))
+    return result, _constant(reshape_to(sums, shape[:-1]))
+
+
+def _constant(x: Any) -> Any:
+    """Return ``x``, a constant for derivatives."""
+    type = TensorType(shape_of(x), x.dtype)
+    attributes = make_annotation(STOP_GRADIENT, type)
+    return bind1(control_flow.COMPOSITE, x, attributes=attributes, results=[type])
 
 
 def _products(q: Any, k: Any, scale: float | None, bias: Any) -> Any:
