@@ -248,6 +248,28 @@ def test_branches_change_no_other_objects():
         numhlo.jit(f, autograph=True).trace(1.0)
 
 
+class Account:
+    def __init__(self):
+        self.balance = 100.0
+
+    def withdraw(self, x):
+        if self.balance >= x:
+            self.balance -= x
+
+
+def test_objects_that_a_while_asks_and_changes():
+    def f(x):
+        account = Account()
+        while account.balance > x:
+            account.withdraw(x)
+        return account.balance
+
+    with pytest.raises(
+        UnsupportedError, match=r"a while on a traced condition changes an Account object in a function"
+    ):
+        numhlo.jit(f, autograph=True).trace(30.0)
+
+
 def test_methods_of_generators_are_seen():
     draw = np.random.default_rng(3).random
     with pytest.raises(ConcretizationError, match="draws random numbers from Generator"):

@@ -11,12 +11,12 @@ import functools
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import UnsupportedError
+from numhlo.lowering.ir.errors import LeakedTracerError, UnsupportedError
 from numhlo.tracer.autograph.object_contents import Content, are_same, contents_of, is_used_up
 from numhlo.tracer.libraries import is_library
 from numhlo.tracer.plain_python.code_references import outer_names
@@ -97,14 +97,24 @@ def leaving_alone(what: str, roots: Iterable[Any], own: Collection[tuple[int, st
         Attributes that are variables of its own.
     """
     state = PythonState(roots, own, FEW_OBJECTS)
-    yield
-    changed = state.changed()
-    if not changed:
-        return
-    state.put_back()
+    changed: list[Any] = []
+    try:
+        yield
+        changed = state.changed()
+    except LeakedTracerError:
+        changed = state.changed()
+        if not changed:
+            raise
+    if changed:
+        state.put_back()
+        _refuse(what, changed)
+
+
+def _refuse(what: str, changed: list[Any]) -> NoReturn:
     generator = next((x for x in changed if is_generator(x)), None)
-    name = type(changed[0]).__name__.replace("cell", "variable")
-    does = f"changes a {name} in a function that it calls"
+    cls = type(changed[0])
+    name = cls.__name__.replace("cell", "variable") if is_library(cls.__module__) else f"{cls.__name__} object"
+    does = f"changes {'an' if name[0] in 'AEIOUaeiou' else 'a'} {name} in a function that it calls"
     raise UnsupportedError(
         f"{what} on a traced condition {does if generator is None else 'draws from a random generator'}",
         where=capture_location(),
