@@ -121,21 +121,21 @@ def ask_for_tile_row(nest: Nest, tile: Mapping[int, tuple[str, int]], row: str, 
     """
     (down, (top, height)), (across, (start, width)) = tile.items()
     ahead = f"{start} + {width * max(TILES_AHEAD * height // width, 1)}"
-    share = width // height
 
     def is_matrix(strides: list[int]) -> bool:
         steps = strides[down], strides[across]
-        return 1 in steps and 0 not in steps
+        return (1 in steps or steps[0] == -1) and 0 not in steps
 
     for pointer, access, size in _asked(nest, stores, is_matrix):
+        lowest = f"({top} + {height - 1})" if nest.strides(access)[down] == -1 else top
         if nest.strides(access)[across] == 1:
             _ask_for_all(nest, pointer, access, {down: row, across: f"({ahead})"}, width, size)
         elif width <= height:
-            _ask_for_all(nest, pointer, access, {down: top, across: f"({ahead} + {row} - {top})"}, height, size)
+            _ask_for_all(nest, pointer, access, {down: lowest, across: f"({ahead} + {row} - {top})"}, height, size)
         else:
             share = width // height
             with nest.block(f"for column in range(({row} - {top}) * {share}, ({row} - {top} + 1) * {share}):"):
-                _ask_for_all(nest, pointer, access, {down: top, across: f"({ahead} + column)"}, height, size)
+                _ask_for_all(nest, pointer, access, {down: lowest, across: f"({ahead} + column)"}, height, size)
 
 
 def _ask_for_all(nest: Nest, pointer: str, access: Access, indices: dict[int, str], count: int, size: int) -> None:

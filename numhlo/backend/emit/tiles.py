@@ -26,6 +26,9 @@ LEAST_TILED = 16
 LEAST_TRANSPOSED = 4
 """Elements side by side from which on vectors of them change places."""
 
+BOTH_WAYS = (1, -1)
+"""Strides of elements side by side: forwards, and backwards as in an array that is turned by a right angle."""
+
 MOST_TRANSPOSED = 2
 """Operands of which tiles are transposed before they are read: these should stay in the first cache."""
 
@@ -51,8 +54,9 @@ def other_direction(nest: Nest, stores: Sequence[Store]) -> int | None:
     for node in nest.expressions.nodes:
         if isinstance(node, Load) and node.access.strides:
             strides = nest.strides(node.access)
-            if 1 in strides[:last] and abs(strides[last]) > LEAST_TILED // 4:
-                axis = strides.index(1)
+            side_by_side = [axis for axis in range(last) if strides[axis] in BOTH_WAYS]
+            if side_by_side and abs(strides[last]) > LEAST_TILED // 4:
+                axis = side_by_side[0]
                 least = LEAST_TRANSPOSED if _transposed(nest, axis) else LEAST_TILED
                 return axis if nest.axes[axis].extent >= least else None
     return None
@@ -64,7 +68,7 @@ def _transposed(nest: Nest, along: int, is_small: bool = False) -> list[int]:
     for number, node in enumerate(nest.expressions.nodes):
         if isinstance(node, Load) and node.access.strides:
             strides = nest.strides(node.access)
-            if strides[along] == 1 and strides[last] not in (0, 1):
+            if strides[along] in BOTH_WAYS and strides[last] not in (0, 1):
                 found.append(number)
     sizes = [_stored_bytes(nest, number) for number in found]
     widest = WIDE_BYTES if is_small else WIDE_BYTES // 2
@@ -75,6 +79,13 @@ def _stored_bytes(nest: Nest, number: int) -> int:
     node = nest.expressions.nodes[number]
     assert isinstance(node, Load)
     return STORAGES[node.register.storage].dtype.itemsize
+
+
+def _is_backwards(nest: Nest, number: int, along: int) -> bool:
+    """Return whether an operand's elements lie backwards along an axis: its tiles are upside down."""
+    node = nest.expressions.nodes[number]
+    assert isinstance(node, Load)
+    return nest.strides(node.access)[along] < 0
 
 
 @dataclass(frozen=True)
@@ -174,7 +185,10 @@ def _write_tile(
         pieces = {k: allocate(nest, stores[k], pitch, low) for k in tiling.large}
         with nest.loop(last, f"{low}, {high}") as column:
             for number, (load, tile) in tiles.items():
-                place = f"({row} - {bounds[along][0]}) * {pitch} + {column} - {begin}"
+                inside = f"{row} - {bounds[along][0]}"
+                if _is_backwards(nest, number, along):
+                    inside = f"{bounds[along][1]} - 1 - {row}"
+                place = f"({inside}) * {pitch} + {column} - {begin}"
                 nest.bind(number, text.let(f"{load}({tile}, {place})", "x"))
             write(pieces)
         for k, piece in pieces.items():
@@ -211,14 +225,18 @@ def _write_transposed(
 ) -> tuple[str, str]:
     """Write the transposition of an operand's tile; return the word that loads an element of it, and the tile.
 
-    ``memory`` is the number of the tile's elements, and the distance of its rows.
+    Rows of operands that lie backwards are in reverse order. ``memory`` is the number of the tile's elements, and the
+    distance of its rows.
     """
     node, text = nest.expressions.nodes[number], nest.text
     assert isinstance(node, Load)
     along, last = axes
     size, (count, pitch) = _stored_bytes(nest, number), memory
     tile = text.stack_array("tile", count, size)
-    with nest.fixed({axis: bounds[axis][0] for axis in axes}):
+    lowest = {axis: bounds[axis][0] for axis in axes}
+    if _is_backwards(nest, number, along):
+        lowest[along] = f"({bounds[along][1]} - 1)"
+    with nest.fixed(lowest):
         place = nest.index(node.access)
     stride = text.number((nest.scope, "stride", node.access, last), nest.strides(node.access)[last], "stride")
     rows, columns = (f"{bounds[axis][1]} - {bounds[axis][0]}" for axis in (last, along))

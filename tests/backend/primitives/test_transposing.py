@@ -1,5 +1,6 @@
 """Tiles with rows and columns exchanged: any edges, as machine code and as plain Python, and in compiled functions."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -43,6 +44,23 @@ def test_operands_along_other_axes(rng, dtype):
     found, expected = compiled(x, y, narrow, deep), function(x, y, narrow, deep)
     for ours, theirs in zip([*found[0], *found[1:]], [*expected[0], *expected[1:]], strict=True):
         np.testing.assert_array_equal(ours, theirs, strict=True)
+
+
+@pytest.mark.parametrize("dtype", [np.bool_, np.int8, np.float16, ml_dtypes.bfloat16, np.float64, np.complex128])
+def test_arrays_turned_by_right_angles(rng, dtype):
+    x, deep, row = (rng.integers(0, 2, shape).astype(dtype) for shape in ((131, 77), (3, 41, 66), (1, 70)))
+
+    def function(x, deep, row):
+        turned = [np.rot90(x, k) for k in (1, 2, 3)], np.rot90(deep, 1, (1, 2)), np.rot90(row), np.rot90(deep[:, :0])
+        return *turned[0], *turned[1:], x[:, ::-1].T | x.T if dtype == np.bool_ else x[:, ::-1].T + x.T
+
+    compiled = numhlo.jit(function).lower(x, deep, row).compile()
+    assert "tiles_copy: reverse, transpose" in compiled.explain()
+    for threads in (1, 2, 8):
+        with numhlo.threads(threads):
+            found = compiled(x, deep, row)
+        for ours, theirs in zip(found, function(x, deep, row), strict=True):
+            np.testing.assert_array_equal(ours, theirs, strict=True)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8])
