@@ -28,8 +28,10 @@ from numhlo.lowering.ir.errors import UnsupportedError, VerificationError
 from numhlo.lowering.ir.quantized import QuantizedTensorType
 from numhlo.lowering.ir.types import ELEMENT_TYPES
 from numhlo.lowering.ops import comparison, control_flow, conversion, creation, elementwise, indexing, layout, tuples
+from numhlo.lowering.ops.primitive import Primitive
 from numhlo.lowering.ops.quantized_rules import check_quantized
 from numhlo.lowering.passes.legalizer import Builder, full_name
+from numhlo.lowering.text.unregistered import unregistered
 
 CONVERSIONS = frozenset({"stablehlo.uniform_quantize", "stablehlo.uniform_dequantize"})
 """Ops that are nothing but a change of type."""
@@ -69,20 +71,18 @@ def _check(type: Type, where: Location) -> None:
 # -- arithmetic
 
 
-def _parameter(b: Builder, type: QuantizedTensorType, values: Sequence[float], dtype: np.dtype) -> Value:
-    """Return scales or zero points as a tensor of the type's shape."""
+def _combine(
+    b: Builder, definition: Primitive, value: Value, type: QuantizedTensorType, parameters: Sequence[float]
+) -> Value:
+    """Apply an op to values and to scales or zero points, of which there is one, or one along an axis."""
+    made, axes = np.array(parameters).astype(value.tensor.dtype), () if type.axis is None else (type.axis,)
+    parameter = b.constant(made if axes else made[0])
     if not type.is_static:
-        raise UnsupportedError(
-            f"{type} has an unknown extent", where=b.location, why="quantized programs are run with static shapes only"
-        )
-    result = TensorType(type.shape, dtype)
-    if type.axis is None:
-        scalar = b.constant(np.array(values[0]).astype(dtype))
-        if not type.shape:
-            return scalar
-        return b.op(layout.BROADCAST_IN_DIM, scalar, result=result, broadcast_dimensions=())
-    vector = b.constant(np.array(values).astype(dtype))
-    return b.op(layout.BROADCAST_IN_DIM, vector, result=result, broadcast_dimensions=(type.axis,))
+        broadcasting = unregistered(f"chlo.broadcast_{definition.name}")
+        return b.ops(broadcasting, value, parameter, results=[value.tensor], broadcast_dimensions=axes)[0]
+    if type.shape:
+        parameter = b.op(layout.BROADCAST_IN_DIM, parameter, result=value.tensor, broadcast_dimensions=axes)
+    return b.op(definition, value, parameter)
 
 
 def _convert(b: Builder, value: Value, dtype: np.dtype) -> Value:
@@ -94,8 +94,8 @@ def _convert(b: Builder, value: Value, dtype: np.dtype) -> Value:
 def quantize(b: Builder, value: Value, type: QuantizedTensorType) -> Value:
     """Return the integers that floats become: scaled, moved, cut to storage, rounded to even."""
     value = _convert(b, value, type.expressed)
-    scaled = b.op(elementwise.DIVIDE, value, _parameter(b, type, type.scales, type.expressed))
-    moved = b.op(elementwise.ADD, scaled, _parameter(b, type, type.zero_points, type.expressed))
+    scaled = _combine(b, elementwise.DIVIDE, value, type, type.scales)
+    moved = _combine(b, elementwise.ADD, scaled, type, type.zero_points)
     low, high = (b.constant(np.array(n).astype(type.expressed)) for n in (type.least, type.greatest))
     rounded = b.op(elementwise.ROUND_NEAREST_EVEN, b.op(comparison.CLAMP, low, moved, high))
     return _convert(b, rounded, type.dtype)
@@ -103,10 +103,9 @@ def quantize(b: Builder, value: Value, type: QuantizedTensorType) -> Value:
 
 def dequantize(b: Builder, value: Value, type: QuantizedTensorType) -> Value:
     """Return the floats that integers stand for; the difference from the zero point is exact."""
-    wide = ELEMENT_TYPES["i64"]
-    zero = _parameter(b, type, type.zero_points, wide)
-    difference = _convert(b, b.op(elementwise.SUBTRACT, _convert(b, value, wide), zero), type.expressed)
-    return b.op(elementwise.MULTIPLY, difference, _parameter(b, type, type.scales, type.expressed))
+    wide = _convert(b, value, ELEMENT_TYPES["i64"])
+    difference = _convert(b, _combine(b, elementwise.SUBTRACT, wide, type, type.zero_points), type.expressed)
+    return _combine(b, elementwise.MULTIPLY, difference, type, type.scales)
 
 
 # -- functions
@@ -259,8 +258,6 @@ def legalize_quantized(function: Function) -> Function:
     ------
     VerificationError
         If a quantized type breaks a constraint of the specification.
-    UnsupportedError
-        If an extent of one is not known.
     """
     return _Integers().function(function) if has_quantized(function) else function
 
