@@ -253,6 +253,12 @@ def test_reverse_mode_of_n_ops_yields_order_n_ops() -> None:
     assert large < 4.2 * small
 
 
+def test_derivatives_of_cbrt_at_zero_are_infinite() -> None:
+    second = numhlo.grad(numhlo.grad(np.cbrt))
+    assert [float(numhlo.grad(np.cbrt)(0.0)), float(second(0.0)), float(second(-0.0))] == [np.inf, -np.inf, np.inf]
+    assert float(numhlo.grad(second)(0.0)) == np.inf
+
+
 def test_the_first_of_equal_elements_has_the_slope_of_a_distinct_one() -> None:
     fun = lambda lib: lambda x: (lib.unique(x, size=4, fill_value=7.0) * np.arange(1.0, 5.0)).sum()
     x = np.array([1.0, 3.0, 3.0, 2.0, 3.0])

@@ -65,7 +65,7 @@ DERIVATIVES: dict[Any, Derivative] = {
     ops.LOGISTIC: lambda x, y: mul(y, _one_minus(y)),
     ops.SQRT: lambda x, y: bind1(ops.DIVIDE, constant(0.5, y), y),
     ops.RSQRT: lambda x, y: mul(constant(-0.5, y), bind1(ops.DIVIDE, y, x)),
-    ops.CBRT: lambda x, y: _reciprocal(_times(3, _square(y))),
+    ops.CBRT: lambda x, y: _times(1 / 3, _square(_reciprocal(y))),  # infinite at 0, and so are its derivatives
 }
 """dy/dx of functions of one operand, from operand and result."""
 
