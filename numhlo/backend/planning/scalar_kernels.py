@@ -231,7 +231,8 @@ class _Attempt:
         actual = {number: planner.buffer(places.get(value, value)) for value, number in self.numbers.items()}
         buffers = tuple(actual.get(number, number) for number in self.text.buffers)
         name = f"{self.op.definition.name}_loop" if self.op.definition is WHILE else f"{self.op.definition.name}_branch"
-        flops, loops = self.writer.statements, self.op.definition is WHILE
+        inside = [inner.definition for region in self.op.regions for inner in region.walk()]
+        flops, loops = self.writer.statements, WHILE in (self.op.definition, *inside)
         draft = Draft(self.text.finish(name), buffers, tuple(self.text.dims), 1, 1, flops, 0, scalar=loops)
         outputs = [*(result for _, result in self.updated), *self.stored]
         planner.launch_op(self.op, draft, outputs)

@@ -438,3 +438,4 @@ def test_branches_update_arrays_in_place_in_one_kernel(case, still_read):
     assert not any(isinstance(step, Branch) for step in program.steps) or not is_one
     copies = [step for step in program.steps if isinstance(step, Launch) and step.kernel.name == "copy"]
     assert not copies or still_read or not is_one
+    assert any(step.scalar for step in program.steps if isinstance(step, Launch)) == (case == "loops")
