@@ -232,6 +232,8 @@ def as_dtype(dtype: Any, default: Any = np.float64) -> np.dtype:
     TypeError
         If it is no dtype at all.
     """
+    if isinstance(dtype, Tracer):
+        raise TypeError("Cannot construct a dtype from an array")
     wanted: np.dtype = np.dtype(default if dtype is None else dtype)
     if not wanted.isnative:
         wanted = wanted.newbyteorder("=")

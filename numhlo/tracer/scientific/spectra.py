@@ -32,8 +32,10 @@ class Windows(NamedTuple):
     detrend: Any
     one_sided: bool
 
-    def frequencies(self, rate: float) -> Any:
+    def frequencies(self, rate: Any) -> Any:
         """Return the frequencies of the transform's rows."""
+        if isinstance(rate, int | float) and not rate > 0:
+            raise ValueError(f"Sampling frequency fs={rate} must be positive!")
         return (np.fft.rfftfreq if self.one_sided else np.fft.fftfreq)(self.points, 1 / rate)
 
     def transformed(self, lines: Any, axis: int = -1) -> Any:

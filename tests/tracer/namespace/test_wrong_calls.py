@@ -35,6 +35,13 @@ NUMPYS = [
     (lambda x: np.split(x, 0), "array split into 0 parts"),
     (lambda x: np.split(x, np.int64(2), 1), "array split does not result in an equal division"),
     (lambda x: np.round(x, 2**70), "too large to convert"),
+    (lambda x: np.array(x, x[:, :2]), "Cannot construct a dtype from an array"),
+    (lambda x: np.zeros_like(x, x), "Cannot construct a dtype from an array"),
+    (lambda x: x.astype(x), "Cannot construct a dtype from an array"),
+    (lambda x: np.nanquantile(x, 1.5), "Quantiles must be in the range [0, 1]"),
+    (lambda x: np.partition(x, 1.5), "Partition index must be integer"),
+    (lambda x: np.diagonal(x, 1.5), "cannot be interpreted as an integer"),
+    (lambda x: np.diag(x[0], 1.5), "cannot be interpreted as an integer"),
     (lambda x: np.histogram2d(x[0], x[0, :2]), "x and y must have the same length."),
 ]
 
@@ -48,6 +55,7 @@ OTHERS = [
     (lambda x: lax.pmean(x, "rows"), NameError, "pmean: unbound axis name: 'rows'"),
     (lambda x: lax.axis_size("rows"), NameError, "axis_size: unbound axis name: 'rows'"),
     (lambda x: signal.hilbert(x, axis=7), ValueError, "axis 7 is out of bounds"),
+    (lambda x: signal.welch(x, -5.0, nperseg=2), ValueError, "Sampling frequency fs=-5.0 must be positive!"),
     (lambda x: random.categorical(random.key(0), x[0, 0]), ValueError, "axis -1 is out of bounds"),
     (lambda x: special.multigammaln(x, 2**70), ValueError, "multigammaln in 1180591620717411303424 dimensions"),
     (lambda x: special.multigammaln(x, 2.5), ValueError, "multigammaln in 2.5 dimensions"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -229,7 +230,7 @@ def diag(v: Any, k: int = 0) -> Any:
         return manipulation.diagonal(array, k)
     if len(shape) != 1:
         raise ValueError("Input must be 1- or 2-d.")
-    size = shape[0] + abs(k)
+    size = shape[0] + abs(operator.index(k))
     low = max(-k, 0)
     attributes = {"edge_padding_low": (max(k, 0),), "edge_padding_high": (low,), "interior_padding": (0,)}
     padded = bind1(layout.PAD, array, np.zeros((), array.dtype), attributes=attributes)

@@ -432,6 +432,8 @@ def _split_rows(a: Any, kth: Any, axis: int | None) -> Tracer | None:
     """Return an array with the axis to be partitioned last, or None where sorting is as fast; check ``kth``."""
     array, place = sorting.along(a, axis)
     extent = array.shape[place]
+    if np.asarray(kth).dtype.kind not in "iu":
+        raise TypeError(f"Partition index must be integer, not {kth!r}")
     for k in np.ravel(kth) if extent else ():
         if not -extent <= k < extent:
             raise ValueError(f"kth(={k}) out of bounds ({extent})")

@@ -342,6 +342,7 @@ def diagonal_view(a: Any, offset: int, axis1: int, axis2: int, *, writable: bool
     """Return diagonals of the planes of two axes, as a view that can, or can't, be written."""
     array = _traced(moveaxis(a, (axis1, axis2), (-2, -1)))
     rows, columns = array.shape[-2:]
+    offset = operator.index(offset)
     row, column = max(-offset, 0), max(offset, 0)
     count = max(0, min(rows - row, columns - column))
     return array.through(Diagonal(row, column, count, writable))

@@ -216,8 +216,7 @@ def quantile(
     array = as_traced(asarray(a))
     if array.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
-    if not isinstance(q, Tracer) and not np.all((np.asarray(q) >= 0) & (np.asarray(q) <= 1)):
-        raise ValueError("Quantiles must be in the range [0, 1]")
+    _require_fractions(q)
     lines, axes = _flattened(array, axis)
     if lines.shape[-1] == 0:
         raise InvalidIndexError(
@@ -351,8 +350,14 @@ def fractions_of(percentages: Any) -> Any:
     return float(fractions) if is_weak(percentages) else fractions
 
 
+def _require_fractions(q: Any) -> None:
+    if not isinstance(q, Tracer) and not np.all((np.asarray(q) >= 0) & (np.asarray(q) <= 1)):
+        raise ValueError("Quantiles must be in the range [0, 1]")
+
+
 def nan_quantiles(array: Tracer, q: Any, axis: Any, method: str, keepdims: Any, weights: Any = None) -> Any:
     """Return quantiles of what is not NaN: NaN sorts last, and each line knows how many elements come before."""
+    _require_fractions(q)
     lines, axes = _nonempty_lines(array, axis)
     if array.size and weights is not None:
         heavy, _ = _flattened(_checked_weights(array, weights, axis, method), axis)
