@@ -67,9 +67,17 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """An integer index array over one axis; part of an advanced index."""
+    """An integer index array over one axis; part of an advanced index.
+
+    Attributes
+    ----------
+    array : array
+    from_end : bool
+        Negative places count from the end; where there are none, that need not be computed.
+    """
 
     array: Any
+    from_end: bool = True
 
 
 Item: TypeAlias = NewAxis | Range | Position | Window | Points

@@ -55,7 +55,8 @@ def wrap_negative(index: Any, extent: int) -> Any:
 def places_of(item: Any, extent: int) -> Any:
     """Return an item's places as int64: those of single integers are counted from the end already."""
     array = items_of.point_array(item)
-    return wrap_negative(array, extent) if isinstance(item, items_of.Points) else convert(array, np.int64)
+    from_end = isinstance(item, items_of.Points) and item.from_end
+    return wrap_negative(array, extent) if from_end else convert(array, np.int64)
 
 
 class PointPlan:
@@ -251,7 +252,7 @@ def take(a: Any, indices: Any, axis: int | None, mode: str) -> Any:
     else:
         index = _checked_where_known(index, extent, axis)
     items: list[Any] = [items_of.whole(n) for n in a.shape]
-    items[axis] = items_of.Points(index)
+    items[axis] = items_of.Points(index, from_end=mode == "raise")
     return gather_points(items_of.as_traced(a), items)
 
 

@@ -228,7 +228,7 @@ def _items(index: Any, shape: tuple[int, ...], mode: str | None) -> list[Any]:
 
 def _clipped(item: Any, extent: int) -> Any:
     if isinstance(item, Points):
-        return Points(advanced.bound(advanced.wrap_negative(item.array, extent), extent, "clip"))
+        return Points(advanced.bound(advanced.wrap_negative(item.array, extent), extent, "clip"), from_end=False)
     if isinstance(item, Position) and isinstance(item.index, Tracer):
         return Position(advanced.bound(item.index, extent, "clip"))
     return item

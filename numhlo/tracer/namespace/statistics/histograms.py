@@ -104,7 +104,7 @@ def _counted(places: Tracer, values: Any, length: int, instead: int = BEYOND) ->
     counts = new_array(full_of(0, (length,), values.dtype))
     inside = b.at_least(places, 0)
     index = b.select(inside, convert(places, np.int64), instead)
-    advanced.scatter_points(counts, [Points(index)], values, "add")
+    advanced.scatter_points(counts, [Points(index, from_end=False)], values, "add")
     return counts
 
 
@@ -292,11 +292,16 @@ def _equal_bin_of(x: Tracer, edges: Tracer) -> Any:
     first, last = (convert(edges[k], np.float64) for k in (0, -1))  # type: ignore[index]
     distance = ufuncs.subtract(convert(x, np.float64), first)
     guess = convert(ufuncs.multiply(distance, ufuncs.divide(count, ufuncs.subtract(last, first))), np.int64)
-    place = ufuncs.minimum(ufuncs.maximum(guess, 0), count - 1)
-    below = ufuncs.less(x, advanced.take(edges, place, None, "clip"))
+    place = ufuncs.minimum(guess, count - 1)  # less than 0 only where the result is -1
+    below = ufuncs.less(x, _clamped(edges, ufuncs.maximum(place, 0)))
     place = ufuncs.subtract(place, convert(below, np.int64))
-    above = ufuncs.greater_equal(x, advanced.take(edges, ufuncs.add(place, 1), None, "clip"))
+    above = ufuncs.greater_equal(x, _clamped(edges, ufuncs.add(place, 1)))
     return _or_outside(ufuncs.minimum(ufuncs.add(place, convert(above, np.int64)), count - 1), x, edges)
+
+
+def _clamped(edges: Tracer, places: Any) -> Any:
+    """Return edges at places, which a gather clamps into their number."""
+    return advanced.gather_points(edges, [Points(places, from_end=False)])
 
 
 def _or_outside(place: Any, x: Tracer, edges: Tracer) -> Any:

@@ -315,3 +315,13 @@ def test_narrow_arrays_filled():
     same_refusal(lambda np, x: np.full_like(x, 300), numpy.ones(2, numpy.uint8))
     check(lambda np, x: np.full_like(x, 1.5), numpy.ones(2, numpy.uint8))
     check(lambda np, x: np.insert(x, -1, x[:, :1]), numpy.ones((1, 2)))
+
+
+@pytest.mark.parametrize("mode", ["clip", "wrap", "raise"])
+def test_bounded_places_are_not_counted_from_the_end_again(mode):
+    places = numpy.array([0, 2, 1])
+    function = numhlo.jit(lambda x, at: numpy.take(x, at, mode=mode))
+    text = function.lower(numpy.arange(3.0), places).as_text()
+    assert text.count("stablehlo.compare") == (0 if mode == "clip" else 1)  # a remainder may be negative
+    far = places if mode == "raise" else places * 3 - 4
+    numpy.testing.assert_array_equal(function(numpy.arange(3.0), far), numpy.take(numpy.arange(3.0), far, mode=mode))
