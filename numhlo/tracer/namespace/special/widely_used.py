@@ -10,7 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.lowering.ir import TensorType
 from numhlo.lowering.ops import elementwise as ops
+from numhlo.lowering.ops.annotations import STOP_GRADIENT, make_annotation
+from numhlo.lowering.ops.control_flow import COMPOSITE
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise as ufuncs
@@ -366,8 +369,13 @@ def _log_of_sum(values: Any, weights: list[Any], axis: Any, keepdims: bool, retu
 
 
 def peak(values: Any, axes: tuple[int, ...]) -> Any:
-    """Return the greatest element over axes, which are kept; 0 where it is not finite (or there is none)."""
+    """Return the greatest element over axes, which are kept; 0 where it is not finite (or there is none).
+
+    It is a constant for derivatives: whatever is subtracted, results are the same but for rounding.
+    """
     parts = b.real(values) if values.dtype.kind == "c" else values
+    type = TensorType(shape_of(parts), parts.dtype)
+    parts = bind1(COMPOSITE, parts, attributes=make_annotation(STOP_GRADIENT, type), results=[type])
     high = reductions.max(parts, axes, keepdims=True, initial=-np.inf)
     return convert(b.select(b.is_finite(high), high, 0.0), values.dtype)
 
