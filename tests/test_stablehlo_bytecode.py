@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from jax._src.interpreters import mlir as jax_mlir
 from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import mhlo
 
 from numhlo import stablehlo
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
@@ -51,6 +52,21 @@ def test_what_jax_exports_is_read():
 def test_other_dialects_are_written_as_they_are(function):
     module = stablehlo.parse(jax.jit(function).lower(X).as_text())
     assert structurally_equal(stablehlo.deserialize(module.serialize()).graph, module.graph)
+
+
+def test_ops_of_mhlo_are_read():
+    text = """func.func @main(%x: tensor<2x3xf32>) -> (tensor<2x3xi1>, tensor<2x3xf32>) {
+      %0 = "mhlo.compare"(%x, %x) {comparison_direction = #mhlo<comparison_direction GE>} :
+        (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>
+      %1 = "mhlo.negate"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+      return %0, %1 : tensor<2x3xi1>, tensor<2x3xf32> }"""
+    data = io.BytesIO()
+    with jax_mlir.make_ir_context() as context:
+        mhlo.register_mhlo_dialect(context)
+        ir.Module.parse(text).operation.write_bytecode(data)
+    found = stablehlo.deserialize(data.getvalue()).run("main", np.ones((2, 3), np.float32))
+    np.testing.assert_array_equal(found[0], np.ones((2, 3), bool))
+    np.testing.assert_array_equal(found[1], -np.ones((2, 3)))
 
 
 def test_what_cannot_be_read_or_written(capfd):

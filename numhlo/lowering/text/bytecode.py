@@ -6,6 +6,7 @@ turn either into text and text into an artifact; it refuses to know what the tex
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from typing import Any
 
@@ -21,11 +22,16 @@ ALLOW_OTHER_DIALECTS = True
 """Whether ops of chlo and attributes of sdy, which JAX exports, are written as they are, as ``jax.export`` does."""
 
 
+_MHLO = re.compile(r"(?:^|=) *\"?mhlo\.", re.MULTILINE)
+"""Where an op of mhlo stands: its forms are not all StableHLO's, the generic one is."""
+
+
 def _official() -> tuple[Any, Any, Any]:
     """Return MLIR, its StableHLO dialect and a context that knows the dialects, from jaxlib."""
     try:
         ir, dialects = import_module("jaxlib.mlir.ir"), import_module("jaxlib.mlir.dialects.stablehlo")
         others = [import_module(f"jaxlib.mlir.dialects.{name}") for name in ("chlo", "sdy")]
+        mhlo = import_module("jaxlib.mlir.dialects.mhlo")
         upstream = import_module("jaxlib.mlir._mlir_libs._jax_mlir_ext")
     except ImportError as error:
         raise UnsupportedError(
@@ -40,6 +46,7 @@ def _official() -> tuple[Any, Any, Any]:
     context.load_all_available_dialects()
     for dialect in (dialects, *others):
         dialect.register_dialect(context)
+    mhlo.register_mhlo_dialect(context)
     return ir, dialects, context
 
 
@@ -56,12 +63,15 @@ def read_bytecode(data: bytes) -> str:
     try:
         with context:
             module = stablehlo.deserialize_portable_artifact(context, data) if is_portable else ir.Module.parse(data)
-            return str(module.operation.get_asm(enable_debug_info=True))
+            text = str(module.operation.get_asm(enable_debug_info=True))
+            if _MHLO.search(text) is None:
+                return text
+            return str(module.operation.get_asm(enable_debug_info=True, print_generic_op_form=True))
     except Exception as error:
         raise UnsupportedError(
             "jaxlib can't read this bytecode",
             why=str(error),
-            fix="it knows StableHLO, CHLO and sdy: export text, which may hold more",
+            fix="it knows StableHLO, CHLO, mhlo and sdy: export text, which may hold more",
         ) from error
 
 
