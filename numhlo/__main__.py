@@ -93,6 +93,8 @@ def _run(given: argparse.Namespace) -> str:
     folder = given.folder or default_folder()
     if folder is None:
         raise RefusedError("nothing is kept: NUMHLO_CACHE_DIR is empty, or there is no home")
+    if given.folder and given.action == "export" and not folder.is_dir():
+        raise RefusedError(f"there is no folder {folder}")
     cache = DiskCache(folder)
     if given.action == "info":
         return describe(cache, folder)

@@ -74,7 +74,8 @@ class Switch:
         if not self.values:
             return str(text)
         if self.several:
-            names = text.split(",") if isinstance(text, str) else list(text)
+            names = text.split(",") if isinstance(text, str) else text
+            self._require(isinstance(names, Iterable) and all(isinstance(n, str) for n in names), given, argument)
             found = frozenset(n.strip() for n in names if n.strip())
             self._require(found <= {*self.values, ALL}, given, argument)
             return frozenset(self.values) if ALL in found else found

@@ -59,6 +59,7 @@ def test_kernels_are_carried(run, tmp_path):
     for number, kernel in enumerate(KERNELS):
         assert arrived.read(kernel) == bytes([number]) * 5000
     assert run("export", archive)[0] == 1  # it exists
+    assert run("export", tmp_path / "a.zip", folder=tmp_path / "typo")[1].startswith("numhlo: there is no folder ")
 
 
 @pytest.mark.parametrize("bad", ["name", "path", "content", "text", "missing"])

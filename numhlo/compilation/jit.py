@@ -9,6 +9,8 @@ from typing import Any, TypedDict, Unpack, overload
 from numhlo.compilation.jitted_function import JittedFunction
 from numhlo.compilation.programs import load_backend
 from numhlo.compilation.signature import Names, Numbers, parameters_of, select
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.switches import SWITCHES
 from numhlo.tracer.autograph.rewriting import autographed
 from numhlo.tracer.callable_arguments import require_callable
@@ -114,6 +116,8 @@ def jit(  # noqa: PLR0913 - options by keyword
         )
         return again if fun is None else staticmethod(again(fun.__func__))
     require_callable(fun, "jit: fun", fix="pass a function, or use jit as a decorator")
+    if not isinstance(autograph, bool):
+        raise ArgumentError(f"jit: autograph={autograph!r}", where=capture_location(), fix="give True or False")
     fun = autographed(fun) if autograph else fun
     parameters = parameters_of(fun)
     static = select(parameters, static_argnums, static_argnames, "static_")

@@ -100,7 +100,7 @@ def _listed(given: Any, kind: type, option: str, wanted: str) -> list[Any]:
     """Return one or several numbers or names as a list."""
     one = isinstance(given, str) or not isinstance(given, Iterable)
     found = [] if given is None else [given] if one else list(given)
-    if not all(isinstance(x, kind) for x in found):
+    if not all(isinstance(x, kind) and not isinstance(x, bool) for x in found):
         raise ArgumentError(f"jit: {option}={given!r}", where=capture_location(), fix=f"give {wanted}")
     return found
 

@@ -233,6 +233,8 @@ def test_it_is_said_and_costs_nothing_when_off():
         numhlo.jit(lambda x: np.log(x))(-x)
     with pytest.raises(ArgumentError, match="use one of nan, inf, bounds, overflow, all"):
         numhlo.jit(f, check="zero")
+    with pytest.raises(ArgumentError, match=r"check=3\n.*\n.*use one of nan, inf"):
+        numhlo.jit(f, check=3)
 
 
 def never_seen():
