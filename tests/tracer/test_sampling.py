@@ -280,3 +280,10 @@ def test_counts_at_the_edges_and_in_lanes():
         hr.multinomial(KEY, 3, 0.5)
     with pytest.raises(ShapeError, match="cannot broadcast"):
         hr.binomial(KEY, np.ones(3), 0.5, (2,))
+
+
+def test_gamma_numbers_have_second_derivatives_by_a_key_of_the_functions() -> None:
+    fun = lambda lib: lambda x: lib.gamma(lib.key(3), x).sum()
+    x, ones = np.array([0.5, 1.7]), np.ones(2)
+    expected = jax.jvp(jax.grad(fun(jr)), (x,), (ones,))[1]
+    np.testing.assert_allclose(numhlo.jvp(numhlo.grad(fun(hr)), (x,), (ones,))[1], expected, rtol=1e-6)

@@ -137,18 +137,18 @@ def _gamma_array(key: Any, a: Any, shape: tuple[int, ...], dtype: np.dtype, log_
         return full_of(0, shape, dtype)
 
     @custom_jvp
-    def draw(flat: Any) -> Any:
+    def draw(key: Any, flat: Any) -> Any:  # what a rule closes over is of the first derivative's trace
         return _draw_gamma(split_key(key, (count,)), flat, log_space)
 
-    def slope(tangent: Any, drawn: Any, flat: Any) -> Any:
+    def slope(tangent: Any, drawn: Any, _key: Any, flat: Any) -> Any:
         exact = convert(drawn, np.float64)
         log_x = exact if log_space else b.log(b.select(b.equal(exact, 0), 1, exact))  # times 0, where it underflowed
         log_slope = _slope(convert(flat, np.float64), log_x)
         factor = log_slope if log_space else b.multiply(exact, log_slope)
         return b.multiply(tangent, convert(factor, dtype))
 
-    draw.defjvps(slope)
-    return reshape_to(draw(reshape_to(alpha, (count,))), shape)
+    draw.defjvps(None, slope)
+    return reshape_to(draw(key, reshape_to(alpha, (count,))), shape)
 
 
 @runs_anywhere
