@@ -233,8 +233,19 @@ def test_it_is_said_and_costs_nothing_when_off():
         numhlo.jit(lambda x: np.log(x))(-x)
     with pytest.raises(ArgumentError, match="use one of nan, inf, bounds, overflow, all"):
         numhlo.jit(f, check="zero")
-    with pytest.raises(ArgumentError, match=r"check=3\n.*\n.*use one of nan, inf"):
-        numhlo.jit(f, check=3)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"check": 3}, r"check=3\n.*\n.*use one of nan, inf"),
+        ({"static_argnums": True}, r"static_argnums=True\n.*\n.*give positions of arguments: ints"),
+        ({"autograph": "yes"}, r"autograph='yes'\n.*\n.*give True or False"),
+    ],
+)
+def test_options_of_the_wrong_kind_are_refused(options, message):
+    with pytest.raises(ArgumentError, match=message):
+        numhlo.jit(lambda x: x, **options)
 
 
 def never_seen():

@@ -216,10 +216,6 @@ def test_static_arguments():
         numhlo.jit(lambda x: x, static_argnames="y")
     with pytest.raises(ArgumentError, match="static_argnums has 2, but the function takes 1 positional arguments"):
         numhlo.jit(lambda x: x, static_argnums=2)
-    with pytest.raises(ArgumentError, match=r"static_argnums=True\n.*\n.*give positions of arguments: ints"):
-        numhlo.jit(lambda x: x, static_argnums=True)
-    with pytest.raises(ArgumentError, match=r"autograph=.yes.\n.*\n.*give True or False"):
-        numhlo.jit(lambda x: x, autograph="yes")
 
 
 def test_arguments_that_can_not_be_traced():
@@ -425,7 +421,7 @@ def test_disable_jit():
 
     @numhlo.jit
     def f(x):
-        seen.append(f"{x}")
+        seen.append(str.__str__(f"{x}"))
         return x
 
     with numhlo.disable_jit():
