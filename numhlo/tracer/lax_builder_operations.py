@@ -323,6 +323,8 @@ def map_elements(computation: Callable[..., Any], *operands: Any, static_operand
     ------
     ArgumentError
         If there are no operands, or shapes differ.
+    TypeError
+        If the function returns anything but one array.
 
     Notes
     -----
@@ -343,8 +345,10 @@ def map_elements(computation: Callable[..., Any], *operands: Any, static_operand
     (shape,) = shapes
     if not shape:
         return computation(*operands, *static_operands)
-    mapped = vmap(lambda *scalars: computation(*scalars, *static_operands))
-    return mapped(*[np.ravel(x) for x in operands]).reshape(shape)
+    found = vmap(lambda *scalars: computation(*scalars, *static_operands))(*[np.ravel(x) for x in operands])
+    if not hasattr(found, "reshape"):
+        raise TypeError(f"lax.map_elements: computation returns one array, not a {type(found).__name__}")
+    return found.reshape(shape)
 
 
 @runs_anywhere

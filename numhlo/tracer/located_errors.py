@@ -6,6 +6,7 @@ user's own code raises stays as it is.
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ LOCATED = (
     OverflowError,
     ZeroDivisionError,
     AttributeError,
+    RuntimeError,
     np.linalg.LinAlgError,
 )
 """The classes whose message is their one argument."""
@@ -48,6 +50,20 @@ class LocatedAxisError(np.exceptions.AxisError):
         return f"{super().__str__()}{self.args[-1]}"
 
 
+class _LocatedUfuncError:
+    """What NumPy's errors for types without a loop get besides their own class, whose arguments aren't the message."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}{vars(self)['line']}"
+
+
+@functools.cache
+def _located(kind: type[Exception]) -> type[Exception]:
+    return type(kind.__name__, (_LocatedUfuncError, kind), {"__module__": kind.__module__})
+
+
 @contextmanager
 def naming_the_line() -> Iterator[None]:
     """Add the user's line to what is raised inside the block by code that is not the user's."""
@@ -55,6 +71,10 @@ def naming_the_line() -> Iterator[None]:
     _blocks.around = around + 1
     try:
         yield
+    except RecursionError as error:
+        if around or not str(error).startswith(FULL_STACK):
+            raise  # there is no room to look around in; or it is the user's
+        raise _recursion(error.__traceback__) from None
     except (NumhloError, *LOCATED) as error:
         known = isinstance(error, NumhloError) and error.where not in {None, UNKNOWN}
         line = None if known else _line_of(error.__traceback__)
@@ -63,10 +83,6 @@ def naming_the_line() -> Iterator[None]:
         elif line is not None and "\n  at " not in str(error):
             _add(error, f"\n  at {line.describe()}")
         raise
-    except RecursionError as error:
-        if around or not str(error).startswith(FULL_STACK):
-            raise  # there is no room to look around in; or it is the user's
-        raise _recursion(error.__traceback__) from None
     finally:
         _blocks.around = around
 
@@ -96,6 +112,10 @@ def _add(error: Any, text: str) -> None:
     if type(error) is np.exceptions.AxisError:
         error.__class__ = LocatedAxisError
         error.args = (*error.args, text)
+    elif hasattr(error, "ufunc") and not isinstance(error, _LocatedUfuncError):
+        kind: Any = type(error)
+        error.__class__ = _located(kind)
+        error.line = text
     elif type(error) in LOCATED and len(error.args) == 1:
         error.args = (f"{error.args[0]}{text}",)
 

@@ -71,6 +71,11 @@ def test_options():
     np.testing.assert_allclose(slope, x[2, 2:5], rtol=1e-12)
 
 
+def test_nothing_to_filter():
+    check(lambda s, x: (s.laplace(x), s.gaussian_laplace(x, 1), s.gaussian_gradient_magnitude(x, 1)), np.float64(-3.0))
+    check(lambda s, x: (s.laplace(x, axes=(), output="f4"), s.sobel(x)), IMAGES["float64"])
+
+
 @pytest.mark.parametrize("dtype", ["float64", "uint8"])
 def test_coordinates(dtype):
     x = IMAGES[dtype]

@@ -84,6 +84,12 @@ def cholesky_update(r_matrix: Any, w_vector: Any) -> Any:
 
 def _reflect(a: Any, taus: Any, c: Any, *, adjoint: bool) -> Any:
     """Return ``H_0 H_1 ... c``, or with the adjoints in the other order; ``H_i = 1 - tau_i v_i v_i^H``."""
+    if not shape_of(taus):
+        raise ShapeError(
+            f"reflectors in an array of shape {shape_of(a)}, with one number as taus",
+            where=capture_location(),
+            fix="give a line of factors, one for each reflector",
+        )
     rows, count = shape_of(a)[-2], shape_of(taus)[-1]
     places = expand(building.iota(rows), -1)
 

@@ -15,6 +15,7 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.namespace.core import normalize_axes, normalize_axis
 from numhlo.tracer.namespace.eager import runs_anywhere
+from numhlo.tracer.namespace.index_items import unshared
 from numhlo.tracer.scientific.image_windows import (
     correlate1d,
     extended,
@@ -24,7 +25,7 @@ from numhlo.tracer.scientific.image_windows import (
     spread,
     summable,
 )
-from numhlo.tracer.scientific.operands import traced
+from numhlo.tracer.scientific.operands import converted, traced
 
 __all__ = [
     "gaussian_filter", "gaussian_filter1d", "gaussian_gradient_magnitude", "gaussian_laplace", "laplace", "prewitt",
@@ -331,7 +332,7 @@ def laplace(input: Any, output: Any = None, mode: Any = "reflect", cval: float =
         traced(correlate1d(array, weights, axis, dtype, one, cval))
         for axis, one in zip(places, spread(mode, len(places)), strict=True)
     ]
-    return sum(parts[1:], start=parts[0])
+    return sum(parts[1:], start=parts[0]) if parts else _unfiltered(array, output)
 
 
 @runs_anywhere
@@ -365,7 +366,7 @@ def gaussian_laplace(
     Array([ 0.1974,  0.002 , -0.3989,  0.002 ,  0.1974])
     """
     parts = _derivatives(input, sigma, 2, output, mode, cval, axes, kwargs)
-    return sum(parts[1:], start=parts[0])
+    return sum(parts[1:], start=parts[0]) if parts else _unfiltered(input, output)
 
 
 @runs_anywhere
@@ -399,8 +400,16 @@ def gaussian_gradient_magnitude(
     Array([0.0947, 0.2414, 0.    , 0.2414, 0.0947])
     """
     parts = _derivatives(input, sigma, 1, output, mode, cval, axes, kwargs)
+    if not parts:
+        return _unfiltered(input, output)
     squares = [part * part for part in parts]
     return finished(np.sqrt(sum(squares[1:], start=squares[0])), parts[0].dtype)
+
+
+def _unfiltered(input: Any, output: Any) -> Any:
+    """Return an array without axes to filter, in the dtype of the result."""
+    array = traced(input)
+    return unshared(converted(array, result_dtype(array, output)))
 
 
 def _derivatives(

@@ -157,6 +157,7 @@ def spectrogram(  # noqa: PLR0913 - SciPy's signature
     """
     choice("spectrogram", "mode", mode, ("psd", "complex", "magnitude", "angle", "phase"))
     choice("spectrogram", "scaling", scaling, ("density", "spectrum"))
+    axis = normalize_axis(axis, asarray(x).ndim)
     size = chosen_window("spectrogram", window, nperseg, asarray(x).shape[axis]).shape[0]
     sizes = (nperseg, size // 8 if noverlap is None else noverlap, nfft)
     plan, middles, found = _short_time("spectrogram", x, window, sizes, detrend, return_onesided, (None, False), axis)
@@ -168,12 +169,11 @@ def spectrogram(  # noqa: PLR0913 - SciPy's signature
         dtype = np.dtype(f"f{dtype.itemsize // 2}")
     else:
         found = found * np.sqrt(scale)
-    place = normalize_axis(axis, found.ndim - 1)
-    found = converted(np.moveaxis(found, -2, place), dtype)
+    found = converted(np.moveaxis(found, -2, axis), dtype)
     if mode in ("angle", "phase"):
         found = np.angle(found)
     found = np.abs(found) if mode == "magnitude" else found
-    return plan.frequencies(fs), middles / float(fs), np.unwrap(found, axis=place) if mode == "phase" else found
+    return plan.frequencies(fs), middles / float(fs), np.unwrap(found, axis=axis) if mode == "phase" else found
 
 
 def _added(windows: Any, step: int) -> Any:

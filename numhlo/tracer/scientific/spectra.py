@@ -34,8 +34,7 @@ class Windows(NamedTuple):
 
     def frequencies(self, rate: Any) -> Any:
         """Return the frequencies of the transform's rows."""
-        if isinstance(rate, int | float) and not rate > 0:
-            raise ValueError(f"Sampling frequency fs={rate} must be positive!")
+        _require_positive(rate)
         return (np.fft.rfftfreq if self.one_sided else np.fft.fftfreq)(self.points, 1 / rate)
 
     def transformed(self, lines: Any, axis: int = -1) -> Any:
@@ -86,8 +85,14 @@ def steps_of(size: int, overlap: int | None, points: int | None) -> tuple[int, i
     return size - overlap, points
 
 
+def _require_positive(rate: Any) -> None:
+    if isinstance(rate, int | float) and not rate > 0:
+        raise ValueError(f"Sampling frequency fs={rate} must be positive!")
+
+
 def power_scale(window: Any, scaling: str, rate: float) -> Any:
     """Return what powers are multiplied by."""
+    _require_positive(rate)
     return 1 / (rate * (window * window).sum()) if scaling == "density" else 1 / window.sum() ** 2
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import numhlo
 from numhlo import lax, random
-from numhlo.scipy import signal, special
+from numhlo.scipy import ndimage, signal, special
 
 X = np.arange(6.0).reshape(2, 3)
 
@@ -39,6 +39,7 @@ NUMPYS = [
     (lambda x: np.zeros_like(x, x), "Cannot construct a dtype from an array"),
     (lambda x: x.astype(x), "Cannot construct a dtype from an array"),
     (lambda x: np.nanquantile(x, 1.5), "Quantiles must be in the range [0, 1]"),
+    (lambda x: np.quantile(x, "a"), "did not contain a loop with signature matching types"),
     (lambda x: np.partition(x, 1.5), "Partition index must be integer"),
     (lambda x: np.diagonal(x, 1.5), "cannot be interpreted as an integer"),
     (lambda x: np.diag(x[0], 1.5), "cannot be interpreted as an integer"),
@@ -55,6 +56,11 @@ OTHERS = [
     (lambda x: lax.pmean(x, "rows"), NameError, "pmean: unbound axis name: 'rows'"),
     (lambda x: lax.axis_size("rows"), NameError, "axis_size: unbound axis name: 'rows'"),
     (lambda x: signal.hilbert(x, axis=7), ValueError, "axis 7 is out of bounds"),
+    (lambda x: signal.spectrogram(x, axis=7), IndexError, "axis 7 is out of bounds"),
+    (lambda x: signal.periodogram(x, 0), ValueError, "Sampling frequency fs=0 must be positive!"),
+    (lambda x: ndimage.minimum_filter1d(x, -5), RuntimeError, "incorrect filter size"),
+    (lambda x: lax.linalg.householder_product(x, -5), ValueError, "with one number as taus"),
+    (lambda x: lax.map_elements(lambda y: None, x), TypeError, "computation returns one array"),
     (lambda x: signal.welch(x, -5.0, nperseg=2), ValueError, "Sampling frequency fs=-5.0 must be positive!"),
     (lambda x: random.categorical(random.key(0), x[0, 0]), ValueError, "axis -1 is out of bounds"),
     (lambda x: special.multigammaln(x, 2**70), ValueError, "multigammaln in 1180591620717411303424 dimensions"),
