@@ -145,6 +145,20 @@ class Graph:
         """Return the value of every load, in order."""
         return [node.value for node in self.nodes if isinstance(node, Load)]
 
+    def starts_vary_along(self, access: Access, dim: int) -> bool:
+        """Return whether what is found by indices begins elsewhere from place to place along a dimension."""
+        stack = [start.node for start in access.starts]
+        seen: set[int] = set()
+        while stack:
+            number = stack.pop()
+            node = self.nodes[number]
+            if isinstance(node, Load | Position) and node.access.strides[dim]:
+                return True
+            if number not in seen:
+                seen.add(number)
+                stack.extend(operand_nodes(node))
+        return False
+
 
 class Expressions(Graph):
     """The graph of one kernel under construction.

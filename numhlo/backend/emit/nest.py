@@ -243,17 +243,7 @@ class Nest:
 
     def starts_vary_along(self, access: Access, axis: int) -> bool:
         """Return whether what is found by indices begins elsewhere from place to place along an axis."""
-        nodes, stack = self.expressions.nodes, [start.node for start in access.starts]
-        seen: set[int] = set()
-        while stack:
-            number = stack.pop()
-            node = nodes[number]
-            if isinstance(node, Load | Position) and self.strides(node.access)[axis]:
-                return True
-            if number not in seen:
-                seen.add(number)
-                stack.extend(operand_nodes(node))
-        return False
+        return self.expressions.starts_vary_along(access, self.axes[axis].dims[-1])
 
     def write(self, wanted: Iterable[int]) -> None:
         """Write nodes and all they need, operands first."""

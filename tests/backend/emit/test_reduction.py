@@ -198,6 +198,24 @@ def test_what_is_stored_on_the_way_decides_how_memory_is_walked(columns, rng):
     assert not any("column0" in source for source in sources(check(across, [x])))
 
 
+ROWS_FOUND = {
+    "sum": (lambda table, places: table[places].sum(0), (40,), True),
+    "maximum": (lambda table, places: table[places].max(0), (40,), True),
+    "bags": (lambda table, places: table[places].sum(1), (3, 40), True),
+    "along rows": (lambda table, places: table[places].sum(1), (40,), False),
+    "columns found": (lambda table, places: table[:, places].sum(1), (40,), False),
+    "elements found": (lambda table, places: table[places, jnp.arange(33)].sum(0), (40, 33), False),
+}
+
+
+@pytest.mark.parametrize("name", ROWS_FOUND)
+def test_rows_that_are_found_by_indices_are_added_side_by_side(name, rng):
+    function, shape, side_by_side = ROWS_FOUND[name]
+    arrays = [random_array(rng, TensorType((20, 33), F32)), rng.integers(0, 20, shape)]
+    texts = sources(check(from_jax(function, *arrays), arrays))
+    assert any("column0" in text for text in texts) == side_by_side
+
+
 def test_what_few_columns_share_is_computed_once(rng):
     x, w = random_array(rng, TensorType((5, 70, 3), F32)), random_array(rng, TensorType((5, 70), F32))
     traced = from_jax(lambda x, w: (jnp.sqrt(jnp.abs(w))[:, :, None] * x).sum(1), x, w)

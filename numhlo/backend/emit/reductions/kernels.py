@@ -105,16 +105,20 @@ def _is_window(reduction: Reduction, axes: Sequence[Axis], kept: int) -> bool:
 def _prefers_columns(reduction: Reduction, axes: Sequence[Axis], kept: int) -> bool:
     """Return whether memory runs along the last kept axis rather than the last reduced one.
 
-    What is stored on the way counts as what is loaded does.
+    What is stored on the way counts as what is loaded does. Where indices say which rows are taken, memory
+    runs across these.
     """
     if not kept or not all(r.combiner.is_choice for r in reduction.reduced):
         return False
     columns, rows = axes[kept - 1].dims[-1], axes[-1].dims[-1]
     balance, slides = 0, False
-    loads = [node.access for node in reduction.expressions.nodes if isinstance(node, Load)]
+    expressions = reduction.expressions
+    loads = [node.access for node in expressions.nodes if isinstance(node, Load)]
     for access in (*loads, *[store.access for store in reduction.stores]):
         across, along = access.strides[columns], access.strides[rows]
         if across and along:  # else its elements serve many results, or many steps, wherever they lie
             balance += (across == 1) - (along == 1)
             slides = slides or across == along == 1
+        elif across == 1 and expressions.starts_vary_along(access, rows):
+            balance += not expressions.starts_vary_along(access, columns)
     return balance > 0 or (balance == 0 and slides and axes[kept - 1].extent >= LONG_LINE)
