@@ -8,7 +8,7 @@ import pytest
 
 import numhlo
 import numhlo.compat.jax as compat
-from numhlo.lowering.ir.errors import AxisOutOfBoundsError, ShapeError, UnsupportedError
+from numhlo.lowering.ir.errors import AxisOutOfBoundsError, ControlFlowTypeError, ShapeError, UnsupportedError
 
 jax.config.update("jax_enable_x64", True)
 
@@ -72,6 +72,11 @@ CASES = {
             unroll=True,
         )
     )(j.numpy.ones(2)),
+    "numbers in the state of loops take the dtype of what is added": lambda j: (
+        j.lax.scan(lambda c, x: (c + x, c), 0, j.numpy.ones(3, "float32")),
+        j.lax.fori_loop(0, 2, lambda i, c: c + 0.5, j.numpy.array(1)),
+        j.lax.while_loop(lambda c: c < 3, lambda c: c + 0.5, 1),
+    ),
     "numbers that bodies take are arrays": lambda j: j.jit(
         lambda p: (
             j.lax.cond(p, lambda x: x.astype(float), lambda x: x * 1.5, 3),
@@ -145,6 +150,23 @@ def test_agrees_with_jax(name):
         for mine, theirs in zip(compat.tree.leaves(found), wanted, strict=True):
             assert mine.dtype == theirs.dtype
             np.testing.assert_allclose(mine, np.asarray(theirs), rtol=1e-12, atol=1e-15)
+
+
+LOOPS = {
+    "while_loop": lambda j, x: j.lax.while_loop(lambda c: c[0] < 3, lambda c: c + 0.5, x),
+    "fori_loop": lambda j, x: j.lax.fori_loop(0, 3, lambda i, c: c + 1.5, x),
+    "scan": lambda j, x: j.lax.scan(lambda c, y: (c + y, None), x, j.numpy.ones(2)),
+}
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("dtype", ["bool", "int32"])
+def test_loops_keep_the_kind_of_what_they_carry(loop, dtype):
+    with pytest.raises(TypeError):
+        LOOPS[loop](jax, jax.numpy.ones(1, dtype))
+    for run in (LOOPS[loop], lambda j, x: compat.jit(lambda x: LOOPS[loop](j, x))(x)):
+        with pytest.raises(ControlFlowTypeError, match="changes the type of the carry"):
+            run(compat, compat.numpy.ones(1, dtype))
 
 
 def test_what_stands_for_slopes_by_integers():

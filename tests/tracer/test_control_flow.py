@@ -35,6 +35,11 @@ def test_cond():
         check(nested, np.float64(x))
 
 
+def test_what_loops_give_outside_jit_has_the_dtypes_inside():
+    check(lambda x: lax.fori_loop(0, 3, lambda i, c: i, x), np.array(1.0))
+    check(lambda x: lax.scan(lambda c, y: (c + y, c), 0, x), np.ones(3, np.float32))
+
+
 def test_cond_promotes_and_runs_one_branch_only():
     f = numhlo.jit(lambda p, x: lax.cond(p, lambda: x, lambda: 1))
     assert f(True, np.float32(2)).dtype == np.float32 and f(False, np.float32(2)) == 1

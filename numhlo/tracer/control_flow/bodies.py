@@ -176,6 +176,15 @@ def as_results(tree: Any) -> Any:
     return tree_map(lambda leaf: np.array(leaf).view(Array), tree)
 
 
+def as_carry(init: Any, tree: Any) -> Any:
+    """Return a loop's last carry outside tracing, every leaf as an array of its own, of the type that a trace gives."""
+
+    def own(first: Any, last: Any) -> Any:
+        return np.array(last, promote([leaf_type(first), leaf_type(last)]).tensor.dtype).view(Array)
+
+    return tree_map(own, init, tree)
+
+
 def is_known(x: Any) -> bool:
     """Return whether a predicate or bound has a value now, so that Python can act on it."""
     return not isinstance(x, Tracer) or x.concrete is not None

@@ -14,6 +14,7 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ControlFlowTypeError
+from numhlo.lowering.ir.types import FLOATS
 from numhlo.lowering.ops import control_flow, elementwise
 from numhlo.tracer.arguments import LeafType, is_number, leaf_type
 from numhlo.tracer.bind import bind, bind1
@@ -21,7 +22,7 @@ from numhlo.tracer.callable_arguments import require_callable
 from numhlo.tracer.control_flow.bodies import (
     Body,
     CarryArguments,
-    as_results,
+    as_carry,
     copy_arrays,
     describe,
     is_known,
@@ -32,6 +33,7 @@ from numhlo.tracer.control_flow.bodies import (
 )
 from numhlo.tracer.control_flow.branches import require_scalar
 from numhlo.tracer.namespace.core import asarray, convert, result_dtype
+from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.trace import Trace, current_trace
 from numhlo.tracer.trees.pytree_paths import leaf_paths, structure_paths
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_unflatten
@@ -74,7 +76,7 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
         while _condition("while_loop", cond_fun(value)):
             value = body_fun(value)
             before = require_kept("while_loop", before, value)
-        return as_results(value)
+        return as_carry(init_val, value)
     carry = Carry("while_loop", init_val, body_fun)
     return carry.emit(cond_fun)
 
@@ -119,7 +121,7 @@ def fori_loop(
         for i in range(int(lower), int(upper)):
             value = body_fun(i, value)
             before = require_kept("fori_loop", before, value)
-        return as_results(value)
+        return as_carry(init_val, value)
     if is_known(lower) and is_known(upper):
         lower, upper = int(known_value(lower)), int(known_value(upper))
         if unroll is True or (unroll and unroll >= upper - lower):
@@ -277,7 +279,7 @@ def _keep(what: str, tree: PyTreeDef, number: int, before: LeafType, after: Leaf
     """Return the type under which a carried leaf goes through the body unchanged."""
     common = promote([before, after]) if before.tensor.shape == after.tensor.shape else None
     narrowed = common is not None and not (before.weak or after.weak) and common.tensor.dtype != after.tensor.dtype
-    if common is None or narrowed:
+    if common is None or narrowed or (are_arrays_immutable() and _becomes_another_kind(before, common)):
         path = structure_paths(tree)[number]
         raise ControlFlowTypeError(
             f"{what}: the body changes the type of the carry{path and f' at {path}'}",
@@ -286,3 +288,16 @@ def _keep(what: str, tree: PyTreeDef, number: int, before: LeafType, after: Leaf
             fix="start from the type that the body returns, or convert with .astype in the body",
         )
     return common
+
+
+def _becomes_another_kind(before: LeafType, after: LeafType) -> bool:
+    """Return whether a carry becomes numbers of another kind, which JAX refuses but for weak ones.
+
+    Where JAX's arrays are weak, those here have 64 bits; within a kind they are widened (see `of_one_width`).
+    """
+    was, now = before.tensor.dtype, after.tensor.dtype
+    return not before.weak and was.name not in ("int64", "float64") and _kind(was) != _kind(now)
+
+
+def _kind(dtype: np.dtype) -> str:
+    return "f" if dtype in FLOATS else dtype.kind

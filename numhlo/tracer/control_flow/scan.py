@@ -21,9 +21,10 @@ from numhlo.tracer.callable_arguments import require_callable
 from numhlo.tracer.control_flow.bodies import (
     Body,
     CarryArguments,
-    as_results,
+    as_carry,
     copy_arrays,
     describe,
+    promote,
     weak_argument,
     with_arrays,
 )
@@ -237,13 +238,20 @@ def _scan_in_python(
     if steps == 0:
         return _scan_nothing(f, carry, leaves, tree)
     ys: list[Any] = [None] * steps
-    before = KEPT if tracing else carry
+    init = carry
+    before = KEPT if tracing else init
     for k in reversed(range(steps)) if reverse else range(steps):
         carry, y = _require_pair(f(carry, tree_unflatten(tree, [x[k] for x in leaves])))
         before = require_kept("scan", before, carry)
         ys[k] = y if tracing else copy_arrays(y)
-    stacked = tree_map(lambda *rows: joining.stack([asarray(r) for r in rows]), *ys)
-    return (carry if tracing else as_results(carry)), stacked
+    return (carry if tracing else as_carry(init, carry)), tree_map(_stacked, *ys)
+
+
+def _stacked(*rows: Any) -> Any:
+    """Return what the steps gave as one array; Python's numbers take the dtype of the others, as in a trace."""
+    types = {LeafType(t.tensor.with_shape(()), t.weak) for t in [leaf_type(r) for r in rows]}
+    dtype = promote(list(types)).tensor.dtype
+    return joining.stack([convert(asarray(r), dtype) for r in rows])
 
 
 def _scan_nothing(f: Callable[[Any, Any], Any], carry: Any, leaves: Sequence[Any], tree: PyTreeDef) -> tuple[Any, Any]:
@@ -252,7 +260,7 @@ def _scan_nothing(f: Callable[[Any, Any], Any], carry: Any, leaves: Sequence[Any
     zeros = tree_unflatten(tree, [np.zeros(x.shape[1:], x.dtype) for x in leaves])
     _, y = _require_pair(f(carry if tracing else copy_arrays(carry), zeros))
     empty = tree_map(lambda leaf: np.empty((0, *shape_of(leaf)), asarray(leaf).dtype).view(Array), y)
-    return (carry if tracing else as_results(carry)), empty
+    return (carry if tracing else as_carry(carry, carry)), empty
 
 
 def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0) -> Any:
