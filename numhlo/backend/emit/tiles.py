@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from numhlo.backend.emit.expressions import Load
+from numhlo.backend.emit.elementwise import COSTS
+from numhlo.backend.emit.expressions import Apply, Load
 from numhlo.backend.emit.nest import Nest
 from numhlo.backend.emit.prefetching import CACHE_LINE, ask_for_tile_row, far_tile, is_far, written_along
 from numhlo.backend.emit.streaming import Piece, allocate, elements_past_line, itemsize, streamed, write_out
@@ -32,7 +33,6 @@ BOTH_WAYS = (1, -1)
 MOST_TRANSPOSED = 2
 """Operands of which tiles are transposed before they are read: these should stay in the first cache."""
 
-
 WIDE_BYTES = 16
 """Of the widest elements, of which only small tiles are transposed: others would fill the first cache."""
 
@@ -46,20 +46,52 @@ TILE_BYTES = 16 << 10
 """Of such a tile at most: a part of the first cache."""
 
 
+CACHE_SETS = 64
+"""Lines of the first cache side by side: lines that far apart take the place of each other."""
+
+CACHE_WAYS = 12
+"""Lines of the first cache that may be that far apart."""
+
+CACHED_BYTES = 2 << 20
+"""Matrices of no more are near enough to be read again line by line, as long as a column's lines stay in a cache."""
+
+LEAST_UNTILED = 4
+"""Bytes of the narrowest elements that are read one by one as fast as by tiles."""
+
+FEW_OPS = 3
+"""Operations of an element that take less time than to make tiles; more are faster on elements side by side."""
+
+
 def other_direction(nest: Nest, stores: Sequence[Store]) -> int | None:
     """Return the axis along which an operand lies in memory while results lie along the last one, if both are long."""
     last = len(nest.axes) - 1
     if last < 1 or nest.axes[last].extent < LEAST_TILED or any(nest.strides(s.access)[last] != 1 for s in stores):
         return None
-    for node in nest.expressions.nodes:
+    for number, node in enumerate(nest.expressions.nodes):
         if isinstance(node, Load) and node.access.strides:
             strides = nest.strides(node.access)
             side_by_side = [axis for axis in range(last) if strides[axis] in BOTH_WAYS]
             if side_by_side and abs(strides[last]) > LEAST_TILED // 4:
+                if strides[side_by_side[0]] == -1 and _is_fast_untiled(nest, number, side_by_side[0]):
+                    continue
                 axis = side_by_side[0]
                 least = LEAST_TRANSPOSED if _transposed(nest, axis) else LEAST_TILED
                 return axis if nest.axes[axis].extent >= least else None
     return None
+
+
+def _is_fast_untiled(nest: Nest, number: int, along: int) -> bool:
+    """Return whether little is computed from a matrix that is near, and the lines of a column of it stay near, too."""
+    node, last = nest.expressions.nodes[number], len(nest.axes) - 1
+    assert isinstance(node, Load)
+    rows, size = nest.axes[last].extent, _stored_bytes(nest, number)
+    if size < LEAST_UNTILED or rows * nest.axes[along].extent * size > CACHED_BYTES:
+        return False
+    pitch, sets = abs(nest.strides(node.access)[last]) * size, CACHE_SETS
+    while sets > 1 and pitch % (2 * CACHE_LINE * CACHE_SETS // sets) == 0:
+        sets //= 2
+    ops = sum(COSTS.get(other.op.definition, 1) for other in nest.expressions.nodes if isinstance(other, Apply))
+    return rows <= sets * CACHE_WAYS and ops <= FEW_OPS
 
 
 def _transposed(nest: Nest, along: int, is_small: bool = False) -> list[int]:

@@ -48,7 +48,7 @@ def test_operands_along_other_axes(rng, dtype):
 
 @pytest.mark.parametrize("dtype", [np.bool_, np.int8, np.float16, ml_dtypes.bfloat16, np.float64, np.complex128])
 def test_arrays_turned_by_right_angles(rng, dtype):
-    x, deep, row = (rng.integers(0, 2, shape).astype(dtype) for shape in ((131, 77), (3, 41, 66), (1, 70)))
+    x, deep, row = (rng.integers(0, 2, shape).astype(dtype) for shape in ((131, 77), (2, 785, 66), (1, 70)))
 
     def function(x, deep, row):
         turned = [np.rot90(x, k) for k in (1, 2, 3)], np.rot90(deep, 1, (1, 2)), np.rot90(row), np.rot90(deep[:, :0])
@@ -61,6 +61,27 @@ def test_arrays_turned_by_right_angles(rng, dtype):
             found = compiled(x, deep, row)
         for ours, theirs in zip(found, function(x, deep, row), strict=True):
             np.testing.assert_array_equal(ours, theirs, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "function", "is_tiled"),
+    [
+        ((256, 255), np.float64, np.rot90, False),
+        ((257, 288), np.float64, np.rot90, True),  # every fourth line of a column takes the place of another
+        ((257, 288), np.float32, np.rot90, False),
+        ((1000, 30), np.float64, np.rot90, True),
+        ((30, 1000), np.complex128, np.rot90, False),
+        ((600, 601), np.float64, np.rot90, True),
+        ((50, 70, 70), np.float64, lambda x: np.rot90(x, 1, (1, 2)), False),
+        ((255, 255), np.int8, np.rot90, True),
+        ((255, 255), np.float64, lambda x: np.rot90(x) * 2 + 1, False),
+        ((255, 255), np.float64, lambda x: np.rot90(x) + x.T, True),
+        ((255, 255), np.float64, lambda x: np.tanh(np.rot90(x)), True),
+    ],
+)
+def test_turned_arrays_are_read_by_tiles_where_lines_do_not_stay(shape, dtype, function, is_tiled):
+    lowered = numhlo.jit(function).lower(np.empty(shape, dtype))
+    assert any("tiles_" in name for name in lowered.compile().kernels) is is_tiled
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8])
