@@ -30,6 +30,7 @@ from numhlo.tracer.namespace.indexed import indexing
 from numhlo.tracer.namespace.indexed.at import At
 from numhlo.tracer.namespace.linalg import matrix_products
 from numhlo.tracer.namespace.linalg import products as linear_algebra
+from numhlo.tracer.namespace.memory_orders import with_memory_order
 from numhlo.tracer.namespace.ordering import searching, selection, sorting
 from numhlo.tracer.namespace.shapes import axis_order, manipulation
 from numhlo.tracer.scipy_functions import apply_foreign
@@ -75,7 +76,7 @@ METHODS: dict[str, Callable[..., Any]] = {
     "argpartition": selection.argpartition,
     "argsort": sorting.argsort,
     "choose": selection.choose,
-    "clip": rounding.clip,
+    "clip": rounding.clip_method,
     "compress": lambda self, condition, *a, **k: selection.compress(condition, self, *a, **k),
     "cumprod": cumulative.cumprod,
     "cumsum": cumulative.cumsum,
@@ -213,11 +214,13 @@ def _transpose(self: Tracer, *axes: Any) -> Any:
     return axis_order.transpose(self, axes or None)
 
 
+@with_memory_order
 def _reshape(self: Tracer, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
     given = shape[0] if len(shape) == 1 else shape
     return manipulation.reshape(self, given, order=order, copy=copy)
 
 
+@with_memory_order
 def _astype(
     self: Tracer, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
 ) -> Tracer:
@@ -228,6 +231,7 @@ def _astype(
     return _copy(self) if self.dtype == wanted and copy else converted
 
 
+@with_memory_order
 def _copy(self: Tracer, order: str = "C") -> Tracer:
     trace = trace_for(self)
     fresh = trace.wrap(trace.read(self))
@@ -291,6 +295,7 @@ def _partition(self: Tracer, kth: Any, axis: int = -1, kind: str = "introselect"
     return None
 
 
+@with_memory_order
 def _flatten(self: Tracer, order: str = "C") -> Any:
     return _copy(manipulation.ravel(self, order=order))
 

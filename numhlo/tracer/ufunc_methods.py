@@ -133,7 +133,9 @@ def _folded(ufunc: Ufunc, array: Any, axis: Any, dtype: Any, out: Any, keepdims:
         mask = mask if mask is None else concatenate_arrays([full_of(True, (1, *rest), np.dtype(bool)), mask], 0)
     found = _halved(ufunc, rows) if reorderable and mask is None else _in_order(ufunc, rows, mask)
     result = convert(found, result_type)
-    return store(f"{ufunc.__name__}.reduce", expand(result, *axes) if keepdims else result, out, exact=True)
+    return store(
+        f"{ufunc.__name__}.reduce", expand(result, *axes) if reductions.keeps(keepdims) else result, out, exact=True
+    )
 
 
 def _lines(array: Any, axes: Sequence[int]) -> Any:

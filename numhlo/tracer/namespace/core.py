@@ -22,6 +22,7 @@ from numhlo.lowering.ir.types import COMPLEX, ELEMENT_TYPES, FLOATS
 from numhlo.lowering.ops import comparison, conversion, layout
 from numhlo.tracer.array import Array, has_own_arithmetic
 from numhlo.tracer.bind import bind1
+from numhlo.tracer.namespace.memory_orders import BY_FIELDS, with_memory_order
 from numhlo.tracer.namespace.source_names import operand_names
 from numhlo.tracer.trace import Tracer, current_trace
 
@@ -91,7 +92,8 @@ def implements(*functions: Any, eager: Callable[..., Any] | None = None) -> Call
         What runs outside tracing instead, where NumPy's function lacks something.
     """
 
-    def decorate(traced: F) -> F:
+    def decorate(written: F) -> F:
+        traced = written if functions[0] in BY_FIELDS else with_memory_order(written)
         numpy_function = functions[0] if eager is None else eager
 
         @functools.wraps(traced)

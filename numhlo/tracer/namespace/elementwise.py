@@ -27,6 +27,7 @@ from numhlo.tracer.namespace.core import (
     spelling,
 )
 from numhlo.tracer.namespace.index_items import unshared
+from numhlo.tracer.namespace.memory_orders import memory_order
 from numhlo.tracer.namespace.rules.elementwise import RULES
 from numhlo.tracer.namespace.weak_numbers import with_weak_numbers
 from numhlo.tracer.semantics import strict_integer_powers
@@ -186,13 +187,13 @@ class Ufunc:
         signature: Any = None,
     ) -> Any:
         """Apply the function elementwise; see NumPy's function of the same name."""
-        if signature is not None and dtype is None:
-            dtype = dtype_in_signature(signature)
+        dtype = dtype_in_signature(signature) if signature is not None and dtype is None else dtype
         if current_trace() is None:
             target = {} if out is None else {"out": out}  # NumPy refuses None where there are several results
             options = {"where": where, "dtype": dtype, "casting": casting, "order": order, **target}
             seen = operands if self.nin == 1 or self.ufunc is np.ldexp else with_weak_numbers(operands)
             return as_arrays(self.ufunc(*seen, **options))
+        memory_order(order)
         for unsized in operands:
             if isinstance(unsized, Unsized):
                 return unsized.apply(self, operands, {"out": out, "where": where, "dtype": dtype, "casting": casting})
@@ -272,8 +273,7 @@ def _are_alike(operands: tuple[Any, ...], dtypes: tuple[np.dtype, ...]) -> bool:
 
 def dtype_in_signature(signature: Any) -> Any:
     """Return the dtype that a ufunc's ``signature=`` asks the result to have: the last one it names."""
-    parts = signature.rpartition("->")[2] if isinstance(signature, str) else signature
-    return parts[-1]
+    return (signature.rpartition("->")[2] if isinstance(signature, str) else signature)[-1]
 
 
 def _signature(ufunc: np.ufunc) -> inspect.Signature:

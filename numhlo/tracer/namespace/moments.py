@@ -23,7 +23,7 @@ from numhlo.tracer.namespace.core import (
 )
 from numhlo.tracer.namespace.elementwise import store
 from numhlo.tracer.namespace.index_items import as_traced
-from numhlo.tracer.namespace.reductions import NO_VALUE, finish, reduction_axes, sum
+from numhlo.tracer.namespace.reductions import NO_VALUE, finish, keeps, reduction_axes, sum
 
 __all__ = ["mean", "std", "var"]
 
@@ -116,7 +116,7 @@ def _mean(array: Any, axes: tuple[int, ...], final: np.dtype, where: Any, summed
 
 
 def _drop(x: Any, axes: tuple[int, ...], keepdims: Any) -> Any:
-    if keepdims is not NO_VALUE and keepdims:
+    if keeps(keepdims):
         return x
     return reshape_dropped(x, axes)
 

@@ -5,6 +5,7 @@ Means and variances are in `moments`, extrema's places in `searching`, reduction
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -63,9 +64,14 @@ def reduction_axes(axis: Any, ndim: int) -> tuple[int, ...]:
     return normalize_axes(axis, ndim)
 
 
+def keeps(keepdims: Any) -> bool:
+    """Return whether axes are kept; what is no integer raises NumPy's `TypeError`."""
+    return keepdims is True or (keepdims is not NO_VALUE and operator.index(keepdims) != 0)
+
+
 def finish(name: str, result: Any, shape: tuple[int, ...], axes: tuple[int, ...], keepdims: Any, out: Any) -> Any:
     """Return what was reduced over axes of an array of ``shape``, with them kept or in ``out`` where asked for."""
-    if keepdims is True or (keepdims is not NO_VALUE and keepdims):
+    if keeps(keepdims):
         result = expand(result, *axes) if axes and len(shape_of(result)) < len(shape) else result
     return store(name, result, out, exact=True)
 

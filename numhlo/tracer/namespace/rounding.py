@@ -18,6 +18,7 @@ from numhlo.tracer.namespace.core import asarray, convert, implements, result_dt
 from numhlo.tracer.namespace.elementwise import store
 from numhlo.tracer.namespace.index_items import as_traced, unshared
 from numhlo.tracer.namespace.ordering.searching import where
+from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.trace import Tracer
 
 NO_VALUE: Any = np._NoValue
@@ -51,8 +52,19 @@ def clip(
     >>> clip(np.array([-3, 2, 9]), 0, 5)
     Array([0, 2, 5])
     """
-    low = min if a_min is NO_VALUE else a_min
-    high = max if a_max is NO_VALUE else a_max
+    if (a_min is NO_VALUE) != (a_max is NO_VALUE) and not are_arrays_immutable():  # JAX's function takes one
+        missing = "a_min" if a_min is NO_VALUE else "a_max"
+        raise TypeError(f"clip() missing 1 required positional argument: {missing!r}")
+    return limited(a, min if a_min is NO_VALUE else a_min, max if a_max is NO_VALUE else a_max, out)
+
+
+def clip_method(a: Any, min: Any = NO_VALUE, max: Any = NO_VALUE, out: Any = None) -> Any:
+    """Return what an array's method does, which takes one bound, too."""
+    return limited(a, min, max, out)
+
+
+def limited(a: Any, low: Any, high: Any, out: Any) -> Any:
+    """Return values between bounds, each of which may be missing."""
     result = as_traced(asarray(a))
     if result.dtype.kind in "iu" and type(low) is int and low <= np.iinfo(result.dtype).min:
         low = None

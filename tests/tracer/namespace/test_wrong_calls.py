@@ -40,6 +40,17 @@ NUMPYS = [
     (lambda x: x.astype(x), "Cannot construct a dtype from an array"),
     (lambda x: np.nanquantile(x, 1.5), "Quantiles must be in the range [0, 1]"),
     (lambda x: np.quantile(x, "a"), "did not contain a loop with signature matching types"),
+    (lambda x: np.sin(x, order="Q"), "order must be one of 'C', 'F', 'A', or 'K' (got 'Q')"),
+    (lambda x: np.copy(x, 3), "order must be str, not int"),
+    (lambda x: x.astype(int, order=""), "order must be one of 'C', 'F', 'A', or 'K' (got '')"),
+    (lambda x: np.einsum("ij", x, order=3), "order must be str, not int"),
+    (lambda x: np.einsum("ij", x, ordre="C"), "unexpected keyword argument"),
+    (lambda x: np.sum(x, keepdims="no"), "'str' object cannot be interpreted as an integer"),
+    (lambda x: np.std(x, keepdims=None), "'NoneType' object cannot be interpreted as an integer"),
+    (lambda x: np.gcd.reduce(x.astype(int), keepdims=1.0), "'float' object cannot be interpreted as an integer"),
+    (lambda x: np.histogram(x, 1.5), "`bins` must be an integer, a string, or an array"),
+    (lambda x: np.clip(x, 5), "clip() missing 1 required positional argument: 'a_max'"),
+    (lambda x: np.clip(x, 0, max=1), "clip() missing 1 required positional argument: 'a_max'"),
     (lambda x: np.partition(x, 1.5), "Partition index must be integer"),
     (lambda x: np.diagonal(x, 1.5), "cannot be interpreted as an integer"),
     (lambda x: np.diag(x[0], 1.5), "cannot be interpreted as an integer"),
@@ -91,6 +102,19 @@ def test_numbers_that_numpy_takes():
     assert numhlo.jit(lambda x: np.diff(x, 2**70))(X).shape == np.diff(X, 7).shape
     assert np.array_equal(numhlo.jit(lambda x: np.resize(x, (4, 5)))(X), np.resize(X, (4, 5)))
     assert np.isnan(numhlo.jit(lambda x: np.round(x, 400))(X)).all()
+    assert np.array_equal(numhlo.jit(lambda x: x.clip(3))(X), X.clip(3))
+
+
+@pytest.mark.parametrize("order", ["f", "c", None])
+def test_memory_orders_in_small_letters(order):
+    def fill(x):
+        seen = np.asarray(x, order=order)
+        seen[0] = 7.0
+        return x.ravel(order), x.reshape(6, order=order), x.T.flatten(order), x
+
+    given = X.copy()
+    for found, wanted in zip(numhlo.jit(fill)(X.copy()), fill(given), strict=True):
+        assert np.array_equal(found, wanted)
 
 
 def test_deeply_nested_values_around_a_function():

@@ -25,6 +25,7 @@ from numhlo.tracer.namespace.eager import traces_narrow_floats
 from numhlo.tracer.namespace.elementwise import store
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.linalg.products import contract
+from numhlo.tracer.namespace.memory_orders import memory_order
 from numhlo.tracer.namespace.shapes import axis_order, manipulation
 
 __all__ = [
@@ -73,6 +74,9 @@ def einsum(
     >>> einsum("ij->j", np.array([[1, 2], [3, 4]]))
     Array([4, 6])
     """
+    memory_order(options.get("order"))
+    for name in options.keys() - {"casting", "order"}:
+        raise TypeError(f"einsum() got an unexpected keyword argument {name!r}")
     if not isinstance(subscripts, str):
         subscripts, operands = _from_sublists(subscripts, operands)
     arrays = [asarray(x) for x in operands]

@@ -5,6 +5,7 @@ While tracing, the number of bins must be known; ``bincount`` takes ``length=`` 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -185,7 +186,13 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
         )
     if np.ndim(bins) or isinstance(bins, Sequence) or (isinstance(bins, Tracer) and bins.ndim):
         return _given_edges(as_traced(asarray(bins)))
-    if int(bins) < 1:
+    try:
+        bins = operator.index(bins)
+    except TypeError:
+        if isinstance(bins, Tracer):
+            raise
+        raise TypeError("`bins` must be an integer, a string, or an array") from None
+    if bins < 1:
         raise ValueError("`bins` must be positive, when an integer")
     array = as_traced(asarray(a))
     wanted = array.dtype if array.dtype.kind in "fc" else np.dtype(np.float64)
@@ -202,7 +209,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     low, high = convert(low, between), convert(high, between)
     flat = b.equal(low, high)
     low, high = (b.select(flat, b.add(limit, shift), limit) for limit, shift in ((low, -0.5), (high, 0.5)))
-    edges = linspace(low, high, int(bins) + 1)
+    edges = linspace(low, high, bins + 1)
     if range is not None:
         wanted = result_dtype(*range, array)
         wanted = np.dtype(np.float64) if wanted.kind in "biu" else wanted
