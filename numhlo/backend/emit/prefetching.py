@@ -169,7 +169,8 @@ def open_strips(
     Yields the pieces of results that are streamed, by the numbers of their stores.
     """
     written = written_along(nest, axis, stores)
-    if not written or not is_far(nest, stores, MEMORY_BYTES):
+    large = [written[k] for k in streamed(nest, axis, [stores[k] for k in written])]
+    if not written or not (large or is_far(nest, stores, MEMORY_BYTES)):
         with nest.loop(axis, bounds and ", ".join(bounds)):
             yield {}
         return
@@ -183,7 +184,6 @@ def open_strips(
         with nest.loop(axis):
             yield {}
         return
-    large = [written[k] for k in streamed(nest, axis, [stores[k] for k in written])]
     if large:
         with _open_pieces(nest, axis, (low, high), {k: stores[k] for k in large}) as pieces:
             yield pieces

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 STREAMED_BYTES = 32 << 20
 """Results of more than that are in no cache by the time that somebody reads them."""
 
+LEAST_PART_BYTES = 4 << 20
+"""Parts of such a result that have a kernel of their own are streamed if they have more: less is read soon."""
+
 PIECE_BYTES = 1024
 """Bytes of the piece of the narrowest result: a few lines on their way at a time."""
 
@@ -45,8 +48,18 @@ def streamed(nest: Nest, axis: int, stores: Sequence[Store]) -> list[int]:
     return [
         k
         for k, size in enumerate(sizes)
-        if elements * size > STREAMED_BYTES and extent * size >= LEAST_PIECES * PIECE_BYTES
+        if extent * size >= LEAST_PIECES * PIECE_BYTES
+        and elements * size > LEAST_PART_BYTES
+        and any(n * size > STREAMED_BYTES for n in (elements, *_spans(nest, stores[k])))
     ]
+
+
+def _spans(nest: Nest, store: Store) -> list[int]:
+    """Return how many elements lie between the first and the last that are written along each axis, or a little more.
+
+    A part of an array that is concatenated has rows as far apart as the array's.
+    """
+    return [axis.extent * abs(stride) for axis, stride in zip(nest.axes, nest.strides(store.access), strict=True)]
 
 
 def piece_length(stores: Sequence[Store]) -> int:

@@ -73,6 +73,22 @@ def test_rows_and_several_results_are_streamed(rng):
         np.testing.assert_array_equal(ours, theirs, strict=True)
 
 
+def test_parts_of_results_larger_than_caches_are_streamed(rng):
+    x, narrow, y = (rng.random((1301, columns)) for columns in (1500, 3, 1300))
+
+    def function(x, narrow, y):
+        return np.concatenate([x, narrow, y, x[:, ::-1]], -1)
+
+    compiled, text = kernels_of(function, x, narrow, y)
+    assert text.count("finish_streams()") == 3  # of the narrow part too much would be parts of lines
+    for threads in (1, 2):
+        with numhlo.threads(threads):
+            np.testing.assert_array_equal(compiled(x, narrow, y), function(x, narrow, y), strict=True)
+    few, many = np.empty((400, 1000)), np.empty((400, 9700))
+    text = kernels_of(lambda few, many: np.concatenate([few, many], -1), few, many)[1]
+    assert text.count("finish_streams()") == 1  # the few are read soon
+
+
 def test_what_caches_hold_or_is_written_over_itself_is_not_streamed():
     def add(x):
         x += 1
