@@ -77,6 +77,20 @@ CASES = {
         j.lax.fori_loop(0, 2, lambda i, c: c + 0.5, j.numpy.array(1)),
         j.lax.while_loop(lambda c: c < 3, lambda c: c + 0.5, 1),
     ),
+    "integers beside narrow floats": lambda j: [
+        f(x, y)
+        for x, y in [(j.numpy.ones(3, "bfloat16"), j.numpy.arange(3, dtype="int32")), (np.arange(3), np.ones(3))]
+        for x, y in [(x.astype("bfloat16"), j.numpy.asarray(y)), (j.numpy.asarray(y), x.astype("bfloat16"))]
+        for f in (
+            lambda x, y: x * y + y,
+            j.numpy.subtract,
+            j.numpy.hypot,
+            j.numpy.convolve,
+            lambda x, y: j.numpy.where(x > y, x, y),
+            lambda x, y: j.numpy.concatenate([x, y]),
+            lambda x, y: j.numpy.stack([x, y]) @ j.numpy.ones(3, "float16"),
+        )
+    ],
     "numbers that bodies take are arrays": lambda j: j.jit(
         lambda p: (
             j.lax.cond(p, lambda x: x.astype(float), lambda x: x * 1.5, 3),

@@ -22,7 +22,7 @@ from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.indexed.at import At, Rules
 from numhlo.tracer.namespace.linalg.matrix_products import matmul
 from numhlo.tracer.namespace.ordering import sorting
-from numhlo.tracer.namespace.weak_numbers import with_weak_numbers
+from numhlo.tracer.namespace.weak_numbers import in_one_dtype, with_weak_numbers
 from numhlo.tracer.semantics import immutable_arrays, refuse_write
 from numhlo.tracer.trace import Tracer
 from numhlo.tracer.trees.pytree_registration import Partial
@@ -192,6 +192,12 @@ def _with_weak_number(name: str) -> Callable[[Any, Any], Any]:
     def operator(self: Any, other: Any) -> Any:
         if self.dtype.kind == "V":
             other = with_weak_numbers((self, other))[1]
+        if (
+            isinstance(other, np.ndarray)
+            and other.dtype != self.dtype
+            and {self.dtype, other.dtype} & mutable.UNORDERED
+        ):
+            self, other = in_one_dtype((self, other))
         return method(self, other)
 
     return operator

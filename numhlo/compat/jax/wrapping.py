@@ -52,8 +52,11 @@ class _Indexed:
 
 
 WIDENED = frozenset({
-    "gradient", "i0", "linspace", "matmul", "matrix_norm", "matrix_power", "matvec", "nanpercentile", "nanquantile",
-    "norm", "percentile", "poly", "polyder", "quantile", "sinc", "unwrap", "vecdot", "vecmat", "vector_norm",
+    "append", "block", "column_stack", "concat", "concatenate", "convolve", "corrcoef", "correlate", "cov", "det",
+    "dot", "dstack", "gradient", "hstack", "i0", "inner", "kron", "linspace", "logspace", "matmul", "matrix_norm",
+    "matrix_power", "matvec", "nanpercentile", "nanquantile", "norm", "outer", "percentile", "poly", "polyadd",
+    "polyder", "polyint", "polysub", "polyval", "quantile", "sinc", "slogdet", "stack", "tensordot", "trapezoid",
+    "unwrap", "vdot", "vecdot", "vecmat", "vector_norm", "vstack",
 })  # fmt: skip
 """Functions that outside tracing give wider floats of bfloat16 and its like, or refuse them."""
 

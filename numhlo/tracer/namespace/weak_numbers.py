@@ -1,7 +1,7 @@
 """Python's numbers beside floats that ml_dtypes defines, outside tracing: they are weak there, too.
 
 NumPy knows no order between such dtypes and its own, and widens: bfloat16 times 0.5 would be float32. `Array` has
-operators that do so, too.
+operators that do so, too. Under JAX's rules integers beside them take their dtype, as they do in a trace.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from numhlo.tracer.array import UNORDERED
+from numhlo.tracer.namespace.core import common_dtype
+from numhlo.tracer.semantics import are_arrays_immutable
 
-__all__ = ["clip", "with_weak_numbers"]
+__all__ = ["clip", "in_one_dtype", "with_weak_numbers"]
 
 
 def with_weak_numbers(operands: Sequence[Any]) -> Sequence[Any]:
@@ -36,8 +38,16 @@ def with_weak_numbers(operands: Sequence[Any]) -> Sequence[Any]:
     """
     for x in operands:
         if isinstance(x, np.ndarray | np.generic) and x.dtype in UNORDERED:
-            return [x.dtype.type(y) if type(y) in (int, float) else y for y in operands]
+            found = [x.dtype.type(y) if type(y) in (int, float) else y for y in operands]
+            return in_one_dtype(found) if are_arrays_immutable() else found
     return operands
+
+
+def in_one_dtype(operands: Sequence[Any]) -> list[Any]:
+    """Return operands, arrays in the dtype that they have in common in a trace; anything else unchanged."""
+    dtypes = [x.dtype for x in operands if isinstance(x, np.ndarray | np.generic)]
+    common = common_dtype(dtypes)
+    return [x.astype(common, copy=False) if isinstance(x, np.ndarray | np.generic) else x for x in operands]
 
 
 def clip(*args: Any, **kwargs: Any) -> Any:
