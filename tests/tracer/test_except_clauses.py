@@ -230,6 +230,7 @@ def test_what_autograph_refuses_is_not_caught():
     [
         lambda x: x.astype("datetime64[s]"), lambda x: x.astype(object), lambda x: x.view("S8"), lambda x: json.dumps(x[0]),
         lambda x: struct.pack("d", x[0]), lambda x: fractions.Fraction(x[0]), lambda x: np.ma.masked_array(x, x > 0),
+        lambda x: "%d" % x[0], lambda x: "%s: %x" % ("a", x[0].astype(int)), lambda x: "%(n)d" % {"n": x[0]},  # noqa: UP031
         lambda x: memoryview(x), lambda x: x.tofile("x"), lambda x: x.data, lambda x: x + fractions.Fraction(1, 2),
     ],
 )  # fmt: skip
@@ -241,7 +242,7 @@ def test_what_needs_memory_or_other_types_is_not_caught(use):
             return x - 1
         return x + 1
 
-    with pytest.raises((DTypeError, UnsupportedError), match="whose error was caught"):
+    with pytest.raises((ConcretizationError, DTypeError, UnsupportedError), match="whose error was caught"):
         numhlo.jit(f)(np.ones(3))
 
 

@@ -8,6 +8,10 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, CodeType
 from typing import Any
 
+import numpy as np
+
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import ConcretizationError, NumhloError
 from numhlo.tracer.plain_python.special_methods import OPERATORS, is_off
 from numhlo.tracer.plain_python.stand_ins import is_unknown, stands_for, written
 from numhlo.tracer.text_of_values import Text
@@ -63,9 +67,34 @@ def method_of_text(method: BuiltinFunctionType) -> Callable[..., Any]:
 def _remainder(x: Any, y: Any) -> Any:
     if type(x) is not str or is_off():
         return _plain_remainder(x, y)
-    items = y if type(y) is tuple else (y,)
-    found = x % (tuple(map(written, items)) if type(y) is tuple else written(y))
+    items = y if type(y) is tuple else tuple(y.values()) if type(y) is dict else (y,)
+    try:
+        found = x % _replaced(written, y)
+    except TypeError as error:
+        if not isinstance(error, NumhloError):
+            _refuse_numbers(x, y, items)
+        raise
     return Text(found) if any(map(is_text, items)) else found
+
+
+def _replaced(change: Callable[[Any], Any], y: Any) -> Any:
+    """Return what `%` puts into text, each of its items changed."""
+    if type(y) is dict:
+        return {name: change(item) for name, item in y.items()}
+    return tuple(map(change, y)) if type(y) is tuple else change(y)
+
+
+def _refuse_numbers(x: str, y: Any, items: tuple[Any, ...]) -> None:
+    """Raise for items that are not known but would be written: Python says of them that they are no numbers."""
+    if not any(map(is_unknown, items)):
+        return
+    _ = x % _replaced(lambda item: np.ones(item.shape, item.dtype)[()] if is_unknown(item) else written(item), y)
+    raise ConcretizationError(
+        f"formatting by {x!r} of a traced array",
+        where=capture_location(),
+        why="its value is not known while tracing, nor its characters",
+        fix="return it and format it outside the traced function",
+    ) from None
 
 
 def _contains(x: Any, y: Any) -> Any:
