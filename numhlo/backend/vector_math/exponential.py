@@ -43,8 +43,15 @@ LOG2_E_F32, LN2_HIGH_F32, LN2_LOW_F32, ROUND_F32 = constants_f32(
 )
 ZERO_F32, HALF_F32, ONE_F32, TWO_F32, INFINITY_F32 = constants_f32(0.0, 0.5, 1.0, 2.0, np.inf)
 (LN2_F32,) = constants_f32(0.6931471805599453)
-EXP2_RANGE_F32 = constants_f32(-152.0, 129.0)
-EXP_RANGE_F32 = constants_f32(-110.0, 90.0)
+
+# A product that is too small even for a subnormal number takes a processor some 150 cycles: what becomes 0 is scaled by
+# 0, the factors of this power of two. Below the first bound, results are less than half of the smallest number.
+VANISHED, VANISHED_F32 = -2046.0, constants_f32(-254.0)[0]
+EXP_RANGE, EXP_VANISHED = (-745.2, 710.0), np.float64(VANISHED * LN2)
+EXP2_RANGE = (-1075.0, 1025.0)
+EXP_RANGE_F32 = constants_f32(-104.0, 90.0)
+EXP_VANISHED_F32 = constants_f32(-254.0 * LN2)[0]
+EXP2_RANGE_F32 = constants_f32(-150.0, 129.0)
 EXPM1_RANGE_F32 = constants_f32(-30.0, 89.0)
 
 
@@ -70,7 +77,7 @@ def reduced_f32(x: Any) -> Any:
 
 @jitable
 def scaled_f64(y: Any, t: Any) -> Any:
-    """Return y times 2 to the power in the low bits of t, |power| < 2046, rounded once; y near 1."""
+    """Return y times 2 to the power in the low bits of t, |power| <= 2046, rounded once; y near 1."""
     power = bits_of_f64(t)
     half = power >> 1
     return (y * f64_from_bits((half + 1023) << 52)) * f64_from_bits((power - half + 1023) << 52)
@@ -78,7 +85,7 @@ def scaled_f64(y: Any, t: Any) -> Any:
 
 @jitable
 def scaled_f32(y: Any, t: Any) -> Any:
-    """Return y times 2 to the power in the low bits of t, |power| < 254, rounded once; y near 1."""
+    """Return y times 2 to the power in the low bits of t, |power| <= 254, rounded once; y near 1."""
     power = bits_of_f32(t)
     half = power >> 1
     return (y * f32_from_bits((half + 127) << 23)) * f32_from_bits((power - half + 127) << 23)
@@ -94,8 +101,7 @@ def exp_rest_f32(r: Any) -> Any:
 @jitable
 def exp_f64(x: Any) -> Any:
     """Return e**x, to 1.1 ULP."""
-    x = select(x > 710.0, 710.0, x)
-    x = select(x < -746.0, -746.0, x)
+    x = select(x < EXP_RANGE[0], EXP_VANISHED, select(x > EXP_RANGE[1], EXP_RANGE[1], x))
     t, _k, r, _low = reduced_f64(x)
     return scaled_f64((r * r * polynomial(r, EXP_F64) + r) + 1.0, t)
 
@@ -103,8 +109,7 @@ def exp_f64(x: Any) -> Any:
 @jitable
 def exp_f32(x: Any) -> Any:
     """Return e**x, to 1.0 ULP."""
-    x = select(x > EXP_RANGE_F32[1], EXP_RANGE_F32[1], x)
-    x = select(x < EXP_RANGE_F32[0], EXP_RANGE_F32[0], x)
+    x = select(x < EXP_RANGE_F32[0], EXP_VANISHED_F32, select(x > EXP_RANGE_F32[1], EXP_RANGE_F32[1], x))
     t, _k, r, _low = reduced_f32(x)
     return scaled_f32((r * r * polynomial(r, EXP_F32) + r) + ONE_F32, t)
 
@@ -112,8 +117,7 @@ def exp_f32(x: Any) -> Any:
 @jitable
 def exp2_f64(x: Any) -> Any:
     """Return 2**x, to 1.1 ULP; exact where x is whole."""
-    x = select(x > 1025.0, 1025.0, x)
-    x = select(x < -1077.0, -1077.0, x)
+    x = select(x < EXP2_RANGE[0], VANISHED, select(x > EXP2_RANGE[1], EXP2_RANGE[1], x))
     t = x + ROUND
     r = (x - (t - ROUND)) * LN2
     return scaled_f64((r * r * polynomial(r, EXP_F64) + r) + 1.0, t)
@@ -122,8 +126,7 @@ def exp2_f64(x: Any) -> Any:
 @jitable
 def exp2_f32(x: Any) -> Any:
     """Return 2**x, to 1.2 ULP; exact where x is whole."""
-    x = select(x > EXP2_RANGE_F32[1], EXP2_RANGE_F32[1], x)
-    x = select(x < EXP2_RANGE_F32[0], EXP2_RANGE_F32[0], x)
+    x = select(x < EXP2_RANGE_F32[0], VANISHED_F32, select(x > EXP2_RANGE_F32[1], EXP2_RANGE_F32[1], x))
     t = x + ROUND_F32
     r = (x - (t - ROUND_F32)) * LN2_F32
     return scaled_f32((r * r * polynomial(r, EXP_F32) + r) + ONE_F32, t)

@@ -27,6 +27,8 @@ from numhlo.backend.primitives import (
 from numhlo.backend.vector_math.exponential import (
     EXP_F32,
     EXP_F64,
+    EXP_VANISHED,
+    EXP_VANISHED_F32,
     LN2,
     LOG2_E,
     ROUND,
@@ -58,10 +60,10 @@ COSH_F64 = (
 SINH_SHORT = (0.1666666675554687, 0.008333288617028992, 0.0001990520325883853)
 COSH_SHORT = (0.5000000080034825, 0.04166626403370583, 0.0013946448610173616)
 
-ONE, TANH_ONE, LOGISTIC_ZERO = np.float64(1.0), np.float64(20.0), np.float64(-746.0)
+ONE, TANH_ONE = np.float64(1.0), np.float64(20.0)
 ZERO_F32, ONE_F32, TWO_F32 = constants_f32(0.0, 1.0, 2.0)
 COSH_OVERFLOW, COSH_OVERFLOW_F32 = np.float64(710.5), np.float64(100.0)
-TANH_ONE_F32, LOGISTIC_ZERO_F32, NEGLIGIBLE_F32 = constants_f32(10.0, -110.0, -60.0)
+TANH_ONE_F32, NEGLIGIBLE_F32 = constants_f32(10.0, -60.0)
 
 
 @jitable
@@ -81,7 +83,7 @@ def logistic_f64(x: Any) -> Any:
     """Return 1 / (1 + e**-x), to 2.5 ULP."""
     negative = x < 0.0
     a = -absolute(x)
-    a = select(a < LOGISTIC_ZERO, LOGISTIC_ZERO, a)
+    a = select(a < EXP_VANISHED, EXP_VANISHED, a)
     t, k, r, _low = reduced_f64(a)
     y = (r * r * polynomial(r, EXP_F64) + r) + 1.0
     scale = select(k < -100.0, 0.0, f64_from_bits((bits_of_f64(t) + 1023) << 52))
@@ -106,7 +108,7 @@ def logistic_f32(x: Any) -> Any:
     """Return 1 / (1 + e**-x), to 2.5 ULP."""
     negative = x < ZERO_F32
     a = -absolute(x)
-    a = select(a < LOGISTIC_ZERO_F32, LOGISTIC_ZERO_F32, a)
+    a = select(a < EXP_VANISHED_F32, EXP_VANISHED_F32, a)
     t, k, r, _low = reduced_f32(a)
     y = (r * r * polynomial(r, EXP_F32) + r) + ONE_F32
     scale = select(k < NEGLIGIBLE_F32, ZERO_F32, f32_from_bits((bits_of_f32(t) + 127) << 23))

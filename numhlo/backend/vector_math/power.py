@@ -23,7 +23,7 @@ from numhlo.backend.primitives import (
     to_f32,
     to_f64,
 )
-from numhlo.backend.vector_math.exponential import EXP_F64, EXP_SHORT, LOG2_E, ROUND, scaled_f64
+from numhlo.backend.vector_math.exponential import EXP_F64, EXP_SHORT, LOG2_E, ROUND, VANISHED, scaled_f64
 from numhlo.backend.vector_math.jitable import constants_f32, jitable, polynomial
 from numhlo.backend.vector_math.logarithm import LN2, LOG_SHORT, SMALLEST_NORMAL, split_f64, split_normal_f64
 
@@ -86,9 +86,9 @@ def log2_sum(x: Any) -> Any:
 def exp2_of_sum(high: Any, low: Any) -> Any:
     """Return 2**(high + low), low at most 2**-40 or 2**-51 of high."""
     too_big = high > 1100.0
-    too_small = high < -1200.0
+    too_small = high < -1080.0
     low = select(too_big | too_small, 0.0, low)
-    high = select(too_big, 1100.0, select(too_small, -1200.0, high))
+    high = select(too_big, 1100.0, select(too_small, VANISHED, high))
     t = high + ROUND
     a = high - (t - ROUND)
     r = a + low
@@ -137,7 +137,7 @@ def pow_f32(x: Any, y: Any) -> Any:
     z = s * s
     log2 = (s * (2.0 + z * polynomial(z, LOG_SHORT))) * LOG2_E + k
     log2 = log2 * select(power > HUGE_POWER, HUGE_POWER, select(power < -HUGE_POWER, -HUGE_POWER, power))
-    log2 = select(log2 > 300.0, 300.0, select(log2 < -300.0, -300.0, log2))
+    log2 = select(log2 > 300.0, 300.0, select(log2 < -151.0, -1023.0, log2))  # times 0, not too small
     t = log2 + ROUND
     r = (log2 - (t - ROUND)) * LN2
     size = (r * r * polynomial(r, EXP_SHORT) + r) + 1.0

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from numhlo.backend.vector_math import exponential, hyperbolic
+from numhlo.backend.vector_math.jitable import JITABLE
 from tests.backend.both_ways import assert_same_both_ways
 from tests.backend.vector_math.bounds import BOUNDS, EXACT, TWO_ARGUMENTS, compiled, source, ulps
 
@@ -101,6 +103,38 @@ def test_exp_overflows_at_the_right_place(dtype):
         last = np.nextafter(last, dtype(0))
     x = np.array([last, np.nextafter(last, dtype(INF)), np.nextafter(np.nextafter(last, dtype(INF)), dtype(INF))])
     np.testing.assert_array_equal(np.isinf(compiled("exp", x)), [False, True, True])
+
+
+@pytest.mark.parametrize(("t", "dtype"), [("f32", np.float32), ("f64", np.float64)])
+@pytest.mark.parametrize(("name", "base"), [("exp", np.e), ("exp2", 2)])
+def test_powers_vanish_at_the_right_place_and_without_underflow(name, base, t, dtype, monkeypatch):
+    """An underflow takes processors as long as ten such functions."""
+    function = getattr(exponential, f"{name}_{t}")
+    half = np.log2(float(np.finfo(dtype).smallest_subnormal)) - 1
+    assert function(dtype((half + 0.01) / np.log2(base))) == np.finfo(dtype).smallest_subnormal
+    assert function(dtype((half - 0.01) / np.log2(base))) == 0
+    refuse_underflow(exponential, t, monkeypatch)
+    for x in (half - 0.2, half * 1.3, half * 1.9, half * 2, -1e9, -INF):
+        assert function(dtype(x / np.log2(base))) == 0
+    with pytest.raises(FloatingPointError, match="underflow"):
+        function(dtype((half + 0.5) / np.log2(base)))
+
+
+@pytest.mark.parametrize(("t", "dtype"), [("f32", np.float32), ("f64", np.float64)])
+def test_gates_are_shut_without_underflow(t, dtype, monkeypatch):
+    refuse_underflow(hyperbolic, t, monkeypatch)
+    for x in (-1e4, -1e9, -INF):
+        assert getattr(hyperbolic, f"logistic_{t}")(dtype(x)) == 0
+
+
+def refuse_underflow(module, t, monkeypatch):
+    scaled = JITABLE[getattr(exponential, f"scaled_{t}")]
+
+    def strict(y, power):
+        with np.errstate(under="raise"):
+            return scaled(y, power)
+
+    monkeypatch.setattr(module, f"scaled_{t}", strict)
 
 
 @pytest.mark.slow
