@@ -49,6 +49,13 @@ class LocatedAxisError(np.exceptions.AxisError):
     def __str__(self) -> str:
         return f"{super().__str__()}{self.args[-1]}"
 
+    def __reduce__(self) -> Any:
+        return np.exceptions.AxisError, (str(self),)  # in another process, as our own errors
+
+
+LocatedAxisError.__name__ = LocatedAxisError.__qualname__ = "AxisError"  # as tracebacks name it
+LocatedAxisError.__module__ = np.exceptions.__name__
+
 
 class _LocatedUfuncError:
     """What NumPy's errors for types without a loop get besides their own class, whose arguments aren't the message."""
@@ -57,6 +64,9 @@ class _LocatedUfuncError:
 
     def __str__(self) -> str:
         return f"{super().__str__()}{vars(self)['line']}"
+
+    def __reduce__(self) -> Any:
+        return TypeError, (str(self),)
 
 
 @functools.cache

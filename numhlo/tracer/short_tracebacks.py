@@ -8,6 +8,7 @@ Python's development mode, ``python -X dev``.
 
 from __future__ import annotations
 
+import dis
 import sys
 from types import TracebackType
 from typing import Any
@@ -48,13 +49,19 @@ short_tracebacks = ShortTracebacks()
 """The one that everything uses."""
 
 
+_RAISE = dis.opmap["RAISE_VARARGS"]
+"""What a refusal in NumPy's or Python's classes ends with; an index or attribute that is not there may be our fault."""
+
+
 def _is_about_users_code(error: BaseException) -> bool:
     if isinstance(error, NumhloError):
         return not isinstance(error, InternalError)
     traceback = error.__traceback__
     while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next
-    return traceback is not None and not is_library(traceback.tb_frame.f_code.co_filename)
+    if traceback is None or not is_library(traceback.tb_frame.f_code.co_filename):
+        return traceback is not None
+    return "\n  at " in str(error) and traceback.tb_frame.f_code.co_code[traceback.tb_lasti] == _RAISE
 
 
 def _users_part(traceback: TracebackType | None) -> TracebackType | None:

@@ -43,6 +43,8 @@ def test_what_users_see():
     assert lines(lambda: numhlo.grad(product)(x), ShapeError) == ["product"]
     assert lines(lambda: numhlo.random.normal(numhlo.random.key(0), (-1,)), ShapeError) == []
     assert lines(lambda: complaining(x), KeyError) == ["complaining"]
+    assert lines(lambda: numhlo.jit(lambda x: np.sum(x, axis=4))(x), np.exceptions.AxisError) == ["<lambda>"]
+    assert lines(lambda: numhlo.jit(lambda x: np.split(x, 5, 1))(x), ValueError) == ["<lambda>"]
 
 
 def fail(*_):

@@ -1,5 +1,6 @@
 """Wrong calls: refused in the words of the call, with its line, and as what NumPy raises for them."""
 
+import pickle
 import subprocess
 import sys
 
@@ -88,6 +89,7 @@ def test_calls_that_numpy_refuses(call, text):
         numhlo.jit(call).trace(X)
     assert text in str(caught.value)
     assert "at test_wrong_calls.py" in str(caught.value)
+    assert str(pickle.loads(pickle.dumps(caught.value))).startswith(str(caught.value).partition("\n")[0])
 
 
 @pytest.mark.parametrize(("call", "kind", "text"), OTHERS, ids=[text[:40] for *_, text in OTHERS])
