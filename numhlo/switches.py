@@ -6,7 +6,9 @@ The only file of the face that reads the environment. A variable is read once, w
 
 from __future__ import annotations
 
+import difflib
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -138,8 +140,24 @@ SWITCHES: Mapping[str, Switch] = {
 _chosen: ScopedValue[dict[str, Any]] = ScopedValue({})
 
 
+_PREFIX = "NUMHLO_"
+
+
+@cache
+def _warn_of_unknown_variables() -> None:
+    """Say once which variables look like switches and are none: misspelled ones would do nothing without a word."""
+    variables = ["NUMHLO_CACHE_DIR", *[switch.variable for switch in SWITCHES.values()]]
+    known = {variable.removeprefix(_PREFIX): variable for variable in variables}
+    for name in sorted(os.environ):
+        if name.startswith(_PREFIX) and name not in known.values():
+            near = difflib.get_close_matches(name.removeprefix(_PREFIX), known, 1)
+            meant = f"did you mean {known[near[0]]}?" if near else f"there are {', '.join(known.values())}"
+            warnings.warn(f"the environment variable {name} does nothing; {meant}", stacklevel=2)
+
+
 @cache
 def _from_environment(name: str) -> Any:
+    _warn_of_unknown_variables()
     switch = SWITCHES[name]
     given = os.environ.get(switch.variable, "")
     if given or switch.several or not switch.values:

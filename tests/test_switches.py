@@ -12,7 +12,7 @@ import pytest
 import numhlo
 from numhlo.lowering.ir.errors import ArgumentError, InternalError
 from numhlo.lowering.passes.rewriting import Rewriter
-from numhlo.switches import SWITCHES, debugging, using, value_of
+from numhlo.switches import SWITCHES, _warn_of_unknown_variables, debugging, using, value_of
 
 ROOT = Path(__file__).resolve().parents[1]
 ELSEWHERE = {"NUMHLO_CACHE_DIR"}
@@ -97,6 +97,17 @@ def test_the_environment_sets_them():
         timeout=100,
     )
     assert run.returncode and "NUMHLO_DUMP is 'everything'" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "told"), [("EXPLAINCACHE", "did you mean NUMHLO_EXPLAIN_CACHE?"), ("Q", "there are NUMHLO_CACHE_DIR, ")]
+)
+def test_variables_that_nothing_reads_are_told(name, told, monkeypatch):
+    monkeypatch.setenv(f"NUMHLO_{name}", "1")
+    monkeypatch.setenv("NUMHLO_TIME", "1")
+    with pytest.warns(UserWarning, match=f"variable NUMHLO_{name} does nothing; {re.escape(told)}") as caught:
+        _warn_of_unknown_variables.__wrapped__()
+    assert len(caught) == 1
 
 
 def table(page):
