@@ -18,7 +18,7 @@ from numhlo.backend.emit.elementwise import COSTS
 from numhlo.backend.emit.expressions import Apply, Graph, Load, Node, Position
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText
 from numhlo.backend.emit.nest import Axis, Nest, collapse
-from numhlo.backend.emit.prefetching import open_strips
+from numhlo.backend.emit.prefetching import has_parts_of_lines, open_pieces_of_rows, open_strips
 from numhlo.backend.emit.registers import Register
 from numhlo.backend.emit.sizes import Sizes
 from numhlo.backend.emit.streaming import Piece, write_into
@@ -87,6 +87,9 @@ def _write_map(expressions: Graph, stores: Sequence[Store], buffer_of: BufferOf)
     elif not outer:
         with open_strips(nest, 0, ("lo", "hi"), stores) as pieces:
             write_body(nest, stores, pieces)
+    elif has_parts_of_lines(nest, stores):
+        with open_pieces_of_rows(nest, stores[0]) as small:
+            write_body(nest, stores, small)
     else:
         with open_rows(nest, outer), ExitStack() as loops:
             for axis in inner[:-1]:

@@ -18,6 +18,7 @@ from numhlo.backend.emit.access import Access
 from numhlo.backend.emit.expressions import Load
 from numhlo.backend.emit.nest import Nest
 from numhlo.backend.emit.streaming import (
+    STREAMED_BYTES,
     Piece,
     allocate,
     elements_past_line,
@@ -194,6 +195,32 @@ def open_strips(
             _ask(nest, pointer, access, {axis: f"(start + {AHEAD * step})"}, step, size)
         with nest.loop(axis, f"start, {stop}"):
             yield {}
+
+
+def has_parts_of_lines(nest: Nest, stores: Sequence[Store]) -> bool:
+    """Return whether rows of a matrix that is larger than caches follow each other, each a part of a line."""
+    if len(nest.axes) != 2 or len(stores) != 1 or written_along(nest, 1, stores) != [0]:
+        return False
+    (store,), (count, extent) = stores, [axis.extent for axis in nest.axes]
+    size = itemsize(store)
+    is_large = count * extent * size > STREAMED_BYTES and size > 1  # bytes take longer one by one than lines
+    return is_large and nest.strides(store.access)[0] == extent and extent * size <= CACHE_LINE
+
+
+@contextmanager
+def open_pieces_of_rows(nest: Nest, store: Store) -> Iterator[dict[int, Piece]]:
+    """Open the loops over such rows and their elements, cut where lines begin, and stream each piece behind it."""
+    text, extent = nest.text, int(nest.axes[1].extent)
+    count = CACHE_LINE * max(1, piece_length([store]) // (CACHE_LINE * extent))
+    first = text.let(f"divide(to_i64(lo), to_i64({CACHE_LINE})) * {CACHE_LINE}", "first")
+    with nest.block(f"for line in range({first}, hi, {count}):"):
+        start, stop = text.let("max(line, lo)", "start"), text.let(f"min(line + {count}, hi)", "stop")
+        piece = allocate(nest, store, count * extent, "0")
+        with nest.loop(0, f"{start}, {stop}") as row, nest.loop(1):
+            yield {0: Piece(piece.pointer, f"({start} - {row}) * {extent}")}
+        with nest.fixed({0: start}):
+            write_out(nest, store, 1, piece, f"({stop} - {start}) * {extent}")
+    text.line("finish_streams()")
 
 
 @contextmanager

@@ -89,6 +89,16 @@ def test_parts_of_results_larger_than_caches_are_streamed(rng):
     assert text.count("finish_streams()") == 1  # the few are read soon
 
 
+@pytest.mark.parametrize(("dtype", "count"), [(np.float64, 2), (np.int16, 3), (np.complex64, 7), (np.complex128, 2)])
+def test_rows_that_are_parts_of_lines_are_streamed_together(rng, dtype, count):
+    x = rng.integers(0, 99, (33 << 20) // np.dtype(dtype).itemsize // count + 13).astype(dtype)
+    compiled, text = kernels_of(lambda x: np.repeat(x, count), x)
+    assert "finish_streams()" in text
+    for threads in (1, 2):
+        with numhlo.threads(threads):
+            np.testing.assert_array_equal(compiled(x), np.repeat(x, count), strict=True)
+
+
 def test_what_caches_hold_or_is_written_over_itself_is_not_streamed():
     def add(x):
         x += 1
