@@ -91,6 +91,17 @@ CASES = {
             lambda x, y: j.numpy.stack([x, y]) @ j.numpy.ones(3, "float16"),
         )
     ],
+    "integers out of bounds wrap": lambda j: [
+        (
+            [f(x, n) for n in (200, -300, 2**40)],
+            [200 - x, x % 77 & 200, 300 | x, divmod(x, 300), x << 1 ^ 1000],
+            [x.at[1].add(200), x.at[j.numpy.array([1, 1])].multiply(300), x.at[0].min(200)],
+            j.numpy.full(2, 300, x.dtype),
+            j.numpy.full_like(a=x, fill_value=-300),
+        )
+        for x in (j.numpy.arange(3, dtype="int8"), j.numpy.arange(3, dtype="uint8"))
+        for f in (j.numpy.add, lambda x, n: n * x, lambda x, n: j.numpy.maximum(x, n))
+    ],
     "numbers that bodies take are arrays": lambda j: j.jit(
         lambda p: (
             j.lax.cond(p, lambda x: x.astype(float), lambda x: x * 1.5, 3),

@@ -15,6 +15,7 @@ import numhlo.numpy
 from numhlo.compat.jax.arrays import frozen, immutably
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DataDependentShapeError, ShapeError
+from numhlo.tracer.namespace.weak_numbers import wrapped_integer
 from numhlo.tracer.semantics import refuse_write
 from numhlo.tracer.trace import Tracer
 
@@ -44,9 +45,24 @@ def with_options(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         return _answer(function)
     if name in PRODUCTS:
         return _product(function)
+    if name in ("full", "full_like"):
+        return _wrapping(function)
     if name == "argsort":
         return stable_by_default(function)
     return _promoting(function) if name in ("sum", "prod") else function
+
+
+def _wrapping(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def public(*args: Any, **kwargs: Any) -> Any:
+        like, dtype = args[0] if args else kwargs.get("a"), args[2] if len(args) > 2 else kwargs.get("dtype")
+        wanted = getattr(like, "dtype", None) if dtype is None else np.dtype(dtype)
+        if wanted is not None:
+            args = tuple([wrapped_integer(x, wanted) if k == 1 else x for k, x in enumerate(args)])
+            kwargs = {k: wrapped_integer(x, wanted) if k == "fill_value" else x for k, x in kwargs.items()}
+        return function(*args, **kwargs)
+
+    return public
 
 
 def stable_by_default(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -29,7 +29,7 @@ from numhlo.tracer.namespace.core import (
 from numhlo.tracer.namespace.index_items import unshared
 from numhlo.tracer.namespace.memory_orders import memory_order
 from numhlo.tracer.namespace.rules.elementwise import RULES
-from numhlo.tracer.namespace.weak_numbers import with_weak_numbers
+from numhlo.tracer.namespace.weak_numbers import with_weak_numbers, with_wrapped_integers
 from numhlo.tracer.semantics import strict_integer_powers
 from numhlo.tracer.trace import Tracer, current_trace
 
@@ -188,11 +188,11 @@ class Ufunc:
     ) -> Any:
         """Apply the function elementwise; see NumPy's function of the same name."""
         dtype = dtype_in_signature(signature) if signature is not None and dtype is None else dtype
+        operands = tuple(with_wrapped_integers(self.ufunc, operands)) if int in map(type, operands) else operands
         if current_trace() is None:
             target = {} if out is None else {"out": out}  # NumPy refuses None where there are several results
-            options = {"where": where, "dtype": dtype, "casting": casting, "order": order, **target}
             seen = operands if self.nin == 1 or self.ufunc is np.ldexp else with_weak_numbers(operands)
-            return as_arrays(self.ufunc(*seen, **options))
+            return as_arrays(self.ufunc(*seen, where=where, dtype=dtype, casting=casting, order=order, **target))
         memory_order(order)
         for unsized in operands:
             if isinstance(unsized, Unsized):

@@ -14,8 +14,9 @@ import numpy as np
 from numhlo.tracer.array import UNORDERED
 from numhlo.tracer.namespace.core import common_dtype
 from numhlo.tracer.semantics import are_arrays_immutable
+from numhlo.tracer.trace import Tracer
 
-__all__ = ["clip", "in_one_dtype", "with_weak_numbers"]
+__all__ = ["clip", "in_one_dtype", "with_weak_numbers", "with_wrapped_integers", "wrapped_integer"]
 
 
 def with_weak_numbers(operands: Sequence[Any]) -> Sequence[Any]:
@@ -48,6 +49,37 @@ def in_one_dtype(operands: Sequence[Any]) -> list[Any]:
     dtypes = [x.dtype for x in operands if isinstance(x, np.ndarray | np.generic)]
     common = common_dtype(dtypes)
     return [x.astype(common, copy=False) if isinstance(x, np.ndarray | np.generic) else x for x in operands]
+
+
+WRAPPING = frozenset({
+    np.add, np.subtract, np.multiply, np.floor_divide, np.remainder, np.divmod, np.maximum, np.minimum, np.gcd,
+    np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.left_shift, np.right_shift,
+})  # fmt: skip
+"""Functions of integers in which, under JAX's rules, Python's numbers wrap; powers and comparisons have true values."""
+
+
+def with_wrapped_integers(ufunc: np.ufunc, operands: Sequence[Any]) -> Sequence[Any]:
+    """Return operands; under JAX's rules Python's integers as the dtype of integer arrays beside them holds them."""
+    if ufunc not in WRAPPING or not are_arrays_immutable():
+        return operands
+    dtypes = [x.dtype for x in operands if isinstance(x, np.ndarray | np.generic | Tracer)]
+    if len({*dtypes}) != 1:
+        return operands
+    return [wrapped_integer(x, dtypes[0]) for x in operands]
+
+
+def wrapped_integer(x: Any, dtype: np.dtype) -> Any:
+    """Return a Python integer that is out of bounds of a dtype wrapped; anything else unchanged.
+
+    Examples
+    --------
+    >>> wrapped_integer(200, np.dtype(np.int8))
+    np.int8(-56)
+    """
+    if type(x) is not int or dtype.kind not in "iu":
+        return x
+    bounds = np.iinfo(dtype)
+    return x if bounds.min <= x <= bounds.max else np.int64(x).astype(dtype)
 
 
 def clip(*args: Any, **kwargs: Any) -> Any:

@@ -35,6 +35,7 @@ from numhlo.tracer.namespace.indexed import advanced_indexing as advanced
 from numhlo.tracer.namespace.indexed.indexing import get_item, is_traced_mask, masked_values, set_item, unsized_part
 from numhlo.tracer.namespace.indexed.selected import Selected
 from numhlo.tracer.namespace.indexed.traced_slices import write_part
+from numhlo.tracer.namespace.weak_numbers import wrapped_integer
 from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.short_tracebacks import short_tracebacks
 from numhlo.tracer.trace import Tracer, current_trace
@@ -123,6 +124,8 @@ class AtIndex:
     def _update(self, value: Any, kind: str, mode: Any, hints: dict[str, Any]) -> Any:
         chosen = _word_of(mode) or self._rules.update_mode or ("drop" if are_arrays_immutable() else None)
         index = self._index(hints, "clip" if chosen == "clip" else "drop")
+        if kind not in ("power", "divide") and (self._rules.update_mode or are_arrays_immutable()):
+            value = wrapped_integer(value, self.array.dtype)
         return self._rules.finish(_update(self.array, index, value, kind, "drop" if chosen == "fill" else chosen))
 
     def _index(self, hints: dict[str, Any], mode: str | None) -> Any:
