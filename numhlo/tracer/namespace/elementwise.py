@@ -193,7 +193,7 @@ class Ufunc:
             target = {} if out is None else {"out": out}  # NumPy refuses None where there are several results
             seen = operands if self.nin == 1 or self.ufunc is np.ldexp else with_weak_numbers(operands)
             return as_arrays(self.ufunc(*seen, where=where, dtype=dtype, casting=casting, order=order, **target))
-        memory_order(order)
+        order = order if order == "K" else memory_order(order)
         for unsized in operands:
             if isinstance(unsized, Unsized):
                 return unsized.apply(self, operands, {"out": out, "where": where, "dtype": dtype, "casting": casting})
