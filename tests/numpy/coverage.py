@@ -97,6 +97,7 @@ SIZES = {"bincount": "length", "roots": "strip_zeros"}
 """What gives a shape instead of ``size``."""
 
 EXCEPTIONS = {
+    "polydiv": "under JAX's names the remainder keeps its leading zeros, as JAX's does",
     "real_if_close": "its dtype follows values, so that complex arrays stay complex while tracing",
 }
 """Why rows have cells with "not"."""
