@@ -129,6 +129,14 @@ def test_tiles_of_very_large_results_are_streamed(rng, dtype, shape):
 
 
 @pytest.mark.slow
+def test_tiles_of_very_large_stacks_are_streamed(rng):
+    x, y = rng.integers(0, 9, (3, 1201, 1403)).astype(float), rng.integers(0, 9, (3, 1403, 1201)).astype(float)
+    compiled = numhlo.jit(lambda x, y: x + y.transpose(0, 2, 1)).lower(x, y).compile()
+    assert any("stream_" in text for text in compiled.kernels.values())
+    np.testing.assert_array_equal(compiled(x, y), x + y.transpose(0, 2, 1), strict=True)
+
+
+@pytest.mark.slow
 def test_tiles_written_over_an_operand_are_not_streamed(rng):
     def add(x, y):
         x += y.T
