@@ -15,7 +15,7 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, MutationError
 from numhlo.lowering.ir.interruptions import copy_together
 from numhlo.tracer.arguments import LeafType, as_ndarray
-from numhlo.tracer.array import Array
+from numhlo.tracer.array import Array, stands_for_scalar
 from numhlo.tracer.function_tracing import TracedFunction
 from numhlo.tracer.plain_python.captured_state import Guards
 from numhlo.tracer.strides import SCALAR, Strides
@@ -256,8 +256,8 @@ def _is_copied(leaf: Any, array: np.ndarray) -> bool:
 
 
 def strides_of(leaf: Any) -> Strides | None:
-    """Return how a leaf lies in memory: None where it is C-contiguous; of NumPy's scalars what stands for that."""
-    if isinstance(leaf, np.generic):
+    """Return how a leaf lies in memory: None where it is C-contiguous; of scalars what stands for that."""
+    if isinstance(leaf, np.generic) or stands_for_scalar(leaf):
         return SCALAR
     return leaf.strides if isinstance(leaf, np.ndarray) and not leaf.flags.c_contiguous else None
 

@@ -1,12 +1,14 @@
 """`Array`: NumPy's ndarray with `.at[]`, the Array API namespace and display.
 
-Two things differ else: a result of a method without dimensions is an array, as a function's is, and Python's floats are
-weak beside floats of ml_dtypes, too, of which NumPy knows no order: bfloat16 times 0.5 would be float32.
+Two things differ else: a result of a method without dimensions is an array, as a function's is, which stands for
+NumPy's scalar (in-place operators bind the name again), and Python's floats are weak beside floats of ml_dtypes, too,
+of which NumPy knows no order: bfloat16 times 0.5 would be float32.
 """
 
 from __future__ import annotations
 
 import functools
+import operator as operators
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +19,10 @@ from numhlo.lowering.ir.types import NARROW_FLOATS
 
 UNORDERED = NARROW_FLOATS - {np.dtype(np.float16)}
 """Floats of ml_dtypes, beside which NumPy takes Python's for its own."""
+
+
+IN_PLACE = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift", "matmul")
+"""Operators that have a form which writes into their first operand."""
 
 
 class Array(np.ndarray):
@@ -107,6 +113,30 @@ def has_own_arithmetic(kind: type) -> bool:
     return found
 
 
+def stands_for_scalar(x: Any) -> bool:
+    """Return whether an `Array` is the result of a computation that has no dimensions: NumPy gives a scalar there.
+
+    One that was made as an array lies in memory of one dimension (see `as_written`), or is a view of a longer array.
+
+    Examples
+    --------
+    >>> import numhlo.numpy as n
+    >>> [stands_for_scalar(x) for x in (n.sum([1, 2]), n.array(3), n.ones(2)[..., 0])]
+    [True, False, False]
+    """
+    if not isinstance(x, Array) or x.ndim:
+        return False
+    memory = x.base
+    while isinstance(memory, np.ndarray) and not memory.ndim:
+        memory = memory.base
+    return memory is None
+
+
+def as_written(x: np.ndarray) -> Array:
+    """Return an array without dimensions, which NumPy made as one, as an `Array` that in-place operators write into."""
+    return np.lib.stride_tricks.as_strided(x, (1,)).reshape(()).view(Array)
+
+
 def _as_array(kind: Array, result: Any) -> Any:
     """Return a scalar as an array of a kind; arrays as they are."""
     return np.asarray(result).view(type(kind)) if isinstance(result, np.generic) else result
@@ -124,8 +154,23 @@ def _weakly(name: str) -> Callable[[Any, Any], Any]:
     return operator
 
 
+def _in_place(name: str) -> Callable[[Any, Any], Any]:
+    write = getattr(np.ndarray, f"__i{name}__")
+    compute = getattr(operators, f"__{name}__")
+
+    @functools.wraps(write)
+    def operator(self: Any, other: Any) -> Any:
+        if self.shape or not stands_for_scalar(self):
+            return write(self, other)
+        return compute(self, other)  # the name is bound again
+
+    return operator
+
+
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow"):
     setattr(Array, f"__{_name}__", _weakly(f"__{_name}__"))
     setattr(Array, f"__r{_name}__", _weakly(f"__r{_name}__"))
 for _name in ("lt", "le", "eq", "ne", "gt", "ge"):
     setattr(Array, f"__{_name}__", _weakly(f"__{_name}__"))
+for _name in IN_PLACE:
+    setattr(Array, f"__i{_name}__", _in_place(_name))

@@ -56,3 +56,44 @@ def test_comparisons_round_pythons_floats():
     third = hnp.full(2, 1 / 3, BFLOAT16)
     assert (third == 1 / 3).all() and not (third < 1 / 3).any() and (third >= 1 / 3).all()
     assert numhlo.jit(lambda x: (x == 1 / 3).all())(third)
+
+
+def numbers_that_are_bound_again(x, made, sums):
+    """In-place operators on results without dimensions, beside arrays that were made without dimensions."""
+    s = x.sum()
+    t = s
+    s /= 2
+    n = sums(x > 1)
+    n /= 2
+    wide = x.max()
+    wide += x
+    a = made(3.0)
+    b = a
+    a *= 2
+    c = made(s)
+    c += 1
+    view = x[..., 0]
+    view -= 5
+    return [s, t, n, wide, a, b, c, x]
+
+
+def test_in_place_operators_on_results_without_dimensions():
+    expected = numbers_that_are_bound_again(np.arange(3.0), np.asarray, np.sum)
+    found = numbers_that_are_bound_again(hnp.arange(3.0), hnp.asarray, hnp.sum)
+    for one, other in zip(expected, found, strict=True):
+        np.testing.assert_array_equal(one, other)
+    memory = np.array(1.0)
+    shared = hnp.asarray(memory)
+    shared += 1
+    assert memory == 2.0
+
+
+def test_results_without_dimensions_are_no_arrays_to_write_into_as_arguments():
+    @numhlo.jit
+    def grow(s):
+        s += 1
+        return s
+
+    x = hnp.arange(3.0)
+    for number, left in ((x.sum(), 3.0), (numhlo.jit(lambda x: x.sum())(x), 3.0), (hnp.array(3.0), 4.0)):
+        assert grow(number) == 4.0 and number == left

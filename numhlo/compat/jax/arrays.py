@@ -31,7 +31,6 @@ from numhlo.tracer.trees.pytrees import tree_leaves, tree_map
 ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
 TO_TRUE_VALUES = {f"__{side}{name}__" for side in ("", "r") for name in ("truediv", "pow")}
 """Operators of integers in which Python's numbers don't wrap."""
-IN_PLACE = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift", "matmul")
 
 
 class _Instances(type):
@@ -235,7 +234,7 @@ def _rebinding(name: str) -> Callable[[Any, Any], Any]:
     return operator
 
 
-for _name in IN_PLACE:
+for _name in mutable.IN_PLACE:
     setattr(Array, f"__i{_name}__", _rebinding(_name))
 
 

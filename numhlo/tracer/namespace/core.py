@@ -20,7 +20,7 @@ from numhlo.lowering.ir import Location, TensorType, capture_location
 from numhlo.lowering.ir.errors import DTypeError, ShapeError
 from numhlo.lowering.ir.types import COMPLEX, ELEMENT_TYPES, FLOATS
 from numhlo.lowering.ops import comparison, conversion, layout
-from numhlo.tracer.array import Array, has_own_arithmetic
+from numhlo.tracer.array import Array, as_written, has_own_arithmetic
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.namespace.memory_orders import BY_FIELDS, with_memory_order
 from numhlo.tracer.namespace.source_names import operand_names
@@ -70,6 +70,8 @@ def as_arrays(result: Any) -> Any:
     """Return NumPy's result with every ndarray (and NumPy scalar) viewed as `Array`."""
     if isinstance(result, np.ndarray):
         kind = type(result)  # what a mask or a unit means is the class's own business
+        if kind is np.ndarray and not result.ndim:
+            return as_written(result)
         return result if kind is not np.ndarray and has_own_arithmetic(kind) else result.view(Array)
     if isinstance(result, np.generic):
         return np.asarray(result).view(Array)

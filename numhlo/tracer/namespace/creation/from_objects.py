@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.tracer.aliasing.views import lies_in
+from numhlo.tracer.array import stands_for_scalar
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.core import (
     as_dtype,
@@ -34,7 +35,16 @@ __all__ = [
 ]
 
 
-@implements(np.asarray)
+def _of_scalars(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of NumPy's that makes a new array of what stands for a scalar."""
+
+    def run(a: Any, *args: Any, **options: Any) -> Any:
+        return function(a[()] if stands_for_scalar(a) else a, *args, **options)
+
+    return run
+
+
+@implements(np.asarray, eager=_of_scalars(np.asarray))
 def asarray(
     a: Any,
     dtype: Any = None,
@@ -81,7 +91,7 @@ def asarray(
     return new_array(converted)
 
 
-@implements(np.asanyarray)
+@implements(np.asanyarray, eager=_of_scalars(np.asanyarray))
 def asanyarray(
     a: Any,
     dtype: Any = None,
