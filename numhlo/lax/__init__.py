@@ -6,7 +6,6 @@ from numhlo.tracer import lax_builder_operations as _builder
 from numhlo.tracer.absent import raise_absent as _raise_absent
 from numhlo.tracer.collectives import *  # noqa: F403
 from numhlo.tracer.control_flow.branches import cond as cond
-from numhlo.tracer.control_flow.branches import select as select
 from numhlo.tracer.control_flow.branches import switch as switch
 from numhlo.tracer.control_flow.loops import fori_loop as fori_loop
 from numhlo.tracer.control_flow.loops import while_loop as while_loop
@@ -58,7 +57,6 @@ _CONTROL = (
     "linalg",
     "map",
     "scan",
-    "select",
     "stop_gradient",
     "switch",
     "while_loop",

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
 import jax
 import numpy as np
 import pytest
 
 import numhlo
 import numhlo.compat.jax as compat
-from numhlo.lowering.ir.errors import AxisOutOfBoundsError, ControlFlowTypeError, ShapeError, UnsupportedError
+from numhlo.lowering.ir.errors import (
+    AxisOutOfBoundsError,
+    ControlFlowTypeError,
+    DTypeError,
+    ShapeError,
+    UnsupportedError,
+)
 
 jax.config.update("jax_enable_x64", True)
 
@@ -101,6 +109,29 @@ CASES = {
         )
         for x in (j.numpy.arange(3, dtype="int8"), j.numpy.arange(3, dtype="uint8"))
         for f in (j.numpy.add, lambda x, n: n * x, lambda x, n: j.numpy.maximum(x, n))
+    ],
+    "bounds, choices and powers of small integers": lambda j: [
+        (
+            [j.numpy.clip(x, 5), j.numpy.clip(x, 0, 200), j.numpy.clip(x, max=1)],
+            j.jit(lambda x: j.numpy.where(x > 1, x, 300))(x),
+            [
+                x**300,
+                j.jit(lambda x: x**1000)(x),
+                j.numpy.power(x, 257),
+                300 ** (x & 7),
+                j.jit(lambda x: 300**x)(x & 3),
+            ],
+        )
+        for x in (j.numpy.arange(-3, 6).astype("int8"), j.numpy.arange(9, dtype="uint8"))
+    ],
+    "complex numbers where NumPy has no loop": lambda j: [
+        (
+            [f(z, w) for f in (j.numpy.arctan2, j.jit(j.numpy.logaddexp), j.numpy.logaddexp2)],
+            [f(z) for f in (j.numpy.deg2rad, j.numpy.degrees, j.nn.softplus, j.nn.log_sigmoid, j.nn.mish)],
+            j.grad(lambda z: j.numpy.logaddexp(z, 2j).real.sum())(z),
+        )
+        for z in [j.numpy.array([1 + 2j, -0.5 + 0.3j, 0.2j, 3 - 1j])]
+        for w in [j.numpy.array([0.5 - 1j, 2j, 1 + 7j, -1 - 1j])]
     ],
     "numbers that bodies take are arrays": lambda j: j.jit(
         lambda p: (
@@ -224,6 +255,13 @@ def test_misspelt_options_and_shapes():
         compat.numpy.arange(3.0).at[0].set(1.0, unique_indexes=True)
     with pytest.raises(ShapeError, match="indices have 1 dimensions"):
         compat.numpy.take_along_axis(np.ones((2, 2)), np.array([0]), 0)
+
+
+def test_refused_as_in_jax():
+    with pytest.raises(DTypeError, match=re.escape("lax.select: operands float64[2], int64[2] differ in dtype")):
+        compat.lax.select(np.array([True, False]), np.ones(2), np.ones(2, int))
+    with pytest.raises(DTypeError, match=r"clip of complex numbers[\s\S]*they have no order"):
+        compat.numpy.clip(np.ones(2), 1j)
 
 
 def test_conditions_of_piecewise():

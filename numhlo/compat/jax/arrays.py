@@ -22,14 +22,14 @@ from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.indexed.at import At, Rules
 from numhlo.tracer.namespace.linalg.matrix_products import matmul
 from numhlo.tracer.namespace.ordering import sorting
-from numhlo.tracer.namespace.weak_numbers import in_one_dtype, with_weak_numbers, wrapped_integer
+from numhlo.tracer.namespace.weak_numbers import exponent_within, in_one_dtype, with_weak_numbers, wrapped_integer
 from numhlo.tracer.semantics import immutable_arrays, refuse_write
 from numhlo.tracer.trace import Tracer
 from numhlo.tracer.trees.pytree_registration import Partial
 from numhlo.tracer.trees.pytrees import tree_leaves, tree_map
 
 ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
-TO_TRUE_VALUES = {f"__{side}{name}__" for side in ("", "r") for name in ("truediv", "pow")}
+TO_TRUE_VALUES = ("__truediv__", "__rtruediv__", "__pow__")
 """Operators of integers in which Python's numbers don't wrap."""
 
 
@@ -193,6 +193,8 @@ def _with_weak_number(name: str) -> Callable[[Any, Any], Any]:
     def operator(self: Any, other: Any) -> Any:
         if type(other) is int and name not in TO_TRUE_VALUES:
             other = wrapped_integer(other, self.dtype)
+        if name == "__pow__":
+            other = exponent_within(other, self.dtype)
         if self.dtype.kind == "V":
             other = with_weak_numbers((self, other))[1]
         if (

@@ -13,8 +13,9 @@ import numpy as np
 
 import numhlo.numpy
 from numhlo.compat.jax.arrays import frozen, immutably
+from numhlo.compat.jax.complex_functions import FORMULAS, with_complex_numbers
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import DataDependentShapeError, ShapeError
+from numhlo.lowering.ir.errors import DataDependentShapeError, DTypeError, ShapeError
 from numhlo.tracer.namespace.weak_numbers import wrapped_integer
 from numhlo.tracer.semantics import refuse_write
 from numhlo.tracer.trace import Tracer
@@ -47,6 +48,8 @@ def with_options(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         return _product(function)
     if name in ("full", "full_like"):
         return _wrapping(function)
+    if name in FORMULAS:
+        return with_complex_numbers(name, function)
     if name == "argsort":
         return stable_by_default(function)
     return _promoting(function) if name in ("sum", "prod") else function
@@ -202,6 +205,23 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
 def mask_indices(n: int, mask_func: Callable[..., Any], k: int = 0, *, size: int | None = None) -> Any:
     """Return the indices where a mask of a square of ones holds, ``size`` of them."""
     return numhlo.numpy.nonzero(mask_func(numhlo.numpy.ones((n, n)), k), size=size)
+
+
+@immutably
+def clip(arr: Any, /, min: Any = None, max: Any = None, *, a_min: Any = None, a_max: Any = None) -> Any:
+    """Return values limited by bounds that are there; bounds that the dtype does not hold wrap."""
+    if any(map(np.iscomplexobj, (arr, min, max, a_min, a_max))):
+        raise DTypeError(
+            "clip of complex numbers",
+            where=capture_location(),
+            why="they have no order",
+            fix="clip their real and imaginary parts",
+        )
+    low, high = a_min if min is None else min, a_max if max is None else max
+    limited = numhlo.numpy.asarray(arr)
+    if low is not None:
+        limited = numhlo.numpy.maximum(limited, low)
+    return limited if high is None else numhlo.numpy.minimum(limited, high)
 
 
 @immutably

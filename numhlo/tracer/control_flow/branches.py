@@ -1,4 +1,4 @@
-"""Branches: `cond`, `switch`, and the element-wise `select`.
+"""Branches: `cond` and `switch`.
 
 A branch whose predicate has a value now is simply called: outside tracing always, inside it where the predicate does
 not depend on a traced argument. Otherwise each branch is traced once and only the chosen one runs. A branch owns its
@@ -27,7 +27,7 @@ from numhlo.tracer.control_flow.bodies import (
     own_arrays,
     unify,
 )
-from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, convert, result_dtype, shape_of
+from numhlo.tracer.namespace.core import convert, result_dtype, shape_of
 from numhlo.tracer.trace import current_trace
 from numhlo.tracer.trees.pytrees import tree_unflatten
 
@@ -111,41 +111,6 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     wide = convert(index, np.int64)
     inside = bind1(comparison.CLAMP, np.int64(0), wide, np.int64(len(branches) - 1))
     return _emit_branches("switch", control_flow.CASE, convert(inside, np.int32), named, operands)
-
-
-def select(pred: Any, on_true: Any, on_false: Any) -> Any:
-    """Choose element by element: from ``on_true`` where ``pred``, else from ``on_false``.
-
-    Parameters
-    ----------
-    pred : bool array
-        A scalar, or of the arrays' shape.
-    on_true, on_false : array
-        Of one shape and dtype; a Python scalar takes the other's.
-
-    Returns
-    -------
-    Array
-        Of that shape and dtype. Both are computed in full.
-
-    Raises
-    ------
-    VerificationError
-        If shapes or dtypes do not fit.
-
-    Notes
-    -----
-    StableHLO specification, section ``select``.
-
-    Examples
-    --------
-    >>> select(np.array([True, False]), np.array([1, 2]), np.array([3, 4])).tolist()
-    [1, 4]
-    """
-    dtype = result_dtype(on_true, on_false)
-    shape = shape_of(on_true) or shape_of(on_false)
-    cases = [broadcast_to_shape(convert(asarray(x), dtype), shape) for x in (on_true, on_false)]
-    return bind1(comparison.SELECT, asarray(pred), *cases)
 
 
 def _call_now(branch: Callable[..., Any], operands: Sequence[Any]) -> Any:

@@ -16,7 +16,7 @@ from numhlo.tracer.namespace.core import common_dtype
 from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.trace import Tracer
 
-__all__ = ["clip", "in_one_dtype", "with_weak_numbers", "with_wrapped_integers", "wrapped_integer"]
+__all__ = ["clip", "exponent_within", "in_one_dtype", "with_weak_numbers", "with_wrapped_integers", "wrapped_integer"]
 
 
 def with_weak_numbers(operands: Sequence[Any]) -> Sequence[Any]:
@@ -55,17 +55,32 @@ WRAPPING = frozenset({
     np.add, np.subtract, np.multiply, np.floor_divide, np.remainder, np.divmod, np.maximum, np.minimum, np.gcd,
     np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.left_shift, np.right_shift,
 })  # fmt: skip
-"""Functions of integers in which, under JAX's rules, Python's numbers wrap; powers and comparisons have true values."""
+"""Functions of integers in which, under JAX's rules, Python's numbers wrap; comparisons have true values."""
 
 
 def with_wrapped_integers(ufunc: np.ufunc, operands: Sequence[Any]) -> Sequence[Any]:
     """Return operands; under JAX's rules Python's integers as the dtype of integer arrays beside them holds them."""
-    if ufunc not in WRAPPING or not are_arrays_immutable():
+    if not (ufunc in WRAPPING or ufunc is np.power) or not are_arrays_immutable():
         return operands
     dtypes = [x.dtype for x in operands if isinstance(x, np.ndarray | np.generic | Tracer)]
     if len({*dtypes}) != 1:
         return operands
-    return [wrapped_integer(x, dtypes[0]) for x in operands]
+    wrapped = [wrapped_integer(x, dtypes[0]) for x in operands]
+    return wrapped if ufunc is not np.power else [wrapped[0], exponent_within(operands[1], dtypes[0])]
+
+
+def exponent_within(exponent: Any, dtype: np.dtype) -> Any:
+    """Return a Python integer that gives the same powers of integers of a dtype, and that the dtype holds.
+
+    Examples
+    --------
+    >>> exponent_within(300, np.dtype(np.int8))
+    44
+    """
+    if type(exponent) is not int or dtype.kind not in "iu" or exponent <= np.iinfo(dtype).max:
+        return exponent
+    bits = np.iinfo(dtype).bits  # x**e -> x**f: even x give 0, odd ones have a period that divides 2**(bits - 2)
+    return bits + (exponent - bits) % 2 ** (bits - 2)
 
 
 def wrapped_integer(x: Any, dtype: np.dtype) -> Any:

@@ -9,6 +9,7 @@ from numhlo.compat.jax import beyond_numpy as _beyond
 from numhlo.compat.jax.along_axes import apply_along_axis as apply_along_axis
 from numhlo.compat.jax.along_axes import vectorize as vectorize
 from numhlo.compat.jax.arrays import Array
+from numhlo.compat.jax.beyond_numpy import clip as clip
 from numhlo.compat.jax.beyond_numpy import delete as delete
 from numhlo.compat.jax.beyond_numpy import interp as interp
 from numhlo.compat.jax.beyond_numpy import mask_indices as mask_indices

@@ -26,7 +26,7 @@ from numhlo.tracer.namespace.lax.arguments import RoundingMethod
 from numhlo.tracer.namespace.lax.operands import operands
 from numhlo.tracer.namespace.named_functions import composite
 
-__all__ = ["betainc", "clamp", "integer_pow", "mulhi", "pow", "round", "select_n"]
+__all__ = ["betainc", "clamp", "integer_pow", "mulhi", "pow", "round", "select", "select_n"]
 
 
 def betainc(a: Any, b: Any, x: Any) -> Any:
@@ -229,6 +229,38 @@ def clamp(min: Any, x: Any, max: Any) -> Any:
     Array([0, 2, 5])
     """
     return bind1(comparison.CLAMP, *operands("clamp", min, x, max))
+
+
+def select(pred: Any, on_true: Any, on_false: Any) -> Any:
+    """Choose element by element: from ``on_true`` where ``pred``, else from ``on_false``.
+
+    Parameters
+    ----------
+    pred : bool array
+        A scalar, or of the arrays' shape.
+    on_true, on_false : array
+        Of one shape and dtype; a Python scalar takes the other's.
+
+    Returns
+    -------
+    Array
+        Of that shape and dtype. Both are computed in full.
+
+    Raises
+    ------
+    DTypeError, ShapeError, VerificationError
+        If dtypes or shapes do not fit.
+
+    Notes
+    -----
+    StableHLO specification, section ``select``.
+
+    Examples
+    --------
+    >>> select(np.array([True, False]), np.array([1, 2]), np.array([3, 4])).tolist()
+    [1, 4]
+    """
+    return bind1(comparison.SELECT, asarray(pred), *operands("select", on_true, on_false))
 
 
 def select_n(which: Any, *cases: Any) -> Any:

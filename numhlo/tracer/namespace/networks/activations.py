@@ -19,6 +19,7 @@ from numhlo.tracer.namespace.core import (
 )
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.named_functions import composite
+from numhlo.tracer.namespace.rules import complex_numbers
 from numhlo.tracer.namespace.special.widely_used import inexact, logsumexp
 
 __all__ = [
@@ -114,7 +115,13 @@ def softplus(x: Any) -> Any:
     >>> softplus([0.0, 1000.0])
     Array([6.93147181e-01, 1.00000000e+03])
     """
-    return ufuncs.logaddexp(*inexact(x), 0.0)
+    return _softplus(*inexact(x))
+
+
+def _softplus(value: Any) -> Any:
+    if value.dtype.kind == "c":
+        return complex_numbers.logaddexp(value, b.constant(0, value))
+    return ufuncs.logaddexp(value, 0.0)
 
 
 @runs_anywhere
@@ -136,7 +143,7 @@ def log_sigmoid(x: Any) -> Any:
     Array([-6.93147181e-01, -1.00000000e+03])
     """
     (value,) = inexact(x)
-    return b.negate(ufuncs.logaddexp(b.negate(value), 0.0))
+    return b.negate(_softplus(b.negate(value)))
 
 
 @runs_anywhere
@@ -192,7 +199,7 @@ def mish(x: Any) -> Any:
     Array([0.        , 0.86509839])
     """
     (value,) = inexact(x)
-    return b.multiply(value, bind1(ops.TANH, ufuncs.logaddexp(value, 0.0)))
+    return b.multiply(value, bind1(ops.TANH, _softplus(value)))
 
 
 @runs_anywhere

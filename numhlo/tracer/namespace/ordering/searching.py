@@ -37,7 +37,8 @@ from numhlo.tracer.namespace.indexed.places import places_of
 from numhlo.tracer.namespace.ordering.sorting import order_keys, precedes
 from numhlo.tracer.namespace.rules.elementwise import compare, constant, select
 from numhlo.tracer.namespace.rules.greatest_values import note_greatest
-from numhlo.tracer.namespace.weak_numbers import with_weak_numbers
+from numhlo.tracer.namespace.weak_numbers import with_weak_numbers, wrapped_integer
+from numhlo.tracer.semantics import are_arrays_immutable
 
 __all__ = [
     "argmax",
@@ -92,6 +93,8 @@ def where(
     wanted = result_dtype(x, y)
     mask = _truth(asarray(condition))
     shape = broadcast_shapes(shape_of(mask), shape_of(x), shape_of(y), name="where", operands=(mask, x, y))
+    if int in (type(x), type(y)) and are_arrays_immutable():
+        x, y = wrapped_integer(x, wanted), wrapped_integer(y, wanted)
     branches = [
         broadcast_to_shape(convert(b if promotion_key(b) in (int, float, complex) else asarray(b), wanted), shape)
         for b in (x, y)

@@ -1,7 +1,8 @@
-"""Functions of complex numbers in terms of their parts: conjugate, sign, order, and questions about them."""
+"""Functions of complex numbers in terms of their parts: conjugate, sign, order, logaddexp, and questions about them."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,9 @@ import numpy as np
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.namespace import building as b
+from numhlo.tracer.namespace.rules.division import mod
+
+LN_2 = math.log(2.0)
 
 
 def by_parts(rule: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -54,6 +58,32 @@ def ordered(direction: str, z: Any, w: Any) -> Any:
     known = b.both(b.equal(y, y), b.equal(v, v))
     ahead = b.both(b.compare(direction[0] + "T", x, u), known)
     return b.either(ahead, b.both(b.equal(x, u), b.compare(direction, y, v)))
+
+
+def logaddexp(z: Any, w: Any) -> Any:
+    """Return ``log(exp(z) + exp(w))`` without overflow, its imaginary part between -pi and pi."""
+    large, below = _apart(z, w)
+    return _in_one_turn(b.add(large, b.log1p(b.exp(below))), math.pi)
+
+
+def logaddexp2(z: Any, w: Any) -> Any:
+    """Return ``log2(2**z + 2**w)`` without overflow, its imaginary part between -pi / log(2) and that."""
+    large, below = _apart(z, w)
+    total = b.multiply(b.log1p(b.exp(b.multiply(below, LN_2))), 1 / LN_2)
+    return _in_one_turn(b.add(large, total), math.pi / LN_2)
+
+
+def _apart(z: Any, w: Any) -> tuple[Any, Any]:
+    """Return the number of the larger real part, and the other one minus it."""
+    first = b.at_least(b.real(z), b.real(w))
+    large = b.select(first, z, w)
+    return large, b.subtract(b.select(first, w, z), large)
+
+
+def _in_one_turn(z: Any, half: float) -> Any:
+    angle = b.imag(z)
+    turned = mod(b.add(angle, half), b.constant(2 * half, angle))
+    return b.as_complex(b.real(z), b.subtract(turned, half))
 
 
 def is_finite(z: Any) -> Any:
