@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Generic, TypeVar
 
 from numhlo.tracer.arguments import WEAK
 from numhlo.tracer.trees.pytrees import find_container
 
+R = TypeVar("R")
 
-class BoundFunction:
+
+class BoundFunction(Generic[R]):
     """A jitted method of one object."""
 
     __slots__ = ("__self__", "_function")
 
-    def __init__(self, function: Any, instance: Any) -> None:
+    def __init__(self, function: Callable[..., R], instance: Any) -> None:
         self._function = function
         self.__self__ = instance
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> R:
         """Call the method."""
         return self._function(self.__self__, *args, **kwargs)
 
@@ -30,8 +32,7 @@ class BoundFunction:
     @property
     def __doc__(self) -> str | None:  # type: ignore[override]
         """The method's own."""
-        doc: str | None = self._function.__doc__
-        return doc
+        return self._function.__doc__
 
     @property
     def __signature__(self) -> inspect.Signature:

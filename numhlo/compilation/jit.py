@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overload
+
+import numpy as np
 
 from numhlo.compilation.jitted_function import JittedFunction
 from numhlo.compilation.programs import load_backend
@@ -14,6 +16,9 @@ from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.switches import SWITCHES
 from numhlo.tracer.autograph.rewriting import autographed
 from numhlo.tracer.callable_arguments import require_callable
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class JitOptions(TypedDict, total=False):
@@ -30,10 +35,20 @@ class JitOptions(TypedDict, total=False):
     autograph: bool
 
 
+class Jit(Protocol):
+    """`jit` with its options given: a decorator that keeps the function's signature, for type checkers."""
+
+    def __call__(self, fun: Callable[P, R], /) -> JittedFunction[P, R]:
+        """Jit a function."""
+        ...
+
+
 @overload
-def jit(fun: Callable[..., Any], /, **options: Unpack[JitOptions]) -> JittedFunction: ...
+def jit(fun: np.ufunc, /, **options: Unpack[JitOptions]) -> JittedFunction[..., Any]: ...
 @overload
-def jit(fun: None = None, /, **options: Unpack[JitOptions]) -> Callable[[Callable[..., Any]], JittedFunction]: ...
+def jit(fun: Callable[P, R], /, **options: Unpack[JitOptions]) -> JittedFunction[P, R]: ...
+@overload
+def jit(fun: None = None, /, **options: Unpack[JitOptions]) -> Jit: ...
 def jit(  # noqa: PLR0913 - options by keyword
     fun: Callable[..., Any] | None = None,
     /,

@@ -11,7 +11,7 @@ import sys
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
-from typing import Any, Self, overload
+from typing import Any, Generic, ParamSpec, Self, TypeVar, overload
 
 import numhlo.tracer.applying
 import numhlo.tracer.methods
@@ -53,8 +53,11 @@ from numhlo.tracer.strides import SCALAR, Strides
 from numhlo.tracer.trace import Trace, Tracer, Watch, current_trace, outside_traces
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_unflatten
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
-class JittedFunction:
+
+class JittedFunction(Generic[P, R]):
     """A function that `jit` made: call it, or look at it.
 
     Attributes
@@ -71,7 +74,7 @@ class JittedFunction:
 
     def __init__(
         self,
-        fun: Callable[..., Any],
+        fun: Callable[P, R],
         static: Selection,
         donated: Selection,
         *,
@@ -79,7 +82,7 @@ class JittedFunction:
         switches: Mapping[str, Any] | None = None,
     ) -> None:
         functools.update_wrapper(self, fun, updated=())
-        self.__wrapped__ = fun
+        self.__wrapped__: Callable[..., R] = fun
         self._name = getattr(fun, "__name__", type(fun).__name__).strip("<>")
         self._parameters = parameters_of(fun)
         self._static = static
@@ -104,7 +107,7 @@ class JittedFunction:
     @overload
     def __get__(self, instance: None, owner: type | None = None) -> Self: ...
     @overload
-    def __get__(self, instance: object, owner: type | None = None) -> BoundFunction: ...
+    def __get__(self, instance: object, owner: type | None = None) -> BoundFunction[R]: ...
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is None:
             return self
@@ -128,17 +131,18 @@ class JittedFunction:
     def __deepcopy__(self, memo: dict[int, Any]) -> JittedFunction:
         return self
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function: compiled, or as part of the function that is being traced."""
         if not unsettled:
             for route in (routes := self._cache.routes):
-                found = route.try_call(args, kwargs)
+                found: R = route.try_call(args, kwargs)
                 if found is not MISS:
                     if route is routes[0]:
                         self._cache.let_native_code_take(route, self)
                     return found
         with short_tracebacks:
-            return self._call(args, kwargs)
+            result: R = self._call(args, kwargs)
+            return result
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call through the cache."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from numhlo.lowering.ir import capture_location, inside_scope
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.callable_arguments import require_callable
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @contextmanager
@@ -55,7 +58,7 @@ def named_scope(name: Any) -> Iterator[None]:
         yield
 
 
-def named_call(fun: Callable[..., Any], *, name: str | None = None) -> Callable[..., Any]:
+def named_call(fun: Callable[P, R], *, name: str | None = None) -> Callable[P, R]:
     """Return a function whose operations are named as those of a `named_scope`.
 
     Parameters
@@ -90,7 +93,7 @@ def named_call(fun: Callable[..., Any], *, name: str | None = None) -> Callable[
     scope = getattr(fun, "__name__", type(fun).__name__).strip("<>") if name is None else name
 
     @functools.wraps(fun)
-    def named(*args: Any, **kwargs: Any) -> Any:
+    def named(*args: P.args, **kwargs: P.kwargs) -> R:
         with named_scope(scope):
             return fun(*args, **kwargs)
 

@@ -4,6 +4,7 @@ import inspect
 from typing import Any, assert_type, get_type_hints
 
 import numpy as np
+import pytest
 
 import numhlo
 from numhlo.compat import jax
@@ -41,16 +42,36 @@ class Model:
         return x
 
 
-def test_decorated_functions_keep_their_methods() -> None:
-    assert_type(double, JittedFunction)
-    assert_type(power, JittedFunction)
+def test_decorated_functions_have_methods() -> None:
     assert_type(copy, KernelFunction)
-    assert_type(Model.apply, JittedFunction)
-    assert_type(Model().apply, BoundFunction)
-    assert_type(under_jaxs_rules, transformations.JittedFunction)
-    found = double, power, copy, Model.apply, Model().apply
-    kinds: list[type[Any]] = [JittedFunction, JittedFunction, KernelFunction, JittedFunction, BoundFunction]
-    assert list(map(type, found)) == kinds
+    assert_type(Model().apply, BoundFunction[np.ndarray])
+    jitted: list[JittedFunction] = [double, power, Model.apply]
+    adopted: transformations.JittedFunction = under_jaxs_rules
+    found = *jitted, copy, Model().apply, adopted
+    kinds = *[JittedFunction] * 3, KernelFunction, BoundFunction, transformations.JittedFunction
+    assert list(map(type, found)) == list(kinds)
+
+
+def test_decorated_functions_keep_their_signatures() -> None:
+    """What follows ``type: ignore`` is wrong, and mypy reports where it does not find that."""
+    x, twice = np.ones(2), numhlo.custom_jvp(lambda x: x * 2)
+    with numhlo.debugging(engine="interpreter"):
+        assert_type(double(x), np.ndarray)
+        assert_type(numhlo.vmap(power, in_axes=(0, None))(x, 2), np.ndarray)
+        assert_type(numhlo.value_and_grad(lambda x: x.sum())(x), tuple[Any, Any])
+        assert_type(jax.checkpoint(under_jaxs_rules)(x, n=2), np.ndarray)
+        numhlo.jit(np.sin)(x)
+        for wrong in (
+            lambda: double(x, x),  # type: ignore[call-arg]
+            lambda: power(x),  # type: ignore[call-arg]
+            lambda: numhlo.grad(power)(x, exponent=2),  # type: ignore[call-arg]
+            lambda: numhlo.hessian(double)(x, x),  # type: ignore[call-arg]
+            lambda: numhlo.named_call(double)(y=x),  # type: ignore[call-arg]
+            lambda: twice(),  # type: ignore[call-arg]
+            lambda: jax.grad(under_jaxs_rules)(x, 2, 2),  # type: ignore[call-arg]
+        ):
+            with pytest.raises((TypeError, numhlo.errors.ArgumentError)):
+                wrong()
 
 
 def test_stages() -> None:

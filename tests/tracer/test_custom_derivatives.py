@@ -211,6 +211,8 @@ def test_keyword_arguments_and_names():
 
     f.defjvp(lambda kind, p, t: (f(*p, kind), t[0] * (1.0 if kind == "sin" else 2.0)))
     assert [float(numhlo.grad(lambda x, k=k: f(x, kind=k))(0.0)) for k in ("sin", "cos")] == [1.0, 2.0]
+    g = numhlo.custom_gradient(lambda x, y: (x * y, lambda slope: (slope * 3.0, slope)))
+    assert g(2.0, y=5.0) == 10.0 and float(numhlo.grad(lambda x: g(y=5.0, x=x))(2.0)) == 3.0
 
 
 def test_rules_are_given_defaults():

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from numhlo.tracer.semantics import immutable_arrays, refuse_write
 from numhlo.tracer.trace import Tracer
 from numhlo.tracer.trees.pytree_registration import Partial
 from numhlo.tracer.trees.pytrees import tree_leaves, tree_map
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
 TO_TRUE_VALUES = ("__truediv__", "__rtruediv__", "__pow__")
@@ -288,11 +291,11 @@ def leaves_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None
     return found
 
 
-def immutably(function: Callable[..., Any]) -> Callable[..., Any]:
+def immutably(function: Callable[P, R]) -> Callable[P, R]:
     """Return a function that runs, and is traced, under JAX's rules, and returns immutable arrays."""
 
     @functools.wraps(function)
-    def public(*args: Any, **kwargs: Any) -> Any:
+    def public(*args: P.args, **kwargs: P.kwargs) -> R:
         with immutable_arrays():
             result = function(*args, **kwargs)
         if unsettled:
@@ -302,8 +305,11 @@ def immutably(function: Callable[..., Any]) -> Callable[..., Any]:
         leaves = leaves_of(args, kwargs)
         given = tree_leaves((args, kwargs)) if leaves is None else leaves
         writable = [x for x in given if isinstance(x, np.ndarray) and x.flags.writeable]
+        owned: R
         if type(result) is mutable.Array:
-            return _own(result, writable)
-        return tree_map(lambda x: _own(x, writable), result, is_leaf=lambda x: isinstance(x, Partial))
+            owned = _own(result, writable)
+        else:
+            owned = tree_map(lambda x: _own(x, writable), result, is_leaf=lambda x: isinstance(x, Partial))
+        return owned
 
     return public

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from numhlo.compat.jax import lax
 from numhlo.compat.jax.arrays import immutably
@@ -11,26 +11,30 @@ from numhlo.compat.jax.transformations import traced_immutably
 from numhlo.tracer.transformations import custom_batching
 from numhlo.tracer.trees.pytrees import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
+P = ParamSpec("P")
+R = TypeVar("R")
+Rule = TypeVar("Rule", bound=Callable[..., Any])
+
 __all__ = ["custom_vmap", "sequential_vmap"]
 
 
-class custom_vmap(custom_batching.custom_vmap):  # noqa: N801 - JAX's name
+class custom_vmap(custom_batching.custom_vmap[P, R]):  # noqa: N801 - JAX's name
     """A function that `vmap` runs by a rule of its own; see `numhlo.custom_vmap`."""
 
-    def __init__(self, fun: Callable[..., Any]) -> None:
+    def __init__(self, fun: Callable[P, R]) -> None:
         super().__init__(traced_immutably(fun))
 
-    def def_vmap(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+    def def_vmap(self, rule: Rule) -> Rule:
         """Set the rule; returns it."""
         super().def_vmap(traced_immutably(rule))
         return rule
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function."""
-        return immutably(super().__call__)(*args)
+        return immutably(super().__call__)(*args, **kwargs)
 
 
-def sequential_vmap(f: Callable[..., Any]) -> custom_vmap:
+def sequential_vmap(f: Callable[..., R]) -> custom_vmap[..., R]:
     """Return a function that `vmap` runs as a loop, one example after the other, instead of all at once.
 
     Parameters

@@ -3,36 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from numhlo.compat.jax.arrays import immutably
 from numhlo.compat.jax.transformations import traced_immutably
 from numhlo.tracer.transformations import custom_backward, custom_forward
 
+P = ParamSpec("P")
+R = TypeVar("R")
+Rule = TypeVar("Rule", bound=Callable[..., Any])
 
-class custom_jvp(custom_forward.custom_jvp):  # noqa: N801 - JAX's name
+
+class custom_jvp(custom_forward.custom_jvp[P, R]):  # noqa: N801 - JAX's name
     """A function with a forward derivative of its own; see `numhlo.custom_jvp`."""
 
     def __init__(
-        self, fun: Callable[..., Any], nondiff_argnums: Sequence[int] = (), nondiff_argnames: Sequence[str] = ()
+        self, fun: Callable[P, R], nondiff_argnums: Sequence[int] = (), nondiff_argnames: Sequence[str] = ()
     ) -> None:
         super().__init__(traced_immutably(fun), nondiff_argnums, nondiff_argnames)
 
-    def defjvp(self, jvp: Callable[..., Any], symbolic_zeros: bool = False) -> Callable[..., Any]:
+    def defjvp(self, jvp: Rule, symbolic_zeros: bool = False) -> Rule:
         """Set the rule; returns it."""
         super().defjvp(traced_immutably(jvp), symbolic_zeros)
         return jvp
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function."""
         return immutably(super().__call__)(*args, **kwargs)
 
 
-class custom_vjp(custom_backward.custom_vjp):  # noqa: N801 - JAX's name
+class custom_vjp(custom_backward.custom_vjp[P, R]):  # noqa: N801 - JAX's name
     """A function with a backward derivative of its own; see `numhlo.custom_vjp`."""
 
     def __init__(
-        self, fun: Callable[..., Any], nondiff_argnums: Sequence[int] = (), nondiff_argnames: Sequence[str] = ()
+        self, fun: Callable[P, R], nondiff_argnums: Sequence[int] = (), nondiff_argnames: Sequence[str] = ()
     ) -> None:
         super().__init__(traced_immutably(fun), nondiff_argnums, nondiff_argnames)
 
@@ -46,12 +50,11 @@ class custom_vjp(custom_backward.custom_vjp):  # noqa: N801 - JAX's name
         """Set the rules."""
         super().defvjp(traced_immutably(fwd), traced_immutably(bwd), symbolic_zeros, optimize_remat)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function."""
         return immutably(super().__call__)(*args, **kwargs)
 
 
-def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
+def custom_gradient(fun: Callable[P, tuple[R, Any]]) -> Callable[P, R]:
     """Return a function whose gradient comes with its result; see `numhlo.custom_gradient`."""
-    made: Callable[..., Any] = immutably(custom_backward.custom_gradient(traced_immutably(fun)))
-    return made
+    return immutably(custom_backward.custom_gradient(traced_immutably(fun)))

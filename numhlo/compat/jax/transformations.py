@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, overload
+from typing import Any, ParamSpec, Protocol, TypeVar, overload
 from weakref import WeakKeyDictionary
+
+import numpy as np
 
 from numhlo.compat.jax.arrays import Array, immutable_functions, immutably
 from numhlo.compat.jax.stages import TracedStage
@@ -18,12 +20,16 @@ from numhlo.tracer.transformations import checkpointing, closures, differentiati
 from numhlo.tracer.trees.pytree_registration import Partial
 from numhlo.tracer.trees.pytrees import tree_map
 
+P = ParamSpec("P")
+R = TypeVar("R")
+Transformation = TypeVar("Transformation", bound=Callable[..., Any])
 
-def traced_immutably(fun: Callable[..., Any]) -> Callable[..., Any]:
+
+def traced_immutably(fun: Callable[P, R]) -> Callable[P, R]:
     """Return ``fun`` under JAX's rules, its results untouched; what it does to containers stays its own."""
 
     @functools.wraps(fun)
-    def body(*args: Any, **kwargs: Any) -> Any:
+    def body(*args: P.args, **kwargs: P.kwargs) -> R:
         own_args, own_kwargs = tree_map(lambda leaf: leaf, (args, kwargs))
         with immutable_arrays():
             return fun(*own_args, **own_kwargs)
@@ -31,7 +37,7 @@ def traced_immutably(fun: Callable[..., Any]) -> Callable[..., Any]:
     return body
 
 
-class JittedFunction(jitted_function.JittedFunction):
+class JittedFunction(jitted_function.JittedFunction[P, R]):
     """A jitted function whose results are immutable arrays, which machine code makes as such.
 
     Attributes
@@ -68,10 +74,20 @@ MEANINGLESS = frozenset(
 """Options of `jit` on which nothing depends here."""
 
 
+class Jit(Protocol):
+    """`jit` with its options given: a decorator that keeps the function's signature, for type checkers."""
+
+    def __call__(self, fun: Callable[P, R], /) -> JittedFunction[P, R]:
+        """Jit a function."""
+        ...
+
+
 @overload
-def jit(fun: Callable[..., Any], /, **options: Any) -> JittedFunction: ...
+def jit(fun: np.ufunc, /, **options: Any) -> JittedFunction[..., Any]: ...
 @overload
-def jit(fun: None = None, /, **options: Any) -> Callable[[Callable[..., Any]], JittedFunction]: ...
+def jit(fun: Callable[P, R], /, **options: Any) -> JittedFunction[P, R]: ...
+@overload
+def jit(fun: None = None, /, **options: Any) -> Jit: ...
 def jit(fun: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Make a function that is traced and compiled for each new signature; see `numhlo.jit`.
 
@@ -101,7 +117,7 @@ def _giving_immutable_functions(fun: Callable[..., Any]) -> Callable[..., Any]:
     return body
 
 
-def _adapted(transformation: Callable[..., Any], what: str) -> Callable[..., Any]:
+def _adapted(transformation: Transformation, what: str) -> Transformation:
     """Return a transformation whose function is traced under JAX's rules and whose results are immutable."""
 
     def public(fun: Callable[..., Any], *args: Any, **options: Any) -> Any:
@@ -109,10 +125,10 @@ def _adapted(transformation: Callable[..., Any], what: str) -> Callable[..., Any
 
     public.__name__ = public.__qualname__ = transformation.__name__
     public.__doc__ = f"{what}; see `numhlo.{transformation.__name__}`."
-    return public
+    return public  # type: ignore[return-value]
 
 
-def _applied(transformation: Callable[..., Any], what: str) -> Callable[..., Any]:
+def _applied(transformation: Transformation, what: str) -> Transformation:
     """Return a transformation that calls its function at once, under JAX's rules."""
 
     def public(fun: Callable[..., Any], *args: Any, **options: Any) -> Any:
@@ -120,14 +136,13 @@ def _applied(transformation: Callable[..., Any], what: str) -> Callable[..., Any
 
     public.__name__ = public.__qualname__ = transformation.__name__
     public.__doc__ = f"{what}; see `numhlo.{transformation.__name__}`."
-    return public
+    return public  # type: ignore[return-value]
 
 
-def vmap(fun: Callable[..., Any], *args: Any, spmd_axis_name: Any = None, **options: Any) -> Callable[..., Any]:
+def vmap(fun: Callable[P, R], *args: Any, spmd_axis_name: Any = None, **options: Any) -> Callable[P, R]:
     """Make a function of one example a function of a batch; see `numhlo.vmap`. There are no devices to name."""
     del spmd_axis_name
-    batched: Callable[..., Any] = immutably(vectorizing.vmap(traced_immutably(fun), *args, **options))
-    return batched
+    return immutably(vectorizing.vmap(traced_immutably(fun), *args, **options))
 
 
 grad = _adapted(differentiating.grad, "Make a function that returns the gradient")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from numhlo.lowering.ir import Function, Op, TensorType, Value
 from numhlo.lowering.ops import control_flow
@@ -27,14 +27,17 @@ from numhlo.tracer.transformations.saving import run_and_save
 from numhlo.tracer.transformations.separate_calls import separate_calls
 from numhlo.tracer.trees.pytrees import tree_flatten, tree_unflatten
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 
 def checkpoint(
-    fun: Callable[..., Any],
+    fun: Callable[P, R],
     *,
     prevent_cse: bool = True,
     policy: Policy | None = None,
     static_argnums: int | Sequence[int] = (),
-) -> Callable[..., Any]:
+) -> Callable[P, R]:
     """Return ``fun`` with a derivative that computes intermediate values again instead of keeping them.
 
     Parameters
@@ -73,7 +76,7 @@ def checkpoint(
     fixed = {static_argnums} if isinstance(static_argnums, int) else set(static_argnums)
 
     @functools.wraps(fun)
-    def checkpointed(*args: Any, **kwargs: Any) -> Any:
+    def checkpointed(*args: P.args, **kwargs: P.kwargs) -> R:
         if current_trace() is None:
             return fun(*args, **kwargs)
         places = [k for k in range(len(args)) if k not in fixed and k - len(args) not in fixed]
@@ -87,7 +90,8 @@ def checkpoint(
         staged = stage_leaves(of_arrays, leaves, getattr(fun, "__name__", "function"))
         operands = [*map(asarray, leaves), *staged.captures]
         results = bind_with_rule("numhlo.checkpoint", staged.function, operands, Checkpoint(prevent_cse, policy))
-        return tree_unflatten(staged.out_tree, results)
+        result: R = tree_unflatten(staged.out_tree, results)
+        return result
 
     return checkpointed
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from numhlo.lowering.ir import Function, Op, TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
@@ -38,10 +38,13 @@ from numhlo.tracer.transformations.residuals import Residuals
 from numhlo.tracer.transformations.vectorizing import vmap
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_unflatten
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 FlatRule = Callable[..., Any]
 
 
-class custom_vjp(CustomFunction):  # noqa: N801 - JAX's name, used as a decorator
+class custom_vjp(CustomFunction[P, R]):  # noqa: N801 - JAX's name, used as a decorator
     """A function with a backward derivative of its own.
 
     Parameters
@@ -103,7 +106,7 @@ class custom_vjp(CustomFunction):  # noqa: N801 - JAX's name, used as a decorato
             raise UnsupportedError("defvjp(symbolic_zeros=True)", where=capture_location(), fix="leave it out")
         self.fwd, self.bwd = fwd, bwd
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function; in a trace, as one op that brings the rules along."""
         if current_trace() is None:
             return self.fun(*args, **kwargs)
@@ -137,7 +140,8 @@ class custom_vjp(CustomFunction):  # noqa: N801 - JAX's name, used as a decorato
             return of_types(_spread_none(found, call.tree, name), models, f"a cotangent of the vjp rule of {name}")
 
         made = _VjpRule(forward, backward, len(call.leaves), len(around))
-        return bind_call("numhlo.custom_vjp", call, staged, made, around)
+        result: R = bind_call("numhlo.custom_vjp", call, staged, made, around)
+        return result
 
 
 def _spread_none(found: Any, tree: PyTreeDef, name: str) -> list[Any]:
@@ -256,7 +260,7 @@ FORWARD_DERIVATIVE = "numhlo.forward_derivative"
 register_custom_call(FORWARD_DERIVATIVE, _refuse_forward)
 
 
-def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
+def custom_gradient(fun: Callable[P, tuple[R, Any]]) -> Callable[P, R]:
     """Return a function whose gradient is given by ``fun`` along with its result.
 
     Parameters
@@ -284,11 +288,12 @@ def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
 
     @custom_vjp
     @functools.wraps(fun)
-    def function(*args: Any) -> Any:
-        return fun(*args)[0]
+    def function(*args: P.args, **kwargs: P.kwargs) -> R:
+        return fun(*args, **kwargs)[0]
 
-    def forward(*args: Any) -> Any:
-        result, pull = fun(*args)
+    @functools.wraps(fun)  # calls by keyword are bound by its signature
+    def forward(*args: P.args, **kwargs: P.kwargs) -> tuple[R, Residuals]:
+        result, pull = fun(*args, **kwargs)
         leaves, tree = tree_flatten(result)
         zeros = [full_of(0, shape_of(x), asarray(x).dtype) for x in leaves]
         staged = stage_leaves(lambda *cts: pull(tree_unflatten(tree, cts)), zeros, f"vjp_{fun.__name__}")

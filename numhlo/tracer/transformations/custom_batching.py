@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from numhlo.lowering.ir import Op, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError, UnsupportedError
@@ -20,8 +20,12 @@ from numhlo.tracer.transformations.custom_call_arguments import pair_of
 from numhlo.tracer.transformations.vectorizing import spread_prefix
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_unflatten
 
+P = ParamSpec("P")
+R = TypeVar("R")
+Rule = TypeVar("Rule", bound=Callable[..., Any])
 
-class custom_vmap:  # noqa: N801 - JAX's name, used as a decorator
+
+class custom_vmap(Generic[P, R]):  # noqa: N801 - JAX's name, used as a decorator
     """A function that `vmap` runs by a rule of its own.
 
     Parameters
@@ -54,16 +58,16 @@ class custom_vmap:  # noqa: N801 - JAX's name, used as a decorator
     Array([2., 4.])
     """
 
-    def __init__(self, fun: Callable[..., Any]) -> None:
+    def __init__(self, fun: Callable[P, R]) -> None:
         require_callable(fun, "custom_vmap: fun")
         functools.update_wrapper(self, fun)
-        self.fun = fun
+        self.fun: Callable[..., R] = fun
         self.rule: Callable[..., Any] | None = None
 
     def __repr__(self) -> str:
         return f"<custom_vmap {self.fun!r}>"
 
-    def def_vmap(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+    def def_vmap(self, rule: Rule) -> Rule:
         """Set the rule by which `vmap` runs the function; a decorator.
 
         Parameters
@@ -81,7 +85,7 @@ class custom_vmap:  # noqa: N801 - JAX's name, used as a decorator
         self.rule = rule
         return rule
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function; in a trace, as one op that brings the rule along."""
         if current_trace() is None:
             return self.fun(*args)
@@ -90,7 +94,10 @@ class custom_vmap:  # noqa: N801 - JAX's name, used as a decorator
         staged = stage_leaves(lambda *arrays: run_traced(self.fun, *tree_unflatten(tree, arrays)), leaves, name)
         operands = [*map(asarray, leaves), *staged.captures]
         rule = _VmapRule(self, tree, staged.out_tree)
-        return tree_unflatten(staged.out_tree, bind_with_rule("numhlo.custom_vmap", staged.function, operands, rule))
+        result: R = tree_unflatten(
+            staged.out_tree, bind_with_rule("numhlo.custom_vmap", staged.function, operands, rule)
+        )
+        return result
 
 
 class _VmapRule(CustomRule):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 from numhlo.lowering.ir import Op, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError, UnsupportedError
@@ -18,6 +18,9 @@ from numhlo.tracer.staging import Staged
 from numhlo.tracer.trace import Tracer
 from numhlo.tracer.transformations.derivative_arguments import is_float0
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_map, tree_unflatten
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class CustomCall(NamedTuple):
@@ -40,7 +43,7 @@ class CustomCall(NamedTuple):
     tree: PyTreeDef
 
 
-class CustomFunction:
+class CustomFunction(Generic[P, R]):
     """What `custom_jvp` and `custom_vjp` have in common: a function, and which arguments are not differentiated.
 
     Attributes
@@ -52,19 +55,19 @@ class CustomFunction:
 
     def __init__(
         self,
-        fun: Callable[..., Any],
+        fun: Callable[P, R],
         nondiff_argnums: Sequence[int] = (),
         nondiff_argnames: Sequence[str] = (),
     ) -> None:
         require_callable(fun, f"{type(self).__name__}: fun")
         functools.update_wrapper(self, fun)
-        self.fun = fun
+        self.fun: Callable[..., R] = fun
         self.nondiff: frozenset[int | str] = frozenset([*nondiff_argnums, *nondiff_argnames])
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.fun!r}>"
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function; in a trace, as one op that brings its rule along."""
         raise NotImplementedError
 

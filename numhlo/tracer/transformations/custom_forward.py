@@ -7,7 +7,7 @@ While tracing, such a function is one composite whose decomposition is the funct
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from numhlo.lowering.ir import Op, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
@@ -32,10 +32,14 @@ from numhlo.tracer.transformations.custom_call_arguments import (
 from numhlo.tracer.transformations.vectorizing import vmap
 from numhlo.tracer.trees.pytrees import tree_unflatten
 
+P = ParamSpec("P")
+R = TypeVar("R")
+Rule = TypeVar("Rule", bound=Callable[..., Any])
+
 FlatRule = Callable[..., Any]
 
 
-class custom_jvp(CustomFunction):  # noqa: N801 - JAX's name, used as a decorator
+class custom_jvp(CustomFunction[P, R]):  # noqa: N801 - JAX's name, used as a decorator
     """A function with a forward derivative of its own.
 
     Parameters
@@ -66,7 +70,7 @@ class custom_jvp(CustomFunction):  # noqa: N801 - JAX's name, used as a decorato
 
     jvp: Callable[..., Any] | None = None
 
-    def defjvp(self, jvp: Callable[..., Any], symbolic_zeros: bool = False) -> Callable[..., Any]:
+    def defjvp(self, jvp: Rule, symbolic_zeros: bool = False) -> Rule:
         """Set the rule of the derivative; a decorator.
 
         Parameters
@@ -100,10 +104,11 @@ class custom_jvp(CustomFunction):  # noqa: N801 - JAX's name, used as a decorato
         *jvps : callable or None
             ``jvp(tangent, ans, *primals) -> tangent_out`` by one argument; None for no dependence.
         """
+        call: Callable[..., Any] = self
 
         def rule(*arguments: Any) -> tuple[Any, Any]:
             *fixed, primals, tangents = arguments
-            answer = self(*fixed, *primals)
+            answer: Any = call(*fixed, *primals)
             parts = [f(t, answer, *primals) for f, t in zip(jvps, tangents, strict=True) if f is not None]
             total = parts[0] if parts else 0 * answer
             for part in parts[1:]:
@@ -112,7 +117,7 @@ class custom_jvp(CustomFunction):  # noqa: N801 - JAX's name, used as a decorato
 
         self.jvp = rule
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function; in a trace, as one op that brings the rule along."""
         if current_trace() is None:
             return self.fun(*args, **kwargs)
@@ -137,7 +142,8 @@ class custom_jvp(CustomFunction):  # noqa: N801 - JAX's name, used as a decorato
             return found, of_types(moved, found, f"a tangent {what}")
 
         made = _JvpRule(rule, len(call.leaves), len(around))
-        return bind_call("numhlo.custom_jvp", call, staged, made, around)
+        result: R = bind_call("numhlo.custom_jvp", call, staged, made, around)
+        return result
 
 
 class _JvpRule(CustomRule):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec
 
 import numhlo.tracer.differentiation.families  # noqa: F401 - ops get their rules
 from numhlo.lowering.ir import Function, TensorType, Value, capture_location
@@ -43,6 +43,8 @@ from numhlo.tracer.transformations.derivative_arguments import (
 )
 from numhlo.tracer.trees.pytree_registration import Partial
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_leaves, tree_map, tree_unflatten
+
+P = ParamSpec("P")
 
 
 class LinearMap(NamedTuple):
@@ -118,12 +120,12 @@ def _stage(fun: Callable[..., Any], leaves: Sequence[Any], tree: PyTreeDef, pair
 
 
 def value_and_grad(
-    fun: Callable[..., Any],
+    fun: Callable[P, Any],
     argnums: int | Sequence[int] = 0,
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
-) -> Callable[..., Any]:
+) -> Callable[P, tuple[Any, Any]]:
     """Return a function that gives ``fun``'s value and its gradient.
 
     Parameters
@@ -161,7 +163,7 @@ def value_and_grad(
 
     @functools.wraps(fun)
     @ends_its_blocks
-    def differentiated(*args: Any, **kwargs: Any) -> Any:
+    def differentiated(*args: P.args, **kwargs: P.kwargs) -> tuple[Any, Any]:
         places = chosen_places(argnums, len(args))
         chosen = tuple(args[k] for k in places)
         leaves, tree = tree_flatten(chosen)
@@ -179,7 +181,8 @@ def value_and_grad(
             value, aux, gradients = _pull_back_scalar(of_chosen, leaves, tree, holomorphic)
             parts = tree_unflatten(tree, gradients)
             gradient = parts[0] if isinstance(argnums, int) else parts
-            return opened(finish(((value, aux) if has_aux else value, gradient)))
+            result: tuple[Any, Any] = opened(finish(((value, aux) if has_aux else value, gradient)))
+            return result
 
     return differentiated
 
@@ -203,12 +206,12 @@ def _pull_back_scalar(
 
 
 def grad(
-    fun: Callable[..., Any],
+    fun: Callable[P, Any],
     argnums: int | Sequence[int] = 0,
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
-) -> Callable[..., Any]:
+) -> Callable[P, Any]:
     """Return a function that gives the gradient of ``fun``, by reverse mode; `value_and_grad` gives its value, too.
 
     Parameters
@@ -244,7 +247,7 @@ def grad(
 
     @functools.wraps(fun)
     @ends_its_blocks
-    def gradient(*args: Any, **kwargs: Any) -> Any:
+    def gradient(*args: P.args, **kwargs: P.kwargs) -> Any:
         value, slope = both(*args, **kwargs)
         return (slope, value[1]) if has_aux else slope
 

@@ -295,4 +295,4 @@ def custom_root(
         return found, (slope, tree_map(lambda leaf: 0 * leaf, found[1])) if has_aux else slope
 
     split = [[c for c, m in zip(staged.captures, moving, strict=True) if m is wanted] for wanted in (True, False)]
-    return root(*split, initial_guess)
+    return root(split[0], split[1], initial_guess)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from numhlo.tracer.transformations.derivative_arguments import chosen_places, is
 from numhlo.tracer.transformations.differentiating import jvp, vjp
 from numhlo.tracer.transformations.vectorizing import vmap
 from numhlo.tracer.trees.pytrees import tree_flatten, tree_leaves, tree_map, tree_structure, tree_unflatten
+
+P = ParamSpec("P")
 
 
 def _basis(leaves: Sequence[Any]) -> list[Any]:
@@ -48,8 +50,8 @@ def _split_columns(block: Any, leaves: Sequence[Any], axis: int) -> list[Any]:
 
 
 def jacfwd(
-    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False
-) -> Callable[..., Any]:
+    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Callable[P, Any]:
     """Return a function that gives ``fun``'s Jacobian, one column at a time by forward mode.
 
     Parameters
@@ -83,12 +85,12 @@ def jacfwd(
 
 
 def jacrev(
-    fun: Callable[..., Any],
+    fun: Callable[P, Any],
     argnums: int | Sequence[int] = 0,
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
-) -> Callable[..., Any]:
+) -> Callable[P, Any]:
     """Return a function that gives ``fun``'s Jacobian, one row at a time by reverse mode.
 
     Parameters
@@ -122,17 +124,17 @@ jacobian = jacrev
 
 
 def _jacobian(
-    fun: Callable[..., Any],
+    fun: Callable[P, Any],
     argnums: int | Sequence[int],
     has_aux: bool,
     holomorphic: bool,
     allow_int: bool,
     *,
     forward: bool,
-) -> Callable[..., Any]:
+) -> Callable[P, Any]:
     @functools.wraps(fun)
     @ends_its_blocks
-    def jacobian_of(*args: Any, **kwargs: Any) -> Any:
+    def jacobian_of(*args: P.args, **kwargs: P.kwargs) -> Any:
         places = chosen_places(argnums, len(args))
         chosen = tuple(args[k] for k in places)
         leaves, tree = tree_flatten(chosen)
@@ -217,8 +219,8 @@ def _rows(fun: Callable[..., Any], leaves: Sequence[Any], has_aux: bool) -> tupl
 
 
 def hessian(
-    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False
-) -> Callable[..., Any]:
+    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Callable[P, Any]:
     """Return a function that gives the matrix of second derivatives: forward over reverse.
 
     Parameters

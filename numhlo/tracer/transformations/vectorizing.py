@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numhlo.tracer.batching.families  # noqa: F401 - ops get their rules
 from numhlo.lowering.ir import TensorType, capture_location
@@ -22,15 +22,18 @@ from numhlo.tracer.trace import Tracer
 from numhlo.tracer.trees.pytree_paths import leaf_paths
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_leaves, tree_structure, tree_unflatten
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 
 def vmap(
-    fun: Callable[..., Any],
+    fun: Callable[P, R],
     in_axes: Any = 0,
     out_axes: Any = 0,
     axis_name: Hashable = None,
     axis_size: int | None = None,
     chunk: int | None = None,
-) -> Callable[..., Any]:
+) -> Callable[P, R]:
     """Make a function of one example a function of a batch of them.
 
     Parameters
@@ -83,7 +86,7 @@ def vmap(
 
     @functools.wraps(fun)
     @ends_its_blocks
-    def batched(*args: Any, **kwargs: Any) -> Any:
+    def batched(*args: P.args, **kwargs: P.kwargs) -> R:
         given, in_tree = tree_flatten((args, kwargs))
         spread_axes = _argument_axes(in_axes, args, kwargs)
         plain = {k: x for k, (x, a) in enumerate(zip(given, spread_axes, strict=True)) if a is None and _is_plain(x)}
@@ -105,7 +108,8 @@ def vmap(
             ]
             results, out_tree = _run(of_arrays, lanes, size, leaves, axis_name, chunk)
             placed = _place(results, out_axes, out_tree, size)
-            return finish(tree_unflatten(out_tree, placed))
+            result: R = finish(tree_unflatten(out_tree, placed))
+            return result
 
     return batched
 
