@@ -1,6 +1,6 @@
 """`jit(autograph=True)`: branches and loops that change an array are seen through its other names, views and owners."""
 
-import itertools
+import io
 from types import SimpleNamespace
 
 import numpy as np
@@ -162,7 +162,7 @@ def test_a_name_that_may_mean_either_array_is_not_read_after_a_write():
 
 
 def test_branches_in_branches_are_traced_few_times():
-    traced = itertools.count()
+    traced = io.StringIO()
 
     def choose(x, kind, out):
         total = 0.0
@@ -192,7 +192,7 @@ def test_branches_in_branches_are_traced_few_times():
         elif kind == 7:
             total = 7
         else:
-            next(traced)
+            traced.write("a")
             total = x - 1
         return total * 2, out
 
@@ -203,4 +203,4 @@ def test_branches_in_branches_are_traced_few_times():
             for found, wanted in zip(f(x, kind, mine), choose(x, kind, theirs), strict=True):
                 np.testing.assert_array_equal(found, wanted)
             np.testing.assert_array_equal(mine, theirs)
-    assert next(traced) <= 10 + 9  # once for each branch around it, once for good; nine times by Python
+    assert len(traced.getvalue()) <= 10 + 9  # once for each branch around it, once for good; nine times by Python

@@ -236,6 +236,67 @@ def test_what_traced_conditions_decide_changes_nothing(make, what):
         numhlo.jit(make(of_list()), autograph=True).trace(1.0)
 
 
+def doubled(x):
+    for v in x:
+        yield 2 * v
+
+
+ITERATORS = {
+    "list": lambda x: iter([1.0, 2.0, 3.0, 4.0]),
+    "array": iter,
+    "generator": doubled,
+    "map": lambda x: map(sum, zip(x, [1.0, 2.0, 3.0, 4.0], strict=True)),
+    "enumerate": lambda x: (v for _, v in enumerate(x)),
+    "count": lambda x: itertools.count(),
+    "cycle": lambda x: itertools.cycle([1.0, 2.0]),
+}
+
+
+@pytest.mark.parametrize("name", ITERATORS)
+@pytest.mark.parametrize("way", ["if", "while", "helper", "comprehension"])
+def test_iterators_are_not_drawn_from_where_traced_conditions_decide(name, way):
+    def f(x):
+        items, total = ITERATORS[name](x), x[0]
+        if way == "if" and x[0] > 1:
+            total = total + next(items)
+        if way == "helper":
+            total = total if x[0] > 1 else total + take(items)
+        if way == "comprehension" and x[0] > 1:
+            total += sum([v for _, v in zip(range(2), items, strict=False)])
+        while way == "while" and total < 10:
+            total = total + next(items)
+        return total + next(items)
+
+    def take(items):
+        return next(items)
+
+    with pytest.raises(UnsupportedError, match=r"on a traced condition draws from an iterator\n  at"):
+        numhlo.jit(f, autograph=True).trace(np.arange(4.0))
+
+
+def test_loops_over_iterators_are_not_left_where_these_are_used_again():
+    def both(x):
+        items, total = iter([1.0, 2.0, 3.0, 4.0]), 0.0
+        for _, v in enumerate(items):
+            if x[0] < v:
+                break
+            total += v
+        return total + sum(items)
+
+    def alone(x):
+        items, total = doubled(x), 0.0
+        for v in items:
+            if x[1] < v:
+                break
+            total += v
+        return total
+
+    with pytest.raises(UnsupportedError, match="a break on a traced condition out of a loop that draws from an iter"):
+        numhlo.jit(both, autograph=True).trace(np.arange(4.0))
+    x = np.array([1.0, 3.0, 2.0, 5.0])
+    assert numhlo.jit(alone, autograph=True)(x) == alone(x) == 2.0
+
+
 def test_branches_change_no_other_objects():
     def f(x):
         counting = Counting()

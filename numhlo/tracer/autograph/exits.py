@@ -26,6 +26,12 @@ SUFFIX = "_numhlo_exit"
 LEAVES = "numhlo_leaves"
 """Attribute of a `for` whose last statement leaves it: the flag that says so."""
 
+HELD = "numhlo_held"
+"""Attribute of such a `for` that goes through what is read elsewhere, too: an iterator would be drawn from there."""
+
+ITERATORS = frozenset({"enumerate", "reversed", "zip"})
+"""What makes an iterator that draws from its arguments."""
+
 
 def stop_flag(target: str) -> str:
     """Return the flag that stops a loop over a range, by the name of the loop's variable; empty where there is none."""
@@ -103,12 +109,24 @@ class _Flattener:
                 ast.copy_location(part, node) if isinstance(part, ast.stmt | ast.expr) else None
             node.body.append(leave)
             setattr(node, LEAVES, stop)
+            own = _reads([ast.Expr(node.iter)])
+            setattr(node, HELD, any(self._reads[name] > own[name] for name in _sources(node.iter)))
 
 
 def _reads(statements: Sequence[ast.stmt]) -> Counter[str]:
     """Return how often statements read each variable."""
     names = (n for s in statements for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
     return Counter(n.id for n in names)
+
+
+def _sources(iterable: ast.expr) -> set[str]:
+    """Return the variables that hold what a `for` goes through, not what is made for it."""
+    if isinstance(iterable, ast.Call):
+        is_known = isinstance(iterable.func, ast.Name) and iterable.func.id in ITERATORS
+        return {name for argument in iterable.args for name in _sources(argument)} if is_known else set()
+    return (
+        set(_reads([ast.Expr(iterable)])) if isinstance(iterable, ast.Name | ast.Attribute | ast.Subscript) else set()
+    )
 
 
 def _is_counted(node: ast.For) -> bool:

@@ -85,3 +85,8 @@ def item(x: Any, k: Any) -> Any:
     if type(x) in (list, tuple) and is_traced:
         raise ConcretizationError("an item of a list by a traced index", where=capture_location())
     return (holder(x) if isinstance(x, np.ndarray) else x)[k]
+
+
+def is_drawn(x: Any) -> bool:
+    """Return whether items are taken from an iterator, which has fewer of them afterwards."""
+    return any(map(is_drawn, x.arguments)) if isinstance(x, Items) else hasattr(type(x), "__next__")

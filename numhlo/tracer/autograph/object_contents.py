@@ -1,6 +1,7 @@
 """What changes in a Python object: its items, attributes and variables, or where a generator of random numbers is.
 
-Each is read and written back as a whole. What can only be used up, such as an iterator, can't be written back.
+Each is read and written back as a whole. What can only be used up, such as an iterator, can't be written back: of it
+is read how far it has come.
 """
 
 from __future__ import annotations
@@ -8,6 +9,9 @@ from __future__ import annotations
 import array
 import dis
 import functools
+import gc
+import itertools
+import operator
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from types import CellType, CodeType, FunctionType, MemberDescriptorType, SimpleNamespace
@@ -23,6 +27,8 @@ MOST_BYTES = 1 << 20
 _ITEMS, _BYTES = (list, set, deque), (bytearray, array.array)
 _NAMES_WRITTEN = frozenset(dis.opmap[name] for name in ("STORE_GLOBAL", "DELETE_GLOBAL"))
 _MISSING = object()
+_ITERATING = frozenset({"builtins", "itertools", "numpy"})
+"""Modules whose iterators show how far they have come."""
 
 
 class Content(NamedTuple):
@@ -71,6 +77,8 @@ def contents_of(x: Any, own: frozenset[tuple[int, str]] = frozenset()) -> Iterat
         yield from _numbers(x)
     elif _is_of(x, "numpy.random") or _is_of(x, "random"):
         yield from _generator(x)
+    elif is_used_up(x):
+        yield Content(functools.partial(_progress, x), lambda kept: None)
     elif not is_library((x if isinstance(x, type) else type(x)).__module__):
         yield from _of_class(x, own) if isinstance(x, type) else _of_object(x, own)
 
@@ -205,6 +213,21 @@ def _generator(x: Any) -> Iterator[Content]:
         return (repr(now),)
 
     yield Content(text, lambda kept: write(found[kept[0]]))
+
+
+# ----------------------------------------------------------------------------------------------------------- iterators
+
+
+def _progress(x: Any) -> tuple[Any, ...]:
+    """Return what changes when an item is taken: what is left, the place in code and arrays, what is held."""
+    if type(x).__module__ not in _ITERATING:
+        return ()
+    left = operator.length_hint(x) if hasattr(type(x), "__length_hint__") else 0
+    frame = getattr(x, "gi_frame", None)
+    line = 0 if frame is None else frame.f_lasti
+    place = x.index if isinstance(x, np.flatiter) else x.iterindex if isinstance(x, np.nditer) else 0
+    number = repr(x) if isinstance(x, itertools.count) else ""
+    return f"{left} {line} {place} {number} {frame is None}", *gc.get_referents(x)
 
 
 # ------------------------------------------------------------------------------------------------- items and variables

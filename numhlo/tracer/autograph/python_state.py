@@ -111,15 +111,16 @@ def leaving_alone(what: str, roots: Iterable[Any], own: Collection[tuple[int, st
 
 
 def _refuse(what: str, changed: list[Any]) -> NoReturn:
-    generator = next((x for x in changed if is_generator(x)), None)
     cls = type(changed[0])
+    drawn = "a random generator" if any(map(is_generator, changed)) else ""
+    drawn = drawn or ("an iterator" if any(map(is_used_up, changed)) else "")
     name = cls.__name__.replace("cell", "variable") if is_library(cls.__module__) else f"{cls.__name__} object"
     does = f"changes {'an' if name[0] in 'AEIOUaeiou' else 'a'} {name} in a function that it calls"
     raise UnsupportedError(
-        f"{what} on a traced condition {does if generator is None else 'draws from a random generator'}",
+        f"{what} on a traced condition {f'draws from {drawn}' if drawn else does}",
         where=capture_location(),
         why="Python would do so only where the condition holds, and as often",
-        fix="do it in the statement itself, or return a value" if generator is None else "draw the numbers before",
+        fix="draw before, and choose by the condition" if drawn else "do it in the statement itself, or return a value",
     )
 
 

@@ -26,7 +26,7 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.autograph import staging
 from numhlo.tracer.autograph.early_returns import without_early_returns
-from numhlo.tracer.autograph.exits import LEAVES, RUNTIME, without_exits
+from numhlo.tracer.autograph.exits import HELD, ITERATORS, LEAVES, RUNTIME, without_exits
 from numhlo.tracer.autograph.inner_functions import InnerFunctions
 from numhlo.tracer.autograph.matches import without_matches
 from numhlo.tracer.autograph.names import Names, always_returns, contains_return, names_of
@@ -334,7 +334,8 @@ class _Rewriter(ast.NodeTransformer):
         function = function_of(body, [index, *order], [start, *self._block(statements)], result, node)
         bounds = _bounds(node)
         if bounds is None:
-            call = runtime_call("for_each", self._items(node.iter), load(body), ast.Constant(flag), variables)
+            known = [ast.Constant(flag), ast.Constant(getattr(node, HELD, False))]
+            call = runtime_call("for_each", self._items(node.iter), load(body), *known, variables)
         else:
             assert isinstance(node.target, ast.Name)
             target = ast.Constant(node.target.id)
@@ -466,9 +467,6 @@ class _Pairing(ast.NodeTransformer):
 
     def visit_Lambda(self, node: ast.Lambda) -> Any:
         return node
-
-
-ITERATORS = frozenset({"enumerate", "reversed", "zip"})
 
 
 def _bounds(node: ast.For) -> list[ast.expr] | None:

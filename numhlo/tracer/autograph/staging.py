@@ -330,7 +330,7 @@ class _Counted:
         return counter if self.step == 1 else -counter
 
 
-def for_each(items: Any, body: Callable[..., Any], flag: str, variables: Variables) -> tuple[Any, ...]:
+def for_each(items: Any, body: Callable[..., Any], flag: str, is_held: bool, variables: Variables) -> tuple[Any, ...]:
     """Run ``body(item, *values)`` for the items of something; return the values after.
 
     Parameters
@@ -339,8 +339,12 @@ def for_each(items: Any, body: Callable[..., Any], flag: str, variables: Variabl
     body : callable
     flag : str
         The variable that says that the loop is left, if it may be.
+    is_held : bool
+        Whether the items come from a variable that is read elsewhere, too.
     variables : Variables
     """
+    if is_held and iterables.is_drawn(items):
+        body = _not_left(body, variables.names.index(flag))
     count = iterables.length(items)
     long = None if count is None else LongLoop(range(count), body, lambda k: iterables.item(items, k))
     return _unrolled(iterables.rounds(items), body, flag, variables, long)
@@ -366,6 +370,23 @@ def _unrolled(
         if found is not None:
             return found
     return values
+
+
+def _not_left(body: Callable[..., Any], flag: int) -> Callable[..., Any]:
+    """Return the body of a loop that draws from an iterator, which must not be left on a traced condition."""
+
+    def checked(item: Any, *values: Any) -> Any:
+        after = body(item, *values)
+        if is_unknown(after[flag]):
+            raise UnsupportedError(
+                "a break on a traced condition out of a loop that draws from an iterator which is used elsewhere",
+                where=capture_location(),
+                why="how many items are left in it would depend on values that are not known while tracing",
+                fix="make a list of the items before, and loop over that",
+            )
+        return after
+
+    return checked
 
 
 def is_over(stop: Any) -> bool:
