@@ -56,10 +56,16 @@ class _Totals:
             places = [self.lanes + k if k < shift else k - shift for k in range(self.lanes)]
             vector = self._combine(vector, builder.shuffle_vector(vector, self.neutral, self._mask(places)))
             shift *= 2
-        before = builder.load(carried)
-        last = builder.shuffle_vector(vector, self.neutral, self._mask([self.lanes - 1] * self.lanes))
-        builder.store(self._combine(before, last), carried)
-        return self._combine(before, vector)
+        before, totals = builder.load(carried), self._combine(builder.load(carried), vector)
+        if self.word.name == "multiply":  # takes so long that the next vector doesn't wait for a shuffle as well
+            builder.store(self._combine(before, self._last(vector)), carried)
+        else:
+            builder.store(self._last(totals), carried)
+        return totals
+
+    def _last(self, vector: ir.Value) -> ir.Value:
+        """Return a vector of a vector's last element."""
+        return self.builder.shuffle_vector(vector, self.neutral, self._mask([self.lanes - 1] * self.lanes))
 
     def _mask(self, places: list[int]) -> ir.Constant:
         return ir.Constant(ir.VectorType(INDEX, self.lanes), [INDEX(place) for place in places])
