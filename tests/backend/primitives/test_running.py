@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from numhlo.backend.compiler.intrinsics import arithmetic
 from numhlo.backend.primitives import STORAGES
 from tests.backend.both_ways import assert_same_both_ways
 
@@ -28,6 +29,12 @@ def source_of(kind, names):
         lines.append(f"        total = load_{kind}(out{place}, i)")
         lines.append(f"        store_{kind}(out{place}, i, {word}(x{place}, start, count, total))")
     return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("kind", ["f32", "f64"])
+def test_totals_without_instructions_for_ranges(kind, rng, monkeypatch):
+    monkeypatch.setattr(arithmetic, "_has_ranges", lambda: False)
+    test_totals_of_every_length(kind, rng)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -135,7 +135,10 @@ def _unless(builder: ir.IRBuilder, rare: ir.Value, usual: ir.Value, other: Calla
 def _join_signs(builder: ir.IRBuilder, order: str, join: str, operands: list[ir.Value]) -> ir.Value:
     """Return the earlier one of two floats; each way of choosing gives its second operand where both are equal."""
     lhs, rhs = operands
-    word = ir.IntType(64 if isinstance(lhs.type, ir.DoubleType) else 32)
+    element = getattr(lhs.type, "element", lhs.type)
+    word: ir.Type = ir.IntType(64 if isinstance(element, ir.DoubleType) else 32)
+    if element is not lhs.type:
+        word = ir.VectorType(word, lhs.type.count)
     ways = [builder.select(builder.fcmp_ordered(order, a, b), a, b) for a, b in ((lhs, rhs), (rhs, lhs))]
     return builder.bitcast(getattr(builder, join)(*[builder.bitcast(way, word) for way in ways]), lhs.type)
 
@@ -148,6 +151,8 @@ def _has_ranges() -> bool:
 
 def _range(builder: ir.IRBuilder, control: int, operands: list[ir.Value]) -> ir.Value:
     """Return the smaller (0) or the larger one (1) of two floats as the processor gives it, -0 below +0."""
+    if isinstance(operands[0].type, ir.VectorType):
+        return _vector_range(builder, control, operands)
     double = isinstance(operands[0].type, ir.DoubleType)
     vector = ir.VectorType(operands[0].type, 2 if double else 4)
     first, unset = ir.IntType(32)(0), ir.Constant(vector, ir.Undefined)
@@ -158,15 +163,31 @@ def _range(builder: ir.IRBuilder, control: int, operands: list[ir.Value]) -> ir.
     return builder.extract_element(llvm_intrinsic(builder, name, vector, arguments), first)
 
 
+def _vector_range(builder: ir.IRBuilder, control: int, operands: list[ir.Value]) -> ir.Value:
+    """Return the smaller or the larger ones of vectors of 64 bytes."""
+    type = operands[0].type
+    whole, sign_of_result, current_rounding = ir.IntType(type.count)(-1), 1 << 2, ir.IntType(32)(4)
+    unset = ir.Constant(type, ir.Undefined)
+    arguments = [*operands, ir.IntType(32)(control | sign_of_result), unset, whole, current_rounding]
+    name = f"llvm.x86.avx512.mask.range.{'pd' if type.count == 8 else 'ps'}.512"
+    return llvm_intrinsic(builder, name, type, arguments)
+
+
+def quick_extreme(builder: ir.IRBuilder, larger: bool, operands: list[ir.Value]) -> ir.Value:
+    """Return the smaller or the larger ones of floats that are no NaN, or of vectors of 64 bytes of them."""
+    if _has_ranges():
+        return _range(builder, int(larger), operands)
+    return _join_signs(builder, ">", "and_", operands) if larger else _join_signs(builder, "<", "or_", operands)
+
+
 def _quick_minimum(builder: ir.IRBuilder, type: types.Type, operands: list[ir.Value]) -> ir.Value:
     if not _has_ranges():
-        return _join_signs(builder, "<", "or_", operands)  # all that NaN is joined with is NaN
-    return _or_nan(builder, _range(builder, 0, operands), operands)
+        return quick_extreme(builder, False, operands)  # all that NaN is joined with is NaN
+    return _or_nan(builder, quick_extreme(builder, False, operands), operands)
 
 
 def _quick_maximum(builder: ir.IRBuilder, type: types.Type, operands: list[ir.Value]) -> ir.Value:
-    chosen = _range(builder, 1, operands) if _has_ranges() else _join_signs(builder, ">", "and_", operands)
-    return _or_nan(builder, chosen, operands)
+    return _or_nan(builder, quick_extreme(builder, True, operands), operands)
 
 
 def _or_nan(builder: ir.IRBuilder, chosen: ir.Value, operands: list[ir.Value]) -> ir.Value:

@@ -7,9 +7,10 @@ from typing import Any
 from llvmlite import ir
 from numba.core import cgutils, types
 
+from numhlo.backend.compiler.intrinsics.arithmetic import quick_extreme
 from numhlo.backend.compiler.intrinsics.pointers import annotate, as_pointer, element_pointer, is_pointer
 from numhlo.backend.compiler.intrinsics.registration import as_int64, implement, llvm_intrinsic, type_suffix
-from numhlo.backend.compiler.intrinsics.vectors import INDEX, WORD, splat
+from numhlo.backend.compiler.intrinsics.vectors import INDEX, WORD, Combine, splat
 from numhlo.backend.primitives import running
 from numhlo.backend.primitives.running import Running
 
@@ -39,7 +40,7 @@ class _Totals:
             place = as_pointer(builder, builder.gep(base, [index], inbounds=True), self.vector)
             loaded = builder.load(place, align=self.align)
             annotate(builder, loaded, self.pointer)
-            annotate(builder, builder.store(self._next(carried, loaded), place, align=self.align), self.pointer)
+            annotate(builder, builder.store(self._totals(carried, loaded), place, align=self.align), self.pointer)
         builder.store(builder.extract_element(builder.load(carried), INDEX(0)), rest)
         with cgutils.for_range_slice(builder, done, count, WORD(1), intp=WORD) as (index, _):
             place = builder.gep(base, [index], inbounds=True)
@@ -49,19 +50,40 @@ class _Totals:
             annotate(builder, builder.store(builder.load(rest), place), self.pointer)
         return builder.load(rest)
 
-    def _next(self, carried: ir.Value, vector: ir.Value) -> ir.Value:
-        """Return the totals of a vector, and carry the last one."""
+    def _totals(self, carried: ir.Value, vector: ir.Value) -> ir.Value:
+        """Return the totals of a vector, and carry the last one; what NaN takes is not done where none is."""
+        builder = self.builder
+        if not isinstance(self.total, types.Float):
+            return self._next(carried, vector, self._combine)
+        missing = builder.fcmp_unordered("uno", vector, builder.load(carried))
+        some = builder.icmp_unsigned("!=", builder.bitcast(missing, ir.IntType(self.lanes)), ir.IntType(self.lanes)(0))
+        with builder.if_else(some, likely=False) as (rare, usual):
+            with rare:
+                careful, after_careful = self._next(carried, vector, self._combine), builder.block
+            with usual:
+                quick, after_quick = self._next(carried, vector, self._choose), builder.block
+        totals = builder.phi(vector.type)
+        totals.add_incoming(careful, after_careful)
+        totals.add_incoming(quick, after_quick)
+        return totals
+
+    def _next(self, carried: ir.Value, vector: ir.Value, combine: Combine) -> ir.Value:
         builder, shift = self.builder, 1
         while shift < self.lanes:
             places = [self.lanes + k if k < shift else k - shift for k in range(self.lanes)]
-            vector = self._combine(vector, builder.shuffle_vector(vector, self.neutral, self._mask(places)))
+            vector = combine(vector, builder.shuffle_vector(vector, self.neutral, self._mask(places)))
             shift *= 2
-        before, totals = builder.load(carried), self._combine(builder.load(carried), vector)
+        before = builder.load(carried)
+        totals = combine(before, vector)
         if self.word.name == "multiply":  # takes so long that the next vector doesn't wait for a shuffle as well
-            builder.store(self._combine(before, self._last(vector)), carried)
+            builder.store(combine(before, self._last(vector)), carried)
         else:
             builder.store(self._last(totals), carried)
         return totals
+
+    def _choose(self, lhs: ir.Value, rhs: ir.Value) -> ir.Value:
+        """Return the smaller or larger ones of floats that are no NaN."""
+        return quick_extreme(self.builder, self.word.name == "maximum", [lhs, rhs])
 
     def _last(self, vector: ir.Value) -> ir.Value:
         """Return a vector of a vector's last element."""
