@@ -204,6 +204,27 @@ def test_python_control_flow_in_a_rule():
     assert [float(numhlo.grad(f)(x)) for x in (2.0, -2.0)] == [5.0, -5.0]
 
 
+def test_a_rule_that_calls_the_function_with_tangents():
+    weights = np.array([[2.0, 1.0], [0.5, 3.0], [1.0, 1.0]])
+
+    def program(lib):
+        @lib.custom_jvp
+        def product(x):
+            return lib.lax.fori_loop(0, 2, lambda k, c: c * 2.0, weights @ x)
+
+        product.defjvp(lambda p, t: (product(*p), product(*t)))
+        x, square = np.array([1.0, 2.0]), lambda x: (product(x) ** 2).sum()
+        return (
+            lib.jit(lib.grad(square))(x),
+            lib.jacrev(product)(x),
+            lib.hessian(square)(x),
+            lib.jvp(product, (x,), (x,)),
+        )
+
+    for found, expected in zip(*map(jax.tree_util.tree_leaves, map(program, (numhlo, jax))), strict=True):
+        np.testing.assert_allclose(found, expected)
+
+
 def test_keyword_arguments_and_names():
     @functools.partial(numhlo.custom_jvp, nondiff_argnames=["kind"])
     def f(x, kind="sin"):
@@ -247,6 +268,8 @@ def test_linear_transpose():
     np.testing.assert_array_equal(turned, np.array([1.0, 10.0]) @ np.array([of_calls(row) for row in np.eye(3)]).T)
     with pytest.raises(UnsupportedError):
         numhlo.linear_transpose(lambda x: x * x, 1.0)(1.0)
+    with pytest.raises(UnsupportedError, match=r"linear_transpose of a lax.fori_loop(?s:.)*numhlo.vjp of the function"):
+        numhlo.linear_transpose(lambda x: numhlo.lax.fori_loop(0, 3, lambda i, c: c * 2.0, x), 1.0)(1.0)
     with pytest.raises(ArgumentError, match="structure"):
         numhlo.linear_transpose(lambda x: 2 * x, 1.0)((1.0, 2.0))
 

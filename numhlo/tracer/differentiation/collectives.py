@@ -25,7 +25,7 @@ def _linear_collective(op: Op) -> Collective:
             f"the derivative of {what}",
             where=op.location,
             why="what a custom call computes is not known here" if found is None else "it has none that is implemented",
-            fix="wrap it in a custom_jvp or custom_vjp function",
+            fix="wrap it in a custom_jvp function, whose rule calls none with tangents, or a custom_vjp function",
         )
     return found
 

@@ -222,6 +222,4 @@ def _joint_composite(
         with walker.in_primal():
             outputs = replay_op(op, primals, {})
         return outputs, jvp_composite(op, primals, tangents, outputs)
-    duals = [Dual(*pair) for pair in zip(primals, tangents, strict=True)]
-    results = walker.function(op.attributes["decomposition"], duals)
-    return [d.primal for d in results], [d.tangent for d in results]
+    return walker.decomposition(op, primals, tangents)

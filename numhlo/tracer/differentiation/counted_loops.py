@@ -57,6 +57,11 @@ def as_scan(op: Op, inits: Sequence[Any], outside: Mapping[Value, Any]) -> Count
     return CountedLoop(outer, Loop(function, steps, len(outer), len(body.arguments), False))
 
 
+def is_counted(op: Op) -> bool:
+    """Return whether a while loop counts from one constant to another."""
+    return _trip_count(op, [None] * len(op.operands)) is not None
+
+
 def _count_by_running(op: Op, inits: Sequence[Any], outside: Mapping[Value, Any]) -> int | None:
     """Return the number of steps, where all values are known."""
     if any(known_value(x) is None for x in (*inits, *outside.values())):

@@ -153,6 +153,8 @@ class Walker:
         What is known of the graph's values, and need not be computed.
     calls : Calls, optional
         Those of the walk around; found by the first function that is run.
+    is_linear : bool, optional
+        Whether the graph is linear in all that has tangents: the result of a forward rule.
     """
 
     def __init__(
@@ -161,11 +163,13 @@ class Walker:
         linear_trace: Trace | None = None,
         saved: Mapping[Value, Any] | None = None,
         calls: Calls | None = None,
+        is_linear: bool = False,
     ) -> None:
         self.primal_trace = primal_trace
         self.linear_trace = linear_trace
         self.saved = saved or {}
         self.calls = calls
+        self.is_linear = is_linear
 
     @property
     def linearizes(self) -> bool:
@@ -179,7 +183,11 @@ class Walker:
         saved: Mapping[Value, Any] | None = None,
     ) -> Walker:
         """Return a walker for a body inside of what this one walks."""
-        return Walker(primal_trace, linear_trace, saved, self.calls)
+        return Walker(primal_trace, linear_trace, saved, self.calls, self.is_linear)
+
+    def linearly(self) -> Walker:
+        """Return a walker for a graph that is linear in its tangents, where forward rules give nothing new."""
+        return Walker(self.primal_trace, self.linear_trace, self.saved, is_linear=True)
 
     def in_primal(self) -> AbstractContextManager[Any]:
         """Return a context in which ops go to the primal trace."""
@@ -190,6 +198,14 @@ class Walker:
         if self.calls is None:
             self.calls = Calls(function)
         return self.body(function.body, inputs, {})
+
+    def decomposition(
+        self, op: Op, primals: Sequence[Any], tangents: Sequence[Any]
+    ) -> tuple[Sequence[Any], Sequence[Any]]:
+        """Run the ops that a composite stands for, and return its results and their tangents."""
+        duals = [Dual(*pair) for pair in zip(primals, tangents, strict=True)]
+        results = self.function(op.attributes["decomposition"], duals)
+        return [d.primal for d in results], [d.tangent for d in results]
 
     def body(self, region: Region, inputs: Sequence[Dual], environment: Mapping[Value, Dual]) -> list[Dual]:
         """Run a body; values from outside are found in the environment."""

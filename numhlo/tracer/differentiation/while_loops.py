@@ -19,7 +19,7 @@ from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.loops import loop_body
 from numhlo.tracer.bind import bind, trace_region
 from numhlo.tracer.differentiation.activity import Activity
-from numhlo.tracer.differentiation.counted_loops import as_scan
+from numhlo.tracer.differentiation.counted_loops import as_scan, is_counted
 from numhlo.tracer.differentiation.loops import jvp_loop
 from numhlo.tracer.differentiation.table import JOINT, REFUSALS, Dual, Environment, Walker, instantiate
 from numhlo.tracer.replay import replay_op
@@ -131,6 +131,13 @@ def _through(value: Value, body: Region, place: int, wanted: int | None, owner: 
 
 def _refused(op: Op) -> UnsupportedError:
     """Return the error of a loop whose steps matter backwards."""
+    if is_counted(op):  # grad makes scans of these; linear_transpose takes programs as they are
+        return UnsupportedError(
+            "linear_transpose of a lax.fori_loop or lax.while_loop",
+            where=op.location,
+            why="it is given as a while loop, which has no transpose",
+            fix="use lax.scan, or numhlo.vjp of the function at zeros, which is linear",
+        )
     return UnsupportedError(
         "reverse-mode differentiation of a while loop with an unknown number of steps",
         where=op.location,

@@ -155,7 +155,13 @@ class _JvpRule(CustomRule):
     def differentiate(
         self, walker: Walker, op: Op, primals: list[Any], tangents: list[Any]
     ) -> tuple[Sequence[Any], Sequence[Any]]:
-        """Run the rule; where tangents are collected, linearize it in them: it is linear in these already."""
+        """Run the rule; where tangents are collected, linearize it in them: it is linear in these already.
+
+        What such a rule calls with tangents is linear, too, maybe the function itself (``f(*primals), f(*tangents)``):
+        its own ops are differentiated then, for its rule would call it again.
+        """
+        if walker.is_linear:
+            return walker.decomposition(op, primals, tangents)
         first = len(primals) - self.num_around
         refuse_captured(op, "the derivative", self.count, tangents[:first])
         now = still(primals[first:], tangents[first:])
@@ -174,7 +180,7 @@ class _JvpRule(CustomRule):
         if walker.linearizes:
             duals = [Dual(x, None) for x in given]
             duals += [Dual(z, t) for z, t in zip(zeros, tangents, strict=False)]
-            results = walker.function(staged.function, [*duals, *[Dual(c, None) for c in staged.captures]])
+            results = walker.linearly().function(staged.function, [*duals, *[Dual(c, None) for c in staged.captures]])
             return [d.primal for d in results[:number]], [d.tangent for d in results[number:]]
         found = replay_function(staged.function, [*given, *filled, *staged.captures])
         slopes = [t if is_differentiable(t.dtype) else None for t in found[number:]]
