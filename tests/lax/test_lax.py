@@ -225,3 +225,39 @@ def test_messages():
         lambda np, x: lax.bitwise_not(x),
     ):
         assert "test_lax.py" in refusal(bad, F, kind=numhlo.lowering.ir.errors.NumhloError)
+
+
+WRONG = {
+    "shapes": lambda lax, x: lax.add(x, x[:, :2]),
+    "ranks": lambda lax, x: lax.mul(x, x[0]),
+    "reshape": lambda lax, x: lax.reshape(x, (4, 2)),
+    "contracted": lambda lax, x: lax.dot_general(x, x, (((1,), (0,)), ((), ()))),
+    "broadcast": lambda lax, x: lax.broadcast_in_dim(x, (2, 4), (0, 1)),
+    "permutation": lambda lax, x: lax.transpose(x, (0, 0)),
+    "concatenate": lambda lax, x: lax.concatenate([x, x[:, :2]], 0),
+    "slice": lambda lax, x: lax.slice(x, (0, 0), (2, 5)),
+    "slice_in_dim": lambda lax, x: lax.slice_in_dim(x, 0, 9),
+    "slice_in_dim backwards": lambda lax, x: lax.slice_in_dim(x, 2, 1),
+    "dynamic_slice": lambda lax, x: lax.dynamic_slice(x, (0, 0), (2, 5)),
+    "dynamic_update_slice": lambda lax, x: lax.dynamic_update_slice(x[:1], x, (0, 0)),
+    "select": lambda lax, x: lax.select(x[0] > 0, x, x),
+    "clamp": lambda lax, x: lax.clamp(x[:, :2], x, x),
+    "sort": lambda lax, x: lax.sort((x[0], x[0, :2])),
+    "argmax": lambda lax, x: lax.argmax(x, 0, np.float32),
+    "eq": lambda lax, x: lax.eq(x, x[:, :2]),
+    "reduce_precision": lambda lax, x: lax.reduce_precision(x.astype(int), 5, 10),
+    "pad": lambda lax, x: lax.pad(x, 0.0, [(1, 1, -1), (0, 0, 0)]),
+    "split": lambda lax, x: lax.split(x, (1, 1), 1),
+    "split below": lambda lax, x: lax.split(x, (4, -1), 1),
+    "index_take": lambda lax, x: lax.index_take(x, np.array([0]), (0,)),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_calls_raise_what_they_raise_in_jax(name):
+    with pytest.raises(Exception) as theirs:  # noqa: PT011 - it is the oracle
+        WRONG[name](jax.lax, jax.numpy.asarray(F))
+    for call in (WRONG[name], lambda lax, x: numhlo.jit(lambda x: WRONG[name](lax, x)).trace(x)):
+        with pytest.raises(theirs.type, match=r"test_lax\.py") as found:
+            call(lax, F)
+        assert isinstance(found.value, ValueError | TypeError)

@@ -89,6 +89,21 @@ class ShapeError(NumhloError, ValueError):
     """
 
 
+class OperandError(ShapeError, TypeError):
+    """Shapes of a function of `lax` do not fit together: a `TypeError`, as in JAX, and a `ValueError`, as in NumPy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import numhlo
+    >>> try:
+    ...     numhlo.lax.add(np.ones(3), np.ones(4))
+    ... except TypeError as error:
+    ...     print(error.what)
+    lax.add: operands float64[3], float64[4] differ in shape
+    """
+
+
 class DTypeError(NumhloError, TypeError):
     """Element types do not fit together, or are not supported.
 
@@ -406,8 +421,10 @@ class UnsupportedError(NumhloError, NotImplementedError):
     """
 
 
-class VerificationError(NumhloError, ValueError):
-    """A program breaks a constraint of the StableHLO specification.
+class VerificationError(NumhloError, ValueError, TypeError):
+    """A program, or a call of a function of `lax`, breaks a constraint of the StableHLO specification.
+
+    It is a `TypeError`, too, which JAX raises of operands that don't fit together.
 
     Examples
     --------

@@ -69,7 +69,7 @@ def pow(x: Any, y: Any) -> Any:
 
     Raises
     ------
-    DTypeError, ShapeError
+    DTypeError, OperandError
         If dtypes or shapes differ otherwise.
 
     Notes
@@ -102,7 +102,7 @@ def mulhi(x: Any, y: Any, /) -> Any:
 
     Raises
     ------
-    DTypeError, ShapeError
+    DTypeError, OperandError
         If operands are no integers, or differ in dtype or shape.
 
     Examples
@@ -248,7 +248,7 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Any:
 
     Raises
     ------
-    DTypeError, ShapeError, VerificationError
+    DTypeError, OperandError, VerificationError
         If dtypes or shapes do not fit.
 
     Notes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from numhlo.lowering.ir import TensorType, capture_location
-from numhlo.lowering.ir.errors import ShapeError
+from numhlo.lowering.ir.errors import OperandError
 from numhlo.lowering.ops import conversion
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.namespace.core import (
@@ -69,7 +69,7 @@ def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
 
     Raises
     ------
-    ShapeError
+    OperandError
         If the last axis does not hold just the elements that make one of a wider dtype.
 
     Notes
@@ -90,7 +90,7 @@ def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
         shape = (*shape, old // new)
     elif old < new:
         if not shape or shape[-1] != new // old:
-            raise ShapeError(
+            raise OperandError(
                 f"lax.bitcast_convert_type of {spelling(array)} to {wanted}",
                 where=capture_location(),
                 why=f"{new // old} elements of the last axis make one",

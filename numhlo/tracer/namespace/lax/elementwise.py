@@ -54,7 +54,7 @@ def _sections(names: str, of: Domain, gives: str, apply: Any, source: str) -> di
     return {
         "Parameters": f"{', '.join(names.split())} : array_like\n    Of {of.words}{several}.",
         "Returns": f"Array\n    Of {gives}.",
-        "Raises": f"DTypeError{', ShapeError' if several else ''}\n    If operands are not such.",
+        "Raises": f"DTypeError{', OperandError' if several else ''}\n    If operands are not such.",
         **({"Notes": source} if source else {}),
     }
 

@@ -30,9 +30,6 @@ from numhlo.tracer.namespace.shapes.manipulation import shape_tuple
 __all__ = ["concatenate", "index_in_dim", "pad", "slice", "slice_in_dim", "split", "stack", "tile", "unstack"]
 
 
-builtin_slice = slice
-
-
 def concatenate(operands: Sequence[Any], dimension: int) -> Any:
     """Return arrays of one dtype joined along a dimension.
 
@@ -156,11 +153,24 @@ def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Any]:
     -------
     list of Array
 
+    Raises
+    ------
+    ArgumentError
+        If they don't, or some are negative.
+
     Examples
     --------
     >>> split(np.arange(5), (2, 3))
     [Array([0, 1]), Array([2, 3, 4])]
     """
+    shape = shape_of(operand_of(operand))
+    extent = shape[normalize_axis(axis, len(shape))]
+    if min(sizes, default=0) < 0 or sum(sizes) != extent:
+        raise ArgumentError(
+            f"lax.split: sizes={(*sizes,)} of an extent of {extent}",
+            where=capture_location(),
+            fix="give sizes that together make the extent",
+        )
     ends = np.cumsum([0, *sizes]).tolist()
     return [slice_in_dim(operand, low, high, axis=axis) for low, high in pairwise(ends)]
 
@@ -254,7 +264,7 @@ def slice_in_dim(operand: Any, start_index: int | None, limit_index: int | None,
     ----------
     operand : array_like
     start_index, limit_index : int or None
-        Clipped, as the bounds of Python's slices.
+        Negative ones count from the end.
     stride : int, optional
         Positive.
     axis : int, optional
@@ -263,6 +273,11 @@ def slice_in_dim(operand: Any, start_index: int | None, limit_index: int | None,
     -------
     Array
 
+    Raises
+    ------
+    VerificationError
+        If the slice does not lie in the dimension.
+
     Examples
     --------
     >>> slice_in_dim(np.arange(6), 1, -1, 2)
@@ -270,9 +285,12 @@ def slice_in_dim(operand: Any, start_index: int | None, limit_index: int | None,
     """
     shape = shape_of(operand_of(operand))
     place = normalize_axis(axis, len(shape))
-    low, high, _ = builtin_slice(start_index, limit_index).indices(shape[place])
     starts, limits, strides = [0] * len(shape), list(shape), [1] * len(shape)
-    starts[place], limits[place], strides[place] = low, max(low, high), stride
+    if start_index is not None:
+        starts[place] = start_index + (start_index < 0) * shape[place]
+    if limit_index is not None:
+        limits[place] = limit_index + (limit_index < 0) * shape[place]
+    strides[place] = stride
     return slice(operand, starts, limits, strides)
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import DTypeError, ShapeError
+from numhlo.lowering.ir.errors import DTypeError, OperandError
 from numhlo.lowering.ir.types import FLOATS, INTEGERS
 from numhlo.lowering.ops import type_rules
 from numhlo.tracer.namespace.core import (
@@ -65,7 +65,7 @@ def operands(name: str, *values: Any) -> list[Any]:
 
     Raises
     ------
-    DTypeError, ShapeError
+    DTypeError, OperandError
         If dtypes differ, or shapes that are none of scalars differ in more than extents of 1.
     """
     values = tuple(of_one_width(*values))
@@ -82,7 +82,7 @@ def operands(name: str, *values: Any) -> list[Any]:
     shapes = {shape_of(v) for v in arrays} - {()}
     of_one_rank = len({len(shape) for shape in shapes}) <= 1
     if not of_one_rank or any(len({*extents} - {1}) > 1 for extents in zip(*shapes, strict=True)):
-        raise ShapeError(
+        raise OperandError(
             f"lax.{name}: operands {', '.join(map(spelling, arrays))} differ in shape",
             where=capture_location(),
             why="functions of lax broadcast scalars and extents of 1 only, and add no dimensions",

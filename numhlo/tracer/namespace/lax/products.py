@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from numhlo.lowering.ir import TensorType, capture_location
-from numhlo.lowering.ir.errors import DTypeError, ShapeError
+from numhlo.lowering.ir.errors import DTypeError, OperandError
 from numhlo.lowering.ops import contraction
 from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers
 from numhlo.tracer.bind import bind1
@@ -104,7 +104,7 @@ def dot(
 
     Raises
     ------
-    ShapeError
+    OperandError
         If an operand has no, or more than two dimensions.
     DTypeError
         If the operands differ in dtype.
@@ -119,7 +119,7 @@ def dot(
         return dot_general(lhs, rhs, dimension_numbers, precision, preferred_element_type)
     x, y = asarray(lhs), asarray(rhs)
     if not 1 <= len(shape_of(x)) <= 2 or not 1 <= len(shape_of(y)) <= 2:
-        raise ShapeError(
+        raise OperandError(
             f"lax.dot: {spelling(x)} and {spelling(y)} are not vectors or matrices",
             where=capture_location(),
             fix="use lax.dot_general, or numhlo.numpy.matmul",

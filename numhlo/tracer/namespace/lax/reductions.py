@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import Region, TensorType, capture_location
-from numhlo.lowering.ir.errors import DTypeError, ShapeError
+from numhlo.lowering.ir.errors import DTypeError, OperandError
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.lowering.ops import reduction
 from numhlo.lowering.ops import sorting as sorting_ops
@@ -207,13 +207,15 @@ def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
     ------
     ValueError
         If the axis has no elements.
+    DTypeError
+        If ``index_dtype`` is none of integers.
 
     Examples
     --------
     >>> argmax(np.array([1.0, 9.0, 9.0]), 0, "int32")
     Array(1, dtype=int32)
     """
-    return convert(searching.argmax(operand, axis), as_dtype(index_dtype))
+    return convert(searching.argmax(operand, axis), _index_dtype(index_dtype))
 
 
 @runs_anywhere
@@ -237,13 +239,24 @@ def argmin(operand: Any, axis: int, index_dtype: Any) -> Any:
     ------
     ValueError
         If the axis has no elements.
+    DTypeError
+        If ``index_dtype`` is none of integers.
 
     Examples
     --------
     >>> argmin(np.array([1.0, 0.0, 0.0]), 0, "int32")
     Array(1, dtype=int32)
     """
-    return convert(searching.argmin(operand, axis), as_dtype(index_dtype))
+    return convert(searching.argmin(operand, axis), _index_dtype(index_dtype))
+
+
+def _index_dtype(index_dtype: Any) -> np.dtype:
+    wanted = as_dtype(index_dtype)
+    if wanted.kind not in "iu":
+        raise DTypeError(
+            f"index_dtype={wanted}", where=capture_location(), why="places are integers", fix="give an integer dtype"
+        )
+    return wanted
 
 
 def _running(name: str, documentation: str, *example: str) -> Callable[..., Any]:
@@ -362,7 +375,7 @@ def sort_key_val(keys: Any, values: Any, dimension: int = -1, is_stable: bool = 
     (Array([1, 2]), Array([10., 20.]))
     """
     if shape_of(asarray(keys)) != shape_of(asarray(values)):
-        raise ShapeError(
+        raise OperandError(
             f"sort_key_val of keys {spelling(keys)} and values {spelling(values)}",
             where=capture_location(),
             why="there is one value to each key",

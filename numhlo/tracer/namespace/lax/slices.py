@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import DTypeError, ShapeError
+from numhlo.lowering.ir.errors import ArgumentError, DTypeError, OperandError
 from numhlo.lowering.ops import indexing
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.namespace import building as b
@@ -38,7 +38,7 @@ def _starts(name: str, start_indices: Any, allow_negative: bool | Sequence[bool]
     ndim = len(shape_of(operand))
     entries = list(start_indices) if isinstance(start_indices, list | tuple) else list(unstack(start_indices))
     if len(entries) != ndim:
-        raise ShapeError(
+        raise OperandError(
             f"lax.{name}: {len(entries)} start indices for {spelling(operand)}",
             where=capture_location(),
             fix="give one index for each dimension",
@@ -48,11 +48,11 @@ def _starts(name: str, start_indices: Any, allow_negative: bool | Sequence[bool]
     for entry, extent, wrap in zip(entries, shape_of(operand), wraps, strict=True):
         index = operand_of(entry)
         if shape_of(index) != () or index.dtype.kind not in "iu":
-            raise ShapeError(
+            raise OperandError(
                 f"lax.{name}: a start index is {spelling(index)}", where=capture_location(), fix="use scalars"
             )
         if not wrap and isinstance(entry, int) and entry < 0:
-            raise ShapeError(
+            raise OperandError(
                 f"lax.{name}: start {entry} with allow_negative_indices=False",
                 where=capture_location(),
                 fix=f"count from the start: {entry + extent}",
@@ -89,7 +89,7 @@ def dynamic_slice(
 
     Raises
     ------
-    ShapeError
+    OperandError
         If there is not a scalar start for each dimension.
 
     Notes
@@ -129,7 +129,7 @@ def dynamic_update_slice(
 
     Raises
     ------
-    ShapeError
+    OperandError
         If the update does not fit, or there is not a scalar start for each dimension.
     DTypeError
         If the update has another dtype.
@@ -148,7 +148,7 @@ def dynamic_update_slice(
     if len(shape_of(new)) != len(shape_of(array)) or any(
         n > m for n, m in zip(shape_of(new), shape_of(array), strict=True)
     ):
-        raise ShapeError(
+        raise OperandError(
             f"lax.dynamic_update_slice: {spelling(new)} does not fit into {spelling(array)}", where=capture_location()
         )
     if new.dtype != array.dtype:
@@ -250,7 +250,7 @@ def dynamic_update_slice_in_dim(
 
     Raises
     ------
-    ShapeError, DTypeError
+    OperandError, DTypeError
         If the update does not fit.
 
     Examples
@@ -285,7 +285,7 @@ def dynamic_update_index_in_dim(
 
     Raises
     ------
-    ShapeError, DTypeError
+    OperandError, DTypeError
         If the update does not fit.
 
     Examples
@@ -317,12 +317,23 @@ def index_take(src: Any, idxs: Sequence[Any], axes: Sequence[int]) -> Any:
     Array
         Of shape ``(length, *other dimensions)``.
 
+    Raises
+    ------
+    ArgumentError
+        If there is not one vector for each axis.
+
     Examples
     --------
     >>> index_take(np.array([[1, 2], [3, 4]]), (np.array([0, 1]), np.array([1, 0])), (0, 1))
     Array([2, 3])
     """
     array = operand_of(src)
+    if len(idxs) != len(axes) or any(len(shape_of(column)) != 1 for column in idxs):
+        raise ArgumentError(
+            f"lax.index_take: {len(idxs)} indices for axes={(*axes,)}",
+            where=capture_location(),
+            fix="give a vector of indices for each axis",
+        )
     order = (*axes, *[k for k in range(len(shape_of(array))) if k not in axes])
     rows = transpose(array, order)
     shape = shape_of(rows)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import TensorType, capture_location
-from numhlo.lowering.ir.errors import ShapeError
+from numhlo.lowering.ir.errors import OperandError
 from numhlo.lowering.ops import control_flow, layout
 from numhlo.tracer.bind import bind, bind1
 from numhlo.tracer.namespace import building as b
@@ -241,7 +241,7 @@ def broadcast_like(arr: Any, like_arr: Any) -> Any:
 
     Raises
     ------
-    ShapeError
+    OperandError
         If the shapes do not broadcast to that of ``like_arr``.
 
     Examples
@@ -252,7 +252,7 @@ def broadcast_like(arr: Any, like_arr: Any) -> Any:
     array, like = operand_of(arr), operand_of(like_arr)
     shape = shape_of(like)
     if core.broadcast_shapes(shape_of(array), shape, name="lax.broadcast_like", operands=[array, like]) != shape:
-        raise ShapeError(
+        raise OperandError(
             f"lax.broadcast_like: {spelling(array)} has a larger shape than {spelling(like)}", where=capture_location()
         )
     return broadcast_to_shape(array, shape)
@@ -280,7 +280,7 @@ def reshape(operand: Any, new_sizes: Any, dimensions: Sequence[int] | None = Non
 
     Raises
     ------
-    ShapeError
+    OperandError
         If the number of elements differs, or more than one extent is -1.
 
     Notes
@@ -301,7 +301,7 @@ def reshape(operand: Any, new_sizes: Any, dimensions: Sequence[int] | None = Non
         known = int(np.prod([n for n in shape if n != -1], dtype=np.int64))
         shape[shape.index(-1)] = size // known if known else 0
     if int(np.prod(shape, dtype=np.int64)) != size or -1 in shape:
-        raise ShapeError(f"lax.reshape: {spelling(array)} can't have shape {shape}", where=capture_location())
+        raise OperandError(f"lax.reshape: {spelling(array)} can't have shape {shape}", where=capture_location())
     return reshape_to(array, tuple(shape))
 
 
@@ -374,7 +374,7 @@ def squeeze(array: Any, dimensions: Sequence[int]) -> Any:
 
     Raises
     ------
-    ShapeError
+    OperandError
         If an extent is not 1.
 
     Examples
@@ -386,7 +386,7 @@ def squeeze(array: Any, dimensions: Sequence[int]) -> Any:
     shape = shape_of(value)
     dropped = normalize_axes(tuple(dimensions), len(shape))
     if any(shape[k] != 1 for k in dropped):
-        raise ShapeError(
+        raise OperandError(
             f"lax.squeeze: dimensions {list(dimensions)} of {spelling(value)} are not all of extent 1",
             where=capture_location(),
         )

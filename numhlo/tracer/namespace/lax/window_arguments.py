@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import ArgumentError, ShapeError
+from numhlo.lowering.ir.errors import ArgumentError, OperandError
 from numhlo.lowering.ops.window_geometry import Pairs
 
 __all__ = ["ConvDimensionNumbers", "conv_dimension_numbers", "padtype_to_pads"]
@@ -57,7 +57,7 @@ def conv_dimension_numbers(lhs_shape: Sequence[int], rhs_shape: Sequence[int], d
 
     Raises
     ------
-    ShapeError
+    OperandError
         If the lengths differ.
     ArgumentError
         If letters are missing or double.
@@ -71,7 +71,7 @@ def conv_dimension_numbers(lhs_shape: Sequence[int], rhs_shape: Sequence[int], d
         return dimension_numbers
     ndim = len(lhs_shape)
     if len(rhs_shape) != ndim:
-        raise ShapeError(
+        raise OperandError(
             f"convolution: operands of {ndim} and {len(rhs_shape)} dimensions",
             where=capture_location(),
             why="lhs and rhs have a dimension each for every spatial one, and two more",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import TensorType, capture_location
-from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError
+from numhlo.lowering.ir.errors import ArgumentError, DTypeError, OperandError
 from numhlo.lowering.ops import convolution, layout, windows
 from numhlo.lowering.ops.dimension_numbers import ConvolutionDimensionNumbers
 from numhlo.lowering.ops.window_geometry import as_array, dilated
@@ -75,7 +75,7 @@ def conv_general_dilated(  # noqa: PLR0913 - the signature is JAX's
     ------
     DTypeError
         If the operands differ in dtype.
-    ShapeError, ArgumentError, VerificationError
+    OperandError, ArgumentError, VerificationError
         If shapes, strides or dimension numbers do not fit.
 
     Notes
@@ -233,7 +233,7 @@ def conv_transpose(  # noqa: PLR0913 - JAX's signature
 
     Raises
     ------
-    ShapeError
+    OperandError
         If ``dimension_numbers`` is needed and left out.
     ArgumentError
         If ``padding`` is another.
@@ -247,7 +247,7 @@ def conv_transpose(  # noqa: PLR0913 - JAX's signature
     ndim = len(shape_of(x))
     if dimension_numbers is None:
         if ndim not in LAYOUTS:
-            raise ShapeError(
+            raise OperandError(
                 f"lax.conv_transpose of {spelling(x)}", where=capture_location(), fix="give dimension_numbers"
             )
         dimension_numbers = LAYOUTS[ndim]
