@@ -15,6 +15,7 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ConcretizationError
 from numhlo.tracer.except_clauses import note_swallowed
 from numhlo.tracer.lost_slopes import loses_slope
+from numhlo.tracer.text_of_values import is_writing, note_unknown
 from numhlo.tracer.trace import Trace, Tracer
 
 
@@ -115,12 +116,18 @@ def as_ndarray(self: Tracer, dtype: Any = None, copy: bool | None = None) -> np.
 def formatted(self: Tracer, spec: str) -> str:
     """Return the array as text; a format specification needs its value."""
     if not spec:
-        return repr(self)
+        value = self.known() if is_writing() else None
+        return repr(self) if value is None else format(value[()], "")
     return format(value_of(self, "formatting", "return it and format it outside the traced function").item(), spec)
 
 
 def represented(self: Tracer) -> str:
     """Return the type, and the value where it is known."""
+    if is_writing():
+        value = self.known()
+        if value is not None:
+            return repr(value.item() if self.weak else value[()])
+        note_unknown()
     known = self.concrete
     return f"Traced<{self.aval.short()}>" if known is None else f"Traced<{self.aval.short()} = {known!r}>"
 

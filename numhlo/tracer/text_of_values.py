@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import functools
 import sys
+import threading
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from numhlo.lowering.ir import capture_location
@@ -16,6 +18,47 @@ from numhlo.tracer.libraries import is_library
 
 SHOWING = frozenset({"logging", "traceback", "unittest", "warnings"})
 """Modules of Python's that show text."""
+
+
+class _Writing(threading.local):
+    """What is being written as text.
+
+    Attributes
+    ----------
+    depth : int
+        How many texts are being made whose characters programs may ask for.
+    unknown : int
+        How often something was written whose characters are not known.
+    """
+
+    depth = 0
+    unknown = 0
+
+
+_writing = _Writing()
+
+
+def is_writing() -> bool:
+    """Return whether a traced array is written as part of a text that a program may compute with."""
+    return _writing.depth > 0
+
+
+def note_unknown() -> None:
+    """Remember that something was written whose characters are not known."""
+    _writing.unknown += 1
+
+
+def as_text(make: Callable[[], Any]) -> Any:
+    """Return a text that is made of values, or of what holds such; `Text` where traced ones are among them."""
+    before = _writing.unknown
+    _writing.depth += 1
+    try:
+        found = make()
+    finally:
+        _writing.depth -= 1
+    if _writing.unknown == before:
+        return found
+    return Text(found) if isinstance(found, str) else Text(repr(found)).refuse()
 
 
 class Text(str):
@@ -37,6 +80,18 @@ class Text(str):
             why="its value is not known while tracing, nor its characters",
             fix="compute with the number, whose digits are n // 10**k % 10; or return it, and write it as text outside",
         )
+
+    def __repr__(self) -> str:
+        note_unknown()
+        return str.__repr__(self)
+
+    def __str__(self) -> str:
+        note_unknown()
+        return str.__str__(self)
+
+    def __format__(self, spec: str) -> str:
+        note_unknown()
+        return str.__format__(self, spec)
 
     def __add__(self, other: Any) -> Any:
         return Text(str.__add__(self, other)) if isinstance(other, str) else NotImplemented

@@ -2,6 +2,7 @@
 
 import collections
 import logging
+import types
 import warnings
 
 import numpy as np
@@ -28,6 +29,17 @@ ASKING = [
     lambda n: int(f"1{n}"),
     lambda n: collections.Counter(f"{n}"),
     lambda n: sorted([f"{n}", "a"]),
+    lambda n: {f"{[n]}": n},
+    lambda n: len(str({"a": n})),
+    lambda n: repr((n,)) == "(3,)",
+    lambda n: f"{types.SimpleNamespace(n=[n])!s}" in "[3]",
+    lambda n: {"%s" % [n]: n},
+    lambda n: {"{a}".format_map({"a": n}): n},
+    lambda n: {",".join(map(str, [n, n])): n},
+    lambda n: {ascii({1: n}): n},
+    lambda n: {format((n,)): n},
+    lambda n: {str([f"{n}"]): n},
+    lambda n: b"%a" % [n] == b"[3]",
 ]
 
 
@@ -37,6 +49,23 @@ def test_characters_are_refused(f):
         ConcretizationError, match=r"(?s)the characters of a traced array as text.* at test_text_operations"
     ):
         numhlo.jit(f).trace(3)
+
+
+def test_bytes_are_refused():
+    for f in (lambda n: b"%d" % n == b"3", lambda n: len(bytearray(b"%x") % n)):
+        with pytest.raises(
+            ConcretizationError, match=r"formatting by b.* of a traced array\n  at test_text_operations"
+        ):
+            numhlo.jit(f).trace(3)
+
+
+def test_what_is_known_is_written_as_by_numpy():
+    def f(x):
+        sizes = np.arange(2) + 1
+        names = {f"{[sizes[1]]}": 1.0, str({"a": sizes}): 2.0, b"%d" % sizes[1]: 3.0, repr((sizes.sum(),)): 4.0}
+        return x * sum(v * len(k) for k, v in names.items())
+
+    assert numhlo.jit(f)(2.0) == f(2.0)
 
 
 def test_text_is_shown(capsys, caplog):

@@ -22,7 +22,7 @@ from numhlo.tracer.aliasing.views import is_contiguous
 from numhlo.tracer.arguments import WEAK, asks_scalar
 from numhlo.tracer.namespace.core import FUNCTIONS, TRACEABLE, Unsized, contains_tracer, convert
 from numhlo.tracer.namespace.indexed import index_brackets
-from numhlo.tracer.text_of_values import Text
+from numhlo.tracer.text_of_values import Text, as_text
 from numhlo.tracer.trace import Tracer, current_trace
 
 MAKERS = frozenset({
@@ -210,13 +210,12 @@ def written(x: Any) -> Any:
 def _writing(function: Any) -> Callable[..., Any]:
     @functools.wraps(function, updated=())
     def write(*args: Any, **kwargs: Any) -> Any:
-        text = function(*map(written, args), **kwargs)
-        return Text(text) if len(args) == 1 and is_unknown(args[0]) else text
+        return as_text(lambda: function(*map(written, args), **kwargs))
 
     return write
 
 
-for _function in (str, repr):
+for _function in (str, repr, ascii, format):
     stands_for(_function)(_writing(_function))
 
 
