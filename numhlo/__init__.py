@@ -205,18 +205,20 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES and name not in _HOMES:
-        raise_absent(__name__, name, NOT_OF_JAX)
-    load = import_module("numhlo.compilation.garbage").load
-    if name in _MODULES:
-        return load(lambda: import_module(f"numhlo.{name}"))
-    # NumPy's namespace gives traced arrays their methods
-    home = load(lambda: [import_module(module) for module in ("numhlo.numpy", _HOMES[name])][1])
-    value = globals()[name] = getattr(home, name)
-    if name not in _OWN:
-        import_module("numhlo.tracer.sources").cite(globals(), _SOURCES.get(name, "jax.{}"), [name])
-    return value
+if not TYPE_CHECKING:  # a name that is not there is an error for type checkers, too
+
+    def __getattr__(name: str) -> Any:
+        if name not in _MODULES and name not in _HOMES:
+            raise_absent(__name__, name, NOT_OF_JAX)
+        load = import_module("numhlo.compilation.garbage").load
+        if name in _MODULES:
+            return load(lambda: import_module(f"numhlo.{name}"))
+        # NumPy's namespace gives traced arrays their methods
+        home = load(lambda: [import_module(module) for module in ("numhlo.numpy", _HOMES[name])][1])
+        value = globals()[name] = getattr(home, name)
+        if name not in _OWN:
+            import_module("numhlo.tracer.sources").cite(globals(), _SOURCES.get(name, "jax.{}"), [name])
+        return value
 
 
 def __dir__() -> list[str]:

@@ -11,11 +11,18 @@ import functools
 import operator as operators
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from numhlo.lowering.ir.types import NARROW_FLOATS
+
+if TYPE_CHECKING:
+    from numhlo.tracer.array_operations import ArrayOperations
+    from numhlo.tracer.namespace.indexed.at import At
+else:
+    ArrayOperations = np.ndarray
+
 
 UNORDERED = NARROW_FLOATS - {np.dtype(np.float16)}
 """Floats of ml_dtypes, beside which NumPy takes Python's for its own."""
@@ -25,7 +32,7 @@ IN_PLACE = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or
 """Operators that have a form which writes into their first operand."""
 
 
-class Array(np.ndarray):
+class Array(ArrayOperations):
     """A concrete array: mutable, slices are views, every library that takes ndarrays takes it.
 
     Notes
@@ -45,7 +52,7 @@ class Array(np.ndarray):
     """Whether arrays of the class that programs make can't be written."""
 
     @property
-    def at(self) -> Any:
+    def at(self) -> At[Self]:
         """Return the array's functional updates: ``x.at[index].set(value)`` and its kin give a new array."""
         self.__array_namespace__()  # loading it puts the property that does it in this one's place
         return self.at
@@ -66,35 +73,11 @@ class Array(np.ndarray):
             raise TypeError("type numpy.ndarray doesn't define __round__ method")
         return round(self.item()) if ndigits is None else self.round(ndigits)
 
-    def nonzero(self) -> tuple[Any, ...]:
+    def nonzero(self) -> tuple[Self, ...]:
         """Return the indices of the elements that are not zero; NumPy's method forgets the subclass."""
         return tuple(x.view(type(self)) for x in super().nonzero())
 
-    def argmax(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the first place of the greatest element; NumPy's method gives a scalar."""
-        return _as_array(self, super().argmax(*args, **kwargs))
-
-    def argmin(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the first place of the least element; NumPy's method gives a scalar."""
-        return _as_array(self, super().argmin(*args, **kwargs))
-
-    def dot(self, *args: Any, **kwargs: Any) -> Any:
-        """Return a product; NumPy's method gives a scalar."""
-        return _as_array(self, super().dot(*args, **kwargs))
-
-    def searchsorted(self, *args: Any, **kwargs: Any) -> Any:
-        """Return where values belong in order; NumPy's method gives a scalar."""
-        return _as_array(self, super().searchsorted(*args, **kwargs))
-
-    def take(self, *args: Any, **kwargs: Any) -> Any:
-        """Return elements by their places; NumPy's method gives a scalar."""
-        return _as_array(self, super().take(*args, **kwargs))
-
-    def trace(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the sum along a diagonal; NumPy's method gives a scalar."""
-        return _as_array(self, super().trace(*args, **kwargs))
-
-    def block_until_ready(self) -> Array:
+    def block_until_ready(self) -> Self:
         """Return the array: its value is there as soon as it is."""
         return self
 
@@ -137,9 +120,16 @@ def as_written(x: np.ndarray) -> Array:
     return np.lib.stride_tricks.as_strided(x, (1,)).reshape(()).view(Array)
 
 
-def _as_array(kind: Array, result: Any) -> Any:
-    """Return a scalar as an array of a kind; arrays as they are."""
-    return np.asarray(result).view(type(kind)) if isinstance(result, np.generic) else result
+def _as_arrays_do(name: str) -> Callable[..., Any]:
+    own = getattr(np.ndarray, name)
+
+    @functools.wraps(own)
+    def method(self: Array, *args: Any, **kwargs: Any) -> Any:
+        """Return an array where NumPy's method gives a scalar."""
+        result = own(self, *args, **kwargs)
+        return np.asarray(result).view(type(self)) if isinstance(result, np.generic) else result
+
+    return method
 
 
 def _weakly(name: str) -> Callable[[Any, Any], Any]:
@@ -167,6 +157,8 @@ def _in_place(name: str) -> Callable[[Any, Any], Any]:
     return operator
 
 
+for _name in ("argmax", "argmin", "dot", "searchsorted", "take", "trace"):
+    setattr(Array, _name, _as_arrays_do(_name))
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow"):
     setattr(Array, f"__{_name}__", _weakly(f"__{_name}__"))
     setattr(Array, f"__r{_name}__", _weakly(f"__r{_name}__"))

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import numhlo
+import numhlo.numpy as n
+from numhlo import Array
 from numhlo.compat import jax
 from numhlo.compat.jax import transformations
 from numhlo.compilation.bound_function import BoundFunction
@@ -72,6 +74,40 @@ def test_decorated_functions_keep_their_signatures() -> None:
         ):
             with pytest.raises((TypeError, numhlo.errors.ArgumentError)):
                 wrong()
+
+
+def program(x: Array) -> Array:
+    """Compute something the way users do: names are bound again to what comes out of indexing, methods, operators."""
+    x = x[1:].reshape(-1, 2) * 2
+    x = n.concatenate([x, np.ones((1, 2))]).T
+    x = (x @ x.T + 1).at[0].add(1)
+    x += 1
+    x = n.where(x > 0, x, -x).astype(np.float32)
+    x = n.linspace(0, 1, 4).reshape(x.shape) + 2**x
+    total, step = x.sum(axis=0, keepdims=True), n.linspace(0.0, 1.0, 5, retstep=True)[1]
+    for row in x:
+        total = total + row * step
+    plain: np.ndarray = n.cos(total)
+    return n.sum(plain, axis=0)
+
+
+def test_programs_as_users_write_them() -> None:
+    assert_type(n.sum(np.ones(3)), Array)
+    assert_type(n.divmod(7, 2), tuple[Array, Array])
+    assert_type(n.arange(3).at[0].set(7), Array)
+    assert_type(n.histogram([1.0]), tuple[Array, Array])
+    assert_type(numhlo.random.normal(numhlo.random.key(0), (2,)), Array)
+    assert_type(numhlo.lax.scan(lambda c, x: (c + x, c), 0.0, np.ones(2)), tuple[Any, Any])
+    with numhlo.debugging(engine="interpreter"):
+        found = assert_type(numhlo.jit(program)(n.arange(5.0)), Array)
+    np.testing.assert_allclose(found, program(n.arange(5.0)), rtol=1e-6)
+    for wrong in (
+        lambda: numhlo.grda,  # type: ignore[attr-defined]
+        lambda: n.smu(3),  # type: ignore[attr-defined]
+        lambda: n.arange(3).at[0].sett(3),  # type: ignore[attr-defined]
+    ):
+        with pytest.raises(AttributeError):
+            wrong()
 
 
 def test_stages() -> None:

@@ -121,7 +121,7 @@ class Array(mutable.Array, metaclass=_Instances):
     def copy_to_host_async(self) -> None:
         """Do nothing: there is one memory."""
 
-    def ptp(self, axis: Any = None, keepdims: bool = False) -> Any:
+    def ptp(self, axis: Any = None, keepdims: bool = False) -> Any:  # type: ignore[override]
         """Return the greatest minus the least element."""
         return frozen(np.ptp(np.asarray(self), axis, keepdims=keepdims))
 
@@ -186,7 +186,7 @@ def _clip(self: Any, *args: Any, **options: Any) -> Any:
     return _clip_widening(self, *args, **options)
 
 
-Array.clip = _clip  # type: ignore[assignment]
+Array.clip = _clip  # type: ignore[method-assign]
 
 
 def _with_weak_number(name: str) -> Callable[[Any, Any], Any]:

@@ -227,7 +227,8 @@ def clip(arr: Any, /, min: Any = None, max: Any = None, *, a_min: Any = None, a_
 @immutably
 def delete(arr: Any, obj: Any, axis: int | None = None, *, assume_unique_indices: bool = False) -> Any:
     """Return an array without the elements at places along an axis; traced ones have to be unique."""
-    if not assume_unique_indices or not isinstance(obj, Tracer) or obj.dtype.kind not in "iu":
+    traced = isinstance(obj, Tracer) and obj.dtype.kind in "iu"
+    if not (traced and assume_unique_indices):
         return numhlo.numpy.delete(arr, obj, axis)
     array = numhlo.numpy.asarray(arr)
     if axis is None:

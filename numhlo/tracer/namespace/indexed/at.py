@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -40,6 +40,8 @@ from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.short_tracebacks import short_tracebacks
 from numhlo.tracer.trace import Tracer, current_trace
 from numhlo.tracer.trees.pytrees import tree_map
+
+A = TypeVar("A")
 
 WORDS = {
     None: None,
@@ -86,7 +88,7 @@ class Rules(NamedTuple):
     finish: Callable[[Any], Any] = lambda x: x
 
 
-class At:
+class At(Generic[A]):
     """``x.at``: functional updates, ``x.at[index].add(value)``; ``x`` itself is left as it was.
 
     Parameters
@@ -96,17 +98,17 @@ class At:
         What happens where a call doesn't say.
     """
 
-    def __init__(self, array: Any, rules: Rules | None = None) -> None:
+    def __init__(self, array: A, rules: Rules | None = None) -> None:
         self.array, self.rules = array, rules or Rules()
 
-    def __getitem__(self, index: Any) -> AtIndex:
+    def __getitem__(self, index: Any) -> AtIndex[A]:
         return AtIndex(self.array, index, self.rules)
 
     def __repr__(self) -> str:
         return f"<at of {self.array!r}>"
 
 
-class AtIndex:
+class AtIndex(Generic[A]):
     """``x.at[index]``: what to do there. Duplicate indices accumulate; ``mode`` says what happens out of bounds.
 
     Modes are ``"clip"``, ``"drop"`` or ``"fill"`` (writes nothing, reads ``fill_value``) and ``"promise_in_bounds"``,
@@ -115,18 +117,21 @@ class AtIndex:
     bounds.
     """
 
-    def __init__(self, array: Any, index: Any, rules: Rules) -> None:
-        self.array, self.index, self._rules = array, index, rules
+    def __init__(self, array: A, index: Any, rules: Rules) -> None:
+        self.array: Any = array
+        self.index, self._rules = index, rules
 
     def __repr__(self) -> str:
         return f"<at {self.index!r} of {self.array!r}>"
 
-    def _update(self, value: Any, kind: str, mode: Any, hints: dict[str, Any]) -> Any:
+    def _update(self, value: Any, kind: str, mode: Any, hints: dict[str, Any]) -> A:
         chosen = _word_of(mode) or self._rules.update_mode or ("drop" if are_arrays_immutable() else None)
         index = self._index(hints, "clip" if chosen == "clip" else "drop")
         if kind not in ("power", "divide") and (self._rules.update_mode or are_arrays_immutable()):
             value = wrapped_integer(value, self.array.dtype)
-        return self._rules.finish(_update(self.array, index, value, kind, "drop" if chosen == "fill" else chosen))
+        found = _update(self.array, index, value, kind, "drop" if chosen == "fill" else chosen)
+        result: A = self._rules.finish(found)
+        return result
 
     def _index(self, hints: dict[str, Any], mode: str | None) -> Any:
         unknown = sorted(set(hints) - HINTS)
@@ -136,47 +141,48 @@ class AtIndex:
             return self.index
         return tree_map(lambda i: _not_wrapped(i, mode), self.index, is_leaf=lambda i: isinstance(i, slice | list))
 
-    def get(self, *, mode: Any = None, fill_value: Any = None, **hints: Any) -> Any:
+    def get(self, *, mode: Any = None, fill_value: Any = None, **hints: Any) -> A:
         """Return ``x[index]``; ``mode="fill"`` gives ``fill_value`` out of bounds."""
         chosen = _word_of(mode) or self._rules.read_mode
         chosen = "fill" if chosen == "drop" else chosen
-        return self._rules.finish(_get(self.array, self._index(hints, chosen), chosen, fill_value))
+        result: A = self._rules.finish(_get(self.array, self._index(hints, chosen), chosen, fill_value))
+        return result
 
-    def set(self, value: Any, *, mode: Any = None, **hints: Any) -> Any:
+    def set(self, value: Any, *, mode: Any = None, **hints: Any) -> A:
         """Return ``x`` with ``x[index] = value``."""
         return self._update(value, "set", mode, hints)
 
-    def add(self, value: Any, *, mode: Any = None, **hints: Any) -> Any:
+    def add(self, value: Any, *, mode: Any = None, **hints: Any) -> A:
         """Return ``x`` with ``value`` added at ``index``."""
         return self._update(value, "add", mode, hints)
 
-    def subtract(self, value: Any, *, mode: Any = None, **hints: Any) -> Any:
+    def subtract(self, value: Any, *, mode: Any = None, **hints: Any) -> A:
         """Return ``x`` with ``value`` subtracted at ``index``."""
         return self._update(value, "subtract", mode, hints)
 
-    def multiply(self, value: Any, *, mode: Any = None, **hints: Any) -> Any:
+    def multiply(self, value: Any, *, mode: Any = None, **hints: Any) -> A:
         """Return ``x`` multiplied by ``value`` at ``index``."""
         return self._update(value, "multiply", mode, hints)
 
     mul = multiply
 
-    def divide(self, value: Any, *, mode: Any = None, **hints: Any) -> Any:
+    def divide(self, value: Any, *, mode: Any = None, **hints: Any) -> A:
         """Return ``x`` divided by ``value`` at ``index``; integers become floats."""
         return self._update(value, "divide", mode, hints)
 
-    def power(self, value: Any, *, mode: Any = None, **hints: Any) -> Any:
+    def power(self, value: Any, *, mode: Any = None, **hints: Any) -> A:
         """Return ``x`` raised to ``value`` at ``index``."""
         return self._update(value, "power", mode, hints)
 
-    def min(self, value: Any, *, mode: Any = None, **hints: Any) -> Any:
+    def min(self, value: Any, *, mode: Any = None, **hints: Any) -> A:
         """Return the minimum of ``x`` and ``value`` at ``index``."""
         return self._update(value, "minimum", mode, hints)
 
-    def max(self, value: Any, *, mode: Any = None, **hints: Any) -> Any:
+    def max(self, value: Any, *, mode: Any = None, **hints: Any) -> A:
         """Return the maximum of ``x`` and ``value`` at ``index``."""
         return self._update(value, "maximum", mode, hints)
 
-    def apply(self, function: Any, *, mode: Any = None, **hints: Any) -> Any:
+    def apply(self, function: Any, *, mode: Any = None, **hints: Any) -> A:
         """Return ``x`` with ``function`` applied to the elements at ``index``, once for each repetition.
 
         That has derivatives where it is known while tracing that no index repeats, or ``unique_indices=True`` says so.
