@@ -85,7 +85,8 @@ def emit_dot_general(op: Op, planner: Any) -> None:
         if symmetric:
             return [write_symmetric_product(operands, a, unknowns.buffer)]
         batch = math.prod(extent for extent, _ in a.batch)
-        cut = cut_of(op.result.tensor.dtype.kind, a.rows[0], b.columns[0], a.columns[0], batch)
+        kind, by_rows = op.result.tensor.dtype.kind, b.is_transposed and not a.is_transposed
+        cut = cut_of(kind, a.rows[0], b.columns[0], a.columns[0], batch, by_rows=by_rows)
         if cut.step != a.columns[0] or cut.depth != a.columns[0]:
             return write_deep_product(operands, a, b, cut, unknowns)
         return [write_product(operands, a, b, cut, unknowns.buffer)]

@@ -132,18 +132,27 @@ def test_other_element_types(rng):
 @pytest.mark.parametrize(
     ("rows", "inner", "columns", "pieces"),
     [
-        (128, 128, 128, 2),
-        (256, 256, 256, 4),
-        (40, 512, 200, 4),
+        (128, 128, 128, 3),
+        (110, 110, 110, 2),
+        (150, 150, 150, 4),
+        (256, 256, 256, 2),
+        (40, 512, 200, 2),
+        (60, 140, 500, 4),
         (64, 512, 64, 2),
         (100, 100, 100, 1),
-        (50, 300, 200, 3),
+        (50, 300, 200, 4),
+        (250, 300, 200, 2),
         (30, 2000, 30, 1),
     ],
 )
 def test_results_of_one_tile_are_cut_for_several_threads(rows, inner, columns, pieces):
     program = plan(from_jax(lambda a, b: a @ b, np.zeros((rows, inner)), np.zeros((inner, columns))))
     assert [step.extent for step in all_steps(program) if isinstance(step, Launch)] == [pieces]
+
+
+def test_what_is_summed_along_rows_of_both_is_packed_and_not_cut_for_small_calls():
+    program = plan(from_jax(lambda a, b: a @ b.T, np.zeros((150, 150)), np.zeros((150, 150))))
+    assert [step.extent for step in all_steps(program) if isinstance(step, Launch)] == [2]
 
 
 def test_long_sums_are_cut_and_their_pieces_added_in_order():
