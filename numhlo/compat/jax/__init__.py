@@ -7,6 +7,7 @@ less, so there is no ``jax_enable_x64`` to switch.
 """
 
 from importlib import import_module as _import_module
+from typing import Any as _Any
 
 from numhlo import __version__
 from numhlo.compat.jax import (
@@ -185,7 +186,7 @@ _LATE = {
 """Names that are loaded when they are first used: from which module, and what they are called there."""
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> _Any:
     if name in _LATE_MODULES:
         return _import_module(f"{__name__}.{name}")
     if name not in _LATE:

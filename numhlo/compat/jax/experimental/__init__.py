@@ -1,6 +1,7 @@
 """`jax.experimental`: what numhlo has of it."""
 
 from importlib import import_module as _import_module
+from typing import Any as _Any
 
 from numhlo.compat.jax.callbacks import io_callback as io_callback
 from numhlo.compat.jax.experimental import ode as ode
@@ -11,7 +12,7 @@ _LATE_MODULES = frozenset({"checkify", "mesh_utils", "shard_map", "sparse"})
 """Modules that are loaded when they are first used."""
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> _Any:
     if name not in _LATE_MODULES:
         _raise_absent(__name__, name, {})
     return _import_module(f"{__name__}.{name}")
