@@ -17,6 +17,7 @@ add: cannot broadcast float64[3] with float64[4]
 from numhlo.lowering.ir.errors import (
     ArgumentError,
     AxisOutOfBoundsError,
+    CommunicationError,
     ConcretizationError,
     ControlFlowTypeError,
     DataDependentShapeError,
@@ -46,6 +47,7 @@ from numhlo.lowering.ir.errors import (
 __all__ = [
     "ArgumentError",
     "AxisOutOfBoundsError",
+    "CommunicationError",
     "ConcretizationError",
     "ControlFlowTypeError",
     "DTypeError",

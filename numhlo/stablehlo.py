@@ -23,6 +23,7 @@ from numhlo.lowering import ir
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
 from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers, GatherDimensionNumbers, ScatterDimensionNumbers
+from numhlo.lowering.ops.process_groups import GridShape
 from numhlo.lowering.passes.legalize_quantized import express_module
 from numhlo.lowering.text import parse as parse_text
 from numhlo.lowering.text import print_module
@@ -48,8 +49,8 @@ def __dir__() -> list[str]:
     return __all__
 
 
-DEVICES = ("mhlo.num_partitions", "mhlo.num_replicas")
-"""Attributes of a module that say for how many devices it is."""
+DEVICES = ("mhlo.num_replicas", "mhlo.num_partitions")
+"""Attributes of a module that say for how many devices it is, along both axes of their grid."""
 
 
 class Module:
@@ -212,21 +213,27 @@ class Module:
             )
         return found
 
-    def _verify_once(self) -> None:
+    def _verify_once(self, grid: GridShape | None) -> None:
+        self._require_size(grid)
         if not self._verified:
-            self._require_one_device()
             self.verify()
             self._verified = True
 
-    def _require_one_device(self) -> None:
-        for name in DEVICES:
-            count = self.graph.attributes.get(name, 1)
-            if count != 1:
+    def _require_size(self, grid: GridShape | None) -> None:
+        """Raise if the program is for another number of processes than there are."""
+        for name, extent in zip(DEVICES, grid or (1, 1), strict=True):
+            count = self.graph.attributes.get(name, extent)
+            if count != extent and grid is None:
                 raise UnsupportedError(
                     f"the program is for several devices: {name} is {count}",
                     where=capture_location(),
-                    why="numhlo runs on one CPU",
-                    fix="export it for one device, without shardings",
+                    why="a program that is called is one process",
+                    fix="export it for one device, without shardings; or run all processes, by "
+                    "numhlo.distributed.ProcessGrid",
+                )
+            if count != extent:
+                raise ArgumentError(
+                    f"the program is for another grid: {name} is {count}, not {extent}", where=capture_location()
                 )
 
 

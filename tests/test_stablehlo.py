@@ -272,7 +272,8 @@ def test_what_cannot_run_is_named():
     text = DOUBLE.replace("@doubling", "@doubling attributes {mhlo.num_partitions = 2 : i32}")
     assert re.sub(r"\n  at test_stablehlo.*", "", unsupported(text, np.float32)) == (
         "the program is for several devices: mhlo.num_partitions is 2\n"
-        "  numhlo runs on one CPU; export it for one device, without shardings"
+        "  a program that is called is one process; export it for one device, without shardings; "
+        "or run all processes, by numhlo.distributed.ProcessGrid"
     )
 
 

@@ -179,7 +179,7 @@ class GraphBuilder:
             StableHLO's; the builder has a method of the same name, with ``_`` behind it where it is a word of Python:
             ``and_``, ``or_``, ``not_``, ``if_``, ``while_``.
         *operands : Handle or array_like
-        result : TensorType, array, or sequence of them, optional
+        result : TensorType, array, Handle, or sequence of them, optional
             The types of the results, for ops that do not follow from their operands (``reshape``, ``convert``, ...).
         regions : sequence
             Each a builder made by `sub_builder`, a function that `computation` returned, or a Python function that
@@ -366,11 +366,12 @@ class GraphBuilder:
 
 
 def _types(result: Any) -> list[Type] | None:
-    """Return result types from a type, an array, or several of them."""
+    """Return result types from a type, an array or a handle, or several of them."""
     if result is None:
         return None
     items = result if isinstance(result, list | tuple) else [result]
-    types = [TensorType(r.shape, r.dtype) if isinstance(r, np.ndarray | np.generic) else r for r in items]
+    given = [r.value.type if isinstance(r, Handle) and r.value is not None else r for r in items]
+    types = [TensorType(r.shape, r.dtype) if isinstance(r, np.ndarray | np.generic) else r for r in given]
     for item in types:
         if not isinstance(item, TensorType | TupleType | TokenType):
             raise ArgumentError(f"{item!r:.60} is no type of a result", fix="give a TensorType, or an array like it")

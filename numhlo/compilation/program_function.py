@@ -22,6 +22,7 @@ from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError, Uns
 from numhlo.lowering.ir.interruptions import ProcessLock
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.communication import Communication, refusal
+from numhlo.lowering.ops.process_groups import GridShape
 from numhlo.lowering.passes.flatten_values import flatten, flatten_values, leaf_types, rebuild
 from numhlo.lowering.passes.legalize_quantized import legalize_quantized
 from numhlo.lowering.passes.legalizer import rule_of
@@ -33,6 +34,7 @@ from numhlo.lowering.passes.refine_shapes import (
     op_is_refined,
     refine_shapes,
 )
+from numhlo.lowering.process_grid import Place, run_process
 from numhlo.lowering.text.foreign import EncodedTensorType, can_be
 from numhlo.lowering.text.unregistered import DECLARATION, Unregistered
 from numhlo.tracer.arguments import LeafType, leaf_type
@@ -58,6 +60,9 @@ MOST_DIMENSIONS = 64
 LARGEST_ARRAY = 2**63 - 1
 """What NumPy's arrays have at most: dimensions, and bytes."""
 
+PARTITIONED = frozenset({"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape"})
+"""Custom calls of programs that a partitioner is to make the programs of processes of."""
+
 _KINDS = "biufc"
 """Kinds of dtypes by what holds what: a Python scalar may become an array of its kind or a later one."""
 
@@ -70,7 +75,7 @@ class ProgramFunction:
     source : Function
         As parsed; left unchanged.
     verify : callable
-        Checks the program that the function belongs to; called before anything is made of it.
+        Checks the program that the function belongs to, for a grid of processes; called before anything is made of it.
 
     Attributes
     ----------
@@ -87,7 +92,7 @@ class ProgramFunction:
     Array(-2., dtype=float32)
     """
 
-    def __init__(self, source: Function, verify: Callable[[], None]) -> None:
+    def __init__(self, source: Function, verify: Callable[[GridShape | None], None]) -> None:
         self.source = source
         self.programs: dict[Key, CompiledProgram | InterpretedProgram] = {}
         self.__name__ = self.__qualname__ = source.name
@@ -130,15 +135,24 @@ class ProgramFunction:
             return shapes
         return (*shapes, *[(k, a.tobytes()) for k, a in enumerate(arrays) if can_be_known(a)])
 
-    def _make_function(self, shapes: Shapes, arrays: Sequence[np.ndarray]) -> Function:
-        self._verify()
+    def _make_function(self, shapes: Shapes, arrays: Sequence[np.ndarray], grid: GridShape | None = None) -> Function:
+        self._verify(grid)
         function = flatten_values(legalize_quantized(self.source))
         if not is_static(function):
             _require_known(function)
             function = self._refine(function, shapes, arrays)
-        function = legalize(function)
-        _require_supported(function)
+        function = legalize(function, is_alone=grid is None)
+        _require_supported(function, grid)
         return function
+
+    def prepare(self, arrays: Sequence[Any], grid: GridShape) -> Callable[[Place], tuple[Any, ...]]:
+        """Return what runs the function on arrays in one process of a grid."""
+        operands = self._concrete(arrays)
+        if grid != (1, 1):
+            _require_own_shards(self.source)
+        with self._lock.own:
+            function = self._make_function(tuple([x.shape for x in operands]), operands, grid)
+        return lambda place: self._owned(run_process(function, operands, place))
 
     def _refine(self, function: Function, shapes: Shapes, arrays: Sequence[np.ndarray]) -> Function:
         types = [v.tensor.with_shape(s) for v, s in zip(function.body.arguments, shapes, strict=True)]
@@ -205,6 +219,9 @@ class ProgramFunction:
                 why="it goes as deep as they do, and Python allows it no more",
                 fix="call run, which compiles; or allow more by sys.setrecursionlimit",
             ) from None
+        return self._owned(results)
+
+    def _owned(self, results: Sequence[np.ndarray]) -> tuple[Any, ...]:
         return self._grouped([np.array(x).view(Array) for x in results])
 
     def _grouped(self, leaves: Sequence[Any]) -> tuple[Any, ...]:
@@ -269,16 +286,32 @@ def _kind(dtype: np.dtype) -> str:
     return "i" if "int" in dtype.name else "f"
 
 
-def _require_supported(function: Function) -> None:
+def _require_supported(function: Function, grid: GridShape | None) -> None:
     """Raise unless every op has a definition, and arrays can hold every value."""
     fitting: set[Type] = set()
     for reached in Module([function]).reachable():
         for op in reached.body.walk():
-            _require_op(op, reached)
+            if grid is None or not isinstance(op.definition, Communication):
+                _require_op(op, reached)
             for value in op.results:
                 if value.type not in fitting:
                     _require_array(value.type, op)
                     fitting.add(value.type)
+
+
+def _require_own_shards(function: Function) -> None:
+    """Raise if a program says how whole arrays are spread over processes, which each have a part of their own."""
+    for reached in Module([function]).reachable():
+        for op in reached.body.walk():
+            definition = op.definition
+            target = op.attributes.get("call_target_name")
+            if definition.dialect == "sdy" or (definition is control_flow.CUSTOM_CALL and target in PARTITIONED):
+                raise UnsupportedError(
+                    f"{definition.dialect}.{definition.name} can't be run in a grid of processes",
+                    where=op.location,
+                    why="it is about whole arrays, and each process has its part",
+                    fix="let the exporter partition the program: process by process is what is run",
+                )
 
 
 def _require_array(type: Type, op: Op) -> None:

@@ -18,8 +18,8 @@ THREEFRY_IN_USERS = "Threefry's bits are computed by the kernels that use them; 
 RANDOM = "Random numbers are not a smooth function of anything."
 REFINED = "It becomes an op of static shape before anything else looks at it."
 FLATTENED = "Tuples are taken apart, and tokens dropped, before anything else looks at them."
-ONE_PROCESS = "It needs other processes or a host, and is refused by name when a program is run."
-NUMBERED = "A program runs in one process, so it is replaced by 0."
+ONE_PROCESS = "It needs other processes or a host: it is interpreted in a grid of them, and refused by name outside."
+NUMBERED = "A program that is called is one process, so it is replaced by 0."
 GENERIC_FORM = "The generic form is the only one it has, and is derived from its definition."
 
 GENERIC = """

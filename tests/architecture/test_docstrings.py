@@ -138,7 +138,14 @@ OWN = {
 }  # fmt: skip
 """Names that no other library has, or has under another name; so are all of `OWN_MODULES`."""
 
-OWN_MODULES = {"numhlo.batch", "numhlo.errors", "numhlo.program_commands", "numhlo.progress", "numhlo.stablehlo"}
+OWN_MODULES = {
+    "numhlo.batch",
+    "numhlo.distributed",
+    "numhlo.errors",
+    "numhlo.program_commands",
+    "numhlo.progress",
+    "numhlo.stablehlo",
+}
 
 
 def resolved(path):

@@ -421,6 +421,17 @@ class UnsupportedError(NumhloError, NotImplementedError):
     """
 
 
+class CommunicationError(NumhloError, RuntimeError):
+    """Processes of a grid, or their host, don't tell each other what the program asks for.
+
+    Examples
+    --------
+    >>> print(CommunicationError("process (0, 0) waits for its infeed", why="nobody sends it"))
+    process (0, 0) waits for its infeed
+      nobody sends it
+    """
+
+
 class VerificationError(NumhloError, ValueError, TypeError):
     """A program, or a call of a function of `lax`, breaks a constraint of the StableHLO specification.
 

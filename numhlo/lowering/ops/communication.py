@@ -1,7 +1,7 @@
 """Ops between processes, and between a process and its host: collectives, send and recv, infeed and outfeed, ids.
 
-This file knows their types. numhlo runs a program in one process, which is replica 0 of partition 0: the ids have a
-meaning here, the others are read, verified and printed, and refused by name when a program is run.
+This file knows their types. A compiled program is one process, replica 0 of partition 0: the ids have a meaning here,
+the others are refused by name. What they mean among several processes is in `numhlo.lowering.process_grid`.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def refusal(name: str) -> UnsupportedError:
     """Return the error of an op that needs another process."""
     return UnsupportedError(
         f"stablehlo.{name} can't be run",
-        why="it exchanges data with other processes or the host, and numhlo runs a program in one process",
-        fix="export the program for one device",
+        why="it exchanges data with other processes or the host, and a program that is called is one process",
+        fix="run it in all of them, by numhlo.distributed.ProcessGrid; or export the program for one device",
     )
 
 

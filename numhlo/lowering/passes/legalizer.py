@@ -83,15 +83,21 @@ def full_name(op: Op) -> str:
 class Legalizer:
     """Copies functions, each once, as far as there is something to replace in them.
 
+    Parameters
+    ----------
+    is_kept : callable, optional
+        Says which ops stay, be there a rule for them or not.
+
     Attributes
     ----------
     count : int
         How many ops were replaced.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, is_kept: Condition | None = None) -> None:
         self.count = 0
         self._functions: dict[Function, Function] = {}
+        self._is_kept = is_kept
 
     def function(self, source: Function) -> Function:
         """Return the legal function; ``source`` itself where it is one."""
@@ -103,8 +109,11 @@ class Legalizer:
 
     def _is_concerned(self, source: Function) -> bool:
         return any(self._functions[f] is not f for f in source.callees()) or any(
-            rule_of(op) is not None for op in source.body.walk()
+            self._rule_of(op) is not None for op in source.body.walk()
         )
+
+    def _rule_of(self, op: Op) -> Rule | None:
+        return None if self._is_kept is not None and self._is_kept(op) else rule_of(op)
 
     def _copy(self, source: Function) -> Function:
         builder = Builder(source.name, source.argument_types)
@@ -119,7 +128,7 @@ class Legalizer:
     def _fill(self, builder: Builder, source: Region, values: dict[Value, Value]) -> None:
         for op in source.ops:
             operands = [values[v] for v in op.operands]
-            rule = rule_of(op)
+            rule = self._rule_of(op)
             if rule is None:
                 results: Sequence[Value] = builder.append(self._copy_op(builder, op, operands, values))
             else:

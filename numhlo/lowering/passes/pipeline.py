@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from numhlo.lowering.ir import Function
+from numhlo.lowering.ir import Function, Op
+from numhlo.lowering.ops.communication import Communication, ProcessId
 from numhlo.lowering.passes import (
     legalize_chlo,
     legalize_chlo_functions,
@@ -56,15 +57,21 @@ LEGALIZATIONS = (
 Observer = Callable[[str, Function], None]
 
 
-def legalize(function: Function) -> Function:
+def legalize(function: Function, *, is_alone: bool = True) -> Function:
     """Return a function that means the same in ops that every room knows: no CHLO, nothing deprecated.
 
     Parameters
     ----------
     function : Function
         Left unchanged, and returned as it is where there is nothing to replace.
+    is_alone : bool
+        It runs in one process. In a grid of them, what it tells the others stays in it.
     """
-    return Legalizer().function(function)
+    return Legalizer(None if is_alone else _is_communication).function(function)
+
+
+def _is_communication(op: Op) -> bool:
+    return isinstance(op.definition, Communication | ProcessId)
 
 
 def optimize(function: Function, *, after_pass: Observer | None = None) -> Function:

@@ -38,8 +38,6 @@ def program(line):
     return f"func.func public @main(%a: {T}) -> {T} {{\n  {line} : ({T}) -> {T}\n  return %0 : {T}\n}}"
 
 
-@pytest.mark.specifies("all_gather all_reduce all_to_all collective_broadcast collective_permute", state="runs")
-@pytest.mark.specifies("reduce_scatter, collectives by replica groups", state="runs")
 @pytest.mark.parametrize("name", OPS)
 def test_one_process_is_alone(name):
     text = program(OPS[name])

@@ -1,0 +1,226 @@
+"""`numhlo.distributed`: programs of several processes, run together in this one.
+
+A StableHLO program may be written for a grid of replicas and partitions: each process runs it on arrays of its own, and
+collectives, channels, infeed and outfeed carry values between processes, and between a process and its host. This is
+the host's module. What the ops mean is in `numhlo.lowering.process_grid`; compiled code has none of them, so processes
+are threads that interpret their programs, op by op.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from numhlo.compilation.program_function import ProgramFunction
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.counted import counted
+from numhlo.lowering.ir.errors import ArgumentError, CommunicationError
+from numhlo.lowering.ops.process_groups import GridShape, Process
+from numhlo.lowering.process_grid import (
+    FROM_HOST,
+    INFEED,
+    OUTFEED,
+    TO_HOST,
+    Abandoned,
+    Exchange,
+    Mailboxes,
+    Place,
+    describe,
+)
+from numhlo.stablehlo import Module
+from numhlo.tracer.array import Array
+
+__all__ = ["ProcessGrid"]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+class ProcessGrid:
+    """A grid of processes that run StableHLO programs at once, and their host.
+
+    Processes are known by their places, ``(replica, partition)``, and listed in the order of their flattened ids:
+    ``replica * partitions + partition``. Queues of the host outlive a run, and may be filled while one goes on.
+
+    Parameters
+    ----------
+    replicas, partitions : int, optional
+        How many processes there are.
+
+    Attributes
+    ----------
+    shape : tuple of int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from numhlo import stablehlo
+    >>> module = stablehlo.parse('''
+    ... func.func @main(%x: tensor<2xf32>) -> tensor<4xf32> {
+    ...   %0 = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64,
+    ...     replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<2xf32>) -> tensor<4xf32>
+    ...   return %0 : tensor<4xf32>
+    ... }''')
+    >>> x = np.arange(2, dtype=np.float32)
+    >>> ProcessGrid(replicas=2).run(module, [(x,), (x + 10,)])
+    [(Array([ 0.,  1., 10., 11.], dtype=float32),), (Array([ 0.,  1., 10., 11.], dtype=float32),)]
+    """
+
+    def __init__(self, replicas: int = 1, partitions: int = 1) -> None:
+        extents: dict[str, Any] = {"replicas": replicas, "partitions": partitions}
+        for name, extent in extents.items():
+            if isinstance(extent, bool) or not isinstance(extent, int | np.integer) or extent < 1:
+                raise ArgumentError(
+                    f"{name}={extent!r}",
+                    where=capture_location(),
+                    why="a grid has at least one process along each axis",
+                )
+        self.shape = GridShape(int(replicas), int(partitions))
+        self._host = Mailboxes()
+
+    def __repr__(self) -> str:
+        return f"ProcessGrid(replicas={self.shape.replicas}, partitions={self.shape.partitions})"
+
+    def run(
+        self, program: Module | ProgramFunction | Sequence[Module | ProgramFunction], arguments: Sequence[Sequence[Any]]
+    ) -> list[tuple[Any, ...]]:
+        """Run a program in every process, and return what each of them returns.
+
+        Parameters
+        ----------
+        program : Module, or ProgramFunction, or sequence of them
+            What `numhlo.stablehlo.parse` or `Module.callable` returns; one for all processes, or one a process. Of a
+            module the function is run that `Module.callable` finds.
+        arguments : sequence of sequences of array_like
+            One sequence a process: the function's arguments, which are given as to `Module.run`.
+
+        Returns
+        -------
+        list of tuple of Array
+            One tuple a process.
+
+        Raises
+        ------
+        CommunicationError
+            If processes wait for what nobody sends, or something that was sent is not received, or is not what
+            the program says.
+        ArgumentError
+            If there is not one program and one sequence of arguments a process, or the program is for another grid.
+        UnsupportedError
+            If the program is still to be partitioned.
+        """
+        processes = self.shape.processes()
+        functions = self._functions(program, len(processes))
+        if len(arguments) != len(processes):
+            raise ArgumentError(
+                f"arguments of {counted(len(arguments), 'process', 'processes')}, of {self!r}",
+                where=capture_location(),
+                fix="give one tuple of arguments a process",
+            )
+        pairs = zip(functions, arguments, strict=True)
+        calls = [function.prepare(given, self.shape) for function, given in pairs]
+        return self._run(dict(zip(processes, calls, strict=True)))
+
+    def feed(self, *arrays: Any, process: tuple[int, int] = (0, 0)) -> None:
+        """Add what a process's ``infeed`` reads next; an infeed that finds nothing waits while another process runs.
+
+        Examples
+        --------
+        >>> grid = ProcessGrid()
+        >>> grid.feed(np.float32(1), np.arange(3))
+        """
+        self._host.put((INFEED, self._place(process)), _copies(arrays))
+
+    def fetch(self, *, process: tuple[int, int] = (0, 0)) -> tuple[Array, ...] | None:
+        """Return what a process's ``outfeed`` wrote first, and drop it there; None if there is nothing.
+
+        Examples
+        --------
+        >>> ProcessGrid().fetch() is None
+        True
+        """
+        return _arrays(self._host.take_now((OUTFEED, self._place(process))))
+
+    def send(self, channel: int, *arrays: Any, process: tuple[int, int] = (0, 0)) -> None:
+        """Send arrays over a channel to a process's ``recv`` that has ``is_host_transfer``.
+
+        Examples
+        --------
+        >>> ProcessGrid().send(1, np.arange(3))
+        """
+        self._host.put((FROM_HOST, int(channel), self._place(process)), _copies(arrays))
+
+    def receive(self, channel: int, *, process: tuple[int, int] = (0, 0)) -> tuple[Array, ...] | None:
+        """Return what a process's ``send`` to its host sent first over a channel; None if there is nothing.
+
+        Examples
+        --------
+        >>> ProcessGrid().receive(1) is None
+        True
+        """
+        return _arrays(self._host.take_now((TO_HOST, int(channel), self._place(process))))
+
+    def _place(self, process: tuple[int, int]) -> Process:
+        if process not in self.shape.processes():
+            raise ArgumentError(f"process {process!r} is not in {self!r}", where=capture_location())
+        return Process(*process)
+
+    def _functions(self, program: Any, count: int) -> list[ProgramFunction]:
+        given = list(program) if isinstance(program, list | tuple) else [program] * count
+        for item in given:
+            if not isinstance(item, Module | ProgramFunction):
+                raise ArgumentError(
+                    f"a program of class {type(item).__qualname__}",
+                    where=capture_location(),
+                    fix="pass what numhlo.stablehlo.parse or its callable() returns",
+                )
+        if len(given) != count:
+            raise ArgumentError(f"{counted(len(given), 'program')}, of {self!r}", where=capture_location())
+        return [item.callable() if isinstance(item, Module) else item for item in given]
+
+    def _run(self, calls: dict[Process, Callable[[Place], tuple[Any, ...]]]) -> list[tuple[Any, ...]]:
+        exchange = Exchange(calls, self._host)
+        results: dict[Process, tuple[Any, ...]] = {}
+        errors: dict[Process, BaseException] = {}
+
+        def work(process: Process) -> None:
+            try:
+                results[process] = calls[process](Place(process, self.shape, exchange))
+            except Abandoned:
+                pass
+            except BaseException as error:  # noqa: BLE001 - raised by the thread that called
+                errors[process] = error
+
+        threads = [
+            threading.Thread(target=contextvars.copy_context().run, args=(work, process), daemon=True)
+            for process in calls
+        ]
+        try:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        except BaseException as error:
+            exchange.fail(error)
+            raise
+        for process in sorted(errors):
+            errors[process].add_note(f"in process {process} of {self!r}")
+            raise errors[process]
+        if left := exchange.left():
+            raise CommunicationError(
+                f"nobody receives what was sent over {describe(left[0])}", where=capture_location()
+            )
+        return [results[process] for process in calls]
+
+
+def _copies(arrays: Sequence[Any]) -> list[np.ndarray]:
+    return [np.array(array) for array in arrays]
+
+
+def _arrays(found: Sequence[np.ndarray] | None) -> tuple[Array, ...] | None:
+    return None if found is None else tuple([array.view(Array) for array in found])
