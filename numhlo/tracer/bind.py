@@ -52,6 +52,28 @@ def bind(
     list of Tracer or of Array
         One for each result.
     """
+    return _bound(definition, operands, attributes, regions, results)
+
+
+def bind1(
+    definition: Primitive,
+    *operands: Any,
+    attributes: Mapping[str, Any] | None = None,
+    regions: Sequence[Region] = (),
+    results: Sequence[Type] | None = None,
+) -> Any:
+    """Apply an op that has one result, as `bind` does, and return that."""
+    (result,) = _bound(definition, operands, attributes, regions, results)
+    return result
+
+
+def _bound(
+    definition: Primitive,
+    operands: tuple[Any, ...],
+    attributes: Mapping[str, Any] | None,
+    regions: Sequence[Region],
+    results: Sequence[Type] | None,
+) -> list[Any]:
     trace = current_trace()
     if trace is None:
         return _run_now(definition, operands, attributes, regions, results)
@@ -60,12 +82,6 @@ def bind(
     values = list(map(trace.read, operands))
     op = _make(definition, values, attributes, regions, results, trace.made_at or capture_location())
     return list(map(trace.wrap, trace.append(op)))
-
-
-def bind1(definition: Primitive, *operands: Any, **options: Any) -> Any:
-    """Apply an op that has one result, and return that."""
-    (result,) = bind(definition, *operands, **options)
-    return result
 
 
 def bind_again(op: Op, operands: Sequence[Any]) -> list[Any]:
@@ -103,8 +119,8 @@ def _make(
     if results is not None:
         require_sizes(results, values, where)
     op = make_op(definition, values, attributes, regions, results, where)
-    if results is None:
-        require_sizes([v.type for v in op.results], values, where)
+    if results is None and not (values and len(op.results) == 1 and op.results[0].type is values[0].type):
+        require_sizes([v.type for v in op.results], values, where)  # but for an operand's type, which an array has
     return op
 
 

@@ -113,10 +113,10 @@ def _binary(function: Callable[..., Any], reflected: bool) -> Callable[..., Any]
             other = foreign_values.as_operand(other)
             if other is NotImplemented:
                 return NotImplemented
-        if function is elementwise.multiply and isinstance(other, list | tuple) and _repeats(self):
+        if function is elementwise.multiply and isinstance(other, (list, tuple)) and _repeats(self):
             return other * python_values.repetitions(self)
         result = function(other, self) if reflected else function(self, other)
-        if core.is_weak(other) and self.weak:  # as of two Python numbers: again a Python number
+        if self.weak and core.is_weak(other):  # as of two Python numbers: again a Python number
             if function in DIVISIONS:
                 _refuse_waiting(self if reflected else other)
             _weaken(result)

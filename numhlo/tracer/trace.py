@@ -408,15 +408,13 @@ class Trace:
             if key not in self._lifted:
                 op = make_op(creation.CONSTANT, (), {"value": np.array(array, order="C")}, location=self.where())
                 (self._lifted[key],) = self.append(op)
-            constant: Value = self._lifted[key]
-            return constant
+            return self._lifted[key]  # type: ignore[no-any-return]
         if not self.closed and self.parent is not None:
             return self.parent.constant(array)
         reference = id(array)
         found = self._lifted.get(reference)
         if found is not None and (referenced or found[0].tobytes() == array.tobytes()):
-            value: Value = found[1]
-            return value
+            return found[1]  # type: ignore[no-any-return]
         kept = array if referenced else np.array(array, order="C")
         value = self._hidden_argument(tensor_type_of(array), kept, kept)
         self._lifted[reference] = (kept, value, array)
@@ -452,8 +450,11 @@ class Trace:
         """
         if not isinstance(array, Tracer):
             return self.constant(array if isinstance(array, np.ndarray) else np.asarray(array))
-        if array.cell.twins:
-            array.cell.require_one_value()
+        cell = array.cell
+        if cell.twins:
+            cell.require_one_value()
+        elif cell.trace is self and not array.steps:
+            return cell.value  # nearly always
         owner = array.cell.trace if not array.steps else array.home
         if owner is self:
             return array.value() if array.steps else array.cell.value

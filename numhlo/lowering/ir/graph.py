@@ -94,9 +94,9 @@ class Op:
         location: Location = UNKNOWN,
     ) -> None:
         self.definition = definition
-        self.operands = list(operands)
-        self.attributes = dict(attributes)
-        self.regions: Sequence[Region] = list(regions) if regions else ()
+        self.operands = [*operands]
+        self.attributes = {**attributes}
+        self.regions: Sequence[Region] = [*regions] if regions else ()
         if len(result_types) == 1:  # nearly always, and a loop is a call of its own
             self.results = [Value(result_types[0], self)]
         else:

@@ -13,7 +13,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -178,7 +177,7 @@ UNKNOWN = Location(None, 0, "unknown")
 def capture_location() -> Location:
     """Return the innermost frame of the user's, or the place of the op that numhlo does again."""
     frame = sys._getframe(1)
-    while kind := _kind_of(frame.f_code.co_filename):
+    while kind := _KINDS[frame.f_code.co_filename]:
         if kind == REPLAYING and frame.f_code.co_name in REPLAYING_FUNCTIONS:
             location: Location = frame.f_locals["op"].location
             if location is not UNKNOWN:
@@ -204,15 +203,20 @@ _INSTALLED = tuple(f"{_STANDARD}{name}{os.sep}" for name in ("site-packages", "d
 
 def is_library(filename: str) -> bool:
     """Return whether code is numhlo's, NumPy's, SciPy's or of Python's standard library."""
-    return _kind_of(filename) != USERS
+    return _KINDS[filename] != USERS
 
 
 def _is_standard(filename: str) -> bool:
     return filename.startswith(_STANDARD) and not filename.startswith(_INSTALLED)
 
 
-@lru_cache(maxsize=4096)
-def _kind_of(filename: str) -> int:
-    if filename in REPLAYING_FILES:
-        return REPLAYING
-    return SKIPPED if filename.startswith((*SKIPPED_FOLDERS, "<frozen ")) or _is_standard(filename) else USERS
+class _Kinds(dict[str, int]):
+    """What a file is, found once each: every op that is traced asks it of a dozen frames."""
+
+    def __missing__(self, filename: str) -> int:
+        skipped = filename.startswith((*SKIPPED_FOLDERS, "<frozen ")) or _is_standard(filename)
+        kind = self[filename] = REPLAYING if filename in REPLAYING_FILES else SKIPPED if skipped else USERS
+        return kind
+
+
+_KINDS = _Kinds()

@@ -64,17 +64,18 @@ def _unary(
     name: str, allowed: frozenset[np.dtype], table: DTypeTable, attributes: tuple[Attribute, ...] = ()
 ) -> Elementwise:
     infer = same_type_rule(1, allowed, _KINDS[allowed])
-    return Elementwise(name, infer, unary_evaluate(table), ("operand",), attributes)
+    return Elementwise(name, infer, unary_evaluate(table), ("operand",), attributes, uniform=allowed)
 
 
 def _binary(name: str, allowed: frozenset[np.dtype], table: DTypeTable) -> Elementwise:
     infer = same_type_rule(2, allowed, _KINDS[allowed])
-    return Elementwise(name, infer, binary_evaluate(table), ("lhs", "rhs"))
+    return Elementwise(name, infer, binary_evaluate(table), ("lhs", "rhs"), uniform=allowed)
 
 
 def _symmetric(name: str, allowed: frozenset[np.dtype], table: DTypeTable) -> Elementwise:
     infer = same_type_rule(2, allowed, _KINDS[allowed])
-    return Elementwise(name, infer, binary_evaluate(table), ("lhs", "rhs"), commutative=True, associative=True)
+    evaluate = binary_evaluate(table)
+    return Elementwise(name, infer, evaluate, ("lhs", "rhs"), commutative=True, uniform=allowed, associative=True)
 
 
 def _inexact(name: str, floating: ArrayFunction | np.ufunc, wide_complex: ArrayFunction | np.ufunc) -> Elementwise:

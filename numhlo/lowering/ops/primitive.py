@@ -146,6 +146,9 @@ class Primitive:
     commutative : bool
         ``op(x, y)`` has the same bits as ``op(y, x)`` (NaN payloads apart).
     dialect : str
+    uniform : frozenset of numpy.dtype
+        Element types of which the result has the one type of all operands, where none is asked for: nothing else is to
+        be inferred then, nor to be checked. Of ops without attributes that ``infer`` looks at; may be empty.
 
     Notes
     -----
@@ -162,6 +165,7 @@ class Primitive:
     has_effects: bool = False
     commutative: bool = False
     dialect: str = "stablehlo"
+    uniform: frozenset[np.dtype] = frozenset()
     defaults: dict[str, Any] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -194,8 +198,10 @@ def make_op(
     VerificationError
         If a constraint of the specification is broken, or ``results`` are not what the type rule says.
     """
-    full = {**definition.defaults, **(attributes or {})}
+    full = {**definition.defaults, **attributes} if attributes else definition.defaults
     types = [v.type for v in operands]
+    if definition.uniform and results is None and (known := _uniform_type(definition, types)) is not None:
+        return Op(definition, operands, full, regions, (known,), location)
     signature = Signature(definition.name, types, full, regions, results, location)
     inferred = definition.infer(signature)
     if results is not None and not definition.explicit_result:
@@ -204,3 +210,11 @@ def make_op(
             f"declared results {[str(t) for t in results]} are not the inferred {[str(t) for t in inferred]}",
         )
     return Op(definition, operands, full, regions, inferred, location)
+
+
+def _uniform_type(definition: Primitive, types: Sequence[Type]) -> Type | None:
+    """Return the operands' one type where it is the result's, too: so it is for most ops that are traced."""
+    first = types[0]
+    same = first is types[-1] or first == types[-1]  # of one operand, or of two
+    counted = len(types) == len(definition.operands) <= 2
+    return first if counted and same and type(first) is TensorType and first.dtype in definition.uniform else None

@@ -99,25 +99,8 @@ def same_type_rule(count: int, allowed: frozenset[np.dtype], kinds: str) -> Infe
     two = "(C1) the operands and the result must have the same type"
     rule = one if count == 1 else two
 
-    def check(signature: Signature) -> tuple[Type, ...]:
+    def infer(signature: Signature) -> tuple[Type, ...]:
         require_dtype(signature, 0, allowed, kinds)
         return refine(signature, merge_operands(signature, rule), rule)
 
-    def infer_one(signature: Signature) -> tuple[Type, ...]:
-        (operand,) = signature.operands
-        if signature.results is None and type(operand) is TensorType and operand.dtype in allowed:
-            return (operand,)
-        return check(signature)
-
-    def infer_two(signature: Signature) -> tuple[Type, ...]:
-        lhs, rhs = signature.operands
-        if (
-            signature.results is None
-            and type(lhs) is TensorType
-            and (lhs is rhs or lhs == rhs)
-            and lhs.dtype in allowed
-        ):
-            return (lhs,)
-        return check(signature)
-
-    return infer_one if count == 1 else infer_two
+    return infer

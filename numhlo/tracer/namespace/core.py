@@ -121,9 +121,8 @@ def is_weak(x: Any) -> bool:
 def promotion_key(x: Any) -> Any:
     """Return what promotion sees of ``x``: a dtype, or a Python scalar type for weak ones."""
     if isinstance(x, Tracer):
-        if x.weak:
-            return {"b": np.dtype(bool), "i": int, "f": float, "c": complex}[x.dtype.kind]
-        return x.dtype
+        dtype = x.aval.dtype
+        return {"b": np.dtype(bool), "i": int, "f": float, "c": complex}[dtype.kind] if x.weak else dtype
     kind = type(x)
     if kind in NARROW:
         return kind
@@ -312,6 +311,8 @@ def contains_tracer(x: Any) -> bool:
 
 def convert(x: Any, dtype: Any) -> Any:
     """Return ``x`` converted as NumPy's ``astype`` does; the array itself where it has that dtype already."""
+    if type(x) is Tracer and x.aval.dtype is dtype and not x.weak:
+        return x  # nearly always
     dtype = np.dtype(dtype)
     if not isinstance(x, Tracer):
         if type(x) in SCALARS:

@@ -262,12 +262,11 @@ def _are_alike(operands: tuple[Any, ...], dtypes: tuple[np.dtype, ...]) -> bool:
     """Return whether operands are traced arrays of one shape, and of the dtypes that they are wanted in."""
     shape = None
     for x, dtype in zip(operands, dtypes, strict=False):
-        if type(x) is not Tracer or x.weak:
+        if type(x) is not Tracer or x.weak or (x.aval.dtype is not dtype and x.aval.dtype != dtype):
             return False
-        aval = x.aval
-        if aval.shape != (aval.shape if shape is None else shape) or aval.dtype != dtype:
+        if shape is not None and x.aval.shape != shape:
             return False
-        shape = aval.shape
+        shape = x.aval.shape
     return True
 
 
@@ -342,7 +341,7 @@ def operator_power(x: Any, exponent: Any) -> Any:
 
 def as_operand(x: Any) -> Any:
     """Return a number unchanged (it must be checked against the loop's dtype), anything else as an array."""
-    return x if type(x) in SCALARS else asarray(x)
+    return x if type(x) is Tracer or type(x) in SCALARS else asarray(x)
 
 
 LINEAR = frozenset({np.add, np.subtract, np.negative, np.positive, np.conjugate})

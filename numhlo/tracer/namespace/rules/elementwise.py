@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ Rule = Callable[..., Any]
 
 def direct(op: Primitive) -> Rule:
     """Return the rule of a ufunc that is one StableHLO op."""
-    return lambda *operands: bind1(op, *operands)
+    return partial(bind1, op)
 
 
 def named(name: str) -> Rule:
