@@ -90,6 +90,12 @@ def test_two_sided_and_without_ends():
     check(lambda s, z: s.istft(z, nperseg=8, input_onesided=False, boundary=False, window="hamming"), z)
 
 
+def test_rates_below_zero_are_scipys():
+    x = X[0, :32]
+    check(lambda s, x: s.stft(x, -2.0, nperseg=8), x)
+    check(lambda s, x: s.spectrogram(x, -2.0, nperseg=8), x)
+
+
 def test_gradients():
     def loss(s, x):
         windows = s.stft(x, nperseg=8)[2]

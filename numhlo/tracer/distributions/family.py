@@ -16,8 +16,7 @@ from numhlo.lowering.ops import elementwise as ops
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.eager import runs_anywhere
-from numhlo.tracer.namespace.special.gamma import real_operands
-from numhlo.tracer.namespace.special.widely_used import in_double
+from numhlo.tracer.namespace.special.widely_used import in_double, real_operands
 
 __all__ = ["Continuous", "Countable", "Dense", "Discrete", "Family", "Invertible", "expm1"]
 

@@ -22,7 +22,7 @@ from numhlo.lowering.ir.types import COMPLEX, ELEMENT_TYPES, FLOATS
 from numhlo.lowering.ops import comparison, conversion, layout
 from numhlo.tracer.array import Array, as_written, has_own_arithmetic
 from numhlo.tracer.bind import bind1
-from numhlo.tracer.namespace.memory_orders import BY_FIELDS, with_memory_order
+from numhlo.tracer.namespace.memory_orders import BY_FIELDS, OF_NEW_ARRAYS, with_memory_order
 from numhlo.tracer.namespace.source_names import operand_names
 from numhlo.tracer.trace import Tracer, current_trace
 
@@ -95,7 +95,8 @@ def implements(*functions: Any, eager: Callable[..., Any] | None = None) -> Call
     """
 
     def decorate(written: F) -> F:
-        traced = written if functions[0] in BY_FIELDS else with_memory_order(written)
+        is_new = functions[0] in OF_NEW_ARRAYS
+        traced = written if functions[0] in BY_FIELDS else with_memory_order(written, is_new)
         numpy_function = functions[0] if eager is None else eager
 
         @functools.wraps(traced)

@@ -19,6 +19,9 @@ ORDERS = ("C", "F", "A", "K")
 BY_FIELDS = frozenset({np.sort, np.argsort, np.partition, np.argpartition})
 """Functions of NumPy's whose ``order`` names fields."""
 
+OF_NEW_ARRAYS = frozenset({np.zeros, np.ones, np.empty, np.full, np.eye})
+"""Functions that have no array whose order they could keep."""
+
 
 def memory_order(order: Any, default: Any = None) -> Any:
     """Return an order as a capital letter, or the default for None.
@@ -39,8 +42,15 @@ def memory_order(order: Any, default: Any = None) -> Any:
     return order.upper()
 
 
-def with_memory_order(function: F) -> F:
-    """Return a function that is called with an ``order`` that is one of NumPy's; itself if it takes none."""
+def with_memory_order(function: F, is_new: bool = False) -> F:
+    """Return a function that is called with an ``order`` that is one of NumPy's; itself if it takes none.
+
+    Parameters
+    ----------
+    function : callable
+    is_new : bool, optional
+        Whether it has no array whose order it could keep.
+    """
     code = function.__code__
     positional = code.co_varnames[: code.co_argcount]
     options = function.__kwdefaults__ or {}
@@ -52,12 +62,18 @@ def with_memory_order(function: F) -> F:
     else:
         return function
 
+    def chosen(order: Any) -> Any:
+        found = memory_order(order, default)
+        if is_new and found not in ("C", "F"):
+            raise ValueError("only 'C' or 'F' order is permitted")
+        return found
+
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         if "order" in kwargs:
-            kwargs["order"] = memory_order(kwargs["order"], default)
+            kwargs["order"] = chosen(kwargs["order"])
         elif len(args) > place:
-            args = (*args[:place], memory_order(args[place], default), *args[place + 1 :])
+            args = (*args[:place], chosen(args[place]), *args[place + 1 :])
         return function(*args, **kwargs)
 
     return called  # type: ignore[return-value]

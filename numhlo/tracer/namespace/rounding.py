@@ -55,6 +55,8 @@ def clip(
     if (a_min is NO_VALUE) != (a_max is NO_VALUE) and not are_arrays_immutable():  # JAX's function takes one
         missing = "a_min" if a_min is NO_VALUE else "a_max"
         raise TypeError(f"clip() missing 1 required positional argument: {missing!r}")
+    if a_min is not NO_VALUE and (min is not NO_VALUE or max is not NO_VALUE):
+        raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
     return limited(a, min if a_min is NO_VALUE else a_min, max if a_max is NO_VALUE else a_max, out)
 
 

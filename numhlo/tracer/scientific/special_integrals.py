@@ -13,8 +13,7 @@ from numpy.polynomial.polynomial import polyval
 
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.special.bessel import expn
-from numhlo.tracer.namespace.special.gamma import real_operands
-from numhlo.tracer.namespace.special.widely_used import in_double
+from numhlo.tracer.namespace.special.widely_used import in_double, real_operands
 from numhlo.tracer.scientific.operands import traced
 
 __all__ = ["dawsn", "exp1", "expi"]

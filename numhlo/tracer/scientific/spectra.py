@@ -34,7 +34,6 @@ class Windows(NamedTuple):
 
     def frequencies(self, rate: Any) -> Any:
         """Return the frequencies of the transform's rows."""
-        _require_positive(rate)
         return (np.fft.rfftfreq if self.one_sided else np.fft.fftfreq)(self.points, 1 / rate)
 
     def transformed(self, lines: Any, axis: int = -1) -> Any:
@@ -85,14 +84,8 @@ def steps_of(size: int, overlap: int | None, points: int | None) -> tuple[int, i
     return size - overlap, points
 
 
-def _require_positive(rate: Any) -> None:
-    if isinstance(rate, int | float) and not rate > 0:
-        raise ValueError(f"Sampling frequency fs={rate} must be positive!")
-
-
 def power_scale(window: Any, scaling: str, rate: float) -> Any:
     """Return what powers are multiplied by."""
-    _require_positive(rate)
     return 1 / (rate * (window * window).sum()) if scaling == "density" else 1 / window.sum() ** 2
 
 
@@ -177,6 +170,8 @@ def csd(  # noqa: PLR0913 - SciPy's signature
     (Array([0.  , 0.25, 0.5 ]), (3,))
     """
     choice("csd", "scaling", scaling, ("density", "spectrum"))
+    if isinstance(fs, int | float) and not fs > 0:
+        raise ValueError(f"Sampling frequency fs={fs} must be positive!")
     dtype = precision_of(x, y)
     place = normalize_axis(axis, asarray(x).ndim)
     lines = [along_last("csd", widened(v), axis) for v in ([x] if y is x else [x, y])]

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+import scipy.special
 
 import numhlo
 from numhlo import lax, random
@@ -52,6 +53,15 @@ NUMPYS = [
     (lambda x: np.histogram(x, 1.5), "`bins` must be an integer, a string, or an array"),
     (lambda x: np.clip(x, 5), "clip() missing 1 required positional argument: 'a_max'"),
     (lambda x: np.clip(x, 0, max=1), "clip() missing 1 required positional argument: 'a_max'"),
+    (
+        lambda x: np.clip(x, 0, 1, min=3),
+        "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided",
+    ),
+    (lambda x: np.zeros(3, order="K"), "only 'C' or 'F' order is permitted"),
+    (lambda x: np.eye(3, order="a"), "only 'C' or 'F' order is permitted"),
+    (lambda x: scipy.special.expit(x * 1j), "special.expit of complex128[2,3]"),
+    (lambda x: scipy.special.logit(x * 1j), "special.logit of complex128[2,3]"),
+    (lambda x: scipy.special.entr(x * 1j), "special.entr of complex128[2,3]"),
     (lambda x: np.partition(x, 1.5), "Partition index must be integer"),
     (lambda x: np.diagonal(x, 1.5), "cannot be interpreted as an integer"),
     (lambda x: np.diag(x[0], 1.5), "cannot be interpreted as an integer"),

@@ -15,8 +15,7 @@ from numhlo.tracer.bind import bind1
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.named_functions import composite
-from numhlo.tracer.namespace.special.gamma import real_operands
-from numhlo.tracer.namespace.special.widely_used import in_double, xlog1py, xlogy
+from numhlo.tracer.namespace.special.widely_used import in_double, real_operands, xlog1py, xlogy
 
 __all__ = ["boxcox", "boxcox1p", "erfcx", "expn", "i0", "i0e", "i1", "i1e", "kl_div", "ndtri", "rel_entr", "spence"]
 

@@ -18,8 +18,8 @@ from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.core import convert
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.named_functions import composite
-from numhlo.tracer.namespace.special.gamma import gammasgn, real_operands
-from numhlo.tracer.namespace.special.widely_used import in_double
+from numhlo.tracer.namespace.special.gamma import gammasgn
+from numhlo.tracer.namespace.special.widely_used import in_double, real_operands
 
 __all__ = ["comb", "factorial", "poch", "zeta"]
 

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import ArgumentError, DTypeError
+from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace.core import spelling
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.named_functions import composite
-from numhlo.tracer.namespace.special.widely_used import inexact
+from numhlo.tracer.namespace.special.widely_used import real_operands
 
 __all__ = [
     "beta", "betainc", "betaln", "gamma", "gammainc",
@@ -27,19 +26,6 @@ __all__ = [
 
 MOST_TERMS = 10_000
 """Of a sum that is written out."""
-
-
-def real_operands(name: str, *operands: Any) -> list[Any]:
-    """Return operands as real floats of one dtype and shape."""
-    arrays = inexact(*operands)
-    if arrays[0].dtype.kind == "c":
-        raise DTypeError(
-            f"special.{name} of {spelling(arrays[0])}",
-            where=capture_location(),
-            why="it is defined here for real numbers",
-            fix="take the real part, or use SciPy's outside tracing",
-        )
-    return arrays
 
 
 @runs_anywhere

@@ -14,8 +14,7 @@ from numhlo.tracer.bind import bind1
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.named_functions import composite
-from numhlo.tracer.namespace.special.gamma import real_operands
-from numhlo.tracer.namespace.special.widely_used import in_double
+from numhlo.tracer.namespace.special.widely_used import in_double, real_operands
 
 __all__ = ["log_ndtr", "ndtr"]
 

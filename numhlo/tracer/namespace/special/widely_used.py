@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.lowering.ir import TensorType
+from numhlo.lowering.ir import TensorType, capture_location
+from numhlo.lowering.ir.errors import DTypeError
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.lowering.ops.annotations import STOP_GRADIENT, make_annotation
 from numhlo.lowering.ops.control_flow import COMPOSITE
@@ -27,10 +28,12 @@ from numhlo.tracer.namespace.core import (
     reshape_to,
     result_dtype,
     shape_of,
+    spelling,
 )
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.named_functions import composite
+from numhlo.tracer.semantics import are_arrays_immutable
 
 __all__ = [
     "digamma", "entr", "erf", "erfc", "erfinv", "expit", "gammaln", "log_softmax", "logit", "logsumexp", "softmax",
@@ -44,6 +47,24 @@ def inexact(*operands: Any) -> list[Any]:
     wanted = np.dtype(np.float64) if wanted.kind in "biu" else wanted
     arrays = broadcast_all(*[convert(x if isinstance(x, float | int) else asarray(x), wanted) for x in operands])
     return [as_traced(x) for x in arrays]
+
+
+def real_operands(name: str, *operands: Any) -> list[Any]:
+    """Return operands as real floats of one dtype and shape."""
+    arrays = inexact(*operands)
+    if arrays[0].dtype.kind == "c":
+        raise DTypeError(
+            f"special.{name} of {spelling(arrays[0])}",
+            where=capture_location(),
+            why="it is defined here for real numbers",
+            fix="take the real part, or use SciPy's outside tracing",
+        )
+    return arrays
+
+
+def _real_or_jaxs(name: str, x: Any) -> Any:
+    """Return an operand of a function that SciPy has of real numbers only, and JAX of complex ones, too."""
+    return (inexact(x) if are_arrays_immutable() else real_operands(name, x))[0]
 
 
 def in_double(formula: Callable[..., Any], *values: Any) -> Any:
@@ -202,7 +223,7 @@ def expit(x: Any) -> Any:
     >>> expit([0.0, 800.0])
     Array([0.5, 1. ])
     """
-    return bind1(ops.LOGISTIC, *inexact(x))
+    return bind1(ops.LOGISTIC, _real_or_jaxs("expit", x))
 
 
 @runs_anywhere
@@ -223,7 +244,7 @@ def logit(x: Any) -> Any:
     >>> logit([0.5, 0.75])
     Array([0.        , 1.09861229])
     """
-    (value,) = inexact(x)
+    value = _real_or_jaxs("logit", x)
     return in_double(lambda p: b.subtract(b.log(p), b.log1p(b.negate(p))), value)
 
 
@@ -301,7 +322,7 @@ def entr(x: Any) -> Any:
     >>> entr([0.0, 1.0, 0.5])
     Array([ 0.        , -0.        ,  0.34657359])
     """
-    (value,) = inexact(x)
+    value = _real_or_jaxs("entr", x)
     return in_double(_entropy, value)
 
 
