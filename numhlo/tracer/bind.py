@@ -194,12 +194,7 @@ def trace_region(body: Callable[..., Sequence[Any]], argument_types: Sequence[Ty
 
 
 def trace_function(
-    name: str,
-    body: Callable[..., Sequence[Any]],
-    argument_types: Sequence[Type],
-    known: Sequence[np.ndarray | None] = (),
-    *,
-    concrete: bool = False,
+    name: str, body: Callable[..., Sequence[Any]], argument_types: Sequence[Type]
 ) -> tuple[Function, list[Tracer | np.ndarray]]:
     """Trace ``body(*arrays) -> arrays`` as a closed function.
 
@@ -208,9 +203,6 @@ def trace_function(
     name : str
     body : callable
     argument_types : sequence of Type
-    known : sequence of ndarray or None, optional
-        The arguments' values for a concrete trace.
-    concrete : bool, optional
 
     Returns
     -------
@@ -219,9 +211,7 @@ def trace_function(
     captures : list
         What to pass for the captured arguments, to be read in the trace around.
     """
-    values = [*known] or [None] * len(argument_types)
-    with new_trace(concrete=concrete) as trace:
-        arguments = [trace.argument(t, k) for t, k in zip(argument_types, values, strict=True)]
-        outputs = body(*arguments)
+    with new_trace() as trace:
+        outputs = body(*[trace.argument(t) for t in argument_types])
         trace.region.returns = [trace.read(x) for x in outputs]
     return Function(name, trace.region), trace.captures

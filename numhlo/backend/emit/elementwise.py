@@ -18,9 +18,9 @@ from numhlo.lowering.ops import elementwise as ops
 from numhlo.lowering.ops.primitive import Primitive
 
 
-def register_of(op: Op, index: int = 0) -> Register:
-    """Return the register type of an operand."""
-    return REGISTERS[op.operands[index].tensor.dtype]
+def register_of(op: Op) -> Register:
+    """Return the register type of the first operand."""
+    return REGISTERS[op.operands[0].tensor.dtype]
 
 
 def _by_kind(definition: Primitive, **spellings: str) -> None:

@@ -156,9 +156,9 @@ def ask_for_rows(nest: Nest, last: tuple[int, str], rows: Sequence[dict[int, str
             _ask(nest, pointer, access, {**row, last[0]: last[1]}, count, size)
 
 
-def strip_length(nest: Nest, stores: Sequence[Store] = ()) -> int:
-    """Return how many elements make a strip of the widest operand or result."""
-    return STRIP_BYTES // max(storage.dtype.itemsize for _, _, storage in _streams(nest, stores))
+def strip_length(nest: Nest) -> int:
+    """Return how many elements make a strip of the widest operand."""
+    return STRIP_BYTES // max(storage.dtype.itemsize for _, _, storage in _streams(nest, ()))
 
 
 @contextmanager

@@ -166,7 +166,6 @@ API_WORDS = 32
 CALLER_SLOT = 2  # of the function, in words
 CALLER_CALLS = 0  # address of what all jitted functions have in common
 CALLER_ROUTE = 1  # address of the words of the route that calls try first, or 0
-CALLER_WORDS = 2
 CALLS_API, CALLS_ENTRY, CALLS_PYTHON = 0, 1, 2  # functions: Python's, the entry, and what makes calls in Python
 CALLS_UNSETTLED = 3  # address of the number of bindings that calls must look at
 CALLS_WORDS = 4

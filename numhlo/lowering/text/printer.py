@@ -358,9 +358,9 @@ def print_module(module: Module, *, generic: bool = False, locations: bool = Fal
     return "".join(printer.parts)
 
 
-def print_function(function: Function, *, generic: bool = False, locations: bool = False) -> str:
+def print_function(function: Function, *, locations: bool = False) -> str:
     """Return one function as StableHLO text, without the functions that it calls; see `print_module`."""
-    printer = Printer(generic=generic, locations=locations)
+    printer = Printer(locations=locations)
     printer.print_function(function, function.visibility)
     printer.parts += printer.places.definitions()
     return "".join(printer.parts)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from numhlo.tracer.trees.pytree_keys import FlattenedIndexKey, GetAttrKey, Path, SequenceKey, keystr
-from numhlo.tracer.trees.pytrees import LEAF, NAMED_TUPLE, NONE, IsLeaf, PyTreeDef, find_container, tree_unflatten
+from numhlo.tracer.trees.pytrees import LEAF, NAMED_TUPLE, NONE, PyTreeDef, find_container, tree_unflatten
 
 
 def child_keys(node: Any, count: int) -> list[Any]:
@@ -141,9 +141,9 @@ def tree_map_with_path(
     return tree_unflatten(treedef, [f(path, leaf, *others) for (path, leaf), *others in rows])
 
 
-def leaf_paths(tree: Any, is_leaf: IsLeaf = None) -> list[str]:
+def leaf_paths(tree: Any) -> list[str]:
     """Return the spelling of every leaf's path, in order."""
-    return [keystr(path) for path, _ in tree_leaves_with_path(tree, is_leaf)]
+    return [keystr(path) for path, _ in tree_leaves_with_path(tree)]
 
 
 def structure_paths(treedef: PyTreeDef) -> list[str]:

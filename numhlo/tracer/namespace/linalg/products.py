@@ -58,9 +58,9 @@ def contract(
 _numbers = lru_cache(maxsize=1024)(DotDimensionNumbers)
 
 
-def _promoted(a: Any, b: Any, dtype: Any = None) -> tuple[Any, Any]:
+def _promoted(a: Any, b: Any) -> tuple[Any, Any]:
     x, y = asarray(a), asarray(b)
-    wanted = result_dtype(x, y) if dtype is None else np.dtype(dtype)
+    wanted = result_dtype(x, y)
     return convert(x, wanted), convert(y, wanted)
 
 
