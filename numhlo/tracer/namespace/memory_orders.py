@@ -19,7 +19,7 @@ ORDERS = ("C", "F", "A", "K")
 BY_FIELDS = frozenset({np.sort, np.argsort, np.partition, np.argpartition})
 """Functions of NumPy's whose ``order`` names fields."""
 
-OF_NEW_ARRAYS = frozenset({np.zeros, np.ones, np.empty, np.full, np.eye})
+OF_NEW_ARRAYS: frozenset[Any] = frozenset({np.zeros, np.ones, np.empty, np.full, np.eye})
 """Functions that have no array whose order they could keep."""
 
 

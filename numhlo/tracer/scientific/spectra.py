@@ -84,6 +84,11 @@ def steps_of(size: int, overlap: int | None, points: int | None) -> tuple[int, i
     return size - overlap, points
 
 
+def _require_positive(rate: Any) -> None:
+    if isinstance(rate, int | float) and not rate > 0:
+        raise ValueError(f"Sampling frequency fs={rate} must be positive!")
+
+
 def power_scale(window: Any, scaling: str, rate: float) -> Any:
     """Return what powers are multiplied by."""
     return 1 / (rate * (window * window).sum()) if scaling == "density" else 1 / window.sum() ** 2
@@ -170,8 +175,7 @@ def csd(  # noqa: PLR0913 - SciPy's signature
     (Array([0.  , 0.25, 0.5 ]), (3,))
     """
     choice("csd", "scaling", scaling, ("density", "spectrum"))
-    if isinstance(fs, int | float) and not fs > 0:
-        raise ValueError(f"Sampling frequency fs={fs} must be positive!")
+    _require_positive(fs)
     dtype = precision_of(x, y)
     place = normalize_axis(axis, asarray(x).ndim)
     lines = [along_last("csd", widened(v), axis) for v in ([x] if y is x else [x, y])]
