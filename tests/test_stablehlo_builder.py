@@ -140,6 +140,26 @@ def test_operators():
         np.testing.assert_array_equal(left, right)
 
 
+def test_operators_of_integers_and_bits():
+    b = Builder("bits")
+    x = b.parameter(0, (3,), np.int32)
+    values = [abs(x), 7 % x, 2**x, x & 6, 6 & x, x | 6, 6 | x, x ^ 6, 6 ^ x, ~x, ~(x > 2) & (x != 1)]
+    b.set_return_value(*values, b.slice(x, start_indices=(1,), limit_indices=(3,)))
+    a = np.array([1, 2, 3], np.int32)
+    wanted = [a, 7 % a, 2**a, a & 6, a & 6, a | 6, a | 6, a ^ 6, a ^ 6, ~a, ~(a > 2) & (a != 1), a[1:]]
+    for left, right in zip(run(b, a), wanted, strict=True):
+        np.testing.assert_array_equal(left, right, strict=True)
+
+
+def test_handles_have_no_truth_value():
+    """A Python `if` took the first branch, whatever the value."""
+    x = Builder("truth").parameter(0, (3,), np.float64)
+    with pytest.raises(
+        ArgumentError, match=r"^the truth value of <value of truth: tensor<3xi1>>\n.*\n  it is known when"
+    ):
+        bool(x > 0)
+
+
 @pytest.mark.specifies("errors and inner builders")
 def test_errors_are_noted():
     b = Builder("wrong")

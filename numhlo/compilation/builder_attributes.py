@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.lowering.ops import layout
 from numhlo.lowering.ops.primitive import MISSING, Attribute, Primitive
 from numhlo.lowering.text.foreign import ForeignAttribute
 from numhlo.lowering.text.parse_attributes import fitted
@@ -29,6 +30,8 @@ def fit_attributes(definition: Primitive, given: Mapping[str, Any]) -> dict[str,
         If one is missing, or does not fit.
     """
     declared = {attribute.name: attribute for attribute in definition.attributes}
+    if definition is layout.SLICE and given.get("strides") is None:
+        given = {**given, "strides": (1,) * len(given.get("start_indices", ()))}
     for name, attribute in declared.items():
         if attribute.default is MISSING and given.get(name) is None:
             raise ArgumentError(f"{definition.name}: the attribute {name} is missing", fix=f"say it: {name}=...")

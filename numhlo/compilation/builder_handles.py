@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from numhlo.lowering.ir import TensorType, Value
+from numhlo.lowering.ir import TensorType, Value, capture_location
+from numhlo.lowering.ir.errors import ArgumentError
 
 if TYPE_CHECKING:
     from numhlo.compilation.graph_builder import GraphBuilder
@@ -93,11 +94,49 @@ class Handle:
     def __mod__(self, other: Any) -> Any:
         return self._with("remainder", other)
 
+    def __rmod__(self, other: Any) -> Any:
+        return self._from("remainder", other)
+
     def __pow__(self, other: Any) -> Any:
         return self._with("power", other)
 
+    def __rpow__(self, other: Any) -> Any:
+        return self._from("power", other)
+
+    def __and__(self, other: Any) -> Any:
+        return self._with("and", other)
+
+    def __rand__(self, other: Any) -> Any:
+        return self._from("and", other)
+
+    def __or__(self, other: Any) -> Any:
+        return self._with("or", other)
+
+    def __ror__(self, other: Any) -> Any:
+        return self._from("or", other)
+
+    def __xor__(self, other: Any) -> Any:
+        return self._with("xor", other)
+
+    def __rxor__(self, other: Any) -> Any:
+        return self._from("xor", other)
+
     def __neg__(self) -> Any:
         return self.builder.op("negate", self)
+
+    def __abs__(self) -> Any:
+        return self.builder.op("abs", self)
+
+    def __invert__(self) -> Any:
+        return self.builder.op("not", self)
+
+    def __bool__(self) -> bool:
+        raise ArgumentError(
+            f"the truth value of {self!r}",
+            where=capture_location(),
+            why="it is known when the program runs",
+            fix="give both ways as regions to if_, or to while_",
+        )
 
     def _compared(self, direction: str, other: Any) -> Any:
         return self.builder.op("compare", self, self._lifted(other), comparison_direction=direction)
