@@ -70,3 +70,9 @@ def test_derivatives_of_cbrt_at_zero_are_infinite() -> None:
     second = numhlo.grad(numhlo.grad(np.cbrt))
     assert [float(numhlo.grad(np.cbrt)(0.0)), float(second(0.0)), float(second(-0.0))] == [np.inf, -np.inf, np.inf]
     assert float(numhlo.grad(second)(0.0)) == np.inf
+
+
+def test_whole_quotients_have_no_slope_where_they_are_infinite() -> None:
+    x, y = np.array([1.0, 0.0, np.inf]), np.array([0.0, 0.0, 2.0])
+    for place in (0, 1):
+        assert not numhlo.grad(lambda x, y: np.floor_divide(x, y).sum(), argnums=place)(x, y).any()

@@ -64,7 +64,7 @@ CASES = {
     "svdvals": (lambda np, x: (np.linalg.svd(x, compute_uv=False) * W[: min(x.shape)]).sum(), [TALL]),
     "svd": (of_svd, [A, TALL, TALL.T.copy(), Z]),
     "eigvals": (lambda np, x: np.abs(np.linalg.eigvals(x)).sum(), [A]),
-    "pinv": (lambda np, x: weighed(np, np.linalg.pinv(x)), [TALL]),
+    "pinv": (lambda np, x: weighed(np, np.linalg.pinv(x)), [TALL, TALL.T.copy(), np.eye(3), Z[:3]]),
 }
 
 
@@ -98,6 +98,20 @@ def test_second_derivatives_and_lanes():
         )
     lanes = numhlo.jit(numhlo.vmap(numhlo.grad(fun)))(np.stack([x, 2 * x]))
     np.testing.assert_allclose(lanes[1], numhlo.grad(fun)(2 * x), rtol=1e-9, atol=1e-12)
+
+
+def test_pseudo_inverses_of_deficient_rank():
+    column, row = np.array([1.0, 2.0, 3.0]), np.array([1.0, -1.0])
+    moved = lambda np, t: np.linalg.pinv(np.outer(column + t * column**2, row + t * row**2), rcond=1e-9)
+    difference = (moved(np, 1e-6) - moved(np, -1e-6)) / 2e-6
+    np.testing.assert_allclose(numhlo.jacfwd(lambda t: moved(hnp, t))(0.0), difference, atol=1e-8)
+    assert not numhlo.grad(lambda x: np.linalg.pinv(x).sum())(np.zeros((2, 2))).any()
+    total = lambda np: lambda x: (np.linalg.pinv(x) ** 2).sum()
+    wanted = jax.jit(jax.hessian(total(jnp)))(TALL)
+    np.testing.assert_allclose(numhlo.jit(numhlo.hessian(total(hnp)))(TALL), wanted, rtol=1e-8, atol=1e-10)
+    stack = np.stack([TALL, 2 * TALL])
+    lanes = numhlo.vmap(numhlo.grad(total(hnp)))(stack)
+    np.testing.assert_allclose(lanes, numhlo.grad(total(hnp))(stack), rtol=1e-12)
 
 
 def test_what_has_no_derivative_says_so():

@@ -1,7 +1,6 @@
 """Differentiation of elementwise ops: one row each for a derivative, and the transposes of the linear ones.
 
-Sources: the textbook derivatives; at kinks the choices are those of `jax.numpy`: sign(0) for abs, half each for equal
-operands of maximum and minimum.
+Sources: the textbook derivatives; at kinks sign(0) for abs, and half each for equal operands of maximum and minimum.
 """
 
 from __future__ import annotations

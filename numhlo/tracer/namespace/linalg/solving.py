@@ -26,6 +26,7 @@ from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.linalg import matrices as m
 from numhlo.tracer.namespace.linalg import norms
 from numhlo.tracer.namespace.linalg.factoring import as_matrices, determinant_by_rows, inexact
+from numhlo.tracer.namespace.linalg.pseudo_inverses import above, pseudo_inverse
 from numhlo.tracer.namespace.ordering.searching import where
 from numhlo.tracer.namespace.reductions import NO_VALUE
 from numhlo.tracer.namespace.shapes import axis_order
@@ -165,12 +166,6 @@ def slogdet(a: Any) -> Any:
     return SlogdetResult(*m.factor("slogdet", array))
 
 
-def _cutoff(s: Any, factor: Any) -> Any:
-    """Return where singular values are above a part of the greatest one."""
-    greatest = reductions.max(s, -1, keepdims=True, initial=0) if s.shape[-1] == 0 else s[..., :1]
-    return elementwise.greater(s, elementwise.multiply(greatest, factor))
-
-
 @implements(np.linalg.lstsq)
 def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     """Return the least-squares solution, the sums of squared residuals, the rank, and singular values.
@@ -214,7 +209,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     u, s, vh = (as_traced(x) for x in m.factor("svd", left, full=False))
     eps = float(np.finfo(left.dtype).eps)
     factor = eps * max(rows, width) if rcond is None else eps if type(rcond) in (int, float) and rcond < 0 else rcond
-    kept = _cutoff(s, factor)
+    kept = above(s, factor)
     safe = where(kept, s, 1)
     weights = where(kept, elementwise.divide(1, safe), 0)
     scaled = elementwise.multiply(m.column_of(convert(weights, left.dtype)), m.product(m.adjoint(u), columns))
@@ -263,13 +258,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NO_V
         raise ValueError("`rtol` and `rcond` can't be both set.")
     if array.size == 0:
         return full_of(0, (*array.shape[:-2], columns, rows), asarray(a).dtype)
-    u, s, vh = (as_traced(x) for x in m.factor("svd", array, full=False))
-    factor = asarray(rcond)
-    kept = _cutoff(s, factor if not shape_of(factor) else m.column_of(factor))
-    safe = where(kept, s, 1)
-    weights = convert(where(kept, elementwise.divide(1, safe), 0), array.dtype)
-    scaled = elementwise.multiply(m.column_of(weights), m.adjoint(u))
-    return m.product(m.adjoint(vh), scaled)
+    return pseudo_inverse(array, rcond)
 
 
 @implements(np.linalg.matrix_rank)
@@ -310,7 +299,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
     s = m.factor("svdvals", array)[0]
     if tol is None:
         eps = max(array.shape[-2:]) * float(np.finfo(array.dtype).eps)
-        return reductions.sum(_cutoff(s, eps if rtol is None else _last(rtol)), -1)
+        return reductions.sum(above(s, eps if rtol is None else _last(rtol)), -1)
     return reductions.sum(elementwise.greater(s, _last(tol)), -1)
 
 

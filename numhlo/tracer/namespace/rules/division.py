@@ -98,12 +98,12 @@ def float_divmod(x: Any, y: Any) -> tuple[Any, Any]:
     quotient = b.select(wrong, b.subtract(quotient, 1), quotient)
     rest = b.select(wrong, b.add(truncated, y), truncated)
     rest = b.select(nonzero, rest, b.with_slope_of(truncated, b.copysign(zero, y)))
-    exact = b.divide(x, y)
+    exact = b.fixed(b.divide(x, y))  # infinite where y is 0, and its slope too, but a whole number has none
     whole = b.floor(quotient)
     whole = b.select(b.greater(b.subtract(quotient, whole), 0.5), b.add(whole, 1), whole)
     whole = b.select(b.unequal(quotient, zero), whole, b.copysign(zero, exact))
     undefined = b.is_nan(truncated)
-    whole = b.select(b.equal(y, zero), exact, b.select(undefined, truncated, whole))
+    whole = b.select(b.equal(y, zero), exact, b.select(undefined, b.fixed(truncated), whole))
     return whole, b.select(undefined, truncated, rest)
 
 
