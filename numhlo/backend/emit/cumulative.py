@@ -22,6 +22,7 @@ from numhlo.backend.emit.special import COMPOSITE_KERNELS, NAMESPACE
 from numhlo.backend.emit.tables import RootRule
 from numhlo.backend.primitives import STORAGES
 from numhlo.lowering.ir import Op
+from numhlo.lowering.ops.control_flow import COMPOSITE
 from numhlo.lowering.ops.cumulative import COMBINERS, initial_value
 
 COLUMNS, MOST_COLUMNS, UNITS = 64, 1024, 3
@@ -35,6 +36,9 @@ DEAR = 8
 
 BLOCK = 1024
 """Elements of a line that are computed as SIMD code before their running totals are."""
+
+RUNNING_OPS = frozenset(f"{NAMESPACE}{name}" for name in COMBINERS)
+"""Names of the composites that make running totals."""
 
 RUNNING = {"cumsum": "add", "cumprod": "multiply", "cummax": "maximum", "cummin": "minimum"}
 """Words that total in any order."""
@@ -53,24 +57,38 @@ STEPS = {
 }
 
 
-def _kind(op: Op) -> str:
+def is_free(kind: str, register: Register) -> bool:
+    """Return whether totals are the same in any order."""
+    if register.kind == "f":
+        return kind in ("cummax", "cummin") and not register.narrow
+    return register.kind in "biu" and not register.narrow
+
+
+def is_running(op: Op) -> bool:
+    """Return whether an op makes running totals that have a kernel."""
+    return op.definition is COMPOSITE and op.attributes["name"] in RUNNING_OPS and not _refuse(op)
+
+
+def kind_of(op: Op) -> str:
+    """Return which totals an op makes: ``cumsum``, ``cumprod``, ``cummax`` or ``cummin``."""
     name: str = op.attributes["name"]
     return name.rpartition(".")[2]
 
 
-def _step(kind: str, register: Register, total: str, value: str) -> str:
+def next_total(kind: str, register: Register, total: str, value: str) -> str:
+    """Return the text of a total and one more value."""
     return register.wrap(STEPS[kind][register.kind].format(total, value, T=register.name))
 
 
-def _first(kind: str, register: Register) -> str:
+def first_total(kind: str, register: Register) -> str:
     """Return the text of what a total begins with."""
     return literal(initial_value(kind, register.dtype).reshape(1)[0], register)
 
 
 def _refuse(op: Op) -> str:
     register = REGISTERS[op.result.tensor.dtype]
-    known = register.kind in STEPS[_kind(op)]
-    return "" if known else f"{_kind(op)} of {register.dtype} has no kernel"
+    known = register.kind in STEPS[kind_of(op)]
+    return "" if known else f"{kind_of(op)} of {register.dtype} has no kernel"
 
 
 def emit_cumulative(op: Op, planner: Any) -> None:
@@ -82,7 +100,7 @@ def emit_cumulative(op: Op, planner: Any) -> None:
         return
     store = Store(node, op.result, whole_array(expressions.shape), REGISTERS[op.result.tensor.dtype])
     parameters = op.attributes["composite_attributes"]
-    kind, axis, reverse = _kind(op), parameters["axis"], parameters["reverse"]
+    kind, axis, reverse = kind_of(op), parameters["axis"], parameters["reverse"]
     (draft,) = remembered(
         lambda sizes: (kind, axis, reverse, store.key(sizes), expressions.key(sizes)),
         [op.result, *expressions.loads],
@@ -128,10 +146,10 @@ class _Writer:
         return Draft(kernel, tuple(self.text.buffers), tuple(self.text.dims), units, grain, flops, traffic)
 
     def _initial(self) -> str:
-        return _first(self.kind, self.register)
+        return first_total(self.kind, self.register)
 
     def _step(self, total: str, value: str) -> str:
-        return _step(self.kind, self.register, total, value)
+        return next_total(self.kind, self.register, total, value)
 
     @contextmanager
     def _steps(self) -> Iterator[None]:
@@ -159,7 +177,7 @@ class _Writer:
 
     def _row(self) -> None:
         total = self.text.fresh("total")
-        if self._is_free() and not self.reverse:
+        if is_free(self.kind, self.register) and not self.reverse:
             self._blocks(total)
             return
         self.text.line(f"{total} = {self._initial()}")
@@ -175,12 +193,6 @@ class _Writer:
     def _add(self, total: str, value: str) -> None:
         self.text.assign(total, self._step(total, value))
         self._store(total)
-
-    def _is_free(self) -> bool:
-        """Return whether totals are the same in any order."""
-        if self.register.kind == "f":
-            return self.kind in ("cummax", "cummin") and not self.register.narrow
-        return self.register.kind in "biu" and not self.register.narrow
 
     def _blocks(self, total: str) -> None:
         """Write a line whose totals are the same in any order: its elements as SIMD code, then their totals."""
@@ -275,22 +287,24 @@ class _Writer:
         self._store(total)
 
 
-@writes(*(f"{NAMESPACE}{name}" for name in COMBINERS))
+@writes(*RUNNING_OPS)
 def write_running(writer: ScalarWriter, op: Op) -> None:
     """Write the totals of an array of few elements within scalar code."""
     reason = _refuse(op)
     if reason:
         raise NotScalarError(reason)
-    kind, register, parameters = _kind(op), REGISTERS[op.result.tensor.dtype], op.attributes["composite_attributes"]
+    kind, register, parameters = kind_of(op), REGISTERS[op.result.tensor.dtype], op.attributes["composite_attributes"]
     source = writer.names(op.operands[0])
     names = np.empty(source.shape, object)
     lines, totals = np.moveaxis(source, parameters["axis"], -1), np.moveaxis(names, parameters["axis"], -1)
     for place in np.ndindex(lines.shape[:-1]):
-        total = _first(kind, register)
+        total = first_total(kind, register)
         for k in range(lines.shape[-1])[:: -1 if parameters["reverse"] else 1]:
-            total = totals[(*place, k)] = writer.let(_step(kind, register, total, str(lines[(*place, k)])), "total")
+            total = totals[(*place, k)] = writer.let(
+                next_total(kind, register, total, str(lines[(*place, k)])), "total"
+            )
     writer.contents[op.result] = names
 
 
-for _name in COMBINERS:
-    COMPOSITE_KERNELS[f"{NAMESPACE}{_name}"] = RootRule(emit_cumulative, refuse=_refuse, fusible=lambda op: (0,))
+for _name in RUNNING_OPS:
+    COMPOSITE_KERNELS[_name] = RootRule(emit_cumulative, refuse=_refuse, fusible=lambda op: (0,))

@@ -79,34 +79,37 @@ MOST_ONES = 100
 
 def emit_concatenate(op: Op, planner: Any) -> None:
     """Append one launch for each operand, which writes it to its place in the result; or one for all of them."""
-    result = op.result
-    planner.output(result)
+    planner.output(op.result)
+    planner.launch_parts(op, concatenated_parts(op, planner))
+
+
+def concatenated_parts(op: Op, site: Any) -> list[tuple[Any, list[Store]]]:
+    """Return the expressions and stores of the kernels that put operands together."""
+    result, dimension = op.result, op.attributes["dimension"]
     register = REGISTERS[result.tensor.dtype]
     place, strides = 0, contiguous(result.tensor.shape)
-    dimension = op.attributes["dimension"]
     places = []
     for operand in op.operands:
         own = tuple(0 if n == 1 else s for n, s in zip(operand.tensor.shape, strides, strict=True))
         places.append(Access(place, own))
         place += operand.tensor.shape[dimension] * strides[dimension]
     if _meets_closely(op):
-        planner.launch_parts(op, _joint_parts(op, places, planner))
-        return
+        return _joint_parts(op, places, site)
     parts = []
     for number, (operand, at) in enumerate(zip(op.operands, places, strict=True)):
-        expressions = planner.operand_expressions(op, number)
+        expressions = site.operand_expressions(op, number)
         parts.append((expressions, [Store(expressions.visit(operand), result, at, register)]))
-    planner.launch_parts(op, parts)
+    return parts
 
 
-def _joint_parts(op: Op, places: Sequence[Access], planner: Any) -> list[tuple[Any, list[Store]]]:
+def _joint_parts(op: Op, places: Sequence[Access], site: Any) -> list[tuple[Any, list[Store]]]:
     """Return the expressions and stores of kernels that write many operands at once."""
     shape = op.operands[0].tensor.shape
     register = REGISTERS[op.result.tensor.dtype]
     is_one = math.prod(shape) == 1
     parts = []
     for first in range(0, len(places), MOST_ONES):
-        expressions = planner.expressions(() if is_one else shape)
+        expressions = site.expressions(() if is_one else shape)
         stores = [
             Store(
                 expressions.visit(operand, SCALAR if is_one else IDENTITY),
@@ -133,22 +136,27 @@ def _meets_closely(op: Op) -> bool:
 
 def emit_pad(op: Op, planner: Any) -> None:
     """Append launches that write the padding value around the operand, and one that writes the operand."""
+    planner.output(op.result)
+    planner.launch_parts(op, padded_parts(op, planner))
+
+
+def padded_parts(op: Op, site: Any) -> list[tuple[Any, list[Store]]]:
+    """Return the expressions and stores of the kernels that write the padding, and of the one that writes the rest."""
     operand, padding = op.operands
     result, register = op.result, REGISTERS[op.result.tensor.dtype]
-    planner.output(result)
     parts = []
     kept, place = _visible(op)
     everywhere = SCALAR if result.tensor.ndim else IDENTITY
-    expressions = planner.expressions(kept.result.tensor.shape)
+    expressions = site.expressions(kept.result.tensor.shape)
     if result.tensor.size > kept.result.tensor.size:
         for shape, place_of_border in _borders(op, kept.result.tensor.shape):
-            fill = planner.expressions(shape)
+            fill = site.expressions(shape)
             parts.append((fill, [Store(fill.visit(padding, everywhere), result, place_of_border, register)]))
     else:
         expressions.visit(padding, everywhere)  # the NumPy engine takes all operands
     node = expressions.visit(operand, expressions.push(kept, IDENTITY) if operand.tensor.ndim else IDENTITY)
     parts.append((expressions, [Store(node, result, place, register)]))
-    planner.launch_parts(op, parts)
+    return parts
 
 
 def _borders(op: Op, kept: Sequence[int]) -> Iterator[tuple[tuple[int, ...], Access]]:

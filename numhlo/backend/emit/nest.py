@@ -103,11 +103,16 @@ class Nest:
     @contextmanager
     def block(self, header: str) -> Iterator[None]:
         """Open a block; names of nodes written in it end with it."""
-        with self.text.block(header):
-            self._names.append({})
+        with self.text.block(header), self.names_of_block():
             yield
-            self._names.pop()
-        depth = self.text.depth
+
+    @contextmanager
+    def names_of_block(self) -> Iterator[None]:
+        """Let names of nodes that are written from now on end with the block that was opened just now."""
+        self._names.append({})
+        yield
+        self._names.pop()
+        depth = self.text.depth - 1
         self._depths = {k: d for k, d in self._depths.items() if d <= depth}
         self.variables = {a: v for a, v in self.variables.items() if v[1] <= depth}
 

@@ -23,6 +23,7 @@ from numhlo.backend.planning.chains import join_rows
 from numhlo.backend.planning.fusion import Unit
 from numhlo.backend.planning.memory import Memory
 from numhlo.backend.planning.overwritten import is_update
+from numhlo.backend.planning.running_chains import join_totals
 from numhlo.backend.planning.units import Layout
 from numhlo.backend.program import Kept, Place, Subroutine
 from numhlo.lowering.ir import Function, Op, Region, TensorType, Value
@@ -182,6 +183,7 @@ class RegionBuffers:
         self.layout = Layout(region, context.splats, self.state | context.donated | context.written)
         context.kept.update(self.layout.fusion.kept)
         join_rows(self.layout)
+        join_totals(self.layout)
         self.unit: Unit | None = None
         self.claimed: dict[int, Value] = {}
         self.scratch_values: list[Value] = []

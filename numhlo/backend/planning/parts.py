@@ -14,7 +14,7 @@ import numpy as np
 
 from numhlo.backend.emit.access import Access, contiguous
 from numhlo.backend.emit.expressions import IDENTITY
-from numhlo.backend.emit.layout import LINE, MOST_INTERLEAVED, SMALL
+from numhlo.backend.emit.layout import LINE, MOST_INTERLEAVED, SMALL, concatenated_parts, padded_parts
 from numhlo.backend.emit.maps import Store
 from numhlo.backend.emit.registers import REGISTERS
 from numhlo.backend.emit.special import COMPOSITE_KERNELS
@@ -22,14 +22,36 @@ from numhlo.backend.emit.tables import RootRule
 from numhlo.lowering.ir import Location, Op, TensorType, Value
 from numhlo.lowering.ops.composites import CompositeDefinition, register
 from numhlo.lowering.ops.control_flow import COMPOSITE
-from numhlo.lowering.ops.primitive import Arrays
+from numhlo.lowering.ops.layout import CONCATENATE, PAD
+from numhlo.lowering.ops.primitive import Arrays, Primitive
 
 PARTS = "numhlo.parts"
+
+Parts = list[tuple[Any, list[Store]]]
+"""The expressions and stores of kernels that write one part each."""
+
+IN_PARTS: dict[Primitive, Callable[[Op, Any], Parts]] = {CONCATENATE: concatenated_parts, PAD: padded_parts}
+"""Other ops that are written part by part."""
 
 
 def is_parts(op: Op) -> bool:
     """Return whether an op computes arrays part by part."""
     return op.definition is COMPOSITE and op.attributes["name"] == PARTS
+
+
+def parts_of(op: Op, site: Any) -> Parts:
+    """Return the expressions and stores of the kernels that write an op's results part by part; none for other ops.
+
+    Parameters
+    ----------
+    op : Op
+    site : object
+        Has the methods ``expressions`` and ``operand_expressions`` of a planner.
+    """
+    if is_parts(op):
+        return boxes_of(op, site)
+    found = IN_PARTS.get(op.definition)
+    return [] if found is None else found(op, site)
 
 
 def part_count(op: Op) -> int:
@@ -79,17 +101,22 @@ def _emit(op: Op, planner: Any) -> None:
     """Append one launch for each part, or one for all of them."""
     for result in op.results:
         planner.output(result)
+    planner.launch_parts(op, boxes_of(op, planner))
+
+
+def boxes_of(op: Op, site: Any) -> Parts:
+    """Return the expressions and stores of the parts that are computed by themselves."""
     strides = contiguous(op.results[0].tensor.shape)
     starts = op.attributes["composite_attributes"]["starts"]
     count = len(op.results)
-    together = planner.expressions(op.operands[0].tensor.shape) if _meet_closely(op) else None
-    parts: list[tuple[Any, list[Store]]] = []
+    together = site.expressions(op.operands[0].tensor.shape) if _meet_closely(op) else None
+    parts: Parts = []
     for number, start in enumerate(starts):
         pieces = op.operands[number * count : (number + 1) * count]
         shape = pieces[0].tensor.shape
         own = tuple(0 if n == 1 else s for n, s in zip(shape, strides, strict=True))
         place = Access(sum(a * s for a, s in zip(start, strides, strict=True)), own)
-        expressions = together or planner.expressions(shape)
+        expressions = together or site.expressions(shape)
         stores = [
             Store(expressions.visit(piece, IDENTITY), result, place, REGISTERS[result.tensor.dtype])
             for piece, result in zip(pieces, op.results, strict=True)
@@ -97,7 +124,7 @@ def _emit(op: Op, planner: Any) -> None:
         parts.append((expressions, stores))
     if together is not None:
         parts = [(together, [store for _, stores in parts for store in stores])]
-    planner.launch_parts(op, parts)
+    return parts
 
 
 def _meet_closely(op: Op) -> bool:

@@ -25,6 +25,7 @@ from numhlo.backend.planning.buffers import Context, RegionBuffers, Target, in_p
 from numhlo.backend.planning.chains import is_once
 from numhlo.backend.planning.constants import with_constants
 from numhlo.backend.planning.fusion import Unit
+from numhlo.backend.planning.running_chains import emit_running_chain
 from numhlo.backend.program import Evaluate, Launch, Loop, Step
 from numhlo.lowering.ir import Op, Region, TensorType, Value
 from numhlo.lowering.ops import layout
@@ -74,7 +75,9 @@ class RegionPlanner(RegionBuffers):
 
     def _emit_fused(self, unit: Unit) -> None:
         self.scratch_values = []
-        if unit.members:
+        if unit.members and not unit.members[0].is_fused:
+            emit_running_chain(unit, self)
+        elif unit.members:
             self._emit_chain(unit)
         elif unit.axes is None:
             self._emit_map(unit, self.layout.expressions[unit])
@@ -142,15 +145,19 @@ class RegionPlanner(RegionBuffers):
                 self.output(value)
         draft = write_chain(passes, (kept, unit.axes), unstored, passing, self.buffer)
         elements = [store.value for one in passes if not one.once for store in one.stores]
+        stored = [v for v in (*elements, *results) if v not in unstored and v not in overwritten and v not in passing]
+        self.launch_members(unit, draft, [self.layout.expressions[member] for member in unit.members], stored)
+
+    def launch_members(self, unit: Unit, draft: Draft, graphs: Sequence[Expressions], outputs: Sequence[Value]) -> None:
+        """Append the launch of a kernel that runs several units, which compute these graphs."""
         made = {value for op in unit.ops for value in op.results}
         used: dict[Op, None] = {}
-        for member in unit.members:
-            for value in self.layout.expressions[member].loaded:
+        for graph in graphs:
+            for value in graph.loaded:
                 used.update(dict.fromkeys(self._views_of(value, made)))
-            used.update(self.layout.expressions[member].used)
+            used.update(graph.used)
         inputs = [(v, self.buffer(v)) for v in self.layout.loads[unit]]
-        stored = [v for v in (*elements, *results) if v not in unstored and v not in overwritten and v not in passing]
-        self._append(_launch(draft, list(used), inputs, [(v, self.buffer(v)) for v in stored]))
+        self._append(_launch(draft, list(used), inputs, [(v, self.buffer(v)) for v in outputs]))
 
     def _views_of(self, value: Value, made: set[Value]) -> list[Op]:
         """Return the views, if any, that make a value with a buffer out of what the current unit made in it."""

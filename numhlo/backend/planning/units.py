@@ -113,9 +113,9 @@ class Layout:
         for one in unit.members or (unit,):
             self.expressions.pop(one, None)
             self._passes.pop(one, None)
-        for op in () if unit.is_fused else unit.ops:
-            for number in self.operations.fusible(op):
-                self._fused.pop((op, number), None)
+            for op in () if one.is_fused else one.ops:
+                for number in self.operations.fusible(op):
+                    self._fused.pop((op, number), None)
 
     def _make_pass(self, unit: Unit) -> Pass:
         expressions = self.expressions[unit]
@@ -197,6 +197,13 @@ class Layout:
                 if self._has_buffer(source):
                     found[source] = None
         return list(found)
+
+    def graphs_of(self, unit: Unit) -> list[Expressions]:
+        """Return the graphs of what a unit computes, of an op on its own those of its operands."""
+        if unit.is_fused:
+            return [self.expressions[unit]]
+        (op,) = unit.ops
+        return [self._fused[op, n] for n in self.operations.fusible(op) if (op, n) in self._fused]
 
     def fused(self, op: Op, number: int) -> Expressions:
         """Return the graph of an operand that the op's kernels compute themselves, to be added to, once."""
