@@ -54,6 +54,7 @@ from numhlo.tracer.namespace.signals.sliding_products import *  # noqa: F403
 from numhlo.tracer.namespace.signals.windows import *  # noqa: F403
 from numhlo.tracer.namespace.statistics.covariance import *  # noqa: F403
 from numhlo.tracer.namespace.statistics.histograms import *  # noqa: F403
+from numhlo.tracer.namespace.statistics.nan_quantiles import *  # noqa: F403
 from numhlo.tracer.namespace.statistics.nan_reductions import *  # noqa: F403
 from numhlo.tracer.namespace.statistics.quantiles import *  # noqa: F403
 from numhlo.tracer.namespace.types import *  # noqa: F403

@@ -16,7 +16,7 @@ from numhlo.tracer.namespace.polynomials import fits as polynomial_fits
 from numhlo.tracer.namespace.shapes import axis_order, joining, manipulation, splitting
 from numhlo.tracer.namespace.signals import fourier, frequencies, sliding_products, windows
 from numhlo.tracer.namespace.statistics import covariance as statistics
-from numhlo.tracer.namespace.statistics import histograms, nan_reductions, quantiles
+from numhlo.tracer.namespace.statistics import histograms, nan_quantiles, nan_reductions, quantiles
 
 FAMILIES = (
     axis_order,
@@ -42,6 +42,7 @@ FAMILIES = (
     matrix_products,
     membership,
     moments,
+    nan_quantiles,
     nan_reductions,
     norms,
     padding,
