@@ -15,7 +15,7 @@ import numpy as _np
 from numpy.typing import ArrayLike as _ArrayLike
 from numpy.typing import DTypeLike as _DTypeLike
 from numhlo.tracer.array import Array as Array
-from numhlo.tracer.namespace.elementwise import Ufunc as _Ufunc
+from numhlo.tracer.namespace.ufunc_calls import Ufunc as _Ufunc
 from numhlo.numpy import fft as fft
 from numhlo.numpy import lib as lib
 from numhlo.numpy import linalg as linalg

@@ -32,6 +32,7 @@ from numhlo.tracer.namespace.linalg import matrix_products
 from numhlo.tracer.namespace.linalg import products as linear_algebra
 from numhlo.tracer.namespace.memory_orders import with_memory_order
 from numhlo.tracer.namespace.ordering import searching, selection, sorting
+from numhlo.tracer.namespace.out_arrays import store
 from numhlo.tracer.namespace.shapes import axis_order, manipulation
 from numhlo.tracer.scipy_functions import apply_foreign
 from numhlo.tracer.semantics import are_arrays_immutable, refuse_write
@@ -165,7 +166,7 @@ def _in_place(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         result = out_of_place(self, other)
         if result is NotImplemented or are_arrays_immutable() or asks_scalar(self):
             return result  # the name is bound again
-        return elementwise.store(name, result, self)
+        return store(name, result, self)
 
     return operator
 

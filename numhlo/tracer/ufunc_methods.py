@@ -29,14 +29,15 @@ from numhlo.tracer.namespace.core import (
     result_dtype,
     shape_of,
 )
-from numhlo.tracer.namespace.elementwise import METHODS, Ufunc, store
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.indexed.at import update_in_place
 from numhlo.tracer.namespace.indexed.indexing import is_traced_mask, take
 from numhlo.tracer.namespace.indexed.places import has_selected, set_at, with_masks
+from numhlo.tracer.namespace.out_arrays import store
 from numhlo.tracer.namespace.rules.elementwise import select
 from numhlo.tracer.namespace.shapes.axis_order import moveaxis
 from numhlo.tracer.namespace.shapes.joining import concatenate_arrays
+from numhlo.tracer.namespace.ufunc_calls import METHODS, Ufunc
 from numhlo.tracer.trace import Tracer
 
 REDUCTIONS: dict[Ufunc, Callable[..., Any]] = {

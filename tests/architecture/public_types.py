@@ -17,7 +17,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from numhlo.tracer import methods
-from numhlo.tracer.namespace.elementwise import Ufunc
+from numhlo.tracer.namespace.ufunc_calls import Ufunc
 from tests.architecture.source_tree import ROOT
 
 MODULES = (
@@ -65,7 +65,7 @@ import numpy as _np
 from numpy.typing import ArrayLike as _ArrayLike
 from numpy.typing import DTypeLike as _DTypeLike
 from numhlo.tracer.array import Array as Array
-from numhlo.tracer.namespace.elementwise import Ufunc as _Ufunc
+from numhlo.tracer.namespace.ufunc_calls import Ufunc as _Ufunc
 """.splitlines()
 
 OPERATIONS = "What arrays can do, for type checkers: NumPy says of much of it that it gives an ndarray of some class."

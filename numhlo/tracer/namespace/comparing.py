@@ -13,8 +13,8 @@ from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise as ufuncs
 from numhlo.tracer.namespace import reductions
 from numhlo.tracer.namespace.core import asarray, broadcast_shapes, convert, full_of, implements, shape_of
-from numhlo.tracer.namespace.elementwise import store
 from numhlo.tracer.namespace.index_items import as_traced
+from numhlo.tracer.namespace.out_arrays import store
 
 __all__ = [
     "allclose",

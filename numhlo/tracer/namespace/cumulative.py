@@ -11,7 +11,7 @@ from numhlo.lowering.ops.control_flow import COMPOSITE
 from numhlo.lowering.ops.cumulative import make_cumulative
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.namespace.core import asarray, convert, full_of, implements, normalize_axis, reshape_to, shape_of
-from numhlo.tracer.namespace.elementwise import store
+from numhlo.tracer.namespace.out_arrays import store
 from numhlo.tracer.namespace.shapes.joining import concatenate_arrays
 
 __all__ = [

@@ -21,8 +21,8 @@ from numhlo.tracer.namespace.core import (
     reshape_to,
     shape_of,
 )
-from numhlo.tracer.namespace.elementwise import store
 from numhlo.tracer.namespace.index_items import as_traced
+from numhlo.tracer.namespace.out_arrays import store
 from numhlo.tracer.namespace.reductions import NO_VALUE, finish, keeps, reduction_axes, sum
 
 __all__ = ["mean", "std", "var"]

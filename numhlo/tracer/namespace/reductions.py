@@ -28,8 +28,8 @@ from numhlo.tracer.namespace.core import (
     shape_of,
 )
 from numhlo.tracer.namespace.cumulative import accumulator_dtype
-from numhlo.tracer.namespace.elementwise import store
 from numhlo.tracer.namespace.index_items import as_traced
+from numhlo.tracer.namespace.out_arrays import store
 from numhlo.tracer.namespace.rules.elementwise import compare, constant, select
 
 __all__ = [

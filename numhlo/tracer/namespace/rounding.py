@@ -15,9 +15,9 @@ from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise as ufuncs
 from numhlo.tracer.namespace import weak_numbers
 from numhlo.tracer.namespace.core import asarray, convert, implements, result_dtype, shape_of
-from numhlo.tracer.namespace.elementwise import store
 from numhlo.tracer.namespace.index_items import as_traced, unshared
 from numhlo.tracer.namespace.ordering.searching import where
+from numhlo.tracer.namespace.out_arrays import store
 from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.trace import Tracer
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import numhlo.numpy
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
-from numhlo.tracer.namespace.elementwise import Ufunc
 from numhlo.tracer.namespace.rules.elementwise import RULES
+from numhlo.tracer.namespace.ufunc_calls import Ufunc
 from tests.tracer.namespace.agreement import assert_same, check, check_all, refusal, run_traced, same_refusal
 from tests.tracer.namespace.arrays import DTYPES, FLOATS, SHAPES, layouts, sample
 

@@ -29,9 +29,9 @@ from numhlo.tracer.namespace.core import (
 )
 from numhlo.tracer.namespace.cumulative import cumsum
 from numhlo.tracer.namespace.edits.editing import resize
-from numhlo.tracer.namespace.elementwise import store
 from numhlo.tracer.namespace.index_items import new_array
 from numhlo.tracer.namespace.indexed import advanced_indexing as advanced
+from numhlo.tracer.namespace.out_arrays import store
 from numhlo.tracer.semantics import are_arrays_immutable, immutable_arrays, refuse_write
 from numhlo.tracer.trace import Tracer, current_trace
 

@@ -24,7 +24,6 @@ from numhlo.tracer.namespace.core import (
     stored,
 )
 from numhlo.tracer.namespace.cumulative import cumsum
-from numhlo.tracer.namespace.elementwise import store
 from numhlo.tracer.namespace.index_items import (
     Points,
     as_traced,
@@ -38,6 +37,7 @@ from numhlo.tracer.namespace.indexed import advanced_indexing as advanced
 from numhlo.tracer.namespace.indexed.places import get_at, has_selected, set_at, with_masks
 from numhlo.tracer.namespace.indexed.selected import Selected
 from numhlo.tracer.namespace.indexed.traced_slices import Part, TracedSlice, sliced_part, write_part
+from numhlo.tracer.namespace.out_arrays import store
 from numhlo.tracer.namespace.rules.elementwise import select
 from numhlo.tracer.trace import Tracer
 

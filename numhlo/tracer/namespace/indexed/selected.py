@@ -21,6 +21,7 @@ from numhlo.tracer.namespace import moments, reductions
 from numhlo.tracer.namespace.core import FUNCTIONS, Unsized, asarray, broadcast_to_shape, convert, reshape_to
 from numhlo.tracer.namespace.cumulative import cumsum
 from numhlo.tracer.namespace.index_items import as_traced, new_array
+from numhlo.tracer.namespace.ufunc_calls import Ufunc
 from numhlo.tracer.trace import Tracer
 
 REDUCTIONS: dict[str, Callable[..., Any]] = {
@@ -115,7 +116,7 @@ class Selected(Unsized):
             fix="use where(mask, x, fill), a reduction with where=mask, or x[nonzero(mask, size=n)]",
         )
 
-    def apply(self, ufunc: ufuncs.Ufunc, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    def apply(self, ufunc: Ufunc, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """Return an elementwise function of this and other operands."""
         if any(v is not None and v is not True for k, v in options.items() if k in ("out", "where")):
             self.refuse()
@@ -297,7 +298,7 @@ class Columns(Unsized):
             return covariance(self.rows, **options)
         return self @ args[1] if name in ("dot", "matmul") and not options and len(args) == 2 else self.refuse()
 
-    def apply(self, ufunc: ufuncs.Ufunc, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    def apply(self, ufunc: Ufunc, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """Raise: elementwise functions are for rows."""
         self.refuse()
 

@@ -33,6 +33,7 @@ from numhlo.tracer.namespace.index_items import (
 )
 from numhlo.tracer.namespace.indexed.selected import OPERATORS, Selected, Spread, is_integer
 from numhlo.tracer.namespace.known_widths import known_width
+from numhlo.tracer.namespace.ufunc_calls import Ufunc
 from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.trace import Tracer
 
@@ -87,7 +88,7 @@ class TracedSlice(Run):
             self.refuse()
         return super().__getitem__(index)
 
-    def update(self, ufunc: ufuncs.Ufunc, other: Any) -> Any:
+    def update(self, ufunc: Ufunc, other: Any) -> Any:
         """Return the slice after ``slice op= other``, which changes the array; what follows if arrays never change."""
         new = ufunc(self, other)
         if are_arrays_immutable():

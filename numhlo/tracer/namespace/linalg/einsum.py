@@ -22,10 +22,10 @@ from numhlo.tracer.namespace.core import (
     shape_of,
 )
 from numhlo.tracer.namespace.eager import traces_narrow_floats
-from numhlo.tracer.namespace.elementwise import store
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.linalg.products import contract
 from numhlo.tracer.namespace.memory_orders import memory_order
+from numhlo.tracer.namespace.out_arrays import store
 from numhlo.tracer.namespace.shapes import axis_order, manipulation
 
 __all__ = [

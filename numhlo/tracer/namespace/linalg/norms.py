@@ -24,6 +24,7 @@ from numhlo.tracer.namespace.creation.diagonals import eye
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.linalg import matrices as m
 from numhlo.tracer.namespace.linalg import matrix_products, products
+from numhlo.tracer.namespace.out_arrays import store
 from numhlo.tracer.namespace.shapes import axis_order, manipulation
 
 __all__ = [
@@ -294,7 +295,7 @@ def multi_dot(arrays: Any, *, out: Any = None) -> Any:
             )
     result = _multiply_chain(parts, _best_splits([p.shape[0] for p in parts] + [parts[-1].shape[1]]), 0, len(parts) - 1)
     shape = shape_of(result)[1 if row else 0 : 1 if column else 2]
-    return elementwise.store("multi_dot", reshape_to(result, shape), out, exact=True)
+    return store("multi_dot", reshape_to(result, shape), out, exact=True)
 
 
 def _best_splits(extents: list[int]) -> dict[tuple[int, int], int]:

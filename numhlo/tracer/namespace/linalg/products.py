@@ -25,7 +25,7 @@ from numhlo.tracer.namespace.core import (
     shape_of,
     spelling,
 )
-from numhlo.tracer.namespace.elementwise import store
+from numhlo.tracer.namespace.out_arrays import store
 from numhlo.tracer.namespace.shapes import manipulation
 from numhlo.tracer.namespace.source_names import operand_names
 

@@ -29,12 +29,12 @@ from numhlo.tracer.namespace.core import (
     result_dtype,
     shape_of,
 )
-from numhlo.tracer.namespace.elementwise import store
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.indexed import advanced_indexing as advanced
 from numhlo.tracer.namespace.indexed.indexing import masked_values
 from numhlo.tracer.namespace.indexed.places import places_of
 from numhlo.tracer.namespace.ordering.sorting import order_keys, precedes
+from numhlo.tracer.namespace.out_arrays import store
 from numhlo.tracer.namespace.rules.elementwise import compare, constant, select
 from numhlo.tracer.namespace.rules.greatest_values import note_greatest
 from numhlo.tracer.namespace.weak_numbers import with_weak_numbers, wrapped_integer

@@ -29,13 +29,13 @@ from numhlo.tracer.namespace.core import (
     stored,
 )
 from numhlo.tracer.namespace.cumulative import cumsum
-from numhlo.tracer.namespace.elementwise import store
 from numhlo.tracer.namespace.index_items import as_traced, new_array, unshared
 from numhlo.tracer.namespace.indexed import advanced_indexing as advanced
 from numhlo.tracer.namespace.indexed.indexing import get_item
 from numhlo.tracer.namespace.indexed.places import Places, Rows
 from numhlo.tracer.namespace.ordering import sorting
 from numhlo.tracer.namespace.ordering.searching import nonzero
+from numhlo.tracer.namespace.out_arrays import store
 from numhlo.tracer.namespace.shapes.axis_order import moveaxis
 from numhlo.tracer.namespace.shapes.joining import stack
 from numhlo.tracer.semantics import are_arrays_immutable

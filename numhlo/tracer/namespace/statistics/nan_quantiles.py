@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from numhlo.tracer.namespace.core import asarray, convert, implements
-from numhlo.tracer.namespace.elementwise import store
 from numhlo.tracer.namespace.index_items import as_traced
+from numhlo.tracer.namespace.out_arrays import store
 from numhlo.tracer.namespace.reductions import NO_VALUE
 from numhlo.tracer.namespace.statistics import quantiles
 

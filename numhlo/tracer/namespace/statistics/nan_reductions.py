@@ -11,9 +11,9 @@ from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import cumulative, elementwise, moments, reductions
 from numhlo.tracer.namespace.core import asarray, full_of, implements
 from numhlo.tracer.namespace.eager import on_plain_arrays
-from numhlo.tracer.namespace.elementwise import store
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.ordering import searching
+from numhlo.tracer.namespace.out_arrays import store
 from numhlo.tracer.namespace.reductions import NO_VALUE
 
 __all__ = [

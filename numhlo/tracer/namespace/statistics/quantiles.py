@@ -23,10 +23,10 @@ from numhlo.tracer.namespace.core import (
     reshape_to,
     shape_of,
 )
-from numhlo.tracer.namespace.elementwise import store
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.indexed import indexing
 from numhlo.tracer.namespace.ordering import sorting
+from numhlo.tracer.namespace.out_arrays import store
 from numhlo.tracer.namespace.reductions import NO_VALUE
 from numhlo.tracer.namespace.shapes.axis_order import moveaxis
 from numhlo.tracer.namespace.shapes.joining import stack
