@@ -1,8 +1,7 @@
-"""What a traced array can do like an ndarray: operators, methods, attributes and NumPy's protocols, in one table.
+"""What a traced array can do like an ndarray: methods, attributes and NumPy's protocols, in one table.
 
 Every entry is a function of the namespace with the array as its first argument, attached to `Tracer` when this module
-is imported. In-place operators write into the array's storage, as NumPy does; on a scalar they bind the name again.
-What needs the array's value is in `python_values`.
+is imported. Operators are in `operators`, what needs the array's value is in `python_values`.
 """
 
 from __future__ import annotations
@@ -15,60 +14,27 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ConcretizationError, DTypeError, UnsupportedError
-from numhlo.tracer import absent_attributes, foreign_values, python_values, ufunc_methods
+from numhlo.tracer import absent_attributes, python_values, ufunc_methods
 from numhlo.tracer.aliasing.memory_flags import MemoryFlags
 from numhlo.tracer.aliasing.special_views import Part, view_bits
 from numhlo.tracer.aliasing.views import Flat, strides_of, view_transpose
-from numhlo.tracer.arguments import asks_scalar
-from numhlo.tracer.except_clauses import refuse_waiting
 from numhlo.tracer.lost_slopes import loses_slope
-from numhlo.tracer.namespace import core, cumulative, elementwise, index_items, moments, reductions, rounding
+from numhlo.tracer.namespace import core, cumulative, elementwise, moments, reductions, rounding
 from numhlo.tracer.namespace.core import FUNCTIONS, as_dtype, convert
 from numhlo.tracer.namespace.edits import editing, rearranging, writing
 from numhlo.tracer.namespace.index_items import trace_for
 from numhlo.tracer.namespace.indexed import indexing
 from numhlo.tracer.namespace.indexed.at import At
-from numhlo.tracer.namespace.linalg import matrix_products
 from numhlo.tracer.namespace.linalg import products as linear_algebra
 from numhlo.tracer.namespace.memory_orders import with_memory_order
 from numhlo.tracer.namespace.ordering import searching, selection, sorting
-from numhlo.tracer.namespace.out_arrays import store
 from numhlo.tracer.namespace.shapes import axis_order, manipulation
+from numhlo.tracer.operators import attach_operators
 from numhlo.tracer.scipy_functions import apply_foreign
 from numhlo.tracer.semantics import are_arrays_immutable, refuse_write
 from numhlo.tracer.trace import Tracer, current_trace
 from numhlo.tracer.trees.pytrees import tree_map
 
-BINARY: dict[str, Callable[..., Any]] = {
-    "add": elementwise.add,
-    "sub": elementwise.subtract,
-    "mul": elementwise.multiply,
-    "truediv": elementwise.divide,
-    "floordiv": elementwise.floor_divide,
-    "mod": elementwise.remainder,
-    "divmod": elementwise.divmod,
-    "pow": elementwise.operator_power,
-    "and": elementwise.bitwise_and,
-    "or": elementwise.bitwise_or,
-    "xor": elementwise.bitwise_xor,
-    "lshift": elementwise.left_shift,
-    "rshift": elementwise.right_shift,
-    "matmul": matrix_products.matmul,
-}
-COMPARISONS = {
-    "eq": elementwise.equal,
-    "ne": elementwise.not_equal,
-    "lt": elementwise.less,
-    "le": elementwise.less_equal,
-    "gt": elementwise.greater,
-    "ge": elementwise.greater_equal,
-}
-UNARY = {
-    "neg": elementwise.negative,
-    "pos": elementwise.positive,
-    "abs": elementwise.absolute,
-    "invert": elementwise.invert,
-}
 METHODS: dict[str, Callable[..., Any]] = {
     "all": reductions.all,
     "any": reductions.any,
@@ -102,83 +68,12 @@ METHODS: dict[str, Callable[..., Any]] = {
     "trace": linear_algebra.trace,
     "var": moments.var,
 }
-DIVISIONS = (elementwise.divide, elementwise.floor_divide, elementwise.remainder, elementwise.divmod)
-"""What raises in Python where numbers are divided by zero."""
-NEVER_EQUAL = (type(None), str, bytes)
-"""What no element is equal to."""
-
-
-def _binary(function: Callable[..., Any], reflected: bool) -> Callable[..., Any]:
-    def operator(self: Tracer, other: Any) -> Any:
-        if not isinstance(other, foreign_values.KNOWN):
-            other = foreign_values.as_operand(other)
-            if other is NotImplemented:
-                return NotImplemented
-        if function is elementwise.multiply and isinstance(other, (list, tuple)) and _repeats(self):
-            return other * python_values.repetitions(self)
-        result = function(other, self) if reflected else function(self, other)
-        if self.weak and core.is_weak(other):  # as of two Python numbers: again a Python number
-            if function in DIVISIONS:
-                _refuse_waiting(self if reflected else other)
-            _weaken(result)
-        return result
-
-    return operator
-
-
-def _repeats(x: Tracer) -> bool:
-    return (x.weak or x.dtype.kind in "iu") and asks_scalar(x)
-
-
-def _comparison(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    operator = _binary(function, reflected=False)
-
-    def compare(self: Tracer, other: Any) -> Any:
-        if isinstance(other, NEVER_EQUAL) and name in ("eq", "ne"):
-            differ = core.full_of(name == "ne", self.shape, np.bool_)
-            return index_items.as_traced(differ) if self.ndim else NotImplemented
-        return NotImplemented if name in ("eq", "ne") and foreign_values.is_no_number(other) else operator(self, other)
-
-    return compare
 
 
 def _conjugate(self: Tracer, *args: Any, **options: Any) -> Any:
     """Return the conjugate; of real numbers the array itself, as NumPy's method does."""
     plain = self.dtype.kind != "c" and not args and not options
     return self if plain else elementwise.conjugate(self, *args, **options)
-
-
-def _refuse_waiting(divisor: Any) -> None:
-    if isinstance(divisor, Tracer) and divisor.concrete is None:
-        what = f"a division by a traced number {divisor.aval.short()}"
-        refuse_waiting(ZeroDivisionError, what, "compare the divisor with 0 in numpy.where or lax.cond")
-
-
-def _weaken(result: Any) -> None:
-    for part in result if isinstance(result, tuple) else (result,):
-        part.weak = True
-
-
-def _in_place(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    out_of_place = _binary(function, reflected=False)
-
-    def operator(self: Tracer, other: Any) -> Any:
-        result = out_of_place(self, other)
-        if result is NotImplemented or are_arrays_immutable() or asks_scalar(self):
-            return result  # the name is bound again
-        return store(name, result, self)
-
-    return operator
-
-
-def _unary(function: Callable[..., Any]) -> Callable[..., Any]:
-    def operator(self: Tracer) -> Any:
-        result = function(self)
-        if self.weak:
-            _weaken(result)
-        return result
-
-    return operator
 
 
 def _iterate(self: Tracer) -> Iterator[Any]:
@@ -479,15 +374,7 @@ def _refusing_assignment(cls: type[Tracer], name: str, fix: str) -> property:
 def attach(cls: type[Tracer]) -> None:
     """Give the class of traced arrays NumPy's operators, methods and attributes."""
     cls.__name__ = "traced array"  # as Python's own messages call it
-    for name, function in BINARY.items():
-        setattr(cls, f"__{name}__", _binary(function, reflected=False))
-        setattr(cls, f"__r{name}__", _binary(function, reflected=True))
-        if name != "divmod":
-            setattr(cls, f"__i{name}__", _in_place(name, function))
-    for name, function in COMPARISONS.items():
-        setattr(cls, f"__{name}__", _comparison(name, function))
-    for name, function in UNARY.items():
-        setattr(cls, f"__{name}__", _unary(function))
+    attach_operators(cls)
     for name, function in METHODS.items():
         setattr(cls, name, lambda self, *a, _f=function, **k: _f(self, *a, **k))
     for name, attribute in {**ATTRIBUTES, **SPECIAL}.items():

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from numhlo.tracer import methods
+from numhlo.tracer import methods, operators
 from numhlo.tracer.namespace.ufunc_calls import Ufunc
 from tests.architecture.source_tree import ROOT
 
@@ -268,13 +268,13 @@ def operations() -> Iterator[str]:
     """Yield the lines of what arrays can do: NumPy's annotations say that it gives an ndarray, of whatever class."""
     yield "class ArrayOperations(_np.ndarray[tuple[_Any, ...], _np.dtype[_Any]]):"
     yield from OWN_METHODS.strip("\n").splitlines()
-    for name in methods.BINARY:
+    for name in operators.BINARY:
         result = "tuple[_Self, _Self]" if name == "divmod" else "_Self"
         for side in ("", "r") if name == "divmod" else ("", "r", "i"):
             yield f"    def __{side}{name}__(self, other: _Any, /) -> {result}: ..."
-    for name in methods.COMPARISONS:
+    for name in operators.COMPARISONS:
         yield f"    def __{name}__(self, other: _Any, /) -> _Self: ..."
-    for name in methods.UNARY:
+    for name in operators.UNARY:
         yield f"    def __{name}__(self) -> _Self: ..."
     for name, function in methods.METHODS.items():
         if f"def {name}(" not in OWN_METHODS:

@@ -12,8 +12,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from numhlo.lowering.ir import Value
+from numhlo.tracer.cell import Cell
 from numhlo.tracer.control_flow.bodies import own_arrays
-from numhlo.tracer.trace import Cell, Tracer, current_trace
+from numhlo.tracer.trace import Tracer, current_trace
 from numhlo.tracer.trees.pytrees import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 
