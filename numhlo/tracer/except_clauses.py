@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
-import inspect
+import linecache
 import sys
 import textwrap
 import tokenize
@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ConcretizationError, NumhloError, UnsupportedError
 from numhlo.tracer.libraries import is_library
+from numhlo.tracer.source_lines import source_lines
 from numhlo.tracer.trace import Trace, current_trace
 
 CATCH_ALL = (Exception, BaseException)
@@ -94,6 +95,7 @@ def _awaited(trace: Trace) -> Iterator[tuple[str, type]]:
 
 
 def _awaited_by(frame: FrameType) -> Iterator[tuple[str, type]]:
+    linecache.lazycache(frame.f_code.co_filename, frame.f_globals)
     for clause in _clauses(frame.f_code):
         if clause.first <= frame.f_lineno <= clause.last:
             for name in clause.names:
@@ -133,7 +135,7 @@ def _clauses(code: CodeType) -> tuple[_Clause, ...]:
     Those that end by raising are left out: where an error is only told in other words, NaN is what tells of it here.
     """
     try:
-        lines, first = inspect.getsourcelines(code)
+        lines, first = source_lines(code, {})
         tree = ast.parse(textwrap.dedent("".join(lines)))
     except (OSError, TypeError, SyntaxError, tokenize.TokenError):
         return ()

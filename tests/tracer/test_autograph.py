@@ -1,6 +1,7 @@
 """`jit(autograph=True)`: Python's branches and loops on traced values do what Python does, or say why they can't."""
 
 import functools
+import inspect
 import linecache
 
 import numpy as np
@@ -304,6 +305,16 @@ def test_source_that_is_not_there(other, monkeypatch):
         monkeypatch.setitem(linecache.cache, "<other>", (len(other), None, lines, "<other>"))
     with pytest.raises(ArgumentError, match="the source of f can't be read"):
         numhlo.jit(namespace["f"], autograph=True)
+
+
+def test_no_module_is_asked_where_its_source_is(monkeypatch):
+    def g(x):
+        return x + 1 if x > 0 else x
+
+    with monkeypatch.context() as patch:
+        patch.setattr(inspect, "getmodule", lambda *args: pytest.fail("every loaded module was asked"))
+        jitted = numhlo.jit(g, autograph=True)
+    assert jitted(np.float64(1.0)) == 2
 
 
 def doubles_or_lowers(x):

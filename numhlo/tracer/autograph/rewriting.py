@@ -47,6 +47,7 @@ from numhlo.tracer.autograph.syntax import (
 from numhlo.tracer.libraries import is_library
 from numhlo.tracer.marked_calls import Marker
 from numhlo.tracer.plain_python.plain_numpy import MARKED, Exchange, exchanged_callee, rewrites
+from numhlo.tracer.source_lines import source_lines
 
 
 def autographed(fun: Callable[..., Any]) -> Callable[..., Any]:
@@ -140,7 +141,7 @@ def _definition(fun: FunctionType) -> tuple[ast.FunctionDef, int]:
     """Return a function's definition as a tree, and the number of its first line."""
     name = fun.__code__.co_name
     try:
-        lines, first = inspect.getsourcelines(fun.__code__)  # not that of what a decorator's function wraps
+        lines, first = source_lines(fun.__code__, fun.__globals__)  # not that of what a decorator's function wraps
         tree = ast.parse(textwrap.dedent("".join(lines)))
         # Other source may go by the file's name: "<string>" is what both `exec` and `python -c` call it.
         definition = next((n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == name), None)
