@@ -7,7 +7,8 @@ a chain. Loads end up as `Access`es: strides over the domain's dimensions. Next:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Sequence
+import sys
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ from numhlo.backend.emit.access import Access, NonlinearViewError, whole_array
 from numhlo.backend.emit.draft import Unknowns
 from numhlo.backend.emit.registers import REGISTERS, Register, bits_as_number, is_plain, literal
 from numhlo.backend.emit.sizes import Sizes, UnknownScalar
+from numhlo.backend.emit.support import is_scalar_constant
 from numhlo.backend.emit.tables import VIEW
 from numhlo.lowering.ir import Op, Value
 from numhlo.lowering.ops import creation
@@ -114,6 +116,9 @@ def spelled(op: Op) -> Hashable:
     return attributes["name"] if op.definition is COMPOSITE else tuple(attributes.values())
 
 
+MADE_UP = frozenset({creation.CONSTANT, creation.IOTA})
+"""Ops that read nothing."""
+
 Node = Literal | Load | Position | Apply
 ViewStep = Callable[[Access, "Expressions", int], Access]
 
@@ -160,6 +165,19 @@ class Graph:
         return False
 
 
+ALWAYS, NEVER = -1, sys.maxsize
+"""The stages after which arguments, and what has no buffer at all, are stored."""
+
+
+class _Everything(dict[Value, int]):
+    def __missing__(self, value: Value) -> int:
+        return ALWAYS
+
+
+EVERYTHING = _Everything()
+"""``stored_after`` of kernels that find all values in buffers."""
+
+
 class Expressions(Graph):
     """The graph of one kernel under construction.
 
@@ -167,8 +185,10 @@ class Expressions(Graph):
     ----------
     shape : tuple of int
         The domain.
-    is_stored : callable
-        ``is_stored(value)``: whether the value lies in a buffer when the kernel runs, or is to be computed here.
+    stored_after : mapping of Value to int
+        After which stage a value lies in a buffer; up to then it is to be computed here.
+    stage : int, optional
+        When the kernel runs.
     carried : collection of Op, optional
         Constants that come at run time, however short they are.
 
@@ -181,13 +201,12 @@ class Expressions(Graph):
     """
 
     def __init__(
-        self, shape: tuple[int, ...], is_stored: Callable[[Value], bool], carried: Collection[Op] = ()
+        self, shape: tuple[int, ...], stored_after: Mapping[Value, int], stage: int = 0, carried: Collection[Op] = ()
     ) -> None:
         super().__init__(shape, [])
-        self.carried = carried
+        self.stored_after, self.stage, self.carried = stored_after, stage, carried
         self.loaded: dict[Value, None] = {}
         self.used: dict[Op, None] = {}
-        self.is_stored = is_stored
         self._known: dict[tuple[Value, int], int] = {}
         self._chains: list[tuple[Op | ViewStep, int]] = [(_no_step, IDENTITY)]
         self._chain_numbers: dict[tuple[Op | ViewStep, int], int] = {}
@@ -222,40 +241,41 @@ class Expressions(Graph):
         return len(self.nodes) - 1
 
     def _make(self, value: Value, chain: int) -> int:
-        type = value.tensor
-        register = REGISTERS[type.dtype]
-        op = value.owner
-        if isinstance(op, Op) and op.definition is creation.CONSTANT and type.size == 1:
-            self.used[op] = None
-            return self.add(literal_of(op, register, written=op not in self.carried))
-        if self.is_stored(value):
+        op, type = value.owner, value.tensor
+        made_up = isinstance(op, Op) and op.definition in MADE_UP
+        if self.stored_after[value] < self.stage and not (made_up and is_scalar_constant(value)):
             self.loaded[value] = None
-            return self.add(Load(value, self.access(type.shape, chain), register))
+            return self.add(Load(value, self.access(type.shape, chain), REGISTERS[type.dtype]))
         assert isinstance(op, Op)
-        return self._make_of_op(op, chain, register)
-
-    def _make_of_op(self, op: Op, chain: int, register: Register) -> int:
-        if op.definition is creation.IOTA:
-            self.used[op] = None
-            line = [0] * op.result.tensor.ndim
-            line[op.attributes["iota_dimension"]] = 1
-            return self.add(Position(self.follow(Access(0, tuple(line)), chain), register))
-        if op.definition is creation.CONSTANT:  # a splat: one element stands for all
-            self.used[op] = None
-            return self.add(literal_of(op, register, written=op not in self.carried))
+        if made_up:
+            return self._make_up(op, chain)
         if VIEW.find(op.definition) is not None:
-            through = self.push(op, chain) if op.operands[0].tensor.shape else SCALAR
-            node = self.visit(op.operands[0], through)
-            if len(op.operands) > 1:  # literals follow no view, but the NumPy engine takes all operands
-                VIEW[op.definition](op, whole_array(op.operands[0].tensor.shape), self, chain)
-            self.used[op] = None
-            return node
-        shape = op.results[0].tensor.shape
+            return self._see(op, chain)
+        shape = type.shape
         if chain > 0 and (merged := self._merge(shape, chain)) != chain:
-            return self.visit(op.result, merged)
+            return self.visit(value, merged)
         operands = tuple([self.visit(v, chain if v.tensor.shape == shape else SCALAR) for v in op.operands])
         self.used[op] = None
-        return self.add(Apply(op, operands, register))
+        return self.add(Apply(op, operands, REGISTERS[type.dtype]))
+
+    def _make_up(self, op: Op, chain: int) -> int:
+        """Return the node of an iota, or of a constant of which one element stands for all."""
+        self.used[op] = None
+        type = op.results[0].tensor
+        if op.definition is creation.CONSTANT:
+            return self.add(literal_of(op, REGISTERS[type.dtype], written=op not in self.carried))
+        line = [0] * type.ndim
+        line[op.attributes["iota_dimension"]] = 1
+        return self.add(Position(self.follow(Access(0, tuple(line)), chain), REGISTERS[type.dtype]))
+
+    def _see(self, op: Op, chain: int) -> int:
+        """Return the node of a view: that of what it looks at, seen through one more step."""
+        through = self.push(op, chain) if op.operands[0].tensor.shape else SCALAR
+        node = self.visit(op.operands[0], through)
+        if len(op.operands) > 1:  # literals follow no view, but the NumPy engine takes all operands
+            VIEW[op.definition](op, whole_array(op.operands[0].tensor.shape), self, chain)
+        self.used[op] = None
+        return node
 
     def _merge(self, shape: tuple[int, ...], chain: int) -> int:
         """Return the first chain that shows the same elements of arrays of a shape.

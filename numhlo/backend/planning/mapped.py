@@ -15,7 +15,7 @@ from numhlo.backend.emit.access import whole_array
 from numhlo.backend.emit.cost import grain_of
 from numhlo.backend.emit.draft import Draft
 from numhlo.backend.emit.elementwise import COSTS
-from numhlo.backend.emit.expressions import Expressions
+from numhlo.backend.emit.expressions import EVERYTHING, Expressions
 from numhlo.backend.emit.indexed_values import indexed_values
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText
 from numhlo.backend.emit.lanes.blocks import BLOCK, LaneBlockWriter
@@ -185,7 +185,7 @@ class _MapWriter:
         """Write what computes, or loads, a lane's part of an operand, and return the names of its elements."""
         expressions = self.computed.get(operand)
         if expressions is None:  # nothing is planned yet
-            expressions = Expressions(operand.tensor.shape, lambda _: True)
+            expressions = Expressions(operand.tensor.shape, EVERYTHING)
         node = expressions.visit(operand)
         axes = [Axis(extent, (dim,)) for dim, extent in enumerate(operand.tensor.shape)]
         nest = Nest(self.text, expressions, axes, scope=self.op.operands.index(operand) + 1)

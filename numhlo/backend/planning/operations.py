@@ -13,7 +13,7 @@ from collections.abc import Collection
 from enum import Enum, auto
 
 from numhlo.backend.emit.access import whole_array
-from numhlo.backend.emit.expressions import is_splat
+from numhlo.backend.emit.expressions import MADE_UP, is_splat
 from numhlo.backend.emit.reduction import Combiner, combiner_of, emits_combiner, keeps_types
 from numhlo.backend.emit.support import emits_element
 from numhlo.backend.emit.tables import KERNELS, VIEW
@@ -23,9 +23,6 @@ from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops import creation
 from numhlo.lowering.ops.reduction import REDUCE
-
-MADE_UP = frozenset({creation.CONSTANT, creation.IOTA})
-"""Ops that read nothing."""
 
 SMALL_CONSTANT = 64
 """Bytes up to which a constant that is needed in a buffer is one from the start; larger splats are filled in."""

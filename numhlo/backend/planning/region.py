@@ -13,7 +13,7 @@ import numpy as np
 
 from numhlo.backend.emit.access import Access, around, whole_array
 from numhlo.backend.emit.draft import Draft
-from numhlo.backend.emit.expressions import IDENTITY, SCALAR, Expressions, Load
+from numhlo.backend.emit.expressions import EVERYTHING, IDENTITY, SCALAR, Expressions, Load
 from numhlo.backend.emit.maps import Store, is_short, write_map
 from numhlo.backend.emit.reductions.kernels import write_reduction
 from numhlo.backend.emit.reductions.writer import Reduced, Reduction
@@ -223,7 +223,7 @@ class RegionPlanner(RegionBuffers):
                 if result not in one.stored:
                     continue
                 shape = result.value.tensor.shape
-                fill = Expressions(shape, expressions.is_stored)
+                fill = Expressions(shape, expressions.stored_after, expressions.stage)
                 node = fill.visit(init, SCALAR if shape else IDENTITY)
                 store = Store(node, result.value, whole_array(shape), result.register)
                 draft = write_map(fill, [store], self.buffer)
@@ -422,7 +422,7 @@ class RegionPlanner(RegionBuffers):
             self.steps.append(_launch(draft, [], [(value, source)], [(value, target)]))
 
     def _copy_draft(self, type: TensorType, source: int, target: int) -> Draft:
-        expressions = Expressions((type.size,), lambda _: True)
+        expressions = Expressions((type.size,), EVERYTHING)
         flat = TensorType((type.size,), type.dtype)
         here, there = Value(flat, self.region), Value(flat, self.region)
         numbers = {here: source, there: target}
@@ -436,7 +436,7 @@ class RegionPlanner(RegionBuffers):
         here, there = Value(type, self.region), Value(type, self.region)
         numbers = {here: source, there: target}
         for shape, place in around(type.shape, *window):
-            expressions = Expressions(shape, lambda _: True)
+            expressions = Expressions(shape, EVERYTHING)
             node = expressions.add(Load(here, place, REGISTERS[type.dtype]))
             yield write_map(expressions, [Store(node, there, place, REGISTERS[type.dtype])], numbers.__getitem__)
 

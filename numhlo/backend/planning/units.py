@@ -6,10 +6,9 @@ Units run in program order, each after those whose results it reads.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from functools import partial
 
 from numhlo.backend.emit.access import Access, NonlinearViewError, contiguous, whole_array
-from numhlo.backend.emit.expressions import IDENTITY, SCALAR, Expressions
+from numhlo.backend.emit.expressions import ALWAYS, IDENTITY, NEVER, SCALAR, Expressions
 from numhlo.backend.emit.maps import Store
 from numhlo.backend.emit.reductions.writer import Reduced
 from numhlo.backend.emit.registers import REGISTERS
@@ -36,6 +35,31 @@ def row_strides(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...
     for dim, stride in zip(kept, contiguous([shape[dim] for dim in kept]), strict=True):
         strides[dim] = stride
     return tuple(strides)
+
+
+class _StoredAfter(dict[Value, int]):
+    """After which stage values lie in buffers: found once each, and asked by all kernels."""
+
+    def __init__(self, operations: Operations, fusion: Fusion, splats: set[Op]) -> None:
+        super().__init__()
+        self._operations, self._fusion, self._splats = operations, fusion, splats
+
+    def __missing__(self, value: Value) -> int:
+        root = self._operations.roots[value]
+        found = self[value] = self[root] if root is not value else self._find(root)
+        return found
+
+    def _find(self, value: Value) -> int:
+        op = value.owner
+        unit = self._fusion.unit_of.get(op)
+        if unit is not None:  # a constant in a unit has a buffer for those who need one; kernels write it out
+            is_constant = isinstance(op, Op) and op.definition is creation.CONSTANT
+            return unit.stage if value in self._fusion.stored and not is_constant else NEVER
+        if not isinstance(op, Op):
+            return ALWAYS
+        if op.definition is creation.CONSTANT:
+            return NEVER if op in self._splats else ALWAYS
+        return NEVER if op.definition is creation.IOTA or op in self._operations.kinds else ALWAYS
 
 
 class Layout:
@@ -80,26 +104,13 @@ class Layout:
         self.splats |= self.operations.splats
         self.carried = carried_constants(self.region, self.operations.splats)
         self.fusion: Fusion = FusionPass(self.region, self.operations).run()
+        self.stored_after = _StoredAfter(self.operations, self.fusion, self.splats)
         self.loads: dict[Unit, list[Value]] = {}
         self.expressions: dict[Unit, Expressions] = {}
         self._fused: dict[tuple[Op, int], Expressions] = {}
         self._passes: dict[Unit, Pass] = {}
         units = [unit for unit in self.fusion.units if self._prepare(unit)]
         self.order = self._ordered(units)
-
-    def is_stored(self, value: Value, stage: int) -> bool:
-        """Return whether a value lies in a buffer when a unit of ``stage`` runs."""
-        value = self.operations.roots[value]
-        op = value.owner
-        unit = self.fusion.unit_of.get(op)
-        if unit is not None:  # a constant in a unit has a buffer for those who need one; kernels write it out
-            stored = value in self.fusion.stored and unit.stage < stage
-            return stored and not (isinstance(op, Op) and op.definition is creation.CONSTANT)
-        if not isinstance(op, Op):
-            return True
-        if op.definition is creation.CONSTANT:
-            return op not in self.splats
-        return op.definition is not creation.IOTA and op not in self.operations.kinds
 
     def pass_of(self, unit: Unit) -> Pass:
         """Return what a fused unit stores and reduces."""
@@ -144,7 +155,7 @@ class Layout:
 
     def expressions_over(self, shape: tuple[int, ...], stage: int) -> Expressions:
         """Return an empty expression graph for a unit of ``stage``."""
-        return Expressions(shape, partial(self.is_stored, stage=stage), self.carried)
+        return Expressions(shape, self.stored_after, stage, self.carried)
 
     def _prepare(self, unit: Unit) -> bool:
         """Find out what a unit reads; return False if nobody needs it."""

@@ -11,6 +11,19 @@ from numhlo.lowering.ops.primitive import Primitive
 Rule = TypeVar("Rule", bound=Callable[..., object])
 
 
+class _Found(dict[Primitive, Rule | None]):
+    """Which rules ops have that were asked for, or None: looked up without a call, as that happens all the time."""
+
+    def __init__(self, rules: dict[Primitive, Rule], families: dict[type[Primitive], Rule]) -> None:
+        super().__init__()
+        self._rules, self._families = rules, families
+
+    def __missing__(self, definition: Primitive) -> Rule | None:
+        rule = self._rules.get(definition)
+        found = self[definition] = self._families.get(type(definition)) if rule is None else rule
+        return found
+
+
 class RuleTable(Generic[Rule]):
     """Rules keyed by op, with a default per family.
 
@@ -20,13 +33,19 @@ class RuleTable(Generic[Rule]):
         What a rule does, for messages: ``"batch"``.
     folder : str
         Where a missing rule is to be added: ``"numhlo/tracer/batching"``.
+
+    Attributes
+    ----------
+    find : callable
+        ``find(definition)`` returns the rule, or None where there is none.
     """
 
     def __init__(self, verb: str, folder: str) -> None:
         self.verb, self.folder = verb, folder
         self._rules: dict[Primitive, Rule] = {}
         self._families: dict[type[Primitive], Rule] = {}
-        self._found: dict[Primitive, Rule | None] = {}
+        self._found = _Found(self._rules, self._families)
+        self.find: Callable[[Primitive], Rule | None] = self._found.__getitem__
 
     def register(self, *definitions: Primitive) -> Callable[[Rule], Rule]:
         """Return a decorator that makes a function the rule of ``definitions``; registering twice is an error."""
@@ -53,20 +72,8 @@ class RuleTable(Generic[Rule]):
 
         return add
 
-    def find(self, definition: Primitive) -> Rule | None:
-        """Return the rule, or None where there is none."""
-        try:
-            return self._found[definition]
-        except KeyError:
-            rule = self._rules.get(definition)
-            found = self._found[definition] = self._families.get(type(definition)) if rule is None else rule
-            return found
-
     def __getitem__(self, definition: Primitive) -> Rule:
-        try:
-            rule = self._found[definition]
-        except KeyError:
-            rule = self.find(definition)
+        rule = self._found[definition]
         if rule is None:
             raise UnsupportedError(
                 f"{definition.name} has no rule to {self.verb} it",
