@@ -20,7 +20,7 @@ from numhlo.tracer.aliasing.special_views import Part, view_bits
 from numhlo.tracer.aliasing.views import Flat, strides_of, view_transpose
 from numhlo.tracer.lost_slopes import loses_slope
 from numhlo.tracer.namespace import core, cumulative, elementwise, moments, reductions, rounding
-from numhlo.tracer.namespace.core import FUNCTIONS, as_dtype, convert
+from numhlo.tracer.namespace.core import FUNCTIONS, convert
 from numhlo.tracer.namespace.edits import editing, rearranging, writing
 from numhlo.tracer.namespace.index_items import trace_for
 from numhlo.tracer.namespace.indexed import indexing
@@ -28,6 +28,7 @@ from numhlo.tracer.namespace.indexed.at import At
 from numhlo.tracer.namespace.linalg import products as linear_algebra
 from numhlo.tracer.namespace.memory_orders import with_memory_order
 from numhlo.tracer.namespace.ordering import searching, selection, sorting
+from numhlo.tracer.namespace.promotion import as_dtype
 from numhlo.tracer.namespace.shapes import axis_order, manipulation
 from numhlo.tracer.operators import attach_operators
 from numhlo.tracer.scipy_functions import apply_foreign

@@ -22,8 +22,9 @@ from numhlo.tracer.arguments import WEAK, is_number
 from numhlo.tracer.array import Array
 from numhlo.tracer.bind import new_trace
 from numhlo.tracer.located_errors import naming_the_line
-from numhlo.tracer.namespace.core import FLOAT0, asarray, shape_of
+from numhlo.tracer.namespace.core import asarray, shape_of
 from numhlo.tracer.namespace.index_items import unshared
+from numhlo.tracer.namespace.promotion import FLOAT0
 from numhlo.tracer.short_tracebacks import short_tracebacks
 from numhlo.tracer.trace import Trace, Tracer, current_trace
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_map

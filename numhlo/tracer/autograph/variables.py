@@ -12,7 +12,7 @@ from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.tracer.autograph.lent_storage import LentStorage, can_be_lent
 from numhlo.tracer.autograph.undefined import Later, Undefined
 from numhlo.tracer.control_flow.bodies import is_known
-from numhlo.tracer.namespace.core import TRACEABLE
+from numhlo.tracer.namespace.promotion import TRACEABLE
 from numhlo.tracer.trace import Tracer
 from numhlo.tracer.trees.pytrees import tree_leaves
 

@@ -18,8 +18,9 @@ from numhlo.lowering.ops.primitive import make_op
 from numhlo.tracer.arguments import WEAK, LeafType, is_number, leaf_type
 from numhlo.tracer.array import Array
 from numhlo.tracer.bind import new_trace
-from numhlo.tracer.namespace.core import asarray, common_dtype, promotion_key
+from numhlo.tracer.namespace.core import asarray, promotion_key
 from numhlo.tracer.namespace.index_items import as_traced
+from numhlo.tracer.namespace.promotion import common_dtype
 from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.trace import Trace, Tracer
 from numhlo.tracer.trees.pytree_paths import structure_paths

@@ -1,4 +1,4 @@
-"""What every NumPy name needs: dispatch between NumPy and tracing, promotion, conversion, broadcasting.
+"""What every NumPy name needs: dispatch between NumPy and tracing, conversion, broadcasting; dtypes are in `promotion`.
 
 `implements` turns a traced implementation into the public function: outside tracing the NumPy function itself runs, so
 values, dtypes and errors are NumPy's; while tracing the implementation appends ops. The same registration serves
@@ -18,11 +18,18 @@ import numpy as np
 
 from numhlo.lowering.ir import Location, TensorType, capture_location
 from numhlo.lowering.ir.errors import DTypeError, ShapeError
-from numhlo.lowering.ir.types import COMPLEX, ELEMENT_TYPES, FLOATS
 from numhlo.lowering.ops import comparison, conversion, layout
 from numhlo.tracer.array import Array, as_written, has_own_arithmetic
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.namespace.memory_orders import BY_FIELDS, OF_NEW_ARRAYS, with_memory_order
+from numhlo.tracer.namespace.promotion import (
+    FLOAT0,
+    NARROW,
+    NATIVE_DTYPES,
+    TRACEABLE,
+    as_dtype,
+    common_dtype,
+)
 from numhlo.tracer.namespace.source_names import operand_names
 from numhlo.tracer.trace import Tracer, current_trace
 
@@ -32,11 +39,6 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 ARRAYS = (Tracer, np.ndarray)
 SEQUENCES = (list, tuple, deque)
 SCALARS = (bool, int, float, complex)
-TRACEABLE = frozenset(ELEMENT_TYPES.values())
-"""Every dtype that a traced array can have."""
-
-NATIVE_DTYPES = frozenset(np.dtype(c) for c in "?bhilqBHILQefdFD")
-NARROW = {int: 0, float: 1, complex: 2}
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -149,112 +151,6 @@ def result_dtype(*arrays: Any) -> np.dtype:
     dtype('float32')
     """
     return common_dtype([promotion_key(x) for x in arrays])
-
-
-def common_dtype(keys: Sequence[Any]) -> np.dtype:
-    """Return the common dtype of promotion keys."""
-    dtypes = [k for k in keys if isinstance(k, np.dtype)]
-    weak = [k for k in keys if not isinstance(k, np.dtype)]
-    if not dtypes:
-        return np.result_type(*[np.dtype(k) for k in weak])
-    strong = functools.reduce(_promote_pair, dtypes)
-    for kind in weak:
-        strong = _adapt(strong, kind)
-    return strong
-
-
-def _promote_pair(a: np.dtype, b: np.dtype) -> np.dtype:
-    if a == b:
-        return a
-    for x, y in ((a, b), (b, a)):
-        if x not in NATIVE_DTYPES and (y.kind in "bui" or y == np.float16):
-            return x if y.kind in "bui" else np.dtype(np.float32)
-    return np.promote_types(a, b)
-
-
-def _adapt(strong: np.dtype, kind: Any) -> np.dtype:
-    rank = 2 if strong in COMPLEX else 1 if strong in FLOATS else 0 if strong.kind != "b" else -1
-    if NARROW[kind] <= rank:
-        return strong
-    if strong not in NATIVE_DTYPES:
-        return np.dtype(np.complex64)
-    return np.result_type(strong, kind(0))
-
-
-@functools.lru_cache(maxsize=4096)
-def loop_dtypes(
-    ufunc: np.ufunc, keys: tuple[Any, ...], dtype: np.dtype | None = None, casting: str = "same_kind"
-) -> tuple[np.dtype, ...]:
-    """Return the dtypes of the loop that NumPy would run: inputs, then outputs.
-
-    Parameters
-    ----------
-    ufunc : numpy.ufunc
-    keys : tuple
-        Promotion keys of the operands.
-    dtype : numpy.dtype, optional
-        The result's dtype, where the caller chose it.
-    casting : str, optional
-        NumPy's rule for the conversion of operands.
-
-    Raises
-    ------
-    DTypeError
-        If NumPy's ufunc has no loop for them.
-    """
-    if not any(isinstance(k, np.dtype) for k in keys):
-        keys = tuple(np.dtype(k) for k in keys)  # NumPy compares Python ints as objects
-    common = common_dtype(keys)
-    narrow = common if common not in NATIVE_DTYPES else None
-    if narrow is not None or (dtype is not None and dtype not in NATIVE_DTYPES):
-        keys = (np.dtype(np.float32),) * len(keys)
-    if dtype is not None:
-        narrow, dtype = (None, dtype) if dtype in NATIVE_DTYPES else (dtype, np.dtype(np.float32))
-    chosen: Any = {} if dtype is None else {"signature": (None,) * ufunc.nin + (dtype,) * ufunc.nout}
-    try:
-        found = ufunc.resolve_dtypes(keys + (None,) * ufunc.nout, casting=casting, **chosen)  # type: ignore[arg-type]
-    except TypeError as error:
-        raise DTypeError(
-            f"{ufunc.__name__} has no loop for {', '.join(_key_name(k) for k in keys)}",
-            where=capture_location(),
-            why=str(error).splitlines()[0],
-        ) from None
-    return found if narrow is None else tuple(narrow if d == np.float32 else d for d in found)
-
-
-def _key_name(key: Any) -> str:
-    return key.name if isinstance(key, np.dtype) else f"a Python {key.__name__}"
-
-
-def as_dtype(dtype: Any, default: Any = np.float64) -> np.dtype:
-    """Return a dtype that can be traced, ``default`` for None.
-
-    Raises
-    ------
-    DTypeError
-        If StableHLO has no such element type.
-    TypeError
-        If it is no dtype at all.
-    """
-    if isinstance(dtype, Tracer):
-        raise TypeError("Cannot construct a dtype from an array")
-    wanted: np.dtype = np.dtype(default if dtype is None else dtype)
-    if not wanted.isnative:
-        wanted = wanted.newbyteorder("=")
-    if wanted not in TRACEABLE:
-        error = DTypeError(
-            f"dtype {wanted} can't be traced",
-            where=capture_location(),
-            why="traced arrays hold bools, integers, floats and complex numbers of up to 64 bits a part",
-            fix="use such a dtype, or a pytree of arrays in place of a structured one",
-        )
-        error.is_numpys = False
-        raise error
-    return wanted
-
-
-FLOAT0 = np.dtype([("float0", "V")])
-"""JAX's dtype of tangents and cotangents of integers, which have none: its arrays hold nothing. Traced, bools."""
 
 
 def asarray(x: Any, dtype: np.dtype | None = None) -> Any:

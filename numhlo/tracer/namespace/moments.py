@@ -12,7 +12,6 @@ from numhlo.lowering.ops import elementwise as ops
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.core import (
-    as_dtype,
     asarray,
     broadcast_to_shape,
     convert,
@@ -23,6 +22,7 @@ from numhlo.tracer.namespace.core import (
 )
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.out_arrays import store
+from numhlo.tracer.namespace.promotion import as_dtype
 from numhlo.tracer.namespace.reductions import NO_VALUE, finish, keeps, reduction_axes, sum
 
 __all__ = ["mean", "std", "var"]

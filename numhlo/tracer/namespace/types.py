@@ -9,14 +9,8 @@ import numpy as np
 
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import core
-from numhlo.tracer.namespace.core import (
-    FUNCTIONS,
-    asarray,
-    common_dtype,
-    normalize_axes,
-    promotion_key,
-    shape_of,
-)
+from numhlo.tracer.namespace.core import FUNCTIONS, asarray, normalize_axes, promotion_key, shape_of
+from numhlo.tracer.namespace.promotion import common_dtype
 from numhlo.tracer.trace import Tracer
 
 __all__ = [

@@ -24,13 +24,13 @@ from numhlo.tracer.namespace.core import (
     broadcast_to_shape,
     convert,
     full_of,
-    loop_dtypes,
     promotion_key,
     shape_of,
 )
 from numhlo.tracer.namespace.index_items import unshared
 from numhlo.tracer.namespace.memory_orders import memory_order
 from numhlo.tracer.namespace.out_arrays import store
+from numhlo.tracer.namespace.promotion import loop_dtypes
 from numhlo.tracer.namespace.rules.elementwise import RULES
 from numhlo.tracer.namespace.weak_numbers import with_weak_numbers, with_wrapped_integers
 from numhlo.tracer.semantics import strict_integer_powers

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.tracer.array import UNORDERED
-from numhlo.tracer.namespace.core import common_dtype
+from numhlo.tracer.namespace.promotion import common_dtype
 from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.trace import Tracer
 

@@ -20,8 +20,9 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DTypeError, UnsupportedError
 from numhlo.tracer.aliasing.views import is_contiguous
 from numhlo.tracer.arguments import WEAK, asks_scalar
-from numhlo.tracer.namespace.core import FUNCTIONS, TRACEABLE, Unsized, contains_tracer, convert
+from numhlo.tracer.namespace.core import FUNCTIONS, Unsized, contains_tracer, convert
 from numhlo.tracer.namespace.indexed import index_brackets
+from numhlo.tracer.namespace.promotion import TRACEABLE
 from numhlo.tracer.text_of_values import Text, as_text
 from numhlo.tracer.trace import Tracer, current_trace
 

@@ -15,10 +15,11 @@ import numpy as np
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError
 from numhlo.tracer.namespace import elementwise as ufuncs
-from numhlo.tracer.namespace.core import as_dtype, full_of, normalize_axis
+from numhlo.tracer.namespace.core import full_of, normalize_axis
 from numhlo.tracer.namespace.creation import filled as creation
 from numhlo.tracer.namespace.eager import operand_of
 from numhlo.tracer.namespace.lax.slices import dynamic_update_slice
+from numhlo.tracer.namespace.promotion import as_dtype
 from numhlo.tracer.namespace.shapes.axis_order import moveaxis
 from numhlo.tracer.namespace.shapes.manipulation import reshape
 from numhlo.tracer.sampling import continuous

@@ -11,8 +11,8 @@ import numpy as np
 from numhlo.lowering.ops import layout
 from numhlo.tracer.bind import bind1
 from numhlo.tracer.namespace import building as b
+from numhlo.tracer.namespace.core import asarray as to_array
 from numhlo.tracer.namespace.core import (
-    as_dtype,
     broadcast_to_shape,
     convert,
     expand,
@@ -22,9 +22,9 @@ from numhlo.tracer.namespace.core import (
     result_dtype,
     shape_of,
 )
-from numhlo.tracer.namespace.core import asarray as to_array
 from numhlo.tracer.namespace.eager import traces_narrow_floats
 from numhlo.tracer.namespace.index_items import new_array
+from numhlo.tracer.namespace.promotion import as_dtype
 from numhlo.tracer.namespace.shapes import manipulation
 from numhlo.tracer.namespace.shapes.manipulation import shape_tuple
 

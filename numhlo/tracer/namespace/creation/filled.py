@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.tracer.namespace.core import asarray as to_array
 from numhlo.tracer.namespace.core import (
-    as_dtype,
     broadcast_to_shape,
     convert,
     full_of,
@@ -19,8 +19,8 @@ from numhlo.tracer.namespace.core import (
     shape_of,
     stored,
 )
-from numhlo.tracer.namespace.core import asarray as to_array
 from numhlo.tracer.namespace.index_items import new_array
+from numhlo.tracer.namespace.promotion import as_dtype
 from numhlo.tracer.namespace.shapes.manipulation import shape_tuple
 
 __all__ = [

@@ -13,12 +13,10 @@ import numpy as np
 from numhlo.tracer.aliasing.views import lies_in
 from numhlo.tracer.array import stands_for_scalar
 from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace.core import (
-    as_dtype,
-    implements,
-)
 from numhlo.tracer.namespace.core import asarray as to_array
+from numhlo.tracer.namespace.core import implements
 from numhlo.tracer.namespace.index_items import new_array
+from numhlo.tracer.namespace.promotion import as_dtype
 from numhlo.tracer.namespace.shapes import manipulation
 from numhlo.tracer.namespace.shapes.manipulation import shape_tuple
 from numhlo.tracer.trace import Tracer

@@ -9,8 +9,8 @@ import numpy as np
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DataDependentShapeError
 from numhlo.tracer.namespace import building as b
+from numhlo.tracer.namespace.core import asarray as to_array
 from numhlo.tracer.namespace.core import (
-    as_dtype,
     broadcast_all,
     broadcast_to_shape,
     convert,
@@ -20,9 +20,9 @@ from numhlo.tracer.namespace.core import (
     result_dtype,
     shape_of,
 )
-from numhlo.tracer.namespace.core import asarray as to_array
 from numhlo.tracer.namespace.elementwise import divide, log10, power, sign
 from numhlo.tracer.namespace.index_items import as_traced, new_array
+from numhlo.tracer.namespace.promotion import as_dtype
 from numhlo.tracer.namespace.shapes import axis_order
 from numhlo.tracer.namespace.shapes.manipulation import expand_dims, shape_tuple
 from numhlo.tracer.trace import Tracer

@@ -12,7 +12,6 @@ from numhlo.tracer.namespace.core import (
     SCALARS,
     as_arrays,
     asarray,
-    common_dtype,
     contains_tracer,
     convert,
     is_weak,
@@ -22,6 +21,7 @@ from numhlo.tracer.namespace.core import (
 )
 from numhlo.tracer.namespace.creation.sequences import arange, linspace
 from numhlo.tracer.namespace.index_items import new_array
+from numhlo.tracer.namespace.promotion import common_dtype
 from numhlo.tracer.namespace.shapes.joining import concatenate
 from numhlo.tracer.trace import current_trace
 

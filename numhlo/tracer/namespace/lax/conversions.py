@@ -8,13 +8,9 @@ from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import OperandError
 from numhlo.lowering.ops import conversion
 from numhlo.tracer.bind import bind1
-from numhlo.tracer.namespace.core import (
-    as_dtype,
-    asarray,
-    shape_of,
-    spelling,
-)
+from numhlo.tracer.namespace.core import asarray, shape_of, spelling
 from numhlo.tracer.namespace.lax.operands import operands
+from numhlo.tracer.namespace.promotion import as_dtype
 
 __all__ = ["bitcast_convert_type", "convert_element_type", "reduce_precision"]
 

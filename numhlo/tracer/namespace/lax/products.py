@@ -9,13 +9,9 @@ from numhlo.lowering.ir.errors import DTypeError, OperandError
 from numhlo.lowering.ops import contraction
 from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers
 from numhlo.tracer.bind import bind1
-from numhlo.tracer.namespace.core import (
-    as_dtype,
-    asarray,
-    shape_of,
-    spelling,
-)
+from numhlo.tracer.namespace.core import asarray, shape_of, spelling
 from numhlo.tracer.namespace.lax.operands import of_one_width
+from numhlo.tracer.namespace.promotion import as_dtype
 
 __all__ = ["batch_matmul", "dot", "dot_general"]
 

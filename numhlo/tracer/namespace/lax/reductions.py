@@ -22,7 +22,6 @@ from numhlo.lowering.ops.ranking import make_top_k
 from numhlo.tracer.bind import bind, trace_region
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.core import (
-    as_dtype,
     asarray,
     broadcast_to_shape,
     convert,
@@ -37,6 +36,7 @@ from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.lax.operands import document
 from numhlo.tracer.namespace.ordering import searching
 from numhlo.tracer.namespace.ordering.sorting import order_keys, precedes
+from numhlo.tracer.namespace.promotion import as_dtype
 from numhlo.tracer.namespace.reductions import reduce_with
 from numhlo.tracer.namespace.shapes.axis_order import moveaxis
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_unflatten

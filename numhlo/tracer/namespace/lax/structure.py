@@ -18,7 +18,6 @@ from numhlo.tracer.bind import bind, bind1
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import core
 from numhlo.tracer.namespace.core import (
-    as_dtype,
     broadcast_to_shape,
     convert,
     normalize_axes,
@@ -28,6 +27,7 @@ from numhlo.tracer.namespace.core import (
     spelling,
 )
 from numhlo.tracer.namespace.eager import operand_of
+from numhlo.tracer.namespace.promotion import as_dtype
 from numhlo.tracer.namespace.shapes.manipulation import shape_tuple
 from numhlo.tracer.namespace.types import broadcast_shapes
 from numhlo.tracer.trees.pytrees import tree_flatten, tree_unflatten

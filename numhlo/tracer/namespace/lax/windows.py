@@ -14,7 +14,7 @@ from numhlo.lowering.ops import convolution, layout, windows
 from numhlo.lowering.ops.dimension_numbers import ConvolutionDimensionNumbers
 from numhlo.lowering.ops.window_geometry import as_array, dilated
 from numhlo.tracer.bind import bind, bind1
-from numhlo.tracer.namespace.core import as_dtype, asarray, convert, shape_of, spelling
+from numhlo.tracer.namespace.core import asarray, convert, shape_of, spelling
 from numhlo.tracer.namespace.eager import runs_anywhere
 from numhlo.tracer.namespace.lax.operands import of_one_width
 from numhlo.tracer.namespace.lax.reductions import combining
@@ -24,6 +24,7 @@ from numhlo.tracer.namespace.lax.window_arguments import (
     numbers,
     padding_pairs,
 )
+from numhlo.tracer.namespace.promotion import as_dtype
 from numhlo.tracer.trees.pytrees import tree_flatten, tree_unflatten
 
 __all__ = [

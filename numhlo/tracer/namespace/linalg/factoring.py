@@ -12,9 +12,10 @@ import numpy as np
 
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise
-from numhlo.tracer.namespace.core import asarray, common_dtype, convert, implements
+from numhlo.tracer.namespace.core import asarray, convert, implements
 from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.linalg import matrices as m
+from numhlo.tracer.namespace.promotion import common_dtype
 
 __all__ = ["cholesky", "eig", "eigh", "eigvals", "eigvalsh", "qr", "svd", "svdvals"]
 

@@ -18,11 +18,11 @@ from numhlo.tracer.namespace.core import (
     convert,
     expand,
     implements,
-    loop_dtypes,
     shape_of,
 )
 from numhlo.tracer.namespace.linalg.products import conjugated, contract, extents_differ
 from numhlo.tracer.namespace.out_arrays import store
+from numhlo.tracer.namespace.promotion import loop_dtypes
 from numhlo.tracer.namespace.reductions import NO_VALUE
 from numhlo.tracer.namespace.shapes import axis_order, manipulation
 from numhlo.tracer.namespace.ufunc_calls import dtype_in_signature

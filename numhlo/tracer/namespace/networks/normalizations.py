@@ -14,7 +14,6 @@ from numhlo.tracer.namespace import elementwise as ufuncs
 from numhlo.tracer.namespace import moments, reductions
 from numhlo.tracer.namespace.core import (
     SCALARS,
-    as_dtype,
     asarray,
     broadcast_to_shape,
     convert,
@@ -24,6 +23,7 @@ from numhlo.tracer.namespace.core import (
     shape_of,
 )
 from numhlo.tracer.namespace.eager import runs_anywhere
+from numhlo.tracer.namespace.promotion import as_dtype
 from numhlo.tracer.namespace.reductions import NO_VALUE
 from numhlo.tracer.namespace.shapes import splitting
 from numhlo.tracer.namespace.special import widely_used as special
