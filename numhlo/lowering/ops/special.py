@@ -1,6 +1,6 @@
 """Special functions as named composites: ``numhlo.erf``, ``numhlo.sinh``, ... on floating-point tensors.
 
-A composite's decomposition is plain StableHLO that anyone can run, written in `special_decompositions`; its meaning
+A composite's decomposition is plain StableHLO that anyone can run, written in `special_functions`; its meaning
 here is SciPy's or NumPy's function, computed in double precision and rounded once for narrower types; where SciPy is
 not accurate to a few units in the last place of a double, it is the decomposition. `make` returns the attributes of
 the composite op.
@@ -17,10 +17,10 @@ import numpy as np
 from numhlo.lowering.ir import Function, TensorType, tensor_type_of
 from numhlo.lowering.ir.errors import DTypeError
 from numhlo.lowering.ir.types import COMPLEX, FLOATS
-from numhlo.lowering.ops import special_decompositions, zeta_functions
 from numhlo.lowering.ops.composites import COMPOSITES, CompositeDefinition, register
 from numhlo.lowering.ops.lazy_scipy import scipy_function
 from numhlo.lowering.ops.primitive import Arrays, EvaluateRule, RegionFunction
+from numhlo.lowering.ops.special_functions import decompositions, zeta
 
 __all__ = ["COMPOSITES", "FUNCTIONS", "CompositeDefinition", "decompose", "make", "tensor_type_of"]
 
@@ -44,12 +44,12 @@ def _spence(x: np.ndarray) -> np.ndarray:
 
 
 def _zeta(s: np.ndarray, q: np.ndarray) -> np.ndarray:
-    far = (q < -zeta_functions.LOWEST) & (q != np.floor(q))
+    far = (q < -zeta.LOWEST) & (q != np.floor(q))
     return np.where(far, np.nan, scipy_function("zeta")(s, np.where(far, 1, q)))
 
 
 def _polygamma(n: np.ndarray, x: np.ndarray) -> np.ndarray:
-    legal = (n == np.floor(n)) & (n >= 0) & ((n == 0) | (x >= -zeta_functions.LOWEST) | (x == np.floor(x)))
+    legal = (n == np.floor(n)) & (n >= 0) & ((n == 0) | (x >= -zeta.LOWEST) | (x == np.floor(x)))
     return np.where(legal, scipy_function("polygamma")(np.where(legal, n, 0), x), np.nan)
 
 
@@ -112,9 +112,9 @@ def decompose(name: str, type: TensorType) -> Function:
 @lru_cache(maxsize=1024)
 def _decompose(name: str, type: TensorType) -> Function:
     short = name.removeprefix("numhlo.")
-    if type.dtype not in FLOATS and not (type.dtype in COMPLEX and short in special_decompositions.COMPLEX_FORMULAS):
+    if type.dtype not in FLOATS and not (type.dtype in COMPLEX and short in decompositions.COMPLEX_FORMULAS):
         raise DTypeError(f"{name} is not defined for {type.short()}", fix="convert to a float dtype first")
-    return special_decompositions.build(short, type)
+    return decompositions.build(short, type)
 
 
 def make(name: str, types: Sequence[TensorType]) -> dict[str, Any]:
@@ -150,5 +150,5 @@ def _evaluate_with(function: Callable[..., Any] | None, accurate: bool) -> Evalu
 
 for _name, (_function, _documentation) in FUNCTIONS.items():
     _rule = _evaluate_with(_function, _name not in INACCURATE)
-    _arity = special_decompositions.ARITY.get(_name, 1)
+    _arity = decompositions.ARITY.get(_name, 1)
     register(CompositeDefinition(f"numhlo.{_name}", _rule, _arity, 1, _documentation))

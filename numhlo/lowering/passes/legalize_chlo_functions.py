@@ -10,10 +10,10 @@ from numhlo.lowering.ir import Op, Value
 from numhlo.lowering.ir.errors import DTypeError
 from numhlo.lowering.ir.types import ELEMENT_TYPES, FLOATS, INTEGERS, NARROW_FLOATS, SIGNED
 from numhlo.lowering.ops import elementwise
-from numhlo.lowering.ops.bessel_functions import bessel_i1e
 from numhlo.lowering.ops.bit_patterns import BIT_WIDTHS
 from numhlo.lowering.ops.formula import Formula
-from numhlo.lowering.ops.zeta_functions import polygamma, zeta
+from numhlo.lowering.ops.special_functions.bessel import bessel_i1e
+from numhlo.lowering.ops.special_functions.zeta import polygamma, zeta
 from numhlo.lowering.passes.legalize_chlo import broadcast_together
 from numhlo.lowering.passes.legalizer import Builder, legalization
 

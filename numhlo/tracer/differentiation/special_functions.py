@@ -16,7 +16,7 @@ from typing import Any
 from numhlo.lowering.ir import Function, Op, capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import elementwise as ops
-from numhlo.lowering.ops.special_decompositions import build_to_differentiate
+from numhlo.lowering.ops.special_functions.decompositions import build_to_differentiate
 from numhlo.tracer.bind import bind1, trace_function
 from numhlo.tracer.custom_rules import CustomRule, bind_with_rule
 from numhlo.tracer.differentiation.table import Dual, Walker, add_tangents, instantiate

@@ -1,4 +1,4 @@
-"""How the tables of `numhlo.lowering.ops.special_coefficients` were made: interpolation in 50 digits, by mpmath.
+"""How the tables of `numhlo.lowering.ops.special_functions.coefficients` were made: interpolation in 50 digits, by mpmath.
 
 Run as a script, it writes that module to standard output. Coefficients are those of powers, lowest first, of the
 variable, less the middle of the interval where a row is shifted.

@@ -8,7 +8,8 @@ import pytest
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.ir import TensorType
 from numhlo.lowering.ir.errors import DTypeError
-from numhlo.lowering.ops import FunctionBuilder, control_flow, special, special_decompositions
+from numhlo.lowering.ops import FunctionBuilder, control_flow, special
+from numhlo.lowering.ops.special_functions import decompositions
 
 mp = mpmath.mp.clone()
 mp.dps = 40
@@ -154,7 +155,7 @@ def test_decompositions_are_shared_and_scalars_work():
 def test_undefined_element_types_are_refused():
     with pytest.raises(DTypeError, match=r"numhlo.erf is not defined for int32\[3\]"):
         special.make("numhlo.erf", [TensorType((3,), np.dtype(np.int32))])
-    formulas = {*special_decompositions.FORMULAS, *special_decompositions.DOUBLE}
+    formulas = {*decompositions.FORMULAS, *decompositions.DOUBLE}
     assert formulas == set(special.FUNCTIONS) >= set(ORACLES)
 
 

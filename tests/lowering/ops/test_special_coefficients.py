@@ -2,13 +2,13 @@ from pathlib import Path
 
 import pytest
 
-from numhlo.lowering.ops import special_coefficients
+from numhlo.lowering.ops.special_functions import coefficients
 from tests.lowering.ops.derive_special_coefficients import ROWS, derive, module_text
 
 
 @pytest.mark.slow
 def test_the_tables_are_what_the_derivation_writes():
-    assert Path(special_coefficients.__file__).read_text(encoding="utf-8") == module_text()
+    assert Path(coefficients.__file__).read_text(encoding="utf-8") == module_text()
 
 
 @pytest.mark.slow

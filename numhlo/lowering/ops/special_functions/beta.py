@@ -12,8 +12,8 @@ import numpy as np
 
 from numhlo.lowering.ops import elementwise
 from numhlo.lowering.ops.formula import Formula, absolute, exp, log, log1p, maximum, minimum, polynomial, sqrt, where
-from numhlo.lowering.ops.gamma_functions import gamma, lgamma, stirling_rest
 from numhlo.lowering.ops.iteration import both, either, iterate
+from numhlo.lowering.ops.special_functions.gamma import gamma, lgamma, stirling_rest
 
 LARGE = 10.0
 """From here up, an argument is taken for large."""

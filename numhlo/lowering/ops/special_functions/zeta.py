@@ -1,7 +1,7 @@
 """Hurwitz's zeta function and the derivatives of digamma, as formulas in plain StableHLO.
 
 Zeta is the Euler-Maclaurin sum: the first nine terms one by one, the rest by Bernoulli numbers (DLMF 2.10.1, 25.11.5).
-Next: `gamma_functions`.
+Next: `gamma`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 
 from numhlo.lowering.ops import elementwise
 from numhlo.lowering.ops.formula import Formula, exp, floor, where
-from numhlo.lowering.ops.gamma_functions import digamma, gamma, lgamma
 from numhlo.lowering.ops.iteration import both, iterate, negated
+from numhlo.lowering.ops.special_functions.gamma import digamma, gamma, lgamma
 
 TERMS = 9
 """Terms that are summed one by one."""

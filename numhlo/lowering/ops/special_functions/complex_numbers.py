@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from numhlo.lowering.ops import elementwise, hyperbolic_functions
+from numhlo.lowering.ops import elementwise
 from numhlo.lowering.ops.formula import (
     Formula,
     absolute,
@@ -28,6 +28,7 @@ from numhlo.lowering.ops.formula import (
     sqrt,
     where,
 )
+from numhlo.lowering.ops.special_functions import hyperbolic
 
 LOG_2 = math.log(2.0)
 
@@ -35,15 +36,15 @@ LOG_2 = math.log(2.0)
 def sinh(z: Formula) -> Formula:
     """Return ``sinh(x) cos(y) + i cosh(x) sin(y)``."""
     x, y = real(z), imag(z)
-    re = _times_endless(hyperbolic_functions.sinh(x), cos(y), x)
-    return compose(re, _times(hyperbolic_functions.cosh(x), sin(y)))
+    re = _times_endless(hyperbolic.sinh(x), cos(y), x)
+    return compose(re, _times(hyperbolic.cosh(x), sin(y)))
 
 
 def cosh(z: Formula) -> Formula:
     """Return ``cosh(x) cos(y) + i sinh(x) sin(y)``."""
     x, y = real(z), imag(z)
-    re = _times_endless(hyperbolic_functions.cosh(x), cos(y), x)
-    return compose(re, _times(hyperbolic_functions.sinh(x), sin(y)))
+    re = _times_endless(hyperbolic.cosh(x), cos(y), x)
+    return compose(re, _times(hyperbolic.sinh(x), sin(y)))
 
 
 def _times(size: Formula, factor: Formula) -> Formula:
@@ -71,7 +72,7 @@ def acos(z: Formula) -> Formula:
     x, y = real(z), imag(z)
     minus, plus = _root(1.0 - x, -y), _root(1.0 + x, y)
     angle = 2.0 * atan2(real(minus), real(plus))
-    height = hyperbolic_functions.asinh(real(plus) * imag(minus) - imag(plus) * real(minus))
+    height = hyperbolic.asinh(real(plus) * imag(minus) - imag(plus) * real(minus))
     far = _is_far(x, y)
     far_height = -_with_sign(_log_2_size(z), y)
     re, im = where(far, atan2(absolute(y), x), angle), where(far, far_height, height)
@@ -89,7 +90,7 @@ def asinh(z: Formula) -> Formula:
     """Return the inverse hyperbolic sine, from the square roots of ``1 + i z`` and ``1 - i z``."""
     x, y = real(z), imag(z)
     first, second = _root(1.0 + y, -x), _root(1.0 - y, x)
-    height = hyperbolic_functions.asinh(real(first) * imag(second) - real(second) * imag(first))
+    height = hyperbolic.asinh(real(first) * imag(second) - real(second) * imag(first))
     angle = atan2(y, real(first) * real(second) - imag(first) * imag(second))
     far = _is_far(x, y)
     far_height = _with_sign(_log_2_size(z), x)
@@ -102,7 +103,7 @@ def acosh(z: Formula) -> Formula:
     """Return the inverse hyperbolic cosine, from the square roots of ``z - 1`` and ``z + 1``."""
     x, y = real(z), imag(z)
     minus, plus = _root(x - 1.0, y), _root(x + 1.0, y)
-    height = hyperbolic_functions.asinh(real(minus) * real(plus) + imag(minus) * imag(plus))
+    height = hyperbolic.asinh(real(minus) * real(plus) + imag(minus) * imag(plus))
     angle = 2.0 * atan2(imag(minus), real(plus))
     far = _is_far(x, y)
     re, im = where(far, _log_2_size(z), height), where(far, atan2(y, x), angle)

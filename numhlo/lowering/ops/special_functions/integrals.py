@@ -13,9 +13,9 @@ import math
 import numpy as np
 
 from numhlo.lowering.ops.formula import Formula, absolute, exp, floor, log, log1p, maximum, minimum, polynomial, where
-from numhlo.lowering.ops.gamma_functions import digamma
 from numhlo.lowering.ops.iteration import both, either, iterate
-from numhlo.lowering.ops.zeta_functions import bernoulli_numbers
+from numhlo.lowering.ops.special_functions.gamma import digamma
+from numhlo.lowering.ops.special_functions.zeta import bernoulli_numbers
 
 STEPS = 1000
 EPSILON = 2.0**-53

@@ -1,8 +1,8 @@
 """Decompositions of the special functions into plain StableHLO, for one operand type each.
 
-Which function has which formula: hyperbolic and inverse functions are in `hyperbolic_functions` and, of complex
-numbers, in `complex_functions`; powers and logarithms of base 2 and 10 in `exponent_functions`; the error function and
-its kin in `error_functions`, gamma's in `gamma_functions`; the rest in files named after them. float32 is computed in
+Which function has which formula: hyperbolic and inverse functions are in `hyperbolic` and, of complex
+numbers, in `complex_numbers`; powers and logarithms of base 2 and 10 in `exponents`; the error function and
+its kin in `error_function`, gamma's in `gamma`; the rest in files named after them. float32 is computed in
 float32, narrower floats in float32 with one rounding at the end; the functions of `DOUBLE` are computed in float64.
 """
 
@@ -15,18 +15,18 @@ import numpy as np
 
 from numhlo.lowering.ir import Function, TensorType
 from numhlo.lowering.ir.types import COMPLEX, NARROW_FLOATS
-from numhlo.lowering.ops import complex_functions as of_complex
-from numhlo.lowering.ops import exponent_functions as exponents
-from numhlo.lowering.ops import hyperbolic_functions as of_real
-from numhlo.lowering.ops.bessel_functions import bessel_i0e, bessel_i1e
-from numhlo.lowering.ops.beta_functions import beta, betainc, betainc_to_differentiate, betaln
 from numhlo.lowering.ops.builder import FunctionBuilder
-from numhlo.lowering.ops.error_functions import erf, erf_inv, erfc, erfcx, ndtri
 from numhlo.lowering.ops.formula import Formula
-from numhlo.lowering.ops.gamma_functions import digamma, gamma, lgamma
-from numhlo.lowering.ops.incomplete_gamma import igamma, igamma_slope, igammac
-from numhlo.lowering.ops.integral_functions import expn, spence
-from numhlo.lowering.ops.zeta_functions import derivative_of_digamma, hurwitz_zeta
+from numhlo.lowering.ops.special_functions import complex_numbers as of_complex
+from numhlo.lowering.ops.special_functions import exponents
+from numhlo.lowering.ops.special_functions import hyperbolic as of_real
+from numhlo.lowering.ops.special_functions.bessel import bessel_i0e, bessel_i1e
+from numhlo.lowering.ops.special_functions.beta import beta, betainc, betainc_to_differentiate, betaln
+from numhlo.lowering.ops.special_functions.error_function import erf, erf_inv, erfc, erfcx, ndtri
+from numhlo.lowering.ops.special_functions.gamma import digamma, gamma, lgamma
+from numhlo.lowering.ops.special_functions.incomplete_gamma import igamma, igamma_slope, igammac
+from numhlo.lowering.ops.special_functions.integrals import expn, spence
+from numhlo.lowering.ops.special_functions.zeta import derivative_of_digamma, hurwitz_zeta
 
 FLOAT32 = np.dtype(np.float32)
 FLOAT64 = np.dtype(np.float64)

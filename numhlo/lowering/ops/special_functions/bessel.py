@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from numhlo.lowering.ops import special_coefficients as tables
 from numhlo.lowering.ops.formula import Formula, absolute, maximum, minimum, polynomial, sqrt, where
+from numhlo.lowering.ops.special_functions import coefficients as tables
 
 SWITCH = 8.0
 """Where the polynomial in x ends and the one in 1 / x begins."""

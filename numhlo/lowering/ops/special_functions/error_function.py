@@ -12,8 +12,8 @@ import math
 
 import numpy as np
 
-from numhlo.lowering.ops import special_coefficients as tables
 from numhlo.lowering.ops.formula import Formula, absolute, exp, log, maximum, minimum, polynomial, sign, sqrt, where
+from numhlo.lowering.ops.special_functions import coefficients as tables
 
 FLOAT32 = np.dtype(np.float32)
 NEAR_ZERO = 1.0

@@ -15,11 +15,11 @@ from fractions import Fraction
 import numpy as np
 
 from numhlo.lowering.ops import elementwise
-from numhlo.lowering.ops.beta_functions import log1p_less
-from numhlo.lowering.ops.error_functions import erfc
 from numhlo.lowering.ops.formula import Formula, absolute, exp, expm1, log, maximum, minimum, polynomial, sqrt, where
-from numhlo.lowering.ops.gamma_functions import digamma, gamma, lgamma_of_one_plus, stirling_rest
 from numhlo.lowering.ops.iteration import both, iterate
+from numhlo.lowering.ops.special_functions.beta import log1p_less
+from numhlo.lowering.ops.special_functions.error_function import erfc
+from numhlo.lowering.ops.special_functions.gamma import digamma, gamma, lgamma_of_one_plus, stirling_rest
 
 LARGE = 10.0
 UNIFORM = 1e4

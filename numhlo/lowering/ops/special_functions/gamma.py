@@ -12,7 +12,6 @@ import math
 import numpy as np
 
 from numhlo.lowering.ops import elementwise
-from numhlo.lowering.ops import special_coefficients as tables
 from numhlo.lowering.ops.formula import (
     Formula,
     absolute,
@@ -28,6 +27,7 @@ from numhlo.lowering.ops.formula import (
     sqrt,
     where,
 )
+from numhlo.lowering.ops.special_functions import coefficients as tables
 
 FLOAT32 = np.dtype(np.float32)
 ASYMPTOTIC = 8.0
