@@ -1,6 +1,7 @@
 """How the user's process and a compiler process talk: length-prefixed messages over pipes.
 
-A message is a JSON header and raw bytes. Nothing is unpickled on either side.
+A message is a mark, a JSON header and raw bytes. Nothing is unpickled on either side. What stands before a mark is dropped:
+a script that starts Python may write to the stream before Python does.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import struct
 from dataclasses import dataclass, field
 from typing import IO, Any
 
+MARK = b"\x93numhlo\n"
 LENGTHS = struct.Struct("<II")
 
 
@@ -24,7 +26,7 @@ class Message:
 def write_message(stream: IO[bytes], message: Message) -> None:
     """Write a message and flush."""
     header = json.dumps(message.header).encode()
-    rest = memoryview(LENGTHS.pack(len(header), len(message.payload)) + header + message.payload)
+    rest = memoryview(MARK + LENGTHS.pack(len(header), len(message.payload)) + header + message.payload)
     while rest:  # without a buffer, a pipe takes what it has room for
         rest = rest[stream.write(rest) :]
     stream.flush()
@@ -38,6 +40,9 @@ def read_message(stream: IO[bytes]) -> Message:
     EOFError
         If the other side is gone.
     """
+    mark = _read_exactly(stream, len(MARK))
+    while mark != MARK:
+        mark = mark[1:] + _read_exactly(stream, 1)
     header_length, payload_length = LENGTHS.unpack(_read_exactly(stream, LENGTHS.size))
     header = json.loads(_read_exactly(stream, header_length))
     return Message(header, _read_exactly(stream, payload_length))
