@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import UnsupportedError
+from numhlo.lowering.ir.errors import MutationError
 from numhlo.tracer import number_methods
 from numhlo.tracer.trace import Tracer
 
@@ -46,7 +46,7 @@ def absent(self: Tracer, name: str) -> Any:
 
 def delete(self: Tracer, index: Any) -> NoReturn:
     """Raise the error for ``del x[index]``."""
-    raise UnsupportedError(
+    raise MutationError(
         f"del of elements of a traced array {self.aval.short()}",
         where=capture_location(),
         why="arrays have a fixed number of elements, as in NumPy",

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import TensorType, capture_location
-from numhlo.lowering.ir.errors import ArgumentError, DTypeError
+from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ImmutableArrayError
 from numhlo.lowering.ir.types import ELEMENT_TYPES
 from numhlo.tracer.array import has_own_arithmetic
 from numhlo.tracer.trace import Trace, Tracer
@@ -152,6 +152,29 @@ def asks_scalar(x: Tracer) -> bool:
     if not (x.steps or x.weak or x.aval.shape):
         x.cell.layout_read = True
     return x.is_scalar
+
+
+def require_array(x: Any, what: str) -> None:
+    """Raise if what is to be written into is a scalar.
+
+    Parameters
+    ----------
+    x : Tracer or object
+    what : str
+        The statement or function, for the message.
+
+    Raises
+    ------
+    ImmutableArrayError
+        If it is.
+    """
+    if isinstance(x, Tracer) and not x.aval.shape and asks_scalar(x):
+        raise ImmutableArrayError(
+            f"{what} of a scalar {x.aval.short()}",
+            where=capture_location(),
+            why="scalars are immutable, as in NumPy",
+            fix="bind the name to the new value, or make it an array first, numpy.array(x)",
+        )
 
 
 def typeof(x: Any) -> ShapeDtypeStruct:

@@ -18,6 +18,7 @@ from numhlo.tracer import absent_attributes, python_values, ufunc_methods
 from numhlo.tracer.aliasing.memory_flags import MemoryFlags
 from numhlo.tracer.aliasing.special_views import Part, view_bits
 from numhlo.tracer.aliasing.views import Flat, strides_of, view_transpose
+from numhlo.tracer.arguments import require_array
 from numhlo.tracer.lost_slopes import loses_slope
 from numhlo.tracer.namespace import core, cumulative, elementwise, moments, reductions, rounding
 from numhlo.tracer.namespace.core import FUNCTIONS, convert
@@ -96,6 +97,7 @@ def _contains(self: Tracer, element: Any) -> bool:
 def _set_item(self: Tracer, index: Any, value: Any) -> None:
     if are_arrays_immutable():
         refuse_write("x[index] = value")
+    require_array(self, "assignment to elements")
     if isinstance(value, complex) and self.dtype.kind != "c":  # as NumPy: complex arrays lose their imaginary part
         raise DTypeError(
             f"a complex number is written into {self.aval.short()}",

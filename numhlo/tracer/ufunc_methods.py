@@ -13,6 +13,7 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import AxisOutOfBoundsError
+from numhlo.tracer.arguments import require_array
 from numhlo.tracer.control_flow.loops import while_loop
 from numhlo.tracer.control_flow.scan import scan
 from numhlo.tracer.namespace import cumulative, reductions, segments
@@ -260,6 +261,7 @@ def _outer(ufunc: Ufunc, A: Any, B: Any, **options: Any) -> Any:
 def _at(ufunc: Ufunc, a: Any, indices: Any, b: Any = None) -> None:
     if not isinstance(a, Tracer):
         store(f"{ufunc.__name__}.at", b, a)
+    require_array(a, f"{ufunc.__name__}.at")
     indices = indices[0] if isinstance(indices, tuple) and len(indices) == 1 else indices
     indices = with_masks(a, indices) if has_selected(indices) else indices
     whole = b is None or a.dtype.kind not in "biu" or result_dtype(b).kind not in "fc"

@@ -391,7 +391,7 @@ class MutationError(NumhloError, ValueError):
 
 
 class ImmutableArrayError(NumhloError, TypeError):
-    """An array can't be written because JAX's rules were asked for.
+    """Something can't be written: a scalar, or an array where JAX's rules were asked for.
 
     Examples
     --------

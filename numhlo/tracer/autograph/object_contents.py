@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from numhlo.tracer.libraries import is_library
+from numhlo.tracer.plain_python.element_iterators import Elements
 
 MOST_BYTES = 1 << 20
 """Arrays of NumPy's up to this size are looked at."""
@@ -27,7 +28,7 @@ MOST_BYTES = 1 << 20
 _ITEMS, _BYTES = (list, set, deque), (bytearray, array.array)
 _NAMES_WRITTEN = frozenset(dis.opmap[name] for name in ("STORE_GLOBAL", "DELETE_GLOBAL"))
 _MISSING = object()
-_ITERATING = frozenset({"builtins", "itertools", "numpy"})
+_ITERATING = frozenset({"builtins", "itertools", "numpy", Elements.__module__})
 """Modules whose iterators show how far they have come."""
 
 
@@ -225,7 +226,7 @@ def _progress(x: Any) -> tuple[Any, ...]:
     left = operator.length_hint(x) if hasattr(type(x), "__length_hint__") else 0
     frame = getattr(x, "gi_frame", None)
     line = 0 if frame is None else frame.f_lasti
-    place = x.index if isinstance(x, np.flatiter) else x.iterindex if isinstance(x, np.nditer) else 0
+    place = x.index if isinstance(x, np.flatiter) else x.iterindex if isinstance(x, np.nditer | Elements) else 0
     number = repr(x) if isinstance(x, itertools.count) else ""
     return f"{left} {line} {place} {number} {frame is None}", *gc.get_referents(x)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
+from numhlo.tracer.arguments import require_array
 from numhlo.tracer.namespace.building import select
 from numhlo.tracer.namespace.core import (
     asarray,
@@ -64,6 +65,7 @@ def _check_target(name: str, result: Any, target: Any, casting: str) -> None:
         )
     if not isinstance(target, Tracer):
         raise TypeError(f"{name}(): return arrays must be of ArrayType, got {type(target).__name__}")
+    require_array(target, f"{name}: out")
     if not np.can_cast(result.dtype, target.dtype, casting):  # type: ignore[arg-type]
         raise DTypeError(
             f"{name}: cannot cast output from {result.dtype} to {target.dtype} with casting rule {casting!r}",

@@ -164,6 +164,21 @@ def _is_subscript(instructions: Sequence[dis.Instruction], position: int) -> boo
     return instruction.opname == "BINARY_SUBSCR" or (instruction.opname == "BINARY_OP" and instruction.argrepr == "[]")
 
 
+@functools.lru_cache(maxsize=4096)
+def indexes_own_tables(code: CodeType) -> bool:
+    """Return whether a function, or one inside it, makes lists or has tuples of numbers, and indexes by variables."""
+    if any(indexes_own_tables(c) for c in code.co_consts if isinstance(c, CodeType)):
+        return True
+    seen = [i for i in dis.get_instructions(code) if i.opname not in IGNORED]
+    places = [k for k in range(len(seen)) if _is_subscript(seen, k)]
+    by_variables = [k for k in places if not seen[k - 1].opname.startswith(("LOAD_CONST", "LOAD_SMALL_INT"))]
+    return bool(by_variables) and any(
+        i.opname == "BUILD_LIST"
+        or (i.opname == "LOAD_CONST" and isinstance(i.argval, tuple) and not _is_subscript(seen, k))
+        for k, i in enumerate(seen, 1)
+    )
+
+
 def content_of(cell: CellType) -> Any:
     """Return what a closure's cell holds; None for one that is still empty."""
     try:

@@ -68,6 +68,25 @@ _of_floats("isclose", _is_close, bool)
 _of_floats("ulp", lambda x: np.abs(np.spacing(x)))
 
 
+@stands_for(math.frexp)
+@functools.wraps(math.frexp)
+def mantissa_and_exponent(x: Any, /) -> Any:
+    """Return a number as a fraction from a half to one, and the power of two that it is of."""
+    if not is_unknown(x) or x.ndim:
+        return math.frexp(x)
+    fraction, power = np.frexp(_float(x))
+    return as_number(fraction), as_number(convert(power, WEAK[int]))
+
+
+@stands_for(math.ldexp)
+@functools.wraps(math.ldexp)
+def of_power(x: Any, i: Any, /) -> Any:
+    """Return ``x * 2**i``."""
+    if not (is_unknown(x) or is_unknown(i)) or np.ndim(x) or np.ndim(i) or _kind(i) not in "iub":
+        return math.ldexp(x, i)
+    return as_number(np.ldexp(_float(x), i))
+
+
 @stands_for(math.fsum)
 @functools.wraps(math.fsum)
 def add_floats(seq: Iterable[Any], /) -> Any:

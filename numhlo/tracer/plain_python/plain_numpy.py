@@ -35,13 +35,20 @@ from numhlo.tracer.plain_python import (
     caught_errors,  # noqa: F401 - they get their stand-ins
     classes,  # noqa: F401
     conditions,  # noqa: F401
+    element_iterators,  # noqa: F401
     math_functions,  # noqa: F401
     ordering,
     plain_polynomials,  # noqa: F401
     special_methods,
     text_operations,
 )
-from numhlo.tracer.plain_python.code_references import Reference, content_of, outer_names, references_of
+from numhlo.tracer.plain_python.code_references import (
+    Reference,
+    content_of,
+    indexes_own_tables,
+    outer_names,
+    references_of,
+)
 from numhlo.tracer.plain_python.named_calls import Twins
 from numhlo.tracer.plain_python.polynomial_series import is_of_series, of_traced_series
 from numhlo.tracer.plain_python.stand_ins import HIGHER_ORDER, STAND_INS, array_method, holder
@@ -64,6 +71,7 @@ MOST_ITEMS, MOST_OBJECTS = 1000, 20_000
 """How many items of a container, and how many objects in all, are looked at for functions."""
 
 _CALLERS = frozenset(map(id, (*HIGHER_ORDER, *CONTROL_FLOW, np.vectorize)))
+_MAPS = frozenset(map(id, (map, filter, itertools.starmap)))
 _NUMPY_FUNCTION: type = type(np.sum)
 _NUMPY_VALUES = (np.vectorize, np.ndarray, np.ufunc, _NUMPY_FUNCTION)
 _HARMLESS = (Tracer, np.generic, bool, int, float, complex, str, bytes, type(None))
@@ -125,7 +133,8 @@ def exchanged_callee(callee: Any) -> Any:
     found = STAND_INS.get(id(callee))
     stand_in = None if found is None else found[1]
     if id(callee) in _CALLERS:
-        stand_in = functools.partial(_call_with_exchanged, callee if stand_in is None else stand_in)
+        call = _map_exchanged if id(callee) in _MAPS else _call_with_exchanged
+        stand_in = functools.partial(call, callee if stand_in is None else stand_in)
     if id(callee) in special_methods.CONSUMERS:
         return special_methods.consuming(callee if stand_in is None else stand_in)
     if stand_in is not None:
@@ -203,6 +212,12 @@ def _call_with_exchanged(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> 
         return exchanged_callee(x) if callable(x) and not isinstance(x, Tracer | type) else x
 
     return fun(*map(exchanged, args), **{k: exchanged(v) for k, v in kwargs.items()})
+
+
+def _map_exchanged(fun: Callable[..., Any], function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call what calls a function, which may be a class, for each item."""
+    called = exchanged_callee(function) if isinstance(function, type) else function
+    return _call_with_exchanged(fun, called, *args, **kwargs)
 
 
 def _constructor(cls: type) -> Any:
@@ -348,7 +363,7 @@ def _reached_by_function(fun: FunctionType) -> Iterable[Any] | None:
     code = fun.__code__
     if not MODULES.isdisjoint(outer_names(code)) or not ASKING.isdisjoint(code.co_code[::2]):  # it may import modules
         return None
-    if "__class__" in code.co_names or text_operations.makes_text(code):
+    if "__class__" in code.co_names or text_operations.makes_text(code) or indexes_own_tables(code):
         return None
     cells = dict(zip(fun.__code__.co_freevars, contents, strict=True))
     found = list(fun.__defaults__ or ())

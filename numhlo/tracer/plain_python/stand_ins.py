@@ -10,15 +10,13 @@ from __future__ import annotations
 import builtins
 import functools
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import BuiltinFunctionType
 from typing import Any
 
 import numpy as np
 
-from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import DTypeError, UnsupportedError
-from numhlo.tracer.aliasing.views import is_contiguous
+from numhlo.lowering.ir.errors import DTypeError
 from numhlo.tracer.arguments import WEAK, asks_scalar
 from numhlo.tracer.namespace.core import FUNCTIONS, Unsized, contains_tracer, convert
 from numhlo.tracer.namespace.indexed import index_brackets
@@ -307,89 +305,6 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
     if not contains_tracer(a):
         return np.require(a, dtype, requirements)
     return FUNCTIONS[np.array](a, dtype, copy="O" in "".join(requirements or ()).upper() or None)
-
-
-@stands_for(np.ndenumerate)
-def ndenumerate(x: Any) -> Iterator[tuple[tuple[int, ...], Any]]:
-    """Yield the index and the value of every element."""
-    if not isinstance(x, Tracer):
-        return iter(np.ndenumerate(x))
-    return ((index, x[index]) for index in np.ndindex(x.shape))  # type: ignore[index]
-
-
-@stands_for(np.nditer)
-class Elements:
-    """A traced array's elements as 0-d views, in order: what `numpy.nditer` gives without options on how to buffer."""
-
-    def __new__(cls, op: Any, flags: Any = (), op_flags: Any = (), **options: Any) -> Any:
-        """Return NumPy's own iterator where nothing is traced."""
-        if not contains_tracer([op, *(op if isinstance(op, list | tuple) else ())]):
-            return np.nditer(op, flags, op_flags, **options)
-        plain = isinstance(op, Tracer) and {*flags} <= {"multi_index", "refs_ok", "zerosize_ok"} and not options
-        if not plain or not is_contiguous(op):
-            raise UnsupportedError(
-                "numpy.nditer of several arrays, in another order, or with options, while tracing",
-                where=capture_location(),
-                fix="use whole-array operations, numpy.ndindex, or numpy.ndenumerate",
-            )
-        return super().__new__(cls)
-
-    def __init__(self, op: Any, flags: Any = (), op_flags: Any = ()) -> None:
-        self._array, self._indices = op, list(np.ndindex(op.shape))
-        self._writes = any("write" in flag for flag in np.ravel([*op_flags]))
-        self._place = 0
-
-    def __enter__(self) -> Elements:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Nothing was buffered."""
-
-    def __iter__(self) -> Iterator[Any]:
-        for place in range(len(self._indices)):
-            self._place = place
-            yield self[0]
-
-    def __getitem__(self, operand: int) -> Any:
-        if operand:
-            raise IndexError("index 1 is out of bounds for axis 0 with size 1")
-        view = self._array[(*self.multi_index, ...)]
-        return view if self._writes else view[()]
-
-    def __setitem__(self, operand: int, value: Any) -> None:
-        if not self._writes:
-            raise RuntimeError("Iterator operand 0 is not writeable")
-        self[operand][...] = value
-
-    @property
-    def value(self) -> Any:
-        """Return the present element."""
-        return self[0]
-
-    @property
-    def operands(self) -> tuple[Any]:
-        """Return the array that is iterated over."""
-        return (self._array,)
-
-    @property
-    def itersize(self) -> int:
-        """Return the number of elements."""
-        return len(self._indices)
-
-    @property
-    def multi_index(self) -> tuple[int, ...]:
-        """Return the present element's index."""
-        return self._indices[self._place]
-
-    @property
-    def finished(self) -> bool:
-        """Return whether all elements have been gone through."""
-        return self._place >= len(self._indices)
-
-    def iternext(self) -> bool:
-        """Go on; return whether there is an element."""
-        self._place += 1
-        return not self.finished
 
 
 # ----------------------------------------------------------------------------------------------- functions of functions

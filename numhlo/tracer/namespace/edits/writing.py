@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.tracer.arguments import require_array
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace.core import (
     ARRAYS,
@@ -59,6 +60,7 @@ def writes(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Calla
                 target = new_array(asarray(array))
             elif not isinstance(array, Tracer):
                 store(function.__name__, asarray(0), array)
+            require_array(target, function.__name__)
             with immutable_arrays(False):
                 result = run(target, *rest, **kwargs)
             return result if inplace else as_arrays(target)
