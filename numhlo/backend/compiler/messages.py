@@ -1,7 +1,7 @@
 """How the user's process and a compiler process talk: length-prefixed messages over pipes.
 
-A message is a mark, a JSON header and raw bytes. Nothing is unpickled on either side. What stands before a mark is dropped:
-a script that starts Python may write to the stream before Python does.
+A message is a mark, a JSON header and raw bytes. Nothing is unpickled on either side. What stands before a mark is
+dropped: a script that starts Python may write to the stream before Python does.
 """
 
 from __future__ import annotations
