@@ -137,7 +137,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the first program; the others follow")
     parser.add_argument("--ops", type=int, default=12, help="in each program")
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=["kernels", "xla"])
-    parser.add_argument("--only", nargs="+", choices=[m.__name__ for m in MAKERS], help="makers of ops")
+    parser.add_argument("--only", nargs="+", choices=sorted({m.__name__ for m in MAKERS}), help="makers of ops")
     parser.add_argument("--narrow", action="store_true", help="types that XLA can't run: --ways kernels official")
     given = parser.parse_args()
     makers = [m for m in MAKERS if given.only is None or m.__name__ in given.only]

@@ -1,4 +1,4 @@
 """Kernel source to object code, in processes of their own. Only this package imports Numba.
 
-`client` and `processes` are the user's side; `worker`, `kernel_compiler` and `intrinsics` run in a compiler process.
+`service` and `process` are the user's side; `worker`, `kernel_compiler` and `intrinsics` run in a compiler process.
 """

@@ -1,4 +1,7 @@
-"""Kernel source from ops: one file per op family, and the writers that they share. Importing it fills the tables."""
+"""Kernel source from ops: one file per op family, and the writers that they share. Importing it fills the tables.
+
+This folder's README is the map of it and of `numhlo.backend.planning`.
+"""
 
 from numhlo.backend.emit import (
     comparison,

@@ -1,4 +1,7 @@
-"""From an optimized function to a program: which ops share a kernel, where values live, in which order steps run."""
+"""From an optimized function to a program: which ops share a kernel, where values live, in which order steps run.
+
+Begin with `plan`; the README of `numhlo.backend.emit` is the map of both folders.
+"""
 
 from numhlo.backend.planning.explain import explain
 from numhlo.backend.planning.plan import plan
