@@ -8,7 +8,8 @@ import pytest
 
 from tests.architecture.source_tree import ROOT, python_files
 
-SIZE_LIMIT = 2_000_000
+SIZE_LIMIT = 3_000_000
+"""The package is 2 MB; what is in it twice, or does not belong there, would make more of it."""
 
 
 @pytest.mark.slow
@@ -20,5 +21,5 @@ def test_wheel_content(tmp_path):
     assert wheel.stat().st_size < SIZE_LIMIT
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     assert {name for name in names if name.endswith(".py")} == {path.as_posix() for path in python_files("numhlo")}
-    assert "numhlo/py.typed" in names
+    assert "numhlo/py.typed" in names and "numhlo/numpy/__init__.pyi" in names
     assert all(name.startswith("numhlo/") for name in names)
