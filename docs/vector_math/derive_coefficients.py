@@ -210,6 +210,12 @@ def cosh_rest(z: Real) -> Real:
     return (mpmath.cosh(mpmath.sqrt(z)) - 1) / z
 
 
+def erfc_short(u: Real) -> Real:
+    """Return exp(x**2) erfc(x) (x + 3) with u = 1 / (x + 3)."""
+    x = 1 / u - 3
+    return mpmath.exp(x * x) * mpmath.erfc(x) / u
+
+
 def erfc_scaled(middle: int) -> RealFunction:
     """Return q -> exp(x**2) erfc(x) (1 + 2x) with q = (x - middle) / (x + middle)."""
 
@@ -326,7 +332,8 @@ FITS: dict[str, Fit] = {
     "error_function.TAIL_F64": tail_fit(19, 6),
     "error_function.TAIL_F32": tail_fit(7, 4, F32),
     "error_function.ERFC_F64": Fit(erfc_scaled(4), one, mpf(-1), mpf("23.5") / mpf("31.5"), 24),
-    "error_function.ERFC_SHORT": Fit(erfc_scaled(3), one, mpf(-1), mpf("7.5") / mpf("13.5"), 11),
+    "error_function.ERFC_SHORT": Fit(erfc_short, inverse(erfc_short), 1 / mpf("13.1"), 1 / mpf(3), 10),
+    "error_function.EXP2_SHORT": Fit(lambda f: 2**f, lambda f: 2**-f, mpf(-0.5), mpf(0.5), 7),
     "inverse_error_function.NEAR": Fit(
         less(erf_inv_near, 1), inverse(erf_inv_near), mpf(0), mpf("0.5625") - mpf("1e-5"), (6, 7)
     ),

@@ -52,6 +52,9 @@ EXP2_RANGE = (-1075.0, 1025.0)
 EXP_RANGE_F32 = constants_f32(-104.0, 90.0)
 EXP_VANISHED_F32 = constants_f32(-254.0 * LN2)[0]
 EXP2_RANGE_F32 = constants_f32(-150.0, 129.0)
+# Powers that are not positive take one product with the power times a constant, and one with the inverse of that.
+TWO_MINUS_512, TWO_MINUS_64_F32 = 2.0**-512, constants_f32(2.0**-64)[0]
+FADED, FADED_F32 = np.float64(-1535.0 * LN2), constants_f32(-191.0 * LN2)[0]
 EXPM1_RANGE_F32 = constants_f32(-30.0, 89.0)
 
 
@@ -89,6 +92,18 @@ def scaled_f32(y: Any, t: Any) -> Any:
     power = bits_of_f32(t)
     half = power >> 1
     return (y * f32_from_bits((half + 127) << 23)) * f32_from_bits((power - half + 127) << 23)
+
+
+@jitable
+def faded_f64(y: Any, t: Any) -> Any:
+    """Return y times 2 to the power in the low bits of t, from -1535, which gives 0, to 500, rounded once; y near 1."""
+    return (y * f64_from_bits((bits_of_f64(t) + 1535) << 52)) * TWO_MINUS_512
+
+
+@jitable
+def faded_f32(y: Any, t: Any) -> Any:
+    """Return y times 2 to the power in the low bits of t, from -191, which gives 0, to 60, rounded once; y near 1."""
+    return (y * f32_from_bits((bits_of_f32(t) + 191) << 23)) * TWO_MINUS_64_F32
 
 
 @jitable

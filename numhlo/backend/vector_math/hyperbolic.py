@@ -27,19 +27,18 @@ from numhlo.backend.primitives import (
 from numhlo.backend.vector_math.exponential import (
     EXP_F32,
     EXP_F64,
-    EXP_VANISHED,
-    EXP_VANISHED_F32,
+    FADED,
+    FADED_F32,
     LN2,
     LOG2_E,
     ROUND,
-    ROUND_F32,
     exp_rest_f32,
+    faded_f32,
+    faded_f64,
     reduced_f32,
     reduced_f64,
-    scaled_f32,
-    scaled_f64,
 )
-from numhlo.backend.vector_math.jitable import constants_f32, jitable, polynomial
+from numhlo.backend.vector_math.jitable import constants_f32, horner, jitable, polynomial
 
 # (sinh(r) / r - 1) / r**2 and (cosh(r) - 1) / r**2 in r**2, |r| <= ln 2 / 2, errors 2**-61.4 and 2**-57.4
 SINH_F64 = (
@@ -60,7 +59,9 @@ COSH_F64 = (
 SINH_SHORT = (0.1666666675554687, 0.008333288617028992, 0.0001990520325883853)
 COSH_SHORT = (0.5000000080034825, 0.04166626403370583, 0.0013946448610173616)
 
-ONE, TANH_ONE = np.float64(1.0), np.float64(20.0)
+EXP_EVEN_F32, EXP_ODD_F32 = EXP_F32[::2], EXP_F32[1::2]  # few, but what waits for them is long
+
+ONE, TANH_ONE, NEGLIGIBLE = np.float64(1.0), np.float64(20.0), np.float64(-60.0)
 ZERO_F32, ONE_F32, TWO_F32 = constants_f32(0.0, 1.0, 2.0)
 COSH_OVERFLOW, COSH_OVERFLOW_F32 = np.float64(710.5), np.float64(100.0)
 TANH_ONE_F32, NEGLIGIBLE_F32 = constants_f32(10.0, -60.0)
@@ -81,14 +82,12 @@ def tanh_f64(x: Any) -> Any:
 @jitable
 def logistic_f64(x: Any) -> Any:
     """Return 1 / (1 + e**-x), to 2.5 ULP."""
-    negative = x < 0.0
     a = -absolute(x)
-    a = select(a < EXP_VANISHED, EXP_VANISHED, a)
-    t, k, r, _low = reduced_f64(a)
-    y = (r * r * polynomial(r, EXP_F64) + r) + 1.0
-    scale = select(k < -100.0, 0.0, f64_from_bits((bits_of_f64(t) + 1023) << 52))
-    q = divide(select(negative, y, ONE), scale * y + 1.0)
-    return scaled_f64(q, select(negative, t, ROUND))
+    least = select(x < 0.0, FADED, NEGLIGIBLE)
+    a = select(a < least, least, a)
+    t, _k, r, _low = reduced_f64(a)
+    e = faded_f64((r * r * polynomial(r, EXP_F64) + r) + 1.0, t)
+    return divide(select(x < 0.0, e, ONE), e + 1.0)
 
 
 @jitable
@@ -106,14 +105,14 @@ def tanh_f32(x: Any) -> Any:
 @jitable
 def logistic_f32(x: Any) -> Any:
     """Return 1 / (1 + e**-x), to 2.5 ULP."""
-    negative = x < ZERO_F32
     a = -absolute(x)
-    a = select(a < EXP_VANISHED_F32, EXP_VANISHED_F32, a)
-    t, k, r, _low = reduced_f32(a)
-    y = (r * r * polynomial(r, EXP_F32) + r) + ONE_F32
-    scale = select(k < NEGLIGIBLE_F32, ZERO_F32, f32_from_bits((bits_of_f32(t) + 127) << 23))
-    q = divide(select(negative, y, ONE_F32), scale * y + ONE_F32)
-    return scaled_f32(q, select(negative, t, ROUND_F32))
+    least = select(x < ZERO_F32, FADED_F32, NEGLIGIBLE_F32)
+    a = select(a < least, least, a)
+    t, _k, r, _low = reduced_f32(a)
+    z = r * r
+    p = horner(z, EXP_EVEN_F32) + r * horner(z, EXP_ODD_F32)
+    e = faded_f32((z * p + r) + ONE_F32, t)
+    return divide(select(x < ZERO_F32, e, ONE_F32), e + ONE_F32)
 
 
 @jitable

@@ -122,19 +122,26 @@ def test_powers_vanish_at_the_right_place_and_without_underflow(name, base, t, d
 
 @pytest.mark.parametrize(("t", "dtype"), [("f32", np.float32), ("f64", np.float64)])
 def test_gates_are_shut_without_underflow(t, dtype, monkeypatch):
-    refuse_underflow(hyperbolic, t, monkeypatch)
+    refuse_underflow(hyperbolic, t, monkeypatch, "faded")
+    logistic = getattr(hyperbolic, f"logistic_{t}")
     for x in (-1e4, -1e9, -INF):
-        assert getattr(hyperbolic, f"logistic_{t}")(dtype(x)) == 0
+        assert logistic(dtype(x)) == 0
+    for x in (70, 100, 120, 720, 1e9, INF):
+        assert logistic(dtype(x)) == 1
+    monkeypatch.undo()
+    half = np.log2(float(np.finfo(dtype).smallest_subnormal)) - 1
+    assert logistic(dtype((half - 0.01) * np.log(2))) == 0
+    assert logistic(dtype((half + 0.01) * np.log(2))) == np.finfo(dtype).smallest_subnormal
 
 
-def refuse_underflow(module, t, monkeypatch):
-    scaled = JITABLE[getattr(exponential, f"scaled_{t}")]
+def refuse_underflow(module, t, monkeypatch, word="scaled"):
+    scaled = JITABLE[getattr(exponential, f"{word}_{t}")]
 
     def strict(y, power):
         with np.errstate(under="raise"):
             return scaled(y, power)
 
-    monkeypatch.setattr(module, f"scaled_{t}", strict)
+    monkeypatch.setattr(module, f"{word}_{t}", strict)
 
 
 @pytest.mark.slow
