@@ -8,9 +8,7 @@ are threads that interpret their programs, op by op.
 
 from __future__ import annotations
 
-import contextvars
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,17 +18,8 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.counted import counted
 from numhlo.lowering.ir.errors import ArgumentError, CommunicationError
 from numhlo.lowering.ops.process_groups import GridShape, Process
-from numhlo.lowering.process_grid import (
-    FROM_HOST,
-    INFEED,
-    OUTFEED,
-    TO_HOST,
-    Abandoned,
-    Exchange,
-    Mailboxes,
-    Place,
-    describe,
-)
+from numhlo.lowering.process_grid import FROM_HOST, INFEED, OUTFEED, TO_HOST, Mailboxes, run_together
+from numhlo.lowering.shards import parse_meshes
 from numhlo.stablehlo import Module
 from numhlo.tracer.array import Array
 
@@ -84,7 +73,7 @@ class ProcessGrid:
         self._host = Mailboxes()
 
     def __repr__(self) -> str:
-        return f"ProcessGrid(replicas={self.shape.replicas}, partitions={self.shape.partitions})"
+        return str(self.shape)
 
     def run(
         self, program: Module | ProgramFunction | Sequence[Module | ProgramFunction], arguments: Sequence[Sequence[Any]]
@@ -124,7 +113,56 @@ class ProcessGrid:
             )
         pairs = zip(functions, arguments, strict=True)
         calls = [function.prepare(given, self.shape) for function, given in pairs]
-        return self._run(dict(zip(processes, calls, strict=True)))
+        try:
+            found = run_together(dict(zip(processes, calls, strict=True)), self.shape, self._host)
+        except CommunicationError as error:
+            error.where = error.where or capture_location()
+            raise
+        return [found[process] for process in processes]
+
+    def run_sharded(self, program: Module, *arrays: Any) -> tuple[Any, ...]:
+        """Run a program of whole arrays, whose manual computations run in all processes, each on its part.
+
+        That is what JAX exports of `shard_map` over several devices: the grid must have as many partitions.
+
+        Parameters
+        ----------
+        program : Module
+        *arrays : array_like
+            As to `Module.run`.
+
+        Returns
+        -------
+        tuple of Array
+
+        Raises
+        ------
+        CommunicationError
+            If the processes are not the devices of the program's meshes; and as of `run`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from numhlo import stablehlo
+        >>> module = stablehlo.parse('''
+        ... module attributes {mhlo.num_partitions = 2 : i32} {
+        ...   sdy.mesh @mesh = <["x"=2]>
+        ...   func.func @main(%x: tensor<4xi32>) -> tensor<4xi32> {
+        ...     %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>]
+        ...         manual_axes={"x"} (%y: tensor<2xi32>) {
+        ...       %1 = stablehlo.reverse %y, dims = [0] : tensor<2xi32>
+        ...       sdy.return %1 : tensor<2xi32>
+        ...     } : (tensor<4xi32>) -> tensor<4xi32>
+        ...     return %0 : tensor<4xi32>
+        ...   }
+        ... }''')
+        >>> ProcessGrid(partitions=2).run_sharded(module, np.arange(4, dtype=np.int32))
+        (Array([1, 0, 3, 2], dtype=int32),)
+        """
+        if not isinstance(program, Module):
+            raise ArgumentError(f"a program of class {type(program).__qualname__}", where=capture_location())
+        lines = [str(line) for line in program.graph.attributes.get("numhlo.preamble", ())]
+        return program.callable().run_sharded(arrays, self.shape, parse_meshes(lines), self._host)
 
     def feed(self, *arrays: Any, process: tuple[int, int] = (0, 0)) -> None:
         """Add what a process's ``infeed`` reads next; an infeed that finds nothing waits while another process runs.
@@ -182,40 +220,6 @@ class ProcessGrid:
         if len(given) != count:
             raise ArgumentError(f"{counted(len(given), 'program')}, of {self!r}", where=capture_location())
         return [item.callable() if isinstance(item, Module) else item for item in given]
-
-    def _run(self, calls: dict[Process, Callable[[Place], tuple[Any, ...]]]) -> list[tuple[Any, ...]]:
-        exchange = Exchange(calls, self._host)
-        results: dict[Process, tuple[Any, ...]] = {}
-        errors: dict[Process, BaseException] = {}
-
-        def work(process: Process) -> None:
-            try:
-                results[process] = calls[process](Place(process, self.shape, exchange))
-            except Abandoned:
-                pass
-            except BaseException as error:  # noqa: BLE001 - raised by the thread that called
-                errors[process] = error
-
-        threads = [
-            threading.Thread(target=contextvars.copy_context().run, args=(work, process), daemon=True)
-            for process in calls
-        ]
-        try:
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-        except BaseException as error:
-            exchange.fail(error)
-            raise
-        for process in sorted(errors):
-            errors[process].add_note(f"in process {process} of {self!r}")
-            raise errors[process]
-        if left := exchange.left():
-            raise CommunicationError(
-                f"nobody receives what was sent over {describe(left[0])}", where=capture_location()
-            )
-        return [results[process] for process in calls]
 
 
 def _copies(arrays: Sequence[Any]) -> list[np.ndarray]:

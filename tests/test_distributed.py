@@ -297,3 +297,63 @@ def test_what_does_not_fit_the_grid():
     text = "func.func @main(%x: tensor<f32>) { %0 = stablehlo.custom_call @Sharding(%x) : (tensor<f32>) -> tensor<f32> return }"
     with pytest.raises(UnsupportedError, match="can't be run in a grid of processes"):
         grid.run(stablehlo.parse(text), [(1.0,)] * 2)
+
+
+MANUAL = """
+module @jit_f attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32} {
+  sdy.mesh @mesh = <["i"=2, "j"=2]> {stablehlo.mesh = {axes = [{name = "i", size = 2 : i64}, {name = "j", size = 2 : i64}]}}
+  func.func public @main(%x: tensor<4x4xf64>, %k: tensor<i32>) -> (tensor<2x4xf64>, tensor<4xui32>) {
+    %c = stablehlo.constant dense<3.0> : tensor<4x4xf64>
+    %y = stablehlo.multiply %x, %c : tensor<4x4xf64>
+    %0:2 = sdy.manual_computation(%y, %k) in_shardings=[<@mesh, [{"i"}, {"j"}]>, <@mesh, []>]
+        out_shardings=[<@mesh, [{}, {"j"}]>, <@mesh, [{"i", "j"}]>] manual_axes={"i", "j"}
+        (%a: tensor<2x2xf64>, %n: tensor<i32>) {
+      %1 = "stablehlo.all_reduce"(%a) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>,
+          replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>, use_global_device_ids}> ({
+        ^bb0(%u: tensor<f64>, %v: tensor<f64>):
+          %w = stablehlo.add %u, %v : tensor<f64>
+          stablehlo.return %w : tensor<f64>
+      }) : (tensor<2x2xf64>) -> tensor<2x2xf64>
+      %2 = stablehlo.partition_id : tensor<ui32>
+      %3 = stablehlo.reshape %2 : (tensor<ui32>) -> tensor<1xui32>
+      sdy.return %1, %3 : tensor<2x2xf64>, tensor<1xui32>
+    } : (tensor<4x4xf64>, tensor<i32>) -> (tensor<2x4xf64>, tensor<4xui32>)
+    %4 = sdy.sharding_constraint %0#0 <@mesh, [{}, {"j"}]> : tensor<2x4xf64>
+    %5 = stablehlo.add %4, %4 : tensor<2x4xf64>
+    return %5, %0#1 : tensor<2x4xf64>, tensor<4xui32>
+  }
+}"""
+
+
+def test_programs_of_whole_arrays_run_in_a_grid():
+    """As JAX writes `shard_map` over four devices."""
+    module, x = stablehlo.parse(MANUAL), np.random.default_rng(0).normal(size=(4, 4))
+    total, numbers = ProcessGrid(partitions=4).run_sharded(module, x, 0)
+    np.testing.assert_array_equal(total, 2 * (3 * x[:2] + 3 * x[2:]), strict=True)
+    np.testing.assert_array_equal(numbers, np.arange(4, dtype=np.uint32), strict=True)
+    with pytest.raises(UnsupportedError, match=r"^the program is for several devices: mhlo\.num_partitions is 4"):
+        module.run("main", x, 0)
+    with pytest.raises(ArgumentError, match=r"^the program is for another grid: mhlo\.num_partitions is 4, not 2"):
+        ProcessGrid(partitions=2).run_sharded(module, x, 0)
+    with pytest.raises(UnsupportedError, match=r"^sdy\.manual_computation can't be run in a grid of processes"):
+        ProcessGrid(partitions=4).run(module, [(x, 0)] * 4)
+    with pytest.raises(ArgumentError, match=r"^a program of class ProgramFunction"):
+        ProcessGrid(partitions=4).run_sharded(module.callable(), x, 0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"j"=2]>', '"j"=3]>', r"^a mesh of 6 devices, in a grid of 4 processes\n  at <string>:7:12"),
+        ('[{"i"}, {"j"}]>, <@mesh, []>', '[{"i"}, {}]>, <@mesh, []>', r"^a manual computation takes parts of shapes"),
+        (
+            'out_shardings=[<@mesh, [{}, {"j"}]>',
+            "out_shardings=[<@mesh, [{}, {}]>",
+            r"^a manual computation gives parts",
+        ),
+    ],
+)
+def test_parts_are_what_the_program_says(old, new, message):
+    assert old in MANUAL
+    with pytest.raises(CommunicationError, match=message):
+        ProcessGrid(partitions=4).run_sharded(stablehlo.parse(MANUAL.replace(old, new)), np.ones((4, 4)), 0)

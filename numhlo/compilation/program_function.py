@@ -8,7 +8,7 @@ takes and what it refuses to run; what a module is for its user is in `numhlo.st
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,12 +20,13 @@ from numhlo.lowering.ir import Function, Module, Op, TensorType, Type, capture_l
 from numhlo.lowering.ir.counted import counted
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
 from numhlo.lowering.ir.interruptions import ProcessLock
+from numhlo.lowering.manual_computations import is_manual, run_whole
 from numhlo.lowering.ops import control_flow
-from numhlo.lowering.ops.communication import Communication, refusal
+from numhlo.lowering.ops.communication import Communication, ProcessId, refusal
 from numhlo.lowering.ops.process_groups import GridShape
 from numhlo.lowering.passes.flatten_values import flatten, flatten_values, leaf_types, rebuild
 from numhlo.lowering.passes.legalize_quantized import legalize_quantized
-from numhlo.lowering.passes.legalizer import rule_of
+from numhlo.lowering.passes.legalizer import Condition, rule_of
 from numhlo.lowering.passes.pipeline import legalize
 from numhlo.lowering.passes.refine_shapes import (
     ValueDependentShapeError,
@@ -34,7 +35,8 @@ from numhlo.lowering.passes.refine_shapes import (
     op_is_refined,
     refine_shapes,
 )
-from numhlo.lowering.process_grid import Place, run_process
+from numhlo.lowering.process_grid import Mailboxes, Place, run_process
+from numhlo.lowering.shards import Mesh
 from numhlo.lowering.text.foreign import EncodedTensorType, can_be
 from numhlo.lowering.text.unregistered import DECLARATION, Unregistered
 from numhlo.tracer.arguments import LeafType, leaf_type
@@ -135,14 +137,20 @@ class ProgramFunction:
             return shapes
         return (*shapes, *[(k, a.tobytes()) for k, a in enumerate(arrays) if can_be_known(a)])
 
-    def _make_function(self, shapes: Shapes, arrays: Sequence[np.ndarray], grid: GridShape | None = None) -> Function:
+    def _make_function(
+        self,
+        shapes: Shapes,
+        arrays: Sequence[np.ndarray],
+        grid: GridShape | None = None,
+        is_kept: Condition | None = None,
+    ) -> Function:
         self._verify(grid)
         function = flatten_values(legalize_quantized(self.source))
         if not is_static(function):
             _require_known(function)
             function = self._refine(function, shapes, arrays)
-        function = legalize(function, is_alone=grid is None)
-        _require_supported(function, grid)
+        function = legalize(function, is_kept=is_kept)
+        _require_supported(function, is_kept)
         return function
 
     def prepare(self, arrays: Sequence[Any], grid: GridShape) -> Callable[[Place], tuple[Any, ...]]:
@@ -151,8 +159,17 @@ class ProgramFunction:
         if grid != (1, 1):
             _require_own_shards(self.source)
         with self._lock.own:
-            function = self._make_function(tuple([x.shape for x in operands]), operands, grid)
+            function = self._make_function(tuple([x.shape for x in operands]), operands, grid, _is_of_processes)
         return lambda place: self._owned(run_process(function, operands, place))
+
+    def run_sharded(
+        self, arrays: Sequence[Any], grid: GridShape, meshes: Mapping[str, Mesh], host: Mailboxes
+    ) -> tuple[Any, ...]:
+        """Return the results of a function of whole arrays, whose manual computations run in a grid of processes."""
+        operands = self._concrete(arrays)
+        with self._lock.own:
+            function = self._make_function(tuple([x.shape for x in operands]), operands, grid, _is_of_shards)
+        return self._owned(run_whole(function, operands, grid, meshes, host))
 
     def _refine(self, function: Function, shapes: Shapes, arrays: Sequence[np.ndarray]) -> Function:
         types = [v.tensor.with_shape(s) for v, s in zip(function.body.arguments, shapes, strict=True)]
@@ -286,12 +303,20 @@ def _kind(dtype: np.dtype) -> str:
     return "i" if "int" in dtype.name else "f"
 
 
-def _require_supported(function: Function, grid: GridShape | None) -> None:
+def _is_of_processes(op: Op) -> bool:
+    return isinstance(op.definition, Communication | ProcessId)
+
+
+def _is_of_shards(op: Op) -> bool:
+    return is_manual(op) or _is_of_processes(op)
+
+
+def _require_supported(function: Function, is_kept: Condition | None) -> None:
     """Raise unless every op has a definition, and arrays can hold every value."""
     fitting: set[Type] = set()
     for reached in Module([function]).reachable():
         for op in reached.body.walk():
-            if grid is None or not isinstance(op.definition, Communication):
+            if is_kept is None or not is_kept(op):
                 _require_op(op, reached)
             for value in op.results:
                 if value.type not in fitting:
@@ -310,7 +335,7 @@ def _require_own_shards(function: Function) -> None:
                     f"{definition.dialect}.{definition.name} can't be run in a grid of processes",
                     where=op.location,
                     why="it is about whole arrays, and each process has its part",
-                    fix="let the exporter partition the program: process by process is what is run",
+                    fix="call run_sharded with whole arrays",
                 )
 
 

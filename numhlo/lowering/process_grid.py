@@ -7,11 +7,12 @@ nobody sends any more, each of them raises. Groups are `numhlo.lowering.ops.proc
 
 from __future__ import annotations
 
+import contextvars
 import threading
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from numhlo.lowering.ops.process_groups import GridShape, Group, Process, groups
 from numhlo.lowering.ops.region_function import full, promoted, region_of, takes_arrays
 
 Key = tuple[Hashable, ...]
+Result = TypeVar("Result")
 Rule = Callable[["Place", Arrays, Mapping[str, Any], Sequence[RegionFunction]], Sequence[np.ndarray]]
 
 INFEED, OUTFEED, TO_HOST, FROM_HOST, CHANNEL = "infeed", "outfeed", "to the host", "from the host", "channel"
@@ -383,7 +385,7 @@ def _evaluate_at(op: Op, rule: Rule, place: Place, *given: Any) -> Sequence[np.n
 
 
 def run_process(function: Function, arrays: Sequence[np.ndarray], place: Place) -> list[np.ndarray]:
-    """Return a function's results in one process of a grid whose others run in other threads.
+    """Return a function's results in one process of a grid.
 
     Parameters
     ----------
@@ -392,19 +394,57 @@ def run_process(function: Function, arrays: Sequence[np.ndarray], place: Place) 
     arrays : sequence of numpy.ndarray
         One an argument, of exactly the argument's shape and dtype.
     place : Place
+    """
+    return Interpreter(function, GridPlans(place))(arrays)
+
+
+def run_together(
+    calls: Mapping[Process, Callable[[Place], Result]], shape: GridShape, host: Mailboxes
+) -> dict[Process, Result]:
+    """Return what functions return that run at once, each in a thread for its process.
+
+    Parameters
+    ----------
+    calls : mapping from Process to callable
+        Each takes its process's place.
+    shape : GridShape
+    host : Mailboxes
 
     Raises
     ------
     CommunicationError
-        If it waits for what nobody sends.
-    Abandoned
-        If another process has failed.
+        If processes wait for what nobody sends, or what one has sent nobody receives.
     """
+    exchange = Exchange(calls, host)
+    results: dict[Process, Result] = {}
+    errors: dict[Process, BaseException] = {}
+
+    def work(process: Process) -> None:
+        try:
+            with at_back_edges(exchange.check), np.errstate(all="ignore"):
+                results[process] = calls[process](Place(process, shape, exchange))
+        except Abandoned:
+            pass
+        except BaseException as error:  # noqa: BLE001 - raised by the thread that called
+            errors[process] = error
+            exchange.fail(error)
+        finally:
+            exchange.stop(process)
+
+    threads = [
+        threading.Thread(target=contextvars.copy_context().run, args=(work, process), daemon=True) for process in calls
+    ]
     try:
-        with at_back_edges(place.exchange.check):
-            return Interpreter(function, GridPlans(place))(arrays)
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
     except BaseException as error:
-        place.exchange.fail(error)
+        exchange.fail(error)
         raise
-    finally:
-        place.exchange.stop(place.process)
+    for process in sorted(errors):
+        errors[process].add_note(f"in process {process} of {shape}")
+        raise errors[process]
+    if left := exchange.left():
+        raise CommunicationError(f"nobody receives what was sent over {describe(left[0])}")
+    return results

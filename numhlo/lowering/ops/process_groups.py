@@ -30,6 +30,9 @@ class GridShape(NamedTuple):
     replicas: int
     partitions: int
 
+    def __str__(self) -> str:
+        return f"ProcessGrid(replicas={self.replicas}, partitions={self.partitions})"
+
     def processes(self) -> list[Process]:
         """Return all processes, in the order of their flattened ids.
 
@@ -39,6 +42,10 @@ class GridShape(NamedTuple):
         [(0, 0), (0, 1), (1, 0), (1, 1)]
         """
         return [Process(r, p) for r in range(self.replicas) for p in range(self.partitions)]
+
+    def number(self, process: Process) -> int:
+        """Return a process's flattened id."""
+        return process.replica * self.partitions + process.partition
 
 
 Group = tuple[Process, ...]

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from numhlo.lowering.ir import Function, Op
-from numhlo.lowering.ops.communication import Communication, ProcessId
+from numhlo.lowering.ir import Function
 from numhlo.lowering.passes import (
     legalize_chlo,
     legalize_chlo_functions,
@@ -27,7 +26,7 @@ from numhlo.lowering.passes import (
     simplify_library_calls,
 )
 from numhlo.lowering.passes.dead_ops import remove_dead_ops
-from numhlo.lowering.passes.legalizer import Legalizer
+from numhlo.lowering.passes.legalizer import Condition, Legalizer
 from numhlo.lowering.passes.outlining import find_outlined
 from numhlo.lowering.passes.rewriting import Rewriter
 
@@ -57,21 +56,17 @@ LEGALIZATIONS = (
 Observer = Callable[[str, Function], None]
 
 
-def legalize(function: Function, *, is_alone: bool = True) -> Function:
+def legalize(function: Function, *, is_kept: Condition | None = None) -> Function:
     """Return a function that means the same in ops that every room knows: no CHLO, nothing deprecated.
 
     Parameters
     ----------
     function : Function
         Left unchanged, and returned as it is where there is nothing to replace.
-    is_alone : bool
-        It runs in one process. In a grid of them, what it tells the others stays in it.
+    is_kept : callable, optional
+        Says which ops stay: those of several processes are replaced by what they are in one.
     """
-    return Legalizer(None if is_alone else _is_communication).function(function)
-
-
-def _is_communication(op: Op) -> bool:
-    return isinstance(op.definition, Communication | ProcessId)
+    return Legalizer(is_kept).function(function)
 
 
 def optimize(function: Function, *, after_pass: Observer | None = None) -> Function:
