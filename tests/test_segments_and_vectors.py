@@ -44,6 +44,8 @@ def test_segments_compiled():
     wanted = np.stack([ops.segment_sum(X, ids, 4) for ids in (IDS, IDS[::-1])])
     found = numhlo.jit(numhlo.vmap(lambda x, i: ops.segment_sum(x, i, 4), (None, 0)))(X, np.stack([IDS, IDS[::-1]]))
     assert_same(found, wanted, "batched")
+    empty = numhlo.jit(lambda x: ops.segment_sum(x, IDS, 5))(X)[2]
+    assert not empty.any() and not np.signbit(empty).any()
     slope = numhlo.grad(lambda x: (ops.segment_sum(x, IDS, 5) ** 2).sum())(X)
     inside = ((IDS >= 0) & (IDS < 5))[:, None]
     np.testing.assert_allclose(slope, 2 * ops.segment_sum(X, IDS, 5)[np.clip(IDS, 0, 4)] * inside)

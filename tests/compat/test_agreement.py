@@ -133,6 +133,18 @@ CASES = {
         for z in [j.numpy.array([1 + 2j, -0.5 + 0.3j, 0.2j, 3 - 1j])]
         for w in [j.numpy.array([0.5 - 1j, 2j, 1 + 7j, -1 - 1j])]
     ],
+    "dicts come back sorted": lambda j: [
+        np.array([ord(key) for key in tree])
+        for d in [{"b": 1.0, "a": (2.0, {"d": 3, "c": 4})}]
+        for leaves, structure in [j.tree_util.tree_flatten(d)]
+        for tree in (
+            j.tree.map(lambda x: x, d),
+            j.tree_util.tree_unflatten(structure, leaves),
+            structure.unflatten(leaves),
+            j.tree_util.tree_map_with_path(lambda path, x: x, d)["a"][1],
+            structure.children()[0].children()[1].node_data()[1],
+        )
+    ],
     "numbers that bodies take are arrays": lambda j: j.jit(
         lambda p: (
             j.lax.cond(p, lambda x: x.astype(float), lambda x: x * 1.5, 3),

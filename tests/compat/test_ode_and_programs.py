@@ -51,7 +51,7 @@ def test_trees_lanes_and_what_is_closed_over():
     np.testing.assert_allclose(found["q"][1], -np.ones(2), atol=1e-6)
 
     def end(rate):
-        return odeint(lambda y, t: -rate * y, np.ones(()), np.array([0.0, 1.0]), rtol=1e-10, atol=1e-10)[-1]
+        return odeint(lambda y, t: -rate * y, np.ones(()), np.array([0.0, 0.5, 1.0]), rtol=1e-10, atol=1e-10)[-1]
 
     np.testing.assert_allclose(compat.vmap(end)(np.array([1.0, 2.0])), np.exp([-1.0, -2.0]), rtol=1e-8)
     np.testing.assert_allclose(compat.grad(end)(2.0), -np.exp(-2.0), rtol=1e-6)

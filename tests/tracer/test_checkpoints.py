@@ -44,6 +44,13 @@ def test_checkpoint_policies_keep_what_jax_keeps():
         "no batch": lambda p: p.dots_with_no_batch_dims_saveable,
         "names": lambda p: p.save_only_these_names("hidden"),
         "other names": lambda p: p.save_any_names_but_these("hidden"),
+        "offloaded products": lambda p: p.offload_dot_with_no_batch_dims("device", "pinned_host"),
+        "offloaded names": lambda p: p.save_and_offload_only_these_names(
+            names_which_can_be_saved=[],
+            names_which_can_be_offloaded=["hidden"],
+            offload_src="device",
+            offload_dst="pinned_host",
+        ),
         "both": lambda p: p.save_from_both_policies(p.dots_saveable, p.save_only_these_names("out")),
         "except": lambda p: p.save_anything_except_these_names("hidden"),
         "nothing": lambda p: p.nothing_saveable,

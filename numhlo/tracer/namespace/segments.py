@@ -60,6 +60,7 @@ def _segment(name: str, data: Any, segment_ids: Any, num_segments: int | None, b
     tail = shape_of(values)[1:]
     updates = broadcast_to_shape(values, (*shape_of(index), *tail))
     initial = initial_value(kind, values.dtype)
+    initial = abs(initial) if kind == "cumsum" else initial  # an empty sum is 0.0, not the neutral -0.0
     rest = [whole(n) for n in tail]
     if bucket is None:
         target = new_array(full_of(initial, (count, *tail), values.dtype))

@@ -19,6 +19,7 @@ from numhlo.lowering.ir.errors import DTypeError, ShapeError
 from numhlo.tracer.control_flow.loops import while_loop
 from numhlo.tracer.control_flow.scan import scan
 from numhlo.tracer.namespace.core import asarray
+from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.raveling import ravel_pytree
 from numhlo.tracer.scientific.operands import MEANINGS
 from numhlo.tracer.transformations.closures import closure_convert
@@ -226,7 +227,9 @@ def _kept(function: Callable[..., Any], control: Control, y0: Any, times: Any, *
 
 def _backward(function: Callable[..., Any], control: Control, kept: Any, given: Any) -> tuple[Any, ...]:
     """Return the cotangents of ``y0``, times and ``args``, by the adjoint equation from each time to that before."""
-    values, times, args = kept
+    *both, args = kept
+    arrays: list[Any] = [as_traced(x) for x in (*both, given)]  # NumPy's, of what is known, take no traced index
+    values, times, given = arrays
 
     def adjoint(state: Any, time: Any, *rest: Any) -> Any:
         y, share, *_ = state  # time runs backwards here

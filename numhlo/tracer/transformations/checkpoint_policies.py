@@ -7,7 +7,7 @@ attribute ``name``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from numhlo.lowering.ir import Function, Op, Region, TensorType, Value
@@ -114,6 +114,24 @@ class CheckpointPolicies:
     def save_from_both_policies(first: Policy, second: Policy) -> Policy:
         """Return the policy that keeps what either of two keeps."""
         return lambda *arguments, **attributes: first(*arguments, **attributes) or second(*arguments, **attributes)
+
+    @staticmethod
+    def save_and_offload_only_these_names(
+        *,
+        names_which_can_be_saved: Sequence[str],
+        names_which_can_be_offloaded: Sequence[str],
+        offload_src: str = "device",
+        offload_dst: str = "pinned_host",
+    ) -> Policy:
+        """Return the policy that keeps values with one of these names; there is one memory, where all of them lie."""
+        del offload_src, offload_dst
+        return CheckpointPolicies.save_only_these_names(*names_which_can_be_saved, *names_which_can_be_offloaded)
+
+    @staticmethod
+    def offload_dot_with_no_batch_dims(offload_src: str, offload_dst: str) -> Policy:
+        """Return `dots_with_no_batch_dims_saveable`: there is one memory."""
+        del offload_src, offload_dst
+        return CheckpointPolicies.dots_with_no_batch_dims_saveable
 
 
 checkpoint_policies = CheckpointPolicies()

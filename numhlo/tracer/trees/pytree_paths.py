@@ -71,7 +71,7 @@ def _walk(
     flat, metadata = container.flatten(node)
     children = list(flat)
     parts = zip(child_keys(node, len(children)), children, strict=True)
-    return PyTreeDef(type(node), metadata, tuple([_walk(child, (*path, key), found, is_leaf) for key, child in parts]))
+    return PyTreeDef(type(node), metadata, [_walk(child, (*path, key), found, is_leaf) for key, child in parts])
 
 
 def tree_flatten_with_path(

@@ -43,6 +43,16 @@ class Container:
     keys: Callable[[Any], Iterable[Any]] | None = None
 
 
+class Children(tuple["PyTreeDef", ...]):
+    """The structures in a structure: a tuple, which gives a list when it is called, as JAX's method ``children()``."""
+
+    __slots__ = ()
+
+    def __call__(self) -> list[PyTreeDef]:
+        """Return them as a list."""
+        return list(self)
+
+
 class PyTreeDef:
     """The structure of a pytree without its leaves: hashable, comparable, cheap to test for identity.
 
@@ -60,6 +70,7 @@ class PyTreeDef:
         The container's class; None for a leaf.
     metadata : hashable
     children : tuple of PyTreeDef
+        What ``children()`` returns as a list.
     num_leaves : int
 
     Examples
@@ -71,10 +82,10 @@ class PyTreeDef:
 
     __slots__ = ("_hash", "children", "metadata", "node_type", "num_leaves")
 
-    def __init__(self, node_type: type | None, metadata: Any, children: tuple[PyTreeDef, ...]) -> None:
+    def __init__(self, node_type: type | None, metadata: Any, children: Sequence[PyTreeDef]) -> None:
         self.node_type = node_type
         self.metadata = metadata
-        self.children = children
+        self.children = Children(children)
         self.num_leaves: int = 1 if node_type is None else sum(c.num_leaves for c in children)
         self._hash: int | None = None
 
@@ -82,6 +93,10 @@ class PyTreeDef:
     def num_nodes(self) -> int:
         """Return the number of containers and leaves."""
         return 1 + sum(c.num_nodes for c in self.children)
+
+    def node_data(self) -> tuple[type, Any] | None:
+        """Return the container's class and its metadata, None for a leaf."""
+        return None if self.node_type is None else (self.node_type, self.metadata)
 
     @property
     def written_orders(self) -> tuple[tuple[int, ...], ...]:
@@ -245,7 +260,7 @@ def _flatten(node: Any, leaves: list[Any], is_leaf: IsLeaf) -> PyTreeDef:
         leaves.append(node)
         return LEAF
     children, metadata = container.flatten(node)
-    return PyTreeDef(node_type, metadata, tuple([_flatten(c, leaves, is_leaf) for c in children]))
+    return PyTreeDef(node_type, metadata, [_flatten(c, leaves, is_leaf) for c in children])
 
 
 def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
