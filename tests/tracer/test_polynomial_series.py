@@ -2,7 +2,18 @@
 
 import numpy as np
 import pytest
-from numpy.polynomial import Chebyshev, Polynomial, chebyshev, hermite, hermite_e, laguerre, legendre, polynomial
+from numpy.polynomial import (
+    Chebyshev,
+    Hermite,
+    Legendre,
+    Polynomial,
+    chebyshev,
+    hermite,
+    hermite_e,
+    laguerre,
+    legendre,
+    polynomial,
+)
 
 import numhlo
 from numhlo.lowering.ir.errors import UnsupportedError
@@ -83,8 +94,16 @@ def test_fits_of_objects():
 
     same(lambda x, y: [*f(x, y)], X, np.cos(X))
     same(lambda x: (Polynomial.fit(x[:1], x[:1], 0).domain,), X)
-    with pytest.raises(UnsupportedError, match="conversion of a Chebyshev of traced coefficients to a Polynomial"):
-        numhlo.jit(lambda x: Chebyshev.fit(x, x, 2).convert(kind=Polynomial).coef)(X)
+
+
+def test_conversions():
+    def f(c, x):
+        p, q = Polynomial(c[:4], domain=[0, 2]), Chebyshev(c[:4])
+        yield from (p.convert(kind=Chebyshev).coef, q.convert(kind=Polynomial, domain=[0, 1]).coef, p.convert().coef)
+        yield from (Legendre(c[:3]).convert(kind=Hermite).coef, Polynomial.cast(q).coef, q.convert(window=[0, 1])(x))
+        yield from (Chebyshev.fit(x, np.sin(x), 3).convert(kind=Polynomial).coef, q.convert(kind=Legendre).domain)
+
+    same(lambda c, x: [*f(c, x)], C, X)
 
 
 def test_what_needs_values():

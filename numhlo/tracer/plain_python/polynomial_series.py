@@ -127,24 +127,43 @@ def fit_series(cls: Any, x: Any, y: Any, deg: Any, domain: Any = None, *args: An
 @stands_for(_convert)
 @functools.wraps(_convert)
 def convert(self: Any, domain: Any = None, kind: Any = None, window: Any = None) -> Any:
-    """Return a series of another kind, domain or window; a power series of traced coefficients keeps its length."""
+    """Return a series of another kind, domain or window; one of traced coefficients keeps its length."""
     kind = type(self) if kind is None else kind
     if not contains_tracer([self.coef, self.domain, domain]):
         return _convert(self, domain, kind, window)
-    if not (kind is type(self) is polynomial.Polynomial):
-        raise UnsupportedError(
-            f"the conversion of a {type(self).__name__} of traced coefficients to a {kind.__name__}",
-            where=capture_location(),
-            why="sums and products of series cut off the zeros at their end, and which are zero is not known",
-            fix="fit a series of that kind, or use its values",
-        )
     domain, window = (getattr(kind, n) if x is None else x for n, x in (("domain", domain), ("window", window)))
-    (first, by), (offset, scale) = polyutils.mapparms(window, domain), polyutils.mapparms(self.domain, self.window)
-    line = FUNCTIONS[np.stack]([offset + scale * first, scale * by])
-    found = self.coef[-1:]
-    for k in range(len(self.coef) - 1):
-        product = FUNCTIONS[np.convolve](found, line)
-        found = FUNCTIONS[np.concatenate]([product[:1] + self.coef[-2 - k], product[1:]])
+    if contains_tracer([self.domain, domain]):
+        powers = _as(polynomial.Polynomial, type(self), self.coef, *[_IDENTITY] * 4)
+        parameters = polyutils.mapparms(window, domain), polyutils.mapparms(self.domain, self.window)
+        found = _as(kind, polynomial.Polynomial, _substituted(powers, *parameters), *[_IDENTITY] * 4)
+    else:
+        found = _as(kind, type(self), self.coef, self.domain, self.window, domain, window)
     made = kind([0.0], window=window, symbol=self.symbol)
     made.coef, made.domain = found, domain
     return made
+
+
+_IDENTITY = np.array([-1.0, 1.0])
+"""A domain and window between which nothing is scaled."""
+
+
+def _as(kind: Any, own: Any, coef: Any, domain: Any, window: Any, new_domain: Any, new_window: Any) -> Any:
+    """Return the coefficients of a series as one of another kind: they are sums of the first ones, by known factors."""
+    if kind is own and np.array_equal(domain, new_domain) and np.array_equal(window, new_window):
+        return coef
+    factors = np.zeros((len(coef), len(coef)))
+    for k in range(len(coef)):
+        found = _convert(own.basis(k, domain, window), new_domain, kind, new_window).coef
+        factors[: len(found), k] = found
+    return FUNCTIONS[np.matmul](factors, coef)
+
+
+def _substituted(coef: Any, outer: Any, inner: Any) -> Any:
+    """Return the coefficients of a power series of one line of another one of the variable."""
+    (first, by), (offset, scale) = outer, inner
+    line = FUNCTIONS[np.stack]([offset + scale * first, scale * by])
+    found = coef[-1:]
+    for k in range(len(coef) - 1):
+        product = FUNCTIONS[np.convolve](found, line)
+        found = FUNCTIONS[np.concatenate]([product[:1] + coef[-2 - k], product[1:]])
+    return found

@@ -217,6 +217,24 @@ def test_complex_numbers_have_no_order():
     same_refusal(lambda np, z: np.interp(z, [0.0, 1.0], [0.0, 1.0]), X * 1j)
 
 
+def test_the_first_counts_of_an_unknown_number():
+    def f(np, x):
+        counts = np.bincount(x, minlength=12)
+        return counts[:12], counts[2:9:3], counts[11], np.bincount(x, x * 0.5, 8)[:5], np.bincount(x, minlength=4)[:4]
+
+    check(f, I)
+    for g in (
+        lambda np, x: np.bincount(x, minlength=8)[:9],
+        lambda np, x: np.bincount(x, minlength=8)[8],
+        lambda np, x: np.bincount(x, minlength=8)[3:],
+        lambda np, x: np.bincount(x, minlength=8) * 2,
+        lambda np, x: np.sqrt(np.bincount(x, minlength=8)),
+        lambda np, x: len(np.bincount(x, minlength=8)),
+        lambda np, x: np.bincount(x, minlength=8),
+    ):
+        assert "bincount of a traced array int64[8]" in refusal(g, I, kind=DataDependentShapeError)
+
+
 def test_sized_results():
     def f(np, x):
         return (
@@ -295,7 +313,7 @@ def test_messages_name_the_argument():
     assert refusal(lambda np, x: np.bincount(x), I, kind=DataDependentShapeError) == (
         "bincount of a traced array int64[8]\n  at test_statistics.py\n"
         "  the number of counts would depend on the greatest value; "
-        "write numhlo.numpy.bincount(..., length=n), with the number of counts"
+        "write numpy.bincount(x, minlength=n)[:n], or length=n in numhlo.numpy's, with the number of counts"
     )
     assert refusal(lambda np, x: np.unique(x), I, kind=DataDependentShapeError) == (
         "unique of a traced array\n  at test_statistics.py\n"

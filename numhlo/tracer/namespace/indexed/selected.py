@@ -265,15 +265,30 @@ def covariance(rows: Selected, *, ddof: int | None = None, bias: bool = False) -
     return Columns(centered) @ centered / (reductions.sum(rows.mask) - missing)
 
 
-class Columns(Unsized):
+class Uncounted(Unsized):
+    """Elements of which little is known without their number: what nothing else defines refuses."""
+
+    __array_priority__ = 2000.0
+
+    def call(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Raise: a function needs the number."""
+        self.refuse()
+
+    def apply(self, ufunc: Ufunc, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Raise: an elementwise function gives as many."""
+        self.refuse()
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return self.call(func.__name__, args, kwargs) if args and args[0] is self else self.refuse()
+
+
+class Columns(Uncounted):
     """The transpose of `Selected` rows: their products with as many others are sums over all of them.
 
     Parameters
     ----------
     rows : Selected
     """
-
-    __array_priority__ = 2000.0
 
     def __init__(self, rows: Selected) -> None:
         self.rows, self.location = rows, rows.location
@@ -297,13 +312,6 @@ class Columns(Unsized):
         if name == "cov" and len(args) == 1 and options.keys() <= {"ddof", "bias"}:
             return covariance(self.rows, **options)
         return self @ args[1] if name in ("dot", "matmul") and not options and len(args) == 2 else self.refuse()
-
-    def apply(self, ufunc: Ufunc, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        """Raise: elementwise functions are for rows."""
-        self.refuse()
-
-    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return self.call(func.__name__, args, kwargs) if args and args[0] is self else self.refuse()
 
 
 def is_integer(x: Any) -> bool:
@@ -369,15 +377,21 @@ def attach() -> None:
         setattr(Selected, name, lambda self, *args: self.refuse())
     for name in (
         "getitem",
+        "setitem",
         "len",
         "iter",
+        "contains",
+        "bool",
+        "int",
+        "float",
+        "matmul",
         "rmatmul",
         *COMPARISONS,
         *UNARY,
         *OPERATORS,
         *[f"r{name}" for name in OPERATORS],
     ):
-        setattr(Columns, f"__{name}__", lambda self, *args: self.refuse())
+        setattr(Uncounted, f"__{name}__", lambda self, *args: self.refuse())
 
 
 attach()

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir import Location, capture_location
 from numhlo.lowering.ir.errors import DataDependentShapeError
 from numhlo.lowering.ops.indexing import BEYOND
 from numhlo.tracer.namespace import building as b
@@ -30,6 +30,7 @@ from numhlo.tracer.namespace.core import (
 from numhlo.tracer.namespace.creation.sequences import linspace
 from numhlo.tracer.namespace.index_items import Points, as_traced, new_array
 from numhlo.tracer.namespace.indexed import advanced_indexing as advanced
+from numhlo.tracer.namespace.indexed.selected import Uncounted
 from numhlo.tracer.namespace.ordering.searching import searchsorted
 from numhlo.tracer.namespace.rules.greatest_values import greatest, note_greatest
 from numhlo.tracer.trace import Tracer
@@ -44,6 +45,37 @@ def _eager_bincount(x: Any, /, weights: Any = None, minlength: int = 0, *, lengt
     kept = array < length
     chosen = None if weights is None else np.asarray(weights)[kept]
     return np.bincount(array[kept], chosen, length)[:length]
+
+
+class Counts(Uncounted):
+    """Counts of a number that is not known; the first ones, which are asked for in any case, can be had.
+
+    Parameters
+    ----------
+    first : Tracer
+        So many of them as there are at least.
+    shown : str
+        What was counted.
+    """
+
+    def __init__(self, first: Any, shown: str) -> None:
+        self._first, self._shown, self.location = first, shown, capture_location()
+
+    def refuse(self, where: Location | None = None) -> NoReturn:
+        """Raise the error for what needs their number."""
+        raise DataDependentShapeError(
+            f"bincount of a traced array {self._shown}",
+            where=where or self.location,
+            why="the number of counts would depend on the greatest value",
+            fix="write numpy.bincount(x, minlength=n)[:n], or length=n in numhlo.numpy's, with the number of counts",
+        )
+
+    def __getitem__(self, index: Any) -> Any:
+        bounds = (index.start or 0, index.stop) if isinstance(index, slice) else (index, index)
+        if not all(isinstance(k, int | np.integer) for k in bounds):
+            self.refuse()
+        least = len(self._first) - (not isinstance(index, slice))
+        return self._first[index] if min(bounds) >= 0 and max(bounds) <= least else self.refuse()
 
 
 @implements(np.bincount, eager=_eager_bincount)
@@ -67,7 +99,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0, *, length: int 
     Raises
     ------
     DataDependentShapeError
-        If ``x`` is traced and ``length`` left out.
+        If ``x`` is traced, ``length`` left out, and more asked for than the first ``minlength`` counts.
     ValueError
         If ``x`` is not one-dimensional; outside tracing also if an element is negative. A traced one is dropped.
 
@@ -88,12 +120,8 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0, *, length: int 
         if known is None and (array.size == 0 or minlength > greatest(array)):
             return bincount(x, weights, length=minlength)  # no element can be greater
         if known is None:
-            raise DataDependentShapeError(
-                f"bincount of a traced array {array.aval.short()}",
-                where=capture_location(),
-                why="the number of counts would depend on the greatest value",
-                fix="write numhlo.numpy.bincount(..., length=n), with the number of counts",
-            )
+            counts = Counts(bincount(x, weights, length=minlength), array.aval.short())
+            return counts if minlength else counts.refuse()
         length = max(minlength, int(known.max(initial=-1)) + 1)
     is_count = weights is None or array.size == 0  # of no element, NumPy looks at no weights
     values = full_of(1, array.shape, np.int64) if is_count else convert(asarray(weights), np.float64)
