@@ -1,15 +1,19 @@
 """Runs programs with the JIT off: kernels as plain Python on tiny arrays, steps in a loop. Cuts launches into chunks."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import Any
 
+import jax
 import numpy as np
 
 from numhlo.backend.compiler.kernel_compiler import function_of_source
+from numhlo.backend.planning import plan
 from numhlo.backend.primitives import layout
 from numhlo.backend.program import Branch, Evaluate, Exchange, Launch, Loop, Place, Program, Step
 from numhlo.backend.runtime.step_plans import OpsPlan
-from numhlo.lowering.interpreter import Plans, evaluate_op
+from numhlo.lowering.interpreter import Plans, evaluate_op, interpret
+from tests.backend.programs import from_jax
 
 NEVER = np.zeros(1, np.int64)
 CONTEXT = np.zeros(layout.CONTEXT_WORDS, np.int64)
@@ -102,3 +106,13 @@ def assert_same_bits(found: np.ndarray, expected: np.ndarray) -> None:
             a, b = left.astype(np.float64), right.astype(np.float64)
         np.testing.assert_array_equal(a, b)
         np.testing.assert_array_equal(np.signbit(a) & ~np.isnan(a), np.signbit(b) & ~np.isnan(b))
+
+
+def planned(function: Callable[..., Any], *arguments: Any) -> Program:
+    """Return the program that is planned for a function of JAX's, its results checked against the interpreter's."""
+    arrays = [np.asarray(a) for a in jax.tree.leaves(arguments)]
+    traced = from_jax(function, *arguments)
+    program = plan(traced)
+    for left, right in zip(run_plain(program, arrays), interpret(traced, arrays), strict=True):
+        assert_same_bits(left, np.asarray(right))
+    return program

@@ -203,6 +203,12 @@ class Function:
         """Return the results' types."""
         return [v.type for v in self.body.returns]
 
+    def described_as(self, source: Function) -> Function:
+        """Return this function with the location and the attributes of another one, which it is a copy of."""
+        self.location, self.attributes = source.location, source.attributes
+        self.argument_attributes, self.result_attributes = source.argument_attributes, source.result_attributes
+        return self
+
     def callees(self) -> list[Function]:
         """Return the functions that ops of the body refer to, each once, in order of first use."""
         found: dict[int, Function] = {}

@@ -13,6 +13,7 @@ from numhlo.lowering.ir import Function, Module, Op, Region, TokenType, TupleTyp
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.lowering.ops import tuples
 from numhlo.lowering.ops.builder import FunctionBuilder
+from numhlo.lowering.passes.function_copies import FunctionCopies
 
 
 def leaf_types(type: Type) -> list[Type]:
@@ -66,18 +67,8 @@ def has_groups(function: Function) -> bool:
     return any(isinstance(value.type, TupleType | TokenType) for value in Module([function]).values())
 
 
-class _Flattener:
-    """Copies functions, each once."""
-
-    def __init__(self) -> None:
-        self._functions: dict[Function, Function] = {}
-
-    def function(self, source: Function) -> Function:
-        if source not in self._functions:
-            for function in source.reached():
-                if function not in self._functions:
-                    self._functions[function] = self._copy(function)
-        return self._functions[source]
+class _Flattener(FunctionCopies):
+    """Copies functions with the elements in place of tuples."""
 
     def _copy(self, source: Function) -> Function:
         builder = FunctionBuilder(source.name, _flat(source.argument_types))

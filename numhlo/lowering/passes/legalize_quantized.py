@@ -7,7 +7,7 @@ there is a second reading, in which values are the floats that the integers stan
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
@@ -30,6 +30,7 @@ from numhlo.lowering.ir.types import ELEMENT_TYPES
 from numhlo.lowering.ops import comparison, control_flow, conversion, creation, elementwise, indexing, layout, tuples
 from numhlo.lowering.ops.primitive import Primitive
 from numhlo.lowering.ops.quantized_rules import check_quantized
+from numhlo.lowering.passes.function_copies import FunctionCopies
 from numhlo.lowering.passes.legalizer import Builder, full_name
 from numhlo.lowering.text.unregistered import unregistered
 
@@ -111,11 +112,8 @@ def dequantize(b: Builder, value: Value, type: QuantizedTensorType) -> Value:
 # -- functions
 
 
-class _Copier(ABC):
-    """Copies functions, each once, with other types in place of the quantized ones."""
-
-    def __init__(self) -> None:
-        self._functions: dict[Function, Function] = {}
+class _Copier(FunctionCopies):
+    """Copies functions with other types in place of the quantized ones."""
 
     @abstractmethod
     def type(self, type: Type) -> Type:
@@ -125,25 +123,14 @@ class _Copier(ABC):
     def visit(self, b: Builder, op: Op, values: dict[Value, Value]) -> Sequence[Value]:
         """Append what takes the place of an op and return the results."""
 
-    def function(self, source: Function) -> Function:
-        """Return the copy of a function."""
-        if source not in self._functions:
-            for function in source.reached():
-                if function not in self._functions:
-                    self._functions[function] = self._copy(function)
-        return self._functions[source]
-
     def _copy(self, source: Function) -> Function:
         for value in source.body.arguments:
             _check(value.type, source.location)
         builder = Builder(source.name, [self.type(t) for t in source.argument_types])
         values = dict(zip(source.body.arguments, builder.arguments, strict=True))
         self._fill(builder, source.body, values)
-        result = builder.finish([values[v] for v in source.body.returns], visibility=source.visibility)
-        result.location, result.attributes = source.location, source.attributes
-        result.argument_attributes = source.argument_attributes
-        result.result_attributes = source.result_attributes
-        return result
+        returns = [values[v] for v in source.body.returns]
+        return builder.finish(returns, visibility=source.visibility).described_as(source)
 
     def _fill(self, builder: Builder, source: Region, values: dict[Value, Value]) -> None:
         for op in source.ops:

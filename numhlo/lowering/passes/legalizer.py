@@ -14,6 +14,7 @@ from numhlo.lowering.ir import UNKNOWN, Function, Location, Op, Region, Type, Va
 from numhlo.lowering.ops.builder import FunctionBuilder
 from numhlo.lowering.ops.control_flow import CUSTOM_CALL
 from numhlo.lowering.ops.primitive import Primitive, make_op
+from numhlo.lowering.passes.function_copies import FunctionCopies
 
 
 class Builder(FunctionBuilder):
@@ -80,7 +81,7 @@ def full_name(op: Op) -> str:
     return f"{definition.dialect}.{definition.name}" if definition.dialect else definition.name
 
 
-class Legalizer:
+class Legalizer(FunctionCopies):
     """Copies functions, each once, as far as there is something to replace in them.
 
     Parameters
@@ -95,17 +96,9 @@ class Legalizer:
     """
 
     def __init__(self, is_kept: Condition | None = None) -> None:
+        super().__init__()
         self.count = 0
-        self._functions: dict[Function, Function] = {}
         self._is_kept = is_kept
-
-    def function(self, source: Function) -> Function:
-        """Return the legal function; ``source`` itself where it is one."""
-        if source not in self._functions:
-            for function in source.reached():  # callees first: deep chains of calls are no deep recursion
-                if function not in self._functions:
-                    self._functions[function] = self._copy(function) if self._is_concerned(function) else function
-        return self._functions[source]
 
     def _is_concerned(self, source: Function) -> bool:
         return any(self._functions[f] is not f for f in source.callees()) or any(
@@ -116,14 +109,13 @@ class Legalizer:
         return None if self._is_kept is not None and self._is_kept(op) else rule_of(op)
 
     def _copy(self, source: Function) -> Function:
+        if not self._is_concerned(source):
+            return source
         builder = Builder(source.name, source.argument_types)
         values = dict(zip(source.body.arguments, builder.arguments, strict=True))
         self._fill(builder, source.body, values)
-        result = builder.finish([values[v] for v in source.body.returns], visibility=source.visibility)
-        result.location, result.attributes = source.location, source.attributes
-        result.argument_attributes = source.argument_attributes
-        result.result_attributes = source.result_attributes
-        return result
+        returns = [values[v] for v in source.body.returns]
+        return builder.finish(returns, visibility=source.visibility).described_as(source)
 
     def _fill(self, builder: Builder, source: Region, values: dict[Value, Value]) -> None:
         for op in source.ops:

@@ -74,11 +74,7 @@ class Refiner:
         scope.known.update({arguments[k]: array for k, array in known.items()})
         self._fill(scope, source.body)
         returns = [scope.values[v] for v in source.body.returns]
-        result = scope.builder.finish(returns, visibility=source.visibility)
-        result.location, result.attributes = source.location, source.attributes
-        result.argument_attributes = source.argument_attributes
-        result.result_attributes = source.result_attributes
-        return result
+        return scope.builder.finish(returns, visibility=source.visibility).described_as(source)
 
     def _fill(self, scope: _Scope, source: Region) -> None:
         for op in source.ops:

@@ -73,10 +73,7 @@ class Rewriter:
             result = Function(source.name, self.region(source.body), visibility=source.visibility)
         finally:
             self._values, self._regions, self._shared = outer
-        result.location, result.attributes = source.location, source.attributes
-        result.argument_attributes = source.argument_attributes
-        result.result_attributes = source.result_attributes
-        self._functions[id(source)] = (source, result)
+        self._functions[id(source)] = (source, result.described_as(source))
         return result
 
     def outline(self, sources: Sequence[Function]) -> None:

@@ -9,22 +9,12 @@ import pytest
 
 from numhlo.backend.planning import plan
 from numhlo.backend.program import Launch, Loop
-from numhlo.lowering.interpreter import interpret
-from tests.backend.plain_engine import assert_same_bits, run_plain
+from tests.backend.plain_engine import planned
 from tests.backend.programs import all_steps, from_jax
 
 LINE = np.linspace(0.1, 2, 130, dtype=np.float32)
 GRID = np.linspace(0.1, 2, 260, dtype=np.float32).reshape(2, 130)
 LONG = np.linspace(0.1, 2, 2500, dtype=np.float32)
-
-
-def planned(function, *arguments):
-    arrays = [np.asarray(a) for a in jax.tree.leaves(arguments)]
-    traced = from_jax(function, *arguments)
-    program = plan(traced)
-    for left, right in zip(run_plain(program, arrays), interpret(traced, arrays), strict=True):
-        assert_same_bits(left, np.asarray(right))
-    return program
 
 
 def escape(x, y):

@@ -8,22 +8,11 @@ import pytest
 from numhlo.backend.emit.loop_state import MOST_IN_REGISTERS
 from numhlo.backend.planning import plan
 from numhlo.backend.program import Branch, Exchange, Launch, Loop
-from numhlo.lowering.interpreter import interpret
-from tests.backend.plain_engine import assert_same_bits, run_plain
+from tests.backend.plain_engine import planned, run_plain
 from tests.backend.programs import all_steps, from_jax, launched
 
 X = np.linspace(0.5, 2, 12, dtype=np.float32).reshape(3, 4)
 LINE = np.linspace(-1, 1, 20, dtype=np.float32)
-
-
-def planned(function, *arguments):
-    """Plan, check the results against the interpreter, return the program."""
-    arrays = [np.asarray(a) for a in jax.tree.leaves(arguments)]
-    traced = from_jax(function, *arguments)
-    program = plan(traced)
-    for left, right in zip(run_plain(program, arrays), interpret(traced, arrays), strict=True):
-        assert_same_bits(left, np.asarray(right))
-    return program
 
 
 def is_one_kernel(program):

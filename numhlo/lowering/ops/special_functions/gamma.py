@@ -80,24 +80,12 @@ def lgamma_of_one_plus(x: Formula) -> Formula:
     return x * polynomial(x, tables.LGAMMA_NEAR_2_DOUBLE) - log1p(x)
 
 
-def _gamma_near_2(x: Formula) -> Formula:
-    """Return gamma on [0, 8]: the recurrence leads to 2 + u with -3/4 <= u <= 1/2."""
-    low = x < 0.25
-    middle = x < 1.25
-    shifted = where(low, x, where(middle, x - 1.0, x - 2.0))
-    product = where(low, x * (x + 1.0), where(middle, x, 1.0))
-    up = x.constant(1.0)
-    for _ in range(6):
-        step = shifted > 0.5
-        up = where(step, up * (shifted + 1.0), up)
-        shifted = where(step, shifted - 1.0, shifted)
-    value = exp(shifted * polynomial(shifted, tables.LGAMMA_NEAR_2_DOUBLE))
-    return where(middle, value / product, value * up)
+def _led_to_2(x: Formula) -> tuple[Formula, Formula, Formula, Formula]:
+    """Return u, where the recurrence leads from [0, 8] to 2 + u with -3/4 <= u <= 1/2, and how it goes there.
 
-
-def _lgamma_near_2(x: Formula) -> Formula:
-    """Return lgamma on (0, 8): the recurrence leads to 2 + u with -3/4 <= u <= 1/2."""
-    single = x.type.dtype == FLOAT32
+    Below 5/4 it goes up, and gamma is divided by the second result; elsewhere down, and it is multiplied by the third.
+    The last is whether it goes up.
+    """
     low = x < 0.25
     middle = x < 1.25
     shifted = where(low, x, where(middle, x - 1.0, x - 2.0))  # u, before steps down
@@ -107,7 +95,21 @@ def _lgamma_near_2(x: Formula) -> Formula:
         step = shifted > 0.5
         up = where(step, up * (shifted + 1.0), up)
         shifted = where(step, shifted - 1.0, shifted)
-    series = shifted * polynomial(shifted, tables.LGAMMA_NEAR_2_SINGLE if single else tables.LGAMMA_NEAR_2_DOUBLE)
+    return shifted, product, up, middle
+
+
+def _gamma_near_2(x: Formula) -> Formula:
+    """Return gamma on [0, 8]."""
+    u, product, up, middle = _led_to_2(x)
+    value = exp(u * polynomial(u, tables.LGAMMA_NEAR_2_DOUBLE))
+    return where(middle, value / product, value * up)
+
+
+def _lgamma_near_2(x: Formula) -> Formula:
+    """Return lgamma on (0, 8)."""
+    single = x.type.dtype == FLOAT32
+    u, product, up, middle = _led_to_2(x)
+    series = u * polynomial(u, tables.LGAMMA_NEAR_2_SINGLE if single else tables.LGAMMA_NEAR_2_DOUBLE)
     change = log(where(middle, product, up))
     return series + where(middle, -change, change)
 
