@@ -15,7 +15,10 @@ NAME = re.compile(r"[A-Za-z_]\w*")
 DEFINITION = re.compile(r"(\w+) = (.+)")
 CALLED = re.compile(r"(\w+)\(")
 PURE = frozenset(
-    {"add", "subtract", "multiply", "negate", "select", "overtake", "minimum", "maximum", "counted_from_end", "within"}
+    {
+        *("add", "subtract", "multiply", "negate", "select", "overtake", "minimum", "maximum"),
+        *("counted_from_end", "within", "placed"),
+    }
 )
 TYPED = ("load_", "to_", "quick_")
 """What the names of words begin with that exist for several types, and have no effect either."""

@@ -19,7 +19,7 @@ from numhlo.backend.emit.chosen_stores import beside_certain_stores
 from numhlo.backend.emit.expressions import Apply
 from numhlo.backend.emit.extremes import EXTREMES, running_extremes
 from numhlo.backend.emit.intervals import Intervals
-from numhlo.backend.emit.kernel_text import KernelText
+from numhlo.backend.emit.kernel_text import Block, KernelText
 from numhlo.backend.emit.nest import element_text, hint_of, position_text
 from numhlo.backend.emit.reduction import combiner_of, emits_reduction
 from numhlo.backend.emit.registers import (
@@ -166,6 +166,10 @@ class ScalarWriter:
         ``scratch(type)`` gives a value that stands for memory of the kernel's own.
     counted : dict of Op to (Value, Value)
         Selects that count a negative position from the end: the index, and the extent.
+    positions : dict from str to str
+        Variables with such positions: the texts of the index and of the extent.
+    starts : dict from (str, str) to (str, Block)
+        Variables with starts, by position and limit, and the block in which each is defined.
     predicts : bool
         Whether one round follows the other, so that what is expected is branched on rather than waited for.
     running : set of Op
@@ -186,6 +190,8 @@ class ScalarWriter:
     kept: set[Update] = field(default_factory=set)
     scratch: Callable[[TensorType], Value] | None = None
     counted: dict[Op, tuple[Value, Value]] = field(default_factory=dict)
+    positions: dict[str, str] = field(default_factory=dict)
+    starts: dict[tuple[str, str], tuple[str, Block]] = field(default_factory=dict)
     predicts: bool = False
     running: set[Op] = field(default_factory=set)
     certain: set[Op] = field(default_factory=set)
@@ -250,6 +256,10 @@ class ScalarWriter:
         if abs(value) <= PLAIN_WHOLE:
             return str(value)
         return self.text.number((memory.pointer, hint, value), value, hint)
+
+    def limit(self, value: int) -> str:
+        """Return the text of the last start in an array: one for all that are as long, so that one test is enough."""
+        return str(value) if abs(value) <= PLAIN_WHOLE else self.text.number(("limit", value), value, "limit")
 
     def constant(self, op: Op) -> np.ndarray:
         """Return the texts of a constant's few elements."""
@@ -368,7 +378,8 @@ class ScalarWriter:
         index, extent = (np.broadcast_to(self.names(v), shape) for v in self.counted[op])
         names = np.empty(shape, object)
         for place in np.ndindex(shape):
-            names[place] = self.let(f"counted_from_end({index[place]}, {extent[place]})", "position")
+            names[place] = name = self.let(f"counted_from_end({index[place]}, {extent[place]})", "position")
+            self.positions[name] = f"{index[place]}, {extent[place]}"
         self.contents[op.result] = names
 
     def _divisor(self, value: Value, names: np.ndarray) -> np.ndarray:

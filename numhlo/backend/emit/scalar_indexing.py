@@ -40,13 +40,29 @@ def _clamped(writer: ScalarWriter, source: Content, name: str, index: Value, lim
     plain = name if dtype == np.int64 else f"to_i64({name})"
     if interval.within(0, limit):
         return plain if plain.isidentifier() else writer.let(plain, "start")
-    most = writer.number(limit, "limit", source.memory) if isinstance(source, InMemory) else str(limit)
+    most = writer.limit(limit) if isinstance(source, InMemory) else str(limit)
     if dtype == np.uint64:
         plain = f"to_i64(minimum({name}, to_u64({most})))"
     if writer.predicts:
-        return writer.let(f"within({plain}, {most})", "start")
+        return _expected(writer, plain, most)
     plain = plain if interval.low >= 0 else f"max({plain}, 0)"
     return writer.let(plain if interval.high <= limit else f"min({plain}, {most})", "start")
+
+
+def _expected(writer: ScalarWriter, plain: str, limit: str) -> str:
+    """Return the variable of a start that is expected to be what the index says; the one that is there already.
+
+    A position has one value as long as the block goes on that defines its start.
+    """
+    known = writer.starts.get((plain, limit))
+    if known is not None and known[1] in writer.text.open:
+        return known[0]
+    position = writer.positions.get(plain)
+    if position is None:
+        return writer.let(f"within({plain}, {limit})", "start")
+    start = writer.let(f"placed({position}, {limit})", "start")
+    writer.starts[plain, limit] = start, writer.text.open[-1]
+    return start
 
 
 def _starts(writer: ScalarWriter, source: Content, indices: Sequence[Value], limits: Sequence[int]) -> list[str]:

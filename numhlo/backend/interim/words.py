@@ -211,6 +211,13 @@ def _within(scope: Scope, operands: list[Typed]) -> Typed:
     return Typed(f"({index} if 0 <= {index} <= {limit} else 0 if {index} < 0 else {limit})", "index")
 
 
+@rule("placed")
+def _placed(scope: Scope, operands: list[Typed]) -> Typed:
+    index, count, limit = map(scope.atom, operands)
+    counted = scope.atom(Typed(f"({index.text} if {index.text} >= 0 else {index.text} + {count.text})", index.type))
+    return _within(scope, [counted, limit])
+
+
 def _builtin(word: str, operator: str) -> None:
     @rule(word)
     def write(scope: Scope, operands: list[Typed]) -> Typed:

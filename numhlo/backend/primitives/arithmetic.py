@@ -117,6 +117,11 @@ def within(index: Any, limit: Any) -> Any:
     return min(max(index, 0), limit)
 
 
+def placed(index: Any, count: Any, limit: Any) -> Any:
+    """Return ``within(counted_from_end(index, count), limit)``, where neither is expected: by one test."""
+    return within(counted_from_end(index, count), limit)
+
+
 def square_root(value: Any) -> Any:
     """Return the square root of a float, NaN below zero."""
     with np.errstate(all="ignore"):

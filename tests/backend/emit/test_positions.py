@@ -45,7 +45,36 @@ def test_reads_and_writes_anywhere():
     for value, expected in zip(found, plain(PLACES, x), strict=True):
         np.testing.assert_allclose(value, expected, rtol=1e-12)
     assert "counted_from_end(" in text
-    assert "within(" in text
+    assert "placed(" in text
+
+
+def test_places_of_branches_and_of_arrays_as_long():
+    def loop(places, x, y, longer):
+        def step(k, s):
+            x, total = s
+            i = places[k, 0]
+            found = lax.cond(places[k, 1] > 0, lambda: x[i] * 2 + longer[i], lambda: y[i] - longer[i])
+            x = lax.cond(places[k, 1] > 3, lambda x: x.at[i].set(total), lambda x: x, x)
+            return x, found + x[i] + y[i] + longer[i] + total * 0.5
+
+        return lax.fori_loop(0, len(places), step, (x, 1.0))
+
+    def plain(places, x, y, longer):
+        x, total = x.copy(), 1.0
+        for i, j in places.tolist():
+            at, far = nearest(i, 7), longer[nearest(i, 11)]
+            found = x[at] * 2 + far if j > 0 else y[at] - far
+            if j > 3 and -7 <= i < 7:
+                x[i] = total
+            total = found + x[at] + y[at] + far + total * 0.5
+        return x, total
+
+    draw = np.random.default_rng(1)
+    arguments = PLACES, draw.normal(size=7), draw.normal(size=7), draw.normal(size=11)
+    found, text = kernels(loop, *arguments)
+    for value, expected in zip(found, plain(*arguments), strict=True):
+        np.testing.assert_allclose(value, expected, rtol=1e-12)
+    assert "placed(" in text
 
 
 @pytest.mark.parametrize("name", ["minimum", "maximum"])

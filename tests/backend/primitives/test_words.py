@@ -96,11 +96,14 @@ def test_integer_arithmetic(kind):
 def test_expected_positions():
     index = integer_samples("i64")
     limits = np.full(len(index), 40)
-    counted, nearest = check(
-        "positions", ["i64", "i64"], [index, limits], [("counted_from_end(a, b)", "i64"), ("within(a, b)", "i64")]
+    words = ["counted_from_end(a, b)", "within(a, b)", "placed(a, b, b)", "placed(a, b, to_i64(7))"]
+    counted, nearest, placed, first_ones = check(
+        "positions", ["i64", "i64"], [index, limits], [(word, "i64") for word in words]
     )
     np.testing.assert_array_equal(counted, np.where(index < 0, index + limits, index))
     np.testing.assert_array_equal(nearest, np.clip(index, 0, 40))
+    np.testing.assert_array_equal(placed, np.clip(counted, 0, 40))
+    np.testing.assert_array_equal(first_ones, np.clip(counted, 0, 7))
 
 
 @pytest.mark.parametrize("at_once", [True, False])

@@ -12,6 +12,7 @@ from llvmlite import ir
 from numba.core import types
 
 from numhlo.backend.compiler.intrinsics.registration import (
+    as_int64,
     implement,
     llvm_intrinsic,
     type_suffix,
@@ -290,6 +291,24 @@ def _within(builder: ir.IRBuilder, type: types.Type, operands: list[ir.Value]) -
         return _call(builder, "smin", [above, limit])
 
     return _unless(builder, builder.icmp_unsigned(">", index, limit), index, nearest)
+
+
+@implement(arithmetic.placed)
+def _placed(typing_context: Any, index: types.Type, count: types.Type, limit: types.Type) -> Any:
+    if not all(isinstance(type, types.Integer) for type in (index, count, limit)):
+        return None
+
+    def codegen(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> ir.Value:
+        at, number, last = (as_int64(context, builder, *pair) for pair in zip(values, signature.args, strict=True))
+
+        def elsewhere() -> ir.Value:
+            negative = builder.icmp_signed("<", at, at.type(0))
+            counted = builder.select(negative, builder.add(at, number), at)
+            return _call(builder, "smin", [_call(builder, "smax", [counted, at.type(0)]), last])
+
+        return _unless(builder, builder.icmp_unsigned(">", at, last), at, elsewhere)
+
+    return types.int64(index, count, limit), codegen
 
 
 WHOLE = (types.Integer,)
