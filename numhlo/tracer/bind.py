@@ -84,15 +84,17 @@ def _bound(
     return list(map(trace.wrap, trace.append(op)))
 
 
-def bind_again(op: Op, operands: Sequence[Any]) -> list[Any]:
+def bind_again(op: Op, operands: Sequence[Any], trace: Trace | None = None) -> list[Any]:
     """Apply an op without regions again; where operands have the types that it had, its results have theirs.
 
     Parameters
     ----------
     op : Op
     operands : sequence of Tracer or array_like
+    trace : Trace, optional
+        Where it goes; the current one where left out.
     """
-    trace, types = current_trace(), [v.type for v in op.results]
+    trace, types = trace or current_trace(), [v.type for v in op.results]
     declared = types if op.definition.explicit_result else None
     if trace is None:
         return _run_now(op.definition, operands, op.attributes, (), declared)

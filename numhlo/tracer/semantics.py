@@ -6,6 +6,7 @@ caller. `numhlo.compat.jax` asks for them; everything else has NumPy's.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import NoReturn
 
@@ -27,9 +28,8 @@ def immutable_arrays(flag: bool = True) -> AbstractContextManager[bool]:
     return _immutable.bound(flag)
 
 
-def are_arrays_immutable() -> bool:
-    """Return whether JAX's rules hold now."""
-    return _immutable.get()
+are_arrays_immutable: Callable[[], bool] = _immutable.get
+"""Returns whether JAX's rules hold now."""
 
 
 def refuse_write(what: str, fix: str = "x = x.at[index].set(value)") -> NoReturn:

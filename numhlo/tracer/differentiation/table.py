@@ -27,7 +27,7 @@ from numhlo.lowering.ops.primitive import Primitive
 from numhlo.lowering.ops.rule_table import RuleTable
 from numhlo.lowering.passes.dead_ops import remove_dead_ops
 from numhlo.lowering.passes.outlining import find_outlined
-from numhlo.tracer.bind import bind1
+from numhlo.tracer.bind import bind1, bind_again
 from numhlo.tracer.differentiation.tiles import Tiles
 from numhlo.tracer.namespace.core import full_of
 from numhlo.tracer.replay import replay_op
@@ -219,8 +219,9 @@ class Walker:
         """Run one op."""
         duals = [environment[v] for v in op.operands]
         outer = free_values(op) if op.regions else []
-        active = any(d.tangent is not None for d in duals) or any(environment[v].tangent is not None for v in outer)
         primals, tangents = [d.primal for d in duals], [d.tangent for d in duals]
+        around = [environment[v].tangent for v in outer]
+        active = bool([t for t in (*tangents, *around) if t is not None])
         joint = JOINT.find(op.definition)
         if active and joint is not None:
             outputs, results = joint(self, op, primals, tangents, environment)
@@ -235,6 +236,8 @@ class Walker:
     def _primals(self, op: Op, primals: list[Any], environment: Environment, outer: Sequence[Value]) -> Sequence[Any]:
         if self.saved and all(v in self.saved for v in op.results):
             return [self.saved[v] for v in op.results]
+        if not op.regions:
+            return bind_again(op, primals, self.primal_trace)
         with self.in_primal():
             return replay_op(op, primals, {v: environment[v].primal for v in outer})
 

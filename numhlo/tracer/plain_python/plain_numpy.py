@@ -77,6 +77,9 @@ _NUMPY_VALUES = (np.vectorize, np.ndarray, np.ufunc, _NUMPY_FUNCTION)
 _HARMLESS = (Tracer, np.generic, bool, int, float, complex, str, bytes, type(None))
 
 
+_IMMUTABLE = 1 << 8
+"""CPython's flag of classes whose attributes can't be set: those of its own, written in C."""
+
 _twins: ScopedValue[Twins | None] = ScopedValue(None)
 
 rewrites: ScopedValue[Callable[[FunctionType], Callable[..., Any] | None] | None] = ScopedValue(None)
@@ -222,6 +225,8 @@ def _map_exchanged(fun: Callable[..., Any], function: Any, *args: Any, **kwargs:
 
 def _constructor(cls: type) -> Any:
     """Return what is called in a class's place: its metaclass's ``__call__``, or what makes an object."""
+    if type(cls) is type and cls.__flags__ & _IMMUTABLE:
+        return cls  # such as `range`, whose methods are not Python's, and stay what they are
     call = inspect.getattr_static(type(cls), "__call__")
     if type(call) is FunctionType:
         return cls if is_library(call.__module__) else MethodType(_function(call), cls)

@@ -140,7 +140,7 @@ class Holder:
         self._held = held
 
     def __getitem__(self, index: Any) -> Any:
-        if not any(map(_needs_trace, index if isinstance(index, tuple) else (index,))):
+        if type(index) is int or not any(map(_needs_trace, index if isinstance(index, tuple) else (index,))):
             return self._held[index]
         if isinstance(self._held, np.ndarray):
             return FUNCTIONS[np.array](self._held)[index]
