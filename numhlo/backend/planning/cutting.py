@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from numhlo.backend.planning.operations import Kind
+from numhlo.backend.planning.operations import ROOT
 from numhlo.backend.planning.pieces import pieces
 from numhlo.backend.planning.placed import LONGEST, MOST, Edge, Placed
 from numhlo.backend.program import Obstacle
@@ -34,16 +34,17 @@ def cut(order: Sequence[Placed]) -> bool:
     inside = [order[place] for place in found]
     gaps = [place - before for before, place in zip([0, *found], found, strict=False)]
     places = {one: place for place, one in enumerate(inside)}
-    uses = [[edge for edge in one.edges if edge.joins(one)] for one in inside]
-    far = sum(min((places[e.user] for e in edges), default=0) - k > MOST for k, edges in enumerate(uses))
+    joining = [[edge for edge in one.edges if edge.joins(one)] if one.edges else [] for one in inside]
+    uses = [[places[edge.user] for edge in edges] for edges in joining]
+    far = sum([min(users) - k > MOST for k, users in enumerate(uses) if users])
     if far > len(inside) * FAR:
         _join_while_they_fit(order)
         return True
     names = [f"{one.op.definition.name} {gap}" for one, gap in zip(inside, gaps, strict=True)]
-    numbers = pieces(names, [[places[edge.user] for edge in edges] for edges in uses], MOST, LONGEST)
-    for number, edges in zip(numbers, uses, strict=True):
-        for edge in edges:
-            if numbers[places[edge.user]] != number:
+    numbers = pieces(names, uses, MOST, LONGEST)
+    for number, edges, users in zip(numbers, joining, uses, strict=True):
+        for edge, user in zip(edges, users, strict=True):
+            if numbers[user] != number:
                 edge.obstacle = Obstacle.LONG
     _find_stages(order, dict(zip(inside, numbers, strict=True)))
     return True
@@ -57,9 +58,10 @@ def _long(order: Sequence[Placed]) -> set[Placed]:
         length, leader = lengths[one] + 1, one.leader()
         for edge in one.edges:
             if edge.joins(one):
-                other = edge.user.leader()
+                user = edge.user
+                other = user.leader()
                 leader = leader if other is leader else leader.join(other)
-                lengths[edge.user] = max(lengths[edge.user], length)
+                lengths[user] = max(lengths[user], length)
         if length > LONGEST + 1 or leader.members > MOST:
             long.append(one)
     return {one.leader() for one in long}
@@ -92,40 +94,45 @@ def _join_while_they_fit(order: Sequence[Placed]) -> None:
             for source, edge in found:
                 edge.obstacle = edge.obstacle or Obstacle.LONG
                 one.stage = max(one.stage, source.stage + 1)
-        if one.kind is Kind.ROOT and op_has_effects(one.op):
+        if one.kind is ROOT and op_has_effects(one.op):
             one.stage = effects = max(one.stage, effects + 1)
         lengths[one] = length + 1
 
 
 @dataclass(slots=True)
-class _Current:
-    """The piece of a set that stages are found for: its number, its first stage, and the last one so far."""
+class _Piece:
+    """A piece of a set: its number, its first stage, and the last one so far."""
 
-    number: int = 0
-    first: int = 0
-    last: int = -1
+    number: int
+    first: int
+    last: int
 
 
 def _find_stages(order: Sequence[Placed], numbers: dict[Placed, int]) -> None:
     """Give every op the least stage again, but for pieces: each comes after those of its set that are before it."""
-    current: dict[Placed, _Current] = {}
-    last: dict[tuple[Placed, int], int] = {}
+    current: dict[Placed, _Piece] = {}
+    piece_of: list[tuple[Placed, _Piece]] = []
     effects = -1
     for one in order:
         one.stage = 0
     for one in order:
         number = numbers.get(one)
-        piece = None if number is None else current.setdefault(one.leader(), _Current())
-        if piece is not None and number is not None and number > piece.number:
-            piece.number, piece.first = number, piece.last + 1
-        first = 0 if piece is None else piece.first
-        if one.kind is Kind.ROOT and op_has_effects(one.op):
-            first = effects = max(one.stage, first, effects + 1)
-        one.stage = max(one.stage, first)
-        if piece is not None:
-            piece.last = max(piece.last, one.stage)
-            last[one.leader(), piece.number] = piece.last
+        piece = None
+        if number is not None:
+            leader = one.leader()
+            piece = current.get(leader)
+            if piece is None or number > piece.number:
+                after = 0 if piece is None else piece.last + 1
+                piece = current[leader] = _Piece(number, after, after - 1)
+            piece_of.append((one, piece))
+            one.stage = max(one.stage, piece.first)
+        if one.kind is ROOT and op_has_effects(one.op):
+            one.stage = effects = max(one.stage, effects + 1)
+        stage = one.stage
+        if piece is not None and piece.last < stage:
+            piece.last = stage
         for edge in one.edges:
-            edge.user.stage = max(edge.user.stage, one.stage + (edge.obstacle is not None))
-    for one, number in numbers.items():
-        one.latest = last[one.leader(), number]
+            least = stage if edge.obstacle is None else stage + 1
+            edge.user.stage = max(edge.user.stage, least)
+    for one, piece in piece_of:
+        one.latest = piece.last

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from numhlo.backend.emit.elementwise import COSTS
 from numhlo.backend.planning.cutting import cut
-from numhlo.backend.planning.operations import Kind, Operations
+from numhlo.backend.planning.operations import ELEMENT, ROOT, VIRTUAL, Operations
 from numhlo.backend.planning.placed import CHEAP, MOST, SPREAD, Edge, Placed
 from numhlo.backend.planning.views import View
 from numhlo.backend.program import Kept, Obstacle
@@ -115,7 +115,7 @@ class FusionPass:
         kinds, placed = self.kinds, self.placed
         for op in self.ops:
             kind = kinds[op]
-            if kind is not Kind.VIRTUAL:
+            if kind is not VIRTUAL:
                 placed[op] = self._place(Placed(op, kind))
         order = list(placed.values())
         self._sink_all(order)
@@ -127,18 +127,19 @@ class FusionPass:
 
     def _place(self, one: Placed) -> Placed:
         """Find an op's stage, and what computing it takes; note with what it needs that it does."""
-        op, placed = one.op, self.placed
+        op, placed, kind = one.op, self.placed, one.kind
         stage, cost, read = 0, COSTS.get(op.definition, 1), 0
         computed: list[Placed] = []
         sources = self._sources_of(one)
         for value, seen, direct, may_fuse in sources:
             source = placed.get(value.owner)
             if source is None:
-                if self.kinds.get(value.owner) is not Kind.VIRTUAL and (size := value.tensor.size) > 1:
+                if self.kinds.get(value.owner) is not VIRTUAL and (size := value.tensor.size) > 1:
                     read += size
                 continue
-            obstacle = self._obstacle(one, source, seen, direct) if may_fuse else Obstacle.WHOLE
-            source.edges.append(Edge(one, obstacle, direct=direct))
+            most = direct and kind is ELEMENT and source.kind is ELEMENT and seen.tensor.shape == one.domain
+            obstacle = None if most else self._obstacle(one, source, seen, direct) if may_fuse else Obstacle.WHOLE
+            source.edges.append(Edge(one, obstacle, direct))
             if obstacle is None:
                 stage = max(stage, source.stage)
                 cost += source.cost
@@ -147,15 +148,15 @@ class FusionPass:
             else:
                 stage = max(stage, source.stage + 1)
                 read += value.tensor.size
-        if one.kind is Kind.ROOT and op_has_effects(op):
+        if kind is ROOT and op_has_effects(op):
             stage = self._effects = max(stage, self._effects + 1)
-        if one.kind is Kind.ROOT:
+        if kind is ROOT:
             for source in self._shared(one, computed):
-                source.edges.append(Edge(one, Obstacle.AGAIN, direct=False))
+                source.edges.append(Edge(one, Obstacle.AGAIN, False))
                 stage = max(stage, source.stage + 1)
         one.stage = stage
         one.cost, one.read = min(cost, 1000), min(read, 1 << 62)
-        if cost <= CHEAP and one.kind is Kind.ELEMENT:
+        if cost <= CHEAP and kind is ELEMENT:
             one.reads_little = not read or read * SPREAD <= op.results[0].tensor.size
             one.is_cheap = one.reads_little or self._reads_one_array(one, sources, computed)
         return one
@@ -172,7 +173,7 @@ class FusionPass:
                 array = source.array
                 if array is None and not source.reads_little:
                     return False
-            elif value is one.array or self.kinds.get(value.owner) is Kind.VIRTUAL:
+            elif value is one.array or self.kinds.get(value.owner) is VIRTUAL:
                 array = one.array
             else:
                 size = size or result.tensor.size
@@ -237,7 +238,7 @@ class FusionPass:
         found: list[Source] = []
         if op.results and op.results[0] in copied:
             self._through(views[op.results[0]], op.results[0], found, may_fuse=True)
-        elif one.kind is Kind.ROOT:
+        elif one.kind is ROOT:
             fusible = self.operations.fusible(op)
             for number, operand in enumerate(self.operations.inputs(op)):
                 self._source(operand, found, may_fuse=number in fusible)
@@ -268,10 +269,10 @@ class FusionPass:
 
     def _obstacle(self, one: Placed, source: Placed, seen: Value, direct: bool) -> Obstacle | None:
         """Return why the kernel of an op may not compute a source itself; None if it may."""
-        if source.kind is not Kind.ELEMENT:
+        if source.kind is not ELEMENT:
             return Obstacle.WHOLE
-        if direct and one.kind is not Kind.ROOT and seen.tensor.shape == one.domain:
-            return None if one.kind is Kind.ELEMENT or self._suits(source, one) else Obstacle.AXES
+        if direct and one.kind is not ROOT and seen.tensor.shape == one.domain:  # `_place` knows this of elements
+            return None if one.kind is ELEMENT or self._suits(source, one) else Obstacle.AXES
         if seen.owner is one.op and source.cost > CHEAP and not self._keeps_rows(seen):
             return Obstacle.ORDER  # dear elements are computed in the order of memory, where that is SIMD code
         result = source.op.results[0]
@@ -303,14 +304,14 @@ class FusionPass:
 
     def _sink_all(self, order: Sequence[Placed]) -> None:
         for one in reversed(order):
-            if one.edges and one.kind is Kind.ELEMENT:
+            if one.edges and one.kind is ELEMENT:
                 self._sink(one)
 
     def _sink(self, one: Placed) -> None:
-        least = one.stage
-        one.stage = max(
-            least, min([one.latest, *[edge.user.stage - (edge.obstacle is not None) for edge in one.edges]])
-        )
+        least, last = one.stage, one.latest
+        for edge in one.edges:
+            last = min(last, edge.user.stage if edge.obstacle is None else edge.user.stage - 1)
+        one.stage = max(least, last)
         if self.operations.overwritten:
             limit = max(least, self._before_update(one))
             one.stage = min(one.stage, limit)
@@ -330,7 +331,7 @@ class FusionPass:
         for one in order:
             one.above, one.members = None, 1
         # Who computes for whom comes first: there the first walks bound how many ops meet in a kernel.
-        loaded = [(one, self._join_producers(one)) for one in order if one.kind is not Kind.ROOT]
+        loaded = [(one, self._join_producers(one)) for one in order if one.kind is not ROOT]
         readers: dict[tuple[int, Value], Placed] = {}
         for one, operands in loaded:
             self._join_readers(one, operands, readers)
@@ -341,7 +342,7 @@ class FusionPass:
         loaded: list[Value] = []
         for operand in one.op.operands:
             source = self.placed.get(operand.owner)
-            if source is None or source.kind is not Kind.ELEMENT or source.stage != one.stage:
+            if source is None or source.kind is not ELEMENT or source.stage != one.stage:
                 loaded.append(operand)
                 continue
             here, there = one.leader(), source.leader()
@@ -351,7 +352,7 @@ class FusionPass:
 
     def _join_readers(self, one: Placed, operands: list[Value], readers: dict[tuple[int, Value], Placed]) -> None:
         for operand in operands:
-            if operand.tensor.shape == one.domain and self.kinds.get(operand.owner) is not Kind.VIRTUAL:
+            if operand.tensor.shape == one.domain and self.kinds.get(operand.owner) is not VIRTUAL:
                 key = one.stage, operand
                 other = readers.setdefault(key, one)
                 if other is not one and not _merge(one.leader(), other.leader(), MOST):
@@ -365,7 +366,7 @@ class FusionPass:
             leader = one.leader()
             unit = units.get(leader)
             if unit is None:
-                unit = Unit(position, one.stage, one.domain, leader.axes, one.kind is not Kind.ROOT)
+                unit = Unit(position, one.stage, one.domain, leader.axes, one.kind is not ROOT)
                 units[leader] = unit
             unit.ops.append(one.op)
             unit.position = position
@@ -378,7 +379,7 @@ class FusionPass:
 
     def _store(self, one: Placed, fusion: Fusion) -> None:
         """Note which results of an op get a buffer."""
-        if one.kind is not Kind.ELEMENT:
+        if one.kind is not ELEMENT:
             fusion.stored.update(one.op.results)
             return
         here, result = fusion.unit_of[one.op], one.op.results[0]

@@ -37,6 +37,10 @@ class Kind(Enum):
     ROOT = auto()  # on its own: kernels of its own, a step tree, or NumPy
 
 
+VIRTUAL, ELEMENT, REDUCTION, ROOT = Kind
+"""Under these names: Python 3.11 looks a member up by calls, and that for some twenty questions about every op."""
+
+
 class Roots(dict[Value, Value]):
     """The value whose buffer holds a value; itself, where it is no view that shares another's.
 
@@ -93,8 +97,8 @@ class Operations:
         self.kinds: dict[Op | Region, Kind] = {op: self._kind(op) for op in region.ops}
         self._inputs: dict[Op, list[Value]] = {}
         self._fusible: dict[Op, frozenset[int]] = {}
-        elementwise = {op for op in region.ops if self.kinds[op] is Kind.ELEMENT}
-        looking = {op for op in region.ops if self.kinds[op] is Kind.VIRTUAL and op.operands}
+        elementwise = {op for op in region.ops if self.kinds[op] is ELEMENT}
+        looking = {op for op in region.ops if self.kinds[op] is VIRTUAL and op.operands}
         self.views = find_views(region, elementwise, looking, copying)
         overwritten = find_overwritten(region, self.views, overwritable)
         early = early_views(region, self.views, overwritten)
@@ -119,10 +123,10 @@ class Operations:
 
     def _kind(self, op: Op) -> Kind:
         if emits_element(op):
-            return Kind.ELEMENT
+            return ELEMENT
         if op.definition is REDUCE:
-            return Kind.REDUCTION if keeps_types(op) and self._emits_combiner(op.regions[0]) else Kind.ROOT
-        return Kind.VIRTUAL if op.definition in MADE_UP or is_view(op) else Kind.ROOT
+            return REDUCTION if keeps_types(op) and self._emits_combiner(op.regions[0]) else ROOT
+        return VIRTUAL if op.definition in MADE_UP or is_view(op) else ROOT
 
     def _emits_combiner(self, body: Region) -> bool:
         """Return whether reductions with a body are emitted; copies of an op share one."""
@@ -140,7 +144,7 @@ class Operations:
 
     def inputs(self, op: Op) -> list[Value]:
         """Return an op's operands, then the values that its regions use from outside where these are kernels' own."""
-        if not op.regions or self.kinds[op] is not Kind.ROOT:
+        if not op.regions or self.kinds[op] is not ROOT:
             return op.operands
         found = self._inputs.get(op)
         if found is None:
@@ -155,7 +159,7 @@ class Operations:
         return found
 
     def _find_fusible(self, op: Op) -> frozenset[int]:
-        if self.kinds[op] is not Kind.ROOT:
+        if self.kinds[op] is not ROOT:
             return frozenset(range(len(op.operands)))
         rule = KERNELS.find(op.definition)
         return frozenset(() if rule is None or rule.refuse(op) else rule.fusible(op))
@@ -167,11 +171,11 @@ class Operations:
 
     def _visit(self, op: Op) -> None:
         kind = self.kinds[op]
-        if kind is Kind.VIRTUAL:
+        if kind is VIRTUAL:
             if op.results[0] in self.alias:  # who needs the view needs the buffer that it shares
                 self.uses.setdefault(Roots(self.alias)[op.results[0]], 1)
             return
-        if kind is not Kind.ROOT:
+        if kind is not ROOT:
             for value in dict.fromkeys(op.operands):
                 self._use(value)
             return
@@ -211,15 +215,15 @@ class Operations:
         self.needed.add(value)
         if op.definition is creation.CONSTANT:
             if op in self.splats and value.tensor.nbytes > SMALL_CONSTANT:
-                self.kinds[op] = Kind.ELEMENT
+                self.kinds[op] = ELEMENT
         elif op.definition is creation.IOTA:
-            self.kinds[op] = Kind.ELEMENT
+            self.kinds[op] = ELEMENT
         elif is_view(op):
             if _keeps_order(op):
                 self.alias[value] = op.operands[0]
                 self._need(op.operands[0])
             else:
-                self.kinds[op] = Kind.ELEMENT
+                self.kinds[op] = ELEMENT
                 self.copied.add(value)
 
 

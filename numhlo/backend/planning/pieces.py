@@ -8,8 +8,8 @@ are cut at equal places then. `fusion` says which ops would be in one kernel, an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import accumulate, pairwise
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, chain, pairwise, repeat
 from zlib import crc32
 
 NEAR = 16
@@ -66,7 +66,11 @@ def _fits(sources: Sequence[Sequence[int]], depths: list[int], bounds: tuple[int
     """Find how many ops in a row lead to those of a range, in a piece that began before; return whether few enough."""
     first, start, end = bounds
     for place in range(start, end):
-        depths[place] = 1 + max([depths[k] for k in sources[place] if k >= first], default=0)
+        depth = 0
+        for k in sources[place]:
+            if k >= first and depths[k] > depth:
+                depth = depths[k]
+        depths[place] = depth + 1
     return max(depths[start:end]) <= deepest
 
 
@@ -74,7 +78,10 @@ def _depths(sources: Sequence[Sequence[int]]) -> list[int]:
     """Return for every place between ops how many before it depend on each other in a row, at most."""
     depths: list[int] = []
     for needed in sources:
-        depths.append(1 + max([depths[k] for k in needed], default=0))
+        depth = 0
+        for k in needed:
+            depth = max(depth, depths[k])
+        depths.append(depth + 1)
     return [0, *accumulate(depths, max)]
 
 
@@ -92,17 +99,18 @@ def _keys(
         crossing[place + 1] += 1
         crossing[last + 1 if last < count else count] -= 1
     known = {name: crc32(name.encode()) for name in set(names)}
-    hashes, powers = [0], [1]
+    hashes = [0]
     for place, needed in enumerate(sources):
         word = hash((known[names[place]], *[place - k if place - k <= most else 0 for k in needed]))
         hashes.append((hashes[-1] * FACTOR + word) % MODULUS)
-        powers.append(powers[-1] * FACTOR % MODULUS)
 
-    def behind(place: int, length: int) -> int:
-        end = place + length
-        return (hashes[end] - hashes[place] * powers[length]) % MODULUS if end <= count else MODULUS
+    def behind(length: int) -> Iterator[int]:
+        """Give the hashes of so many ops behind each place, and one number where there are fewer."""
+        power = pow(FACTOR, length, MODULUS)
+        found = ((end - begin * power) % MODULUS for begin, end in zip(hashes, hashes[length:], strict=False))
+        return chain(found, repeat(MODULUS))
 
-    return [(live, behind(k, NEAR), behind(k, most)) for k, live in enumerate(accumulate(crossing[:count]))]
+    return list(zip(accumulate(crossing[:count]), behind(NEAR), behind(most), strict=False))
 
 
 def _places(keys: Sequence[Key], depths: Sequence[int], most: int, deepest: int) -> list[int]:

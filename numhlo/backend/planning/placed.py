@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from numhlo.backend.planning.operations import Kind
+from numhlo.backend.planning.operations import ELEMENT, REDUCTION, Kind
 from numhlo.backend.program import Obstacle
 from numhlo.lowering.ir import Op, Value
 
@@ -72,9 +72,9 @@ class Placed:
         self.op, self.kind = op, kind
         self.domain: tuple[int, ...] = ()
         self.axes: tuple[int, ...] | None = None
-        if kind is Kind.ELEMENT:
+        if kind is ELEMENT:
             self.domain = op.results[0].tensor.shape
-        elif kind is Kind.REDUCTION:
+        elif kind is REDUCTION:
             self.domain = op.operands[0].tensor.shape
             self.axes = tuple(sorted(op.attributes["dimensions"]))
         self.stage = self.cost = self.read = 0
@@ -107,8 +107,10 @@ class Edge:
 
     __slots__ = ("direct", "obstacle", "user")
 
-    def __init__(self, user: Placed, obstacle: Obstacle | None, *, direct: bool) -> None:
-        self.user, self.obstacle, self.direct = user, obstacle, direct
+    def __init__(self, user: Placed, obstacle: Obstacle | None, direct: bool) -> None:
+        self.user = user
+        self.obstacle = obstacle
+        self.direct = direct
 
     def joins(self, source: Placed) -> bool:
         """Return whether the value's op and its user may come into one kernel, as far as this use is concerned."""

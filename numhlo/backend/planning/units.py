@@ -16,7 +16,7 @@ from numhlo.backend.emit.row_chain import Pass
 from numhlo.backend.emit.support import is_scalar_constant
 from numhlo.backend.planning.constants import carried_constants
 from numhlo.backend.planning.fusion import Fusion, FusionPass, Unit
-from numhlo.backend.planning.operations import Kind, Operations
+from numhlo.backend.planning.operations import ELEMENT, REDUCTION, Operations
 from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops import creation
 from numhlo.lowering.ops.effects import op_has_effects
@@ -133,7 +133,7 @@ class Layout:
         place = whole_array(unit.domain)
         stores, reduced = [], []
         for op in unit.ops:
-            if self.operations.kinds[op] is Kind.REDUCTION:
+            if self.operations.kinds[op] is REDUCTION:
                 reduced.append(self._reduced(op, unit, expressions))
             elif (result := op.results[0]) in self.fusion.stored:
                 node = expressions.visit(result)
@@ -170,7 +170,7 @@ class Layout:
             return False
         expressions = self.expressions_over(unit.domain, unit.stage)
         for op in needed:
-            if self.operations.kinds[op] is Kind.ELEMENT:
+            if self.operations.kinds[op] is ELEMENT:
                 expressions.visit(op.results[0])
             else:
                 for value in op.operands:
