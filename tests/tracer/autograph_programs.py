@@ -441,3 +441,41 @@ def matches(x):
             return total
         case _:
             return -total
+
+
+def local_classes(x):
+    class Total:
+        def __init__(self, least):
+            self.total, self.seen, self.least = 0.0, np.zeros(2), least
+
+        def add(self, v):
+            if v > self.least:
+                self.total += v
+                self.seen[0] += 1
+            elif v < 0:
+                self.seen[1] -= v
+            return self
+
+        @staticmethod
+        def halved(v):
+            return v / 2 if v > 1 else v
+
+        def __iadd__(self, v):
+            while v > 1:
+                v = self.halved(v)
+            self.total += v
+            return self
+
+    class Less(Total):
+        def add(self, v):
+            super().add(v)
+            if v > 2:
+                self.total -= 1
+            return self
+
+    first, second = Total(0.5), Less(1.0)
+    for v in x:
+        first.add(v)
+        second.add(v)
+    first += x[0]
+    return first.total, first.seen, second.total

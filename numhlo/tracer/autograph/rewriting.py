@@ -190,7 +190,9 @@ def _note(code: CodeType) -> None:
     key = id(code)
     _rewritten[key] = weakref.ref(code, lambda _: _rewritten.pop(key, None))
     for inner in code.co_consts:
-        if isinstance(inner, CodeType):
+        if (
+            isinstance(inner, CodeType) and inner.co_flags & inspect.CO_OPTIMIZED
+        ):  # methods of classes are left as they are
             _note(inner)
 
 
