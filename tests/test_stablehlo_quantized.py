@@ -344,7 +344,36 @@ def test_what_is_not_supported():
     text = "func.func @main(%x: TYPE) -> TYPE { return %x : TYPE }".replace("TYPE", quantized("2x", "0.1", "i1:f32"))
     with pytest.raises(UnsupportedError, match="which no array is"):
         stablehlo.parse(text).run("main", np.zeros(2, bool))
-    q = quantized("2x", "0.1")
-    text = f"func.func @main(%x: {q}) -> tensor<2xi8> {{ %0 = stablehlo.bitcast_convert %x : ({q}) -> tensor<2xi8> return %0 : tensor<2xi8> }}"
-    with pytest.raises(UnsupportedError, match="bitcast_convert of quantized"):
-        stablehlo.parse(text).run("main", P[0, :2])
+
+
+BITS = {
+    (quantized("2x", "0.5:-3"), "tensor<2xui8>"): (np.int8, np.uint8),
+    ("tensor<2xi32>", quantized("2x4x", "0.5:-3")): (np.int32, np.int8),
+    (quantized("2x4x", "0.5:-3"), quantized("2x", "0.5", "i32:f32")): (np.int8, np.int32),
+    (quantized("2x", "0.5", "i32:f32"), "tensor<2xf32>"): (np.int32, np.float32),
+}
+
+
+@pytest.mark.parametrize("types", BITS, ids=" to ".join)
+def test_bits_are_those_of_the_storage(types):
+    """(C1) of bitcast_convert: the widths are the storage types'."""
+    bits = np.arange(-4, 4, dtype=np.int8)
+    before, after = BITS[types]
+    operand, wanted = (bits[: 2 if "2xui8" in types[1] else 8].view(d) for d in (before, after))
+    operand = operand.reshape([int(n) for n in types[0].removeprefix("tensor<").split("x") if n.isdigit()])
+    signature = f"({types[0]}) -> {types[1]}"
+    module = stablehlo.parse(
+        f"func.func @main(%x: {types[0]}) -> {types[1]} {{\n"
+        f"  %0 = stablehlo.bitcast_convert %x : {signature}\n  return %0 : {types[1]}\n}}"
+    )
+    for found in (module.run("main", operand), module.interpret("main", operand)):
+        np.testing.assert_array_equal(found[0].ravel().view(np.int8), wanted.view(np.int8), strict=True)
+
+
+def test_bits_must_fit():
+    types = quantized("2x", "0.5"), "tensor<2x3xi8>"
+    text = f"func.func @main(%x: {types[0]}) -> {types[1]} {{ %0 = stablehlo.bitcast_convert %x : ({types[0]}) -> {types[1]} return %0 : {types[1]} }}"
+    with pytest.raises(
+        VerificationError, match=r"bitcast_convert\(int8\[2\]\): \(C1\) the result must have the operand's shape"
+    ):
+        stablehlo.parse(text).verify()

@@ -24,7 +24,7 @@ from numhlo.lowering.ir import (
     Value,
     tensor_type_of,
 )
-from numhlo.lowering.ir.errors import UnsupportedError, VerificationError
+from numhlo.lowering.ir.errors import VerificationError
 from numhlo.lowering.ir.quantized import QuantizedTensorType
 from numhlo.lowering.ir.types import ELEMENT_TYPES
 from numhlo.lowering.ops import comparison, control_flow, conversion, creation, elementwise, indexing, layout, tuples
@@ -45,8 +45,10 @@ MOVING = frozenset(
 )
 """Ops whose results are operands' elements: they work on integers where all have one scale and zero point."""
 
-PASSING = frozenset({control_flow.CALL, control_flow.COMPOSITE, control_flow.OPTIMIZATION_BARRIER})
-"""Ops that pass values on, as those with regions do."""
+PASSING = frozenset(
+    {control_flow.CALL, control_flow.COMPOSITE, control_flow.OPTIMIZATION_BARRIER, conversion.BITCAST_CONVERT}
+)
+"""Ops that pass values on, or their bits, as those with regions do."""
 
 
 def has_quantized(*functions: Function) -> bool:
@@ -176,7 +178,9 @@ class _Expresser(_Copier):
             return b.ops(conversion.CONVERT, operands[0], results=types)
         touched = any(_is_quantized(v.type) for v in [*op.operands, *op.results])
         if op.definition is conversion.BITCAST_CONVERT and touched:
-            raise UnsupportedError("bitcast_convert of quantized values can't be run", where=op.location)
+            before, after = (_stored(v.type) for v in (*op.operands, *op.results))
+            bits = self.append(b, op, [_convert_like(b, operands[0], before)], [after], values)
+            return [_convert_like(b, bits[0], types[0])]
         return self.append(b, op, operands, types, values)
 
     def _constant(self, b: Builder, op: Op, types: Sequence[Type]) -> Sequence[Value]:
@@ -197,7 +201,7 @@ class _Integers(_Copier):
     def type(self, type: Type) -> Type:
         if isinstance(type, TupleType):
             return TupleType(tuple([self.type(element) for element in type.elements]))
-        return TensorType(type.shape, type.dtype) if isinstance(type, QuantizedTensorType) else type
+        return _stored(type)
 
     def visit(self, b: Builder, op: Op, values: dict[Value, Value]) -> Sequence[Value]:
         operands, types = [values[v] for v in op.operands], [v.type for v in op.results]
@@ -217,6 +221,11 @@ class _Integers(_Copier):
             quantize(b, value, type) if isinstance(type, QuantizedTensorType) else _convert_like(b, value, type)
             for value, type in zip(found, types, strict=True)
         ]
+
+
+def _stored(type: Type) -> Type:
+    """Return the type of the integers that hold quantized values."""
+    return TensorType(type.shape, type.dtype) if isinstance(type, QuantizedTensorType) else type
 
 
 def _convert_like(b: Builder, value: Value, type: Type) -> Value:
