@@ -61,6 +61,9 @@ LEAST_STRIPS = 4
 APART = 512
 """Elements between places that are read as two rows, not as one."""
 
+ROWS_AHEAD = 8
+"""How many rows further on the one is, in a tile whose rows are asked for, that is brought into the first cache."""
+
 TILES_AHEAD = 2
 """How many tiles further on the one is that is asked for."""
 
@@ -146,6 +149,31 @@ def _ask_for_all(nest: Nest, pointer: str, access: Access, indices: dict[int, st
     end = (count - 1) * size
     with nest.text.block(f"for at in range(0, {end + CACHE_LINE}, {CACHE_LINE}):"):
         nest.text.line(f"prefetch({pointer}, ({place}) * {size} + min(at, {end}))")
+
+
+def ask_for_row_ahead(nest: Nest, down: tuple[int, str, str], across: tuple[int, str], count: int) -> None:
+    """Write what asks for the row ahead of one, if it is in the tile, of operands that lie as results do.
+
+    Parameters
+    ----------
+    nest : Nest
+    down : tuple of int and two str
+        The axis of rows, a row's index, and that of the tile's end.
+    across : tuple of int and str
+        The axis along a row, and the index where the tile begins.
+    count : int
+        Elements of a row; the line after them is asked for, too, as rows may begin inside lines.
+    """
+    (axis, row, end), (last, start) = down, across
+    asked = list(_asked(nest, (), lambda strides: strides[last] == 1 and strides[axis] != 0))
+    if not asked:
+        return
+    with nest.block(f"if {row} + {ROWS_AHEAD} < {end}:"):
+        for pointer, access, size in asked:
+            with nest.fixed({axis: f"({row} + {ROWS_AHEAD})", last: start}):
+                place = nest.index(access)
+            with nest.text.block(f"for at in range(0, {count * size + CACHE_LINE}, {CACHE_LINE}):"):
+                nest.text.line(f"prefetch_near({pointer}, ({place}) * {size} + at)")
 
 
 def ask_for_rows(nest: Nest, last: tuple[int, str], rows: Sequence[dict[int, str]], count: int) -> None:

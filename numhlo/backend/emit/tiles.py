@@ -6,14 +6,23 @@ Operands that lie the other way are transposed tile by tile before they are read
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from numhlo.backend.emit.elementwise import COSTS
 from numhlo.backend.emit.expressions import Apply, Load
 from numhlo.backend.emit.nest import Nest
-from numhlo.backend.emit.prefetching import CACHE_LINE, ask_for_tile_row, far_tile, is_far, written_along
+from numhlo.backend.emit.prefetching import (
+    CACHE_LINE,
+    ROWS_AHEAD,
+    ask_for_row_ahead,
+    ask_for_tile_row,
+    far_tile,
+    is_far,
+    written_along,
+)
 from numhlo.backend.emit.streaming import Piece, allocate, elements_past_line, itemsize, streamed, write_out
 from numhlo.backend.primitives.storage import STORAGES
 from numhlo.backend.primitives.transposing import TILE
@@ -44,6 +53,19 @@ ACROSS_BYTES = 2 * CACHE_LINE
 
 TILE_BYTES = 16 << 10
 """Of such a tile at most: a part of the first cache."""
+
+SQUARE_BYTES = 8 * CACHE_LINE
+"""Bytes of rows in both directions, in a tile of a streamed result whose rows all begin where lines do.
+
+Such rows are whole numbers of lines apart, mostly also those of what is transposed: lines of few rows may be cached
+together, so that a row is better read for longer, and asked for shortly before.
+"""
+
+LEAST_SQUARE = 4
+"""Bytes of the narrowest elements of which tiles are such squares: of others, too many rows would be read at once."""
+
+SPAN_BYTES = 4096
+"""Bytes of a result's row that all units' tiles go over in turns: while they do, the same pages of columns are read."""
 
 
 CACHE_SETS = 64
@@ -138,6 +160,8 @@ class _Tiling:
         Numbers of stores that are streamed.
     asks : bool
         Whether the next tile's memory is asked for.
+    span : int
+        How many columns all units are gone over in turns, by squares that ask for their own rows; 0 for all columns.
     """
 
     along: int
@@ -147,6 +171,7 @@ class _Tiling:
     transposed: Sequence[int]
     large: Sequence[int]
     asks: bool
+    span: int
 
 
 def write_tiles(nest: Nest, along: int, stores: Sequence[Store], write: Callable[[Mapping[int, Piece]], None]) -> int:
@@ -160,7 +185,8 @@ def write_tiles(nest: Nest, along: int, stores: Sequence[Store], write: Callable
     tiling = _tiling(nest, along, stores, asks=cut == along and is_far(nest, stores))
     sides, text = tiling.sides, nest.text
     blocks = -(-nest.axes[cut].extent // sides[cut])
-    with nest.block("for unit in range(lo, hi):"):
+    extent = nest.extent(cut)
+    with _open_span(nest, tiling, other) as (begin, limit), nest.block("for unit in range(lo, hi):"):
         block = "unit"
         if outer:
             count = text.number("blocks", blocks, "blocks")
@@ -168,13 +194,24 @@ def write_tiles(nest: Nest, along: int, stores: Sequence[Store], write: Callable
             block = text.let(f"unit - {rest} * {count}", "block")
             nest.decode(rest, outer)
         first = text.let(f"{block} * {sides[cut]}", "first")
-        end = text.let(f"min({first} + {sides[cut]}, {nest.extent(cut)})", "end")
-        with nest.block(f"for start in range(0, {nest.extent(other)}, {sides[other]}):"):
-            stop = text.let(f"min(start + {sides[other]}, {nest.extent(other)})", "stop")
+        end = text.let(f"min({first} + {sides[cut]}, {extent})", "end")
+        with nest.block(f"for start in range({begin}, {limit}, {sides[other]}):"):
+            stop = text.let(f"min(start + {sides[other]}, {limit})", "stop")
             _write_tile(nest, tiling, {cut: (first, end), other: ("start", stop)}, stores, write)
     if tiling.large:
         text.line("finish_streams()")
     return blocks * math.prod(nest.axes[k].extent for k in outer)
+
+
+@contextmanager
+def _open_span(nest: Nest, tiling: _Tiling, axis: int) -> Iterator[tuple[str, str]]:
+    """Open the loop over spans of an axis, if there are several; yield the bounds of a span."""
+    extent = nest.extent(axis)
+    if not tiling.span:
+        yield "0", extent
+        return
+    with nest.block(f"for span in range(0, {extent}, {tiling.span}):"):
+        yield "span", nest.text.let(f"min(span + {tiling.span}, {extent})", "limit")
 
 
 def _tiling(nest: Nest, along: int, stores: Sequence[Store], asks: bool) -> _Tiling:
@@ -182,13 +219,18 @@ def _tiling(nest: Nest, along: int, stores: Sequence[Store], asks: bool) -> _Til
     transposed = _transposed(nest, along, asks)
     numbers = _streamed(nest, stores) if asks else []
     large = [stores[k] for k in numbers]
-    if large:
-        size = max(*[itemsize(store) for store in large], *[_stored_bytes(nest, number) for number in transposed], 0)
-        rows = min(ACROSS_BYTES // size, TILE)
-        sides = {along: rows, last: min(max(STREAMED_BYTES // size, TILE), TILE_BYTES // (rows * size))}
+    overlap, span = _overlap(nest, along, large), 0
+    sizes = [itemsize(store) for store in large] + [_stored_bytes(nest, number) for number in transposed]
+    if large and transposed and not overlap and min(sizes) >= LEAST_SQUARE:
+        sides = dict.fromkeys((along, last), SQUARE_BYTES // max(sizes))
+        span = SPAN_BYTES // max(sizes)
+    elif large:
+        rows = min(ACROSS_BYTES // max(sizes), TILE)
+        columns = min(max(STREAMED_BYTES // max(sizes), TILE), TILE_BYTES // (rows * max(sizes)))
+        sides = {along: rows, last: columns}
     else:
         sides = dict.fromkeys((along, last), far_tile(nest, stores) if asks else TILE)
-    return _Tiling(along, last, sides, _overlap(nest, along, large), transposed, numbers, asks)
+    return _Tiling(along, last, sides, overlap, transposed, numbers, asks, span)
 
 
 def _write_tile(
@@ -206,9 +248,12 @@ def _write_tile(
     pitch = tiling.sides[last] + tiling.overlap
     read = {along: bounds[along], last: (begin, stop)}
     memory = tiling.sides[along] * pitch, pitch
-    tiles = {k: _write_transposed(nest, k, (along, last), read, memory) for k in tiling.transposed}
+    near = ROWS_AHEAD if tiling.span else 0
+    tiles = {k: _write_transposed(nest, k, (along, last), read, memory, near) for k in tiling.transposed}
     with nest.loop(along, ", ".join(bounds[along])) as row:
-        if tiling.asks:
+        if tiling.span:
+            ask_for_row_ahead(nest, (along, row, bounds[along][1]), (last, bounds[last][0]), tiling.sides[last])
+        elif tiling.asks:
             ahead = {axis: (bounds[axis][0], tiling.sides[axis]) for axis in (along, last)}
             ask_for_tile_row(nest, ahead, row, [s for k, s in enumerate(stores) if k not in tiling.large])
         low, high = bounds[last]
@@ -253,12 +298,17 @@ def _whole_lines(nest: Nest, store: Store, bounds: tuple[str, str]) -> tuple[str
 
 
 def _write_transposed(
-    nest: Nest, number: int, axes: tuple[int, int], bounds: Mapping[int, tuple[str, str]], memory: tuple[int, int]
+    nest: Nest,
+    number: int,
+    axes: tuple[int, int],
+    bounds: Mapping[int, tuple[str, str]],
+    memory: tuple[int, int],
+    near: int,
 ) -> tuple[str, str]:
     """Write the transposition of an operand's tile; return the word that loads an element of it, and the tile.
 
     Rows of operands that lie backwards are in reverse order. ``memory`` is the number of the tile's elements, and the
-    distance of its rows.
+    distance of its rows, ``near`` that of the operand's rows that are asked for meanwhile.
     """
     node, text = nest.expressions.nodes[number], nest.text
     assert isinstance(node, Load)
@@ -273,5 +323,5 @@ def _write_transposed(
     stride = text.number((nest.scope, "stride", node.access, last), nest.strides(node.access)[last], "stride")
     rows, columns = (f"{bounds[axis][1]} - {bounds[axis][0]}" for axis in (last, along))
     pointer = text.pointer(node.value)
-    text.line(f"transpose_tile_b{size}({tile}, {pitch}, {pointer}, {place}, {stride}, {rows}, {columns})")
+    text.line(f"transpose_tile_b{size}({tile}, {pitch}, {pointer}, {place}, {stride}, {rows}, {columns}, {near})")
     return f"load_{node.register.storage}", tile

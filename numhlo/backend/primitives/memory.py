@@ -47,6 +47,10 @@ def prefetch(pointer: int, nbytes: int) -> None:
     """
 
 
+def prefetch_near(pointer: int, nbytes: int) -> None:
+    """Ask for a cache line that is needed at once, as `prefetch` does: it is brought into the first cache."""
+
+
 def integer_address(pointer: int) -> int:
     """Return a pointer as a plain int64, to be passed to a native function."""
     return int(pointer)

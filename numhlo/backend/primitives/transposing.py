@@ -18,14 +18,17 @@ A tile's rows lie in different pages; larger tiles change pages less often.
 
 @dataclass(frozen=True)
 class TransposeTile:
-    """``word(tile, pitch, source, first, stride, rows, columns)`` copies elements of as many bytes, whatever they mean.
+    """``word(tile, pitch, source, first, stride, rows, columns, ahead)`` copies elements of as many bytes.
 
-    ``tile[j * pitch + i] = source[first + i * stride + j]`` for ``i < rows`` and ``j < columns``.
+    ``tile[j * pitch + i] = source[first + i * stride + j]`` for ``i < rows`` and ``j < columns``. Meanwhile the first
+    cache is asked for the rows that lie ``ahead`` further on, a literal, wherever these are; for none if it is 0.
     """
 
     storage: Storage
 
-    def __call__(self, tile: int, pitch: int, source: int, first: int, stride: int, rows: int, columns: int) -> None:
+    def __call__(
+        self, tile: int, pitch: int, source: int, first: int, stride: int, rows: int, columns: int, ahead: int
+    ) -> None:
         """Copy."""
         size = self.storage.dtype.itemsize
         for i in range(int(rows)):

@@ -15,16 +15,18 @@ def turned(ctx, bufs, dims, lo, hi):
     tile = address(bufs, 0)
     source = address(bufs, 1)
     for unit in range(lo, hi):
-        transpose_tile_b{size}(tile, {pitch}, source, number(dims, 0), number(dims, 1), number(dims, 2), number(dims, 3))
+        transpose_tile_b{size}(
+            tile, {pitch}, source, number(dims, 0), number(dims, 1), number(dims, 2), number(dims, 3), {ahead}
+        )
 """
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(64, 64), (4, 8), (7, 5), (3, 2), (1, 63), (61, 1), (8, 6)])
-@pytest.mark.parametrize("size", [1, 2, 4, 8, 16])
-def test_every_element_changes_place(rng, rows, columns, size):
+@pytest.mark.parametrize(("size", "ahead"), [(1, 0), (2, 0), (4, 0), (4, 8), (8, 0), (8, 8), (16, 0), (16, 8)])
+def test_every_element_changes_place(rng, rows, columns, size, ahead):
     source = rng.random((70, 71)) + 1j if size == 16 else rng.integers(0, 2**60, (70, 71)).astype(f"u{size}")
     tile = np.zeros((TILE, TILE), source.dtype)
-    text = SOURCE.format(size=size, pitch=TILE)
+    text = SOURCE.format(size=size, pitch=TILE, ahead=ahead)
     (found, _) = assert_same_both_ways("turned", text, [tile, source], 1, [2 * 71 + 3, 71, rows, columns])
     np.testing.assert_array_equal(found[:columns, :rows], source[2 : 2 + rows, 3 : 3 + columns].T)
     assert not found[columns:].any()
@@ -110,6 +112,7 @@ def test_tiles_ask_for_the_next_ones(golden):
         (np.float32, (1003, 8401)),
         (np.complex128, (1501, 1501)),
         (np.int16, (2061, 8205)),
+        (np.float32, (1120, 8192)),
         (np.int8, (5931, 5803)),
     ],
 )
@@ -121,6 +124,8 @@ def test_tiles_of_very_large_results_are_streamed(rng, dtype, shape):
 
     compiled = numhlo.jit(function).lower(x, y).compile()
     assert sum("stream_" in text for text in compiled.kernels.values()) == 2
+    squares = [x.itemsize >= 4 and rows.nbytes // len(rows) % 64 == 0 for rows in (x, x[:, 1:])]
+    assert sum("prefetch_near" in text for text in compiled.kernels.values()) == sum(squares)
     with numhlo.threads(1):
         alone = compiled(x, y)
     for ours, single, theirs in zip(compiled(x, y), alone, function(x, y), strict=True):

@@ -11,9 +11,12 @@ from numba.np import numpy_support
 from numhlo.backend.compiler.intrinsics.narrow import narrow_bits, widen_bits
 from numhlo.backend.compiler.intrinsics.pointers import (
     BYTE_POINTER,
+    FIRST_CACHE,
+    SECOND_CACHE,
     BufferPointer,
     annotate,
     as_pointer,
+    ask_for,
     element_pointer,
     is_pointer,
 )
@@ -185,22 +188,22 @@ def _advance(typing_context: Any, pointer: types.Type, nbytes: types.Type) -> An
     return result(pointer, nbytes), codegen
 
 
-@implement(memory.prefetch)
-def _prefetch(typing_context: Any, pointer: types.Type, nbytes: types.Type) -> Any:
-    if not is_pointer(pointer) or not isinstance(nbytes, types.Integer):
-        return None
+def _implement_prefetch(word: Any, locality: int) -> None:
+    @implement(word)
+    def typed(typing_context: Any, pointer: types.Type, nbytes: types.Type) -> Any:
+        if not is_pointer(pointer) or not isinstance(nbytes, types.Integer):
+            return None
 
-    def codegen(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> ir.Value:
-        distance = as_int64(context, builder, values[1], signature.args[1])
-        place = builder.inttoptr(
-            builder.add(builder.ptrtoint(as_pointer(builder, values[0]), INT64), distance), BYTE_POINTER
-        )
-        type = ir.FunctionType(ir.VoidType(), [BYTE_POINTER, INT32, INT32, INT32])
-        function = cgutils.get_or_insert_function(builder.module, type, "llvm.prefetch.p0i8")
-        builder.call(function, [place, INT32(0), INT32(2), INT32(1)])  # for reading, into the second cache, data
-        return context.get_dummy_value()
+        def codegen(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> ir.Value:
+            distance = as_int64(context, builder, values[1], signature.args[1])
+            ask_for(builder, builder.add(builder.ptrtoint(as_pointer(builder, values[0]), INT64), distance), locality)
+            return context.get_dummy_value()
 
-    return types.void(pointer, nbytes), codegen
+        return types.void(pointer, nbytes), codegen
+
+
+_implement_prefetch(memory.prefetch, SECOND_CACHE)
+_implement_prefetch(memory.prefetch_near, FIRST_CACHE)
 
 
 @implement(memory.integer_address)

@@ -10,12 +10,16 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.core.datamodel import models
 from numba.extending import register_model
 
 BYTE = ir.IntType(8)
 BYTE_POINTER = BYTE.as_pointer()  # typed, as Numba wants it; LLVM itself has one pointer type
+
+
+FIRST_CACHE, SECOND_CACHE = 3, 2
+"""What LLVM calls the locality of a line that is asked for: the cache that it is brought into."""
 
 
 class BufferPointer(types.Type):
@@ -93,3 +97,11 @@ def annotate(builder: ir.IRBuilder, instruction: ir.Instruction, pointer: types.
     if module not in _SCOPES:
         _SCOPES[module] = AliasScopes(module)
     _SCOPES[module].attach(instruction, scope)
+
+
+def ask_for(builder: ir.IRBuilder, address: ir.Value, cache: int) -> None:
+    """Ask for the line at an address, which is an integer: wherever it lies, to read it later."""
+    word = ir.IntType(32)
+    type = ir.FunctionType(ir.VoidType(), [BYTE_POINTER, word, word, word])
+    function = cgutils.get_or_insert_function(builder.module, type, "llvm.prefetch.p0i8")
+    builder.call(function, [builder.inttoptr(address, BYTE_POINTER), word(0), word(cache), word(1)])

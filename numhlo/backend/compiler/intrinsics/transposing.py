@@ -7,10 +7,11 @@ from typing import Any
 from llvmlite import ir
 from numba.core import cgutils, types
 
-from numhlo.backend.compiler.intrinsics.pointers import annotate, as_pointer, is_pointer
+from numhlo.backend.compiler.intrinsics.pointers import FIRST_CACHE, annotate, as_pointer, ask_for, is_pointer
 from numhlo.backend.compiler.intrinsics.registration import as_int64, implement
-from numhlo.backend.compiler.intrinsics.vectors import INDEX, WORD
+from numhlo.backend.compiler.intrinsics.vectors import INDEX, WORD, register_bytes
 from numhlo.backend.primitives import transposing
+from numhlo.backend.primitives.streaming import LINE
 from numhlo.backend.primitives.transposing import TransposeTile
 
 SIDES = {1: 16, 2: 8, 4: 4, 8: 4, 16: 1}
@@ -18,6 +19,9 @@ SIDES = {1: 16, 2: 8, 4: 4, 8: 4, 16: 1}
 
 Its vectors fit into registers on all machines, and few rows and columns are left over.
 """
+
+LARGE_SIDES = {4: 8}
+"""Of squares of such elements where registers are wide enough, in tiles that are large enough to ask for rows ahead."""
 
 MOST_ALIGNED = 4
 """Bytes: wider elements may be pairs."""
@@ -34,9 +38,12 @@ def _implement(word: TransposeTile) -> None:
         stride: types.Type,
         rows: types.Type,
         columns: types.Type,
+        ahead: types.Type,
     ) -> Any:
         numbers = (pitch, first, stride, rows, columns)
         if not is_pointer(tile) or not is_pointer(source) or not all(isinstance(t, types.Integer) for t in numbers):
+            return None
+        if not isinstance(ahead, types.IntegerLiteral):
             return None
 
         def codegen(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> ir.Value:
@@ -44,10 +51,10 @@ def _implement(word: TransposeTile) -> None:
             element = ir.VectorType(WORD, 2) if size == 16 else ir.IntType(8 * size)
             places = [as_pointer(builder, value, element) for value in (values[0], values[2])]
             words = [as_int64(context, builder, values[k], signature.args[k]) for k in (1, 3, 4, 5, 6)]
-            _Writer(builder, element, size, places, words, source).write()
+            _Writer(builder, element, size, places, words, source, ahead.literal_value).write()
             return context.get_dummy_value()
 
-        return types.void(tile, pitch, source, first, stride, rows, columns), codegen
+        return types.void(tile, pitch, source, first, stride, rows, columns, ahead), codegen
 
 
 class _Writer:
@@ -61,9 +68,12 @@ class _Writer:
         places: list[ir.Value],
         words: list[ir.Value],
         type: types.Type,
+        ahead: int,
     ) -> None:
         self.builder, self.element, self.type = builder, element, type
-        self.side, self.align = SIDES[size], min(size, MOST_ALIGNED)
+        self.size, self.side, self.align, self.ahead = size, SIDES[size], min(size, MOST_ALIGNED), ahead
+        if ahead and LARGE_SIDES.get(size, self.side) * size <= register_bytes():
+            self.side = LARGE_SIDES.get(size, self.side)
         self.tile, source = places
         self.pitch, first, self.stride, self.rows, self.columns = words
         self.source = builder.gep(source, [first], inbounds=True)
@@ -73,8 +83,10 @@ class _Writer:
         """Write the loop over squares, and two over the rows and columns that are left."""
         builder, side = self.builder, self.side
         rows, columns = (builder.and_(n, WORD(-side)) for n in (self.rows, self.columns))
-        with self._loop(WORD(0), rows, side) as i, self._loop(WORD(0), columns, side) as j:
-            self._square(i, j)
+        with self._loop(WORD(0), rows, side) as i:
+            first = self._asking(i, columns) if self.ahead else WORD(0)
+            with self._loop(first, columns, side) as j:
+                self._square(i, j)
         with self._loop(rows, self.rows, 1) as i, self._loop(WORD(0), self.columns, 1) as j:
             self._single(i, j)
         with self._loop(columns, self.columns, 1) as j, self._loop(WORD(0), rows, 1) as i:
@@ -95,6 +107,25 @@ class _Writer:
         loaded = self.builder.load(self._from(i, j), align=self.align)
         annotate(self.builder, loaded, self.type)
         self.builder.store(loaded, self._to(i, j), align=self.align)
+
+    def _asking(self, i: ir.Value, columns: ir.Value) -> ir.Value:
+        """Write squares side by side, as many as have whole lines, and ask for lines ahead; return where they end.
+
+        The line after them is asked for, too: rows may begin inside lines.
+        """
+        builder, across = self.builder, max(LINE // self.size, self.side)
+        end = builder.and_(columns, WORD(-across))
+        source, size = builder.ptrtoint(self.source, WORD), WORD(self.size)
+        rows = [builder.add(i, WORD(self.ahead + k)) for k in range(self.side)]
+        asked = [builder.add(source, builder.mul(builder.mul(row, self.stride), size)) for row in rows]
+        with self._loop(WORD(0), end, across) as first:
+            for place in asked:
+                ask_for(builder, builder.add(place, builder.mul(first, size)), FIRST_CACHE)
+            with self._loop(first, builder.add(first, WORD(across)), self.side) as j:
+                self._square(i, j)
+        for place in asked:
+            ask_for(builder, builder.add(place, builder.mul(end, size)), FIRST_CACHE)
+        return end
 
     def _square(self, i: ir.Value, j: ir.Value) -> None:
         """Interleave the rows of both halves, again and again: then they are columns."""
