@@ -16,6 +16,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
+from numhlo.compat import jax
 from numhlo.tracer import methods, operators
 from numhlo.tracer.namespace.ufunc_calls import Ufunc
 from tests.architecture.source_tree import ROOT
@@ -41,6 +42,25 @@ MODULES = (
     "numhlo.scipy.stats",
 )
 
+WITH_JAXS_RULES = (
+    "lax",
+    "lax.linalg",
+    "nn",
+    "nn.initializers",
+    "numpy",
+    "numpy.fft",
+    "numpy.linalg",
+    "ops",
+    "random",
+    "scipy.fft",
+    "scipy.integrate",
+    "scipy.linalg",
+    "scipy.ndimage",
+    "scipy.signal",
+    "scipy.special",
+)
+"""Those of `numhlo.compat.jax` that show functions of others: with arrays of another class, and with more options."""
+
 HEADER = '''\
 """{summary}
 
@@ -64,7 +84,7 @@ from typing import overload as _overload
 import numpy as _np
 from numpy.typing import ArrayLike as _ArrayLike
 from numpy.typing import DTypeLike as _DTypeLike
-from numhlo.tracer.array import Array as Array
+from {arrays} import Array as Array
 from numhlo.tracer.namespace.ufunc_calls import Ufunc as _Ufunc
 """.splitlines()
 
@@ -159,6 +179,8 @@ def parameter_types(function: Any) -> dict[str, str]:
 def result_type(function: Any) -> str:
     """Return the annotation of what a function returns."""
     heads = section(function, "Returns")
+    if not heads and (isinstance(function, type) or function.__module__.startswith("numhlo.compat.")):
+        return "_Any"  # what JAX's have of their own is said in prose
     text = re.sub(r"^\w+ : ", "", heads[0]) if len(heads) == 1 else "".join(heads) and "several"
     if not text and "inplace" in inspect.signature(function).parameters:
         return "_Any"
@@ -169,9 +191,10 @@ def result_type(function: Any) -> str:
     return "_Any"
 
 
-def parameters_of(function: Any, without: tuple[str, ...] = ()) -> str:
+def parameters_of(function: Any, without: tuple[str, ...] = (), described: Any = None) -> str:
     """Return a function's parameters as they are written; what follows one that is left out is given by keyword."""
-    types, shown, left_out = parameter_types(function), list[str](), False
+    types = {**parameter_types(described), **parameter_types(function)}
+    shown, left_out = list[str](), False
     kind: Any = None
     for parameter in inspect.signature(function).parameters.values():
         if kind is inspect.Parameter.POSITIONAL_ONLY and parameter.kind is not kind:
@@ -184,7 +207,11 @@ def parameters_of(function: Any, without: tuple[str, ...] = ()) -> str:
             left_out = True
             continue
         shown.append(written(parameter, types.get(parameter.name, "_Any")))
-    return ", ".join([*shown, "/"] if kind is inspect.Parameter.POSITIONAL_ONLY else shown)
+    if kind is inspect.Parameter.POSITIONAL_ONLY:
+        shown.append("/")
+    if described is not None and kind is not inspect.Parameter.VAR_KEYWORD:
+        shown.append("**options: _Any")
+    return ", ".join(shown)
 
 
 def written(parameter: inspect.Parameter, type: str) -> str:
@@ -198,19 +225,21 @@ def written(parameter: inspect.Parameter, type: str) -> str:
     return f"{parameter.name}: {type} = {parameter.default!r}" if simple else f"{parameter.name}: {type} = ..."
 
 
-def definition(name: str, function: Any) -> Iterator[str]:
-    """Yield the lines of a function."""
+def definition(name: str, function: Any, described: Any = None) -> Iterator[str]:
+    """Yield the lines of a function; one that shows another takes more options, and has the other's docstring."""
+    whole, result = parameters_of(function, (), described), result_type(function)
     if name == "where":
         yield "@_overload"
         yield "def where(condition: _ArrayLike, x: _ArrayLike, y: _ArrayLike) -> Array: ..."
     elif name in OPTIONS_OF_MORE:
         yield "@_overload"
-        yield f"def {name}({parameters_of(function, OPTIONS_OF_MORE[name])}) -> Array: ..."
+        yield f"def {name}({parameters_of(function, OPTIONS_OF_MORE[name], described)}) -> Array: ..."
     else:
-        yield f"def {name}({parameters_of(function)}) -> {result_type(function)}: ..."
+        result = result_type(described) if described is not None and result == "_Any" else result
+        yield f"def {name}({whole}) -> {result}: ..."
         return
     yield "@_overload"
-    yield f"def {name}({parameters_of(function)}) -> _Any: ..."
+    yield f"def {name}({whole}) -> _Any: ..."
 
 
 UFUNC_OPTIONS = (
@@ -225,12 +254,16 @@ def kind_of(ufunc: Ufunc) -> str:
     return f"_Of{ufunc.nin}To{ufunc.nout}"
 
 
-def ufunc_classes() -> Iterator[str]:
+def ufunc_classes(base: str, updated: str) -> Iterator[str]:
     """Yield classes of ufuncs by their numbers of operands and results: their calls are all alike."""
+    yield f"class _Methods{base}:"
+    for name in ("accumulate", "outer", "reduce", "reduceat"):
+        yield f"    def {name}(self, *operands: _ArrayLike, **options: _Any) -> Array: ..."
+    yield f"    def at(self, a: _ArrayLike, indices: _Any, b: _Any = None, /, **options: _Any) -> {updated}: ..."
     for inputs, outputs in ((1, 1), (2, 1), (1, 2), (2, 2)):
         operands = ", ".join(f"x{k + 1}: _ArrayLike" for k in range(inputs))
         result = "Array" if outputs == 1 else "tuple[Array, Array]"
-        yield f"class _Of{inputs}To{outputs}(_Ufunc):"
+        yield f"class _Of{inputs}To{outputs}(_Methods):"
         yield f"    def __call__(self, {operands}, {UFUNC_OPTIONS}) -> {result}: ..."
 
 
@@ -283,14 +316,26 @@ def operations() -> Iterator[str]:
 
 
 def homes(module: ModuleType) -> dict[str, str]:
-    """Return the module that each name is imported from."""
+    """Return the line that imports each name."""
     found = {}
     for node in ast.parse(inspect.getsource(module)).body:
         if isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:
                 names = importlib.import_module(node.module).__all__ if alias.name == "*" else [alias.asname]
-                found.update(dict.fromkeys([x for x in names if x], node.module))
+                for name in filter(None, names):
+                    original = name if alias.name == "*" else alias.name
+                    found[name] = f"from {node.module} import {original} as {name}"
     return found
+
+
+def is_passed_on(line: str) -> bool:
+    """Return whether a line imports something under its own name: nothing else is passed on by a stub."""
+    return bool(re.search(r"import (\w+) as \1$", line))
+
+
+def is_ours(value: Any) -> bool:
+    """Return whether a value is a function of numhlo's, with parameters and a docstring that say what it takes."""
+    return isinstance(value, FunctionType) and inspect.unwrap(value).__module__.startswith("numhlo.")
 
 
 def stub_of(name: str) -> str:
@@ -299,31 +344,67 @@ def stub_of(name: str) -> str:
     where = homes(module)
     own = [x for x in where if x.startswith("__") and x != "__all__"]
     values = {x: getattr(module, x) for x in [*own, *module.__all__]}
-    passed_on, lines = [], [*ufunc_classes()] if Ufunc in map(type, values.values()) else []
+    passed_on, lines = [], [*ufunc_classes("(_Ufunc)", "None")] if Ufunc in map(type, values.values()) else []
     for public, value in values.items():
         if isinstance(value, Ufunc):
             lines.append(f"{public}: {kind_of(value)}")
-        elif isinstance(value, FunctionType) and value.__module__.startswith("numhlo.") and public not in own:
+        elif is_ours(value) and public not in own:
             lines += definition(public, value)
         elif public != "Array":
-            passed_on.append(f"from {where[public]} import {public} as {public}")
+            passed_on.append(where[public])
     listed = f"__all__ = {sorted(module.__all__)}"
     return text_of(module.__doc__ or "", [listed, *lines], values, passed_on)
 
 
-def text_of(about: str, lines: Iterable[str], names: Collection[str] = (), passed_on: Iterable[str] = ()) -> str:
+def stub_with_jaxs_rules(name: str) -> str:
+    """Return the text of the stub of a module that shows another one under JAX's rules."""
+    module: Any = importlib.import_module(name)
+    where, below = homes(module), homes(module._wrapped)
+    names = sorted({*module.__all__, *[x for x in where if not x.startswith("_")]})
+    values = {x: getattr(module, x) for x in names}
+    ufuncs = {x: u for x, v in values.items() if isinstance(u := inspect.unwrap(v) if callable(v) else v, Ufunc)}
+    passed_on, lines = [], [*ufunc_classes("", "Array")] if ufuncs else []
+    for public, value in values.items():
+        if public in ufuncs:
+            lines.append(f"{public}: {kind_of(ufuncs[public])}")
+        elif is_ours(value):
+            lines += definition(public, value, getattr(module._wrapped, public, value))
+        elif value is jax.Array:
+            lines.append(f"{public} = Array")
+        elif isinstance(value, type | ModuleType) and is_passed_on(line := where.get(public) or below.get(public, "")):
+            passed_on.append(line)
+        else:
+            lines.append(f"{public}: _Any")
+    lines += ["def __getattr__(name: str) -> _Any: ..."]
+    return text_of(module.__doc__ or "", lines, values, passed_on, "numhlo.compat.jax.arrays")
+
+
+def text_of(
+    about: str,
+    lines: Iterable[str],
+    names: Collection[str] = (),
+    passed_on: Iterable[str] = (),
+    arrays: str = "numhlo.tracer.array",
+) -> str:
     """Return a stub's text: what it imports, and its lines."""
     body = "\n".join(lines)
-    used = [x for x in IMPORTS if re.search(rf"\b{x.split()[-1]}\b", body) or x.split()[-1] in names]
+    imports = [line.format(arrays=arrays) for line in IMPORTS]
+    used = [x for x in imports if re.search(rf"\b{x.split()[-1]}\b", body) or x.split()[-1] in names]
     return HEADER.format(summary=about.partition("\n")[0]) + "\n".join([*used, *sorted(passed_on), "", body]) + "\n"
+
+
+def place_of(name: str) -> Path:
+    """Return where a module's stub is."""
+    return Path(inspect.getsourcefile(importlib.import_module(name)) or "").with_suffix(".pyi")
 
 
 def stubs() -> dict[Path, str]:
     """Return the text of every stub, by its place."""
     found = {ROOT / "numhlo/tracer/array_operations.pyi": text_of(OPERATIONS, operations())}
     for name in MODULES:
-        source = inspect.getsourcefile(importlib.import_module(name))
-        found[Path(source or "").with_suffix(".pyi")] = stub_of(name)
+        found[place_of(name)] = stub_of(name)
+    for name in WITH_JAXS_RULES:
+        found[place_of(f"numhlo.compat.jax.{name}")] = stub_with_jaxs_rules(f"numhlo.compat.jax.{name}")
     return found
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, Self, TypeVar
 
 import numpy as np
 
@@ -73,7 +73,7 @@ class Array(mutable.Array, metaclass=_Instances):
         return frozen(array)
 
     @property
-    def at(self) -> At:
+    def at(self) -> At[Self]:
         """Return the array's functional updates; indices out of bounds are dropped, and clamped when read."""
         return At(self, Rules(update_mode="drop", read_mode="clip", finish=frozen))
 
