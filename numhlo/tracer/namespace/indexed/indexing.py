@@ -12,7 +12,7 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import AxisOutOfBoundsError, ShapeError
-from numhlo.tracer.aliasing.views import Flat
+from numhlo.tracer.aliasing.views import Flat, view_transpose
 from numhlo.tracer.namespace.core import (
     asarray,
     broadcast_to_shape,
@@ -35,7 +35,7 @@ from numhlo.tracer.namespace.index_items import (
 )
 from numhlo.tracer.namespace.indexed import advanced_indexing as advanced
 from numhlo.tracer.namespace.indexed.places import get_at, has_selected, set_at, with_masks
-from numhlo.tracer.namespace.indexed.selected import Selected
+from numhlo.tracer.namespace.indexed.selected import Columns, Selected
 from numhlo.tracer.namespace.indexed.traced_slices import Part, TracedSlice, sliced_part, write_part
 from numhlo.tracer.namespace.out_arrays import store
 from numhlo.tracer.namespace.rules.elementwise import select
@@ -62,6 +62,9 @@ def get_item(x: Tracer, index: Any) -> Any:
     part = unsized_part(x, index)
     if part is not None and part.axis == 0:
         return get_item(part.view, part.mask) if part.is_mask else TracedSlice(part.view, part.mask, masked_values)
+    if part is not None and part.is_mask and part.mask.ndim == 1:
+        rows = view_transpose(part.view, (part.axis, *[k for k in range(part.view.ndim) if k != part.axis]))
+        return Columns(Selected.of(rows, part.mask, masked_values), part.axis)
     items = normalize_index(index, x.shape)
     if any(isinstance(item, Points) for item in items):
         return advanced.gather_points(x, items)

@@ -15,6 +15,7 @@ import numpy as np
 from numhlo.lowering.ir import Location, Op, Value, capture_location
 from numhlo.lowering.ir.errors import DataDependentShapeError
 from numhlo.lowering.ops import creation
+from numhlo.tracer.aliasing.views import view_transpose
 from numhlo.tracer.namespace import building as b
 from numhlo.tracer.namespace import elementwise as ufuncs
 from numhlo.tracer.namespace import moments, reductions
@@ -132,6 +133,8 @@ class Selected(Unsized):
             if not self.matches(x):
                 self.refuse()
             return x.values
+        if isinstance(x, Unsized):
+            self.refuse()
         if np.ndim(x) if not isinstance(x, Tracer) else x.ndim:
             return self.spread(self.values, self.mask, asarray(x))
         return x
@@ -278,39 +281,108 @@ class Uncounted(Unsized):
         """Raise: an elementwise function gives as many."""
         self.refuse()
 
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        function = FUNCTIONS.get(ufunc)
+        if function is None or method != "__call__":
+            self.refuse()
+        return function(*inputs, **options)
+
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return self.call(func.__name__, args, kwargs) if args and args[0] is self else self.refuse()
 
 
 class Columns(Uncounted):
-    """The transpose of `Selected` rows: their products with as many others are sums over all of them.
+    """Elements selected along a later axis, ``x[:, mask]``, which the transpose of `Selected` rows is, too.
 
     Parameters
     ----------
     rows : Selected
+        The same elements along the first axis.
+    axis : int, optional
+        Which they are selected along.
     """
 
-    def __init__(self, rows: Selected) -> None:
-        self.rows, self.location = rows, rows.location
+    def __init__(self, rows: Selected, axis: int = 1) -> None:
+        self.rows, self.axis, self.location = rows, axis, rows.location
+
+    @property
+    def ndim(self) -> int:
+        """Return the number of dimensions."""
+        return self.rows.ndim
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Return the dtype."""
+        return self.rows.dtype
+
+    @property
+    def size(self) -> Any:
+        """Return the number of elements, a traced integer."""
+        return self.rows.size
 
     @property
     def T(self) -> Selected:  # noqa: N802 - NumPy's name
         """Return the rows."""
-        return self.rows
+        return self.rows if self.ndim == 2 else self.refuse()
 
     def refuse(self, where: Location | None = None) -> NoReturn:
         """Raise the error for what needs the number of columns."""
         self.rows.refuse(where)
 
+    def astype(self, dtype: Any, **options: Any) -> Columns:
+        """Return the elements in another dtype."""
+        return Columns(self.rows.astype(dtype), self.axis)
+
+    def apply(self, ufunc: Ufunc, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Return an elementwise function of this and other operands."""
+        if options.get("out") is not None or options.get("where", True) is not True:
+            self.refuse()
+        result = ufunc(*map(self._as_rows, operands), **options)
+        parts = tuple(Columns(part, self.axis) for part in (result if isinstance(result, tuple) else (result,)))
+        return parts if isinstance(result, tuple) else parts[0]
+
+    def _as_rows(self, x: Any) -> Any:
+        """Return an operand as it meets the elements along the first axis."""
+        if isinstance(x, Columns) and (x.axis, x.ndim) == (self.axis, self.ndim):
+            return x.rows
+        shape = None if isinstance(x, Unsized) else asarray(x).shape
+        if not shape:
+            return x if shape == () else self.refuse()
+        whole = (1,) * (self.ndim - len(shape)) + shape
+        if len(whole) > self.ndim or whole[self.axis] != 1:
+            self.refuse()
+        return reshape_to(asarray(x), whole[: self.axis] + whole[self.axis + 1 :])
+
+    def reduce(self, name: str, axis: Any = None, *args: Any, **options: Any) -> Any:
+        """Return a reduction over all axes, over the elements, or within each."""
+        if axis is None:
+            return self.rows.reduce(name, None, *args, **options)
+        if not isinstance(axis, int) or not -self.ndim <= axis < self.ndim or options.pop("keepdims", False):
+            self.refuse()
+        place = axis % self.ndim
+        if place == self.axis:
+            return self.rows.reduce(name, 0, *args, **options)
+        before = place < self.axis
+        found = self.rows.reduce(name, place + before, *args, **options)
+        return found if self.axis == before else Columns(found, self.axis - before)
+
+    def write_into(self, view: Tracer, axis: int, mask: Tracer) -> None:
+        """Write the elements to where a mask holds along an axis of an array."""
+        rows = view_transpose(view, (axis, *[k for k in range(view.ndim) if k != axis]))
+        rows.assign(self.rows.write_into(rows, mask) if axis == self.axis else self.refuse())
+
     def __matmul__(self, other: Any) -> Any:
-        if not isinstance(other, Selected) or other.ndim > 2 or not self.rows.matches(other):
+        if not isinstance(other, Selected) or other.ndim > 2 or self.ndim != 2 or not self.rows.matches(other):
             self.refuse()
         return np.matmul(np.transpose(self.rows.filled()), other.filled())
 
     def call(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        """Return a product or the covariance; anything else needs the number of columns."""
-        if name == "cov" and len(args) == 1 and options.keys() <= {"ddof", "bias"}:
+        """Return a reduction, a product or the covariance; anything else needs the number of columns."""
+        name = {"amax": "max", "amin": "min"}.get(name, name)
+        if name == "cov" and len(args) == 1 and self.ndim == 2 and options.keys() <= {"ddof", "bias"}:
             return covariance(self.rows, **options)
+        if name in REDUCTIONS:
+            return self.reduce(name, *args[1:], **options)
         return self @ args[1] if name in ("dot", "matmul") and not options and len(args) == 2 else self.refuse()
 
 
@@ -365,32 +437,21 @@ def attach() -> None:
     """Give `Selected` the operators of arrays, and its reductions as methods."""
     for name, function in {**OPERATORS, **COMPARISONS}.items():
         ufunc = getattr(ufuncs, function)
-        setattr(Selected, f"__{name}__", lambda self, other, f=ufunc: f(self, other))
-        if name in OPERATORS:
-            setattr(Selected, f"__r{name}__", lambda self, other, f=ufunc: f(other, self))
+        for cls in (Selected, Columns):
+            setattr(cls, f"__{name}__", lambda self, other, f=ufunc: f(self, other))
+            if name in OPERATORS:
+                setattr(cls, f"__r{name}__", lambda self, other, f=ufunc: f(other, self))
     for name, function in UNARY.items():
         ufunc = getattr(ufuncs, function)
-        setattr(Selected, f"__{name}__", lambda self, f=ufunc: f(self))
+        for cls in (Selected, Columns):
+            setattr(cls, f"__{name}__", lambda self, f=ufunc: f(self))
     for name in REDUCTIONS:
-        setattr(Selected, name, lambda self, axis=None, *a, _n=name, **k: self.reduce(_n, axis, *a, **k))
+        for cls in (Selected, Columns):
+            setattr(cls, name, lambda self, axis=None, *a, _n=name, **k: self.reduce(_n, axis, *a, **k))
     for name in NEED_LENGTH:
         setattr(Selected, name, lambda self, *args: self.refuse())
-    for name in (
-        "getitem",
-        "setitem",
-        "len",
-        "iter",
-        "contains",
-        "bool",
-        "int",
-        "float",
-        "matmul",
-        "rmatmul",
-        *COMPARISONS,
-        *UNARY,
-        *OPERATORS,
-        *[f"r{name}" for name in OPERATORS],
-    ):
+    words = ("getitem", "setitem", "len", "iter", "contains", "bool", "int", "float", "matmul", "rmatmul")
+    for name in (*words, *COMPARISONS, *UNARY, *OPERATORS, *[f"r{name}" for name in OPERATORS]):
         setattr(Uncounted, f"__{name}__", lambda self, *args: self.refuse())
 
 

@@ -31,7 +31,7 @@ from numhlo.tracer.namespace.index_items import (
     unknown_extent,
     unknown_number,
 )
-from numhlo.tracer.namespace.indexed.selected import OPERATORS, Selected, Spread, is_integer
+from numhlo.tracer.namespace.indexed.selected import OPERATORS, Columns, Selected, Spread, is_integer
 from numhlo.tracer.namespace.known_widths import known_width
 from numhlo.tracer.namespace.ufunc_calls import Ufunc
 from numhlo.tracer.semantics import are_arrays_immutable
@@ -177,6 +177,11 @@ def write_part(part: Part, value: Any, combine: Callable[[Any, Any], Any] | None
         If the value has as many dimensions, so that its extent would have to be that of the elements.
     """
     view, mask, axis, _ = part
+    if isinstance(value, Columns):
+        if combine is not None:
+            value.refuse()
+        value.write_into(view, axis, mask)
+        return
     if isinstance(value, Selected):
         if axis:
             value.refuse()

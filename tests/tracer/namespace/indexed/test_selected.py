@@ -142,6 +142,42 @@ def test_rows_and_columns_refused(fun):
     assert message.splitlines()[0] == "x[mask] with a traced boolean mask bool[3]"
 
 
+def test_along_later_axes():
+    def f(np, x, t):
+        k, j = x[0] > 1, t[0, :, 0] > 1
+        c = x[:, k]
+        found = [c.sum(), c.mean(axis=1), np.max(c, axis=1), (c**2).sum(-1), (c > 2).any(axis=1), c.sum(axis=0).sum()]
+        found += [np.std(c), c.size, (c - c.mean(axis=1)[:, None]).sum(1), c @ x[0, k], (c / x[:, :1]).sum()]
+        found += [t[:, j].mean(axis=1), t[:, :, k].sum(axis=2), t[:, j].sum(axis=2).sum(axis=1), t[..., k].max()]
+        found += [t[:, j].sum(axis=0).sum(axis=0)]
+        x[:, k] += 1
+        x[1:, k] *= x[1:, k] - x[1:, :1]
+        x[:, k] = np.sqrt(np.abs(x[:, k])).astype(np.float32)
+        t[:, :, k] *= 2
+        t[:, j] = -t[:, j] + t[:, :1]
+        return found
+
+    check(f, X, numpy.stack([X, X[::-1]]), ulps=16)
+
+
+@pytest.mark.parametrize(
+    "fun",
+    [
+        lambda np, x, m: x[:, m[0]],
+        lambda np, x, m: x[:, m[0]] + x[:, ~m[0]],
+        lambda np, x, m: x[:, m[0]] + x,
+        lambda np, x, m: x[:, m[0]][0],
+        lambda np, x, m: x[:, m[0]].sum(axis=1, keepdims=True),
+        lambda np, x, m: np.sort(x[:, m[0]]),
+        lambda np, x, m: np.add(x[:, m[0]], 1, out=x),
+        lambda np, x, m: x[m[:, 0]] + x[:, m[0]],
+        lambda np, x, m: x.T.__setitem__((slice(None), m[0, :3]), x[:, m[0]]),
+    ],
+)
+def test_along_later_axes_refused(fun):
+    assert "x[mask] with a traced boolean mask" in refusal(fun, X, MASK, kind=DataDependentShapeError)
+
+
 def test_masks_without_dimensions():
     def f(np, x, rows):
         results = [g(x[x > k]) for k in (0, 9) for g in (np.sum, np.max if k == 0 else np.prod, np.count_nonzero)]
