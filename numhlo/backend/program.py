@@ -40,6 +40,10 @@ class Buffer:
     offset: int = 0
     data: np.ndarray | None = None
 
+    def at(self, offset: int) -> Buffer:
+        """Return the same buffer at another place of the arena."""
+        return Buffer(self.type, self.place, self.index, offset, self.data)
+
 
 @dataclass(frozen=True, slots=True)
 class Kernel:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from bisect import bisect, insort
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -120,7 +119,7 @@ class Memory:
         small = [*self._place(self._events, lines, words)]
         for number in small:
             buffer = self.buffers[number]
-            self.buffers[number] = replace(buffer, offset=lines.size + buffer.offset)
+            self.buffers[number] = buffer.at(lines.size + buffer.offset)
         return lines.size + words.size
 
     def _place(self, events: Sequence[_Event | _Apart], lines: Arena, words: Arena) -> Iterator[int]:
@@ -139,7 +138,7 @@ class Memory:
             if event.ends:
                 arena.free(buffer.offset, nbytes)
                 continue
-            self.buffers[event.number] = replace(buffer, offset=arena.allocate(nbytes))
+            self.buffers[event.number] = buffer.at(arena.allocate(nbytes))
             if arena is words:
                 yield event.number
 

@@ -176,8 +176,13 @@ class Operations:
                 self.uses.setdefault(Roots(self.alias)[op.results[0]], 1)
             return
         if kind is not ROOT:
+            views = self.views.of
             for value in dict.fromkeys(op.operands):
-                self._use(value)
+                if value in views:
+                    self._use(value)
+                else:
+                    self.uses[value] += 1
+                    self.read[value] = sys.maxsize
             return
         fusible = self.fusible(op)
         for number, value in enumerate(self.inputs(op)):

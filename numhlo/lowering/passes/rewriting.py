@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -151,7 +152,7 @@ class Rewriter:
             operands = self._with_empty_constants(operands)
         regions = [self.region(r) for r in op.regions] if op.regions else ()
         types, attributes = [v.type for v in op.results], op.attributes and _without_notes(op)
-        if [v.type for v in operands] == [v.type for v in op.operands]:  # lists compare by identity first
+        if list(map(_TYPE, operands)) == list(map(_TYPE, op.operands)):  # lists compare by identity first
             return self._append(Op(op.definition, operands, attributes, regions, types, op.location))
         results = types if op.definition.explicit_result else None
         return self.emit(op.definition, operands, attributes, regions, results, op.location)
@@ -262,6 +263,9 @@ class Rewriter:
             self._shared[-1][key] = op.results
         self._regions[-1].ops.append(op)
         return op.results
+
+
+_TYPE = attrgetter("type")
 
 
 def _without_notes(op: Op) -> Mapping[str, Any]:

@@ -33,18 +33,20 @@ MOST_MULTIPLIED = 64
 
 def splat(value: Value) -> Any:
     """Return the one scalar that fills a constant or a broadcast constant, else None."""
+    owner = value.owner
+    if isinstance(owner, Op) and owner.definition is layout.BROADCAST_IN_DIM:
+        value = owner.operands[0]
     array = constant_array(value)
-    if array is None:
-        owner = value.owner
-        if not isinstance(owner, Op) or owner.definition is not layout.BROADCAST_IN_DIM:
-            return None
-        array = constant_array(owner.operands[0])
     return array.reshape(-1)[0] if array is not None and array.size == 1 else None
 
 
 def _is(value: Value, number: float) -> bool:
     scalar = splat(value)
-    if scalar is None or scalar != number:
+    return scalar is not None and _equals(scalar, number)
+
+
+def _equals(scalar: Any, number: float) -> bool:
+    if scalar != number:
         return False
     return number != 0 or not np.signbit(scalar) if scalar.dtype.kind == "f" else True
 
@@ -76,11 +78,14 @@ def _subtract(rewriter: Rewriter, op: Op) -> Value | None:
 def _multiply(rewriter: Rewriter, op: Op) -> Value | None:
     """X * 1 -> x; x * 0 -> 0 for integers; x * -1 -> -x for floats."""
     for x, y in (op.operands, op.operands[::-1]):
-        if _is(y, 1) and y.tensor.dtype.kind != "c":
+        scalar = splat(y)
+        if scalar is None:
+            continue
+        if _equals(scalar, 1) and y.tensor.dtype.kind != "c":
             return x
-        if _is(y, 0) and y.tensor.dtype in INTEGERS:
+        if _equals(scalar, 0) and y.tensor.dtype in INTEGERS:
             return _filled(rewriter, 0, y.tensor)
-        if _is(y, -1) and y.tensor.dtype in FLOATS:
+        if _equals(scalar, -1) and y.tensor.dtype in FLOATS:
             return rewriter.op(ops.NEGATE, x)
     return None
 

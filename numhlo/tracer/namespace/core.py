@@ -227,7 +227,9 @@ def convert(x: Any, dtype: Any) -> Any:
 
 def shape_of(x: Any) -> tuple[int, ...]:
     """Return the shape of a traced or concrete array or a scalar."""
-    return x.shape if isinstance(x, ARRAYS) else np.shape(x)
+    if isinstance(x, ARRAYS):
+        return x.shape
+    return () if type(x) in SCALARS else np.shape(x)
 
 
 def spelling(x: Any) -> str:
@@ -261,9 +263,9 @@ def broadcast_shapes(
     >>> broadcast_shapes((3, 1), (4,))
     (3, 4)
     """
-    first = shapes[0] if shapes else ()
-    if shapes.count(first) == len(shapes):
-        return first
+    arrays = [shape for shape in shapes if shape]  # beside these, scalars ask for nothing
+    if not arrays or arrays.count(arrays[0]) == len(arrays):
+        return arrays[0] if arrays else ()
     ndim = max(map(len, shapes))
     result = []
     for axis in range(-ndim, 0):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import ConcretizationError
 from numhlo.tracer.namespace.building import select
 from numhlo.tracer.namespace.core import (
@@ -69,6 +69,7 @@ class Ufunc:
         self.__name__ = self.__qualname__ = ufunc.__name__
         self.__doc__ = ufunc.__doc__
         self.__signature__ = _signature(ufunc)
+        self._uniform_loops: dict[np.dtype, tuple[np.dtype, ...] | None] = {}
         FUNCTIONS[ufunc] = self
 
     def __repr__(self) -> str:
@@ -106,9 +107,11 @@ class Ufunc:
         return result if out is None and where is True else self._store(result, out, where, casting)
 
     def _apply(self, operands: tuple[Any, ...], dtype: Any, casting: str) -> Any:
-        operands = tuple(map(as_operand, operands))
-        dtypes = self.loop(operands, dtype, casting)
-        if not _are_alike(operands, dtypes):
+        aval = _aval_of_all(operands) if dtype is None else None
+        dtypes = None if aval is None else self._uniform_loop(aval.dtype)
+        if dtypes is None:
+            operands = tuple(map(as_operand, operands))
+            dtypes = self.loop(operands, dtype, casting)
             shape = broadcast_shapes(*map(shape_of, operands), name=self.__name__, operands=operands)
             operands = tuple([broadcast_to_shape(convert(x, d), shape) for x, d in zip(operands, dtypes, strict=False)])
         result = self.rule(*operands)
@@ -116,6 +119,13 @@ class Ufunc:
             return tuple(convert(r, d) for r, d in zip(result, dtypes[self.nin :], strict=True))
         result = convert(result, dtypes[-1])
         return unshared(result) if result is operands[0] else result
+
+    def _uniform_loop(self, dtype: np.dtype) -> tuple[np.dtype, ...] | None:
+        """Return the dtypes of the loop that takes operands of one dtype as they are; None where they are converted."""
+        if dtype not in self._uniform_loops:
+            found = loop_dtypes(self.ufunc, (dtype,) * self.nin)
+            self._uniform_loops[dtype] = found if found[: self.nin] == (dtype,) * self.nin else None
+        return self._uniform_loops[dtype]
 
     def loop(self, operands: tuple[Any, ...], dtype: Any = None, casting: str = "same_kind") -> tuple[np.dtype, ...]:
         """Return the dtypes that operands are converted to, and those of the results."""
@@ -157,16 +167,14 @@ class Ufunc:
         return METHODS[method](self, *args, **options)
 
 
-def _are_alike(operands: tuple[Any, ...], dtypes: tuple[np.dtype, ...]) -> bool:
-    """Return whether operands are traced arrays of one shape, and of the dtypes that they are wanted in."""
-    shape = None
-    for x, dtype in zip(operands, dtypes, strict=False):
-        if type(x) is not Tracer or x.weak or (x.aval.dtype is not dtype and x.aval.dtype != dtype):
-            return False
-        if shape is not None and x.aval.shape != shape:
-            return False
-        shape = x.aval.shape
-    return True
+def _aval_of_all(operands: tuple[Any, ...]) -> TensorType | None:
+    """Return the one type of operands that are traced arrays and stand for no Python number; None for others."""
+    aval = None
+    for x in operands:
+        if type(x) is not Tracer or x.weak or not (aval is None or x.aval is aval or x.aval == aval):
+            return None
+        aval = x.aval
+    return aval
 
 
 def dtype_in_signature(signature: Any) -> Any:
