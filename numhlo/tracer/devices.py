@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.array import Array
 from numhlo.tracer.trace import Tracer
 from numhlo.tracer.trees.pytrees import tree_map
+
+T = TypeVar("T")
 
 
 def require_cpu(device: Any) -> None:
@@ -89,7 +91,7 @@ def _as_plain_array(leaf: Any) -> np.ndarray:
     return np.asarray(leaf).view(np.ndarray)
 
 
-def block_until_ready(x: Any) -> Any:
+def block_until_ready(x: T) -> T:
     """Return ``x``: results are there when a call returns, so there is nothing to wait for.
 
     Parameters

@@ -61,6 +61,9 @@ def test_decorated_functions_keep_their_signatures() -> None:
         assert_type(double(x), np.ndarray)
         assert_type(numhlo.vmap(power, in_axes=(0, None))(x, 2), np.ndarray)
         assert_type(numhlo.value_and_grad(lambda x: x.sum())(x), tuple[Any, Any])
+        assert_type(numhlo.vjp(double, x)[0], np.ndarray)
+        assert_type(numhlo.jvp(double, (x,), (x,)), tuple[np.ndarray, np.ndarray])
+        assert_type(numhlo.linearize(double, x)[1](x), np.ndarray)
         assert_type(jax.checkpoint(under_jaxs_rules)(x, n=2), np.ndarray)
         numhlo.jit(np.sin)(x)
         for wrong in (

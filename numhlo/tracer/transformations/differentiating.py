@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, ParamSpec
+from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, overload
 
 import numhlo.tracer.differentiation.families  # noqa: F401 - ops get their rules
 from numhlo.lowering.ir import Function, TensorType, Value, capture_location
@@ -45,6 +45,7 @@ from numhlo.tracer.trees.pytree_registration import Partial
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class LinearMap(NamedTuple):
@@ -254,6 +255,12 @@ def grad(
     return gradient
 
 
+@overload
+def jvp(
+    fun: Callable[..., R], primals: Sequence[Any], tangents: Sequence[Any], has_aux: Literal[False] = False
+) -> tuple[R, R]: ...
+@overload
+def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool) -> tuple[Any, ...]: ...
 @ends_its_blocks
 def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
     """Return ``fun``'s results and their tangents (directional derivatives), by forward mode.
@@ -324,6 +331,12 @@ def _linearized(fun: Callable[..., Any], primals: Sequence[Any], has_aux: bool) 
     return results, linear, tree, staged
 
 
+@overload
+def vjp(
+    fun: Callable[..., R], *primals: Any, has_aux: Literal[False] = False
+) -> tuple[R, Callable[[Any], tuple[Any, ...]]]: ...
+@overload
+def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool) -> tuple[Any, ...]: ...
 @ends_its_blocks
 def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """Return ``fun``'s results and the function that pulls cotangents of them back to the arguments.
@@ -382,6 +395,10 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     return (outputs[0], back, outputs[1]) if has_aux else (outputs, back)
 
 
+@overload
+def linearize(fun: Callable[..., R], *primals: Any, has_aux: Literal[False] = False) -> tuple[R, Callable[..., R]]: ...
+@overload
+def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool) -> tuple[Any, ...]: ...
 @ends_its_blocks
 def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """Return ``fun``'s results at ``primals`` and its derivative there, a linear function of tangents.
