@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from numhlo.backend.emit.access import Access, Start, contiguous, whole_array
+from numhlo.backend.emit.count_tables import CountTables, count_tables
 from numhlo.backend.emit.draft import Draft, Unknowns, remembered
 from numhlo.backend.emit.expressions import IDENTITY, SCALAR, Apply, Expressions, Graph, Load, Position
 from numhlo.backend.emit.extremes import EXTREMES
@@ -332,15 +333,20 @@ class _ScatterWriter:
         self.inner = [k for k in range(len(axes)) if k not in self.outer]
         self.nest = Nest(self.text, expressions, [a._replace(dims=tuple(order[d] for d in a.dims)) for a in axes])
         self.registers = [REGISTERS[v.tensor.dtype] for v in results]
+        self.tables: CountTables | None = None
 
     def write(self, values: Sequence[int]) -> Draft:
         """Return the kernel; ``values`` are the nodes of the updates."""
-        for result in self.results:
-            self.text.pointer(result, "out")
-        if self._is_dear:
+        outs = [self.text.pointer(result, "out") for result in self.results]
+        self.tables = self._tables()
+        if self.tables is not None:
+            self.tables.clear(self.text)
+        if self.tables is not None or self._is_dear:
             self._blocks(values)
         else:
             self._loops(self.outer, lambda: self._window(values))
+        if self.tables is not None:
+            self.tables.add_to(self.text, outs[0])
         stores = [
             Store(node, result, Access(0, self.places.strides), register)
             for node, result, register in zip(values, self.results, self.registers, strict=True)
@@ -358,17 +364,33 @@ class _ScatterWriter:
         """Return whether places and updates are worth a loop of their own, which may be SIMD code, and can have it."""
         if len(self.outer) != 1 or self.inner or cost_of(self.expressions, [])[0] <= DEAR:
             return False
+        return not self._reads_results()
+
+    def _reads_results(self) -> bool:
         written = {self.text.pointer(result, "out") for result in self.results}
-        return not any(self.text.pointer(n.value) in written for n in self.expressions.nodes if isinstance(n, Load))
+        return any(self.text.pointer(n.value) in written for n in self.expressions.nodes if isinstance(n, Load))
+
+    def _tables(self) -> CountTables | None:
+        """Return tables to count in, where updates are added to elements of a row one by one."""
+        is_row = len(self.places.starts) == len(self.outer) == len(self.results) == 1 and not self.inner
+        if not is_row or self._reads_results():
+            return None
+        (start,) = self.places.starts
+        return (
+            None
+            if start.stride != 1
+            else count_tables(self.text, self.body, self.registers, self.expressions, start.limit + 1)
+        )
 
     def _blocks(self, values: Sequence[int]) -> None:
         """Write the loop over blocks of updates: where they go and what they are, then what puts them there."""
         text, nest, (axis,) = self.text, self.nest, self.outer
         nodes = self.expressions.nodes
-        starts = [start.node for start in self.places.starts]
+        starts = [start.node for start in self.places.starts if self.tables is None]
         kept = [node for node in dict.fromkeys([*starts, *values]) if isinstance(nodes[node], Apply)]
         names = [nodes[node].register.name for node in kept]
         arrays = [text.stack_array("block", BLOCK, STORAGES[name].dtype.itemsize) for name in names]
+        slots = "" if self.tables is None else text.stack_array("slots", BLOCK, 8)
         count = nest.extent(axis)
         with nest.block(f"for first in range(0, {count}, {BLOCK}):"):
             last = text.let(f"min(first + {BLOCK}, {count})", "last")
@@ -376,10 +398,16 @@ class _ScatterWriter:
                 nest.write(kept)
                 for node, name, array in zip(kept, names, arrays, strict=True):
                     text.line(f"store_{name}({array}, {place} - first, {nest.name(node)})")
+                if self.tables is not None:
+                    (start,), (test,) = self._starts()
+                    text.line(f"store_i64({slots}, {place} - first, {self.tables.place(start, test, place)})")
             with nest.loop(axis, f"first, {last}") as place:
                 for node, name, array in zip(kept, names, arrays, strict=True):
                     nest.bind(node, text.let(f"load_{name}({array}, {place} - first)", "x"))
-                self._window(values, kept)
+                if self.tables is None:
+                    self._window(values, kept)
+                else:
+                    self._element(values, f"load_i64({slots}, {place} - first)", kept)
 
     def _loops(self, axes: Sequence[int], body: Any) -> None:
         if not axes:
@@ -388,16 +416,25 @@ class _ScatterWriter:
         with self.nest.loop(axes[0]):
             self._loops(axes[1:], body)
 
-    def _window(self, values: Sequence[int], known: Sequence[int] = ()) -> None:
+    def _starts(self) -> tuple[list[str], list[str]]:
+        """Write start indices; return their names, and the texts of what tells that windows are inside."""
         names, tests = [], []
         for start in self.places.starts:
             limit = self.text.number(("limit", start), start.limit, "limit")
             name = self.text.let(f"to_i64({self.nest.name(start.node)})", "start")
-            names.append(self.text.let(f"{name} * {self.text.number(('step', start), start.stride, 'step')}", "at"))
+            names.append(name)
             tests.append(f"(0 <= {name}) & ({name} <= {limit})")
+        return names, tests
+
+    def _window(self, values: Sequence[int], known: Sequence[int] = ()) -> None:
+        starts, tests = self._starts()
         if not tests:
             self._loops(self.inner, lambda: self._element(values, "", known))
             return
+        names = [
+            self.text.let(f"{name} * {self.text.number(('step', start), start.stride, 'step')}", "at")
+            for name, start in zip(starts, self.places.starts, strict=True)
+        ]
         with self.nest.block(f"if {' & '.join(tests)}:"):
             at = self.text.let(" + ".join(names), "window") if len(names) > 1 else names[0]
             self._loops(self.inner, lambda: self._element(values, at, known))
@@ -409,6 +446,8 @@ class _ScatterWriter:
         index = " + ".join(part for part in (at, within if within != "0" else "") if part) or "0"
         place = self.text.let(index, "place")
         pointers = [self.text.pointer(result, "out") for result in self.results]
+        if self.tables is not None:
+            pointers = [self.tables.name]
         old = [
             self.text.let(f"load_{register.storage}({pointer}, {place})", "old")
             for register, pointer in zip(self.registers, pointers, strict=True)

@@ -327,11 +327,11 @@ def _equal_bin_of(x: Tracer, edges: Tracer) -> Any:
     first, last = (convert(edges[k], np.float64) for k in (0, -1))  # type: ignore[index]
     distance = ufuncs.subtract(convert(x, np.float64), first)
     guess = convert(ufuncs.multiply(distance, ufuncs.divide(count, ufuncs.subtract(last, first))), np.int64)
-    place = ufuncs.minimum(guess, count - 1)  # less than 0 only where the result is -1
-    below = ufuncs.less(x, _clamped(edges, ufuncs.maximum(place, 0)))
-    place = ufuncs.subtract(place, convert(below, np.int64))
+    place = ufuncs.maximum(ufuncs.minimum(guess, count - 1), 0)
+    below = ufuncs.less(x, _clamped(edges, place))
     above = ufuncs.greater_equal(x, _clamped(edges, ufuncs.add(place, 1)))
-    return _or_outside(ufuncs.minimum(ufuncs.add(place, convert(above, np.int64)), count - 1), x, edges)
+    place = ufuncs.add(ufuncs.subtract(place, convert(below, np.int64)), convert(above, np.int64))
+    return _or_outside(ufuncs.minimum(place, count - 1), x, edges)
 
 
 def _clamped(edges: Tracer, places: Any) -> Any:
