@@ -26,6 +26,7 @@ from numhlo.backend.emit.prefetching import (
 from numhlo.backend.emit.streaming import Piece, allocate, elements_past_line, itemsize, streamed, write_out
 from numhlo.backend.primitives.storage import STORAGES
 from numhlo.backend.primitives.transposing import TILE
+from numhlo.backend.processors import first_cache
 
 if TYPE_CHECKING:
     from numhlo.backend.emit.maps import Store
@@ -68,17 +69,14 @@ SPAN_BYTES = 4096
 """Bytes of a result's row that all units' tiles go over in turns: while they do, the same pages of columns are read."""
 
 
-CACHE_SETS = 64
-"""Lines of the first cache side by side: lines that far apart take the place of each other."""
-
-CACHE_WAYS = 12
-"""Lines of the first cache that may be that far apart."""
-
 CACHED_BYTES = 2 << 20
 """Matrices of no more are near enough to be read again line by line, as long as a column's lines stay in a cache."""
 
-LEAST_UNTILED = 4
+LEAST_UNTILED = 8
 """Bytes of the narrowest elements that are read one by one as fast as by tiles."""
+
+LEAST_BACKWARDS = 4
+"""The same of elements that lie backwards."""
 
 FEW_OPS = 3
 """Operations of an element that take less time than to make tiles; more are faster on elements side by side."""
@@ -94,7 +92,7 @@ def other_direction(nest: Nest, stores: Sequence[Store]) -> int | None:
             strides = nest.strides(node.access)
             side_by_side = [axis for axis in range(last) if strides[axis] in BOTH_WAYS]
             if side_by_side and abs(strides[last]) > LEAST_TILED // 4:
-                if strides[side_by_side[0]] == -1 and _is_fast_untiled(nest, number, side_by_side[0]):
+                if _is_fast_untiled(nest, number, side_by_side[0]):
                     continue
                 axis = side_by_side[0]
                 least = LEAST_TRANSPOSED if _transposed(nest, axis) else LEAST_TILED
@@ -106,14 +104,17 @@ def _is_fast_untiled(nest: Nest, number: int, along: int) -> bool:
     """Return whether little is computed from a matrix that is near, and the lines of a column of it stay near, too."""
     node, last = nest.expressions.nodes[number], len(nest.axes) - 1
     assert isinstance(node, Load)
-    rows, size = nest.axes[last].extent, _stored_bytes(nest, number)
-    if size < LEAST_UNTILED or rows * nest.axes[along].extent * size > CACHED_BYTES:
+    strides, extents = nest.strides(node.access), [axis.extent for axis in nest.axes]
+    size, is_backwards = _stored_bytes(nest, number), strides[along] < 0
+    near = extents[along:] if is_backwards else extents  # of several matrices, the next is asked for by tiles alone
+    if size < (LEAST_BACKWARDS if is_backwards else LEAST_UNTILED) or math.prod(near) * size > CACHED_BYTES:
         return False
-    pitch, sets = abs(nest.strides(node.access)[last]) * size, CACHE_SETS
-    while sets > 1 and pitch % (2 * CACHE_LINE * CACHE_SETS // sets) == 0:
+    cache, rows = first_cache(), math.prod(extents[along + 1 :])
+    pitch, sets = abs(strides[last]) * size, cache.sets
+    while sets > 1 and pitch % (2 * CACHE_LINE * cache.sets // sets) == 0:
         sets //= 2
     ops = sum(COSTS.get(other.op.definition, 1) for other in nest.expressions.nodes if isinstance(other, Apply))
-    return rows <= sets * CACHE_WAYS and ops <= FEW_OPS
+    return rows <= sets * cache.ways and ops <= FEW_OPS
 
 
 def _transposed(nest: Nest, along: int, is_small: bool = False) -> list[int]:

@@ -69,19 +69,25 @@ def test_arrays_turned_by_right_angles(rng, dtype):
     ("shape", "dtype", "function", "is_tiled"),
     [
         ((256, 255), np.float64, np.rot90, False),
-        ((257, 288), np.float64, np.rot90, True),  # every fourth line of a column takes the place of another
-        ((257, 288), np.float32, np.rot90, False),
+        ((300, 512), np.float64, np.rot90, True),  # all lines of a column take the place of each other
+        ((255, 288), np.float32, np.rot90, False),
         ((1000, 30), np.float64, np.rot90, True),
         ((30, 1000), np.complex128, np.rot90, False),
         ((600, 601), np.float64, np.rot90, True),
         ((50, 70, 70), np.float64, lambda x: np.rot90(x, 1, (1, 2)), False),
         ((255, 255), np.int8, np.rot90, True),
         ((255, 255), np.float64, lambda x: np.rot90(x) * 2 + 1, False),
-        ((255, 255), np.float64, lambda x: np.rot90(x) + x.T, True),
+        ((255, 255), np.float64, lambda x: np.rot90(x) + x.T, False),
+        ((255, 255), np.float64, lambda x: x.T * 2, False),
+        ((255, 255), np.float32, lambda x: x.T * 2, True),
+        ((256, 256), np.float64, lambda x: x.T * 2, True),
+        ((201, 100), np.complex128, np.transpose, False),
+        ((16, 200, 201), np.float64, lambda x: x.transpose(0, 2, 1) * 2, True),
+        ((64, 32, 65), np.float64, lambda x: x.T * 2, True),  # lines of two axes
         ((255, 255), np.float64, lambda x: np.tanh(np.rot90(x)), True),
     ],
 )
-def test_turned_arrays_are_read_by_tiles_where_lines_do_not_stay(shape, dtype, function, is_tiled):
+def test_arrays_are_read_by_tiles_where_lines_do_not_stay(shape, dtype, function, is_tiled):
     lowered = numhlo.jit(function).lower(np.empty(shape, dtype))
     assert any("tiles_" in name for name in lowered.compile().kernels) is is_tiled
 
