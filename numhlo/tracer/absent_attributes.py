@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NoReturn
 
 import numpy as np
@@ -9,6 +10,8 @@ import numpy as np
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import MutationError
 from numhlo.tracer import number_methods
+from numhlo.tracer.namespace import reductions
+from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.trace import Tracer
 
 ABSENT = {
@@ -21,6 +24,7 @@ ABSENT = {
         "arguments of pandas are arrays inside: leave out .to_numpy() and .values; for columns pass dict(frame)",
     ),
     **dict.fromkeys(["append", "extend"], "use numpy.append or numpy.concatenate, which return a new array"),
+    "ptp": "NumPy's arrays have it no more; write numpy.ptp(x)",
     "base": "a traced array has no memory yet, and is no view of another to ask for",
     **dict.fromkeys(["getfield", "setfield"], "use view(dtype)"),
     **dict.fromkeys(
@@ -38,6 +42,8 @@ def absent(self: Tracer, name: str) -> Any:
     found = number_methods.find(self, name)
     if found is not None:
         return found
+    if name == "ptp" and are_arrays_immutable():  # a method of JAX's arrays, which NumPy's have no more
+        return functools.partial(reductions.ptp, self)
     why = f": {ABSENT[name]}" if name in ABSENT else ""
     error = AttributeError(f"traced array {self.aval.short()} has no attribute {name!r}{why}", name=name, obj=self)
     error.is_numpys = not hasattr(np.ndarray, name)  # type: ignore[attr-defined]

@@ -56,7 +56,6 @@ METHODS: dict[str, Callable[..., Any]] = {
     "min": reductions.min,
     "nonzero": searching.nonzero,
     "prod": reductions.prod,
-    "ptp": reductions.ptp,
     "put": writing.put,
     "ravel": manipulation.ravel,
     "repeat": rearranging.repeat,

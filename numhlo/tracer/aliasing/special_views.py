@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from numhlo.lowering.ir import TensorType, capture_location
-from numhlo.lowering.ir.errors import DTypeError, MutationError
+from numhlo.lowering.ir.errors import DTypeError, MutationError, ShapeError
 from numhlo.lowering.ops import conversion, elementwise, layout
 from numhlo.tracer.aliasing.views import Reshape, Slice
 from numhlo.tracer.bind import bind1
@@ -177,12 +177,12 @@ def view_bits(x: Tracer, dtype: np.dtype, last_axis_contiguous: bool) -> Tracer:
 
     Raises
     ------
-    DTypeError
+    ShapeError
         If the widths differ and the last axis can't be divided so.
     """
     old, new = x.dtype.itemsize, dtype.itemsize
     if old != new and (x.ndim == 0 or not last_axis_contiguous or x.shape[-1] * old % new):
-        raise DTypeError(
+        raise ShapeError(
             f"view of {x.aval.short()} as {dtype}",
             where=capture_location(),
             why="to change the width, the last axis must be contiguous and a multiple of the new one",

@@ -25,6 +25,7 @@ from numhlo.tracer.namespace.index_items import as_traced, new_array
 from numhlo.tracer.namespace.promotion import as_dtype
 from numhlo.tracer.namespace.shapes import axis_order
 from numhlo.tracer.namespace.shapes.manipulation import expand_dims, shape_tuple
+from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.trace import Tracer
 
 __all__ = [
@@ -212,7 +213,7 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
     Parameters
     ----------
     start, stop : array_like
-        They broadcast and may be traced; 0 gives NaN while tracing, and an error outside.
+        They broadcast and may be traced; a traced 0 gives NaN, a known one an error.
     num, endpoint, dtype, axis : optional
         As those of `linspace`.
 
@@ -229,6 +230,9 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
     wanted = result_dtype(start, stop, float(num), np.zeros((), dtype))
     low, high = broadcast_all(convert(to_array(start), wanted), convert(to_array(stop), wanted))
     low, high = as_traced(low), as_traced(high)
+    known = [] if are_arrays_immutable() else [low.known(), high.known()]
+    if any(end is not None and not np.all(end) for end in known):
+        raise ValueError("Geometric sequence cannot include zero")
     if wanted.kind == "c":
         direction = sign(low)  # turned so that it begins among the positive numbers, and back at the end
     else:

@@ -88,6 +88,8 @@ def where(
     >>> where(np.array([True, False]), 1, 2)
     Array([1, 2])
     """
+    if (x is NO_VALUE) != (y is NO_VALUE):
+        raise ValueError("either both or neither of x and y should be given")
     if x is NO_VALUE or x is None:
         return nonzero(condition, size=size, fill_value=fill_value)
     wanted = result_dtype(x, y)

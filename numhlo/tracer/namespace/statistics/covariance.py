@@ -26,6 +26,7 @@ from numhlo.tracer.namespace.linalg import matrix_products
 from numhlo.tracer.namespace.reductions import NO_VALUE
 from numhlo.tracer.namespace.shapes import axis_order, manipulation
 from numhlo.tracer.namespace.shapes.joining import concatenate
+from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.trace import Tracer
 
 __all__ = ["average", "corrcoef", "cov"]
@@ -177,10 +178,21 @@ def _weights(fweights: Any, aweights: Any, samples: int) -> Any:
             raise RuntimeError(f"cannot handle multidimensional {name}")
         if shape_of(weights) != (samples,):
             raise RuntimeError(f"incompatible numbers of samples and {name}")
+        _check_known(name, weights.known() if isinstance(weights, Tracer) else weights)
         given.append(convert(weights, np.dtype(np.float64)))
     if not given:
         return None
     return given[0] if len(given) == 1 else ufuncs.multiply(*given)
+
+
+def _check_known(name: str, weights: Any) -> None:
+    """Raise what NumPy raises of weights, as far as they are known while tracing."""
+    if weights is None or are_arrays_immutable():  # JAX takes them as they are
+        return
+    if name == "fweights" and not np.all(weights == np.around(weights)):
+        raise TypeError("fweights must be integer")
+    if np.any(weights < 0):
+        raise ValueError(f"{name} cannot be negative")
 
 
 def _degrees(count: int, total: Any, bias: bool, ddof: int | None, weights: Any, aweights: Any) -> Any:
