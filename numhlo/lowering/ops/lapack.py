@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import TensorType
+from numhlo.lowering.ir.errors import ShapeError
 from numhlo.lowering.ops.custom_calls import register_custom_call
 from numhlo.lowering.ops.lazy_scipy import lapack_function
 from numhlo.lowering.ops.linear_algebra import evaluate_triangular_solve
@@ -230,17 +231,31 @@ def _run(
 ) -> Sequence[np.ndarray]:
     """Run a routine on every matrix of a stack."""
     config = configuration(attributes)
-    batch = arrays[0].shape[: arrays[0].ndim - ranks[0]]
+    batch = arrays[0].shape[: arrays[0].ndim - ranks[0]] if arrays else ()
+    if [a.ndim - len(batch) for a in arrays] != list(ranks) or any(a.shape[: len(batch)] != batch for a in arrays):
+        raise ShapeError(
+            f"a call of LAPACK takes arrays of shapes {[a.shape for a in arrays]}",
+            why=f"the routine takes arrays of {list(ranks)} dimensions, behind those of the stack",
+        )
     types: Sequence[TensorType] = attributes[RESULT_TYPES]
     results = [np.zeros(type.shape, type.dtype) for type in types]
     if not all(array.size for array in arrays):
         _copy_what_stays(routine, arrays, results)
     else:
         for place in np.ndindex(batch):
-            values = routine(config, kind, [array[place] for array in arrays])
+            values = [np.asarray(value) for value in routine(config, kind, [array[place] for array in arrays])]
+            _require_declared(types, batch, values)
             for result, value in zip(results, values, strict=True):
                 result[place] = value
     return results
+
+
+def _require_declared(types: Sequence[TensorType], batch: tuple[int, ...], values: Sequence[np.ndarray]) -> None:
+    """Raise unless results are what a call declares; a scalar fills what was not asked for."""
+    declared = [type.shape for type in types]
+    made = [(*batch, *value.shape) for value in values]
+    if len(declared) != len(made) or any(d != m and v.ndim for d, m, v in zip(declared, made, values, strict=True)):
+        raise ShapeError(f"a call of LAPACK declares results of shapes {declared}", why=f"the routine makes {made}")
 
 
 def _target(routine: Routine, ranks: Sequence[int], kind: str) -> Callable[..., Sequence[np.ndarray]]:

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from numhlo.lowering.ir import Op, TensorType, Value
-from numhlo.lowering.ir.errors import DTypeError, ShapeError
+from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError
 from numhlo.lowering.ir.types import FLOATS
 from numhlo.lowering.ops import comparison, control_flow, creation, factorizations, layout, sorting
 from numhlo.lowering.ops.chlo_types import ELEMENTWISE
@@ -73,8 +75,10 @@ def largest_or_smallest(b: Builder, op: Op, operands: Sequence[Value]) -> Sequen
     """Name the k largest elements of the last axis, or sort to find the smallest."""
     (x,) = operands
     options = op.attributes.get("mhlo.attributes", {})
-    k = int(options.get("k", op.results[0].tensor.shape[-1]))
-    return top_k(b, x, k) if options.get("largest", True) else _smallest(b, x, k)
+    k = options.get("k", op.results[0].tensor.shape[-1])
+    if not isinstance(k, int | np.integer) or not 0 <= k <= max(x.tensor.shape[-1], 0):
+        raise ArgumentError(f"custom_call @mhlo.topk of {x.tensor.short()}: k is {k}", where=op.location)
+    return top_k(b, x, int(k)) if options.get("largest", True) else _smallest(b, x, int(k))
 
 
 def _smallest(b: Builder, x: Value, k: int) -> Sequence[Value]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from numhlo.lowering.ir import IndexTensorType, Type, Value
+from numhlo.lowering.ir.errors import NumhloError
 from numhlo.lowering.ops import elementwise
 from numhlo.lowering.text import shape_meanings as meanings
 from numhlo.lowering.text.foreign import ForeignAttribute
@@ -165,7 +166,13 @@ def translate(parser: Parser, form: Callable[[Parser], Read] | None, meaning: Me
     operands, attributes, types = _read_generic(parser, index) if form is None else form(parser)
     if any(isinstance(x.type, IndexTensorType) for x in operands):
         raise parser.complaint("an argument of a function can't be of index here: give it as i64", index)
-    values = list(meaning(Writer(parser, index), operands, attributes, [held_as(type) for type in types]))
+    try:
+        values = list(meaning(Writer(parser, index), operands, attributes, [held_as(type) for type in types]))
+    except NumhloError:
+        raise
+    except (AttributeError, LookupError, TypeError, ValueError) as error:  # what meanings take for granted
+        name = parser.tokens[index].strip('"')
+        raise parser.complaint(f"the operands, attributes or types are not those of {name}", index) from error
     parser.standing.update(values)
     return values
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import special
 
 from numhlo import stablehlo
-from numhlo.lowering.ir.errors import DTypeError, ShapeError
+from numhlo.lowering.ir.errors import DTypeError, NumhloError, ShapeError
 from tests.oracle import official_parse
 
 A = np.random.default_rng(0).standard_normal((2, 4, 3)).astype(np.float32)
@@ -124,3 +124,38 @@ def test_what_calls_declare_is_what_they_make():
     )
     with pytest.raises(DTypeError, match="LAPACK has no such type"):
         stablehlo.parse(EIGH.replace("f32", "f16")).run("main", S.astype(np.float16))
+
+
+def call(target, attributes, results):
+    names = "%0:2" if results.startswith("(") else "%0"
+    return (
+        f"func.func @main(%x: tensor<2x4xf32>) {{\n"
+        f"  {names} = stablehlo.custom_call @{target}(%x) {{{attributes}}} : (tensor<2x4xf32>) -> {results}\n  return\n}}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            call("mhlo.topk", "mhlo.attributes = {k = 2 : i7}", "(tensor<2x2xf32>, tensor<2x2xi32>)"),
+            r"^custom_call @mhlo\.topk of float32\[2,4\]: k is 2 : i7\n  at <string>:2:10",
+        ),
+        (
+            call("mhlo.topk", "mhlo.attributes = {k = 9 : i64}", "(tensor<2x9xf32>, tensor<2x9xi32>)"),
+            r"^custom_call @mhlo\.topk of float32\[2,4\]: k is 9",
+        ),
+        (
+            call("lapack_sgeqrf_ffi", "", "(tensor<2x3xf32>, tensor<2xf32>)"),
+            r"^a call of LAPACK declares results of shapes \[\(2, 3\), \(2,\)\]",
+        ),
+        (
+            call("lapack_sgtsv_ffi", "", "(tensor<2x3xf32>, tensor<2xf32>)"),
+            r"^a call of LAPACK takes arrays of shapes \[\(2, 4\)\]",
+        ),
+    ],
+)
+def test_malformed_calls(text, message):
+    """Each ended in an error of Python's own."""
+    with pytest.raises(NumhloError, match=message):
+        stablehlo.parse(text).interpret("main", X)

@@ -129,6 +129,10 @@ ERRORS = {
     "%w = shape.const_witness true\n%d = shape.assuming %w -> (index) {\nshape.assuming_yield\n}": "yields 0 values, and declares 1",
     "%d = stablehlo.add %k, %k : tensor<2xi32>": "operand 0 is of type tensor<2xi64>, not tensor<2xi32>",
     "%d = arith.constant 1 : vector<2xi8>": "a constant of vector can't be read",
+    "%d = shape.shape_of 3 : tensor<?x3xf32> -> tensor<2xindex>": "the operands, attributes or types are not those of shape.shape_of",
+    '%d = "tensor.dim"(%x) : (tensor<?x3xf32>) -> index': "the operands, attributes or types are not those of tensor.dim",
+    '%d = "arith.constant"() : () -> i32': "the operands, attributes or types are not those of arith.constant",
+    '%d = "arith.addi"() : () -> i32': "the operands, attributes or types are not those of arith.addi",
 }  # fmt: skip
 
 
