@@ -38,6 +38,22 @@ def test_values(method, fill):
     assert not ours(PLACES).flags.writeable
 
 
+def test_points_are_given_as_in_scipy():
+    theirs = scipy.interpolate.RegularGridInterpolator(GRID, VALUES[..., 0])
+    ours = RegularGridInterpolator(GRID, VALUES[..., 0])
+    x, y = np.array([0.5, 1.5, 2.5]), np.array([0.25, 1.5])
+    for xi in (
+        (1.0, 1.5),
+        np.array([1.0, 1.5]),
+        np.array([1.0, 0.5, 2.0, 0.25]),
+        (x[:2], y),
+        (x[:, None], y),
+        ((x, 1.0),),
+    ):
+        for found in (ours(xi), numhlo.jit(ours)(xi)):
+            np.testing.assert_allclose(found, theirs(xi), rtol=1e-12, strict=True)
+
+
 def test_lines_and_derivatives():
     squares = RegularGridInterpolator((np.arange(3),), np.arange(3) ** 2)
     np.testing.assert_allclose(squares(np.array([0.5, 1.5])), [0.5, 2.5])

@@ -87,6 +87,11 @@ def test_slopes_are_finite_beside_the_support(name):
     assert np.isfinite(numhlo.grad(lambda x: np.sum(np.exp(density(x, *SHAPES[name]))))(x)).all()
 
 
+def test_no_slopes_by_the_scale_outside_of_the_support():
+    slope = numhlo.grad(lambda scale: stats.expon.logpdf(np.array([-1.0, 2.0]), 0.0, scale).sum())(2.0)
+    np.testing.assert_allclose(slope, 2.0 / 2.0**2 - 1 / 2.0)
+
+
 def test_several_variables():
     x, mean = np.arange(6.0).reshape(2, 3), np.array([1.0, 0.0, 2.0])
     spread = np.array([[2.0, 0.5, 0.0], [0.5, 1.0, 0.2], [0.0, 0.2, 1.5]])

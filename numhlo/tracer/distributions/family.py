@@ -143,7 +143,8 @@ class Dense(Family):
         def formula(x: Any, *rest: Any) -> Any:
             z, shapes, scale, legal = self._standardized(x, list(rest))
             log_weight = self._selected(z, shapes, legal, (-np.inf, -np.inf), self._log_weight)
-            return b.subtract(log_weight, b.log(scale))
+            nowhere = b.equal(log_weight, -np.inf)  # whatever the scale is: it has no slope there
+            return b.select(nowhere, -np.inf, b.subtract(log_weight, b.log(scale)))
 
         return self._apply("logpdf", args, kwargs, formula)
 

@@ -83,7 +83,8 @@ class RegularGridInterpolator:
 
         Parameters
         ----------
-        xi : (..., d) array_like
+        xi : (..., d) array_like, or tuple of d array_like
+            A line of numbers has the points one after the other; arrays of coordinates in a tuple broadcast.
         method : {"linear", "nearest"}, optional
             Another than the one given before.
 
@@ -103,10 +104,8 @@ class RegularGridInterpolator:
 
 @runs_anywhere
 def _at_points(grid: Any, values: Any, xi: Any, method: str, fill_value: Any) -> Any:
-    table, places = floating(values), floating(xi)
-    count = len(grid)
-    if places.ndim == 1 and count == 1:
-        places = places[:, None]
+    table, count = floating(values), len(grid)
+    places = _points(xi, count)
     if places.ndim == 0 or places.shape[-1] != count:
         raise ShapeError(
             f"a RegularGridInterpolator of {count} dimensions at points of shape {places.shape}",
@@ -129,6 +128,15 @@ def _at_points(grid: Any, values: Any, xi: Any, method: str, fill_value: Any) ->
     if fill_value is None:
         return found
     return np.where(outside.reshape((*outside.shape, *rest)), fill_value, found)
+
+
+def _points(xi: Any, count: int) -> Any:
+    """Return points with their coordinates along the last axis; a tuple has arrays of each, which broadcast."""
+    if isinstance(xi, tuple):
+        return np.stack(np.broadcast_arrays(*map(floating, xi[0] if len(xi) == 1 and type(xi[0]) is tuple else xi)), -1)
+    places = floating(xi)
+    is_line = places.ndim == 1 and places.shape[0] % count == 0
+    return places.reshape(-1, count) if is_line else places
 
 
 def _between(table: Any, below: list[Any], shares: list[Any]) -> Any:
