@@ -12,7 +12,7 @@ import numpy as np
 from numhlo.backend.emit.access import whole_array
 from numhlo.backend.emit.cost import grain_of
 from numhlo.backend.emit.draft import Draft, remembered
-from numhlo.backend.emit.expressions import Graph, Load, Position
+from numhlo.backend.emit.expressions import PLACED, Graph
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText
 from numhlo.backend.emit.maps import Store, cost_of, kernel_name, open_rows
 from numhlo.backend.emit.nest import Axis, Nest, collapse
@@ -125,7 +125,7 @@ class _Writer:
         self.reverse = reverse
         shape = self.expressions.shape
         order = [d for d in range(len(shape)) if d != self.axis] + [self.axis]
-        strides = [n.access.strides for n in self.expressions.nodes if isinstance(n, Load | Position)]
+        strides = [n.access.strides for n in self.expressions.nodes if isinstance(n, PLACED)]
         permuted = [tuple(p[d] for d in order) for p in (*strides, self.place.strides)]
         axes = collapse([shape[d] for d in order], permuted, cuts=(len(order) - 1,))
         axes = [Axis(a.extent, tuple(order[d] for d in a.dims)) for a in axes]

@@ -119,6 +119,9 @@ def spelled(op: Op) -> Hashable:
 MADE_UP = frozenset({creation.CONSTANT, creation.IOTA})
 """Ops that read nothing."""
 
+PLACED = (Load, Position)
+"""Nodes that have an access."""
+
 Node = Literal | Load | Position | Apply
 ViewStep = Callable[[Access, "Expressions", int], Access]
 
@@ -157,7 +160,7 @@ class Graph:
         while stack:
             number = stack.pop()
             node = self.nodes[number]
-            if isinstance(node, Load | Position) and node.access.strides[dim]:
+            if isinstance(node, PLACED) and node.access.strides[dim]:
                 return True
             if number not in seen:
                 seen.add(number)
@@ -339,6 +342,6 @@ def operand_nodes(node: Node) -> Sequence[int]:
     """Return the nodes that a node needs."""
     if isinstance(node, Apply):
         return node.operands
-    if isinstance(node, Load | Position):
+    if isinstance(node, PLACED):
         return [start.node for start in node.access.starts]
     return ()

@@ -17,7 +17,7 @@ import numpy as np
 from numhlo.backend.emit.access import Access, Start, contiguous, whole_array
 from numhlo.backend.emit.count_tables import CountTables, count_tables
 from numhlo.backend.emit.draft import Draft, Unknowns, remembered
-from numhlo.backend.emit.expressions import IDENTITY, SCALAR, Apply, Expressions, Graph, Load, Position
+from numhlo.backend.emit.expressions import IDENTITY, PLACED, SCALAR, Apply, Expressions, Graph, Load
 from numhlo.backend.emit.extremes import EXTREMES
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText
 from numhlo.backend.emit.maps import Store, cost_of, draft, write_map
@@ -326,7 +326,7 @@ class _ScatterWriter:
         self.body, self.results, self.expressions, self.places = body, results, expressions, places
         self.text = KernelText(buffer_of)
         order = (*places.batch_dims, *places.window_dims)
-        found = [n.access.strides for n in expressions.nodes if isinstance(n, Load | Position)] + [places.strides]
+        found = [n.access.strides for n in expressions.nodes if isinstance(n, PLACED)] + [places.strides]
         permuted = [tuple(p[dim] for dim in order) for p in found]
         axes = collapse([expressions.shape[d] for d in order], permuted, cuts=(len(places.batch_dims),))
         self.outer = [k for k, axis in enumerate(axes) if axis.dims[0] < len(places.batch_dims)]

@@ -15,7 +15,7 @@ from numhlo.backend.emit.access import Access
 from numhlo.backend.emit.cost import CHUNK_NANOSECONDS, grain_of, nanoseconds
 from numhlo.backend.emit.draft import Draft, Unknowns, remembered
 from numhlo.backend.emit.elementwise import COSTS
-from numhlo.backend.emit.expressions import Apply, Graph, Load, Node, Position
+from numhlo.backend.emit.expressions import PLACED, Apply, Graph, Load, Node
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText
 from numhlo.backend.emit.nest import Axis, Nest, collapse
 from numhlo.backend.emit.prefetching import has_parts_of_lines, open_pieces_of_rows, open_strips
@@ -122,7 +122,7 @@ def _is_scattered(node: Node) -> bool:
 
 def all_strides(expressions: Graph, stores: Sequence[Store]) -> list[tuple[int, ...]]:
     """Return the strides of everything that a kernel reads and writes."""
-    found = [node.access.strides for node in expressions.nodes if isinstance(node, Load | Position)]
+    found = [node.access.strides for node in expressions.nodes if isinstance(node, PLACED)]
     return found + [store.access.strides for store in stores]
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from numhlo.backend.emit.access import Access, Start
 from numhlo.backend.emit.elementwise import UNROUNDED
-from numhlo.backend.emit.expressions import Apply, Graph, Literal, Load, Node, Position, operand_nodes
+from numhlo.backend.emit.expressions import PLACED, Apply, Graph, Literal, Load, Node, Position, operand_nodes
 from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.emit.registers import Register, from_number, whole_literal
 from numhlo.backend.emit.tables import ELEMENT
@@ -240,7 +240,7 @@ class Nest:
         return known
 
     def _depth(self, node: Node) -> int:
-        if isinstance(node, Load | Position):
+        if isinstance(node, PLACED):
             return self.depth_of(node.access)
         if isinstance(node, Apply):
             return max([self.depth(k) for k in node.operands], default=0)

@@ -263,7 +263,7 @@ class Size:
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        if not isinstance(other, Size | int):
+        if not isinstance(other, (Size, int)):
             return NotImplemented
         if not self.questions.is_open or (isinstance(other, Size) and other.questions is not self.questions):
             return False  # in a key that outlived its questions

@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from numhlo.backend.emit.access import whole_array
-from numhlo.backend.emit.expressions import Graph, Load, Node, Position, operand_nodes
+from numhlo.backend.emit.expressions import PLACED, Graph, Load, Node, operand_nodes
 from numhlo.backend.emit.intervals import Intervals
 from numhlo.backend.planning.chains import join_rows
 from numhlo.backend.planning.fusion import Unit
@@ -145,7 +145,7 @@ def in_place_operands(layout: Layout, expressions: Graph, *, whole: bool = False
 
 def _is_read_before(node: Node, before: Collection[int]) -> bool:
     """Return whether a kernel has a node's value before its first loop: it is the same for all elements."""
-    if isinstance(node, Load | Position) and any(node.access.strides):
+    if isinstance(node, PLACED) and any(node.access.strides):
         return False
     return all(number in before for number in operand_nodes(node))
 
