@@ -9,7 +9,7 @@ writes the kernels.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple, Protocol
@@ -143,11 +143,11 @@ def in_place_operands(layout: Layout, expressions: Graph, *, whole: bool = False
     return [values[root] for root, same in roots.items() if same]
 
 
-def _is_read_before(node: Node, before: Collection[int]) -> bool:
+def _is_read_before(node: Node, before: set[int]) -> bool:
     """Return whether a kernel has a node's value before its first loop: it is the same for all elements."""
     if isinstance(node, PLACED) and any(node.access.strides):
         return False
-    return all(number in before for number in operand_nodes(node))
+    return before.issuperset(operand_nodes(node))
 
 
 def _may_be_placed(unit: Unit) -> bool:

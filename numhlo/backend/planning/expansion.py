@@ -142,6 +142,12 @@ class _Copy:
         uses = cache(lambda: uses_of(source))
         for op in source.ops:
             operands = self._replaced(op.operands)
+            if op.definition not in _LOOKED_AT and not op.regions:  # most
+                copy = self._copied(op, operands)
+                target.ops.append(copy)
+                for value, copied in zip(op.results, copy.results, strict=True):
+                    self.values[value] = copied
+                continue
             for number in filled_by(op) if op.regions else ():
                 operands[number] = unwritten(operands[number].type, target.ops.append)
                 self.drops = True
