@@ -214,7 +214,7 @@ class LineCopies(ABC):
         self.over(core, lines.steps[1], lines.lane[2], body, "1")
 
     def take_irfft(self) -> None:
-        """Put pairs together, the inverse of what `_put_rfft` does; the first and last number count as real."""
+        """Put pairs together, the inverse of what `put_rfft` does; the first and last number count as real."""
         lines = self.lines
         core = self.number("core", lines.core)
         if lines.core == lines.length:
