@@ -34,6 +34,18 @@ MODULES = {
     "fractions": "compute with floats; what must be exact belongs outside the traced function",
     **dict.fromkeys(["numpy.ma", "numpy.ma.core", "numpy.ma.extras"], _MASKED),
     **dict.fromkeys(["json", "struct", "_struct"], "return the array, and write it outside the traced function"),
+    **dict.fromkeys(
+        [
+            "random",
+            "numpy.random",
+            "numpy.random._generator",
+            "numpy.random.bit_generator",
+            "numpy.random.mtrand",
+            *[f"numpy.random._{name}" for name in ("mt19937", "pcg64", "philox", "sfc64")],
+        ],
+        "draw by numhlo.random, whose keys are made of traced seeds, too; or mark the argument static",
+    ),
+    "numpy.testing._private.utils": "return what is tested, and test it outside the traced function",
     "statistics": "use numpy's mean, median, std, var, quantile and corrcoef",
 }
 """Modules of Python and NumPy whose functions and classes need values, and what to write instead."""
@@ -111,7 +123,9 @@ def refusing(function: Any, advice: str) -> Callable[..., Any]:
         for x in (*args, *kwargs.values()):
             found = next((leaf for leaf in _items(x) if isinstance(leaf, Tracer) and leaf.known() is None), None)
             if found is not None:
-                module = function.__module__.lstrip("_").removesuffix(".core").removesuffix(".extras")
+                module = (
+                    function.__module__.lstrip("_").removesuffix(".core").removesuffix(".extras").partition("._")[0]
+                )
                 error = DTypeError(
                     f"{module}.{function.__name__} of a traced array {found.aval.short()}",
                     where=capture_location(),

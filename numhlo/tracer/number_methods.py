@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import ConcretizationError
 from numhlo.tracer.namespace.core import FUNCTIONS, convert
 from numhlo.tracer.trace import Tracer
 
@@ -35,6 +37,22 @@ def _bit_length(x: Tracer) -> Any:
     return _bit_count(bits)
 
 
+NEED_VALUES = {"f": ("hex", "as_integer_ratio"), "i": ("to_bytes", "as_integer_ratio")}
+"""Methods of Python's numbers that give text, bytes, or integers of any length."""
+
+
+def _refusing(x: Tracer, name: str) -> Callable[..., Any]:
+    def refuse(*args: Any, **options: Any) -> Any:
+        raise ConcretizationError(
+            f"{name}() of a traced number {x.aval.short()}",
+            where=capture_location(),
+            why="its value is not known while tracing",
+            fix="return the number, and ask for it outside the traced function",
+        )
+
+    return refuse
+
+
 def find(x: Tracer, name: str) -> Callable[[], Any] | Any | None:
     """Return a method or an attribute of a number's; None where it has none of that name.
 
@@ -46,6 +64,8 @@ def find(x: Tracer, name: str) -> Callable[[], Any] | Any | None:
     """
     if not x.is_scalar or x.dtype.kind not in "iuf":
         return None
+    if x.weak and name in NEED_VALUES.get(x.dtype.kind, ()):
+        return _refusing(x, name)
     if x.dtype.kind == "f":
         return (lambda: _is_integer(x)) if name == "is_integer" else None
     if name == "bit_length" and x.weak:

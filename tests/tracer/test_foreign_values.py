@@ -7,6 +7,7 @@ import decimal
 import fractions
 import json
 import operator
+import random
 import statistics
 import struct
 from decimal import Decimal
@@ -128,6 +129,14 @@ def test_elements_are_not_deleted():
         (lambda x: np.asmatrix(x).T, "numpy.asmatrix of a traced array(?s:.*)use arrays of two dimensions"),
         (lambda x: json.dumps({"a": x[0]}), "json.dumps of a traced array(?s:.*)outside the traced function"),
         (lambda x: struct.pack("d", x[0]), "struct.pack of a traced array"),
+        (
+            lambda x: np.random.default_rng(x.astype(int)[0]).normal(),
+            "default_rng of a traced array(?s:.*)draw by numhlo",
+        ),
+        (lambda x: np.random.RandomState(int(x[0])).rand(), "RandomState of a traced array(?s:.*)mark the argument"),
+        (lambda x: np.random.default_rng(3).normal(x[0]), "normal of a traced array(?s:.*)draw by numhlo.random"),
+        (lambda x: random.uniform(0, x[0]), "random.uniform of a traced array(?s:.*)draw by numhlo.random"),
+        (lambda x: np.testing.assert_equal(x[0], 3.0), "numpy.testing.assert_equal of a traced array(?s:.*)test it"),
     ],
 )
 def test_what_holds_no_traced_arrays_is_refused(fun, told):

@@ -114,3 +114,13 @@ def test_text_is_shown(capsys):
 def test_lines_are_the_users_where_the_standard_library_asks():
     with pytest.raises(ConcretizationError, match=r"hash .*\n  at test_number_methods.py:"):
         numhlo.jit(lambda x: collections.Counter(x).total())(X)
+
+
+@pytest.mark.parametrize("name", ["hex", "as_integer_ratio"])
+def test_what_needs_the_value(name):
+    with pytest.raises(
+        ConcretizationError, match=rf"{name}\(\) of a traced number float64\[\]\n  at test_number_methods"
+    ):
+        numhlo.jit(lambda x: getattr(float(x), name)()).trace(1.0)
+    with pytest.raises(ConcretizationError, match=r"to_bytes\(\) of a traced number"):
+        numhlo.jit(lambda n: int(n).to_bytes(2, "big")).trace(1)

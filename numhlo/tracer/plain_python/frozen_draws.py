@@ -20,6 +20,7 @@ from numhlo.lowering.ir import Location, capture_location
 from numhlo.lowering.ir.errors import DrawError
 from numhlo.lowering.ir.location import is_library
 from numhlo.lowering.ir.scoped_values import ProcessSetting
+from numhlo.tracer import foreign_values
 from numhlo.tracer.plain_python.stand_ins import STAND_INS, stands_for
 from numhlo.tracer.trace import current_trace
 
@@ -225,4 +226,4 @@ def _refuse_unseeded() -> None:
     def default_rng(seed: Any = None) -> Any:
         if seed is None and current_trace() is not None:
             _refuse("a function", "from a generator without a seed", capture_location())
-        return plain(seed)
+        return foreign_values.refusing(plain, foreign_values.MODULES["numpy.random"])(seed)
