@@ -117,7 +117,14 @@ TYPES = {
 }
 """What is said of parameters: as much as is sure to take whatever the function takes."""
 
-NAMES = {"axis": "_Int | _Sequence[_Int]", "dtype": "_DTypeLike", "keepdims": "_bool", "out": "_np.ndarray"}
+NAMES = {
+    **dict.fromkeys(["a", "fill_value", "input", "weights", "where"], "_ArrayLike"),
+    **dict.fromkeys(["axis", "shape"], "_Int | _Sequence[_Int]"),
+    **dict.fromkeys(["keepdims", "overwrite_input", "subok"], "_bool"),
+    "dtype": "_DTypeLike",
+    "out": "_np.ndarray",
+    "size": "_Int",
+}
 """Parameters that are described together with others, by name."""
 
 RESULTS = {
@@ -169,7 +176,7 @@ def parameter_types(function: Any) -> dict[str, str]:
             found[name] = TYPES.get(text) or ("_Any" if text else NAMES.get(name, "_Any"))
             if name == "copy":  # as often as needed
                 found[name] = "_bool | None"
-            if re.fullmatch(r"(\(.*\) |float |bool |integer )?array(_like)?( of \w+)?(, .*)?", text):
+            if re.fullmatch(r"(\(.*\) |float |bool |integer )?array(_like)?( of \w+)?(, .*)?|\(.*\) uint32", text):
                 found[name] = "_ArrayLike"
             elif re.fullmatch(r"""[{"'].*["'}](, or \w+)?""", text) and not re.search(r"None|\d|callable", text):
                 found[name] = "str"

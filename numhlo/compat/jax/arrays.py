@@ -121,7 +121,7 @@ class Array(mutable.Array, metaclass=_Instances):
     def copy_to_host_async(self) -> None:
         """Do nothing: there is one memory."""
 
-    def ptp(self, axis: Any = None, keepdims: bool = False) -> Any:  # type: ignore[override]
+    def ptp(self, axis: Any = None, keepdims: bool = False) -> Any:
         """Return the greatest minus the least element."""
         return frozen(np.ptp(np.asarray(self), axis, keepdims=keepdims))
 
