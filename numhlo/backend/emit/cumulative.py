@@ -12,12 +12,13 @@ import numpy as np
 from numhlo.backend.emit.access import whole_array
 from numhlo.backend.emit.cost import grain_of
 from numhlo.backend.emit.draft import Draft, remembered
-from numhlo.backend.emit.expressions import PLACED, Graph
+from numhlo.backend.emit.expressions import Graph
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText
-from numhlo.backend.emit.maps import Store, cost_of, kernel_name, open_rows
+from numhlo.backend.emit.maps import Store, all_strides, cost_of, kernel_name, open_rows
 from numhlo.backend.emit.nest import Axis, Nest, collapse
 from numhlo.backend.emit.registers import REGISTERS, Register, literal
 from numhlo.backend.emit.scalar_code import NotScalarError, ScalarWriter, writes
+from numhlo.backend.emit.sizes import reckoned
 from numhlo.backend.emit.special import COMPOSITE_KERNELS, NAMESPACE
 from numhlo.backend.emit.tables import RootRule
 from numhlo.backend.primitives import STORAGES
@@ -25,8 +26,11 @@ from numhlo.lowering.ir import Op
 from numhlo.lowering.ops.control_flow import COMPOSITE
 from numhlo.lowering.ops.cumulative import COMBINERS, initial_value
 
-COLUMNS, MOST_COLUMNS, UNITS = 64, 1024, 3
-"""Lines side by side in one unit where memory does not run along the axis; as many where so many units are left."""
+COLUMNS, LEAST_COLUMNS, MOST_COLUMNS = 64, 512, 4096
+"""Lines side by side in one unit where memory does not run along the axis; at least and at most in one piece."""
+
+SCALAR_COLUMNS = 5
+"""Fewer lines side by side are no SIMD code."""
 
 FEW_COLUMNS = 16
 """Fewer lines side by side keep their totals on the stack."""
@@ -106,15 +110,35 @@ def emit_cumulative(op: Op, planner: Any) -> None:
         [op.result, *expressions.loads],
         planner.buffer,
         lambda unknowns: [
-            _Writer(kind, axis, expressions.over(unknowns), store.over(unknowns), unknowns.buffer).write(reverse)
+            RunningWriter(kind, axis, expressions.over(unknowns), store.over(unknowns), unknowns.buffer).write(reverse)
         ],
     )
     expressions.used[op] = None
     planner.launch(draft, expressions, [op.result])
 
 
-class _Writer:
-    """Writes the kernel of one op."""
+_least_groups, _at_least = reckoned(min), reckoned(max)
+
+
+class RunningWriter:
+    """Writes the kernel of one op.
+
+    Attributes
+    ----------
+    is_stored : bool
+        Whether somebody else needs the totals.
+    least : int
+        Units of a chunk, at least.
+    step_flops : int
+        What a total costs, which waits for the one before where memory runs along the axis.
+    waits : bool
+        Whether totals wait for each other, rather than being SIMD code.
+    """
+
+    is_stored = True
+    least = 1
+    step_flops = 4
+    waits = True
 
     def __init__(self, kind: str, axis: int, expressions: Graph, store: Store, buffer_of: BufferOf) -> None:
         self.kind, self.axis, self.expressions, self.buffer_of = kind, axis, expressions, buffer_of
@@ -125,31 +149,54 @@ class _Writer:
         self.reverse = reverse
         shape = self.expressions.shape
         order = [d for d in range(len(shape)) if d != self.axis] + [self.axis]
-        strides = [n.access.strides for n in self.expressions.nodes if isinstance(n, PLACED)]
-        permuted = [tuple(p[d] for d in order) for p in (*strides, self.place.strides)]
+        permuted = [tuple(p[d] for d in order) for p in self._strides()]
         axes = collapse([shape[d] for d in order], permuted, cuts=(len(order) - 1,))
         axes = [Axis(a.extent, tuple(order[d] for d in a.dims)) for a in axes]
         if not axes or axes[-1].dims != (self.axis,):
             axes.append(Axis(1, (self.axis,)))
         self.text = KernelText(self.buffer_of)
-        self.out = self.text.pointer(self.store.value, "out")
+        self._declare()
         self.nest = Nest(self.text, self.expressions, axes)
         self.along = len(axes) - 1
         self.kept = list(range(self.along))
         across = self.kept and self.nest.strides(self.place)[self.along] != 1
         units = self._columns() if across else self._rows()
-        flops, traffic = cost_of(self.expressions, [])
         size = math.prod(shape)
-        flops, traffic = size * (flops + 4), size * (traffic + self.register.dtype.itemsize)
-        kernel = self.text.finish(kernel_name(self.expressions, self.kind))
-        grain = grain_of(units, flops, traffic)
+        flops, traffic = (size * each for each in self._cost())
+        kernel = self.text.finish(self._name())
+        grain = _at_least(grain_of(units, flops, traffic), self.least)
         return Draft(kernel, tuple(self.text.buffers), tuple(self.text.dims), units, grain, flops, traffic)
+
+    def _strides(self) -> list[tuple[int, ...]]:
+        """Return the strides of all that the kernel reads and writes."""
+        return all_strides(self.expressions, [self.store])
+
+    def _declare(self) -> None:
+        """Name the pointers to results."""
+        self.out = self.text.pointer(self.store.value, "out") if self.is_stored else ""
+
+    def _cost(self) -> tuple[int, int]:
+        """Return operations and bytes of an element."""
+        flops, traffic = cost_of(self.expressions, [self.store] if self.is_stored else [])
+        return flops + self.step_flops, traffic
+
+    def _name(self) -> str:
+        return kernel_name(self.expressions, self.kind)
+
+    def _scratch(self, few: bool) -> int:
+        """Return how many totals are on the stack."""
+        return FEW_COLUMNS if few else 0
+
+    def _go_on(self, total: str) -> None:
+        """Write what is made of an element's total."""
 
     def _initial(self) -> str:
         return first_total(self.kind, self.register)
 
     def _step(self, total: str, value: str) -> str:
-        return next_total(self.kind, self.register, total, value)
+        text = next_total(self.kind, self.register, total, value)
+        quick = self.waits and self.register.kind == "f" and is_free(self.kind, self.register)
+        return f"quick_{text}" if quick else text
 
     @contextmanager
     def _steps(self) -> Iterator[None]:
@@ -224,40 +271,38 @@ class _Writer:
         """Write many lines side by side: each element's total is read again where the next one is made.
 
         It is read from the result, or from the stack where that would wait: for a few lines, which are there at once.
+        What one thread has of a row is one piece, however many units that is: rows are read as they lie.
         """
         last, outer = self.kept[-1], self.kept[:-1]
-        columns = self._width(last)
-        groups = -(-self.nest.axes[last].extent // columns)
+        groups = -(-self.nest.axes[last].extent // COLUMNS)
         text, name = self.text, self.register.name
-        few = self.nest.axes[last].extent < FEW_COLUMNS
-        totals = text.stack_array("totals", FEW_COLUMNS, STORAGES[name].dtype.itemsize) if few else ""
-        with self.nest.block("for unit in range(lo, hi):"):
-            group = "unit"
+        self.waits = self.nest.axes[last].extent < SCALAR_COLUMNS
+        kept = self._scratch(self.nest.axes[last].extent < FEW_COLUMNS)
+        totals = text.stack_array("totals", kept, STORAGES[name].dtype.itemsize) if kept else ""
+        text.line("unit = to_i64(lo)")
+        with self.nest.block("while unit < hi:"):
+            group, end = "unit", "hi"
             if outer:
                 count = text.number("groups", groups, "groups")
-                rest = text.let(f"divide(to_i64(unit), to_i64({count}))", "rest")
+                rest = text.let(f"divide(unit, to_i64({count}))", "rest")
                 group = text.let(f"unit - {rest} * {count}", "group")
+                end = f"min({count}, {group} + hi - unit)"
                 self.nest.decode(rest, outer)
-            most = text.number("columns", columns, "columns")
-            first = text.let(f"{group} * {most}", "first")
-            width = text.let(f"min({most}, {self.nest.extent(last)} - {first})", "width")
+            end = text.let(f"min({end}, {group} + {MOST_COLUMNS // COLUMNS})", "end")
+            first = text.let(f"{group} * {COLUMNS}", "first")
+            width = text.let(f"min({end} * {COLUMNS}, {self.nest.extent(last)}) - {first}", "width")
             begin = f"({self.nest.extent(self.along)} - 1)" if self.reverse else "0"
             with self.nest.fixed({self.along: begin}), self._line(width, first):
                 self._total(self._initial(), totals)
             with self._later_steps() as before, self._line(width, first):
-                with self.nest.fixed({self.along: before}):
-                    place = f"{self.out}, {self.nest.index(self.place)}"
-                load = f"load_{name}({totals}, k)" if few else f"load_{self.register.storage}({place})"
+                load = f"load_{name}({totals}, k)"
+                if not totals:
+                    with self.nest.fixed({self.along: before}):
+                        load = f"load_{self.register.storage}({self.out}, {self.nest.index(self.place)})"
                 self._total(text.let(load, "before"), totals)
+            text.line(f"unit = unit + {end} - {group}" if outer else f"unit = {end}")
+        self.least, self.step_flops = _least_groups(groups, LEAST_COLUMNS // COLUMNS), 1
         return groups * math.prod(self.nest.axes[k].extent for k in outer)
-
-    def _width(self, last: int) -> int:
-        """Return how many lines are one unit: memory is read in longer pieces where enough units are left."""
-        columns, outputs = COLUMNS, math.prod(self.nest.axes[k].extent for k in self.kept)
-        extent = self.nest.axes[last].extent
-        while columns < min(MOST_COLUMNS, extent) and outputs >= 2 * columns * UNITS:
-            columns *= 2
-        return columns
 
     @contextmanager
     def _line(self, width: str, first: str) -> Iterator[None]:
@@ -284,7 +329,9 @@ class _Writer:
         total = self.text.let(self._step(before, self.nest.name(self.node)), "total")
         if totals:
             self.text.line(f"store_{self.register.name}({totals}, k, {total})")
-        self._store(total)
+        if self.is_stored:
+            self._store(total)
+        self._go_on(total)
 
 
 @writes(*RUNNING_OPS)

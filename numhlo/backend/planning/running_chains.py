@@ -1,7 +1,8 @@
 """Joins running totals with what needs them at their own places: one kernel goes over lines, a block at a time.
 
-A chain begins with totals along memory. What follows reads the chain's arrays at its own place alone, as elements,
-reductions along the lines, other totals along them, or, at the end, as a part of an array that is written part by part.
+A chain begins with totals along memory, or across it. What follows reads the chain's arrays at its own place alone: as
+elements or, at the end, as a part of an array that is written part by part. Along memory, reductions of the lines and
+other totals may follow, too.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from numhlo.backend.emit.access import whole_array
-from numhlo.backend.emit.cumulative import is_running, kind_of
+from numhlo.backend.emit.cumulative import COLUMNS, is_running, kind_of
 from numhlo.backend.emit.elementwise import COSTS
 from numhlo.backend.emit.expressions import Expressions, Graph, Load
 from numhlo.backend.emit.maps import Store, write_map
 from numhlo.backend.emit.registers import REGISTERS
 from numhlo.backend.emit.row_chain import Pass
 from numhlo.backend.emit.running_chain import Totals, write_running_chain
+from numhlo.backend.emit.running_columns import write_running_columns
 from numhlo.backend.planning.fusion import Unit
 from numhlo.backend.planning.parts import parts_of
 from numhlo.backend.planning.placed import LONGEST
@@ -65,14 +67,21 @@ def _may_run_before(layout: Layout, chain: Sequence[Unit], unit: Unit) -> bool:
 
 
 def _may_begin(unit: Unit) -> bool:
-    """Return whether a unit makes totals along memory, forwards, of lines that are long enough."""
+    """Return whether a unit makes totals across memory, or along it, forwards, of lines that are long enough."""
     op = unit.ops[0]
-    if unit.is_fused or not is_running(op):
+    if unit.is_fused or not is_running(op) or op.result.tensor.size == 0:
         return False
-    shape, parameters = op.result.tensor.shape, op.attributes["composite_attributes"]
-    axis = parameters["axis"]
-    along = math.prod(shape[axis + 1 :]) == 1 and shape[axis] >= SHORT_LINE
-    return along and not parameters["reverse"] and math.prod(shape) > 0
+    return _is_across(unit) or (op.result.tensor.shape[_axis(unit)] >= SHORT_LINE and not _is_reverse(unit))
+
+
+def _is_across(unit: Unit) -> bool:
+    """Return whether totals are made side by side: memory runs across the axis."""
+    return math.prod(unit.ops[0].result.tensor.shape[_axis(unit) + 1 :]) > 1
+
+
+def _is_reverse(unit: Unit) -> bool:
+    reverse: bool = unit.ops[0].attributes["composite_attributes"]["reverse"]
+    return reverse
 
 
 def _axis(unit: Unit) -> int:
@@ -93,10 +102,13 @@ def _continues(layout: Layout, chain: Sequence[Unit], unit: Unit) -> bool:
         return False
     if sum([len(one.ops) for one in chain]) + len(unit.ops) > LONGEST:
         return False
+    across = _is_across(chain[0])
     if unit.is_fused:
-        fits = unit.domain == shape and unit.axes in (None, (axis,)) and not unit.members
+        axes = (None,) if across else (None, (axis,))
+        fits = unit.domain == shape and unit.axes in axes and not unit.members
     elif is_running(unit.ops[0]):
-        fits = _may_begin(unit) and unit.ops[0].result.tensor.shape == shape and _axis(unit) == axis
+        same = unit.ops[0].result.tensor.shape == shape and _axis(unit) == axis
+        fits = same and not across and _may_begin(unit)
     else:
         return _part_of(layout, unit, shape, made) is not None
     return fits and all(_reads_at_place(layout, graph, shape, made) for graph in layout.graphs_of(unit))
@@ -105,7 +117,7 @@ def _continues(layout: Layout, chain: Sequence[Unit], unit: Unit) -> bool:
 def _is_dear(first: Unit, unit: Unit) -> bool:
     """Return whether a unit has so much to do for few lines that threads had better share it."""
     shape = first.ops[0].result.tensor.shape
-    lines = math.prod(shape) // shape[_axis(first)]
+    lines = math.prod(shape) // shape[_axis(first)] // (COLUMNS if _is_across(first) else 1)
     return lines < FEW_LINES and sum(COSTS.get(op.definition, 1) for op in unit.ops) > DEAR
 
 
@@ -171,7 +183,14 @@ def emit_running_chain(unit: Unit, planner: Any) -> None:
     for value in outputs:
         planner.output(value)
     (axis,) = unit.axes or ()
-    draft = write_running_chain(passes, axis, unstored, planner.buffer)
+    first, *behind = passes
+    if _is_across(unit.members[0]):
+        assert isinstance(first, Totals)
+        reverse = _is_reverse(unit.members[0])
+        elements = [one for one in behind if isinstance(one, Pass)]
+        draft = write_running_columns(first, elements, axis, reverse, unstored, planner.buffer)
+    else:
+        draft = write_running_chain(passes, axis, unstored, planner.buffer)
     for graph, stores in others:
         if math.prod(graph.shape):
             planner.append(write_map(graph, stores, planner.buffer))

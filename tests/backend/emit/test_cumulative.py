@@ -114,7 +114,7 @@ def test_kernels_serve_many_shapes():
 
 
 @pytest.mark.parametrize(
-    ("columns", "on_stack", "units"), [(7, True, 1), (70, False, 2), (900, False, 4), (3100, False, 4)]
+    ("columns", "on_stack", "units"), [(7, True, 1), (70, False, 2), (900, False, 15), (5000, False, 79)]
 )
 def test_lines_side_by_side_read_totals_again_and_memory_in_long_pieces(columns, on_stack, units, rng):
     for reverse in (False, True):
@@ -122,4 +122,15 @@ def test_lines_side_by_side_read_totals_again_and_memory_in_long_pieces(columns,
         program = check(cumulative("cumsum", type, 0, reverse), random_array(rng, type))
         (launch,) = all_steps(program)
         assert ("stack_array" in launch.kernel.source) == on_stack
-        assert launch.extent == units
+        assert (launch.extent, launch.grain >= min(units, 8)) == (units, True)
+
+
+@pytest.mark.parametrize("chunks", [1, 2, 4, 9])
+def test_pieces_of_lines_side_by_side_may_begin_and_end_anywhere(chunks, rng):
+    type = TensorType((3, 4, 150), np.dtype(np.float64))
+    array, function = random_array(rng, type), cumulative("cummin", type, 1, False)
+    program = plan(function)
+    for step in all_steps(program):
+        step.grain = 1
+    (found,), (expected,) = run_plain(program, [array], chunks), interpret(function, [array])
+    assert_same_bits(found, np.asarray(expected))

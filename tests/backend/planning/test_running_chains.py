@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import numhlo
+from numhlo import lax
 from numhlo.backend.planning import plan
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.passes.pipeline import optimize
@@ -109,12 +110,49 @@ def test_one_kernel_has_the_interpreters_bits(function, length, rng):
         assert_same_bits(one, np.asarray(expected))
 
 
+def depths_down(x, y):
+    return x / np.maximum.accumulate(x, axis=0) - 1
+
+
+def means_down(x, y):
+    totals = np.cumsum(x * y, axis=0)
+    return totals / np.arange(1, len(x) + 1).reshape(-1, *[1] * (x.ndim - 1)), totals > y
+
+
+def kept_down(x, y):
+    totals = np.cumprod(x, axis=-2)
+    return totals, totals - y
+
+
+def below_a_first_one(x, y):
+    return np.concatenate([y[:1], np.minimum.accumulate(x + y, axis=0) * 2], axis=0)
+
+
+def upwards(x, y):
+    return lax.cummax(x, axis=0, reverse=True) - y
+
+
+@pytest.mark.parametrize("shape", [(6, 3), (5, 130), (4, 3, 70)])
+@pytest.mark.parametrize(
+    "function", [depths_down, means_down, kept_down, below_a_first_one, upwards], ids=lambda f: f.__name__
+)
+def test_one_kernel_down_columns_has_the_interpreters_bits(function, shape, rng):
+    x, y = rng.normal(size=shape), rng.normal(size=shape)
+    x[rng.random(shape) < 0.2] = -0.0
+    x[2:][rng.random(x[2:].shape) < 0.05] = np.nan
+    lowered, program = planned(function, x, y)
+    assert is_joined(program)
+    found = run_plain(program, [x, y])
+    for one, expected in zip(found, interpret(lowered, [x, y]), strict=True):
+        assert_same_bits(one, np.asarray(expected))
+
+
 APART = {
     "other places": lambda x: np.cumsum(x)[10:] - np.cumsum(x)[:-10],
     "the last one": lambda x: np.cumsum(x) / np.cumsum(x)[-1],
     "backwards": lambda x: np.cumsum(x[::-1])[::-1] * 2,
     "short lines": lambda x: np.cumsum(x.reshape(-1, 8), axis=1) * 2,
-    "down columns": lambda x: np.cumsum(x.reshape(-1, 8), axis=0) * 2,
+    "the last of columns": lambda x: (np.cumsum(x.reshape(-1, 8), axis=0) * 2).sum(axis=0),
     "dear elements of few lines": lambda x: 1 / np.sqrt(np.sqrt(np.sqrt(np.sqrt(np.abs(np.cumsum(x)))))),
     "in order of another axis": lambda x: np.cumsum(x.reshape(8, -1), axis=1).sum(axis=0),
 }
