@@ -56,7 +56,6 @@ CASES = [
     (lambda x: x[0].__float__(), "float() of a traced array float64[]", f"use astype(float), {STATIC}", ""),
     (lambda x: x[0].__int__(), "int() of a traced array float64[]", f"use astype(int), {STATIC}", ""),
     (lambda x: cmath.sin(x[0]), "complex() of a traced array float64[]", f"use astype(complex), {STATIC}", ""),
-    (lambda x: x[0].__float__(), "float() of a traced array float64[]", f"use astype(float), {STATIC}", ""),
     (
         lambda x: operator.index(x.astype(int)[0]),
         "the use as a Python index or length of a traced array int64[]",
