@@ -357,3 +357,38 @@ def test_parts_are_what_the_program_says(old, new, message):
     assert old in MANUAL
     with pytest.raises(CommunicationError, match=message):
         ProcessGrid(partitions=4).run_sharded(stablehlo.parse(MANUAL.replace(old, new)), np.ones((4, 4)), 0)
+
+
+RAGGED = {
+    "all_gather": (OPS["all_gather"][1], ""),
+    "all_reduce": ("", OPS["all_reduce"][2]),
+    "reduce_scatter": (OPS["reduce_scatter"][1], OPS["reduce_scatter"][2]),
+    "all_to_all": ("split_dimension = 0 : i64, concat_dimension = 1 : i64, split_count = 2 : i64", ""),
+}
+
+
+@pytest.mark.parametrize("name", RAGGED)
+def test_extents_that_are_not_known(name):
+    """They follow from the operands' and from how many are in a group."""
+    attributes, region = RAGGED[name]
+    attributes = ", ".join(filter(None, [attributes, f"replica_groups = {dense([[0, 1]])}"]))
+    types = "(tensor<?x?xi64>) -> tensor<?x?xi64>"
+    text = f"""func.func @main(%a: tensor<?x?xi64>) -> tensor<?x?xi64> {{
+      %0 = "stablehlo.{name}"(%a) <{{{attributes}}}> {region} : {types}
+      return %0 : tensor<?x?xi64>
+    }}"""
+    places = [(0, 0), (1, 0)]
+    arrays = {place: np.random.default_rng(k).integers(-9, 9, (8, 3)) for k, place in enumerate(places)}
+    found = ProcessGrid(2).run(stablehlo.parse(text), [(arrays[p],) for p in places])
+    for place, (result,) in zip(places, found, strict=True):
+        np.testing.assert_array_equal(result, model(name, places, arrays, place), strict=True)
+
+
+def test_extents_that_the_grid_decides():
+    line = f'"stablehlo.all_gather"(%a) <{{all_gather_dim = 0 : i64, replica_groups = {dense([[0, 1]])}, {CHANNEL}}}>'
+    text = f"""func.func @main(%a: tensor<?xi64>) {{
+      %0 = {line} : (tensor<?xi64>) -> tensor<?xi64>
+      return
+    }}"""
+    with pytest.raises(UnsupportedError, match=r"^all_gather: the extents of its result tensor<\?xi64> are not known"):
+        ProcessGrid(2, 2).run(stablehlo.parse(text), [(np.arange(3),)] * 4)

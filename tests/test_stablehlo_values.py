@@ -247,7 +247,8 @@ def test_other_processes(name):
     column = LINES[name].index(f'"stablehlo.{name}') + 1
     assert str(caught.value) == (
         f"stablehlo.{name} can't be run\n  at <string>:3:{column}\n  it exchanges data with other processes or the host, and "
-        "numhlo runs a program in one process; export the program for one device"
+        "a program that is called is one process; run it in all of them, by numhlo.distributed.ProcessGrid; or export the "
+        "program for one device"
     )
 
 

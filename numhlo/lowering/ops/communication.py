@@ -56,6 +56,30 @@ def refusal(name: str) -> UnsupportedError:
     )
 
 
+def received_shape(name: str, attributes: Mapping[str, Any], shape: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Return the shape of what a process has after a collective of arrays of a shape; None where the grid decides.
+
+    Examples
+    --------
+    >>> received_shape("all_to_all", {"split_count": 2, "split_dimension": 0, "concat_dimension": 1}, (4, 3))
+    (2, 6)
+    """
+    extents = list(shape)
+    if name == "all_to_all":
+        extents[attributes["split_dimension"]] //= attributes["split_count"]
+        extents[attributes["concat_dimension"]] *= attributes["split_count"]
+    elif name in {"all_gather", "reduce_scatter"}:
+        groups, channel = attributes["replica_groups"], attributes["channel_handle"]
+        is_split = channel is not None and channel.handle > 0 and attributes["use_global_device_ids"] is None
+        if not isinstance(groups, np.ndarray) or not groups.size or is_split:
+            return None  # a group of replicas has all their partitions
+        if name == "all_gather":
+            extents[attributes["all_gather_dim"]] *= groups.shape[1]
+        else:
+            extents[attributes["scatter_dimension"]] //= groups.shape[1]
+    return tuple(extents)
+
+
 def _refuse(name: str) -> Any:
     def evaluate(*_: Any) -> NoReturn:
         raise refusal(name)

@@ -17,6 +17,7 @@ from numhlo.lowering.interpreter import evaluate_op
 from numhlo.lowering.ir import DYNAMIC, Function, Module, Op, Region, TensorType, Type, Value
 from numhlo.lowering.ir.errors import ShapeError, UnsupportedError
 from numhlo.lowering.ops import contraction, control_flow, conversion, convolution, layout
+from numhlo.lowering.ops.communication import Communication, received_shape
 from numhlo.lowering.ops.effects import op_has_effects
 from numhlo.lowering.ops.primitive import Signature
 from numhlo.lowering.passes.legalize_chlo import broadcast_shape
@@ -114,7 +115,7 @@ class Refiner:
                 callee = attributes[name] = self.function(value, [v.type for v in operands], known)
                 results = callee.result_types
         if results is None and op.definition.explicit_result:
-            results = [_result_type(op, v.type, operands) for v in op.results]
+            results = [_result_type(op, k, operands) for k in range(len(op.results))]
         regions = [self._copy_region(scope, op, operands, k) for k in range(len(op.regions))]
         return scope.builder.ops(op.definition, *operands, regions=regions, results=results, **attributes)
 
@@ -182,8 +183,9 @@ def _require_declared(op: Op, found: Type, declared: Type, who: str = "") -> Non
         raise ShapeError(f"{op.definition.name}: {found.short()} where {text}", where=op.location)
 
 
-def _result_type(op: Op, declared: Type, operands: Sequence[Value]) -> Type:
+def _result_type(op: Op, number: int, operands: Sequence[Value]) -> Type:
     """Return the static type of a result that is declared with unknown extents."""
+    declared = op.results[number].type
     if not isinstance(declared, TensorType) or declared.is_static:
         return declared
     if full_name(op).startswith("chlo.broadcast_"):
@@ -205,6 +207,10 @@ def _result_type(op: Op, declared: Type, operands: Sequence[Value]) -> Type:
         rest = -declared.size
         extent = operands[0].tensor.size // rest if rest else 0
         return declared.with_shape(tuple(extent if n == DYNAMIC else n for n in declared.shape))
+    if isinstance(op.definition, Communication) and len(operands) == len(op.results):
+        shape = received_shape(op.definition.name, op.attributes, operands[number].tensor.shape)
+        if shape is not None:
+            return declared.with_shape(shape)
     raise UnsupportedError(
         f"{op.definition.name}: the extents of its result {declared} are not known",
         where=op.location,
