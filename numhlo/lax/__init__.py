@@ -1,9 +1,11 @@
 """Structured control flow and strict operations, under JAX's names."""
 
 from numhlo.lax import linalg as linalg
+from numhlo.tracer import collective_moves as _collective_moves
 from numhlo.tracer import collectives as _collectives
 from numhlo.tracer import lax_builder_operations as _builder
 from numhlo.tracer.absent import raise_absent as _raise_absent
+from numhlo.tracer.collective_moves import *  # noqa: F403
 from numhlo.tracer.collectives import *  # noqa: F403
 from numhlo.tracer.control_flow.branches import cond as cond
 from numhlo.tracer.control_flow.branches import switch as switch
@@ -65,6 +67,7 @@ _MODULES = (
     _arguments,
     _arithmetic,
     _builder,
+    _collective_moves,
     _collectives,
     _conversions,
     _elementwise,

@@ -33,6 +33,8 @@ from numhlo.tracer.namespace.elementwise import *  # noqa: F403
 from numhlo.tracer.namespace.indexed import index_brackets as _brackets
 from numhlo.tracer.namespace.indexed.index_brackets import *  # noqa: F403
 from numhlo.tracer.namespace.indexed.indexing import *  # noqa: F403
+from numhlo.tracer.namespace.interpolation import *  # noqa: F403
+from numhlo.tracer.namespace.linalg.cross_products import *  # noqa: F403
 from numhlo.tracer.namespace.linalg.einsum import *  # noqa: F403
 from numhlo.tracer.namespace.linalg.matrix_products import *  # noqa: F403
 from numhlo.tracer.namespace.linalg.products import *  # noqa: F403

@@ -9,7 +9,7 @@ from typing import Any
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import control_flow
-from numhlo.tracer.collectives import all_to_all, psum_scatter
+from numhlo.tracer.collective_moves import all_to_all, psum_scatter
 from numhlo.tracer.differentiation.lapack import lapack_rule
 from numhlo.tracer.differentiation.table import JVP, TRANSPOSE
 from numhlo.tracer.named_axes import Collective, bind_collective, collective_of

@@ -1,4 +1,4 @@
-"""Differences and sums along a line: diff, gradient, trapezoid, interp, unwrap; and cross."""
+"""Differences and sums along a line: diff, gradient, trapezoid, unwrap."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ from numhlo.tracer.namespace import reductions
 from numhlo.tracer.namespace.core import (
     SCALARS,
     asarray,
-    broadcast_shapes,
     broadcast_to_shape,
     convert,
-    full_of,
     implements,
     normalize_axes,
     normalize_axis,
@@ -29,21 +27,15 @@ from numhlo.tracer.namespace.core import (
 )
 from numhlo.tracer.namespace.cumulative import cumsum
 from numhlo.tracer.namespace.index_items import as_traced
-from numhlo.tracer.namespace.indexed import advanced_indexing as advanced
-from numhlo.tracer.namespace.ordering.searching import searchsorted
-from numhlo.tracer.namespace.ordering.sorting import argsort
-from numhlo.tracer.namespace.shapes.axis_order import moveaxis
-from numhlo.tracer.namespace.shapes.joining import concatenate, stack
+from numhlo.tracer.namespace.shapes.joining import concatenate
 from numhlo.tracer.trace import Tracer
 
 NO_VALUE: Any = np._NoValue
 
 __all__ = [
-    "cross",
     "diff",
     "ediff1d",
     "gradient",
-    "interp",
     "trapezoid",
     "unwrap",
 ]
@@ -301,141 +293,6 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
             width = reshape_to(width, tuple(width.size if k == place else 1 for k in range(array.ndim)))
     pairs = ufuncs.add(along(array, place, slice(1, None)), along(array, place, slice(None, -1)))
     return reductions.sum(ufuncs.divide(ufuncs.multiply(width, pairs), 2.0), place)
-
-
-@implements(np.interp)
-def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
-    """Return the piecewise linear function through the points ``(xp, fp)`` at ``x``; constant outside.
-
-    Parameters
-    ----------
-    x : array_like
-        NaN gives NaN.
-    xp : array_like
-        One-dimensional and rising, but with a ``period``; that is not checked.
-    fp : array_like
-        As many real or complex numbers.
-    left, right : scalar, optional
-        Below and above all of ``xp``; ``fp[0]`` and ``fp[-1]`` by default.
-    period : scalar, optional
-        Of ``x`` and ``xp``; ``left`` and ``right`` have no meaning then.
-
-    Returns
-    -------
-    Array
-        Of float64 or complex128, and the shape of ``x``.
-
-    Raises
-    ------
-    ValueError
-        If there are no points, or ``xp`` and ``fp`` differ in length.
-
-    Examples
-    --------
-    >>> interp([0.5, 3.0], [0.0, 1.0, 2.0], [0.0, 10.0, 20.0])
-    Array([ 5., 20.])
-    """
-    wanted = np.dtype(np.complex128 if asarray(fp).dtype.kind == "c" else np.float64)
-    if "c" in (asarray(x).dtype.kind, asarray(xp).dtype.kind):
-        raise TypeError("interp: complex numbers have no order")
-    at, nodes = convert(asarray(x), np.float64), convert(as_traced(asarray(xp)), np.float64)
-    values = convert(as_traced(asarray(fp)), wanted)
-    if nodes.ndim != 1 or values.shape != nodes.shape:
-        raise ValueError("fp and xp are not of the same length.")
-    if nodes.size == 0:
-        raise ValueError("array of sample points is empty")
-    if period is not None:
-        if not isinstance(period, Tracer) and period == 0:
-            raise ValueError("period must be a non-zero value")
-        at, nodes, values = _periodic(at, nodes, values, period)
-        left = right = None
-    place = searchsorted(nodes, at, "right")
-    low = b.minimum(b.maximum(b.subtract(place, 1), 0), max(nodes.size - 2, 0))
-    high = b.minimum(b.add(low, 1), nodes.size - 1)
-    x0, x1, y0, y1 = (advanced.take(line, k, 0, "clip") for line in (nodes, values) for k in (low, high))
-    width = ufuncs.subtract(x1, x0)
-    width = b.select(b.equal(width, 0), 1.0, width)  # at a last node that occurs twice, or is the only one
-    slope = ufuncs.divide(ufuncs.subtract(y1, y0), width)
-    from_below = ufuncs.add(ufuncs.multiply(slope, ufuncs.subtract(at, x0)), y0)
-    from_above = ufuncs.add(ufuncs.multiply(slope, ufuncs.subtract(at, x1)), y1)
-    inside = b.select(b.is_nan(from_below), from_above, from_below)
-    inside = b.select(b.both(b.is_nan(inside), ufuncs.equal(y0, y1)), y0, inside)
-    inside = b.select(
-        b.both(b.is_nan(from_below), b.equal(at, x0)), y0, inside
-    )  # elsewhere a node has the slope beside
-    first, last = (
-        broadcast_to_shape(line[k] if end is None else convert(asarray(end), wanted), shape_of(inside))
-        for line, k, end in ((values, 0, left), (values, -1, right))
-    )
-    inside = b.select(b.less(at, broadcast_to_shape(nodes[0], shape_of(at))), first, inside)
-    tail = broadcast_to_shape(nodes[-1], shape_of(at))
-    at_tail = b.select(b.is_nan(from_above), broadcast_to_shape(values[-1], shape_of(at)), from_above)
-    inside = b.select(b.equal(at, tail), at_tail, inside)
-    inside = b.select(b.greater(at, tail), last, inside)
-    return b.select(b.is_nan(at), np.nan, inside)
-
-
-def _periodic(at: Any, nodes: Any, values: Any, period: Any) -> tuple[Any, Any, Any]:
-    span = ufuncs.absolute(convert(asarray(period), np.float64))
-    at, nodes = ufuncs.remainder(at, span), ufuncs.remainder(nodes, span)
-    order = argsort(nodes)
-    nodes, values = (advanced.take(line, order, 0, "clip") for line in (nodes, values))
-    before = ufuncs.subtract(along(nodes, 0, slice(-1, None)), span)
-    after = ufuncs.add(along(nodes, 0, slice(0, 1)), span)
-    nodes = as_traced(concatenate([before, nodes, after], 0))
-    values = as_traced(concatenate([along(values, 0, slice(-1, None)), values, along(values, 0, slice(0, 1))], 0))
-    return at, nodes, values
-
-
-@implements(np.cross)
-def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
-    """Return the cross product of vectors of three components, or of two.
-
-    Parameters
-    ----------
-    a, b : array_like
-        The other axes broadcast.
-    axisa, axisb, axisc : int, optional
-        Where the vectors stand in the operands and the result.
-    axis : int, optional
-        For all three.
-
-    Returns
-    -------
-    Array
-        Of the common dtype; of two components each, the third one of their product alone.
-
-    Raises
-    ------
-    ValueError
-        If there are neither two components nor three.
-    ShapeError
-        If the other axes do not broadcast.
-
-    Examples
-    --------
-    >>> cross([1, 0, 0], [0, 1, 0])
-    Array([0, 0, 1])
-    """
-    if axis is not None:
-        axisa = axisb = axisc = axis
-    x, y = moveaxis(as_traced(asarray(a)), axisa, -1), moveaxis(as_traced(asarray(b)), axisb, -1)
-    if {x.shape[-1], y.shape[-1]} - {2, 3}:
-        raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
-    broadcast_shapes(x.shape[:-1], y.shape[:-1], name="cross", operands=())
-    in_plane = x.shape[-1] == y.shape[-1] == 2
-    x, y = (v if in_plane else _in_space(v) for v in (x, y))
-    parts = []
-    for i, j in ((0, 1),) if in_plane else ((1, 2), (2, 0), (0, 1)):
-        parts.append(ufuncs.subtract(ufuncs.multiply(x[..., i], y[..., j]), ufuncs.multiply(x[..., j], y[..., i])))
-    return parts[0] if in_plane else stack(parts, axisc)
-
-
-def _in_space(vectors: Any) -> Any:
-    """Return vectors with a third component, 0 for those of a plane."""
-    if vectors.shape[-1] == 3:
-        return vectors
-    return concatenate([vectors, full_of(0, (*vectors.shape[:-1], 1), vectors.dtype)], -1)
 
 
 @implements(np.unwrap)

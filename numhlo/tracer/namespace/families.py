@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 import numhlo.tracer.namespace.indexed.selected_calls  # noqa: F401 - what is chosen by a mask gets functions by name
-from numhlo.tracer.namespace import calculus, comparing, cumulative, elementwise, moments, reductions, rounding, types
+from numhlo.tracer.namespace import (
+    calculus,
+    comparing,
+    cumulative,
+    elementwise,
+    interpolation,
+    moments,
+    reductions,
+    rounding,
+    types,
+)
 from numhlo.tracer.namespace.creation import diagonals, from_objects, grids, sequences
 from numhlo.tracer.namespace.creation import filled as creation
 from numhlo.tracer.namespace.edits import bits_and_windows, editing, padding, rearranging, writing
 from numhlo.tracer.namespace.indexed import indexing, strided_views
-from numhlo.tracer.namespace.linalg import einsum, factoring, matrix_products, norms, solving, standard_products
+from numhlo.tracer.namespace.linalg import (
+    cross_products,
+    einsum,
+    factoring,
+    matrix_products,
+    norms,
+    solving,
+    standard_products,
+)
 from numhlo.tracer.namespace.linalg import products as linear_algebra
 from numhlo.tracer.namespace.ordering import membership, searching, selection, sets, sorting
 from numhlo.tracer.namespace.polynomials import coefficients as polynomials
@@ -24,6 +42,7 @@ FAMILIES = (
     calculus,
     comparing,
     creation,
+    cross_products,
     cumulative,
     diagonals,
     editing,
@@ -36,6 +55,7 @@ FAMILIES = (
     grids,
     histograms,
     indexing,
+    interpolation,
     joining,
     linear_algebra,
     manipulation,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.tracer.namespace import calculus, elementwise
+from numhlo.tracer.namespace import elementwise
 from numhlo.tracer.namespace.core import (
     asarray,
     expand,
@@ -15,7 +15,7 @@ from numhlo.tracer.namespace.core import (
     shape_of,
 )
 from numhlo.tracer.namespace.index_items import as_traced
-from numhlo.tracer.namespace.linalg import matrix_products
+from numhlo.tracer.namespace.linalg import cross_products, matrix_products
 from numhlo.tracer.namespace.linalg import products as linear_algebra
 from numhlo.tracer.namespace.shapes import axis_order, manipulation
 
@@ -50,7 +50,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     for x in (asarray(x1), asarray(x2)):
         if (extent := shape_of(x)[normalize_axis(axis, len(shape_of(x)))]) != 3:
             raise ValueError(f"cross of vectors of {extent} components: both operands must have 3 along axis {axis}")
-    return calculus.cross(x1, x2, axis=axis)
+    return cross_products.cross(x1, x2, axis=axis)
 
 
 @implements(np.linalg.diagonal)
