@@ -80,7 +80,8 @@ def _bound(
     if trace.linear and not regions:
         trace = trace.place(operands)
     values = list(map(trace.read, operands))
-    op = _make(definition, values, attributes, regions, results, trace.made_at or capture_location())
+    where = trace.made_at or capture_location(2)  # this frame, and that of `bind` or `bind1`
+    op = _make(definition, values, attributes, regions, results, where)
     return list(map(trace.wrap, trace.append(op)))
 
 

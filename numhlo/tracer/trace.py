@@ -284,8 +284,10 @@ class Trace:
 
     def place(self, operands: Sequence[Any]) -> Trace:
         """Return the trace that an op on these operands belongs to: linear ones leave outer arrays' ops to parents."""
-        trace = self
-        owners = [x.cell.trace for x in operands if isinstance(x, Tracer) and x.cell.trace.open]
+        owners = [x.cell.trace for x in operands if isinstance(x, Tracer)]
+        if self in owners:
+            return self
+        trace, owners = self, [owner for owner in owners if owner.open]
         while trace.linear and owners and trace not in owners:
             assert trace.parent is not None
             trace = trace.parent

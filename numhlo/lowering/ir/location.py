@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 import numpy
@@ -174,17 +174,24 @@ def inside_scope(name: str) -> Iterator[None]:
 UNKNOWN = Location(None, 0, "unknown")
 
 
-def capture_location() -> Location:
-    """Return the innermost frame of the user's, or the place of the op that numhlo does again."""
-    frame = sys._getframe(1)
+def capture_location(own: int = 0) -> Location:
+    """Return the innermost frame of the user's, or the place of the op that numhlo does again.
+
+    Parameters
+    ----------
+    own : int, optional
+        Frames around the call that are known to be numhlo's: each that is looked at makes an object of it.
+    """
+    frame: FrameType | None = sys._getframe(1 + own)
+    assert frame is not None
     while kind := _KINDS[frame.f_code.co_filename]:
         if kind == REPLAYING and frame.f_code.co_name in REPLAYING_FUNCTIONS:
             location: Location = frame.f_locals["op"].location
             if location is not UNKNOWN:
                 return location
-        if frame.f_back is None:
-            return UNKNOWN
         frame = frame.f_back
+        if frame is None:
+            return UNKNOWN
     return Location(frame.f_code, frame.f_lasti, scope=_scope.get())
 
 
