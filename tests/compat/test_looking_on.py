@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import jax
+import jax.ad_checkpoint
 import jax.test_util
 import numpy as np
 import pytest
@@ -111,3 +114,26 @@ def test_types():
     assert compat.dlpack.from_dlpack(np.arange(3)).tolist() == [0, 1, 2]
     assert compat.custom_derivatives.custom_jvp is compat.custom_jvp
     assert {"pmap", "sharding", "jit"} <= set(dir(compat))
+
+
+def keeping(lib):
+    """Return functions, and what they are called with."""
+    layer = lambda w, x: lib.numpy.sin(lib.ad_checkpoint.checkpoint_name(lib.numpy.sin(w @ x), "hidden"))
+    dots, named = lib.checkpoint_policies.dots_saveable, lib.checkpoint_policies.save_only_these_names("hidden")
+    w, x = np.ones((3, 3), np.float32), np.ones(3, np.float32)
+    yield lambda w, x: layer(w, layer(w, x)), (w, x), {}
+    yield lib.checkpoint(lambda w, x: layer(w, layer(w, x)), policy=dots), (w, x), {}
+    yield lib.checkpoint(layer, policy=named), (w, x), {}
+    yield lambda d, *, k: (lib.numpy.sin(d["a"]) * k * 2.0).sum(), ({"a": x},), {"k": x}
+
+
+def test_saved_residuals_are_jaxs(capsys):
+    """Their types, arguments and names; ops are StableHLO's, lines have no columns, constants may be elsewhere."""
+    texts = []
+    for lib in (jax, compat):
+        for f, args, kwargs in keeping(lib):
+            lib.ad_checkpoint.print_saved_residuals(f, *args, **kwargs)
+        lines = capsys.readouterr().out.replace("float32", "f32").splitlines()
+        arrays = [line for line in lines if "constant" not in line and "literal" not in line]
+        texts.append(sorted(re.sub("output of .* from|(?<=from ).*test_looking_on.*", "", line) for line in arrays))
+    assert texts[0] == texts[1] and len(texts[0]) > 10

@@ -5,9 +5,12 @@ from __future__ import annotations
 import jax
 import numpy as np
 import pytest
+from jax.experimental import multihost_utils as theirs
 
 import numhlo.compat.jax as compat
-from numhlo.compat.jax.experimental import mesh_utils
+from numhlo.compat.jax.experimental import mesh_utils, multihost_utils
+from numhlo.compat.jax.experimental.compilation_cache import compilation_cache
+from numhlo.compat.jax.experimental.pjit import pjit
 from numhlo.compat.jax.experimental.shard_map import shard_map
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError
 
@@ -79,3 +82,25 @@ def test_more_devices_are_refused():
         f(np.ones(3))
     with pytest.raises(AttributeError, match="no attribute 'AbstractMesh'; leave it out: there is one device"):
         _ = compat.sharding.AbstractMesh
+
+
+def test_one_process_has_everything():
+    tree = {"x": compat.numpy.arange(3.0), "n": 2}
+    for tiled in (False, True):
+        wanted = theirs.process_allgather(tree, tiled=tiled)
+        found = multihost_utils.process_allgather(tree, tiled=tiled)
+        assert jax.tree.map(np.shape, found) == jax.tree.map(np.shape, wanted)
+    assert type(multihost_utils.broadcast_one_to_all(tree)["x"]) is np.ndarray
+    multihost_utils.sync_global_devices("epoch")
+    multihost_utils.assert_equal(tree)
+    mesh = compat.make_mesh((1,), ("x",))
+    for moved in (
+        multihost_utils.host_local_array_to_global_array,
+        multihost_utils.global_array_to_host_local_array,
+    ):
+        assert moved(tree, mesh, compat.P("x")) is tree
+    assert pjit(lambda x: x + 1, in_shardings=None, out_shardings=None)(1.0) == 2.0
+    compilation_cache.set_cache_dir("somewhere")
+    assert compat.config.jax_compilation_cache_dir == "somewhere"
+    compilation_cache.set_cache_dir(None)
+    compilation_cache.reset_cache()

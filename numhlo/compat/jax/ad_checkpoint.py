@@ -1,6 +1,7 @@
-"""`jax.ad_checkpoint`: checkpoints, and names for their policies."""
+"""`jax.ad_checkpoint`: checkpoints, names for their policies, and what is kept."""
 
+from numhlo.compat.jax.saved_residuals import print_saved_residuals
 from numhlo.compat.jax.transformations import checkpoint
 from numhlo.tracer.transformations.checkpoint_policies import checkpoint_name, checkpoint_policies
 
-__all__ = ["checkpoint", "checkpoint_name", "checkpoint_policies"]
+__all__ = ["checkpoint", "checkpoint_name", "checkpoint_policies", "print_saved_residuals"]

@@ -8,7 +8,9 @@ from numhlo.compat.jax.experimental import ode as ode
 from numhlo.tracer.absent import raise_absent as _raise_absent
 
 __all__ = ["io_callback", "ode"]
-_LATE_MODULES = frozenset({"checkify", "mesh_utils", "shard_map", "sparse"})
+_LATE_MODULES = frozenset(
+    {"checkify", "compilation_cache", "mesh_utils", "multihost_utils", "pjit", "shard_map", "sparse"}
+)
 """Modules that are loaded when they are first used."""
 
 
