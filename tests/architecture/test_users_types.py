@@ -81,6 +81,8 @@ def test_decorated_functions_keep_their_signatures() -> None:
 
 def program(x: Array) -> Array:
     """Compute something the way users do: names are bound again to what comes out of indexing, methods, operators."""
+    assert isinstance(x, Array)
+    assert isinstance(x, np.ndarray)
     x = x[1:].reshape(-1, 2) * 2
     x = n.concatenate([x, np.ones((1, 2))]).T
     x = (x @ x.T + 1).at[0].add(1)

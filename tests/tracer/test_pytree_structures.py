@@ -51,6 +51,20 @@ def test_broadcast():
         tree.broadcast((1, 2), [0, 0])
 
 
+def test_options_of_walks():
+    def walked(module):
+        value, is_pair = {"a": [1, (2, None)], "b": {"c": 3}}, lambda x: isinstance(x, tuple)
+        shallow = module.tree_leaves_with_path(value, lambda path, x: len(path) == 1, is_leaf_takes_path=True)
+        return [
+            module.tree_reduce(lambda *both: both, value, is_leaf=is_pair),
+            module.tree_all({"a": (0,), "b": 1}, is_leaf=is_pair),
+            module.tree_map_with_path(lambda p, x: (module.keystr(p), x), value, is_leaf=is_pair),
+            [(module.keystr(path, simple=True, separator="/"), x) for path, x in shallow],
+        ]
+
+    assert walked(tree_util) == walked(jax.tree_util)
+
+
 def test_reduce_associative():
     for count in range(1, 10):
         words = [chr(97 + k) for k in range(count)]
