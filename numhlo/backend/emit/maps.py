@@ -10,6 +10,7 @@ import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import product
 
 from numhlo.backend.emit.access import Access
 from numhlo.backend.emit.cost import CHUNK_NANOSECONDS, grain_of, nanoseconds
@@ -18,10 +19,16 @@ from numhlo.backend.emit.elementwise import COSTS
 from numhlo.backend.emit.expressions import PLACED, Apply, Graph, Load, Node
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText
 from numhlo.backend.emit.nest import Axis, Nest, collapse
-from numhlo.backend.emit.prefetching import has_parts_of_lines, open_pieces_of_rows, open_strips
+from numhlo.backend.emit.prefetching import (
+    MEMORY_BYTES,
+    has_parts_of_lines,
+    is_far,
+    open_pieces_of_rows,
+    open_strips,
+)
 from numhlo.backend.emit.registers import Register
 from numhlo.backend.emit.sizes import Sizes
-from numhlo.backend.emit.streaming import Piece, write_into
+from numhlo.backend.emit.streaming import Piece, itemsize, write_into
 from numhlo.backend.emit.tiles import other_direction, write_tiles
 from numhlo.lowering.ir import Value
 
@@ -35,6 +42,13 @@ SHORT_ROW = 16
 
 LITERAL_EXTENT = 8
 """Inner extents up to this are part of the kernel's text, and unrolled."""
+
+
+UNROLLED_BYTES = 4
+"""Bytes of the widest elements of results whose short inner loops are written out: wider ones fill vectors as it is."""
+
+UNROLLED_OPS = 16
+"""Operations of what is written out at most: more are worth a loop, and would take longer to compile."""
 
 
 @dataclass(slots=True)
@@ -91,11 +105,15 @@ def _write_map(expressions: Graph, stores: Sequence[Store], buffer_of: BufferOf)
         with open_pieces_of_rows(nest, stores[0]) as small:
             write_body(nest, stores, small)
     else:
+        unrolled = unrolled_axes(nest, inner, stores)
         with open_rows(nest, outer), ExitStack() as loops:
-            for axis in inner[:-1]:
+            for axis in inner[: len(inner) - max(len(unrolled), 1)]:
                 loops.enter_context(nest.loop(axis))
-            pieces = loops.enter_context(open_strips(nest, inner[-1], None, stores))
-            write_body(nest, stores, pieces)
+            if unrolled:
+                write_unrolled(nest, unrolled, stores)
+            else:
+                pieces = loops.enter_context(open_strips(nest, inner[-1], None, stores))
+                write_body(nest, stores, pieces)
     if pieces:
         text.line("finish_streams()")
     extent = math.prod(axes[k].extent for k in outer) if outer else (axes[0].extent if axes else 1)
@@ -170,6 +188,39 @@ def write_inner(nest: Nest, inner: Sequence[int], stores: Sequence[Store]) -> No
         return
     with nest.loop(inner[0]):
         write_inner(nest, inner[1:], stores)
+
+
+def unrolled_axes(nest: Nest, inner: Sequence[int], stores: Sequence[Store]) -> list[int]:
+    """Return the innermost axes, of few elements all in all, over which there are no loops: all is written out.
+
+    LLVM unrolls such loops itself, but too late for vectors where their elements share what was loaded outside. Results
+    larger than caches are asked for in loops, unless they are bytes, of which a line has many elements.
+    """
+    widest = max(itemsize(store) for store in stores)
+    if widest > UNROLLED_BYTES or (widest > 1 and is_far(nest, stores, MEMORY_BYTES)):
+        return []
+    ops = 1 + sum(COSTS.get(node.op.definition, 1) for node in nest.expressions.nodes if isinstance(node, Apply))
+    found: list[int] = []
+    count = 1
+    for axis in reversed(inner):
+        count *= nest.axes[axis].extent
+        if axis not in nest.literal_axes or count > LITERAL_EXTENT or count * ops > UNROLLED_OPS:
+            break
+        found.insert(0, axis)
+    return found if any(_shares(nest, axis) for axis in found) else []
+
+
+def _shares(nest: Nest, axis: int) -> bool:
+    """Return whether elements along an axis share what is loaded for other ones elsewhere."""
+    loads = [node.access for node in nest.expressions.nodes if isinstance(node, Load)]
+    return any(nest.strides(access)[axis] == 0 and any(nest.strides(access)) for access in loads)
+
+
+def write_unrolled(nest: Nest, axes: Sequence[int], stores: Sequence[Store]) -> None:
+    """Write the body for each element along some axes."""
+    for indices in product(*[range(nest.axes[axis].extent) for axis in axes]):
+        with nest.fixed(dict(zip(axes, map(str, indices), strict=True))):
+            write_body(nest, stores, {})
 
 
 def write_body(nest: Nest, stores: Sequence[Store], pieces: Mapping[int, Piece]) -> None:

@@ -225,3 +225,24 @@ def test_powers_of_integers_as_machine_code(dtype):
     compiled = numhlo.jit(lambda x, y: x**y, tier0=False)
     assert len(compiled.lower(x, y).compile().kernels) == 1
     assert compiled(x, y).tolist() == [power(a, b) for a, b in pairs]
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "function", "is_unrolled"),
+    [
+        ((30, 40), np.uint8, lambda x: np.repeat(x, 2, 1), True),
+        ((30, 40), np.int16, lambda x: np.repeat(x, 7, 1), True),
+        ((30, 40), np.float64, lambda x: np.repeat(x, 2, 1), False),
+        ((30, 40), np.uint8, lambda x: np.repeat(x, 9, 1), False),
+        ((30, 40), np.uint8, lambda x: np.kron(x, np.ones((2, 3), np.uint8)), True),
+        ((30, 40, 3), np.float32, lambda x: np.where(x[..., :1] > 0.5, x, 0), True),
+        ((30, 40, 3), np.float32, lambda x: x[..., ::-1] * 2, False),  # nothing is shared
+        ((30, 40, 3), np.float32, lambda x: np.sin(x * x[..., :1]), False),
+    ],
+)
+def test_short_loops_over_what_shares_a_value_are_written_out(rng, shape, dtype, function, is_unrolled):
+    x = (rng.random(shape) * 9).astype(dtype)
+    compiled = numhlo.jit(function).lower(x).compile()
+    (text,) = compiled.kernels.values()
+    assert (text.split("def ")[1].count("store_") > 1) is is_unrolled
+    np.testing.assert_allclose(compiled(x), function(x), rtol=2e-6)
