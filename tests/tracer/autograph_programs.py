@@ -479,3 +479,20 @@ def local_classes(x):
         second.add(v)
     first += x[0]
     return first.total, first.seen, second.total
+
+
+def second_below(x, limit):
+    count = 0
+    for k in range(4):
+        if x[k] < limit:
+            count += 1
+            if count == 2:
+                return k
+    return -1
+
+
+def found_or_else(x, limit):
+    for v in x:
+        if v > limit:
+            return v * 2
+    return -1.0

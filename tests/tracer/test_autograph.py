@@ -54,6 +54,7 @@ CALLS = [
     *[("searches_rows", np.arange(9.0).reshape(3, 3), v) for v in (7.0, 50.0)],
     ("machine", np.array([0, 1, 2, 1, 0, 2])),
     *[("matches", [v, 1.0, 7.0, 4.0]) for v in (3.0, 2.0)],
+    *[(name, [1.0, -2.0, 3.0, 0.0], v) for name in ("second_below", "found_or_else") for v in (0.5, 1.5, 9.0)],
     ("local_classes", [1.0, -2.0, 3.0]),
     *[("backwards", np.arange(6.0), n) for n in (1, 5, 6)],
 ]

@@ -108,12 +108,16 @@ class _Leaver:
         self.count += 1
         flag, result = f"left_{self.count}{SUFFIX}", f"result_{self.count}{SUFFIX}"
         endless = isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value)
-        endless = endless and not _breaks(node.body)
+        breaks = _breaks(node.body)
+        endless = endless and not breaks
         node.body, node.orelse = _leaving(node.body, flag, result), self.block(node.orelse)
+        rest: list[ast.stmt] = []
+        if not breaks:  # an else runs wherever nothing was returned
+            rest, node.orelse = node.orelse, []
         after: ast.stmt = ast.Return(ast.Name(result, ast.Load()))
         if not endless:
             after = ast.If(ast.Name(flag, ast.Load()), [after], [])
-        return [set_flag(flag, False, node), set_later(result, node), node, _located(after, node)]
+        return [set_flag(flag, False, node), set_later(result, node), node, _located(after, node), *rest]
 
 
 def _breaks(statements: Sequence[ast.stmt]) -> bool:

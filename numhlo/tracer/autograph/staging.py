@@ -197,6 +197,8 @@ def _told(x: Any) -> Any:
 
 def _common(name: str, first: Any, second: Any) -> Any:
     """Return what a variable that is no array is after either branch."""
+    if isinstance(first, Later) and isinstance(second, Later):
+        return first
     if isinstance(first, Undefined) or isinstance(second, Undefined):
         return Undefined(name)
     if first is second or (type(first) is type(second) and not isinstance(first, Tracer) and first == second):
