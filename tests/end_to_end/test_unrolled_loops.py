@@ -195,20 +195,45 @@ def slopes_of(function):
     return numhlo.grad(function, argnums=(0, 1, 2))
 
 
+def of_layers(gates):
+    return lambda rounds: [(8, gates * 8), (8, gates * 8), (gates * 8,), (rounds, 8), (8,)]
+
+
+def filtered(x):
+    """A recursive filter, in scalars."""
+    y = [x[0], x[1]]
+    for k in range(2, len(x)):
+        y.append(0.2 * x[k] + 0.3 * x[k - 1] + 0.5 * y[k - 1] - 0.1 * y[k - 2])
+    return np.stack(y)
+
+
+def chained(x, rounds):
+    """Three ops on a vector, again and again."""
+    for _ in range(len(rounds)):
+        x = np.sin(x) * 0.5 + 0.25
+    return x
+
+
+def attracted(place, speed, rounds):
+    return bodies(place, speed, len(rounds))
+
+
 WORK = [
-    pytest.param(layers, 1, 410, id="layers"),
-    pytest.param(slopes_of(layers), 1, 415, id="slopes of layers"),
-    pytest.param(slopes_of(gated_layers), 4, 360, id="slopes of gated layers", marks=pytest.mark.slow),
+    pytest.param(layers, of_layers(1), 395, id="layers"),
+    pytest.param(slopes_of(layers), of_layers(1), 395, id="slopes of layers"),
+    pytest.param(slopes_of(gated_layers), of_layers(4), 320, id="slopes of gated layers", marks=pytest.mark.slow),
+    pytest.param(chained, lambda rounds: [(100,), (4 * rounds,)], 180, id="chain"),
+    pytest.param(filtered, lambda rounds: [(5 * rounds,)], 225, id="filter"),
+    pytest.param(attracted, lambda rounds: [(3, 2), (3, 2), (rounds // 2,)], 235, id="bodies"),
 ]
 
 
-@pytest.mark.parametrize(("function", "gates", "most"), WORK)
-def test_an_op_takes_few_function_calls_until_its_steps_are_there(function, gates, most):
-    """As many as take some 50 µs, and as many in a long program as in a short one."""
-    n, counts = 8, {}
+@pytest.mark.parametrize(("function", "shapes", "most"), WORK)
+def test_an_op_takes_few_function_calls_until_its_steps_are_there(function, shapes, most):
+    """As many as take some 30 to 50 µs, and as many in a long program as in a short one."""
+    counts = {}
     for rounds in (10, 20, 40) * 2:  # the first time makes the kernels' texts
-        shapes = (n, gates * n), (n, gates * n), (gates * n,), (rounds, n), (n,)
-        arguments, made = [RNG.normal(size=shape) for shape in shapes], []
+        arguments, made = [RNG.normal(size=shape) for shape in shapes(rounds)], []
 
         def work(arguments=arguments, made=made):
             traced = numhlo.jit(lambda *a: function(*a)).trace(*arguments)._traced
