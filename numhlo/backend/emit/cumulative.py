@@ -14,6 +14,7 @@ from numhlo.backend.emit.cost import grain_of
 from numhlo.backend.emit.draft import Draft, remembered
 from numhlo.backend.emit.expressions import Graph
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText
+from numhlo.backend.emit.loop_rounds import write_look, write_poll
 from numhlo.backend.emit.maps import Store, all_strides, cost_of, kernel_name, open_rows
 from numhlo.backend.emit.nest import Axis, Nest, collapse
 from numhlo.backend.emit.registers import REGISTERS, Register, literal
@@ -40,6 +41,10 @@ DEAR = 8
 
 BLOCK = 1024
 """Elements of a line that are computed as SIMD code before their running totals are."""
+
+LONG_LINE, STRIP, ROWS = 1 << 14, 1 << 16, 1 << 10
+"""Elements along the axis from which on somebody looks whether the user wants to stop; between looks, in a line and of
+lines side by side."""
 
 RUNNING_OPS = frozenset(f"{NAMESPACE}{name}" for name in COMBINERS)
 """Names of the composites that make running totals."""
@@ -201,14 +206,25 @@ class RunningWriter:
     @contextmanager
     def _steps(self) -> Iterator[None]:
         """Open the loop along the axis, backwards if that is asked for."""
-        if not self.reverse:
-            with self.nest.loop(self.along):
+        with self._strips(0, STRIP) as bounds:
+            if not self.reverse:
+                with self.nest.loop(self.along, bounds):
+                    yield
+                return
+            with self.nest.block(f"for step in range({bounds}):"):
+                self.nest.set_variable(self.along, f"{self.nest.extent(self.along)} - 1 - step")
                 yield
-            return
+
+    @contextmanager
+    def _strips(self, first: int, steps: int) -> Iterator[str]:
+        """Give the bounds of a loop along the axis: if it is long, of strips between looks whether to stop."""
         extent = self.nest.extent(self.along)
-        with self.nest.block(f"for step in range({extent}):"):
-            self.nest.set_variable(self.along, f"{extent} - 1 - step")
-            yield
+        if self.nest.axes[self.along].extent < LONG_LINE:
+            yield f"{first}, {extent}" if first else extent
+            return
+        with self.nest.block(f"for strip in range({first}, {extent}, {steps}):"):
+            yield f"strip, min(strip + {steps}, {extent})"
+            write_look(self.text)
 
     def _store(self, value: str) -> None:
         self.text.line(f"store_{self.register.storage}({self.out}, {self.nest.index(self.place)}, {value})")
@@ -266,6 +282,8 @@ class RunningWriter:
                 self.nest.write([self.node])
                 self._store(self.nest.name(self.node))
             yield block, stop
+            if self.nest.axes[self.along].extent >= LONG_LINE:
+                write_poll(self.text, str(BLOCK))
 
     def _columns(self) -> int:
         """Write many lines side by side: each element's total is read again where the next one is made.
@@ -315,13 +333,14 @@ class RunningWriter:
     def _later_steps(self) -> Iterator[str]:
         """Open the loop along the axis but for the first element; give the index of the one before."""
         extent = self.nest.extent(self.along)
-        if not self.reverse:
-            with self.nest.loop(self.along, f"1, {extent}") as variable:
-                yield f"({variable} - 1)"
-            return
-        with self.nest.block(f"for step in range(1, {extent}):"):
-            self.nest.set_variable(self.along, f"{extent} - 1 - step")
-            yield f"({extent} - step)"
+        with self._strips(1, ROWS) as bounds:
+            if not self.reverse:
+                with self.nest.loop(self.along, bounds) as variable:
+                    yield f"({variable} - 1)"
+                return
+            with self.nest.block(f"for step in range({bounds}):"):
+                self.nest.set_variable(self.along, f"{extent} - 1 - step")
+                yield f"({extent} - step)"
 
     def _total(self, before: str, totals: str) -> None:
         """Write the total of an element and those before it; also where few totals are, if anywhere."""

@@ -134,3 +134,19 @@ def test_pieces_of_lines_side_by_side_may_begin_and_end_anywhere(chunks, rng):
         step.grain = 1
     (found,), (expected,) = run_plain(program, [array], chunks), interpret(function, [array])
     assert_same_bits(found, np.asarray(expected))
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape", "reverse"),
+    [
+        ("cumsum", (70_000,), False),
+        ("cumsum", (17_000,), True),
+        ("cummax", (17_000,), False),
+        ("cumprod", (17_000, 2), False),
+        ("cumsum", (17_000, 2), True),
+    ],
+)
+def test_long_lines_look_whether_to_stop(kind, shape, reverse, rng):
+    type = TensorType(shape, np.dtype(np.float64))
+    program = check(cumulative(kind, type, 0, reverse), random_array(rng, type))
+    assert "interrupted(ctx)" in program.kernels[0].source
