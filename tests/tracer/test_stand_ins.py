@@ -70,10 +70,17 @@ PROGRAMS = {
         np.float32(2) * math.gcd(int(x[0]), 3),
     ),
     "parts of floats": lambda x: (*math.frexp(x[2]), math.ldexp(x[0], 3), math.ldexp(0.5, int(x[0])), *math.frexp(8.0)),
+    "sorted lists": lambda x: (*sorted_as_a_list(x),),
     "mapped classes": lambda x: (*map(float, x), *map(int, x), *map(bool, x), *filter(bool, [1, 0])),
     "own tables": lambda x: ([3, 1, 2, 0][x.argmax()], (1.5, 2.5)[int(x[0] > 0)], [x, -x][x.argmin() % 2]),
     "complex": lambda x: (complex(x[0], x[1]), complex(x[0], 2), complex(x[0]), complex(1, 2)),
 }
+
+
+def sorted_as_a_list(x):
+    items = list(x)
+    items.sort()
+    return items
 
 
 def in_order(items):

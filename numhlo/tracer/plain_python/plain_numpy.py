@@ -67,6 +67,9 @@ ASKING = frozenset(
 )
 """Instructions of ``x in y``, which can't give a traced value by itself, `match` by a class, `except` and f-strings."""
 
+NAMES = frozenset({"__class__", "sort"})
+"""Attributes of local variables, a class and a method of lists, that have stand-ins."""
+
 MOST_ITEMS, MOST_OBJECTS = 1000, 20_000
 """How many items of a container, and how many objects in all, are looked at for functions."""
 
@@ -368,7 +371,7 @@ def _reached_by_function(fun: FunctionType) -> Iterable[Any] | None:
     code = fun.__code__
     if not MODULES.isdisjoint(outer_names(code)) or not ASKING.isdisjoint(code.co_code[::2]):  # it may import modules
         return None
-    if "__class__" in code.co_names or text_operations.makes_text(code) or indexes_own_tables(code):
+    if not NAMES.isdisjoint(code.co_names) or text_operations.makes_text(code) or indexes_own_tables(code):
         return None
     cells = dict(zip(fun.__code__.co_freevars, contents, strict=True))
     found = list(fun.__defaults__ or ())
