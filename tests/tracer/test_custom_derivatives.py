@@ -205,24 +205,17 @@ def test_python_control_flow_in_a_rule():
 
 
 def test_a_rule_that_calls_the_function_with_tangents():
-    weights = np.array([[2.0, 1.0], [0.5, 3.0], [1.0, 1.0]])
+    weights, x = np.array([[2.0, 1.0], [0.5, 3.0], [1.0, 1.0]]), np.array([1.0, 2.0])
 
-    def program(lib):
-        @lib.custom_jvp
-        def product(x):
-            return lib.lax.fori_loop(0, 2, lambda k, c: c * 2.0, weights @ x)
+    @numhlo.custom_jvp
+    def product(x):
+        return weights @ x * 4.0
 
-        product.defjvp(lambda p, t: (product(*p), product(*t)))
-        x, square = np.array([1.0, 2.0]), lambda x: (product(x) ** 2).sum()
-        return (
-            lib.jit(lib.grad(square))(x),
-            lib.jacrev(product)(x),
-            lib.hessian(square)(x),
-            lib.jvp(product, (x,), (x,)),
-        )
-
-    for found, expected in zip(*map(jax.tree_util.tree_leaves, map(program, (numhlo, jax))), strict=True):
-        np.testing.assert_allclose(found, expected)
+    product.defjvp(lambda p, t: (product(*p), product(*t)))
+    square, slopes = lambda x: (product(x) ** 2).sum(), 4 * weights
+    np.testing.assert_allclose(numhlo.jacrev(product)(x), slopes)
+    np.testing.assert_allclose(numhlo.hessian(square)(x), 2 * slopes.T @ slopes)
+    np.testing.assert_allclose(numhlo.linearize(product, x)[1](x), slopes @ x)
 
 
 def test_keyword_arguments_and_names():
@@ -393,8 +386,60 @@ def test_what_rules_can_not_do():
 
     with pytest.raises(UnsupportedError, match="array from around it"):
         numhlo.grad(closing_over)(2.0)
-    with pytest.raises(UnsupportedError, match="symbolic_zeros"):
-        f.defvjp(None, None, symbolic_zeros=True)
+
+
+def asking_what_is_zero(lib, seen):
+    """Return functions with rules that are told what is zero, and note it in ``seen``."""
+    zero = lib.custom_derivatives.SymbolicZero
+    backward = lib.custom_vjp(lambda x, y, n: (x * y * n, x + y))
+
+    def fwd(x, y, n):
+        seen.add((x.perturbed, y.perturbed, n.perturbed))
+        x, y, n = x.value, y.value, n.value
+        return (x * y * n, x + y), (x, y, n)
+
+    def bwd(kept, cotangents):
+        x, y, n = kept
+        seen.add(tuple([type(c) is zero for c in cotangents]))
+        a, b = (0.0 if type(c) is zero else c for c in cotangents)
+        return a * y * n + b, cotangents[0] if type(cotangents[0]) is zero else a * x * n + b, None
+
+    backward.defvjp(fwd, bwd, symbolic_zeros=True)
+    forward = lib.custom_jvp(lambda x, y: (x * y, lib.numpy.sin(x)))
+
+    def rule(primals, tangents):
+        (x, y), (dx, dy) = primals, tangents
+        still = tuple([type(t) is zero and t.shape == t.aval.shape == () for t in tangents])
+        seen.add(still)
+        terms = [0.0 * x, *[t * other for t, other, none in ((dx, y, still[0]), (dy, x, still[1])) if not none]]
+        return forward(x, y), (sum(terms), dx if still[0] else lib.numpy.cos(x) * dx)
+
+    forward.defjvp(rule, symbolic_zeros=True)
+    return backward, forward
+
+
+def test_symbolic_zeros():
+    def program(lib, seen):
+        f, g = asking_what_is_zero(lib, seen)
+        lanes = lib.numpy.arange(3.0)
+        return [
+            lib.grad(lambda x: f(x, 3.0, 2)[0])(2.0),
+            lib.vmap(lib.grad(lambda x: f(x, 3.0, 2)[0]))(lanes),
+            lib.grad(lambda x: lib.vmap(lambda v: f(v, 3.0, 2)[1])(x).sum())(lanes),
+            lib.grad(lambda y: f(2.0, y, 2)[0] + f(y, 1.0, 3)[0])(2.0),
+            lib.grad(lambda x: lib.lax.scan(lambda c, _: (f(c, 1.5, 1)[0], c), x, None, length=3)[0])(2.0),
+            [lib.grad(lambda x, y, k=k: g(x, y)[k], argnums=(0, 1))(2.0, 3.0) for k in (0, 1)],
+            lib.jvp(lambda y: g(2.0, y), (3.0,), (1.0,)),
+            lib.hessian(lambda x: sum(g(x, x)))(2.0),
+            lib.vmap(lib.grad(lambda x: sum(g(x, 3.0))))(lanes),
+        ]
+
+    seen, expected = set(), set()
+    theirs = jax.jit(lambda: program(jax, expected))()  # one compilation
+    pairs = zip(*map(jax.tree_util.tree_leaves, (program(OURS, seen), theirs)), strict=True)
+    for found, wanted in pairs:
+        np.testing.assert_allclose(found, wanted)
+    assert seen == expected
 
 
 def test_float0_says_that_there_is_no_derivative():

@@ -35,6 +35,7 @@ from numhlo.tracer.transformations.custom_call_arguments import (
     still,
 )
 from numhlo.tracer.transformations.residuals import Residuals
+from numhlo.tracer.transformations.symbolic_zeros import Flags
 from numhlo.tracer.transformations.vectorizing import vmap
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_unflatten
 
@@ -75,6 +76,7 @@ class custom_vjp(CustomFunction[P, R]):  # noqa: N801 - JAX's name, used as a de
 
     fwd: Callable[..., Any] | None = None
     bwd: Callable[..., Any] | None = None
+    symbolic_zeros: bool = False
 
     def defvjp(
         self,
@@ -93,18 +95,12 @@ class custom_vjp(CustomFunction[P, R]):  # noqa: N801 - JAX's name, used as a de
             ``bwd(*nondiff, residuals, cotangents) -> tuple`` with a cotangent for each differentiable argument, of its
             structure and shapes; None for zero.
         symbolic_zeros : bool, optional
-            Refused if true: cotangents that are zero are passed as zeros.
+            Pass arguments of ``fwd`` as `CustomVJPPrimal`, which say whether they are differentiated by, and cotangents
+            that are zero as `SymbolicZero`, which ``bwd`` may return, too.
         optimize_remat : bool, optional
             Without meaning.
-
-        Raises
-        ------
-        UnsupportedError
-            If ``symbolic_zeros`` is true.
         """
-        if symbolic_zeros:
-            raise UnsupportedError("defvjp(symbolic_zeros=True)", where=capture_location(), fix="leave it out")
-        self.fwd, self.bwd = fwd, bwd
+        self.fwd, self.bwd, self.symbolic_zeros = fwd, bwd, symbolic_zeros
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function; in a trace, as one op that brings the rules along."""
@@ -116,6 +112,7 @@ class custom_vjp(CustomFunction[P, R]):  # noqa: N801 - JAX's name, used as a de
         residual_tree: list[PyTreeDef] = []
 
         around = arrays_around(self.fwd, self.bwd, *call.fixed)
+        perturbed, present = Flags(self.symbolic_zeros), Flags(self.symbolic_zeros)
 
         def forward(arrays: list[Any], now: list[Any]) -> tuple[list[Any], list[Any]]:
             if self.fwd is None:
@@ -124,7 +121,7 @@ class custom_vjp(CustomFunction[P, R]):  # noqa: N801 - JAX's name, used as a de
                     where=capture_location(),
                     fix="give it some with defvjp",
                 )
-            both = run_rule(prepare(self.fwd, self.nondiff, args, kwargs).fun, arrays, around, now)
+            both = run_rule(prepare(self.fwd, self.nondiff, args, kwargs).fun, perturbed.primals(arrays), around, now)
             what = f"the result of the forward rule of {name}"
             result, needed = pair_of(both, what, "the result, and what the backward rule needs")
             outputs = flatten_like(staged.out_tree, result, what)
@@ -135,11 +132,11 @@ class custom_vjp(CustomFunction[P, R]):  # noqa: N801 - JAX's name, used as a de
         def backward(residuals: list[Any], cotangents: list[Any], models: list[Any], now: list[Any]) -> list[Any]:
             assert self.bwd is not None
             kept = tree_unflatten(residual_tree[0], residuals)
-            given = tree_unflatten(staged.out_tree, cotangents)
+            given = tree_unflatten(staged.out_tree, present.told(cotangents))
             found = run_rule(self.bwd, [*call.fixed, kept, given], around, now)
             return of_types(_spread_none(found, call.tree, name), models, f"a cotangent of the vjp rule of {name}")
 
-        made = _VjpRule(forward, backward, len(call.leaves), len(around))
+        made = _VjpRule(forward, backward, len(call.leaves), len(around), (perturbed, present))
         result: R = bind_call("numhlo.custom_vjp", call, staged, made, around)
         return result
 
@@ -175,10 +172,15 @@ class _VjpRule(CustomRule):
         ``backward(residuals, cotangents, models, arrays around it) -> cotangents``.
     count, num_around : int
         Operands that are arguments, and those last ones that the rules close over.
+    flags : (Flags, Flags)
+        Which arguments are differentiated by, and which results have cotangents.
     """
 
-    def __init__(self, forward: FlatRule, backward: FlatRule, count: int, num_around: int) -> None:
+    def __init__(
+        self, forward: FlatRule, backward: FlatRule, count: int, num_around: int, flags: tuple[Flags, Flags]
+    ) -> None:
         self.forward, self.backward, self.count, self.num_around = forward, backward, count, num_around
+        self.flags = flags
 
     def differentiate(
         self, walker: Walker, op: Op, primals: list[Any], tangents: list[Any]
@@ -189,17 +191,23 @@ class _VjpRule(CustomRule):
         now = still(primals[first:], tangents[first:])
         given = primals[: self.count]
         name = op.attributes["decomposition"].name
+        moving = [k for k, t in enumerate(tangents[: self.count]) if t is not None]
+
+        def forward(*arrays: Any) -> Any:
+            self.flags[0].moving = [k in moving for k in range(self.count)]
+            return self.forward(list(arrays), now)
+
         with walker.in_primal():
-            staged = stage_leaves(lambda *arrays: self.forward(list(arrays), now), given, f"forward_{name}")
+            staged = stage_leaves(forward, given, f"forward_{name}")
             outputs, residuals = tree_unflatten(
                 staged.out_tree, replay_function(staged.function, [*given, *staged.captures])
             )
-        moving = [k for k, t in enumerate(tangents[: self.count]) if t is not None]
         floats = [k for k, x in enumerate(outputs) if is_differentiable(x.dtype)]
         constant = [x for x in now if x is not None]
         operands = [*constant, *given, *residuals, *[tangents[k] for k in moving]]
         present = [x is not None for x in now]
-        rule = _Backward(self.backward, self.count, present, moving, floats, [v.tensor for v in op.results])
+        types = [v.tensor for v in op.results]
+        rule = _Backward(self.backward, self.count, present, moving, floats, types, self.flags[1])
         linear = _transposed_only(name, operands, [op.results[k].tensor for k in floats])
         found = dict(zip(floats, bind_with_rule("numhlo.custom_vjp_linear", linear, operands, rule), strict=True))
         return outputs, [found.get(k) for k in range(len(outputs))]
@@ -207,7 +215,7 @@ class _VjpRule(CustomRule):
     def batched(self, size: int) -> CustomRule:
         """Return the rules on lanes."""
         forward, backward = (vmap(rule, axis_size=size) for rule in (self.forward, self.backward))
-        return _VjpRule(forward, backward, self.count, self.num_around)
+        return _VjpRule(forward, backward, self.count, self.num_around, self.flags)
 
 
 class _Backward(LinearRule):
@@ -221,9 +229,10 @@ class _Backward(LinearRule):
         moving: list[int],
         floats: list[int],
         types: list[TensorType],
+        flags: Flags,
     ) -> None:
         self.backward, self.count, self.present = backward, count, present
-        self.moving, self.floats, self.types = moving, floats, types
+        self.moving, self.floats, self.types, self.flags = moving, floats, types, flags
 
     def transpose(self, op: Op, operands: list[Any], cotangents: list[Any]) -> Sequence[Any]:
         """Return the cotangents of the tangents; of residuals there are none."""
@@ -233,6 +242,7 @@ class _Backward(LinearRule):
         now = [next(constant) if there else None for there in self.present]
         given = dict(zip(self.floats, cotangents, strict=True))
         filled = [given.get(k) for k in range(len(self.types))]
+        self.flags.moving = [c is not None for c in filled]
         filled = [full_of(0, t.shape, t.dtype) if c is None else c for c, t in zip(filled, self.types, strict=True)]
         found = self.backward(known[self.count :], filled, known[: self.count], now)
         return [None] * linear + [found[k] for k in self.moving]

@@ -17,6 +17,7 @@ from numhlo.tracer.plain_python.plain_numpy import run_traced
 from numhlo.tracer.staging import Staged
 from numhlo.tracer.trace import Tracer
 from numhlo.tracer.transformations.derivative_arguments import is_float0
+from numhlo.tracer.transformations.symbolic_zeros import SymbolicZero
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_map, tree_unflatten
 
 P = ParamSpec("P")
@@ -161,7 +162,7 @@ def flatten_like(tree: PyTreeDef, value: Any, what: str) -> list[Any]:
 
 
 def of_types(leaves: Sequence[Any], like: Sequence[Any], what: str) -> list[Any]:
-    """Return arrays of the given ones' dtypes; None and `FLOAT0` give zeros.
+    """Return arrays of the given ones' dtypes; None, `FLOAT0` and `SymbolicZero` give zeros.
 
     Raises
     ------
@@ -170,7 +171,7 @@ def of_types(leaves: Sequence[Any], like: Sequence[Any], what: str) -> list[Any]
     """
     found = []
     for leaf, model in zip(leaves, like, strict=True):
-        none = leaf is None or is_float0(leaf)
+        none = leaf is None or isinstance(leaf, SymbolicZero) or is_float0(leaf)
         array = full_of(0, shape_of(model), model.dtype) if none else convert(asarray(leaf), model.dtype)
         if shape_of(array) != shape_of(model):
             raise ShapeError(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 from numhlo.lowering.ir import Op, capture_location
-from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
+from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.custom_rules import CustomRule
 from numhlo.tracer.differentiation.table import Dual, Walker, is_differentiable
 from numhlo.tracer.namespace.core import asarray, full_of
@@ -29,6 +29,7 @@ from numhlo.tracer.transformations.custom_call_arguments import (
     run_rule,
     still,
 )
+from numhlo.tracer.transformations.symbolic_zeros import Flags
 from numhlo.tracer.transformations.vectorizing import vmap
 from numhlo.tracer.trees.pytrees import tree_unflatten
 
@@ -69,6 +70,7 @@ class custom_jvp(CustomFunction[P, R]):  # noqa: N801 - JAX's name, used as a de
     """
 
     jvp: Callable[..., Any] | None = None
+    symbolic_zeros: bool = False
 
     def defjvp(self, jvp: Rule, symbolic_zeros: bool = False) -> Rule:
         """Set the rule of the derivative; a decorator.
@@ -79,21 +81,14 @@ class custom_jvp(CustomFunction[P, R]):  # noqa: N801 - JAX's name, used as a de
             ``jvp(*nondiff, primals, tangents) -> (primals_out, tangents_out)``: the result and its tangent, of the same
             structure and shapes. Tangents that are zero are passed as zeros, those of integers as zeros of their dtype.
         symbolic_zeros : bool, optional
-            Refused if true.
+            Pass such tangents as `SymbolicZero` instead; the rule may return such, too.
 
         Returns
         -------
         callable
             ``jvp``.
-
-        Raises
-        ------
-        UnsupportedError
-            If ``symbolic_zeros`` is true.
         """
-        if symbolic_zeros:
-            raise UnsupportedError("defjvp(symbolic_zeros=True)", where=capture_location(), fix="leave it out")
-        self.jvp = jvp
+        self.jvp, self.symbolic_zeros = jvp, symbolic_zeros
         return jvp
 
     def defjvps(self, *jvps: Callable[..., Any] | None) -> None:
@@ -124,7 +119,7 @@ class custom_jvp(CustomFunction[P, R]):  # noqa: N801 - JAX's name, used as a de
         call = prepare(self.fun, self.nondiff, args, kwargs)
         staged = stage_leaves(call.fun, call.leaves, getattr(self.fun, "__name__", "function"))
 
-        around = arrays_around(self.jvp, *call.fixed)
+        around, flags = arrays_around(self.jvp, *call.fixed), Flags(self.symbolic_zeros)
 
         def rule(primals: list[Any], tangents: list[Any], now: list[Any]) -> tuple[list[Any], list[Any]]:
             if self.jvp is None:
@@ -133,7 +128,7 @@ class custom_jvp(CustomFunction[P, R]):  # noqa: N801 - JAX's name, used as a de
                     where=capture_location(),
                     fix="give it one with defjvp",
                 )
-            trees = tree_unflatten(call.tree, primals), tree_unflatten(call.tree, tangents)
+            trees = tree_unflatten(call.tree, primals), tree_unflatten(call.tree, flags.told(tangents))
             both = run_rule(self.jvp, [*call.fixed, *trees], around, now)
             what = f"of the jvp rule of {staged.function.name}"
             outputs, slopes = pair_of(both, f"the result {what}", "the function's result, and its tangent")
@@ -141,7 +136,7 @@ class custom_jvp(CustomFunction[P, R]):  # noqa: N801 - JAX's name, used as a de
             moved = flatten_like(staged.out_tree, slopes, f"the second result {what}")
             return found, of_types(moved, found, f"a tangent {what}")
 
-        made = _JvpRule(rule, len(call.leaves), len(around))
+        made = _JvpRule(rule, len(call.leaves), len(around), flags)
         result: R = bind_call("numhlo.custom_jvp", call, staged, made, around)
         return result
 
@@ -149,8 +144,8 @@ class custom_jvp(CustomFunction[P, R]):  # noqa: N801 - JAX's name, used as a de
 class _JvpRule(CustomRule):
     """Differentiates by ``rule(primals, tangents, arrays around it) -> (outputs, tangents)``, all flat."""
 
-    def __init__(self, rule: FlatRule, count: int, num_around: int) -> None:
-        self.rule, self.count, self.num_around = rule, count, num_around
+    def __init__(self, rule: FlatRule, count: int, num_around: int, flags: Flags) -> None:
+        self.rule, self.count, self.num_around, self.flags = rule, count, num_around, flags
 
     def differentiate(
         self, walker: Walker, op: Op, primals: list[Any], tangents: list[Any]
@@ -170,6 +165,7 @@ class _JvpRule(CustomRule):
         number = len(op.results)
 
         def run(*arrays: Any) -> list[Any]:
+            self.flags.moving = [t is not None for t in tangents[: self.count]]
             outputs, slopes = self.rule(list(arrays[: self.count]), list(arrays[self.count :]), now)
             return [*outputs, *slopes]
 
@@ -188,4 +184,4 @@ class _JvpRule(CustomRule):
 
     def batched(self, size: int) -> CustomRule:
         """Return the rule on lanes."""
-        return _JvpRule(vmap(self.rule, axis_size=size), self.count, self.num_around)
+        return _JvpRule(vmap(self.rule, axis_size=size), self.count, self.num_around, self.flags)
