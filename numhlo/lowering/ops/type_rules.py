@@ -72,7 +72,7 @@ def merge_operands(signature: Signature, rule: str) -> TensorType:
     shape = merge_shapes([t.shape for t in tensors])
     signature.require(shape is not None, rule)
     assert shape is not None
-    return first.with_shape(shape)
+    return first if shape is first.shape else first.with_shape(shape)
 
 
 def require_dtype(signature: Signature, index: int, allowed: Set[np.dtype], kinds: str) -> TensorType:

@@ -2,10 +2,10 @@
 
 import pytest
 
-from numhlo.lowering.ir import TokenType
+from numhlo.lowering.ir import Region, TokenType
 from numhlo.lowering.ir.types import FLOATS
 from numhlo.lowering.ops.elementwise import ABS, ADD
-from numhlo.lowering.ops.primitive import Signature
+from numhlo.lowering.ops.primitive import Signature, make_op
 from numhlo.lowering.ops.type_rules import ANY_DTYPE, INEXACT, NUMERIC, merge_shapes, same_type_rule
 from tests.lowering.ops.evaluation import infer, rejection, tensor
 
@@ -47,3 +47,4 @@ def test_equal_types_are_returned_as_they_are():
     rule = same_type_rule(2, FLOATS, "floats")
     kind, equal = tensor("2x3xf32"), tensor("2x3xf32")
     assert rule(Signature("add", [kind, equal], {}, (), None))[0] is kind
+    assert make_op(ADD, Region([kind, equal]).arguments).result.type is kind
