@@ -110,6 +110,8 @@ def stands_for_scalar(x: Any) -> bool:
     if not isinstance(x, Array) or x.ndim:
         return False
     memory = x.base
+    if type(memory) is np.ndarray and memory.ndim == 1 and memory.dtype == np.uint8 and memory.base is None:
+        return True  # a block of results that compiled functions give
     while isinstance(memory, np.ndarray) and not memory.ndim:
         memory = memory.base
     return memory is None

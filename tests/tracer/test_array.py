@@ -82,6 +82,12 @@ def test_in_place_operators_on_results_without_dimensions():
     found = numbers_that_are_bound_again(hnp.arange(3.0), hnp.asarray, hnp.sum)
     for one, other in zip(expected, found, strict=True):
         np.testing.assert_array_equal(one, other)
+    sums = numhlo.jit(lambda x: [x.sum() * k for k in range(10)], tier0=False)
+    for _ in range(3):  # later ones lie in one block of memory
+        one, other, *_ = sums(np.ones(3, np.float32))
+        same = other
+        other += 1
+        assert (one, other, same) == (0, 4, 3)
     memory = np.array(1.0)
     shared = hnp.asarray(memory)
     shared += 1
