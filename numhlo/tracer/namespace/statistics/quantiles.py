@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -98,16 +99,28 @@ def _nan_wins(result: Any, lines: Tracer) -> Any:
     return b.select(broadcast_to_shape(anywhere, shape_of(result)), np.nan, result)
 
 
-SPREADS = {
-    "interpolated_inverted_cdf": (0.0, 1.0),
-    "hazen": (0.5, 0.5),
-    "weibull": (0.0, 0.0),
-    "median_unbiased": (1 / 3, 1 / 3),
-    "normal_unbiased": (3 / 8, 3 / 8),
+def _spread(alpha: float, beta: float) -> Callable[[int, Any], Any]:
+    return lambda n, q: n * q + (alpha + q * (1 - alpha - beta)) - 1
+
+
+PLACES: dict[str, Callable[[int, Any], Any]] = {
+    "linear": lambda n, q: (n - 1) * q,
+    "midpoint": lambda n, q: 0.5 * (np.floor((n - 1) * q) + np.ceil((n - 1) * q)),
+    "averaged_inverted_cdf": lambda n, q: n * q - 1,
+    "interpolated_inverted_cdf": _spread(0.0, 1.0),
+    "hazen": _spread(0.5, 0.5),
+    "weibull": _spread(0.0, 0.0),
+    "median_unbiased": _spread(1 / 3, 1 / 3),
+    "normal_unbiased": _spread(3 / 8, 3 / 8),
 }
-"""Continuous methods of Hyndman and Fan (1996), by their two plotting parameters."""
+"""Where a quantile of n elements lies among them; by Hyndman and Fan (1996), most by two plotting parameters."""
+
+WEIGHTS = {"midpoint": (0.0, 0.5), "averaged_inverted_cdf": (0.5, 1.0)}
+"""What the element above weighs where a quantile lies on an element, and where it lies between two."""
 
 POINTS: dict[str, Any] = {"lower": np.floor, "higher": np.ceil, "nearest": np.around}
+STEPS = {"inverted_cdf": 1, "closest_observation": 1.5}
+"""Methods whose quantiles are elements, and how far below ``n q`` these lie."""
 
 
 def _neighbours(n: int, q: Any, method: str) -> tuple[Any, Any, Any]:
@@ -118,37 +131,28 @@ def _neighbours(n: int, q: Any, method: str) -> tuple[Any, Any, Any]:
     if method in POINTS:
         place = POINTS[method]((n - 1) * q)
         return place, place, None
-    if method in ("inverted_cdf", "closest_observation"):
-        index = n * q - (1 if method == "inverted_cdf" else 1.5)
-        below = np.floor(index)
-        exact = index == below
-        if method == "closest_observation":
-            exact = exact & (below % 2 == 1)
-        place = np.maximum(np.where(exact, below, below + 1), 0)
+    if method in STEPS:
+        place = _step(n, q, method)
         return place, place, None
-    if method == "linear":
-        index = (n - 1) * q
-    elif method == "midpoint":
-        index = 0.5 * (np.floor((n - 1) * q) + np.ceil((n - 1) * q))
-    elif method == "averaged_inverted_cdf":
-        index = n * q - 1
-    elif method in SPREADS:
-        alpha, beta = SPREADS[method]
-        index = n * q + (alpha + q * (1 - alpha - beta)) - 1
-    else:
-        known = sorted(
-            ["averaged_inverted_cdf", "closest_observation", "inverted_cdf", "linear", "midpoint", *POINTS, *SPREADS]
-        )
-        raise ArgumentError(
-            f"quantile(method={method!r})", where=capture_location(), fix=f"use one of {', '.join(known)}"
-        )
-    below = np.floor(index)
-    weight = index - below
-    if method == "midpoint":
-        weight = np.where(weight == 0, 0.0, 0.5).astype(weight.dtype)
-    if method == "averaged_inverted_cdf":
-        weight = np.where(weight == 0, 0.5, 1.0).astype(weight.dtype)
+    if method not in PLACES:
+        known = ", ".join(sorted([*PLACES, *POINTS, *STEPS]))
+        raise ArgumentError(f"quantile(method={method!r})", where=capture_location(), fix=f"use one of {known}")
+    place = PLACES[method](n, q)
+    below = np.floor(place)
+    weight = place - below
+    if method in WEIGHTS:
+        on, between = WEIGHTS[method]
+        weight = np.where(weight == 0, on, between).astype(weight.dtype)
     return np.clip(below, 0, n - 1), np.clip(below + 1, 0, n - 1), weight
+
+
+def _step(n: int, q: Any, method: str) -> Any:
+    index = n * q - STEPS[method]
+    below = np.floor(index)
+    exact = index == below
+    if method == "closest_observation":  # the even one of two that are as near, counted from 1
+        exact = exact & (below % 2 == 1)
+    return np.maximum(np.where(exact, below, below + 1), 0)
 
 
 def _interpolate(low: Any, high: Any, weight: Any) -> Any:
