@@ -19,6 +19,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 
 from numhlo.backend.compiler.call_signatures import remembered_signatures
+from numhlo.backend.compiler.interleaving import evaluates_polynomials
 from numhlo.backend.compiler.intrinsics.vector_math import register_jitable
 from numhlo.backend.compiler.pipelines import KernelPipeline
 from numhlo.backend.primitives.arithmetic import overtake
@@ -96,15 +97,10 @@ def compile_source(name: str, source: str) -> bytes:
     """
     function = function_of_source(name, source)
     module = _linked_module(_compiled(function), name)
-    lanes, polynomials = _reduces_lanes(function), _evaluates_polynomials(function)
+    lanes, polynomials = _reduces_lanes(function), evaluates_polynomials(function)
     target = host_target(widest=lanes or polynomials or _searches_columns(function))
     _optimize(module, target, interleaves=polynomials or not lanes)
     return bytes(target.machine.emit_object(module))
-
-
-def _evaluates_polynomials(function: Callable[..., Any]) -> bool:
-    modules = [getattr(value, "__module__", None) or "" for value in function.__globals__.values()]
-    return any(module.startswith("numhlo.backend.vector_math") for module in modules)
 
 
 def _reduces_lanes(function: Callable[..., Any]) -> bool:

@@ -22,6 +22,7 @@ from numba.core.typed_passes import (
 )
 from numba.core.untyped_passes import FixupArgs, IRProcessing, TranslateByteCode
 
+from numhlo.backend.compiler.interleaving import gains_by_interleaving, interleave
 from numhlo.backend.compiler.single_assignment import SingleAssignment
 
 
@@ -34,6 +35,14 @@ class LinkedFunction:
 
 class KernelLibrary(CPUCodeLibrary):
     """The code of a kernel, before what it calls is linked in: all of it is optimized once, then."""
+
+    interleaves = False
+
+    def add_ir_module(self, module: Any) -> None:
+        """Take code, and let its loop take several vectors at a time where that was asked for."""
+        if self.interleaves:
+            interleave(module)
+        super().add_ir_module(module)
 
     def add_llvm_module(self, ll_module: Any) -> None:
         """Take the code as it is, where Numba would optimize each function by itself first."""
@@ -63,6 +72,7 @@ class KernelLowering(NativeLowering):
     def run_pass(self, state: Any) -> bool:
         """Lower the kernel."""
         state.library = KernelLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.interleaves = gains_by_interleaving(state.func_id.func)
         return bool(super().run_pass(state))
 
 
