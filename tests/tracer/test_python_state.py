@@ -14,6 +14,7 @@ import pytest
 import numhlo
 from numhlo.lowering.ir.errors import ConcretizationError, UnsupportedError
 from numhlo.switches import using
+from numhlo.tracer.autograph import staging
 from numhlo.tracer.autograph.object_contents import contents_of
 from numhlo.tracer.autograph.python_state import PythonState
 
@@ -335,3 +336,29 @@ def test_methods_of_generators_are_seen():
     draw = np.random.default_rng(3).random
     with pytest.raises(ConcretizationError, match="draws random numbers from Generator"):
         numhlo.jit(lambda x: x + draw()).trace(1.0)
+
+
+def test_loops_without_an_end_are_refused(monkeypatch):
+    def counts(x):
+        total = 0.0
+        for k in itertools.count():
+            if total > x[0]:
+                break
+            total += k
+        return total
+
+    def doubles(x):
+        def powers():
+            v = 1.0
+            while True:
+                yield v
+                v *= 2
+
+        for v in powers():
+            if v > x[0]:
+                return v
+
+    monkeypatch.setattr(staging, "MOST_ROUNDS", 10)
+    for f in (counts, doubles):
+        with pytest.raises(UnsupportedError, match="a loop over an iterator that has no end, or a late one, left on"):
+            numhlo.jit(f, autograph=True).trace(np.arange(4.0))

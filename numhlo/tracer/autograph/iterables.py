@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import builtins
+import itertools
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +16,9 @@ from numhlo.tracer.plain_python.plain_numpy import exchanged_callee
 from numhlo.tracer.plain_python.special_methods import iterated
 from numhlo.tracer.plain_python.stand_ins import holder
 from numhlo.tracer.trace import Tracer
+
+ENDLESS = (itertools.count, itertools.cycle)
+"""Iterators that surely have no end."""
 
 
 class Items:
@@ -90,3 +95,18 @@ def item(x: Any, k: Any) -> Any:
 def is_drawn(x: Any) -> bool:
     """Return whether items are taken from an iterator, which has fewer of them afterwards."""
     return any(map(is_drawn, x.arguments)) if isinstance(x, Items) else hasattr(type(x), "__next__")
+
+
+def may_be_endless(x: Any) -> bool:
+    """Return whether items are taken from iterators of which nothing says how many they give.
+
+    Examples
+    --------
+    >>> import itertools
+    >>> may_be_endless(itertools.count()), may_be_endless(iter([1]))
+    (True, False)
+    """
+    if isinstance(x, Items):
+        sources = x.arguments if x.maker is builtins.zip else x.arguments[:1]
+        return all(map(may_be_endless, sources))
+    return hasattr(type(x), "__next__") and operator.length_hint(x, -1) < 0

@@ -35,6 +35,9 @@ from numhlo.tracer.namespace.ordering.searching import where
 from numhlo.tracer.trace import Tracer
 from numhlo.tracer.trees.pytrees import tree_map
 
+MOST_ROUNDS = 1000
+"""Of a loop over an iterator of which nothing says where it ends."""
+
 _in_probe: ScopedValue[bool] = ScopedValue(False)
 """Whether a branch is traced only to see what comes of it."""
 
@@ -347,6 +350,9 @@ def for_each(items: Any, body: Callable[..., Any], flag: str, is_held: bool, var
     """
     if is_held and iterables.is_drawn(items):
         body = _not_left(body, variables.names.index(flag))
+    elif flag and iterables.may_be_endless(items):
+        most = 0 if isinstance(items, iterables.ENDLESS) else MOST_ROUNDS
+        body = _counted(body, variables.names.index(flag), most)
     count = iterables.length(items)
     long = None if count is None else LongLoop(range(count), body, lambda k: iterables.item(items, k))
     return _unrolled(iterables.rounds(items), body, flag, variables, long)
@@ -389,6 +395,26 @@ def _not_left(body: Callable[..., Any], flag: int) -> Callable[..., Any]:
         return after
 
     return checked
+
+
+def _counted(body: Callable[..., Any], flag: int, most: int) -> Callable[..., Any]:
+    """Return the body of a loop that may have no end but the traced condition that leaves it."""
+    rounds = 0
+
+    def counted(item: Any, *values: Any) -> Any:
+        nonlocal rounds
+        after = body(item, *values)
+        rounds += is_unknown(after[flag])
+        if rounds > most:
+            raise UnsupportedError(
+                "a loop over an iterator that has no end, or a late one, left on a traced condition",
+                where=capture_location(),
+                why="in which round it is left is not known while tracing, so all are traced until the iterator ends",
+                fix="write it as a while loop, or loop over a range or a list",
+            )
+        return after
+
+    return counted
 
 
 def is_over(stop: Any) -> bool:
