@@ -136,6 +136,8 @@ class RunningWriter:
         Units of a chunk, at least.
     step_flops : int
         What a total costs, which waits for the one before where memory runs along the axis.
+    is_first : bool
+        Whether the first ones of lines side by side are being written.
     waits : bool
         Whether totals wait for each other, rather than being SIMD code.
     """
@@ -144,6 +146,7 @@ class RunningWriter:
     least = 1
     step_flops = 4
     waits = True
+    is_first = False
 
     def __init__(self, kind: str, axis: int, expressions: Graph, store: Store, buffer_of: BufferOf) -> None:
         self.kind, self.axis, self.expressions, self.buffer_of = kind, axis, expressions, buffer_of
@@ -194,6 +197,9 @@ class RunningWriter:
 
     def _go_on(self, total: str) -> None:
         """Write what is made of an element's total."""
+
+    def _end(self, width: str, first: str) -> None:
+        """Write what is made of all totals of a piece of lines side by side."""
 
     def _initial(self) -> str:
         return first_total(self.kind, self.register)
@@ -310,14 +316,17 @@ class RunningWriter:
             first = text.let(f"{group} * {COLUMNS}", "first")
             width = text.let(f"min({end} * {COLUMNS}, {self.nest.extent(last)}) - {first}", "width")
             begin = f"({self.nest.extent(self.along)} - 1)" if self.reverse else "0"
+            self.is_first = True
             with self.nest.fixed({self.along: begin}), self._line(width, first):
                 self._total(self._initial(), totals)
+            self.is_first = False
             with self._later_steps() as before, self._line(width, first):
                 load = f"load_{name}({totals}, k)"
                 if not totals:
                     with self.nest.fixed({self.along: before}):
                         load = f"load_{self.register.storage}({self.out}, {self.nest.index(self.place)})"
                 self._total(text.let(load, "before"), totals)
+            self._end(width, first)
             text.line(f"unit = unit + {end} - {group}" if outer else f"unit = {end}")
         self.least, self.step_flops = _least_groups(groups, LEAST_COLUMNS // COLUMNS), 1
         return groups * math.prod(self.nest.axes[k].extent for k in outer)

@@ -2,7 +2,7 @@
 
 A chain begins with totals along memory, or across it. What follows reads the chain's arrays at its own place alone: as
 elements or, at the end, as a part of an array that is written part by part. Along memory, reductions of the lines and
-other totals may follow, too.
+other totals may follow, too; across it, reductions whose order has no effect.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numhlo.backend.emit.maps import Store, write_map
 from numhlo.backend.emit.registers import REGISTERS
 from numhlo.backend.emit.row_chain import Pass
 from numhlo.backend.emit.running_chain import Totals, write_running_chain
-from numhlo.backend.emit.running_columns import write_running_columns
+from numhlo.backend.emit.running_columns import reduces_in_any_order, write_running_columns
 from numhlo.backend.planning.fusion import Unit
 from numhlo.backend.planning.parts import parts_of
 from numhlo.backend.planning.placed import LONGEST
@@ -32,6 +32,9 @@ SHORT_LINE = 32
 
 FEW_LINES = 16
 """Numbers of lines below which threads find more to do in what follows than in the lines."""
+
+MOST_REDUCED = 4
+"""Reductions of columns whose results so far are on the stack."""
 
 DEAR = 24
 """Operations an element from which on what follows few lines is better cut among threads."""
@@ -104,8 +107,10 @@ def _continues(layout: Layout, chain: Sequence[Unit], unit: Unit) -> bool:
         return False
     across = _is_across(chain[0])
     if unit.is_fused:
-        axes = (None,) if across else (None, (axis,))
-        fits = unit.domain == shape and unit.axes in axes and not unit.members
+        fits = unit.domain == shape and unit.axes in (None, (axis,)) and not unit.members
+        if fits and across and unit.axes is not None:
+            reduced = layout.pass_of(unit).reduced
+            fits = len(reduced) <= MOST_REDUCED and all(map(reduces_in_any_order, reduced))
     elif is_running(unit.ops[0]):
         same = unit.ops[0].result.tensor.shape == shape and _axis(unit) == axis
         fits = same and not across and _may_begin(unit)

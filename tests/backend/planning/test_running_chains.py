@@ -128,13 +128,25 @@ def below_a_first_one(x, y):
     return np.concatenate([y[:1], np.minimum.accumulate(x + y, axis=0) * 2], axis=0)
 
 
+def deepest_down(x, y):
+    depths = x / np.maximum.accumulate(x, axis=0) - 1
+    return depths.min(axis=0), depths.max(axis=0), (depths < -0.5).sum(axis=0)
+
+
+def ever_down(x, y):
+    totals = np.cumsum(x, axis=0)
+    return totals * 2, (totals > y).any(axis=0), (totals > y - 3).all(axis=0)
+
+
 def upwards(x, y):
     return lax.cummax(x, axis=0, reverse=True) - y
 
 
 @pytest.mark.parametrize("shape", [(6, 3), (5, 130), (4, 3, 70)])
 @pytest.mark.parametrize(
-    "function", [depths_down, means_down, kept_down, below_a_first_one, upwards], ids=lambda f: f.__name__
+    "function",
+    [depths_down, means_down, kept_down, below_a_first_one, upwards, deepest_down, ever_down],
+    ids=lambda f: f.__name__,
 )
 def test_one_kernel_down_columns_has_the_interpreters_bits(function, shape, rng):
     x, y = rng.normal(size=shape), rng.normal(size=shape)
