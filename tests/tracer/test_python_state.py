@@ -357,6 +357,7 @@ def test_loops_without_an_end_are_refused(monkeypatch):
         for v in powers():
             if v > x[0]:
                 return v
+        return 0.0
 
     monkeypatch.setattr(staging, "MOST_ROUNDS", 10)
     for f in (counts, doubles):
