@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from numhlo.backend.emit.access import Access, NonlinearViewError, around, contiguous, reshape_strides, whole_array
-from numhlo.backend.emit.expressions import IDENTITY, SCALAR
+from numhlo.backend.emit.expressions import IDENTITY, SCALAR, Literal, Load
 from numhlo.backend.emit.maps import Store
+from numhlo.backend.emit.nest import SMALL_STRIDE
 from numhlo.backend.emit.registers import REGISTERS
 from numhlo.backend.emit.sizes import reckoned
 from numhlo.backend.emit.tables import KERNELS, VIEW, RootRule
@@ -99,7 +100,36 @@ def concatenated_parts(op: Op, site: Any) -> list[tuple[Any, list[Store]]]:
     for number, (operand, at) in enumerate(zip(op.operands, places, strict=True)):
         expressions = site.operand_expressions(op, number)
         parts.append((expressions, [Store(expressions.visit(operand), result, at, register)]))
+    if _has_few_columns(op) and all(
+        isinstance(node, Load | Literal) for expressions, _ in parts for node in expressions.nodes
+    ):
+        return [_columns(op, site)]
     return parts
+
+
+def _has_few_columns(op: Op) -> bool:
+    """Return whether rows of the result are so short that their length is part of a kernel's text."""
+    shape, last = op.result.tensor.shape, op.result.tensor.ndim - 1
+    is_last = op.attributes["dimension"] == last and all(v.tensor.shape[last] > 0 for v in op.operands)
+    return is_last and shape[last] <= SMALL_STRIDE and 0 not in shape
+
+
+def _columns(op: Op, site: Any) -> tuple[Any, list[Store]]:
+    """Return the expressions and stores of the kernel that writes all columns of a result, row by row."""
+    shape, register = op.result.tensor.shape, REGISTERS[op.result.tensor.dtype]
+    rows = (*shape[:-1], 1)
+    strides = tuple(0 if n == 1 else s for n, s in zip(rows, contiguous(shape), strict=True))
+    expressions, stores = site.expressions(rows), list[Store]()
+    for operand in op.operands:
+        for column in range(operand.tensor.shape[-1]):
+            bounds = {
+                "start_indices": (*[0] * len(shape[:-1]), column),
+                "limit_indices": (*shape[:-1], column + 1),
+                "strides": (1,) * len(shape),
+            }
+            seen = expressions.push(make_op(ops.SLICE, [operand], bounds), IDENTITY)
+            stores.append(Store(expressions.visit(operand, seen), op.result, Access(len(stores), strides), register))
+    return expressions, stores
 
 
 def _joint_parts(op: Op, places: Sequence[Access], site: Any) -> list[tuple[Any, list[Store]]]:

@@ -146,3 +146,22 @@ def test_edges_of_images_are_parts_without_memory_in_between(function):
     assert len(all_steps(program)) == 9
     assert not [buffer for buffer in program.buffers if buffer.place is Place.ARENA]
     np.testing.assert_allclose(run_plain(program, [X])[0], function(X), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("function", "launches"),
+    [
+        (lambda x, y: np.concatenate([x, y], -1), 1),
+        (lambda x, y: np.concatenate([y, x[..., ::-1]], -1), 1),
+        (lambda x, y: np.concatenate([x, np.ones((*x.shape[:-1], 1), x.dtype)], -1), 1),
+        (lambda x, y: np.concatenate([x, x], -1), 1),
+        (lambda x, y: np.concatenate([x, x[..., :2]], -1), 2),  # rows of five
+        (lambda x, y: np.concatenate([x, y], -1)[..., None, :], 1),
+    ],
+)
+@pytest.mark.parametrize("shape", [(300,), (5, 40), (1,)])
+def test_short_rows_of_different_lengths_are_put_together_in_one_pass(rng, function, launches, shape):
+    x, y = rng.random((*shape, 3)), rng.random((*shape, 1))
+    compiled = numhlo.jit(function).lower(x, y).compile()
+    assert len(compiled.kernels) == launches
+    np.testing.assert_array_equal(compiled(x, y), function(x, y), strict=True)
