@@ -107,6 +107,11 @@ def as_matrices(array: np.ndarray, batching: Sequence[int], rows: Sequence[int],
     return array.transpose([*batching, *rows, *columns]).reshape(counts)
 
 
+MOST_SYMMETRIC = 1 << 27
+"""Elements of products of a matrix with its own transpose up to which NumPy may use BLAS's routine for these, which
+crashes in OpenBLAS where they are many more."""
+
+
 def accumulation_dtype(dtype: np.dtype) -> np.dtype:
     """Return the type in which a result of ``dtype`` is summed."""
     if dtype in NARROW_FLOATS:
@@ -128,7 +133,10 @@ def evaluate_dot_general(
     wide = accumulation_dtype(dtype)
     left = as_matrices(lhs, numbers.lhs_batching_dimensions, lhs_free, numbers.lhs_contracting_dimensions)
     right = as_matrices(rhs, numbers.rhs_batching_dimensions, numbers.rhs_contracting_dimensions, rhs_free)
-    product = np.matmul(left.astype(wide, copy=False), right.astype(wide, copy=False))
+    left, right = left.astype(wide, copy=False), right.astype(wide, copy=False)
+    if left.shape[-2] * right.shape[-1] > MOST_SYMMETRIC and np.may_share_memory(left, right):
+        right = right.copy()
+    product = np.matmul(left, right)
     batch = [lhs.shape[d] for d in numbers.lhs_batching_dimensions]
     shape = (*batch, *[lhs.shape[d] for d in lhs_free], *[rhs.shape[d] for d in rhs_free])
     return (product.reshape(shape).astype(dtype, copy=False),)

@@ -6,8 +6,10 @@ import pytest
 
 from numhlo.lowering.ir import DYNAMIC, TensorType, tensor_type_of
 from numhlo.lowering.ir.errors import VerificationError
+from numhlo.lowering.ops import contraction
 from numhlo.lowering.ops.contraction import DOT, DOT_GENERAL
 from numhlo.lowering.ops.dimension_numbers import DotAlgorithm, DotDimensionNumbers
+from numhlo.lowering.ops.primitive import RESULT_TYPES
 from tests.lowering.ops.one_op import infer, run
 
 LETTERS = "abcdefgh"
@@ -160,3 +162,16 @@ def test_dtypes_that_numpy_does_not_call_built_in():
     x = np.full((2, 2), 1 << 40).astype(same)
     (got,) = run(DOT_GENERAL, x, x.astype(np.int64) >> 20, dot_dimension_numbers=MATRICES, results=[tensor_type_of(x)])
     np.testing.assert_array_equal(got, np.full((2, 2), 1 << 61))
+
+
+def test_large_products_with_the_own_transpose_are_no_symmetric_ones(monkeypatch):
+    """NumPy takes OpenBLAS's routine for them where both are one array, and that crashes where they are large."""
+    apart = []
+    real = np.matmul
+    monkeypatch.setattr(np, "matmul", lambda x, y: apart.append(not np.may_share_memory(x, y)) or real(x, y))
+    x, numbers = np.arange(12.0).reshape(3, 4), DotDimensionNumbers((), (), (0,), (0,))
+    attributes = {"dot_dimension_numbers": numbers, RESULT_TYPES: [TensorType((4, 4), x.dtype)]}
+    for most in (16, 15):
+        monkeypatch.setattr(contraction, "MOST_SYMMETRIC", most)
+        np.testing.assert_array_equal(contraction.evaluate_dot_general([x, x], attributes, ())[0], x.T @ x)
+    assert apart == [False, True]
