@@ -145,6 +145,11 @@ CASES = {
             structure.children()[0].children()[1].node_data()[1],
         )
     ],
+    "slopes of eigenvectors are asked for": lambda j: j.jvp(
+        lambda x: j.lax.linalg.eig(x, compute_left_eigenvectors=False, enable_eigvec_derivs=True),
+        (matrix(j),),
+        (j.numpy.cos(matrix(j)),),
+    ),
     "numbers that bodies take are arrays": lambda j: j.jit(
         lambda p: (
             j.lax.cond(p, lambda x: x.astype(float), lambda x: x * 1.5, 3),

@@ -45,7 +45,12 @@ WITHOUT_MEANING: dict[str, dict[str, str]] = {
         "accuracy": "cbrt cos exp exp2 expm1 log log1p logistic rsqrt sin sqrt tan tanh",
         "_split_transpose": "scan",
     },
-    "lax.linalg": {"algorithm": "svd", "implementation": "eig eigh", "use_magma": "eig qr"},
+    "lax.linalg": {
+        "algorithm": "svd",
+        "enable_eigvec_derivs": "eig",
+        "implementation": "eig eigh",
+        "use_magma": "eig qr",
+    },
     "nn": {"algorithm": "standardize"},
     "scipy.linalg": {
         "debug": "solve solve_triangular",
