@@ -104,6 +104,7 @@ def test_a_new_shape_writes_no_text(written):
 
     for rows in (40, 90):
         planned(rows, 33, 70)
+    planned(120, 110, 150)  # a product that is cut
     written.clear()
     for rows in (50, 61, 112):
         assert len(planned(rows, rows - 9, rows + 31)) > 5
