@@ -65,7 +65,7 @@ def check(definitions, dtype, arrays):
         right = expected[k]
         if names[k] == "imag" and dtype.name == "float8_e8m0fnu":
             continue  # a type without zero
-        if names[k] in INEXACT or (dtype.kind == "c" and names[k] in ("abs", "sqrt")):
+        if names[k] in INEXACT or (dtype.kind == "c" and names[k] in ("abs", "sign", "sqrt")):
             tolerance = 1e-5 if dtype.itemsize > 2 else 0.07
             np.testing.assert_allclose(
                 left.astype(complex), right.astype(complex), rtol=tolerance, atol=1e-6, err_msg=names[k]
