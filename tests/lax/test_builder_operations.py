@@ -184,6 +184,12 @@ def test_what_is_left(capsys):
     np.testing.assert_allclose(
         numhlo.jit(lambda z: lax.fft(z, "fft", (3, 4)))(z), np.fft.fft2(z), rtol=1e-12, atol=1e-12
     )
+    for x in (X, X.astype(np.float32), X.astype(np.int64)):
+        for kind in ("fft", "irfft", "rfft"):
+            lengths = (4,) if kind == "irfft" else (3,)
+            found, wanted = lax.fft(x, kind, lengths), jax.lax.fft(x, kind, lengths)
+            np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-6)
+            assert found.dtype == wanted.dtype
     square = np.array([[4.0, 2], [2, 3]])
     factor = numhlo.jit(lax.linalg.cholesky)(square)
     np.testing.assert_allclose(factor @ factor.T, square, rtol=1e-12)

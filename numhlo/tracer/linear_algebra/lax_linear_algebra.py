@@ -61,7 +61,7 @@ def fft(x: Any, fft_type: FftType | str, fft_lengths: Any) -> Any:
     Parameters
     ----------
     x : array_like
-        Complex; real for RFFT.
+        Complex, to which real numbers are converted; real for RFFT.
     fft_type : FftType or str
     fft_lengths : int or sequence of int
         The last one, two or three extents: those of the result for IRFFT, else of the operand.
@@ -88,7 +88,12 @@ def fft(x: Any, fft_type: FftType | str, fft_lengths: Any) -> Any:
     kind = fft_type if isinstance(fft_type, FftType) else FftType.__members__.get(str(fft_type).upper())
     if kind is None:
         raise ArgumentError(f"fft of type {fft_type!r}", where=capture_location(), fix="use FFT, IFFT, RFFT or IRFFT")
-    return m.fourier_transform(asarray(x), kind.value, shape_tuple(fft_lengths))
+    array = asarray(x)
+    if array.dtype.kind in "biu":
+        array = convert(array, np.float64)
+    if array.dtype.kind == "f" and kind is not FftType.RFFT:
+        array = convert(array, np.result_type(array.dtype, np.complex64))
+    return m.fourier_transform(array, kind.value, shape_tuple(fft_lengths))
 
 
 @runs_anywhere
