@@ -279,7 +279,7 @@ def test_new_shapes_need_no_new_kernels():
         for found, expected in zip(f(x, y), fun(x, y), strict=True):
             np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
 
-    for n in (40, 64, 70):  # a sum within one block, a mean over a power of two, a sum over several blocks
+    for n in (40, 64, 70, 98):  # a sum within one block, a mean over a power of two, a sum over several, a cut product
         call(n)
         f.wait()
     cache = kernel_cache()
