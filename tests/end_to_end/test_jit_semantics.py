@@ -290,7 +290,7 @@ def test_new_shapes_need_no_new_kernels():
     f.wait()
     call(shapes[-1])
     assert cache.compiles + cache.disk_hits == before
-    assert len(shapes) == 50 and f.cache_info().misses == 53
+    assert len(shapes) == 50 and f.cache_info().misses == 54
 
 
 @numhlo.jit
