@@ -10,7 +10,7 @@ import numpy as np
 from numhlo.compilation.keys import CallKey, describe_key
 from numhlo.compilation.observer import Observer
 from numhlo.compilation.programs import make_program
-from numhlo.compilation.result_structure import unflattener
+from numhlo.compilation.result_structure import unflattener, with_arrays
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, MutationError
 from numhlo.lowering.ir.interruptions import copy_together
@@ -104,6 +104,8 @@ class Entry:
         self._calls = 0
         self._counted: list[np.ndarray] = []
         self.unflatten = unflattener(traced.out_tree)
+        if traced.out_arrays and array_type is Array:
+            self.unflatten = with_arrays(self.unflatten, traced.out_arrays)
         self.observer = observer
         self.program = make_program(
             traced.function, name, self.donated, traced.written, observer, array_type, keeps_graph=keeps_graph

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any
 
+from numhlo.tracer.array import as_written
 from numhlo.tracer.trees.pytrees import LEAF, NAMED_TUPLE, NONE, PyTreeDef, find_container
 from numhlo.tracer.trees.written_order import WrittenKeys
 
@@ -47,6 +48,18 @@ def unflattener(tree: PyTreeDef) -> Callable[[Sequence[Any]], Any]:
         return tree.node_type
     part = _part(tree, 0)
     return lambda results: part(tuple(results))
+
+
+def with_arrays(unflatten: Callable[[Sequence[Any]], Any], numbers: Sequence[int]) -> Callable[[Sequence[Any]], Any]:
+    """Return what puts results into a structure, where those of some numbers were made as arrays without dimensions."""
+
+    def unflatten_with_arrays(results: Sequence[Any]) -> Any:
+        made = list(results)
+        for number in numbers:
+            made[number] = as_written(made[number])
+        return unflatten(made)
+
+    return unflatten_with_arrays
 
 
 def _part(tree: PyTreeDef, start: int) -> Callable[[Results], Any]:

@@ -19,6 +19,7 @@ from numhlo.lowering.ops import control_flow
 from numhlo.tracer.arguments import WEAK, LeafType
 from numhlo.tracer.autograph.undefined import Undefined
 from numhlo.tracer.bind import bind, new_trace
+from numhlo.tracer.cell import Cell
 from numhlo.tracer.control_flow.bodies import weak_argument
 from numhlo.tracer.einops_backend import register_einops_backend
 from numhlo.tracer.except_clauses import raise_swallowed
@@ -50,6 +51,8 @@ class TracedFunction:
         Numbers of the argument leaves whose memory layout decided what was traced.
     rebound : ReboundItems or None
         What the function does to the items of containers among its arguments.
+    out_arrays : tuple of int
+        Numbers of the result leaves that have no dimensions but were made as arrays, which can be written into.
     keeps_loops : bool
         Loops of Python's over known ranges are loops of the graph, since they would be long unrolled.
     """
@@ -61,6 +64,7 @@ class TracedFunction:
     written: tuple[int, ...]
     layouts_read: tuple[int, ...] = ()
     rebound: ReboundItems | None = None
+    out_arrays: tuple[int, ...] = ()
     keeps_loops: bool = False
 
 
@@ -110,7 +114,10 @@ def trace_pytree_function(
         trace.region.returns = [*returns, *[cells[k].value for k in written]]
     weak = tuple(_is_weak(leaf) for leaf in leaves)
     layouts = tuple(k for k, cell in enumerate(cells) if cell.layout_read)
-    return TracedFunction(Function(name, trace.region), out_tree, weak, trace.captures, written, layouts, rebound)
+    arrays = tuple(k for k, leaf in enumerate(leaves) if _is_made_as_array(leaf, cells))
+    return TracedFunction(
+        Function(name, trace.region), out_tree, weak, trace.captures, written, layouts, rebound, arrays
+    )
 
 
 @contextmanager
@@ -132,6 +139,15 @@ def _explaining_numpy() -> Iterator[None]:
 
 def _is_weak(leaf: Any) -> bool:
     return leaf.weak if isinstance(leaf, Tracer) else type(leaf) in WEAK
+
+
+def _is_made_as_array(leaf: Any, arguments: Sequence[Cell]) -> bool:
+    """Return whether a result has no dimensions but is no scalar; of arguments, if tracing asked which they are."""
+    if not isinstance(leaf, Tracer):
+        return isinstance(leaf, np.ndarray) and not leaf.shape
+    if leaf.aval.shape or leaf.is_scalar:
+        return False
+    return leaf.cell.layout_read or not any(leaf.cell is cell for cell in arguments)
 
 
 def _read_result(trace: Trace, leaf: Any, name: str, number: int, out_tree: PyTreeDef) -> Value:
@@ -191,6 +207,8 @@ def call_traced(traced: TracedFunction, leaves: Sequence[Any], arguments: Any) -
         leaves[k].assign(new)
     for result, weak in zip(results, traced.out_weak, strict=False):
         result.weak = weak
+    for k in traced.out_arrays:
+        results[k].cell.is_array = True
     if traced.rebound is not None:
         traced.rebound.repeat(arguments, results)
     return tree_unflatten(traced.out_tree, results[:count])

@@ -97,6 +97,11 @@ SIZES = {"bincount": "length", "roots": "strip_zeros"}
 """What gives a shape instead of ``size``."""
 
 EXCEPTIONS = {
+    **dict.fromkeys(
+        ["atan2", "deg2rad", "degrees", "logaddexp", "logaddexp2", "rad2deg", "radians"],
+        "under JAX's names complex numbers, which NumPy refuses, are computed with, as JAX does",
+    ),
+    "clip nan_to_num round where": "under JAX's names `clip` refuses complex numbers, as JAX's does",
     "polydiv": "under JAX's names the remainder keeps its leading zeros, as JAX's does",
     "real_if_close": "its dtype follows values, so that complex arrays stay complex while tracing",
 }

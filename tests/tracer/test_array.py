@@ -103,3 +103,19 @@ def test_results_without_dimensions_are_no_arrays_to_write_into_as_arguments():
     x = hnp.arange(3.0)
     for number, left in ((x.sum(), 3.0), (numhlo.jit(lambda x: x.sum())(x), 3.0), (hnp.array(3.0), 4.0)):
         assert grow(number) == 4.0 and number == left
+
+
+def test_results_that_were_made_as_arrays_without_dimensions_are_arrays_to_write_into():
+    @numhlo.jit
+    def count(state):
+        state["steps"][...] += 1
+        return state, np.array(state["steps"] * 2), state["steps"] * 2
+
+    state = {"steps": np.zeros(())}
+    for number in range(1, 5):  # later answers come from compiled code
+        state, array, scalar = count(state)
+        same, other = array, scalar
+        array += 1
+        scalar += 1
+        assert (state["steps"], array, same, scalar, other) == (number, *[2 * number + 1] * 3, 2 * number)
+    assert numhlo.jit(lambda state: count(count(state)[0])[0])(state)["steps"] == 6

@@ -64,7 +64,7 @@ def greatest_square(number: float, *, strictly: bool) -> float:
     >>> greatest_square(2.0, strictly=False)
     4.000000000000001
     >>> greatest_square(2.0, strictly=True)
-    3.9999999999999987
+    3.9999999999999996
     """
 
     def is_beyond(square: float) -> bool:

@@ -106,11 +106,11 @@ def test_results_are_arguments_that_are_written():
         for x in xs:
             x[...] *= 2
 
-    make = compiled(lambda x: tuple(x + k for k in range(10)), 0.5)
-    made, written = make(1.0), numhlo.jit(double)
+    make = compiled(lambda x: tuple(x + k for k in range(10)), np.full(1, 0.5))
+    made, written = make(np.ones(1)), numhlo.jit(double)
     for _ in range(4):
         written(list(made))
-    assert [float(x) for x in made] == [16.0 * (k + 1) for k in range(10)]
+    assert [x.item() for x in made] == [16.0 * (k + 1) for k in range(10)]
 
 
 def test_they_travel(counted):
