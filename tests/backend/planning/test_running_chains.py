@@ -11,7 +11,7 @@ from numhlo.lowering.passes.pipeline import optimize
 from tests.backend.plain_engine import assert_same_bits, run_plain
 from tests.backend.programs import launched
 
-LENGTHS = (33, 1100)
+LENGTHS = (33, 995, 1100)
 
 
 def drawdown(x, y):
