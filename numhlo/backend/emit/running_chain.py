@@ -211,7 +211,7 @@ class _Writer:
         kept = tuple(dim for dim in range(len(one.expressions.shape)) if dim != self.axis)
         reduction = Reduction(one.expressions, kept, (self.axis,), one.reduced, one.stores)
         writer = _BlockReduction(reduction, nest.axes, self.along, self.buffer_of, nest)
-        writer.blocks, writer.may_fill, writer.unstored = 2, False, set(self.unstored)
+        writer.blocks, writer.unstored = 2, set(self.unstored)
         writer.within, writer.scratch = lambda: self._bind(nest, one), self.scratch
         return writer, [writer.start(reduced) for reduced in one.reduced]
 

@@ -296,7 +296,8 @@ class RowWriter(ReductionWriter):
         A loop of one by one would store them so, and who then loads them as a vector waits for all of these stores: in
         short rows for longer than all else takes.
         """
-        if not self.may_fill or len(self.inner) != 1 or not SHORT_ROW <= self.count < VECTOR_ROW:
+        whole = self.may_fill and self.blocks == 1 and len(self.inner) == 1
+        if not whole or not SHORT_ROW <= self.count < VECTOR_ROW:
             return False
         return all(
             r.combiner.in_lanes or number in self.extremes or number in self.found

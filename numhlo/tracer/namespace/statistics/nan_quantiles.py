@@ -11,6 +11,7 @@ from numhlo.tracer.namespace.index_items import as_traced
 from numhlo.tracer.namespace.out_arrays import store
 from numhlo.tracer.namespace.reductions import NO_VALUE
 from numhlo.tracer.namespace.statistics import quantiles
+from numhlo.tracer.trace import Tracer
 
 __all__ = ["nanmedian", "nanpercentile", "nanquantile"]
 
@@ -37,9 +38,7 @@ def nanmedian(
     >>> nanmedian([np.nan, 1.0, 2.0])
     Array(1.5)
     """
-    array = as_traced(asarray(a))
-    if array.dtype.kind in "bui" and array.size == 0:
-        array = as_traced(convert(array, np.float64))
+    array = _operand(a)
     if array.dtype.kind in "bui":
         return quantiles.median(array, axis, out, overwrite_input, keepdims)
     return store("nanmedian", quantiles.nan_median(array, axis, keepdims), out)
@@ -80,9 +79,7 @@ def nanquantile(
     >>> nanquantile([np.nan, 1.0, 3.0], 0.5)
     Array(2.)
     """
-    array = as_traced(asarray(a))
-    if array.dtype.kind in "bui" and array.size == 0:
-        array = as_traced(convert(array, np.float64))
+    array = _operand(a)
     if array.dtype.kind in "buic":
         return quantiles.quantile(array, q, axis, out, method=method, keepdims=keepdims, weights=weights)
     return store("nanquantile", quantiles.nan_quantiles(array, q, axis, method, keepdims, weights), out)
@@ -124,3 +121,9 @@ def nanpercentile(
     Array(2.)
     """
     return nanquantile(a, quantiles.fractions_of(q), axis, out, overwrite_input, method, keepdims, weights=weights)
+
+
+def _operand(a: Any) -> Tracer:
+    """Return an operand as a traced array; integers without elements as floats, since their quantiles are NaN."""
+    array = as_traced(asarray(a))
+    return as_traced(convert(array, np.float64)) if array.dtype.kind in "bui" and array.size == 0 else array
