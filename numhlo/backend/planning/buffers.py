@@ -150,6 +150,12 @@ def _is_read_before(node: Node, before: set[int]) -> bool:
     return before.issuperset(operand_nodes(node))
 
 
+def unchanged_arguments(body: Region) -> dict[int, Value]:
+    """Return the arguments of a loop's body that it returns as they are, by their numbers."""
+    rows = enumerate(zip(body.arguments, body.returns, strict=True))
+    return {number: before for number, (before, after) in rows if before is after}
+
+
 def _may_be_placed(unit: Unit) -> bool:
     """Return whether a unit writes its results where they are wanted."""
     return unit.is_fused or is_update(unit.ops[0])
@@ -170,7 +176,8 @@ class RegionBuffers:
     targets : sequence of Target
         One for each returned value.
     state : bool
-        The region is a loop's body: what it returns may stay in its arguments' buffers, in any order.
+        The region is a loop's body: what it returns may stay in its arguments' buffers, in any order. Arguments that it
+        returns as they are keep their buffers, which others may share: nothing is written there.
     """
 
     def __init__(self, context: Context, region: Region, targets: Sequence[Target], *, state: bool = False) -> None:
@@ -179,7 +186,8 @@ class RegionBuffers:
         self.buffer_of = context.buffer_of
         self.region = region
         self.targets = targets
-        self.state = set(region.arguments) if state else set()
+        self.unchanged = unchanged_arguments(region) if state else {}
+        self.state = set(region.arguments) - set(self.unchanged.values()) if state else set()
         self.layout = Layout(region, context.splats, self.state | context.donated | context.written)
         context.kept.update(self.layout.fusion.kept)
         join_rows(self.layout)
@@ -414,6 +422,8 @@ class RegionBuffers:
         """
         assert self.unit is not None
         for place, argument in enumerate(self.region.arguments if self.state else ()):
+            if place in self.unchanged:
+                continue
             number = self.buffer_of[argument]
             buffer = self.memory.buffers[number]
             is_free = place not in self.claimed and self.is_dead(argument) and self.lent.get(number) is not self.unit

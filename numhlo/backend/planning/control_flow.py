@@ -1,8 +1,9 @@
 """Loops and branches as step trees.
 
-A loop's state lives in buffers of its own. The body writes a new value over the old one where nothing reads that any
-more; otherwise into a second buffer, and the two are exchanged after each round. Branches write their results into
-common buffers.
+The part of a loop's state that changes lives in buffers of its own. The body writes a new value over the old one where
+nothing reads that any more; otherwise into a second buffer, and the two are exchanged after each iteration. The part that
+does not change may share its buffers with constants, arguments and other values: nothing writes there, and they are
+never exchanged. Branches write their results into common buffers.
 """
 
 from __future__ import annotations
@@ -153,14 +154,21 @@ def _exchanges(state: list[int], found: list[int]) -> tuple[tuple[int, int], ...
 
 
 def _initial_state(op: Op, planner: RegionPlanner) -> list[int]:
-    """Return buffers that hold the loop's initial state: those of dying operands, or copies."""
+    """Return buffers that hold the loop's initial state: those of dying operands, or copies.
+
+    Parts that the loop does not change, and nobody reads after it, stay where the operands are. No other part may begin
+    in such an operand's buffer, which would change with it.
+    """
     state: list[int] = []
     body = op.regions[1]
+    rows = list(zip(op.operands, op.results, body.arguments, body.returns, strict=True))
+    stays = [before is after and not planner.is_used(result) for _, result, before, after in rows]
     read_inside = {planner.layout.root(value) for value in free_values(op)}
-    for operand, result, before, after in zip(op.operands, op.results, body.arguments, body.returns, strict=True):
+    read_inside.update(planner.layout.root(operand) for operand, stay in zip(op.operands, stays, strict=True) if stay)
+    for (operand, result, _, _), stay in zip(rows, stays, strict=True):
         source = planner.buffer(operand)
-        if before is after and not planner.is_used(result):
-            state.append(source)  # nobody writes there
+        if stay:
+            state.append(source)
             continue
         number = None if planner.layout.root(operand) in read_inside else planner.take_over(operand, result)
         if number is None or number in state:

@@ -124,7 +124,7 @@ class Memory:
 
     def _place(self, events: Sequence[_Event | _Apart], lines: Arena, words: Arena) -> Iterator[int]:
         """Give buffers their offsets, and yield the small ones."""
-        for event in events:
+        for event in self._with_groups(events):
             if isinstance(event, _Apart):
                 own = Arena(lines.size), Arena(words.size, SMALL_ALIGNMENT)
                 yield from self._place(event.events, *own)
@@ -141,6 +141,21 @@ class Memory:
             self.buffers[event.number] = buffer.at(arena.allocate(nbytes))
             if arena is words:
                 yield event.number
+
+    def _with_groups(self, events: Sequence[_Event | _Apart]) -> Iterator[_Event | _Apart]:
+        """Yield events, with all buffers that are tied to each other beginning when the first of them does.
+
+        Such a buffer's value lies in the space of any of them, from its first use on: an exchange outlives the call.
+        """
+        begun: set[int] = set()
+        for event in events:
+            if isinstance(event, _Apart) or event.ends or event.number not in self._tied:
+                yield event
+                continue
+            group = self._tied[event.number]
+            if event.number not in begun:
+                begun |= group
+                yield from (_Event(member, ends=False) for member in sorted(group))
 
     def add(self, buffer: Buffer) -> int:
         """Append a buffer and return its number."""

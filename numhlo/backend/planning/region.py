@@ -449,6 +449,9 @@ class RegionPlanner(RegionBuffers):
                 self.results.append(self.buffer_of[root])
                 continue
             source = self.buffer(value)
+            if number in self.unchanged:
+                self.results.append(source)
+                continue
             if self.stays(source, self.results) or self.targets[number].takes(source):
                 self.results.append(source)
                 continue
