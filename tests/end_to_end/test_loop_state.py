@@ -120,3 +120,103 @@ def test_elements_written_only_inside_the_array() -> None:
         np.testing.assert_allclose(found, expected, rtol=1e-12, err_msg=answer)
         np.testing.assert_allclose(summed, total, rtol=1e-12, err_msg=answer)
         compiled.wait()
+
+
+CONSTANT = np.float32(2.5)
+
+
+def _constant_twice(x: Any, n: Any) -> Any:
+    y = x * x.sum() + x.max()
+    body = lambda c: (c[0] + 1, c[1], c[2], np.tanh(c[3] @ c[3] * c[1] + c[2]))
+    return lax.while_loop(lambda c: c[0] < n, body, (np.int32(0), CONSTANT, CONSTANT, y))[3]
+
+
+def _argument_twice(x: Any, n: Any) -> Any:
+    body = lambda c: (c[0] + 1, c[1], c[2], np.flip(c[3]) * 0.5 + c[1] @ c[2])
+    return lax.while_loop(lambda c: c[0] < n, body, (np.int32(0), x, x, x + 1.0))[3]
+
+
+def _argument_beside_its_next_value(x: Any, n: Any) -> Any:
+    """One part of the state is what the other one was: an argument, then what the iteration before has made."""
+    return lax.fori_loop(0, n, lambda i, c: (np.tanh(c[0] @ c[1]) + c[2], c[0], c[2]), (x, x, x))
+
+
+def _one_array_twice(x: Any, n: Any) -> Any:
+    y = np.cumsum(x, axis=0)
+    return lax.fori_loop(0, n, lambda i, c: (np.cumsum(c[0], axis=0) * 0.25 + c[1], c[1]), (y, y))[0]
+
+
+def _part_that_stays_is_read_after(x: Any, n: Any) -> Any:
+    y = np.cumsum(x, axis=0)
+    return lax.fori_loop(0, n, lambda i, c: (np.flip(c[0]) * 0.5 + c[1], c[1]), (y, y))
+
+
+def _part_that_stays_is_another_ones_next(x: Any, n: Any) -> Any:
+    y = np.cumsum(x, axis=0)
+    return lax.fori_loop(0, n, lambda i, c: (c[1] @ c[2], c[0] * 0.5 + c[2], c[2]), (y, x, y))
+
+
+def _swapped(x: Any, n: Any) -> Any:
+    y = np.sort(x, axis=0)
+    return lax.fori_loop(0, n, lambda i, c: (c[1], c[0] @ c[2], c[2]), (x, y, y))
+
+
+def _space_used_before(x: Any, n: Any) -> Any:
+    """The loop's second buffer would lie where the sorted array did, which the next call writes again."""
+    a, b = np.cumsum(x), np.sort(x, axis=None)
+    c = np.cumsum(b)
+    return lax.fori_loop(0, n, lambda i, y: np.flip(y) + 1.0, a), c
+
+
+def _nested_exchanges(x: Any, n: Any) -> Any:
+    def outer(i: Any, c: Any) -> Any:
+        first, second = c
+        sorted_ = np.sort(first, axis=0)
+        first = lax.fori_loop(0, n, lambda j, y: np.flip(y) * 0.5 + second, first)
+        return second * 0.5, first + np.cumsum(sorted_, axis=1) * 0.1
+
+    return lax.fori_loop(0, 3, outer, (x, x))
+
+
+STATES = [
+    _constant_twice,
+    _argument_twice,
+    _argument_beside_its_next_value,
+    _one_array_twice,
+    _part_that_stays_is_read_after,
+    _part_that_stays_is_another_ones_next,
+    _swapped,
+    _space_used_before,
+    _nested_exchanges,
+]
+
+
+def _flat(results: Any) -> list[np.ndarray]:
+    return [np.asarray(r) for r in (results if isinstance(results, tuple) else (results,))]
+
+
+@pytest.mark.usefixtures("loops_in_steps")
+@pytest.mark.parametrize("fun", STATES)
+def test_state_that_shares_a_value_is_right_on_every_call(fun: Any) -> None:
+    """Any numbers of iterations, inputs and earlier results included; the interpreter is the oracle."""
+    inputs = [(RNG.normal(size=(40, 40)).astype(np.float32) * 0.1).copy() for _ in range(3)]
+    for x in inputs:
+        x.flags.writeable = False
+    kept = [x.copy() for x in inputs]
+    calls = [(k, n) for n in (1, 1, 2, 0, 3, 1) for k in range(3)]
+    with numhlo.debugging(engine="interpreter"):
+        reference = numhlo.jit(
+            lambda x, n: fun(x, n)
+        )  # a function of its own: it shares no cache with the compiled one
+        expected = {(k, n): _flat(reference(inputs[k], np.int32(n))) for k, n in set(calls)}
+    compiled = numhlo.jit(fun)
+    compiled(inputs[0], np.int32(1))
+    compiled.wait()
+    earlier = []
+    for call in calls:
+        earlier.append((call, _flat(compiled(inputs[call[0]], np.int32(call[1])))))
+        for (k, n), results in earlier:
+            for found, right in zip(results, expected[k, n], strict=True):
+                np.testing.assert_allclose(found, right, rtol=1e-4, atol=1e-5, err_msg=f"input {k}, {n} iterations")
+        for x, copy in zip(inputs, kept, strict=True):
+            np.testing.assert_array_equal(x, copy)

@@ -125,3 +125,17 @@ def test_buffers_that_are_alive_at_once_do_not_overlap(seed):
     found = spans(memory)
     assert not any(overlap(found[a], found[b]) for a, b in pairs)
     assert max(end for _, end in found) <= size
+
+
+def test_buffers_that_change_places_are_reserved_from_the_first_ones_use():
+    memory = Memory()
+    first = memory.allocate(floats(100))
+    passing = memory.allocate(floats(100))
+    memory.release(passing)
+    second = memory.allocate(floats(100))
+    memory.tie(first, second)
+    memory.release(first)
+    memory.release(second)
+    memory.place_all()
+    found = spans(memory)
+    assert not overlap(found[second], found[passing])  # the first one's value lies there after an exchange
