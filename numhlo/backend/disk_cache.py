@@ -26,9 +26,9 @@ import llvmlite.binding as llvm
 import ml_dtypes
 import numpy as np
 
-from numhlo.backend.loader import processor
 from numhlo.backend.own_text import own_files
 from numhlo.backend.program import Kernel
+from numhlo.backend.target import processor
 
 MARK = b"numhlo kernel 1\n"
 ABI = 1

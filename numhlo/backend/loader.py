@@ -33,13 +33,6 @@ def _native_target() -> llvm.Target:
     return llvm.Target.from_triple(llvm.get_process_triple())
 
 
-@lru_cache(maxsize=1)
-def processor() -> tuple[str, str]:
-    """Return the name and the features of this processor, as LLVM spells them."""
-    _native_target()
-    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
-
-
 _loaded: WeakSet[LoadedKernel] = WeakSet()
 _exiting = threading.Event()
 

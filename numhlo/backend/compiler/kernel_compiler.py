@@ -25,6 +25,7 @@ from numhlo.backend.compiler.pipelines import KernelPipeline
 from numhlo.backend.primitives.arithmetic import overtake
 from numhlo.backend.primitives.lanes import Lanes, ProductLanes
 from numhlo.backend.primitives.search import FirstExtreme
+from numhlo.backend.target import processor
 
 WORD = ir.IntType(64)
 ARGUMENTS = (types.int64,) * 5
@@ -32,7 +33,7 @@ ARGUMENTS = (types.int64,) * 5
 
 @dataclass(frozen=True)
 class Target:
-    """What code is generated for: this machine's processor."""
+    """What code is generated for: the processor that `processor` names."""
 
     machine: Any
     triple: str
@@ -40,7 +41,7 @@ class Target:
 
 @lru_cache
 def host_target(widest: bool = False) -> Target:
-    """Return the target machine of this processor, for object code that llvmlite's loader accepts.
+    """Return the target machine of the processor, for object code that llvmlite's loader accepts.
 
     Parameters
     ----------
@@ -49,9 +50,9 @@ def host_target(widest: bool = False) -> Target:
         three quarters of the time so; code that does little else than load and store takes a tenth more.
     """
     triple = llvm.get_process_triple()
-    features = llvm.get_host_cpu_features().flatten()
+    name, features = processor()
     machine = llvm.Target.from_triple(triple).create_target_machine(
-        cpu=llvm.get_host_cpu_name(),
+        cpu=name,
         features=f"{features},-prefer-256-bit" if widest and triple.startswith("x86_64") else features,
         opt=3,
         reloc="static" if triple.startswith("x86_64") else "default",

@@ -22,6 +22,7 @@ import numpy as np
 from numhlo.backend.compiler.address_space import shortage_there
 from numhlo.backend.compiler.messages import Message, read_message, write_message
 from numhlo.backend.nameless_files import open_nameless
+from numhlo.backend.target import chosen
 from numhlo.lowering.ir.errors import InternalError
 from numhlo.lowering.ir.interruptions import ProcessLock
 
@@ -68,12 +69,15 @@ def search_path() -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """Return the compiler's environment: the user's without what would change Python's or Numba's behaviour."""
+    """Return the compiler's environment: the user's without what would change Python's or Numba's behaviour.
+
+    Which processor code is generated for stays as it was when this process first asked.
+    """
     kept = {k: v for k, v in os.environ.items() if not k.startswith(REMOVED_PREFIXES)}
     for name in ("PYTHONHOME", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"):
         if name in os.environ:
             kept[name] = os.environ[name]
-    return {**kept, **SMALL}
+    return {**kept, **chosen(), **SMALL}
 
 
 def error_file() -> IO[bytes]:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
-import llvmlite.binding as llvm
 from llvmlite import ir
 from numba.core import types
 
@@ -18,6 +16,7 @@ from numhlo.backend.compiler.intrinsics.registration import (
     type_suffix,
 )
 from numhlo.backend.primitives import arithmetic
+from numhlo.backend.target import has_feature
 
 Emit = Callable[[ir.IRBuilder, types.Type, list[ir.Value]], ir.Value]
 """``emit(builder, operand type, operands) -> result``."""
@@ -144,10 +143,9 @@ def _join_signs(builder: ir.IRBuilder, order: str, join: str, operands: list[ir.
     return builder.bitcast(getattr(builder, join)(*[builder.bitcast(way, word) for way in ways]), lhs.type)
 
 
-@lru_cache
 def _has_ranges() -> bool:
     """Return whether the processor has one instruction for the earlier and the later one of two floats."""
-    return bool(llvm.get_host_cpu_features().get("avx512dq"))
+    return has_feature("avx512dq")
 
 
 def _range(builder: ir.IRBuilder, control: int, operands: list[ir.Value]) -> ir.Value:
@@ -316,10 +314,9 @@ _implement_binary(arithmetic.counted_from_end, _counted_from_end, WHOLE)
 _implement_binary(arithmetic.within, _within, WHOLE)
 
 
-@lru_cache
 def _multiplies_and_adds() -> bool:
     """Return whether the processor rounds ``a * b + c`` once, by one instruction."""
-    return platform.machine() in ("aarch64", "arm64") or bool(llvm.get_host_cpu_features().get("fma"))
+    return platform.machine() in ("aarch64", "arm64") or has_feature("fma")
 
 
 def _emit_product_error(builder: ir.IRBuilder, lhs: ir.Value, rhs: ir.Value, product: ir.Value) -> ir.Value:

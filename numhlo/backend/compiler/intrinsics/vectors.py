@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
-import llvmlite.binding as llvm
 from llvmlite import ir
 
 from numhlo.backend.compiler.intrinsics.registration import llvm_intrinsic, type_suffix
+from numhlo.backend.target import has_feature
 
 WORD, INDEX, FLAG = ir.IntType(64), ir.IntType(32), ir.IntType(1)
 
@@ -17,11 +17,10 @@ Combine = Callable[[ir.Value, ir.Value], ir.Value]
 
 @lru_cache
 def register_bytes() -> int:
-    """Return the bytes of this machine's vector registers."""
-    features = llvm.get_host_cpu_features()
-    if features.get("avx512f"):
+    """Return the bytes of the processor's vector registers."""
+    if has_feature("avx512f"):
         return 64
-    return 32 if features.get("avx") else 16
+    return 32 if has_feature("avx") else 16
 
 
 def splat(builder: ir.IRBuilder, value: ir.Value, lanes: int) -> ir.Value:

@@ -15,9 +15,9 @@ import numpy as np
 
 from numhlo.backend.emit.draft import Draft
 from numhlo.backend.emit.kernel_text import KernelText
-from numhlo.backend.loader import processor
 from numhlo.backend.numpy_sort import run_sort
 from numhlo.backend.primitives import STORAGES
+from numhlo.backend.target import processor
 from numhlo.lowering.ir import Op, Value
 
 RUN = 32
