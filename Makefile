@@ -5,6 +5,11 @@
 #   make check    the fast part of it, for the inner loop
 #   make bench    side by side with NumPy, JAX on the CPU and hand-written Numba
 #   make format   rewrite the source in the project's format
+#   make lock     renew requirements.lock, the versions that all of these install
+#   make test-lowest, make test-newest
+#                 the quick tests with the lowest versions that pyproject.toml declares, and with the newest ones
+#   make test-machines
+#                 the quick tests as on other processors: see tests/machines.py
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -12,8 +17,10 @@ BIN := $(VENV)/bin
 WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 STAMP := $(VENV)/.installed
+LOCK := requirements.lock
 
-.PHONY: demo test check bench format lint lint-format lint-rules lint-contracts lint-types unit quick clean
+.PHONY: demo test check bench format lint lint-format lint-rules lint-contracts lint-types unit quick clean lock test-lowest test-newest \
+	test-machines
 
 demo: $(STAMP)-demo
 	$(BIN)/python -m notebooks.demo
@@ -54,12 +61,39 @@ unit: $(STAMP)-test
 quick: $(STAMP)-test
 	$(PYTEST) -m "not slow"
 
-clean:
-	rm -rf $(VENV) build dist .coverage .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+test-machines: $(STAMP)-test
+	$(BIN)/python -m tests.machines
 
-# A stamp per extra, renewed when pyproject.toml changes: an environment is made once and never edited by hand.
-$(STAMP)-%: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[$*]'
+# Environments of their own, so that neither changes the one that everything else runs in.
+test-lowest test-newest: test-%: $(VENV)-%/.installed
+	$(VENV)-$*/bin/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow"
+
+$(VENV)-lowest/.installed: pyproject.toml
+	$(PYTHON) -m venv --clear $(VENV)-lowest
+	$(PYTHON) -m tests.architecture.lowest > $(VENV)-lowest/constraints.txt
+	$(VENV)-lowest/bin/python -m pip install --quiet --constraint $(VENV)-lowest/constraints.txt --editable '.[test]'
+	@touch $@
+
+# Made anew each time: what is newest changes without a change here.
+.PHONY: $(VENV)-newest/.installed
+$(VENV)-newest/.installed:
+	$(PYTHON) -m venv --clear $(VENV)-newest
+	$(VENV)-newest/bin/python -m pip install --quiet --editable '.[test]'
+
+lock:
+	$(PYTHON) -m venv --clear $(VENV)-lock
+	$(VENV)-lock/bin/python -m pip install --quiet --editable '.[bench,docs,test]'
+	$(VENV)-lock/bin/python -m tests.architecture.lock
+	rm -rf $(VENV)-lock
+
+clean:
+	rm -rf $(VENV) $(VENV)-lock $(VENV)-lowest $(VENV)-newest build dist .coverage .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+
+# A stamp per extra, renewed when pyproject.toml or the lock file changes: an environment is made once and never edited
+# by hand. The tool that builds the project's own package comes first, since pip would take its newest version for that.
+$(STAMP)-%: pyproject.toml $(LOCK) | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --constraint $(LOCK) hatchling
+	$(BIN)/python -m pip install --quiet --constraint $(LOCK) --no-build-isolation --editable '.[$*]'
 	@touch $@
 
 $(BIN)/python:
