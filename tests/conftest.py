@@ -153,6 +153,16 @@ def _fixed_seed(request: pytest.FixtureRequest) -> None:
     np.random.seed(seed)  # noqa: NPY002 - for code under test that uses the global generator
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _common_cache() -> Iterator[None]:
+    """Choose kernels as on a common processor: the cache of this one would decide which arrays are read by tiles."""
+    processors = importlib.import_module("numhlo.backend.processors")  # not above: coverage would start later
+    tiles = importlib.import_module("numhlo.backend.emit.tiles")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tiles, "first_cache", lambda: processors.COMMON_CACHE)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _kernels_for_nobody() -> Iterator[None]:
     """Drop kernels that still wait for a compiler when a test is done: NumPy gave its answers, nobody would run them.

@@ -91,15 +91,15 @@ def implements(*functions: Any, eager: Callable[..., Any] | None = None) -> Call
     Parameters
     ----------
     *functions : callable
-        NumPy's functions or ufuncs; the first runs outside tracing.
+        NumPy's functions or ufuncs; the first runs outside tracing. None where NumPy is older than the function.
     eager : callable, optional
         What runs outside tracing instead, where NumPy's function lacks something.
     """
 
     def decorate(written: F) -> F:
-        is_new = functions[0] in OF_NEW_ARRAYS
-        traced = written if functions[0] in BY_FIELDS else with_memory_order(written, is_new)
-        numpy_function = functions[0] if eager is None else eager
+        first = functions[0] if functions else None
+        traced = written if first in BY_FIELDS else with_memory_order(written, first in OF_NEW_ARRAYS)
+        numpy_function = first if eager is None else eager
 
         @functools.wraps(traced)
         def public(*args: Any, **kwargs: Any) -> Any:
