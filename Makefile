@@ -62,7 +62,7 @@ quick: $(STAMP)-test
 	$(PYTEST) -m "not slow"
 
 test-machines: $(STAMP)-test
-	$(BIN)/python -m tests.machines
+	$(BIN)/python -m tests.machines -- -q -n $(WORKERS) --dist worksteal -m "not slow"
 
 # Environments of their own, so that neither changes the one that everything else runs in.
 test-lowest test-newest: test-%: $(VENV)-%/.installed

@@ -35,6 +35,7 @@ ENVIRONMENT = {
             "--xla_llvm_disable_expensive_passes=true",
             "--xla_cpu_parallel_codegen_split_count=1",
             "--xla_cpu_use_fusion_emitters=false",  # these take half the time of tracing and compiling together
+            *os.environ.pop("XLA_FLAGS", "").split(),
         ]
     ),
     "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
