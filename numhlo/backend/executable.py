@@ -104,6 +104,7 @@ class Executable:
         self._lock = ProcessLock()
         self._entry = EntryRecords(self.program, array_type, self._written)
         self._entry_frames: list[Frame] = []
+        self._entry.keep(self.table, self._entry_frames)
         self._fast: Callable[..., Any] | None = None
         self._native = False
         self._parallel = any(
@@ -118,6 +119,7 @@ class Executable:
         self.handles: dict[Kernel, KernelHandle] = {handle.kernel: handle for handle in handles}
         for native in self._natives:
             request_native(native)
+        self._entry.keep(self.handles)
         self._pending = dict(self.handles)
         self._engine = self._engine_until_all_is_there()
         self._update()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from numhlo.backend.primitives import layout
+from numhlo.backend.runtime.immortal import immortal
 from numhlo.lowering.ir.interruptions import ProcessLock
 
 ALIGNMENT = 64
@@ -96,4 +97,4 @@ class NativeArenas:
 
 
 arenas = Arenas()
-native_arenas = NativeArenas()
+native_arenas = immortal(NativeArenas())

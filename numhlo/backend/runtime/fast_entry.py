@@ -10,7 +10,7 @@ import ctypes
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ from numhlo.backend.runtime.object_layout import (
 )
 
 METH_FASTCALL = 0x0080
+METH_KEYWORDS = 0x0002
 NEW_FROM_DESCR = 94
 """Number of `PyArray_NewFromDescr` in NumPy's table of C functions; part of its stable ABI."""
 
@@ -45,7 +46,7 @@ SHARED_BYTES = 512
 
 
 class MethodDefinition(ctypes.Structure):
-    """CPython's `PyMethodDef`."""
+    """CPython's `PyMethodDef`; the structure owns its texts."""
 
     _fields_ = (
         ("name", ctypes.c_char_p),
@@ -53,6 +54,15 @@ class MethodDefinition(ctypes.Structure):
         ("flags", ctypes.c_int),
         ("documentation", ctypes.c_char_p),
     )
+
+
+@cache
+def method_definition(name: str, address: int, flags: int, documentation: str) -> int:
+    """Return the address of a `PyMethodDef`, which is never freed.
+
+    A built-in function points to its definition and reads it when it is freed, which may be after all modules are gone.
+    """
+    return ctypes.addressof(immortal(MethodDefinition(name.encode(), address, flags, documentation.encode())))
 
 
 @lru_cache(maxsize=1)
@@ -89,20 +99,17 @@ def api_table() -> np.ndarray:
         table[layout.API_SEEK], table[layout.API_WRITE] = function_address(libc.lseek), function_address(libc.write)
     numpy_table = capsule_address(np._core._multiarray_umath._ARRAY_API)  # type: ignore[attr-defined]
     table[layout.API_NEW_ARRAY] = (ctypes.c_int64 * (NEW_FROM_DESCR + 1)).from_address(numpy_table)[NEW_FROM_DESCR]
-    table[layout.API_NONE], table[layout.API_SET_WAKEUP] = id(None), id(signal.set_wakeup_fd)
+    table[layout.API_NONE], table[layout.API_SET_WAKEUP] = id(None), id(immortal(signal.set_wakeup_fd))
     table[layout.API_TRUE], table[layout.API_TUPLE] = id(True), id(tuple)
     table[layout.API_BYTE] = id(immortal(np.dtype(np.uint8)))
     library.table[layout.PYTHON_API] = table.ctypes.data
     return table
 
 
-@lru_cache(maxsize=1)
-def _method(address: int) -> MethodDefinition:
-    return MethodDefinition(b"call", address, METH_FASTCALL, b"Run a compiled program on arrays.")
-
-
 class EntryRecords:
-    """What the native entry knows about one executable; kept alive by the function that is made of it.
+    """What the native entry knows about one executable.
+
+    The words are kept alive by the function that is made of them, and keep alive what they point to.
 
     Parameters
     ----------
@@ -113,7 +120,7 @@ class EntryRecords:
         Arguments that the program writes into, which must be writable and share memory with no other.
     """
 
-    __slots__ = ("_keep", "words")
+    __slots__ = ("words",)
 
     def __init__(self, program: Program, array_type: type[np.ndarray], written: frozenset[int]) -> None:
         numbered = list(enumerate(program.buffers))
@@ -130,6 +137,7 @@ class EntryRecords:
         shapes = [block.append(b.type.shape) for _, _, b in (*arguments, *results)]
         sizes = {size: block.append([size]) for _, size in places.values() if size}
         self.words = words = block.finish()
+        words.kept = [array_type, *{b.type.dtype for _, _, b in (*arguments, *results)}]
         start = int(words.ctypes.data)
         for record, shape in zip([*found, *made], shapes, strict=True):
             words[record + layout.RECORD_SHAPE] = start + shape * layout.WORD
@@ -146,7 +154,10 @@ class EntryRecords:
         words[layout.ENTRY_RESULT_RECORDS] = start + (made[0] if made else 0) * layout.WORD
         words[layout.ENTRY_API] = int(api_table().ctypes.data)
         words[layout.ENTRY_ARENA_BUFFERS], words[layout.ENTRY_ARENA_COUNT] = start + pairs * layout.WORD, len(arena)
-        self._keep = {b.type.dtype for _, _, b in (*arguments, *results)}
+
+    def keep(self, *things: Any) -> None:
+        """Keep objects alive for as long as a function that is made of the words may run: what its code works with."""
+        self.words.kept += things
 
     def offer_frame(self, address: int) -> bool:
         """Add a context to those that calls take; return False if an earlier one has not been taken yet."""
@@ -180,7 +191,8 @@ class EntryRecords:
             Arguments of the executable that follow the leaves. Nothing here keeps them, or the executable, alive.
         held : sequence of (object, str or None, object)
             What a dict must hold under a key, or without one a closure cell as its content, or a function as its code:
-            that very object. The function returns None where it does not. It keeps all of these alive.
+            that very object. The function returns None where it does not. It keeps all of these alive, and the words
+            of this executable.
         """
         most = max(len(nodes) + 1, len(scalars) + len(captures))
         if most > layout.ROUTE_MOST or not set(scalars) <= scalar_classes() | {None}:
@@ -193,8 +205,8 @@ class EntryRecords:
         places.append(block.append([word for kind in scalars for word in _reading(kind)]))
         places.append(block.append([id(array) for array in captures]))
         places.append(block.append([word for guard in guards for word in guard]))
-        words = block.finish().view(_Words)
-        words.kept = held
+        words = block.finish()
+        words.kept = [self.words, held]
         words[layout.ROUTE_SELF] = id(words)
         start = int(words.ctypes.data)
         fields = (layout.ROUTE_NODES, layout.ROUTE_SCALARS, layout.ROUTE_CAPTURES, layout.ROUTE_GUARDS)
@@ -220,7 +232,8 @@ def _built_in(words: np.ndarray) -> Callable[..., Any] | None:
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype = ctypes.py_object
     make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    function: Callable[..., Any] = make(ctypes.addressof(_method(address)), words, None)
+    definition = method_definition("call", address, METH_FASTCALL, "Run a compiled program on arrays.")
+    function: Callable[..., Any] = make(definition, words, None)
     return function
 
 
@@ -236,7 +249,7 @@ def _reading(kind: type | None) -> tuple[int, int]:
 class _Words(np.ndarray):
     """Words that know objects by their addresses alone, and keep these alive."""
 
-    kept: Any
+    kept: list[Any]
 
 
 class _Block:
@@ -251,9 +264,9 @@ class _Block:
         self._words += words
         return place
 
-    def finish(self) -> np.ndarray:
+    def finish(self) -> _Words:
         """Return the block."""
-        return np.array([*self._words, 0], np.int64)
+        return np.array([*self._words, 0], np.int64).view(_Words)
 
 
 def _record(number: int, buffer: Buffer, written: bool = False) -> list[int]:

@@ -80,7 +80,7 @@ def raise_kept(words: memoryview) -> None:
     ctypes.pythonapi.PyErr_Restore(*kept)  # ctypes looks whether an exception is set, and raises it
 
 
-_flags = [InterruptFlag()]
+_flags = [immortal(InterruptFlag())]
 
 
 def interrupt_flag() -> InterruptFlag:
@@ -90,7 +90,7 @@ def interrupt_flag() -> InterruptFlag:
 
 def _private_after_fork() -> None:
     """Give the child a word of its own: the file is shared with the parent, and old contexts still point to it."""
-    _flags.append(InterruptFlag())
+    _flags.append(immortal(InterruptFlag()))
     block[layout.FLAG_MAIN_THREAD] = threading.get_ident()
 
 

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from numhlo.backend.primitives import layout
-from numhlo.backend.runtime.fast_entry import MethodDefinition, api_table
+from numhlo.backend.runtime.fast_entry import METH_FASTCALL, METH_KEYWORDS, api_table, method_definition
 from numhlo.backend.runtime.immortal import immortal
 from numhlo.backend.runtime.native_functions import native_address
 from numhlo.backend.runtime.object_layout import objects_are_as_expected
-
-METH_FASTCALL_KEYWORDS = 0x0080 | 0x0002
 
 KINDS = {
     "result": layout.GIVES_RESULT,
@@ -48,20 +45,17 @@ def call_natively(kind: type, calls: np.ndarray, unsettled: set[Any], sample: An
     if address == 0 or entry == 0 or not _are_as_expected(sample, held):
         return False
     python = immortal(kind.__call__)
+    immortal(calls), immortal(unsettled)
     calls[layout.CALLS_API], calls[layout.CALLS_ENTRY] = int(api_table().ctypes.data), entry
     calls[layout.CALLS_PYTHON] = id(python)
     calls[layout.CALLS_UNSETTLED] = id(unsettled) + layout.SET_USED * layout.WORD
     make = ctypes.pythonapi.PyDescr_NewMethod
     make.restype = ctypes.py_object
     make.argtypes = [ctypes.py_object, ctypes.c_void_p]
-    kind.__call__ = make(kind, ctypes.addressof(_method(address)))  # type: ignore[method-assign]
+    documentation = "Call the function: compiled, or as part of the function that is being traced."
+    definition = method_definition("__call__", address, METH_FASTCALL | METH_KEYWORDS, documentation)
+    kind.__call__ = make(kind, definition)  # type: ignore[method-assign]
     return True
-
-
-@lru_cache(maxsize=1)
-def _method(address: int) -> MethodDefinition:
-    documentation = b"Call the function: compiled, or as part of the function that is being traced."
-    return MethodDefinition(b"__call__", address, METH_FASTCALL_KEYWORDS, documentation)
 
 
 def _are_as_expected(sample: Any, held: Any) -> bool:
