@@ -114,44 +114,45 @@ def _less(comparator: RegionFunction, lhs: Sequence[np.ndarray], rhs: Sequence[n
 
 
 def _merge_sort(comparator: RegionFunction, rows: Sequence[np.ndarray]) -> np.ndarray:
-    """Merge runs of 1, 2, 4, ... elements; an element's place is its own rank plus its rank in the other run."""
+    """Merge runs of 1, 2, 4, ... elements; an element's place is its own rank plus its rank in the other run.
+
+    Only elements of left runs are ranked, and none before those that precede it in its run; the right runs fill the
+    other places. So the result is a permutation even if the comparator is no order.
+    """
     n = rows[0].shape[-1]
     flat = [a.reshape(-1, n) for a in rows]
     lines = np.arange(len(flat[0]))[:, None]
     order = np.broadcast_to(np.arange(n), flat[0].shape)
-    place = np.arange(n)
     width = 1
     while width < n:
-        taken = [a[lines, order] for a in flat]
-        start = place // (2 * width) * (2 * width)
-        is_left = place - start < width
-        other = np.where(is_left, start + width, start)
-        low = np.broadcast_to(np.minimum(other, n), order.shape)
-        high = np.broadcast_to(np.minimum(other + width, n), order.shape)
-        rank = _ranks(comparator, taken, lines, is_left, (low, high))
-        own = np.where(is_left, place - start, place - start - width)
-        target = start + own + rank - low
+        place = np.arange(n)
+        is_left = place % (2 * width) < width
+        left, right = place[is_left], order[:, ~is_left]
+        middle = np.minimum(left // (2 * width) * (2 * width) + width, n)
+        stop = np.minimum(middle + width, n)
+        found = _find_first_after(comparator, [a[lines, order] for a in flat], left, (middle, stop))
+        target = left + np.maximum.accumulate(found, axis=-1) - middle
+        is_free = np.ones(order.shape, bool)
+        is_free[lines, target] = False
         merged = np.empty_like(order)
-        merged[lines, target] = order
+        merged[lines, target] = order[:, is_left]
+        merged[is_free] = right.ravel()
         order, width = merged, 2 * width
     return order.reshape(rows[0].shape)
 
 
-def _ranks(
-    comparator: RegionFunction,
-    taken: Sequence[np.ndarray],
-    lines: np.ndarray,
-    is_left: np.ndarray,
-    bounds: tuple[np.ndarray, np.ndarray],
+def _find_first_after(
+    comparator: RegionFunction, taken: Sequence[np.ndarray], left: np.ndarray, bounds: tuple[np.ndarray, np.ndarray]
 ) -> np.ndarray:
-    """Return, for every element, the position in the other run before which it belongs: left elements go first."""
-    low, high = bounds
+    """Return, for elements of left runs, the first place within bounds of an element that is not less."""
+    lines = np.arange(len(taken[0]))[:, None]
+    low, high = (np.broadcast_to(bound, (len(taken[0]), len(left))) for bound in bounds)
     last = taken[0].shape[-1] - 1
+    own = [a[:, left] for a in taken]
     while np.any(low < high):
         middle = (low + high) // 2
         probe = [a[lines, np.minimum(middle, last)] for a in taken]
-        # a left element goes after the right ones that are less; a right one after the left ones it is not less than
-        goes_after = np.where(is_left, _less(comparator, probe, taken), ~_less(comparator, taken, probe))
+        goes_after = _less(comparator, probe, own)
         searching = low < high
         low = np.where(searching & goes_after, middle + 1, low)
         high = np.where(searching & ~goes_after, middle, high)

@@ -2,6 +2,10 @@
 
 Runs of integers that equal ones can't be told from are sorted by NumPy's own code (`numpy_sort`), others by counting.
 Where that code is fast at any length, such a row is one run.
+
+A comparator may be no order at all: floats with NaNs by ``<``, ``<=``, constants, random answers. Both fast algorithms
+then lose elements, which shows in a number or two that they leave behind. Such a run is sorted by insertion, such a
+pair of runs merged from one end, which permute elements whatever the comparator says.
 """
 
 from __future__ import annotations
@@ -187,10 +191,13 @@ class SortWriter:
             with text.block(f"for i in range({RUN}):"):
                 text.line(f"store_{word}({ranks}, i, to_{word}(0))")
             self._count("count", ranks, word)
-            with text.block("for i in range(count):"):
+            self._check_ranks(ranks, word)
+            with text.block("if taken == shift_left(to_i64(1), count) - 1:"), text.block("for i in range(count):"):
                 text.line(f"place = first + to_i64(load_{word}({ranks}, i))")
                 for number, (row, other) in enumerate(zip(self.rows, self.scratch, strict=True)):
                     text.line(self.store(number, other, "place", self.load(number, row, "first + i")))
+            with text.block("else:"):
+                self._insert("first", "count")
 
     def _count(self, count: str, ranks: str, word: str) -> None:
         """Write the counting of the elements that come before each element of a run: of equal ones, the earlier."""
@@ -202,6 +209,34 @@ class SortWriter:
                 less, greater = self._less(other, own), self._less(own, other)
                 text.line(f"before = select(i <= j, {less}, {greater} ^ True)")
                 text.line(f"store_{word}({ranks}, i, add(load_{word}({ranks}, i), to_{word}(before)))")
+
+    def _check_ranks(self, ranks: str, word: str) -> None:
+        """Write the collecting of all ranks as bits, after an element that came before itself is no longer counted."""
+        text = self.text
+        text.line("taken = to_i64(0)")
+        with text.block("for i in range(count):"):
+            own = self._load_all(self.rows, "first + i", "own")
+            less = self._less(own, own)
+            text.line(f"rank = subtract(load_{word}({ranks}, i), to_{word}({less}))")
+            text.line(f"store_{word}({ranks}, i, rank)")
+            text.line("taken = taken | shift_left(to_i64(1), to_i64(rank) & 63)")
+
+    def _insert(self, first: str, count: str) -> None:
+        """Write the sorting of a run into the scratch memory, each element before those that it is less than."""
+        text = self.text
+        with text.block(f"for i in range({count}):"):
+            own = self._load_all(self.rows, f"{first} + i", "own")
+            text.line(f"place = {first} + i")
+            with text.block(f"while place > {first}:"):
+                earlier = self._load_all(self.scratch, "place - 1", "earlier")
+                less = self._less(own, earlier)
+                with text.block(f"if {less} ^ True:"):
+                    text.line("break")
+                for number, other in enumerate(self.scratch):
+                    text.line(self.store(number, other, "place", earlier[number]))
+                text.line("place = place - 1")
+            for number, other in enumerate(self.scratch):
+                text.line(self.store(number, other, "place", own[number]))
 
     def merge(self, size: str, sources: Sequence[str], targets: Sequence[str]) -> None:
         """Write the merging of pairs of runs of ``width`` elements."""
@@ -240,9 +275,19 @@ class SortWriter:
             text.line("q = q - 1 + back")
 
     def _between(self, sources: Sequence[str], targets: Sequence[str]) -> None:
-        """Write the merging of what is left, ``i`` to ``p`` and ``j`` to ``q``."""
+        """Write the merging of what is left, ``i`` to ``p`` and ``j`` to ``q``; of all, where both ends took the same."""
         text = self.text
-        with text.block("for k in range(start + shorter, stop - shorter):"):
+        text.line("overlap = (i > p + 1) | (j > q + 1)")
+        self._from_one_end("start + shorter", "stop - shorter", sources, targets)
+        with text.block("if overlap:"):
+            for name, place in (("i", "start"), ("j", "middle"), ("p", "middle - 1"), ("q", "stop - 1")):
+                text.line(f"{name} = {place}")
+            self._from_one_end("start", "stop", sources, targets)
+
+    def _from_one_end(self, first: str, end: str, sources: Sequence[str], targets: Sequence[str]) -> None:
+        """Write the merging of ``i`` to ``p`` and ``j`` to ``q``; no index leaves its run, whatever is left of them."""
+        text = self.text
+        with text.block(f"for k in range({first}, {end}):"):
             left = self._load_all(sources, "base + min(i, middle - 1)", "left")
             right = self._load_all(sources, "base + min(j, stop - 1)", "right")
             less = self._less(right, left)
