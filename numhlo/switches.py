@@ -107,6 +107,11 @@ SWITCHES: Mapping[str, Switch] = {
         "stop at the first op that makes one of these, op by op on NumPy",
         several=True,
     ),
+    "guard_pages": Switch(
+        "NUMHLO_GUARD_PAGES",
+        ("no", "after", "before"),
+        "end the process where machine code reads or writes beyond a buffer on this side, or writes what it must not",
+    ),
     "dump": Switch(
         "NUMHLO_DUMP",
         ("trace", "stablehlo", "passes", "kernels"),
@@ -223,6 +228,7 @@ def debugging(
     engine: str | None = None,
     check: str | Iterable[str] | None = None,
     tier0: bool | None = None,
+    guard_pages: str | None = None,
 ) -> Iterator[None]:
     """Look at what is compiled in a block: the environment's switches, for this thread.
 
@@ -239,6 +245,9 @@ def debugging(
         As for `jit`.
     tier0 : bool, optional
         As for `jit`.
+    guard_pages : str, optional
+        ``"after"`` or ``"before"``: on which side of every buffer of what is compiled in the block a page lies that
+        nobody may touch. Accesses beyond a buffer end the process then (`faulthandler` says where).
 
     Raises
     ------
@@ -262,6 +271,7 @@ def debugging(
         "engine": engine,
         "check": check,
         "tier0": tier0,
+        "guard_pages": guard_pages,
     }
     with using(**{name: value for name, value in given.items() if value is not None}):
         yield

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,11 +23,12 @@ from numhlo.backend.runtime import library, pool
 from numhlo.backend.runtime.arenas import native_arenas
 from numhlo.backend.runtime.fast_entry import EntryRecords
 from numhlo.backend.runtime.frame import Frame
+from numhlo.backend.runtime.guard_pages import new_frame
 from numhlo.backend.runtime.interrupt import block_address, interrupt_flag, raise_kept
 from numhlo.backend.runtime.lack_of_memory import is_the_users, no_memory, require_addresses
 from numhlo.backend.runtime.native_functions import native_address, native_callable, request_native
 from numhlo.backend.runtime.numpy_engine import NumpyEngine
-from numhlo.backend.runtime.object_layout import ALIGNED, C_CONTIGUOUS, array_address, is_read_only
+from numhlo.backend.runtime.object_layout import ALIGNED, C_CONTIGUOUS, is_read_only
 from numhlo.backend.runtime.result_copies import with_fresh_results
 from numhlo.backend.runtime.result_memory import LEAST_BYTES, result_memory
 from numhlo.backend.runtime.step_table import StepTable
@@ -72,6 +74,8 @@ class Executable:
         Arguments whose memory the program may write into.
     keeps_steps : bool
         Whether the program's steps, with the ops in them, stay for reports once native code does everything.
+    guard_pages : str
+        On which side of every buffer a page lies that nobody may touch (`guard_pages.SIDES`), for debugging; or "".
 
     Attributes
     ----------
@@ -87,6 +91,7 @@ class Executable:
         donated: frozenset[int] = frozenset(),
         *,
         keeps_steps: bool = True,
+        guard_pages: str = "",
     ) -> None:
         self.program, copies = with_fresh_results(program, donated)
         require_addresses(self.program, name)
@@ -96,11 +101,13 @@ class Executable:
         self.table = StepTable(self.program, copies)
         if self.table.uses_blas and not library.load_blas():
             raise InternalError(f"{name or 'this program'} calls BLAS, which SciPy would bring", fix="install scipy")
-        self._keeps_steps = keeps_steps
+        self._keeps_steps, self._guard_pages = keeps_steps, guard_pages
         self._arguments = self._numbers(Place.ARGUMENT)
         self._results = self._numbers(Place.RESULT)
         self._awaited: dict[int, tuple[KernelHandle, ...]] = {}
         self._frames: list[Frame] = []
+        written = self._written | self.program.overwritten
+        self._new_frame = partial(new_frame, self.program, self.table.gathered, guard_pages, written)
         self._lock = ProcessLock()
         self._entry = EntryRecords(self.program, array_type, self._written)
         self._entry_frames: list[Frame] = []
@@ -270,7 +277,8 @@ class Executable:
         """Make the fast entry where a call is one native run: kernels for all steps, small new arrays as results."""
         fresh = self.program.results == self._results
         large = any(self.program.buffers[number].type.nbytes >= LEAST_BYTES for number in self._results)
-        if not self._is_one_run() or not fresh or large or self.program.arena_bytes > FAST_ARENA_BYTES:
+        plain = fresh and not large and not self._guard_pages
+        if not self._is_one_run() or not plain or self.program.arena_bytes > FAST_ARENA_BYTES:
             return
         function = self._entry.function()
         if function is None or native_address("driver") == 0:
@@ -284,7 +292,7 @@ class Executable:
         words[layout.ENTRY_FLAG] = block_address if self._is_interruptible() else 0
         if self.program.arena_bytes:
             words[layout.ENTRY_ARENAS] = native_arenas.address(self.program.arena_bytes)
-        self._offer_frame(self._frames.pop() if self._frames else Frame(self.program, self.table.gathered))
+        self._offer_frame(self._frames.pop() if self._frames else self._new_frame())
         self._frames.clear()
         self._fast = function
 
@@ -327,15 +335,14 @@ class Executable:
         try:
             frame = self._frames.pop()
         except IndexError:
-            frame = Frame(self.program, self.table.gathered)
+            frame = self._new_frame()
         frame.begin()
-        for number, array in zip(self._arguments, arrays, strict=True):
-            frame.place(number, array_address(array))
-        for number, array in zip(self._results, made, strict=True):
-            frame.place(number, array_address(array))
+        for number, array in zip((*self._arguments, *self._results), (*arrays, *made), strict=True):
+            frame.hold(number, array)
         self._prepare(frame)
         try:
             self._run(frame)
+            frame.hand_out()
             copy_together([(given[k], arrays[k]) for k in self.program.written if arrays[k] is not given[k]])
             return self._collect(arrays, made)
         finally:

@@ -172,13 +172,15 @@ def _make_executable(
 ) -> Executable:
     """Return an optimized function's executable, by the plan of the same function of other shapes if there is one."""
     planning, executables, _ = _backend()
+    side = value_of("guard_pages")
+    options = {"keeps_steps": keeps_graph, "guard_pages": "" if side == "no" else side}
     program = None if keeps_graph else planning.plan_again(function, donated=donated, written=written)
     if program is not None:
         with suppress(executables.OpsNeededError):  # not all kernels are there
-            again: Executable = executables.Executable(program, name, array_type, donated, keeps_steps=False)
+            again: Executable = executables.Executable(program, name, array_type, donated, **options)
             return again
     program = planning.plan(function, donated=donated, written=written)
-    made: Executable = executables.Executable(program, name, array_type, donated, keeps_steps=keeps_graph)
+    made: Executable = executables.Executable(program, name, array_type, donated, **options)
     return made
 
 

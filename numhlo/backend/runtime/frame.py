@@ -18,6 +18,7 @@ from numhlo.backend.program import Buffer, Place, Program
 from numhlo.backend.runtime import library, pool
 from numhlo.backend.runtime.arenas import arenas
 from numhlo.backend.runtime.interrupt import never_address
+from numhlo.backend.runtime.object_layout import array_address
 
 
 class Frame:
@@ -63,6 +64,13 @@ class Frame:
     def place(self, number: int, address: int) -> None:
         """Say where a buffer is."""
         self.words[layout.CONTEXT_WORDS + number] = address
+
+    def hold(self, number: int, array: np.ndarray) -> None:
+        """Let a buffer be an array: an argument of the call, or where a result goes."""
+        self.place(number, array_address(array))
+
+    def hand_out(self) -> None:
+        """See to it that arrays that the frame holds have their new values: they are the buffers themselves."""
 
     def where(self, number: int) -> int:
         """Return where a buffer is."""
