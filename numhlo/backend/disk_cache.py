@@ -1,9 +1,9 @@
 """Object code on disk, found by content: the key is a hash of everything that decides what the bytes are.
 
-A file holds a mark, the hash of the code and the code; it is written under another name and moved into place, read
-only if this user owns it and nobody else may write it, and never unpickled or run before its hash is checked. A bad
-file is a miss. A folder that can't be used is one warning. What was not used for longest goes when the folder grows
-too large.
+A file holds a mark, its key, a hash of key and code, and the code; it is written under another name and moved into
+place, read only if this user owns it and nobody else may write it (`trusted_files`), and never unpickled or run before
+its hash and its key are checked. A bad file is a miss, and so is one that has another kernel's name. A folder that
+can't be used is one warning. What was not used for longest goes when the folder grows too large.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import hashlib
 import importlib.util
 import os
 import re
-import stat
 import sys
 import tempfile
 import time
@@ -29,8 +28,12 @@ import numpy as np
 from numhlo.backend.own_text import own_files
 from numhlo.backend.program import Kernel
 from numhlo.backend.target import processor
+from numhlo.backend.trusted_files import MOST_BYTES as MOST_ENTRY_BYTES
+from numhlo.backend.trusted_files import distrust, read_trusted
 
-MARK = b"numhlo kernel 1\n"
+MARK = b"numhlo kernel 2\n"
+KEY_BYTES = HASH_BYTES = 32
+HEAD = len(MARK) + KEY_BYTES + HASH_BYTES
 ABI = 1
 SUFFIX = ".kernel"
 UNFINISHED = "unfinished-"
@@ -92,15 +95,23 @@ def fingerprint() -> bytes:
     return found.digest()
 
 
-def pack(code: bytes) -> bytes:
-    """Return a file's content."""
-    return MARK + hashlib.sha256(code).digest() + code
+def pack(key: str, code: bytes) -> bytes:
+    """Return the content of the file that is named by a key."""
+    name = bytes.fromhex(key)
+    return MARK + name + hashlib.sha256(name + code).digest() + code
 
 
-def unpack(data: bytes) -> bytes | None:
-    """Return the object code in a file's content, None where it is damaged."""
-    code = data[len(MARK) + 32 :]
-    if data[: len(MARK)] != MARK or hashlib.sha256(code).digest() != data[len(MARK) : len(MARK) + 32]:
+def unpack(key: str, data: bytes) -> bytes | None:
+    """Return the object code in the content of the file that is named by a key; None where it is damaged or another's.
+
+    Examples
+    --------
+    >>> key, other = "01" * 32, "02" * 32
+    >>> unpack(key, pack(key, b"code")), unpack(other, pack(key, b"code"))
+    (b'code', None)
+    """
+    code, name, found = data[HEAD:], data[len(MARK) : len(MARK) + KEY_BYTES], data[len(MARK) + KEY_BYTES : HEAD]
+    if data[: len(MARK)] != MARK or name != bytes.fromhex(key) or hashlib.sha256(name + code).digest() != found:
         return None
     return code
 
@@ -134,22 +145,27 @@ class DiskCache:
         folder = self._usable_folder()
         if folder is None:
             return None
-        path = folder / (cache_key(kernel) + SUFFIX)
+        key = cache_key(kernel)
+        path = folder / (key + SUFFIX)
         try:
-            code = unpack(_read_trusted(path))
+            data, status = read_trusted(path)
         except OSError:
             return None
+        code = unpack(key, data)
         if code is None:
             _remove(path)
+        elif time.time() - status.st_mtime > TOUCH_SECONDS:
+            _touch(path)
         return code
 
     def write(self, kernel: Kernel, code: bytes) -> None:
         """Keep a kernel's object code."""
         folder = self._usable_folder()
-        if folder is None:
+        if folder is None or HEAD + len(code) > MOST_ENTRY_BYTES:
             return
+        key = cache_key(kernel)
         try:
-            self.put(cache_key(kernel) + SUFFIX, pack(code))
+            self.put(key + SUFFIX, pack(key, code))
         except OSError as error:
             self._give_up(str(error))
             return
@@ -230,7 +246,7 @@ class DiskCache:
         self._checked = True
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            problem = _distrust(self.folder.stat())
+            problem = distrust(self.folder.lstat())
         except OSError as error:
             problem = str(error)
         if problem:
@@ -245,40 +261,6 @@ class DiskCache:
                 RuntimeWarning,
                 stacklevel=2,
             )
-
-
-def _distrust(status: os.stat_result) -> str:
-    """Return why code found here may not be run, or an empty string."""
-    if not hasattr(os, "geteuid"):
-        return ""
-    if status.st_uid != os.geteuid():
-        return "it belongs to another user"
-    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return "other users may write it"
-    return ""
-
-
-def _read_trusted(path: Path) -> bytes:
-    """Return a file's bytes.
-
-    Raises
-    ------
-    OSError
-        If there is none, or it is not a plain file of our own that only we can write.
-    """
-    flags = [getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY")]
-    handle = os.open(path, os.O_RDONLY | sum(flags))
-    try:
-        status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode) or _distrust(status):
-            raise PermissionError(f"{path} is not trusted")
-        with os.fdopen(handle, "rb", closefd=False) as stream:
-            data = stream.read()
-    finally:
-        os.close(handle)
-    if time.time() - status.st_mtime > TOUCH_SECONDS:
-        _touch(path)
-    return data
 
 
 def _touch(path: Path) -> None:

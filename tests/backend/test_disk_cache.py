@@ -124,6 +124,36 @@ def test_files_that_others_could_have_written_are_not_read(cache, tmp_path):
     assert cache.read(KERNEL) is None
 
 
+def test_a_file_under_another_kernels_name_is_a_miss_and_goes(cache):
+    other = elementwise_kernel("other", F32, 1, "a0 * a0")
+    cache.write(KERNEL, CODE)
+    path = cache.folder / (cache_key(other) + SUFFIX)
+    shutil.copy(only_file(cache), path)
+    assert cache.read(other) is None
+    assert not path.exists()
+    assert cache.read(KERNEL) == CODE
+
+
+def test_files_that_are_too_large_are_neither_read_nor_written(cache, monkeypatch):
+    cache.write(KERNEL, CODE)
+    monkeypatch.setattr(disk_cache, "MOST_ENTRY_BYTES", len(CODE))
+    other = elementwise_kernel("other", F32, 1, "a0 * a0")
+    cache.write(other, CODE)
+    assert cache.read(other) is None
+    with only_file(cache).open("r+b") as file:
+        file.truncate((64 << 20) + 1)  # without taking the room
+    assert cache.read(KERNEL) is None
+
+
+@posix
+def test_a_folder_that_is_a_link_is_not_used(cache, tmp_path):
+    cache.write(KERNEL, CODE)
+    link = tmp_path / "link"
+    link.symlink_to(cache.folder)
+    with pytest.warns(RuntimeWarning, match="it is a symbolic link"):
+        assert DiskCache(link).read(KERNEL) is None
+
+
 @posix
 def test_what_belongs_to_another_user_is_not_read(cache, monkeypatch):
     cache.write(KERNEL, CODE)

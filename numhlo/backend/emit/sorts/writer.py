@@ -275,7 +275,7 @@ class SortWriter:
             text.line("q = q - 1 + back")
 
     def _between(self, sources: Sequence[str], targets: Sequence[str]) -> None:
-        """Write the merging of what is left, ``i`` to ``p`` and ``j`` to ``q``; of all where both ends took the same."""
+        """Write the merging of what is left, ``i`` to ``p`` and ``j`` to ``q``; of all if both ends took the same."""
         text = self.text
         text.line("overlap = (i > p + 1) | (j > q + 1)")
         self._from_one_end("start + shorter", "stop - shorter", sources, targets)
