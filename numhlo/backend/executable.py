@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.backend.compiler.service import CompilerClosedError, compiler_service
+from numhlo.backend.compiler.service import compiler_service
 from numhlo.backend.kernel_cache import KernelHandle, arrivals, kernel_cache
 from numhlo.backend.planning.explain import steps_in_words
 from numhlo.backend.primitives import layout
@@ -235,7 +235,7 @@ class Executable:
     def _update(self) -> None:
         """Put the machine code that has arrived into the table."""
         with self._lock.own:
-            self._place(self._arrived())
+            self._take_arrived()
             if self._native or self._pending or not all(request_native(native).done for native in self._natives):
                 return
             self._native = True
@@ -243,10 +243,10 @@ class Executable:
             if not self._keeps_steps and self._is_all_there():
                 self._forget_steps()
 
-    def _arrived(self) -> dict[Kernel, int]:
-        """Return the kernels that have come since this was asked last, and the addresses of their code."""
+    def _take_arrived(self) -> None:
+        """Place the kernels that have come since this was called last, and say what there is to be said of them."""
         cache = kernel_cache()
-        found = {}
+        found, reports = {}, []
         for kernel, handle in list(self._pending.items()):
             if handle.orphaned:
                 cache.request(kernel)
@@ -255,10 +255,10 @@ class Executable:
             self._pending.pop(kernel, None)
             if handle.error is None:
                 found[kernel] = handle.address
-            elif not isinstance(handle.error, CompilerClosedError):
-                text = f"NumPy does what a kernel of {self.name or 'a program'} should do\n{handle.error}"
-                warnings.warn(text, RuntimeWarning, stacklevel=4)
-        return found
+            reports.append(handle.report(self.name or "a program"))
+        self._place(found)
+        for report in filter(None, reports):
+            warnings.warn(report, RuntimeWarning, stacklevel=4)
 
     def _place(self, addresses: dict[Kernel, int]) -> None:
         if self._engine is None:

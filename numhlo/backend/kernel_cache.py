@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from itertools import count
 from weakref import WeakValueDictionary
 
-from numhlo.backend.compiler.service import compiler_service
+from numhlo.backend.compiler.service import BUG, CompilerClosedError, compiler_service
 from numhlo.backend.disk_cache import DiskCache, default_folder
 from numhlo.backend.loader import LoadedKernel
 from numhlo.backend.program import Kernel
@@ -51,16 +51,18 @@ class KernelHandle:
     orphaned : bool
         Nobody is working on it: whoever was is on the other side of a fork, or was interrupted.
     origin : str
-        ``"compiled"``, ``"compiled in this process"`` or ``"disk"`` once loaded.
+        ``"compiled"``, ``"compiled at a lower level"``, ``"compiled in this process"`` or ``"disk"`` once loaded.
+    crash : str
+        How the compiler ended on the kernel before it was compiled at a lower level, or an empty string.
     """
 
-    __slots__ = ("__weakref__", "_arrived", "done", "error", "kernel", "loaded", "origin", "orphaned")
+    __slots__ = ("__weakref__", "_arrived", "crash", "done", "error", "kernel", "loaded", "origin", "orphaned")
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
         self.loaded: LoadedKernel | None = None
         self.error: BaseException | None = None
-        self.origin = ""
+        self.origin = self.crash = ""
         self.orphaned = False
         self.done = False
         self._arrived = Latch()
@@ -96,6 +98,18 @@ class KernelHandle:
         """Say that there will be no machine code."""
         self.error = error
         self._finish()
+
+    def report(self, program: str) -> str:
+        """Return what a user is to be told about the kernel, once it is done, or an empty string."""
+        if self.error is None and not self.crash:
+            return ""
+        if isinstance(self.error, CompilerClosedError):
+            return ""
+        if self.error is not None:
+            return f"NumPy does what a kernel of {program} should do\n{self.error}"
+        return f"kernel {self.kernel.name} of {program} is optimized less than others\n{self.crash}\n{BUG}\n" + (
+            self.kernel.source
+        )
 
     def _finish(self) -> None:
         self.done = True
@@ -165,6 +179,10 @@ class KernelCache:
         error = future.exception()
         if error is not None:
             handle.fail(error)
+            return
+        handle.crash = compiler_service().lowered.get(handle.kernel, "")
+        if handle.crash:  # not kept on disk: every process is to say so
+            handle.finish(future.result(), "compiled at a lower level")
             return
         if compiler_service().in_process:  # not kept on disk: the user's settings of Numba may have gone into it
             handle.finish(future.result(), "compiled in this process")

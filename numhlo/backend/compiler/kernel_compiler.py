@@ -21,6 +21,7 @@ from numba.core.registry import cpu_target
 from numhlo.backend.compiler.call_signatures import remembered_signatures
 from numhlo.backend.compiler.interleaving import evaluates_polynomials
 from numhlo.backend.compiler.intrinsics.vector_math import register_jitable
+from numhlo.backend.compiler.levels import HIGHEST
 from numhlo.backend.compiler.pipelines import KernelPipeline
 from numhlo.backend.primitives.arithmetic import overtake
 from numhlo.backend.primitives.lanes import Lanes, ProductLanes
@@ -40,7 +41,7 @@ class Target:
 
 
 @lru_cache
-def host_target(widest: bool = False) -> Target:
+def host_target(widest: bool = False, level: int = HIGHEST) -> Target:
     """Return the target machine of the processor, for object code that llvmlite's loader accepts.
 
     Parameters
@@ -48,13 +49,15 @@ def host_target(widest: bool = False) -> Target:
     widest : bool, optional
         Use vectors of 512 bits also where LLVM thinks that half of them suit the processor better. Polynomials take
         three quarters of the time so; code that does little else than load and store takes a tenth more.
+    level : int, optional
+        How much machine code is optimized.
     """
     triple = llvm.get_process_triple()
     name, features = processor()
     machine = llvm.Target.from_triple(triple).create_target_machine(
         cpu=name,
         features=f"{features},-prefer-256-bit" if widest and triple.startswith("x86_64") else features,
-        opt=3,
+        opt=level,
         reloc="static" if triple.startswith("x86_64") else "default",
         codemodel="jitdefault",
         jit=True,
@@ -88,8 +91,14 @@ def _flags() -> compiler.Flags:
 
 
 @global_compiler_lock
-def compile_source(name: str, source: str) -> bytes:
+def compile_source(name: str, source: str, level: int = HIGHEST) -> bytes:
     """Return the object code of the kernel ``name`` that ``source`` defines.
+
+    Parameters
+    ----------
+    name, source : str
+    level : int, optional
+        How much LLVM optimizes, from 0 to `HIGHEST`. Below that it does not vectorize loops.
 
     Raises
     ------
@@ -99,8 +108,8 @@ def compile_source(name: str, source: str) -> bytes:
     function = function_of_source(name, source)
     module = _linked_module(_compiled(function), name)
     lanes, polynomials = _reduces_lanes(function), evaluates_polynomials(function)
-    target = host_target(widest=lanes or polynomials or _searches_columns(function))
-    _optimize(module, target, interleaves=polynomials or not lanes)
+    target = host_target(widest=lanes or polynomials or _searches_columns(function), level=level)
+    _optimize(module, target, interleaves=polynomials or not lanes, level=level)
     return bytes(target.machine.emit_object(module))
 
 
@@ -161,13 +170,11 @@ def _entry_point(result: Any, name: str) -> ir.Module:
     return module
 
 
-def _optimize(module: llvm.ModuleRef, target: Target, interleaves: bool = True) -> None:
+def _optimize(module: llvm.ModuleRef, target: Target, *, interleaves: bool, level: int) -> None:
     module.triple = target.triple
     module.data_layout = str(target.machine.target_data)
-    options = llvm.create_pipeline_tuning_options(speed_level=3)
-    options.loop_vectorization = True
-    options.slp_vectorization = True
-    options.loop_interleaving = interleaves
-    options.loop_unrolling = True
+    options = llvm.create_pipeline_tuning_options(speed_level=level)
+    options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = level == HIGHEST
+    options.loop_interleaving = interleaves and level == HIGHEST
     builder = llvm.create_pass_builder(target.machine, options)
     builder.getModulePassManager().run(module, builder)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -32,6 +33,8 @@ END_SECONDS = 10.0
 FORK_SECONDS = 5.0
 MOST_MEMORY = 768 << 20
 """Bytes in use after a kernel beyond which a process is replaced: Numba keeps something of everything it compiles."""
+ENDED_BY_OTHERS = [getattr(signal, name, 0) for name in ("SIGKILL", "SIGTERM", "SIGHUP", "SIGINT", "SIGXCPU")]
+"""Signals that no compiler sends itself, as it does where an assertion fails or an address is wrong."""
 REMOVED_PREFIXES = ("NUMBA_", "PYTHON")
 SMALL = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
 """What keeps the address space of a process small that multiplies no matrices."""
@@ -48,9 +51,11 @@ class CompilerDiedError(InternalError):
     ----------
     timed_out : bool
         It was ended for taking too long: trying again would take as long again.
+    crashed : bool
+        It ended itself, at an assertion of LLVM's or a wrong address: trying the same again would end it again.
     """
 
-    timed_out = False
+    timed_out = crashed = False
 
 
 def search_path() -> list[str]:
@@ -163,15 +168,15 @@ class CompilerProcess:
         """Return the process id."""
         return self.popen.pid
 
-    def compile(self, name: str, source: str) -> Message:
-        """Return the answer to one kernel: object code, or an error in the header.
+    def compile(self, name: str, source: str, level: int) -> Message:
+        """Return the answer to one kernel, optimized so much: object code, or an error in the header.
 
         Raises
         ------
         CompilerDiedError
             If the process ends meanwhile, by itself or for taking more than `JOB_SECONDS`.
         """
-        reply = self._exchange(JOB_SECONDS, Message({"name": name}, source.encode()))
+        reply = self._exchange(JOB_SECONDS, Message({"name": name, "level": level}, source.encode()))
         self.memory = reply.header.get("memory", 0)
         return reply
 
@@ -208,6 +213,7 @@ class CompilerProcess:
             what, reason = f"the compiler process ended with code {code}", tail or "something killed it"
         death = CompilerDiedError(what, why=reason)
         death.timed_out = timed_out
+        death.crashed = not timed_out and code is not None and (code > 1 or (code < 0 and -code not in ENDED_BY_OTHERS))
         return death
 
     def close(self) -> None:

@@ -2,8 +2,9 @@
 
 Processes are started when there is work, one more for every `JOBS_PER_PROCESS` kernels that wait, as many as cores at
 most, and end after `IDLE_SECONDS` without any, or when they have grown too large. Each is driven by a thread of its
-own, which sleeps in a pipe. A process that dies is replaced and its kernel tried once more. Where none can be started,
-kernels are compiled in this process, which slows everything else in it down: a warning says so, and so does `explain`.
+own, which sleeps in a pipe. A process that dies is replaced and its kernel tried once more; where the compiler crashed,
+at a lower level of optimization. Where no process can be started, kernels are compiled in this process, which slows
+everything else in it down: a warning says so, and so does `explain`.
 
 A first answer goes before: to start a process takes the interpreter's lock for a few milliseconds (more where other
 processes keep the cores busy), and then a core.
@@ -23,6 +24,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 from numhlo.backend.compiler.address_space import FIX, shortage_here
+from numhlo.backend.compiler.levels import HIGHEST, LOWER
 from numhlo.backend.compiler.messages import Message
 from numhlo.backend.compiler.process import MOST_MEMORY, CompilerDiedError, CompilerProcess
 from numhlo.backend.processors import available_processors
@@ -64,6 +66,8 @@ class CompilerService:
     in_process : str
         Why kernels are compiled in this process, or an empty string.
     compiled : int
+    lowered : dict from Kernel to str
+        The crash of the compiler on each kernel that was compiled at a lower level for it.
     """
 
     def __init__(self, processes: int | None = None) -> None:
@@ -75,6 +79,7 @@ class CompilerService:
         self.waiting = 0
         self.in_process = ""
         self.compiled = 0
+        self.lowered: dict[Kernel, str] = {}
 
     def submit(self, kernel: Kernel, then: Callable[[Future[bytes]], None] | None = None) -> Future[bytes]:
         """Return the future of a kernel's object code; it raises `KernelCompileError` where there is none.
@@ -194,18 +199,21 @@ class Driver(threading.Thread):
             job.future.set_result(code)
 
     def _compile(self, kernel: Kernel) -> bytes:
+        level = HIGHEST
         for attempt in range(TRIES):
             process = self._ensure_process()
             if process is None:
                 return compile_in_process(kernel)
             try:
-                reply = process.compile(kernel.name, kernel.source)
+                reply = process.compile(kernel.name, kernel.source, level)
             except CompilerDiedError as error:
                 self._drop_process()
                 if self.stopped:
                     raise closed_error(kernel) from error
                 if error.timed_out or attempt == TRIES - 1:
-                    raise compile_error(kernel, str(error)) from error
+                    raise compile_error(kernel, str(error), BUG if error.crashed else "") from error
+                if error.crashed:
+                    level, self.service.lowered[kernel] = LOWER, str(error)
             else:
                 if process.memory > MOST_MEMORY:
                     self._drop_process()

@@ -79,7 +79,7 @@ def answer(request: Message) -> Message:
     """Compile one kernel."""
     start = time.perf_counter()
     try:
-        code = compile_source(request.header["name"], request.payload.decode())
+        code = compile_source(request.header["name"], request.payload.decode(), request.header["level"])
     except Exception as error:  # noqa: BLE001 - whatever the compiler says goes back to who asked
         text = "".join(traceback.format_exception(error))
         return Message({"error": f"{type(error).__name__}: {error}", "traceback": text})
