@@ -271,7 +271,7 @@ class Executable:
         """Drop what only the NumPy engine and reports need: most of the memory that an executable takes."""
         self._engine = None
         self.table.forget_steps()
-        self.program.steps, self.program.kept = [], {}
+        self.program.steps, self.program.kept, self.program.body = [], {}, None
 
     def _install_fast_entry(self) -> None:
         """Make the fast entry where a call is one native run: kernels for all steps, small new arrays as results."""

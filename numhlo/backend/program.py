@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from numhlo.lowering.ir import Op, TensorType, Value
+from numhlo.lowering.ir import Op, Region, TensorType, Value
 
 
 class Place(Enum):
@@ -180,12 +180,19 @@ class Subroutine:
         The buffer (int32) that tells which of its calls to go on after.
     calls : int
         How many there are.
+    body : Region or None
+        What the steps compute, as it was planned.
+    arguments, results : sequence of int
+        The buffers of what it takes and of what it gives.
     """
 
     name: str
     steps: list[Step]
     place: int
     calls: int = 0
+    body: Region | None = None
+    arguments: Sequence[int] = ()
+    results: Sequence[int] = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -237,6 +244,8 @@ class Program:
     """Those of them whose memory the steps use, so that a call that breaks off would leave it half written."""
     has_ops: bool = True
     """Whether launches have their ops; without them, only native code can run the steps."""
+    body: Region | None = None
+    """What the steps compute, as it was planned: the function's ops, or what they were expanded to."""
 
     @property
     def arena_buffers(self) -> list[tuple[int, int]]:

@@ -178,4 +178,5 @@ def _planned(function: Function, donated: frozenset[int], written: Sequence[int]
         dict(zip(written, planner.results[count:], strict=True)),
         [routine.subroutine for routine in context.subroutines.values()],
         frozenset(k for k, place in zip(written, places, strict=True) if place.number == place.own),
+        body=body,
     )

@@ -58,6 +58,7 @@ class Recipe:
             arena_bytes=place(program.arena_bytes),
             kept={},
             has_ops=False,
+            body=None,
         )
         self.answers: Answers = questions.close()
 

@@ -38,7 +38,9 @@ def _planned(callee: Function, context: Context) -> Routine:
         arguments = [memory.allocate(value.tensor) for value in body.arguments]
         context.buffer_of.update(zip(body.arguments, arguments, strict=True))
         planner = RegionPlanner(inner, body, [NewTarget(inner, value.tensor) for value in body.returns])
-        subroutine = Subroutine(callee.name, planner.run(), memory.allocate(PLACE, since=0))
+        steps = planner.run()
+        place = memory.allocate(PLACE, since=0)
+        subroutine = Subroutine(callee.name, steps, place, 0, body, arguments, planner.results)
     context.notes.append(f"@{callee.name} is called and not inlined: the program would be too large")
     return Routine(subroutine, arguments, planner.results)
 

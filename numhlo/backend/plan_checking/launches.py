@@ -1,0 +1,94 @@
+"""What a launch says that it does, against what its ops need and its kernel touches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from numhlo.backend.plan_checking.contents import Places
+from numhlo.backend.plan_checking.effects import effects_of
+from numhlo.backend.plan_checking.listing import Finding, value_in_words
+from numhlo.backend.plan_checking.values import Roots, constant_of, used_by
+from numhlo.backend.program import Buffer, Launch, Place
+from numhlo.lowering.ir import Op, TensorType, Value
+
+
+class Touched:
+    """The buffers that a launch's kernel reads, and those that it writes, by number."""
+
+    __slots__ = ("reads", "writes")
+
+    def __init__(self, launch: Launch, outputs: Sequence[tuple[Value, int]]) -> None:
+        effects = effects_of(launch.kernel.source)
+        numbers = launch.buffers
+        given = {numbers[place] for place in effects.given}
+        results = given & {number for _, number in outputs}
+        self.reads = {numbers[place] for place in effects.reads} | (given - results)
+        self.writes = {numbers[place] for place in effects.writes} | results
+
+
+def require_apart(launch: Launch, touched: Touched, places: Places, finding: Finding) -> None:
+    """Raise if two buffers of a kernel share memory that it writes: the compiler is told that none do."""
+    numbers = [n for n in dict.fromkeys(launch.buffers) if places.buffers[n].type.nbytes]
+    for first in numbers:
+        if first not in touched.writes:
+            continue
+        for second in numbers:
+            if second != first and places.overlap(first, second):
+                shown = f"{finding.buffer(first)}, which it writes, and {finding.buffer(second)}"
+                raise finding.error(f"{launch.kernel.name} has two buffers that share memory: {shown}", launch)
+
+
+def require_fit(value: Value, buffer: Buffer, number: int, launch: object, finding: Finding) -> None:
+    """Raise if a buffer is not made for a value's elements."""
+    type, wanted = buffer.type, value.tensor
+    if not fits(type, wanted):
+        shown = f"{finding.buffer(number)} is to hold {value_in_words(value)}"
+        raise finding.error(f"a value does not fit into its buffer: {shown}", launch, value)  # type: ignore[arg-type]
+
+
+def fits(type: TensorType, wanted: TensorType) -> bool:
+    """Return whether memory of one type holds elements of another."""
+    return type.dtype == wanted.dtype and type.size == wanted.size
+
+
+def needed_inputs(
+    ops: Sequence[Op],
+    inputs: Sequence[tuple[Value, int]],
+    outputs: Sequence[tuple[Value, int]],
+    roots: Roots,
+) -> tuple[set[Value], Value | None]:
+    """Return which inputs the outputs are computed from, and a value that is missing among them, if one is."""
+    given = {value for value, _ in inputs}
+    same = {roots.of(value): value for value in given}
+    made = {value: op for op in ops for value in op.results}
+    needed: set[Value] = set()
+    waiting, seen = [value for value, _ in outputs], set[Value]()
+    while waiting:
+        value = waiting.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        if value in made:
+            waiting += used_by(made[value])
+        elif value in given:
+            needed.add(value)
+        elif roots.of(value) in same:
+            needed.add(same[roots.of(value)])
+        elif constant_of(value) is None:
+            return needed, value
+    return needed, None
+
+
+def holds_constant(buffer: Buffer, value: Value) -> bool:
+    """Return whether a constant buffer has the elements of a value that a program has from the start."""
+    wanted = constant_of(value)
+    if wanted is None or buffer.data is None:
+        return False
+    return wanted.dtype == buffer.data.dtype and wanted.size == buffer.data.size and wanted.tobytes() == buffer.data.tobytes()
+
+
+def is_writable(buffer: Buffer, writable: frozenset[int]) -> bool:
+    """Return whether a program may write a buffer's memory; ``writable`` has the numbers of arguments of which it may."""
+    if buffer.place is Place.ARGUMENT:
+        return buffer.index in writable
+    return buffer.place is not Place.CONSTANT

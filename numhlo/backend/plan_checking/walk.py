@@ -1,0 +1,409 @@
+"""Walks a plan step by step, knowing what lies where, and finds the first step that is not right.
+
+Loops are walked until what is known at their beginning stays the same, for any number of iterations; branches each by
+themselves, and what all of them leave goes on; subroutines once, for all calls. Next: `contents` knows what a write
+does, `launches` what a kernel touches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from numhlo.backend.plan_checking.chunks import require_independent_chunks
+from numhlo.backend.plan_checking.contents import Contents, Fact, Lost, Made, Outside, Places
+from numhlo.backend.plan_checking.counters import require_counting
+from numhlo.backend.plan_checking.launches import (
+    Touched,
+    holds_constant,
+    is_writable,
+    needed_inputs,
+    require_apart,
+    require_fit,
+)
+from numhlo.backend.plan_checking.listing import Finding, step_in_words, value_in_words
+from numhlo.backend.plan_checking.lists import require_listed
+from numhlo.backend.plan_checking.updates import replaced_window, updated_array
+from numhlo.backend.plan_checking.values import Roots, constant_of, is_anything, values_inside
+from numhlo.backend.program import Branch, Call, Evaluate, Exchange, Launch, Loop, Place, Program, Step
+from numhlo.lowering.ir import Region, Value
+from numhlo.lowering.ops.control_flow import IF
+
+
+class Walk:
+    """One walk through a program.
+
+    Parameters
+    ----------
+    program : Program
+    places : Places
+    finding : Finding
+    writable : frozenset of int
+        Numbers of arguments whose memory the steps may write.
+    """
+
+    def __init__(self, program: Program, places: Places, finding: Finding, writable: frozenset[int]) -> None:
+        self.program, self.places, self.finding, self.writable = program, places, finding, writable
+        self.roots = Roots()
+        self._copies = 0
+        self._inside: dict[Region, frozenset[Value]] = {}
+        self._entered: set[Region] = set()
+
+    # What lies where
+
+    def holds(self, contents: Contents, number: int, value: Value) -> bool:
+        """Return whether a buffer holds a value."""
+        if is_anything(value):
+            return True
+        root = self.roots.of(value)
+        if root in contents.of(number):
+            return True
+        buffer = self.program.buffers[number]
+        return buffer.place is Place.CONSTANT and holds_constant(buffer, root)
+
+    def need(self, contents: Contents, number: int, value: Value, step: Step, purpose: str) -> None:
+        """Raise if a buffer does not hold a value that a step reads."""
+        if self.holds(contents, number, value):
+            return
+        what = f"{step_in_words(step)} reads {value_in_words(value)} {purpose}from {self.finding.buffer(number)}"
+        raise self.finding.error(f"{what}, {self._reason(contents, number, value)}", step, value)
+
+    def _reason(self, contents: Contents, number: int, value: Value) -> str:
+        lost = contents.lost.get((number, self.roots.of(value)))
+        if lost is None:
+            elsewhere = contents.with_fact(self.roots.of(value))
+            where = f"it lies in {', '.join(map(str, elsewhere))}" if elsewhere else "it lies nowhere"
+            return f"where nothing has written it by then: {where}"
+        if isinstance(lost.step, Loop):
+            return "where an iteration of the loop leaves something else"
+        return f"which {self._writer(lost)} wrote over before"
+
+    def _writer(self, lost: Lost) -> str:
+        step = step_in_words(lost.step)
+        return f"{step} (into {self.finding.buffer(lost.writer)})"
+
+    def need_at(self, contents: Contents, number: int, value: Value, what: str) -> None:
+        """Raise if a buffer does not hold a value in the end."""
+        if not self.holds(contents, number, value):
+            shown = f"{what} {value_in_words(value)} in {self.finding.buffer(number)}"
+            step = contents.lost.get((number, self.roots.of(value)))
+            at = step.step if step is not None else None
+            raise self.finding.error(f"{shown}, {self._reason(contents, number, value)}", at, value)
+
+    def enter(self, region: Region) -> None:
+        """Take note that a region's values are meant from here on."""
+        self._entered.add(region)
+
+    def write(self, contents: Contents, number: int, facts: Iterable[Fact], step: Step) -> None:
+        """Let a step write a buffer, or raise if it must not."""
+        buffer = self.program.buffers[number]
+        if not is_writable(buffer, self.writable):
+            what = f"{step_in_words(step)} writes into {self.finding.buffer(number)}, which must stay as it is"
+            raise self.finding.error(what, step)
+        contents.write(number, facts, step)
+
+    def bind(self, contents: Contents, source: Value, targets: Sequence[Value], number: int | None) -> None:
+        """Let values be what lies wherever another value does; ``number`` is where it should lie."""
+        found = contents.with_fact(self.roots.of(source))
+        if number is not None and number not in found and self.holds(contents, number, source):
+            if not contents.of(number):
+                contents.write(number, [], None)  # memory that is not yet written is in use from here on
+            found.append(number)
+        for target in targets:
+            root = self.roots.of(target)
+            for place in found:
+                contents.add(place, root)
+
+    # Steps
+
+    def steps(self, steps: Sequence[Step], contents: Contents) -> None:
+        """Walk steps in order."""
+        place = 0
+        while place < len(steps):
+            step = steps[place]
+            place += 1
+            match step:
+                case Launch():
+                    unit = [step]
+                    while place < len(steps) and isinstance(next_step := steps[place], Launch) and next_step.follows:
+                        unit.append(next_step)
+                        place += 1
+                    self.unit(unit, contents)
+                case Evaluate():
+                    self.evaluate(step, contents)
+                case Loop():
+                    self.loop(step, contents)
+                case Branch():
+                    self.branch(step, contents)
+                case Exchange():
+                    self.exchange(step, contents)
+                case Call():
+                    self.call(step, contents)
+
+    def evaluate(self, step: Evaluate, contents: Contents) -> None:
+        """An op that NumPy computes: all of it before it writes."""
+        for value, number in step.inputs:
+            self.need(contents, number, value, step, "")
+        for value, number in step.outputs:
+            require_fit(value, self.program.buffers[number], number, step, self.finding)
+        for value, number in step.outputs:
+            self.write(contents, number, [self.roots.of(value)], step)
+
+    def exchange(self, step: Exchange, contents: Contents) -> None:
+        """Two buffers change places; what a single kernel does of a loop is done by copies."""
+        for first, second in step.pairs:
+            if not self._copies:
+                contents.exchange(first, second)
+                continue
+            one, other = set(contents.of(first)), set(contents.of(second))
+            self.write(contents, first, other, step)
+            self.write(contents, second, one, step)
+
+    def loop(self, step: Loop, contents: Contents) -> None:
+        """Walk a loop until what is known where each iteration begins stays the same."""
+        op = step.op
+        condition, body = op.regions
+        if len(step.state) != len(op.operands):
+            raise self.finding.error("a loop does not list a buffer for each part of its state", step)
+        self.roots.enter(op)
+        inside = self._values_inside(condition, body)
+        contents.forget(inside)
+        self._entered |= {condition, body}
+        for number, operand in enumerate(op.operands):
+            self.bind(contents, operand, self._arguments(step, number), step.state[number])
+            if not self.holds(contents, step.state[number], operand):
+                self._lose(contents, step, number, operand, inside)
+        require_counting(step, self.finding)
+        while True:
+            state = contents.copy()
+            self.steps(step.condition, state)
+            self.need(state, step.predicate, condition.returns[0], step, "as its predicate ")
+            after = state.copy()
+            self.steps(step.body, state)
+            self._go_back(step, state, inside)
+            if not contents.meet(state):
+                break
+        for argument, result, number in zip(condition.arguments, op.results, step.state, strict=True):
+            self.bind(after, argument, [result], number)
+        after.forget(inside)
+        contents.become(after)
+        self._entered -= {condition, body}
+
+    def _lose(self, contents: Contents, step: Loop, number: int, value: Value, inside: frozenset[Value]) -> None:
+        """Note why a part of a loop's state is not what it should be."""
+        place = step.state[number]
+        why = contents.lost.get((place, self.roots.of(value)), Lost(step, place))
+        for argument in self._arguments(step, number):
+            if self.roots.of(argument) in inside:
+                contents.lost[place, self.roots.of(argument)] = why
+
+    def _arguments(self, step: Loop, number: int) -> list[Value]:
+        return [region.arguments[number] for region in step.op.regions]
+
+    def _go_back(self, step: Loop, contents: Contents, inside: frozenset[Value]) -> None:
+        """Let the values that an iteration returns be those that the next one begins with."""
+        body = step.op.regions[1]
+        found: list[tuple[Value, Fact, int]] = []
+        for argument, returned, number in zip(body.arguments, body.returns, step.state, strict=True):
+            if argument is returned:
+                continue
+            root = self.roots.of(returned)
+            found += [(argument, root, place) for place in contents.with_fact(root)]
+            if self.holds(contents, number, returned):
+                found.append((argument, root, number))
+            else:
+                self._lose(contents, step, body.arguments.index(argument), returned, inside)
+            window = replaced_window(argument, returned)
+            if window is not None:
+                rest = [*contents.with_fact(argument), *contents.with_fact(Outside(argument, window))]
+                found += [(argument, Outside(argument, window), place) for place in rest]
+        unchanged = [v for v in body.arguments if v in body.returns and self.roots.of(v) is v]
+        kept = [(v, place) for v in unchanged for place in contents.with_fact(v)]
+        contents.forget(inside)
+        for value, place in kept:
+            contents.add(place, value)
+        for argument, fact, place in found:
+            for region in step.op.regions:
+                meant = region.arguments[body.arguments.index(argument)]
+                new = Outside(meant, fact.window) if isinstance(fact, Outside) else self.roots.of(meant)
+                contents.add(place, new)
+
+    def _values_inside(self, *regions: Region) -> frozenset[Value]:
+        found = self._inside.get(regions[0])
+        if found is None:
+            found = self._inside[regions[0]] = values_inside(*regions)
+        return found
+
+    def branch(self, step: Branch, contents: Contents) -> None:
+        """Walk each branch from the same beginning; what all of them leave goes on."""
+        op = step.op
+        self.need(contents, step.index, op.operands[0], step, "to choose ")
+        regions = list(reversed(op.regions)) if op.definition is IF else list(op.regions)
+        if len(regions) != len(step.branches):
+            raise self.finding.error("a branch has not as many sides as its op", step)
+        sides = []
+        for region, steps in zip(regions, step.branches, strict=True):
+            side = contents.copy()
+            self._entered.add(region)
+            self.steps(steps, side)
+            for returned, result in zip(region.returns, op.results, strict=True):
+                self.bind(side, returned, [result], None)
+            side.forget(self._values_inside(region))
+            sides.append(side)
+        for side in sides[1:]:
+            sides[0].meet(side)
+        contents.become(sides[0])
+
+    def call(self, step: Call, contents: Contents) -> None:
+        """A subroutine is right for all calls by itself; here what it takes is there, and what it writes is gone."""
+        routine = step.subroutine
+        for operand, number in zip(step.op.operands, routine.arguments, strict=True):
+            self.need(contents, number, operand, step, "as an operand ")
+        self.write(contents, routine.place, [], step)
+        for number in sorted(self._written(routine.steps)):
+            self.write(contents, number, [], step)
+        for result, number in zip(step.op.results, routine.results, strict=True):
+            if not is_anything(result):
+                contents.add(number, self.roots.of(result))
+
+    def _written(self, steps: Sequence[Step]) -> set[int]:
+        """Return the buffers that steps may write."""
+        found: set[int] = set()
+        for step in steps:
+            match step:
+                case Launch():
+                    found |= Touched(step, step.outputs).writes
+                    found |= self._written(step.parts)
+                case Evaluate():
+                    found.update(number for _, number in step.outputs)
+                case Loop():
+                    found |= self._written([*step.condition, *step.body])
+                case Branch():
+                    found |= self._written([inner for side in step.branches for inner in side])
+                case Exchange():
+                    found.update(number for pair in step.pairs for number in pair)
+                case Call():
+                    found |= {step.subroutine.place} | self._written(step.subroutine.steps)
+        return found
+
+    # Launches
+
+    def unit(self, unit: Sequence[Launch], contents: Contents) -> None:
+        """Walk launches that belong together: the first lists what they compute, of what, and where."""
+        first = unit[0]
+        if first.parts:
+            require_listed(first, self.places, self.finding)
+            self.steps(first.parts, contents)
+            return
+        for value, number in first.inputs:
+            self._require_fit(value, number, first)
+            if not (self._is_copy(first) and self._is_ahead(value)):
+                self.need(contents, number, value, first, "")
+        self._require_computed(first)
+        if first.loop is not None:
+            self._walk_inside(first, contents)
+        moved = {number: set(contents.of(number)) for _, number in first.inputs} if self._is_copy(first) else {}
+        before = {number: set(contents.of(number)) for _, number in first.outputs}
+        touched = [Touched(launch, first.outputs) for launch in unit]
+        self._require_read(unit, touched, before)
+        self._run(unit, touched, contents)
+        self._put(first, {n for each in touched for n in each.writes}, contents)
+        for (_, source), (_, target) in zip(first.inputs, first.outputs, strict=False):
+            for fact in moved.get(source, ()):
+                contents.add(target, fact)
+
+    def _buffer(self, number: int):  # type: ignore[no-untyped-def]
+        return self.program.buffers[number]
+
+    def _require_fit(self, value: Value, number: int, launch: Launch) -> None:
+        """Raise if a buffer is not made for a value; what one kernel keeps in variables has no memory."""
+        if not (self._copies and self._buffer(number).type.size == 0):
+            require_fit(value, self._buffer(number), number, launch, self.finding)
+
+    def _is_copy(self, launch: Launch) -> bool:
+        """Return whether a launch only moves a value from one buffer to another."""
+        return not launch.ops and len(launch.inputs) == len(launch.outputs) == 1
+
+    def _is_ahead(self, value: Value) -> bool:
+        """Return whether a value is an argument of a region that is yet to come, as where a loop begins with copies."""
+        return isinstance(value.owner, Region) and value.owner not in self._entered
+
+    def _require_computed(self, first: Launch) -> None:
+        _, missing = needed_inputs(first.ops, first.inputs, first.outputs, self.roots)
+        if missing is not None:
+            what = f"{step_in_words(first)} needs {value_in_words(missing)}, which is none of its inputs"
+            raise self.finding.error(what, first, missing)
+
+    def _require_read(
+        self, unit: Sequence[Launch], touched: Sequence[Touched], before: dict[int, set[Fact]]
+    ) -> None:
+        """Raise if a result has parts of an array that no kernel of a unit reads, and that is not there already."""
+        first = unit[0]
+        read = {number for each in touched for number in each.reads}
+        written = {number for each in touched for number in each.writes}
+        places = {self.roots.of(value): number for value, number in first.inputs}
+        for result, number in first.outputs:
+            array = updated_array(result)
+            if number not in written or array is None or is_anything(array) or constant_of(array) is not None:
+                continue
+            source = places.get(self.roots.of(array))
+            if source is None or source == number or source in read or self._is_there(array, result, before[number]):
+                continue
+            what = f"{value_in_words(result)} in {self.finding.buffer(number)} has parts of {value_in_words(array)}"
+            why = f"which {step_in_words(first)} neither reads from {self.finding.buffer(source)} nor finds there"
+            raise self.finding.error(f"{what}, {why}", first, result)
+
+    def _is_there(self, array: Value, result: Value, facts: set[Fact]) -> bool:
+        """Return whether memory has all of an array already but for the window that a result replaces."""
+        window = replaced_window(array, result)
+        root = self.roots.of(array)
+        return root in facts or (window is not None and Outside(root, window) in facts)
+
+    def _run(self, unit: Sequence[Launch], touched: Sequence[Touched], contents: Contents) -> None:
+        """Let the kernels of a unit do their reads and writes."""
+        first = unit[0]
+        inputs: dict[int, list[Value]] = {}
+        for value, number in first.inputs:
+            inputs.setdefault(number, []).append(value)
+        fact = Made(first)
+        made: set[int] = set()
+        for launch, each in zip(unit, touched, strict=True):
+            require_apart(launch, each, self.places, self.finding)
+            require_independent_chunks(launch, each, self.finding)
+            for number in each.reads - each.writes:
+                self._require_there(launch, number, inputs, fact, contents)
+            for number in sorted(each.writes):
+                self.write(contents, number, [fact], launch)
+            made |= each.writes
+
+    def _require_there(
+        self, launch: Launch, number: int, inputs: dict[int, list[Value]], fact: Made, contents: Contents
+    ) -> None:
+        if self._buffer(number).place is Place.CONSTANT or fact in contents.of(number):
+            return
+        if number not in inputs:
+            what = f"{step_in_words(launch)} reads {self.finding.buffer(number)}, which is none of its inputs"
+            raise self.finding.error(what, launch)
+        for value in inputs[number]:
+            if not self._is_ahead(value):
+                self.need(contents, number, value, launch, "")
+
+    def _put(self, first: Launch, written: set[int], contents: Contents) -> None:
+        """Let the buffers of a unit's outputs hold these."""
+        for value, number in first.outputs:
+            self._require_fit(value, number, first)
+            if number not in written and not self.holds(contents, number, value):
+                what = f"{step_in_words(first)} writes nothing into {self.finding.buffer(number)}"
+                raise self.finding.error(f"{what}, where {value_in_words(value)} should be then", first, value)
+        for number in {number for _, number in first.outputs} & written:
+            values = {self.roots.of(v) for v, place in first.outputs if place == number and not is_anything(v)}
+            contents.write(number, values, first)
+
+    def _walk_inside(self, launch: Launch, contents: Contents) -> None:
+        """Walk the loop that a kernel does all of, as if its steps were taken one by one."""
+        assert launch.loop is not None
+        state = contents.copy()
+        self._copies += 1
+        self.steps([launch.loop], state)
+        self._copies -= 1
+        for value, number in launch.outputs:
+            self.need(state, number, value, launch, "as its result ")
