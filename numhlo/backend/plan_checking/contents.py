@@ -49,32 +49,42 @@ class Places:
         for first, second in pairs:
             group = {*self.group_of.get(first, (first,)), *self.group_of.get(second, (second,))}
             self.group_of.update(dict.fromkeys(group, tuple(sorted(group))))
-        self._same: dict[object, list[int]] = {}
-        for number, buffer in enumerate(buffers):
-            if buffer.place is not Place.ARENA:
-                self._same.setdefault(_identity(buffer), []).append(number)
+        self._same: dict[object, tuple[int, ...]] = {}
+        self.is_arena = [buffer.place is Place.ARENA for buffer in buffers]
+        own = [(b.offset, b.offset + b.type.nbytes) if b.place is Place.ARENA else (0, 0) for b in buffers]
+        self._own = [((start, end),) if end > start else () for start, end in own]
+        self._ranges = {n: sum((self._own[k] for k in group), ()) for n, group in self.group_of.items()}
+        self.identity = [None if b.place is Place.ARENA else _identity(b) for b in buffers]
+        for number, identity in enumerate(self.identity):
+            if identity is not None:
+                self._same[identity] = (*self._same.get(identity, ()), number)
 
     def members(self, number: int) -> Sequence[int]:
         """Return the buffers of a buffer's group; of one that is outside the arena, those with the same memory."""
-        buffer = self.buffers[number]
-        if buffer.place is not Place.ARENA:
-            return self._same[_identity(buffer)]
+        if not self.is_arena[number]:
+            return self._same[self.identity[number]]
         return self.group_of.get(number, (number,))
 
-    def ranges(self, number: int) -> Iterator[tuple[int, int]]:
-        """Give the parts of the arena in which a buffer may lie: first byte, and the byte behind the last."""
-        for member in self.members(number):
-            buffer = self.buffers[member]
-            if buffer.place is Place.ARENA and buffer.type.nbytes:
-                yield buffer.offset, buffer.offset + buffer.type.nbytes
+    def ranges(self, number: int) -> Sequence[tuple[int, int]]:
+        """Return the parts of the arena in which a buffer may lie: first byte, and the byte behind the last."""
+        return self._ranges.get(number, self._own[number])
 
-    def overlap(self, first: int, second: int) -> bool:
-        """Return whether two buffers may share memory."""
-        if first == second:
-            return True
-        if second in self.members(first):
-            return self.buffers[first].place is not Place.ARENA  # exchanged ones are always in different places
-        return any(a < d and c < b for a, b in self.ranges(first) for c, d in self.ranges(second))
+    def overlapping(self, numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
+        """Give pairs of different buffers that may share memory; if there are any, not necessarily all."""
+        held: list[tuple[int, int, int]] = []
+        seen: dict[object, int] = {}
+        for number in numbers:
+            if self.is_arena[number]:
+                held += [(start, end, number) for start, end in self.ranges(number)]
+            elif seen.setdefault(self.identity[number], number) != number:
+                yield seen[self.identity[number]], number
+        held.sort()
+        for place, (_, end, first) in enumerate(held):
+            for start, _, second in held[place + 1 :]:
+                if start >= end:
+                    break
+                if second not in self.members(first):  # exchanged ones are always in different places
+                    yield first, second
 
 
 def _identity(buffer: Buffer) -> object:
@@ -179,7 +189,7 @@ class Contents:
 
     def _touched(self, number: int) -> list[int]:
         """Return the buffers with something in them that may share memory with one, itself included."""
-        if self.places.buffers[number].place is not Place.ARENA:
+        if not self.places.is_arena[number]:
             return [other for other in self.places.members(number) if other in self._facts]
         group = self.places.members(number)
         found = {number} if number in self._facts else set()

@@ -59,7 +59,7 @@ class Touch(NamedTuple):
 
 @lru_cache(maxsize=8192)
 def effects_of(source: str) -> Effects:
-    """Return what a kernel does with its buffers.
+    r"""Return what a kernel does with its buffers.
 
     Parameters
     ----------
@@ -73,11 +73,11 @@ def effects_of(source: str) -> Effects:
     Examples
     --------
     >>> found = effects_of(
-    ...     "\\ndef copy(ctx, bufs, dims, lo, hi):\\n"
-    ...     "    a = address(bufs, 0)\\n"
-    ...     "    b = address(bufs, 1)\\n"
-    ...     "    for k in range(lo, hi):\\n"
-    ...     "        store_f32(b, k, load_f32(a, k))\\n"
+    ...     "\ndef copy(ctx, bufs, dims, lo, hi):\n"
+    ...     "    a = address(bufs, 0)\n"
+    ...     "    b = address(bufs, 1)\n"
+    ...     "    for k in range(lo, hi):\n"
+    ...     "        store_f32(b, k, load_f32(a, k))\n"
     ... )
     >>> found.reads, found.writes
     ({0}, {1})

@@ -28,14 +28,11 @@ class Touched:
 
 def require_apart(launch: Launch, touched: Touched, places: Places, finding: Finding) -> None:
     """Raise if two buffers of a kernel share memory that it writes: the compiler is told that none do."""
-    numbers = [n for n in dict.fromkeys(launch.buffers) if places.buffers[n].type.nbytes]
-    for first in numbers:
-        if first not in touched.writes:
-            continue
-        for second in numbers:
-            if second != first and places.overlap(first, second):
-                shown = f"{finding.buffer(first)}, which it writes, and {finding.buffer(second)}"
-                raise finding.error(f"{launch.kernel.name} has two buffers that share memory: {shown}", launch)
+    for first, second in places.overlapping(dict.fromkeys(launch.buffers)):
+        if first in touched.writes or second in touched.writes:
+            one, other = (first, second) if first in touched.writes else (second, first)
+            shown = f"{finding.buffer(one)}, which it writes, and {finding.buffer(other)}"
+            raise finding.error(f"{launch.kernel.name} has two buffers that share memory: {shown}", launch)
 
 
 def require_fit(value: Value, buffer: Buffer, number: int, launch: object, finding: Finding) -> None:
@@ -84,11 +81,15 @@ def holds_constant(buffer: Buffer, value: Value) -> bool:
     wanted = constant_of(value)
     if wanted is None or buffer.data is None:
         return False
-    return wanted.dtype == buffer.data.dtype and wanted.size == buffer.data.size and wanted.tobytes() == buffer.data.tobytes()
+    return (
+        wanted.dtype == buffer.data.dtype
+        and wanted.size == buffer.data.size
+        and wanted.tobytes() == buffer.data.tobytes()
+    )
 
 
 def is_writable(buffer: Buffer, writable: frozenset[int]) -> bool:
-    """Return whether a program may write a buffer's memory; ``writable`` has the numbers of arguments of which it may."""
+    """Return whether a program may write a buffer's memory: of arguments, that of those whose numbers are given."""
     if buffer.place is Place.ARGUMENT:
         return buffer.index in writable
     return buffer.place is not Place.CONSTANT

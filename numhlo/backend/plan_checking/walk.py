@@ -333,9 +333,7 @@ class Walk:
             what = f"{step_in_words(first)} needs {value_in_words(missing)}, which is none of its inputs"
             raise self.finding.error(what, first, missing)
 
-    def _require_read(
-        self, unit: Sequence[Launch], touched: Sequence[Touched], before: dict[int, set[Fact]]
-    ) -> None:
+    def _require_read(self, unit: Sequence[Launch], touched: Sequence[Touched], before: dict[int, set[Fact]]) -> None:
         """Raise if a result has parts of an array that no kernel of a unit reads, and that is not there already."""
         first = unit[0]
         read = {number for each in touched for number in each.reads}
@@ -368,7 +366,7 @@ class Walk:
         made: set[int] = set()
         for launch, each in zip(unit, touched, strict=True):
             require_apart(launch, each, self.places, self.finding)
-            require_independent_chunks(launch, each, self.finding)
+            require_independent_chunks(launch, frozenset(inputs) & each.writes, self.finding)
             for number in each.reads - each.writes:
                 self._require_there(launch, number, inputs, fact, contents)
             for number in sorted(each.writes):
