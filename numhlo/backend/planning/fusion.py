@@ -265,7 +265,7 @@ class FusionPass:
         first = len(found)
         for index in view.indices:
             self._source(index, found, may_fuse=may_fuse)
-        found[first:] = [(value, index_seen, False, may_fuse) for value, index_seen, *_ in found[first:]]
+        found[first:] = [(value, index_seen, False, fuses) for value, index_seen, _, fuses in found[first:]]
 
     def _obstacle(self, one: Placed, source: Placed, seen: Value, direct: bool) -> Obstacle | None:
         """Return why the kernel of an op may not compute a source itself; None if it may."""
