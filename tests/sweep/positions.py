@@ -162,7 +162,7 @@ def chain(p: Program, around: list[Value]) -> Value:
 def _number(p: Program, around: list[Value]) -> Value:
     """Return one of a chain's positions as a scalar."""
     x = chain(p, around)
-    starts = tuple(p.below(0, n) for n in x.tensor.shape)
+    starts = tuple(p.below(0, max(1, n)) for n in x.tensor.shape)
     x = p.op("slice", x, start_indices=starts, limit_indices=tuple(s + 1 for s in starts), strides=(1,) * len(starts))
     return p.op("reshape", x, result=x.tensor.with_shape(()))
 
@@ -226,7 +226,7 @@ def cut(p: Program, around: list[Value]) -> Value:
     """Read a window that begins at positions, or write one."""
     x = _data(p, around, p.below(1, 3))
     starts = [p.op("convert", _number(p, around), result=TensorType((), np.dtype(np.int64))) for _ in x.tensor.shape]
-    sizes = tuple(p.below(1, n) for n in x.tensor.shape)
+    sizes = tuple(p.below(1, max(2, n)) for n in x.tensor.shape)
     window = p.op("dynamic_slice", x, *starts, slice_sizes=sizes)
     if p.chance():
         return _reshape(p, window)

@@ -20,6 +20,7 @@ from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.emit.registers import REGISTERS, Register
 from numhlo.backend.emit.special import COMPOSITE_KERNELS
 from numhlo.backend.emit.tables import RootRule
+from numhlo.backend.primitives import STORAGES
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ops.order_statistics import MOST_PLACES, SHORT_ROW
 
@@ -55,7 +56,7 @@ def _write(op: Op, planner: Any) -> Draft:
     keys, left = text.pointer(scratch[0], "keys"), text.pointer(scratch[1], "left")
     n, m = text.number("length", length, "length"), text.number("count", count, "count")
     counts = text.stack_array("counts", BYTES * TABLES, WORD.itemsize)
-    top = operand.tensor.dtype.itemsize * 8 - 8
+    top = STORAGES[register.name].dtype.itemsize * 8 - 8
     with text.block("for row in range(lo, hi):"):
         text.line(f"base = row * {n}")
         with text.block(f"for i in range({n}):"):
@@ -86,10 +87,11 @@ def _key(text: KernelText, register: Register) -> str:
     """Return the text of the integer that ``value`` is ordered by; names what it takes."""
     if register.kind != "f":
         return "to_i64(value)"
-    word = f"to_i{register.bits}"
+    bits = STORAGES[register.name].dtype.itemsize * 8  # narrow floats are ordered as float32
+    word = f"to_i{bits}"
     text.line(f"total = {total_order('value', register)}")
     text.line(f"total = select(total == {word}(-1), {word}(0), total)")  # -0.0
-    largest = f"{word}({(1 << (register.bits - 1)) - 1})"
+    largest = f"{word}({(1 << (bits - 1)) - 1})"
     return f"to_i64(select(value == value, total, {largest}))"
 
 

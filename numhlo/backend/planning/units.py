@@ -59,7 +59,9 @@ class _StoredAfter(dict[Value, int]):
             return ALWAYS
         if op.definition is creation.CONSTANT:
             return NEVER if op in self._splats else ALWAYS
-        return NEVER if op.definition is creation.IOTA or op in self._operations.kinds else ALWAYS
+        if op.definition is creation.IOTA and op not in self._operations.kinds:  # around this region, where it has
+            return ALWAYS if value in self._operations.views.forced else NEVER  # a buffer, though it is made up here
+        return NEVER if op in self._operations.kinds else ALWAYS
 
 
 class Layout:

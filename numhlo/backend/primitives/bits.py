@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.backend.primitives.arithmetic import wrapped
+from numhlo.backend.primitives.narrow_floats import narrowed, widened
 
 
 def bits_of_f32(value: Any) -> Any:
@@ -31,12 +32,12 @@ def f64_from_bits(bits: Any) -> Any:
 
 def bits_of_f16(value: Any) -> Any:
     """Return the bits of a float32 rounded to float16 as int16."""
-    return np.float32(value).astype(np.float16).view(np.int16)
+    return narrowed(np.asarray(value, np.float32), np.dtype(np.float16)).view(np.int16)[()]
 
 
 def f16_from_bits(bits: Any) -> Any:
     """Return as float32 the float16 that has the bits of an int16."""
-    return _low_bits(bits, 16).view(np.float16).astype(np.float32)
+    return widened(np.asarray(_low_bits(bits, 16)).view(np.float16))[()]
 
 
 def _low_bits(bits: Any, width: int) -> Any:

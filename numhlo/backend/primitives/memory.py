@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.backend.primitives.narrow_floats import narrowed, widened
 from numhlo.backend.primitives.storage import STORAGES, Storage
 
 INT64 = STORAGES["i64"]
@@ -76,7 +77,7 @@ class Load:
     def __call__(self, pointer: int, index: int) -> Any:
         """Return the element."""
         element = self.storage.view(pointer + int(index) * self.storage.dtype.itemsize)
-        return element.astype(self.storage.register)[0]
+        return widened(element)[0] if self.storage.is_narrow_float else element.astype(self.storage.register)[0]
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,8 @@ class Store:
     def __call__(self, pointer: int, index: int, value: Any) -> None:
         """Write the element."""
         element = self.storage.view(pointer + int(index) * self.storage.dtype.itemsize)
-        element[0] = np.asarray(value, self.storage.register).astype(self.storage.dtype)
+        register, dtype = np.asarray(value, self.storage.register), self.storage.dtype
+        element[0] = narrowed(register, dtype) if self.storage.is_narrow_float else register.astype(dtype)
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,11 @@ class Storage:
     dtype: np.dtype
     register: np.dtype
 
+    @property
+    def is_narrow_float(self) -> bool:
+        """Return whether elements are float32 in a register, and less in memory."""
+        return self.register == FLOAT32 != self.dtype
+
     def view(self, address: int, count: int = 1) -> np.ndarray:
         """Return ``count`` elements at an address as an array that shares the memory."""
         memory: Any = (ctypes.c_char * (count * self.dtype.itemsize)).from_address(int(address))

@@ -1,7 +1,7 @@
 """The ops ``dot_general`` and ``dot``: products summed over contracting dimensions, once a batch index.
 
 Operands become stacks of matrices for `numpy.matmul`. Narrow floats are summed in float32 and rounded once; integers
-wrap in the result's type.
+wrap in the result's type. Where an algorithm is asked for, `dot_algorithms` says what is rounded and summed in which.
 """
 
 from __future__ import annotations
@@ -15,9 +15,13 @@ import numpy as np
 
 from numhlo.lowering.ir import TensorType, Type
 from numhlo.lowering.ir.types import EXTENSIONS, INTEGERS, NARROW_FLOATS
-from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers
+from numhlo.lowering.ops.bit_patterns import round_to_format
+from numhlo.lowering.ops.casting import cast
+from numhlo.lowering.ops.dimension_numbers import DotAlgorithm, DotDimensionNumbers
+from numhlo.lowering.ops.dot_algorithms import ProductByAlgorithm
 from numhlo.lowering.ops.extents import in_range, is_unique, same_extent, same_shape
 from numhlo.lowering.ops.primitive import RESULT_TYPES, Arrays, Attribute, Primitive, RegionFunction, Signature
+from numhlo.lowering.ops.reduction import neighbours
 
 
 class Contraction(Primitive):
@@ -124,22 +128,75 @@ def accumulation_dtype(dtype: np.dtype) -> np.dtype:
 def evaluate_dot_general(
     arrays: Arrays, attributes: Mapping[str, Any], regions: Sequence[RegionFunction]
 ) -> tuple[np.ndarray]:
-    """Multiply stacks of matrices."""
+    """Multiply stacks of matrices, by an algorithm if there is one."""
     lhs, rhs = arrays
     numbers: DotDimensionNumbers = attributes["dot_dimension_numbers"]
-    lhs_free = free_dimensions(lhs.ndim, numbers.lhs_batching_dimensions, numbers.lhs_contracting_dimensions)
-    rhs_free = free_dimensions(rhs.ndim, numbers.rhs_batching_dimensions, numbers.rhs_contracting_dimensions)
     dtype: np.dtype = attributes[RESULT_TYPES][0].dtype
+    algorithm: DotAlgorithm | None = attributes["algorithm"]
+    if algorithm is not None:
+        return (ProductByAlgorithm(algorithm, _Arrays(numbers)).write((lhs, rhs), (lhs.dtype, rhs.dtype), dtype),)
     wide = accumulation_dtype(dtype)
-    left = as_matrices(lhs, numbers.lhs_batching_dimensions, lhs_free, numbers.lhs_contracting_dimensions)
-    right = as_matrices(rhs, numbers.rhs_batching_dimensions, numbers.rhs_contracting_dimensions, rhs_free)
+    left, right, shape = _stacks(numbers, lhs, rhs)
     left, right = left.astype(wide, copy=False), right.astype(wide, copy=False)
+    return (_matrix_product(left, right).reshape(shape).astype(dtype, copy=False),)
+
+
+def _stacks(
+    numbers: DotDimensionNumbers, lhs: np.ndarray, rhs: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, tuple[int, ...]]:
+    """Return operands as stacks of matrices, and the shape of their product."""
+    batching, summed = numbers.lhs_batching_dimensions, numbers.lhs_contracting_dimensions
+    lhs_free = free_dimensions(lhs.ndim, batching, summed)
+    rhs_free = free_dimensions(rhs.ndim, numbers.rhs_batching_dimensions, numbers.rhs_contracting_dimensions)
+    left = as_matrices(lhs, batching, lhs_free, summed)
+    right = as_matrices(rhs, numbers.rhs_batching_dimensions, numbers.rhs_contracting_dimensions, rhs_free)
+    shape = (*[lhs.shape[d] for d in (*batching, *lhs_free)], *[rhs.shape[d] for d in rhs_free])
+    return left, right, shape
+
+
+def _matrix_product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     if left.shape[-2] * right.shape[-1] > MOST_SYMMETRIC and np.may_share_memory(left, right):
         right = right.copy()
-    product = np.matmul(left, right)
-    batch = [lhs.shape[d] for d in numbers.lhs_batching_dimensions]
-    shape = (*batch, *[lhs.shape[d] for d in lhs_free], *[rhs.shape[d] for d in rhs_free])
-    return (product.reshape(shape).astype(dtype, copy=False),)
+    product: np.ndarray = np.matmul(left, right)
+    return product
+
+
+class _Arrays:
+    """Writes an algorithm by doing it, on arrays."""
+
+    def __init__(self, numbers: DotDimensionNumbers) -> None:
+        self.numbers = numbers
+
+    def convert(self, x: np.ndarray, dtype: np.dtype) -> np.ndarray:
+        return cast(x, dtype)
+
+    def reduce_precision(self, x: np.ndarray, exponent_bits: int, mantissa_bits: int) -> np.ndarray:
+        return round_to_format(x, exponent_bits, mantissa_bits)
+
+    def subtract(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.asarray(x - y)
+
+    def add(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.asarray(x + y)
+
+    def without_nan(self, x: np.ndarray) -> np.ndarray:
+        return np.where(np.isnan(x), x.dtype.type(0), x)
+
+    def product(self, lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+        left, right, shape = _stacks(self.numbers, lhs, rhs)
+        return _matrix_product(left, right).reshape(shape)
+
+    def rounded_product(self, lhs: np.ndarray, rhs: np.ndarray, narrow: np.dtype) -> np.ndarray:
+        left, right, shape = _stacks(self.numbers, lhs, rhs)
+
+        def add(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray]:
+            return (cast(cast(np.asarray(x + y), narrow), x.dtype),)
+
+        terms = left[:, :, None, :] * right.swapaxes(-1, -2)[:, None, :, :]
+        if not terms.shape[-1]:
+            return np.zeros(shape, terms.dtype)
+        (total,) = add(np.zeros(shape, terms.dtype), neighbours(add, [terms])[0].reshape(shape))
+        return total
 
 
 def _numbers_of_dot(lhs_rank: int) -> DotDimensionNumbers:
@@ -157,7 +214,7 @@ def infer_dot(signature: Signature) -> Sequence[Type]:
 
 def evaluate_dot(arrays: Arrays, attributes: Mapping[str, Any], regions: Sequence[RegionFunction]) -> tuple[np.ndarray]:
     """Multiply vectors or matrices."""
-    general = {**attributes, "dot_dimension_numbers": _numbers_of_dot(arrays[0].ndim)}
+    general = {**attributes, "dot_dimension_numbers": _numbers_of_dot(arrays[0].ndim), "algorithm": None}
     return evaluate_dot_general(arrays, general, regions)
 
 

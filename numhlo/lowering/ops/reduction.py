@@ -118,7 +118,7 @@ def evaluate_reduce(arrays: Arrays, attributes: Mapping[str, Any], regions: Sequ
         largest = EXTREMES[name](inputs[0])
         return full(body(np.broadcast_to(inits[0], shape), largest), shape)
     if takes_arrays(region):
-        return full(body(*full(tuple(inits), shape), *_neighbours(body, inputs)), shape)
+        return full(body(*full(tuple(inits), shape), *neighbours(body, inputs)), shape)
     return _one_by_one(body, inputs, inits)
 
 
@@ -151,7 +151,7 @@ def _exact(ufunc: np.ufunc, array: np.ndarray, init: np.ndarray) -> np.ndarray:
     return np.asarray(ufunc(init, reduced)).astype(dtype, copy=False)
 
 
-def _neighbours(body: RegionFunction, arrays: list[np.ndarray]) -> list[np.ndarray]:
+def neighbours(body: RegionFunction, arrays: list[np.ndarray]) -> list[np.ndarray]:
     """Return ``arrays`` reduced along the last axis by combining neighbours until one is left."""
     while (n := arrays[0].shape[-1]) > 1:
         even, odd = [a[..., 0 : n - 1 : 2] for a in arrays], [a[..., 1:n:2] for a in arrays]

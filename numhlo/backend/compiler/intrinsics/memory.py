@@ -8,7 +8,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.np import numpy_support
 
-from numhlo.backend.compiler.intrinsics.narrow import narrow_bits, widen_bits
+from numhlo.backend.compiler.intrinsics.narrow import narrow_bits, round_float, widen_bits
 from numhlo.backend.compiler.intrinsics.pointers import (
     BYTE_POINTER,
     FIRST_CACHE,
@@ -123,7 +123,7 @@ def _implement_round(word: Round) -> None:
             return None
 
         def codegen(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> ir.Value:
-            return widen_bits(context, builder, storage, narrow_bits(context, builder, storage, values[0]))
+            return round_float(context, builder, storage, values[0])
 
         return types.float32(value), codegen
 

@@ -3,7 +3,7 @@
 Formats of eight bits widen through a table of 256 float32; float16 uses the processor's instructions where there are
 any. Rounding is to nearest even for all, branch-free: normal results by adding half of the last place to the bits,
 subnormal ones by adding a power of two whose last place is theirs. What overflow, NaN and -0 become is asked of
-ml_dtypes, so that both agree.
+ml_dtypes, so that both agree. A NaN that is loaded and stored keeps its bits; one that is rounded need not.
 """
 
 from __future__ import annotations
@@ -17,11 +17,14 @@ import numpy as np
 from llvmlite import ir
 
 from numhlo.backend.compiler.intrinsics.registration import llvm_intrinsic
+from numhlo.backend.primitives.narrow_floats import payload_bits, widened
 from numhlo.backend.primitives.storage import Storage
 
+INT16 = ir.IntType(16)
 INT32 = ir.IntType(32)
 FLOAT = ir.FloatType()
 INFINITY_BITS = 0x7F800000
+QUIET_BIT = 0x400000
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,8 @@ class Format:
     overflow, nan : tuple of int
         Codes that too large numbers and NaN become, for each sign.
     negative_zero : int
+    payload : int
+        Mantissa bits that tell NaNs apart; 0 where there is one of each sign, or none.
     """
 
     sign_bit: int
@@ -50,6 +55,7 @@ class Format:
     overflow: tuple[int, int]
     nan: tuple[int, int]
     negative_zero: int
+    payload: int
 
 
 @lru_cache
@@ -68,6 +74,7 @@ def format_of(dtype: np.dtype) -> Format:
         overflow=(codes[1], codes[2]),
         nan=(codes[3], codes[4]),
         negative_zero=codes[5],
+        payload=payload_bits(dtype),
     )
 
 
@@ -79,7 +86,7 @@ def has_half(context: Any) -> bool:
 
 
 def widen_bits(context: Any, builder: ir.IRBuilder, storage: Storage, raw: ir.Value) -> ir.Value:
-    """Return the float32 of a narrow float's bits."""
+    """Return the float32 of a narrow float's bits; NaN keeps its payload."""
     if storage.name == "bf16":
         return builder.bitcast(builder.shl(builder.zext(raw, INT32), INT32(16)), FLOAT)
     if storage.name == "f16":
@@ -94,7 +101,7 @@ def _widening_table(module: ir.Module, storage: Storage) -> ir.GlobalVariable:
     name = f"numhlo_widen_{storage.name}"
     if name in module.globals:
         return module.globals[name]
-    values = np.arange(256, dtype=np.uint8).view(storage.dtype).astype(np.float32)
+    values = widened(np.arange(256, dtype=np.uint8).view(storage.dtype))
     type = ir.ArrayType(INT32, 256)
     table = ir.GlobalVariable(module, type, name)
     table.initializer = ir.Constant(type, [int(v) for v in values.view(np.uint32)])
@@ -104,7 +111,11 @@ def _widening_table(module: ir.Module, storage: Storage) -> ir.GlobalVariable:
 
 def _widen_half(context: Any, builder: ir.IRBuilder, raw: ir.Value) -> ir.Value:
     if has_half(context):
-        return builder.fpext(builder.bitcast(raw, ir.HalfType()), FLOAT)
+        quiet = builder.bitcast(builder.fpext(builder.bitcast(raw, ir.HalfType()), FLOAT), INT32)
+        magnitude = builder.and_(raw, INT16(0x7FFF))
+        signaling = builder.icmp_unsigned("<", builder.sub(magnitude, INT16(0x7C01)), INT16(0x1FF))
+        own = builder.select(signaling, builder.xor(quiet, INT32(QUIET_BIT)), quiet)
+        return builder.bitcast(own, FLOAT)
     code = builder.zext(raw, INT32)
     shifted = builder.shl(builder.and_(code, INT32(0x7FFF)), INT32(13))
     scaled = builder.bitcast(builder.fmul(builder.bitcast(shifted, FLOAT), FLOAT(2.0**112)), INT32)
@@ -114,15 +125,32 @@ def _widen_half(context: Any, builder: ir.IRBuilder, raw: ir.Value) -> ir.Value:
     return builder.bitcast(builder.or_(magnitude, sign), FLOAT)
 
 
-def narrow_bits(context: Any, builder: ir.IRBuilder, storage: Storage, value: ir.Value) -> ir.Value:
-    """Return the bits of a float32 rounded to a narrow float."""
-    width = ir.IntType(8 * storage.dtype.itemsize)
+def round_float(context: Any, builder: ir.IRBuilder, storage: Storage, value: ir.Value) -> ir.Value:
+    """Return a float32 rounded to a narrow float, as float32: what was computed, so that nobody asks which NaN it is."""
     if storage.name == "f16" and has_half(context):
-        return builder.bitcast(builder.fptrunc(value, ir.HalfType()), width)
+        return builder.fpext(builder.fptrunc(value, ir.HalfType()), FLOAT)
+    return widen_bits(context, builder, storage, narrow_bits(context, builder, storage, value))
+
+
+def narrow_bits(context: Any, builder: ir.IRBuilder, storage: Storage, value: ir.Value) -> ir.Value:
+    """Return the bits of a float32 rounded to a narrow float; NaN keeps what it has of a payload."""
+    width = ir.IntType(8 * storage.dtype.itemsize)
     bits = builder.bitcast(value, INT32)
+    if storage.name == "f16" and has_half(context):
+        return _narrow_half(builder, value, bits)
     if storage.name == "f8e8m0fnu":
         return builder.trunc(_narrow_exponent(builder, bits), width)
     return builder.trunc(_narrow(builder, format_of(storage.dtype), bits), width)
+
+
+def _narrow_half(builder: ir.IRBuilder, value: ir.Value, bits: ir.Value) -> ir.Value:
+    quiet = builder.bitcast(builder.fptrunc(value, ir.HalfType()), INT16)
+    magnitude = builder.and_(bits, INT32(0x7FFFFFFF))
+    least = INFINITY_BITS + (1 << 13)  # of the signaling NaNs, the one whose payload just fits
+    signaling = builder.icmp_unsigned(
+        "<", builder.sub(magnitude, INT32(least)), INT32(INFINITY_BITS + QUIET_BIT - least)
+    )
+    return builder.select(signaling, builder.xor(quiet, INT16(0x200)), quiet)
 
 
 def _narrow(builder: ir.IRBuilder, form: Format, bits: ir.Value) -> ir.Value:
@@ -135,7 +163,12 @@ def _narrow(builder: ir.IRBuilder, form: Format, bits: ir.Value) -> ir.Value:
     overflow = _by_sign(builder, negative, form.overflow)
     signed = builder.select(builder.icmp_unsigned(">", code, INT32(form.largest)), overflow, signed)
     is_nan = builder.icmp_unsigned(">", magnitude, INT32(INFINITY_BITS))
-    return builder.select(is_nan, _by_sign(builder, negative, form.nan), signed)
+    nan = _by_sign(builder, negative, form.nan)
+    if form.payload:
+        payload = builder.and_(builder.lshr(bits, INT32(23 - form.payload)), INT32((1 << form.payload) - 1))
+        infinity = _by_sign(builder, negative, form.overflow)
+        nan = builder.select(builder.icmp_unsigned("==", payload, INT32(0)), nan, builder.or_(infinity, payload))
+    return builder.select(is_nan, nan, signed)
 
 
 def _round_magnitude(builder: ir.IRBuilder, form: Format, magnitude: ir.Value) -> ir.Value:
