@@ -22,6 +22,7 @@ from numhlo.backend.compiler.call_signatures import remembered_signatures
 from numhlo.backend.compiler.interleaving import evaluates_polynomials
 from numhlo.backend.compiler.intrinsics.vector_math import register_jitable
 from numhlo.backend.compiler.levels import HIGHEST
+from numhlo.backend.compiler.mask_moves import WITHOUT_MASK_MOVES, may_lack_masks
 from numhlo.backend.compiler.pipelines import KernelPipeline
 from numhlo.backend.primitives.arithmetic import overtake
 from numhlo.backend.primitives.lanes import Lanes, ProductLanes
@@ -38,10 +39,11 @@ class Target:
 
     machine: Any
     triple: str
+    features: str
 
 
 @lru_cache
-def host_target(widest: bool = False, level: int = HIGHEST) -> Target:
+def host_target(widest: bool = False, level: int = HIGHEST, *, moves_masks: bool = True) -> Target:
     """Return the target machine of the processor, for object code that llvmlite's loader accepts.
 
     Parameters
@@ -51,9 +53,13 @@ def host_target(widest: bool = False, level: int = HIGHEST) -> Target:
         three quarters of the time so; code that does little else than load and store takes a tenth more.
     level : int, optional
         How much machine code is optimized.
+    moves_masks : bool, optional
+        Use the instructions that turn signs into masks: see `mask_moves`.
     """
     triple = llvm.get_process_triple()
     name, features = processor()
+    if not moves_masks:
+        features = f"{features},{WITHOUT_MASK_MOVES}"
     machine = llvm.Target.from_triple(triple).create_target_machine(
         cpu=name,
         features=f"{features},-prefer-256-bit" if widest and triple.startswith("x86_64") else features,
@@ -62,7 +68,7 @@ def host_target(widest: bool = False, level: int = HIGHEST) -> Target:
         codemodel="jitdefault",
         jit=True,
     )
-    return Target(machine, triple)
+    return Target(machine, triple, features)
 
 
 def function_of_source(name: str, source: str) -> Callable[..., Any]:
@@ -106,11 +112,16 @@ def compile_source(name: str, source: str, level: int = HIGHEST) -> bytes:
         Whatever Numba or LLVM say about source that they can't compile.
     """
     function = function_of_source(name, source)
-    module = _linked_module(_compiled(function), name)
     lanes, polynomials = _reduces_lanes(function), evaluates_polynomials(function)
-    target = host_target(widest=lanes or polynomials or _searches_columns(function), level=level)
-    _optimize(module, target, interleaves=polynomials or not lanes, level=level)
-    return bytes(target.machine.emit_object(module))
+    widest, interleaves = lanes or polynomials or _searches_columns(function), polynomials or not lanes
+    for moves_masks in (True, False):
+        module = _linked_module(_compiled(function), name)
+        target = host_target(widest, level, moves_masks=moves_masks)
+        _optimize(module, target, interleaves=interleaves, level=level)
+        code = bytes(target.machine.emit_object(module))
+        if not may_lack_masks(code, target.features):
+            break
+    return code
 
 
 def _reduces_lanes(function: Callable[..., Any]) -> bool:

@@ -21,15 +21,12 @@ _BOOLEAN = {
     "LT": "{1} & ({0} ^ True)",
 }
 
-_SIGNED = {"f32": ("bits_of_f32", "to_i32(2147483647)"), "f64": ("bits_of_f64", "to_i64(9223372036854775807)")}
-
-
 def total_order(value: str, register: Register) -> str:
     """Return an integer ordered as totalOrder orders the float: negative floats' bits descend, so they are flipped."""
-    name = register.name
-    bits_of, mask = _SIGNED[name]
-    bits = f"{bits_of}({value})"
-    return f"select({bits} < to_i{name[1:]}(0), to_i{name[1:]}({bits} ^ {mask}), {bits})"
+    name, word = register.name, f"i{register.name[1:]}"
+    bits = f"bits_of_{name}({value})"
+    sign = f"shift_right_arithmetic({bits}, to_{word}({int(name[1:]) - 1}))"
+    return f"to_{word}({bits} ^ shift_right_logical({sign}, to_{word}(1)))"
 
 
 @ELEMENT.register(ops.COMPARE)

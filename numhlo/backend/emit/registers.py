@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from numhlo.backend.primitives import STORAGES, register_name, storage_name
+from numhlo.backend.primitives.narrow_floats import widened
 from numhlo.lowering.ir.types import COMPLEX, INTEGERS, NARROW_FLOATS, SIGNED, UNSIGNED
 
 
@@ -125,27 +126,26 @@ def literal(value: np.generic, register: Register) -> str:
     if register.kind == "b":
         return str(bool(value))
     if register.kind == "c":
-        part = "f32" if register.name == "c64" else "f64"
-        real, imag = (_float_text(float(x), part) for x in (value.real, value.imag))
-        return f"make_{register.name}({real}, {imag})"
+        part = REGISTERS[value.real.dtype]
+        return f"make_{register.name}({_float_text(value.real, part)}, {_float_text(value.imag, part)})"
     if register.kind == "f":
-        return _float_text(float(value), register.name)
+        return _float_text(value, register)
     return f"{register.convert}({int(value)})"
 
 
-def _float_text(value: float, name: str) -> str:
-    if math.isfinite(value):
-        return f"to_{name}({value!r})"
-    wide = np.float32(value).view(np.int32) if name == "f32" else np.float64(value).view(np.int64)
-    return f"{name}_from_bits({int(wide)})"
+def _float_text(value: np.generic, register: Register) -> str:
+    number = float(value)  # type: ignore[arg-type]
+    if math.isfinite(number):
+        return f"to_{register.name}({number!r})"
+    return f"{register.name}_from_bits({bits_as_number(value, register)})"
 
 
 def bits_as_number(value: np.generic, register: Register) -> int:
     """Return a scalar's bits as the int64 that carries it among a launch's run-time numbers."""
     if register.kind == "f":
-        if register.name == "f32":
-            return int(np.float32(value).view(np.int32))
-        return int(np.float64(value).view(np.int64))
+        own = np.asarray(value, register.dtype)  # not by way of a Python float, which has no signaling NaN
+        wide = widened(own) if register.narrow else own
+        return int(wide.view(np.int32 if register.name == "f32" else np.int64)[()])
     wrapped = int(value) & 0xFFFFFFFFFFFFFFFF
     return wrapped - (1 << 64) if wrapped >> 63 else wrapped
 

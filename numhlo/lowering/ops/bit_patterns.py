@@ -57,6 +57,24 @@ def _join_bits(bits: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return packed.reshape(-1).view(dtype)
 
 
+def sign_flipped(x: np.ndarray) -> np.ndarray:
+    """Return the negatives of `SIGN_MAGNITUDE_FLOATS`; a NaN keeps its payload, which arithmetic would not.
+
+    Examples
+    --------
+    >>> sign_flipped(np.array([0x7F81], np.uint16).view(ml_dtypes.bfloat16)).view(np.uint16)
+    array([65409], dtype=uint16)
+    """
+    bits = x.view(f"u{x.dtype.itemsize}")
+    return (bits ^ bits.dtype.type(1 << (8 * x.dtype.itemsize - 1))).view(x.dtype)
+
+
+def sign_cleared(x: np.ndarray) -> np.ndarray:
+    """Return the magnitudes of `SIGN_MAGNITUDE_FLOATS`, NaN with its payload."""
+    bits = x.view(f"u{x.dtype.itemsize}")
+    return (bits & bits.dtype.type((1 << (8 * x.dtype.itemsize - 1)) - 1)).view(x.dtype)
+
+
 def order_keys(x: np.ndarray) -> np.ndarray:
     """Return integers that are ordered, and equal, as IEEE 754's totalOrder orders the floats ``x``.
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from numhlo.lowering.ir import TensorType, Type
-from numhlo.lowering.ir.types import FLOATS, INTEGERS
-from numhlo.lowering.ops import complex_arithmetic, float_arithmetic, integer_arithmetic
+from numhlo.lowering.ir.types import FLOATS, INTEGERS, NARROW_FLOATS
+from numhlo.lowering.ops import bit_patterns, complex_arithmetic, float_arithmetic, integer_arithmetic
 from numhlo.lowering.ops.dtype_table import ArrayFunction, DTypeTable, binary_evaluate, by_kind, unary_evaluate
 from numhlo.lowering.ops.primitive import Attribute, InferRule, Primitive, Signature
 from numhlo.lowering.ops.type_rules import (
@@ -65,6 +65,12 @@ def _unary(
 ) -> Elementwise:
     infer = same_type_rule(1, allowed, _KINDS[allowed])
     return Elementwise(name, infer, unary_evaluate(table), ("operand",), attributes, uniform=allowed)
+
+
+def _on_bits(table: DTypeTable, function: ArrayFunction) -> DTypeTable:
+    """Return a table with a function of bits for narrow floats: by way of float32, NaN would lose its payload."""
+    table.update(dict.fromkeys(bit_patterns.SIGN_MAGNITUDE_FLOATS & NARROW_FLOATS, function))
+    return table
 
 
 def _binary(name: str, allowed: frozenset[np.dtype], table: DTypeTable) -> Elementwise:
@@ -185,11 +191,21 @@ POWER = _binary(
     ),
 )
 ATAN2 = _binary("atan2", INEXACT, by_kind("atan2", floating=np.arctan2, wide_complex=complex_arithmetic.atan2))
-NEGATE = _unary("negate", NUMERIC, by_kind("negate", integer=np.negative, floating=np.negative, complex=np.negative))
+NEGATE = _unary(
+    "negate",
+    NUMERIC,
+    _on_bits(
+        by_kind("negate", integer=np.negative, floating=np.negative, complex=np.negative), bit_patterns.sign_flipped
+    ),
+)
 ABS = Elementwise(
     "abs",
     _part_rule("abs", SIGNED_NUMERIC),
-    unary_evaluate(by_kind("abs", signed=np.absolute, floating=np.absolute, complex=np.absolute)),
+    unary_evaluate(
+        _on_bits(
+            by_kind("abs", signed=np.absolute, floating=np.absolute, complex=np.absolute), bit_patterns.sign_cleared
+        )
+    ),
     ("operand",),
 )
 SIGN = _unary(

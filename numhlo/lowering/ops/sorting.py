@@ -67,10 +67,13 @@ def evaluate_sort(arrays: Arrays, attributes: Mapping[str, Any], regions: Sequen
 def _sort_values(comparator: RegionFunction, values: np.ndarray) -> np.ndarray | None:
     """Return ``values`` as NumPy sorts them, or that from behind, if the comparator agrees; else None.
 
-    Neighbours that neither is less have the same bits, so that nobody sees which was first.
+    Neighbours that neither is less have the same bits, so that nobody sees which was first. NaNs are not left to NumPy,
+    whose SIMD code writes one NaN in the place of all of them.
     """
     region = region_of(comparator)
     if region is None or values.dtype not in SORTED_BY_NUMPY or not takes_arrays(region):
+        return None
+    if values.dtype.kind == "f" and np.isnan(values).any():
         return None
     ascending = np.sort(values, axis=-1)
     for found in (ascending, ascending[..., ::-1]):

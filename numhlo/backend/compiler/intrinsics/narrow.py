@@ -155,20 +155,19 @@ def _narrow_half(builder: ir.IRBuilder, value: ir.Value, bits: ir.Value) -> ir.V
 
 def _narrow(builder: ir.IRBuilder, form: Format, bits: ir.Value) -> ir.Value:
     magnitude = builder.and_(bits, INT32(0x7FFFFFFF))
-    negative = builder.icmp_signed("<", bits, INT32(0))
+    sign = builder.and_(builder.lshr(bits, INT32(31 - form.sign_bit)), INT32(1 << form.sign_bit))
     code = _round_magnitude(builder, form, magnitude)
-    signed = builder.select(negative, builder.or_(code, INT32(1 << form.sign_bit)), code)
+    signed = builder.or_(code, sign)
     if form.negative_zero == 0:
         signed = builder.select(builder.icmp_unsigned("==", code, INT32(0)), code, signed)
-    overflow = _by_sign(builder, negative, form.overflow)
+    overflow = _with_sign(builder, sign, form.overflow)
     signed = builder.select(builder.icmp_unsigned(">", code, INT32(form.largest)), overflow, signed)
-    is_nan = builder.icmp_unsigned(">", magnitude, INT32(INFINITY_BITS))
-    nan = _by_sign(builder, negative, form.nan)
+    nan = _with_sign(builder, sign, form.nan)
     if form.payload:
         payload = builder.and_(builder.lshr(bits, INT32(23 - form.payload)), INT32((1 << form.payload) - 1))
-        infinity = _by_sign(builder, negative, form.overflow)
-        nan = builder.select(builder.icmp_unsigned("==", payload, INT32(0)), nan, builder.or_(infinity, payload))
-    return builder.select(is_nan, nan, signed)
+        own = builder.or_(overflow, payload)
+        nan = builder.select(builder.icmp_unsigned("==", payload, INT32(0)), nan, own)
+    return builder.select(builder.icmp_unsigned(">", magnitude, INT32(INFINITY_BITS)), nan, signed)
 
 
 def _round_magnitude(builder: ir.IRBuilder, form: Format, magnitude: ir.Value) -> ir.Value:
@@ -186,8 +185,9 @@ def _round_magnitude(builder: ir.IRBuilder, form: Format, magnitude: ir.Value) -
     return builder.select(is_small, subnormal, normal)
 
 
-def _by_sign(builder: ir.IRBuilder, negative: ir.Value, codes: tuple[int, int]) -> ir.Value:
-    return builder.select(negative, INT32(codes[1]), INT32(codes[0]))
+def _with_sign(builder: ir.IRBuilder, sign: ir.Value, codes: tuple[int, int]) -> ir.Value:
+    """Return one of two codes, which are the same or differ in their signs."""
+    return INT32(codes[0]) if codes[0] == codes[1] else builder.xor(sign, INT32(codes[0]))
 
 
 def _narrow_exponent(builder: ir.IRBuilder, bits: ir.Value) -> ir.Value:
