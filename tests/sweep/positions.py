@@ -18,7 +18,10 @@ from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers, GatherDim
 from tests.sweep.program import Program
 
 MOST = 64
-"""Elements of an array of positions."""
+"""Elements of an array of positions that steps enlarge."""
+
+SIZES = [2, 4, 6, 8, 12, 12, 24, 36, 600, 1024]
+"""Elements of arrays of positions to begin with: what is computed again for few is stored for many."""
 
 TYPES = [np.dtype(np.int64), np.dtype(np.int64), np.dtype(np.int32)]
 
@@ -50,7 +53,7 @@ def _source(p: Program, around: list[Value]) -> Value:
     found = [v for v in around if v.tensor.dtype in TYPES and v.tensor.size <= MOST]
     if found and p.chance(0.3):
         return p.pick(found)
-    shape = _shape(p, p.pick([2, 4, 6, 8, 12, 12, 24, 36]))
+    shape = _shape(p, p.pick(SIZES))
     if not shape:
         shape = (4,)
     if p.chance(0.2):
@@ -288,6 +291,19 @@ def looped(p: Program) -> None:
         p.look(value)
 
 
+def branched(p: Program) -> None:
+    """Use positions in branches: outer ones, and those that they count."""
+    outside = [chain(p, []) for _ in range(2)]
+    state = p.argument(np.asarray(p.rng.integers(0, 9, (17,))).astype(np.int64))
+
+    def write() -> list[Value]:
+        return [_mixed(p, state, p.pick(USES)(p, [state, *outside]))]
+
+    index = p.argument(np.array(p.below(-1, 4), np.int32))
+    regions = [p.builder.region([], write) for _ in range(p.below(1, 4))]
+    p.look(_ops(p, "case", index, regions=regions)[0])
+
+
 def _mixed(p: Program, x: Value, found: Value) -> Value:
     """Return a state's array with some of what was found added to it, cut to small numbers."""
     if found.tensor.dtype != x.tensor.dtype:
@@ -304,4 +320,4 @@ def _mixed(p: Program, x: Value, found: Value) -> Value:
     return p.op("remainder", total, _splat(p, total, 19))
 
 
-MAKERS = [use, use, looped]
+MAKERS = [use, use, looped, branched]

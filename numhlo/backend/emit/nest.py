@@ -20,6 +20,7 @@ from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.emit.registers import Register, from_number, whole_literal
 from numhlo.backend.emit.tables import ELEMENT
 from numhlo.lowering.ops.comparison import CLAMP, SELECT
+from numhlo.lowering.ops.conversion import BITCAST_CONVERT
 from numhlo.lowering.ops.elementwise import DIVIDE, MAXIMUM, MINIMUM, REMAINDER
 
 SMALL_STRIDE = 4
@@ -27,7 +28,8 @@ SMALL_STRIDE = 4
 
 DIVISIONS = frozenset({DIVIDE, REMAINDER})
 CHOOSING = frozenset({SELECT, CLAMP, MAXIMUM, MINIMUM})
-EXACT = UNROUNDED | CHOOSING
+EXACT = UNROUNDED | CHOOSING | {BITCAST_CONVERT}
+"""Ops whose results on narrow floats are values of the type: a rounding would only make signaling NaNs quiet ones."""
 
 
 class Axis(NamedTuple):
