@@ -199,8 +199,12 @@ def moves(dtype: np.dtype, rng: np.random.Generator) -> Cases:
         one = cases.builder.constant(np.sort(values.view(words_of(dtype))).view(dtype)[k])
         spread = cases.op("broadcast_in_dim", one, result=x.tensor.with_shape((3,)), broadcast_dimensions=())
         cases.look(f"constant {k}", spread, bits=True)
-    cases.look("constant", cases.op("broadcast_in_dim", constant, result=x.tensor, broadcast_dimensions=(0,)), bits=True)
-    cases.look("table", cases.op("reverse", cases.builder.constant(values[:: 1 + size // 300]), dimensions=(0,)), bits=True)
+    cases.look(
+        "constant", cases.op("broadcast_in_dim", constant, result=x.tensor, broadcast_dimensions=(0,)), bits=True
+    )
+    cases.look(
+        "table", cases.op("reverse", cases.builder.constant(values[:: 1 + size // 300]), dimensions=(0,)), bits=True
+    )
     cases.look("reverse", cases.op("reverse", x, dimensions=(0,)), bits=True)
     cases.look("slice", cases.op("slice", x, start_indices=(1,), limit_indices=(size,), strides=(2,)), bits=True)
     square = cases.op("reshape", x, result=x.tensor.with_shape((2, size // 2)))
@@ -222,9 +226,7 @@ def _gathered(cases: Cases, x: Value, places: Value) -> Value:
 
 
 def _scattered(cases: Cases, x: Value, places: Value) -> Value:
-    numbers = ScatterDimensionNumbers(
-        inserted_window_dims=(0,), scatter_dims_to_operand_dims=(0,), index_vector_dim=1
-    )
+    numbers = ScatterDimensionNumbers(inserted_window_dims=(0,), scatter_dims_to_operand_dims=(0,), index_vector_dim=1)
     scalar = x.tensor.with_shape(())
     region = cases.builder.region([scalar, scalar], lambda before, update: [update])
     options = {"regions": [region], "scatter_dimension_numbers": numbers}

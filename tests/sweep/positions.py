@@ -201,9 +201,7 @@ def take_pairs(p: Program, around: list[Value]) -> Value:
     pair = [p.op("reshape", v, result=column) for v in (places, other)]
     rank = places.tensor.ndim
     both = p.op("concatenate", *pair, dimension=rank)
-    numbers = GatherDimensionNumbers(
-        collapsed_slice_dims=(0, 1), start_index_map=(0, 1), index_vector_dim=rank
-    )
+    numbers = GatherDimensionNumbers(collapsed_slice_dims=(0, 1), start_index_map=(0, 1), index_vector_dim=rank)
     return p.op("gather", x, both, dimension_numbers=numbers, slice_sizes=(1, 1))
 
 

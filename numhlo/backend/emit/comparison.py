@@ -21,6 +21,7 @@ _BOOLEAN = {
     "LT": "{1} & ({0} ^ True)",
 }
 
+
 def total_order(value: str, register: Register) -> str:
     """Return an integer ordered as totalOrder orders the float: negative floats' bits descend, so they are flipped."""
     name, word = register.name, f"i{register.name[1:]}"

@@ -93,6 +93,7 @@ def _write_map(expressions: Graph, stores: Sequence[Store], buffer_of: BufferOf)
         text.pointer(store.value, "out")
     along = other_direction(nest, stores)
     if along is not None:
+        nest.move_bits(store.node for store in stores)
         extent = write_tiles(nest, along, stores, lambda pieces: write_body(nest, stores, pieces))
         return draft(text, expressions, stores, extent, "tiles_" + kernel_name(expressions))
     pieces: dict[int, Piece] = {}
@@ -228,6 +229,7 @@ def write_body(nest: Nest, stores: Sequence[Store], pieces: Mapping[int, Piece])
 
     Results of which there are pieces, by the numbers of their stores, are put together there.
     """
+    nest.move_bits(store.node for store in stores)
     nest.write([store.node for store in stores])
     for number, store in enumerate(stores):
         if number in pieces:
@@ -239,7 +241,8 @@ def write_body(nest: Nest, stores: Sequence[Store], pieces: Mapping[int, Piece])
 def write_store(nest: Nest, store: Store, value: str) -> None:
     """Write the statement that stores a value at the current place."""
     pointer = nest.text.pointer(store.value, "out")
-    nest.text.line(f"store_{store.register.storage}({pointer}, {nest.index(store.access)}, {value})")
+    word = nest.store_word(store.node, store.register)
+    nest.text.line(f"{word}({pointer}, {nest.index(store.access)}, {value})")
 
 
 def cost_of(expressions: Graph, stores: Sequence[Store]) -> tuple[int, int]:

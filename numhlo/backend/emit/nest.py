@@ -99,6 +99,7 @@ class Nest:
         self.literal_axes: set[int] = set()
         self._names: list[dict[int, str]] = [{}]
         self._depths: dict[int, int] = {}
+        self._moved: set[int] = set()
 
     # Loops
 
@@ -275,6 +276,27 @@ class Nest:
             known = self._names[depth][number] = self._write(number, depth)
         return known
 
+    def move_bits(self, stored: Iterable[int]) -> None:
+        """Let nodes that are loaded and only stored, of those to be stored, be words of their size."""
+        nodes = self.expressions.nodes
+        moved = {k for k in stored if isinstance(node := nodes[k], Load) and _is_narrow_float(node.register)}
+        if moved:
+            used = {operand for node in nodes for operand in operand_nodes(node)}
+            self._moved |= {k for k in moved - used if k not in self._names[self.depth(k)]}
+
+    def load_word(self, number: int) -> str:
+        """Return the primitive that loads a node's value: as it is, or as a word where it is only moved."""
+        register = self.expressions.nodes[number].register
+        return f"load_{_word_of(register) if number in self._moved else register.storage}"
+
+    def store_word(self, node: int, register: Register) -> str:
+        """Return the primitive that stores a node's value: as it is, or rounded where it was computed."""
+        if node in self._moved:
+            return f"store_{_word_of(register)}"
+        owner = self.expressions.nodes[node]
+        computed = isinstance(owner, Apply) and owner.op.definition not in EXACT and _is_narrow_float(register)
+        return f"store_{'rounded_' if computed else ''}{register.storage}"
+
     def join(self, other: Nest) -> None:
         """Go on inside the blocks that another nest of the same text has open, with its loop variables."""
         self.variables = dict(other.variables)
@@ -292,7 +314,7 @@ class Nest:
             return self._literal(number, node)
         if isinstance(node, Load):
             pointer = self.text.pointer(node.value)
-            return self.text.let(f"load_{node.register.storage}({pointer}, {self.index(node.access)})", "x", depth)
+            return self.text.let(f"{self.load_word(number)}({pointer}, {self.index(node.access)})", "x", depth)
         if isinstance(node, Position):
             return self.text.let(position_text(self.index(node.access), node.register), "position", depth)
         operands = [self.name(k) for k in node.operands]
@@ -313,6 +335,15 @@ class Nest:
             return node.text
         carried = self.text.number((self.scope, "literal", number), node.number, "c")
         return self.text.let(from_number(carried, node.register), "constant", 0)
+
+
+def _is_narrow_float(register: Register) -> bool:
+    return register.kind == "f" and register.narrow
+
+
+def _word_of(register: Register) -> str:
+    """Return the storage of an unsigned integer of an element's size."""
+    return f"u{8 * register.dtype.itemsize}"
 
 
 def element_text(node: Apply, operands: Sequence[str]) -> str:

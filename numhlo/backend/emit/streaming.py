@@ -89,7 +89,8 @@ def write_out(nest: Nest, store: Store, axis: int, piece: Piece, stop: str) -> N
 def write_into(nest: Nest, store: Store, axis: int, piece: Piece, value: str) -> None:
     """Write the statement that stores the value of the current place into a piece."""
     variable, _ = nest.variables[axis]
-    nest.text.line(f"store_{store.register.storage}({piece.pointer}, {variable} - {piece.start}, {value})")
+    word = nest.store_word(store.node, store.register)
+    nest.text.line(f"{word}({piece.pointer}, {variable} - {piece.start}, {value})")
 
 
 def _words(nest: Nest, store: Store, axis: int, index: str) -> tuple[str, int, str, str]:

@@ -325,4 +325,4 @@ def _write_transposed(
     rows, columns = (f"{bounds[axis][1]} - {bounds[axis][0]}" for axis in (last, along))
     pointer = text.pointer(node.value)
     text.line(f"transpose_tile_b{size}({tile}, {pitch}, {pointer}, {place}, {stride}, {rows}, {columns}, {near})")
-    return f"load_{node.register.storage}", tile
+    return nest.load_word(number), tile

@@ -212,7 +212,7 @@ class Translation:
         self._line(f"{name} = {value.text}")
 
     def _store(self, tokens: list[str]) -> None:
-        storage = tokens[0].removeprefix("store_")
+        storage = tokens[0].removeprefix("store_").removeprefix("rounded_")
         reader = Reader(tokens, 2, self)
         pointer, place, value = reader.arguments()
         reader.skip("")

@@ -94,6 +94,18 @@ class Store:
 
 
 @dataclass(frozen=True)
+class StoreRounded:
+    """``store_rounded(pointer, index, value)`` writes what was computed: of its NaN nobody asks which one it is."""
+
+    storage: Storage
+
+    def __call__(self, pointer: int, index: int, value: Any) -> None:
+        """Write the element."""
+        element = self.storage.view(pointer + int(index) * self.storage.dtype.itemsize)
+        element[0] = np.asarray(value, np.float32).astype(self.storage.dtype)
+
+
+@dataclass(frozen=True)
 class Round:
     """``round(value)`` rounds a float32 to a narrower format (nearest even) and gives it as float32 again."""
 
@@ -125,3 +137,4 @@ load_f64, store_f64 = Load(STORAGES["f64"]), Store(STORAGES["f64"])
 load_c64, store_c64 = Load(STORAGES["c64"]), Store(STORAGES["c64"])
 load_c128, store_c128 = Load(STORAGES["c128"]), Store(STORAGES["c128"])
 round_f16, round_bf16 = Round(STORAGES["f16"]), Round(STORAGES["bf16"])
+store_rounded_f16, store_rounded_bf16 = StoreRounded(STORAGES["f16"]), StoreRounded(STORAGES["bf16"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numhlo.backend.primitives.memory import Load, Round, Store
+from numhlo.backend.primitives.memory import Load, Round, Store, StoreRounded
 from numhlo.backend.primitives.storage import STORAGES
 
 F4E2M1FN = STORAGES["f4e2m1fn"]
@@ -24,3 +24,15 @@ round_f8e4m3b11fnuz = Round(F8E4M3B11FNUZ)
 load_f8e5m2, store_f8e5m2, round_f8e5m2 = Load(F8E5M2), Store(F8E5M2), Round(F8E5M2)
 load_f8e5m2fnuz, store_f8e5m2fnuz, round_f8e5m2fnuz = Load(F8E5M2FNUZ), Store(F8E5M2FNUZ), Round(F8E5M2FNUZ)
 load_f8e8m0fnu, store_f8e8m0fnu, round_f8e8m0fnu = Load(F8E8M0FNU), Store(F8E8M0FNU), Round(F8E8M0FNU)
+
+store_rounded_f4e2m1fn = StoreRounded(F4E2M1FN)
+store_rounded_f6e2m3fn = StoreRounded(F6E2M3FN)
+store_rounded_f6e3m2fn = StoreRounded(F6E3M2FN)
+store_rounded_f8e3m4 = StoreRounded(F8E3M4)
+store_rounded_f8e4m3 = StoreRounded(F8E4M3)
+store_rounded_f8e4m3fn = StoreRounded(F8E4M3FN)
+store_rounded_f8e4m3fnuz = StoreRounded(F8E4M3FNUZ)
+store_rounded_f8e4m3b11fnuz = StoreRounded(F8E4M3B11FNUZ)
+store_rounded_f8e5m2 = StoreRounded(F8E5M2)
+store_rounded_f8e5m2fnuz = StoreRounded(F8E5M2FNUZ)
+store_rounded_f8e8m0fnu = StoreRounded(F8E8M0FNU)

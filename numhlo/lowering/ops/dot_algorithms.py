@@ -1,7 +1,7 @@
-"""The algorithms of ``dot_general``: what operands are rounded to, how many products make one, what they are summed in.
+"""The algorithms of ``dot_general``: what operands are rounded to, how many products make one, in what they are summed.
 
-An algorithm is written once, as ops on whatever a `Writer` takes: arrays for the reference interpreter, graph values for
-the pass that replaces the op. What no combination of such ops means is refused; nothing takes its place.
+An algorithm is written once, as ops on whatever a `Writer` takes: arrays for the reference interpreter, graph values
+for the pass that replaces the op. What no combination of such ops means is refused; nothing takes its place.
 """
 
 from __future__ import annotations
@@ -73,7 +73,9 @@ def obstacle(algorithm: DotAlgorithm, dtype: np.dtype) -> str:
     counts = algorithm.lhs_component_count, algorithm.rhs_component_count
     if counts not in {(1, 1), (wanted, wanted)}:
         open_ = " (or 1, which leaves that open)" if wanted > 1 else ""
-        return f"{products} products are of {wanted} components of each operand{open_}, not of {counts[0]} and {counts[1]}"
+        return (
+            f"{products} products are of {wanted} components of each operand{open_}, not of {counts[0]} and {counts[1]}"
+        )
     return ""
 
 

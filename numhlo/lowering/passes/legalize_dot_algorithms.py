@@ -61,9 +61,7 @@ class _Ops:
         summed = tuple([lhs.tensor.shape[d] for d in numbers.lhs_contracting_dimensions])
         terms = lhs.tensor.with_shape((*self.shape, *summed))
         lhs_free = free_dimensions(lhs.tensor.ndim, batching, numbers.lhs_contracting_dimensions)
-        rhs_free = free_dimensions(
-            rhs.tensor.ndim, numbers.rhs_batching_dimensions, numbers.rhs_contracting_dimensions
-        )
+        rhs_free = free_dimensions(rhs.tensor.ndim, numbers.rhs_batching_dimensions, numbers.rhs_contracting_dimensions)
         first = len(batching) + len(lhs_free)
         ends = range(rank, rank + len(summed))
         places = [*batching, *lhs_free, *numbers.lhs_contracting_dimensions]

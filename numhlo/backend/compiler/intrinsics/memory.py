@@ -8,7 +8,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.np import numpy_support
 
-from numhlo.backend.compiler.intrinsics.narrow import narrow_bits, round_float, widen_bits
+from numhlo.backend.compiler.intrinsics.narrow import narrow_bits, round_float, rounded_bits, widen_bits
 from numhlo.backend.compiler.intrinsics.pointers import (
     BYTE_POINTER,
     FIRST_CACHE,
@@ -22,7 +22,7 @@ from numhlo.backend.compiler.intrinsics.pointers import (
 )
 from numhlo.backend.compiler.intrinsics.registration import as_int64, implement
 from numhlo.backend.primitives import memory
-from numhlo.backend.primitives.memory import Load, Round, Store
+from numhlo.backend.primitives.memory import Load, Round, Store, StoreRounded
 from numhlo.backend.primitives.storage import Storage
 
 INT64 = ir.IntType(64)
@@ -93,7 +93,7 @@ def _implement_load(load: Load) -> None:
         return register_type(storage)(pointer, index), codegen
 
 
-def _implement_store(store: Store) -> None:
+def _implement_store(store: Store | StoreRounded) -> None:
     storage = store.storage
 
     @implement(store)
@@ -107,7 +107,10 @@ def _implement_store(store: Store) -> None:
             at = as_int64(context, builder, values[1], signature.args[1])
             place = element_pointer(builder, values[0], at, element)
             word = context.cast(builder, values[2], signature.args[2], expected)
-            raw = to_memory(context, builder, storage, word)
+            if isinstance(store, StoreRounded):
+                raw = rounded_bits(context, builder, storage, word)
+            else:
+                raw = to_memory(context, builder, storage, word)
             annotate(builder, builder.store(raw, place, align=alignment(storage)), pointer)
             return context.get_dummy_value()
 
@@ -133,7 +136,7 @@ def implement_all(module: Any) -> None:
     for word in vars(module).values():
         if isinstance(word, Load):
             _implement_load(word)
-        elif isinstance(word, Store):
+        elif isinstance(word, Store | StoreRounded):
             _implement_store(word)
         elif isinstance(word, Round):
             _implement_round(word)

@@ -8,7 +8,7 @@ ml_dtypes, so that both agree. A NaN that is loaded and stored keeps its bits; o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -126,21 +126,32 @@ def _widen_half(context: Any, builder: ir.IRBuilder, raw: ir.Value) -> ir.Value:
 
 
 def round_float(context: Any, builder: ir.IRBuilder, storage: Storage, value: ir.Value) -> ir.Value:
-    """Return a float32 rounded to a narrow float, as float32: what was computed, so that nobody asks which NaN it is."""
+    """Return a float32 rounded to a narrow float, as float32 again."""
     if storage.name == "f16" and has_half(context):
         return builder.fpext(builder.fptrunc(value, ir.HalfType()), FLOAT)
-    return widen_bits(context, builder, storage, narrow_bits(context, builder, storage, value))
+    return widen_bits(context, builder, storage, rounded_bits(context, builder, storage, value))
+
+
+def rounded_bits(context: Any, builder: ir.IRBuilder, storage: Storage, value: ir.Value) -> ir.Value:
+    """Return the bits of a float32 rounded to a narrow float; of a NaN, which was computed, only the sign is kept."""
+    width = ir.IntType(8 * storage.dtype.itemsize)
+    if storage.name == "f16" and has_half(context):
+        return builder.bitcast(builder.fptrunc(value, ir.HalfType()), width)
+    bits = builder.bitcast(value, INT32)
+    if storage.name == "f8e8m0fnu":
+        return builder.trunc(_narrow_exponent(builder, bits), width)
+    return builder.trunc(_narrow(builder, replace(format_of(storage.dtype), payload=0), bits), width)
 
 
 def narrow_bits(context: Any, builder: ir.IRBuilder, storage: Storage, value: ir.Value) -> ir.Value:
     """Return the bits of a float32 rounded to a narrow float; NaN keeps what it has of a payload."""
-    width = ir.IntType(8 * storage.dtype.itemsize)
+    form = format_of(storage.dtype)
+    if not form.payload:
+        return rounded_bits(context, builder, storage, value)
     bits = builder.bitcast(value, INT32)
     if storage.name == "f16" and has_half(context):
         return _narrow_half(builder, value, bits)
-    if storage.name == "f8e8m0fnu":
-        return builder.trunc(_narrow_exponent(builder, bits), width)
-    return builder.trunc(_narrow(builder, format_of(storage.dtype), bits), width)
+    return builder.trunc(_narrow(builder, form, bits), ir.IntType(8 * storage.dtype.itemsize))
 
 
 def _narrow_half(builder: ir.IRBuilder, value: ir.Value, bits: ir.Value) -> ir.Value:
