@@ -20,7 +20,7 @@ from tests.sweep.program import Program
 MOST = 64
 """Elements of an array of positions that steps enlarge."""
 
-SIZES = [2, 4, 6, 8, 12, 12, 24, 36, 600, 1024]
+SIZES = [2, 4, 6, 8, 12, 12, 24, 36] * 8 + [600, 1024]
 """Elements of arrays of positions to begin with: what is computed again for few is stored for many."""
 
 TYPES = [np.dtype(np.int64), np.dtype(np.int64), np.dtype(np.int32)]

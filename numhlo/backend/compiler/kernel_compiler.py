@@ -22,7 +22,7 @@ from numhlo.backend.compiler.call_signatures import remembered_signatures
 from numhlo.backend.compiler.interleaving import evaluates_polynomials
 from numhlo.backend.compiler.intrinsics.vector_math import register_jitable
 from numhlo.backend.compiler.levels import HIGHEST
-from numhlo.backend.compiler.mask_moves import WITHOUT_MASK_MOVES, may_lack_masks
+from numhlo.backend.compiler.mask_moves import may_lack_masks, with_compared_masks
 from numhlo.backend.compiler.pipelines import KernelPipeline
 from numhlo.backend.primitives.arithmetic import overtake
 from numhlo.backend.primitives.lanes import Lanes, ProductLanes
@@ -43,7 +43,7 @@ class Target:
 
 
 @lru_cache
-def host_target(widest: bool = False, level: int = HIGHEST, *, moves_masks: bool = True) -> Target:
+def host_target(widest: bool = False, level: int = HIGHEST) -> Target:
     """Return the target machine of the processor, for object code that llvmlite's loader accepts.
 
     Parameters
@@ -53,13 +53,9 @@ def host_target(widest: bool = False, level: int = HIGHEST, *, moves_masks: bool
         three quarters of the time so; code that does little else than load and store takes a tenth more.
     level : int, optional
         How much machine code is optimized.
-    moves_masks : bool, optional
-        Use the instructions that turn signs into masks: see `mask_moves`.
     """
     triple = llvm.get_process_triple()
     name, features = processor()
-    if not moves_masks:
-        features = f"{features},{WITHOUT_MASK_MOVES}"
     machine = llvm.Target.from_triple(triple).create_target_machine(
         cpu=name,
         features=f"{features},-prefer-256-bit" if widest and triple.startswith("x86_64") else features,
@@ -114,14 +110,22 @@ def compile_source(name: str, source: str, level: int = HIGHEST) -> bytes:
     function = function_of_source(name, source)
     lanes, polynomials = _reduces_lanes(function), evaluates_polynomials(function)
     widest, interleaves = lanes or polynomials or _searches_columns(function), polynomials or not lanes
-    for moves_masks in (True, False):
-        module = _linked_module(_compiled(function), name)
-        target = host_target(widest, level, moves_masks=moves_masks)
-        _optimize(module, target, interleaves=interleaves, level=level)
+    module = _optimized(name, function, widest, interleaves, level)
+    target = host_target(widest, level)
+    code = bytes(target.machine.emit_object(module))
+    if may_lack_masks(code, target.features):
+        module = _optimized(name, function, widest, interleaves, level)
+        module = llvm.parse_assembly(with_compared_masks(str(module)))
         code = bytes(target.machine.emit_object(module))
-        if not may_lack_masks(code, target.features):
-            break
     return code
+
+
+def _optimized(
+    name: str, function: Callable[..., Any], widest: bool, interleaves: bool, level: int
+) -> llvm.ModuleRef:
+    module = _linked_module(_compiled(function), name)
+    _optimize(module, host_target(widest, level), interleaves=interleaves, level=level)
+    return module
 
 
 def _reduces_lanes(function: Callable[..., Any]) -> bool:

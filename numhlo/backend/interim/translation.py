@@ -12,11 +12,14 @@ from collections.abc import Callable
 from itertools import takewhile
 from typing import Any
 
+import numpy as np
+
 from numhlo.backend.interim.reading import COMPARING, LEVELS, TOKEN, Reader
 from numhlo.backend.interim.typed import INTEGERS, WIDTHS, NotPlainError, Typed
 from numhlo.backend.interim.words import apply, literal, part, same, wrapping
 from numhlo.backend.primitives import STORAGES, register_name
 from numhlo.backend.primitives.layout import ROUNDS_LEFT
+from numhlo.backend.primitives.narrow_floats import narrowed, widened
 
 POLL_ROUNDS = 64
 ARGUMENTS = "arrays, dims, lo, hi, poll"
@@ -299,7 +302,7 @@ class Translation:
             return Typed(text, register)
         convert = {"f32": "to_f32", "c128": "complex"}.get(register, "int")
         if convert == "to_f32":
-            convert = self.constant(STORAGES["f32"].dtype.type, "").text
+            convert = self.constant(_widening(storage), "").text
         return Typed(f"{convert}({text})", register)
 
     def _pointer(self, pointer: Typed) -> str:
@@ -312,7 +315,15 @@ def _depth(line: str) -> int:
     return len(line) - len(line.lstrip(" "))
 
 
+def _widening(storage: str) -> Callable[[Any], Any]:
+    """Return what turns a float in memory into float32."""
+    row = STORAGES[storage]
+    return (lambda value: widened(np.asarray(value))[()]) if row.is_narrow_float else row.register.type
+
+
 def _narrowing(storage: str) -> Callable[[Any], Any]:
     """Return what turns a register into an element of a narrower type."""
     row = STORAGES[storage]
+    if row.is_narrow_float:
+        return lambda value: narrowed(np.asarray(value, row.register), row.dtype)[()]
     return lambda value: row.register.type(value).astype(row.dtype)

@@ -18,6 +18,7 @@ from numhlo.backend.planning.constants import carried_constants
 from numhlo.backend.planning.fusion import Fusion, FusionPass, Unit
 from numhlo.backend.planning.operations import ELEMENT, REDUCTION, Operations
 from numhlo.lowering.ir import Op, Region, Value
+from numhlo.lowering.ir.errors import InternalError
 from numhlo.lowering.ops import creation
 from numhlo.lowering.ops.effects import op_has_effects
 
@@ -96,8 +97,14 @@ class Layout:
                 self._analyse(copying)
                 break
             except NonlinearViewError as error:
+                # Not twice for one reshape: what it looks at is stored a stage before whoever reads it through that.
                 if error.op in copying:
-                    raise
+                    raise InternalError(
+                        f"{error.op.definition.name} of {error.op.operands[0].tensor.short()} is in no order of memory",
+                        where=error.op.location,
+                        why="its operand was to be copied, but is computed where it is read",
+                        fix="please report it with this message",
+                    ) from error
                 copying.add(error.op)
 
     def _analyse(self, copying: set[Op]) -> None:

@@ -118,9 +118,9 @@ class ProductByAlgorithm(Generic[T]):
         if reason:
             raise UnsupportedError(
                 f"dot_general of {dtype.name} by the algorithm {self.algorithm}",
-                self.location,
-                reason,
-                "an algorithm of the specification's, or none",
+                where=self.location,
+                why=reason,
+                fix="an algorithm of the specification's, or none",
             )
 
     def _components(self, x: T, dtype: np.dtype, name: str, count: int) -> list[T]:
