@@ -7,8 +7,10 @@ arguments and results and which arguments the function updates, stands in one at
 from __future__ import annotations
 
 import json
+import operator
+import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,12 @@ from numhlo.tracer.trees.pytree_text import from_json, to_json
 from numhlo.tracer.trees.pytrees import LEAF, PyTreeDef, tree_flatten, tree_unflatten
 
 __all__ = ["Exported", "export", "load"]
+
+_BRACKET = re.compile(r'"(?:[^"\\]++|\\.)*+"?|([\[{])|([\]}])', re.DOTALL)
+"""A string, in which brackets are none; or one that opens; or one that closes."""
+
+MOST_LEVELS = 400
+"""Brackets in brackets that the description of a call may have: two for each container in a container."""
 
 ATTRIBUTE = "numhlo.call"
 """The module's attribute that says how its function is called."""
@@ -171,7 +179,7 @@ def export(fun: Callable[..., Any], /, *specs: Any, **kwspecs: Any) -> Exported:
         )
     _require_portable(graph)
     call = {"arguments": to_json(traced.in_tree), "results": to_json(traced.out_tree), "updated": list(traced.written)}
-    graph.attributes[ATTRIBUTE] = json.dumps(call)
+    graph.attributes[ATTRIBUTE] = _described(call)
     return Exported(Module(graph), traced.in_tree, traced.out_tree, traced.written)
 
 
@@ -214,9 +222,9 @@ def exported_from(module: Module, path: str | PathLike[str]) -> Exported:
     if written is None:
         return Exported(module, *_plain_call(module))
     try:
-        call = json.loads(written)
+        call = json.loads(_shallow(written))
         trees = from_json(call["arguments"]), from_json(call["results"])
-        updated = tuple([int(k) for k in call["updated"]])
+        updated = tuple([operator.index(k) for k in call["updated"]])
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, ArgumentError):
             raise
@@ -225,6 +233,16 @@ def exported_from(module: Module, path: str | PathLike[str]) -> Exported:
         ) from error
     _check_call(module, path, *trees, updated)
     return Exported(module, *trees, updated)
+
+
+def _shallow(written: str) -> str:
+    """Return JSON text that is not nested too deeply for readers of JSON, which are recursive."""
+    depth = 0
+    for match in _BRACKET.finditer(written):
+        depth += (match[1] is not None) - (match[2] is not None)
+        if depth > MOST_LEVELS:
+            raise ValueError(f"it is nested deeper than {MOST_LEVELS} levels")
+    return written
 
 
 def _exported_again(module: Module) -> Exported:
@@ -252,6 +270,18 @@ def _check_call(
             where=capture_location(),
             why=f"(arguments, results) are {counts} in the program, and {described} in the attribute",
         )
+
+
+def _described(call: Mapping[str, Any]) -> str:
+    try:
+        return _shallow(json.dumps(call))
+    except (RecursionError, ValueError) as error:
+        raise ArgumentError(
+            "the arguments or the results are nested too deeply to be written into a file",
+            where=capture_location(),
+            why=f"{MOST_LEVELS // 2} containers in containers can",
+            fix="put the arrays into one list, or stack them",
+        ) from error
 
 
 def _require_portable(graph: ir.Module) -> None:

@@ -12,7 +12,7 @@ from numbers import Integral
 from typing import Any
 
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import ArgumentError, StaticArgumentError
+from numhlo.lowering.ir.errors import ArgumentError, EndlessRecursionError, StaticArgumentError
 
 Numbers = int | Sequence[int] | None
 Names = str | Iterable[str] | None
@@ -124,32 +124,64 @@ def split_call(static: Selection, args: tuple[Any, ...], kwargs: dict[str, Any])
     return Call(dynamic, {k: v for k, v in kwargs.items() if k not in static.names}, statics)
 
 
-def static_key(value: Any, name: int | str) -> Any:
+MOST_LEVELS = 200
+"""Tuples in tuples that a static argument may consist of: each level takes some of Python's stack, here and later."""
+
+
+def static_key(value: Any, name: int | str, levels: int = MOST_LEVELS) -> Any:
     """Return what stands for a static value in a cache key: equal keys mean equal class and equal value.
+
+    Parameters
+    ----------
+    value : object
+    name : int or str
+        The argument's number or name, for messages.
+    levels : int, optional
+        How deep tuples in it may be nested.
 
     Raises
     ------
     StaticArgumentError
         If the value can't be hashed.
+    EndlessRecursionError
+        If it is nested too deeply.
     """
     kind = type(value)
     if kind is float:
         return kind, value.hex()
-    if isinstance(value, tuple):
-        return kind, tuple([static_key(v, name) for v in value])
-    if kind is slice:  # hashable from Python 3.12 on
-        return kind, tuple([static_key(v, name) for v in (value.start, value.stop, value.step)])
     try:
+        if isinstance(value, tuple):
+            return kind, tuple([static_key(v, name, _one_less(levels)) for v in value])
+        if kind is slice:  # hashable from Python 3.12 on
+            return kind, tuple([static_key(v, name, _one_less(levels)) for v in (value.start, value.stop, value.step)])
         hash(value)
+    except (EndlessRecursionError, StaticArgumentError):  # of what it is made of
+        raise
+    except RecursionError:  # an object's own hash, of what it is made of
+        raise EndlessRecursionError(
+            f"static {_argument(name)} is nested too deeply",
+            where=capture_location(),
+            why=f"a static value is part of a cache key; tuples in it may be nested {MOST_LEVELS} deep",
+            fix="make it flat: one tuple of all that it consists of",
+        ) from None
     except TypeError:
-        shown = f"argument {name}" if isinstance(name, int) else f"argument {name!r}"
         raise StaticArgumentError(
-            f"static {shown} is of class {kind.__qualname__}, which can't be hashed",
+            f"static {_argument(name)} is of class {kind.__qualname__}, which can't be hashed",
             where=capture_location(),
             why="a static value is part of the key under which the compiled function is kept",
             fix=_hashable_form(value),
         ) from None
     return kind, value
+
+
+def _argument(name: int | str) -> str:
+    return f"argument {name}" if isinstance(name, int) else f"argument {name!r}"
+
+
+def _one_less(levels: int) -> int:
+    if not levels:
+        raise RecursionError
+    return levels - 1
 
 
 def _hashable_form(value: Any) -> str:

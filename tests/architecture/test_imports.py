@@ -17,7 +17,8 @@ LAZY_LOADERS: dict[str, str] = {
     "numhlo/backend/own_text.py:_archived": "importlib.resources takes 10 ms, and only archives need it",
     "numhlo/backend/emit/user_kernels.py:_compile": "Numba is loaded by the first user's kernel, for which it is needed",
     "numhlo/lowering/ops/lazy_scipy.py:_module": "SciPy is loaded by the first special function that is evaluated",
-    "numhlo/lowering/text/bytecode.py:_official": "jaxlib is loaded where it is there, and only for bytecode",
+    "numhlo/lowering/text/official_tool.py:official": "jaxlib is loaded where it is there, and only for bytecode",
+    "numhlo/lowering/text/official_tool.py:limit": "Windows has no module of limits",
     "numhlo/backend/fortran.py:_shared_by_scipy": "SciPy is loaded by the first program that multiplies matrices",
     "benchmarks/calls.py:module_of": "a process that measures one library's start must not load the others",
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import linecache
 import os
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,6 +32,11 @@ _NUMPY = _of(numpy.isscalar.__code__, 1)
 _FOLDERS = (_of(_of.__code__, 2), _NUMPY, _NUMPY.with_name("scipy"))
 SKIPPED_FOLDERS = tuple(f"{folder}{os.sep}" for folder in _FOLDERS)
 """Frames of numhlo, and of NumPy and SciPy where they call us back, are not the user's."""
+
+
+SOURCES = (".py", ".mlir")
+LARGEST_SOURCE = 64 << 20
+"""What a text may name as the source of an op for messages to show a line of it: endings of files, and their bytes."""
 
 
 @dataclass(slots=True, unsafe_hash=True)  # not frozen: one is made for every op, and that takes three times as long
@@ -84,7 +90,12 @@ class Location:
 
     @property
     def source(self) -> str:
-        """Return the line of source, stripped; empty where it can't be had."""
+        """Return the line of source, stripped; empty where it can't be had.
+
+        A text may name any file: what is no source is not opened.
+        """
+        if self.code is None and not _is_source(self.name):
+            return ""
         return linecache.getline(self.filename, self.line).strip()
 
     @property
@@ -106,6 +117,17 @@ class Location:
         if self.scope:
             text += f", {self.scope}"
         return f"{text}:  {self.source}" if self.source else text
+
+
+def _is_source(name: str) -> bool:
+    """Return whether a file that a text names is a program of a size that is worth opening for one line of it."""
+    if not name.endswith(SOURCES):
+        return False
+    try:
+        found = os.stat(name)
+    except (OSError, ValueError):
+        return name in linecache.cache
+    return stat.S_ISREG(found.st_mode) and found.st_size <= LARGEST_SOURCE
 
 
 def _cell(filename: str) -> str:

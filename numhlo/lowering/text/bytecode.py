@@ -1,13 +1,19 @@
 """MLIR bytecode, by the official reader and writer where jaxlib is installed; numhlo itself reads and writes text.
 
 A portable artifact is bytecode of the dialect vhlo, which later versions of StableHLO read, too. This file knows how to
-turn either into text and text into an artifact; it refuses to know what the text says.
+turn either into text and text into an artifact; it refuses to know what the text says. `official_tool` does it in a
+process of its own: what is malformed ends that process, not this one.
 """
 
 from __future__ import annotations
 
-import re
-from importlib import import_module
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 from numhlo.lowering.ir.errors import UnsupportedError
@@ -18,36 +24,14 @@ MAGIC = b"ML\xefR"
 PORTABLE = b"StableHLO_v"
 """What a portable artifact has for its producer, behind `MAGIC` and one byte."""
 
-ALLOW_OTHER_DIALECTS = True
-"""Whether ops of chlo and attributes of sdy, which JAX exports, are written as they are, as ``jax.export`` does."""
+TOOL = Path(__file__).with_name("official_tool.py")
 
+LEAST_SECONDS, BYTES_A_SECOND = 30, 1 << 20
+"""Time that the process may take: to start, and for the data."""
 
-_MHLO = re.compile(r"(?:^|=) *\"?mhlo\.", re.MULTILINE)
-"""Where an op of mhlo stands: its forms are not all StableHLO's, the generic one is."""
-
-
-def _official() -> tuple[Any, Any, Any]:
-    """Return MLIR, its StableHLO dialect and a context that knows the dialects, from jaxlib."""
-    try:
-        ir, dialects = import_module("jaxlib.mlir.ir"), import_module("jaxlib.mlir.dialects.stablehlo")
-        others = [import_module(f"jaxlib.mlir.dialects.{name}") for name in ("chlo", "sdy")]
-        mhlo = import_module("jaxlib.mlir.dialects.mhlo")
-        upstream = import_module("jaxlib.mlir._mlir_libs._jax_mlir_ext")
-    except ImportError as error:
-        raise UnsupportedError(
-            "MLIR bytecode is read and written by jaxlib, which can't be imported",
-            why=str(error),
-            fix="install jaxlib; or use text: str(exported.mlir_module()) for jax.export, "
-            "or stablehlo-translate --deserialize",
-        ) from error
-    registry, context = ir.DialectRegistry(), ir.Context()
-    upstream.register_dialects(registry)
-    context.append_dialect_registry(registry)
-    context.load_all_available_dialects()
-    for dialect in (dialects, *others):
-        dialect.register_dialect(context)
-    mhlo.register_mhlo_dialect(context)
-    return ir, dialects, context
+LEAST_MEMORY, TIMES_LARGER = 2 << 30, 24
+"""Bytes of address space that the process may take: jaxlib itself has 0.4 GiB; the text of constants has two digits for
+each byte, and stands in memory as jaxlib's, as Python's and as bytes."""
 
 
 def read_bytecode(data: bytes) -> str:
@@ -56,23 +40,17 @@ def read_bytecode(data: bytes) -> str:
     Raises
     ------
     UnsupportedError
-        If jaxlib is not there, or does not understand the data.
+        If jaxlib is not there, or does not understand the data, or takes too much time or memory to.
     """
-    ir, stablehlo, context = _official()
     is_portable = data[len(MAGIC) + 1 :].startswith(PORTABLE)
-    try:
-        with context:
-            module = stablehlo.deserialize_portable_artifact(context, data) if is_portable else ir.Module.parse(data)
-            text = str(module.operation.get_asm(enable_debug_info=True))
-            if _MHLO.search(text) is None:
-                return text
-            return str(module.operation.get_asm(enable_debug_info=True, print_generic_op_form=True))
-    except Exception as error:
+    found, error = _ask("read", data, {"portable": is_portable})
+    if found is None:
         raise UnsupportedError(
             "jaxlib can't read this bytecode",
-            why=str(error),
+            why=error,
             fix="it knows StableHLO, CHLO, mhlo and sdy: export text, which may hold more",
-        ) from error
+        )
+    return found.decode()
 
 
 def write_bytecode(text: str, version: str | None = None) -> bytes:
@@ -90,12 +68,62 @@ def write_bytecode(text: str, version: str | None = None) -> bytes:
     UnsupportedError
         If jaxlib is not there, or refuses the program.
     """
-    ir, stablehlo, context = _official()
+    found, error = _ask("write", text.encode(), {"version": version})
+    if found is None:
+        raise UnsupportedError("jaxlib can't write this program as a portable artifact", why=error)
+    return found
+
+
+def _ask(task: str, data: bytes, options: dict[str, Any]) -> tuple[bytes | None, str]:
+    """Return the tool's result, or None and why there is none."""
+    seconds = LEAST_SECONDS + len(data) // BYTES_A_SECOND
+    memory = LEAST_MEMORY + TIMES_LARGER * len(data)
+    question = {"task": task, "options": options, "folders": _folders(), "memory": memory, "seconds": seconds}
     try:
-        with context:
-            artifact: bytes = stablehlo.serialize_portable_artifact(
-                ir.Module.parse(text), version or stablehlo.get_current_version(), ALLOW_OTHER_DIALECTS
-            )
-    except Exception as error:
-        raise UnsupportedError("jaxlib can't write this program as a portable artifact", why=str(error)) from error
-    return artifact
+        process = subprocess.run(
+            [sys.executable, "-I", "-S", "-W", "ignore", os.fspath(TOOL)],
+            input=json.dumps(question).encode() + b"\n" + data,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,  # of no bounded length
+            timeout=seconds,
+            check=False,
+            cwd=os.sep,  # the user's folder may go away
+        )
+    except subprocess.TimeoutExpired:
+        return None, f"it takes more than {seconds} s"
+    except OSError as error:
+        return None, f"it runs in a process of its own, which can't be started: {error}"
+    head, _, result = process.stdout.partition(b"\n")
+    if process.returncode or not head:
+        return None, _end(process.returncode)
+    answer = json.loads(head)
+    if "missing" in answer:
+        raise _missing(answer["missing"])
+    return (None, answer["error"]) if answer["error"] else (result, "")
+
+
+def _folders() -> list[str]:
+    """Return where the tool finds jaxlib, NumPy and what both need."""
+    found = [(name, importlib.util.find_spec(name)) for name in ("jaxlib", "numpy", "ml_dtypes")]
+    for name, spec in found:
+        if spec is None:
+            raise _missing(f"no module named {name}")
+    places = [place for _, spec in found for place in (spec and spec.submodule_search_locations) or ()]
+    return list(dict.fromkeys([os.path.dirname(os.path.abspath(place)) for place in places]))
+
+
+def _missing(why: str) -> UnsupportedError:
+    return UnsupportedError(
+        "MLIR bytecode is read and written by jaxlib, which can't be imported",
+        why=why,
+        fix="install jaxlib; or use text: str(exported.mlir_module()) for jax.export, "
+        "or stablehlo-translate --deserialize",
+    )
+
+
+def _end(code: int) -> str:
+    """Return how the tool's process ended."""
+    if code >= 0:
+        return f"it ended with exit code {code}"
+    names = {int(number): number.name for number in signal.Signals}
+    return f"it ended by signal {names.get(-code, -code)}"

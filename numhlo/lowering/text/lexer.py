@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from numhlo.lowering.ir import Location
 from numhlo.lowering.ir.errors import ParseError
@@ -49,6 +50,10 @@ LARGEST_INTEGER = 2**63 - 1
 
 DEEPEST = 64
 """Regions, attributes and types may nest this deep."""
+
+MOST_WRITTEN_OUT = 1 << 17
+MOST_TIMES_LONGER = 16
+"""Characters that all uses of aliases together may stand for: so many, and so many times the text's own."""
 
 
 def _long_blobs(text: str) -> Iterator[tuple[int, int]]:
@@ -93,6 +98,7 @@ class Cursor:
         self._newlines: list[int] = []
         self.index = 0
         self.depth = 0
+        self._written_out = 0
         begin = 0
         for first, last in _long_blobs(text):
             self._cut(begin, first)
@@ -103,12 +109,23 @@ class Cursor:
             self.starts.append(first)
             begin = last
         self._cut(begin, len(text))
+        self._require_characters()
 
     def _cut(self, begin: int, end: int) -> None:
         """Add the tokens of a piece of the text."""
         self.tokens += _TOKEN.findall(self.text, begin, end)
         self.starts += [match.start(1) for match in _TOKEN.finditer(self.text, begin, end)]
         self._newlines += [match.start() for match in _NEWLINE.finditer(self.text, begin, end)]
+
+    def _require_characters(self) -> None:
+        """Refuse halves of surrogate pairs: they are no characters, and no file in UTF-8 has them."""
+        try:
+            self.text.encode()
+        except UnicodeEncodeError as error:
+            self.resume_at(error.start)
+            self.index -= self.index > 0 and self.starts[self.index] > error.start
+            code = f"U+{ord(self.text[error.start]):04X}"
+            raise self.complaint(f"{code} is half of a character: no text in UTF-8 has it") from None
 
     # -- errors and places
 
@@ -151,6 +168,27 @@ class Cursor:
         self.depth += 1
         if self.depth > DEEPEST:
             raise self.complaint(f"nested deeper than {DEEPEST} levels")
+
+    # -- aliases
+
+    def write_out(self, name: str, first: int, parse: Callable[[], Any]) -> Any:
+        """Return what ``parse`` reads of the alias at the current token, whose text begins at token ``first``.
+
+        Aliases may name others, twice in each: all that they stand for must not be much more than the text is.
+        """
+        use = self.index
+        self.index = first
+        value = parse()
+        last = min(self.index, len(self.starts) - 1)
+        self._written_out += self.starts[last] - self.starts[first]
+        self.index = use
+        if self._written_out > MOST_WRITTEN_OUT + MOST_TIMES_LONGER * len(self.text):
+            raise self.complaint(
+                f"{name} makes the text too long: aliases stand for {self._written_out:,} characters in a text of "
+                f"{len(self.text):,}"
+            )
+        self.index += 1
+        return value
 
     # -- moving
 
@@ -200,7 +238,7 @@ class Cursor:
         """Read an integer."""
         token = self.tokens[self.index]
         value = int(token, 16 if "x" in token else 10) if _INTEGER.match(token) else LARGEST_INTEGER + 1
-        if not -LARGEST_INTEGER <= value <= LARGEST_INTEGER:
+        if not -LARGEST_INTEGER - 1 <= value <= LARGEST_INTEGER:
             raise self.error("an integer of 64 bits")
         self.index += 1
         return value

@@ -125,9 +125,7 @@ class AttributeParser(RecordParser):
         if name in self._open_aliases:
             raise self.complaint(f"attribute alias {name} is defined by itself")
         self._open_aliases.add(name)
-        behind, self.index = self.index + 1, self.aliases[name]
-        value = self.parse_attribute()
-        self.index = behind
+        value = self.write_out(name, self.aliases[name], self.parse_attribute)
         self._open_aliases.discard(name)
         return value
 

@@ -208,10 +208,7 @@ class TypeParser(Cursor):
         return type
 
     def _parse_type_alias(self, name: str) -> Type:
-        behind, self.index = self.index + 1, self.type_aliases[name]
-        type = self.parse_type()
-        self.index = behind
-        self._types[name] = type
+        type: Type = self.write_out(name, self.type_aliases[name], self.parse_type)
         return type
 
     def parse_types(self, opening: str = "(", closing: str = ")") -> list[Type]:

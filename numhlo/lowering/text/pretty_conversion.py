@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from numhlo.lowering.text.parser import Parser
     from numhlo.lowering.text.printer import Printer
 
-_FORMAT = re.compile(r"e(\d{1,9})m(\d{1,9})\Z")
+_FORMAT = re.compile(r"e(\d{1,10})m(\d{1,10})\Z", re.ASCII)
+"""As many digits as the largest integer of 32 bits has."""
 
 register(conversion.CONVERT, "same")
 register(conversion.BITCAST_CONVERT)
@@ -25,6 +26,9 @@ register(conversion.BITCAST_CONVERT)
 def print_reduce_precision(printer: Printer, op: Op) -> None:
     """Write ``reduce_precision %0, format = e5m10``."""
     exponent, mantissa = op.attributes["exponent_bits"], op.attributes["mantissa_bits"]
+    if _FORMAT.match(f"e{exponent}m{mantissa}") is None:
+        printer.print_generic(op)  # negative numbers: this form has no place for a sign
+        return
     operand = printer.name(op.operands[0])
     rest = printer.dictionary(op, ("exponent_bits", "mantissa_bits"))
     same = all_equal([*op.operands, *op.results])

@@ -21,12 +21,12 @@ register(creation.IOTA, "same", dim="iota_dimension")
 @PRINT.register(creation.CONSTANT)
 def print_constant(printer: Printer, op: Op) -> None:
     """Write ``constant {other attributes} dense<...> : type``."""
-    if not isinstance(op.results[0].type, TensorType):  # the value has another type, which this form has no place for
-        printer.print_generic(op)
+    type, value = op.results[0].type, op.attributes["value"]
+    if not isinstance(type, TensorType) or (value.shape, value.dtype) != (type.shape, type.dtype):
+        printer.print_generic(op)  # the value has another type, which the other form has no place for
         return
     rest = printer.dictionary(op, ("value",))
-    body = print_dense_body(op.attributes["value"])
-    printer.write(f"stablehlo.constant{rest} dense<{body}> : {printer.type(op.results[0].type)}")
+    printer.write(f"stablehlo.constant{rest} dense<{print_dense_body(value)}> : {printer.type(type)}")
 
 
 @PARSE.register(creation.CONSTANT)

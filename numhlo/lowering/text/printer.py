@@ -21,6 +21,7 @@ from numhlo.lowering.text.attribute_printer import (
     print_dictionary,
     print_item,
     print_name,
+    print_string,
 )
 from numhlo.lowering.text.form_tables import PRINT
 from numhlo.lowering.text.location_printer import LocationPrinter
@@ -163,7 +164,7 @@ class Printer:
         definition = op.definition
         declared = declared_attributes(definition)
         name = f"{definition.dialect}.{definition.name}" if definition.dialect else definition.name
-        self.write(f'"{name}"({self.list_names(op.operands)})')
+        self.write(f"{print_string(name)}({self.list_names(op.operands)})")
         properties = self._print_declared(op, declared)
         if properties:
             self.write(f" <{{{', '.join(properties)}}}>")

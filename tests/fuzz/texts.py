@@ -1,0 +1,102 @@
+"""The fuzzer of texts: mutants of the tests' programs must be read, or refused with an error of ours, within a second.
+
+``python -m tests.fuzz.texts --minutes 10 --seed 1`` runs for as long as it is told. Batches run in processes of their own,
+so that a crash and a hang are found, too; each find is printed once, as the shortest text that shows it.
+`test_texts` is its short form.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import sys
+import time
+from functools import cache
+from pathlib import Path
+
+from numhlo import stablehlo
+from numhlo.lowering.ir.errors import NumhloError
+from numhlo.lowering.text import print_module
+from tests.fuzz.batches import Find, Limits, run_batches, serve_batch
+from tests.fuzz.mutations import mutated
+from tests.lowering.text.programs import MODULES
+from tests.lowering.text.rare_programs import LINES
+from tests.lowering.text.test_locations import FORMS
+from tests.lowering.text.test_parser import SAME, body
+from tests.lowering.text.test_producers import OLD, TENSORFLOW, TORCH
+
+EXPORTS = Path(__file__).parents[1] / "exports"
+LONGEST = 2500
+"""Characters of the programs that are mutated: small ones, for many mutants a second."""
+
+
+@cache
+def programs() -> tuple[str, ...]:
+    """Return the texts that are mutated: each of the tests' small programs, in each of its forms."""
+    texts = [FORMS, OLD, TENSORFLOW, TORCH]
+    for module in MODULES.values():
+        texts += [print_module(module), print_module(module, generic=True), print_module(module, locations=True)]
+    texts += [body(text) for pair in SAME.values() for text in pair]
+    texts += [body(line) for line in LINES.values()]
+    texts += [path.read_text(encoding="utf-8") for path in sorted(EXPORTS.glob("*/*.mlir"))]
+    return tuple(sorted({text for text in texts if len(text) <= LONGEST}))
+
+
+def outcome(text: str) -> str:
+    """Return what becomes of a text: ``"program"``, or why it is refused.
+
+    Raises
+    ------
+    Find
+        If a program is not the same when its text is read again.
+    """
+    try:
+        module = stablehlo.parse(text)
+    except NumhloError as error:
+        return f"refused: {error}"
+    for form in ({}, {"generic": True}, {"locations": True}):
+        printed = module.as_text(**form)
+        try:
+            again = stablehlo.parse(printed).as_text(**form)
+        except NumhloError as error:
+            raise Find(f"printed text is refused {form}: {_without_place(error)}") from error
+        if again != printed:
+            raise Find(f"printed text is another program {form}")
+    try:
+        module.verify()
+    except NumhloError as error:
+        return f"not verified: {error}"
+    return "program"
+
+
+def _without_place(error: NumhloError) -> str:
+    return re.sub(r"[%#@]?\d+|\".*?\"|'.*?'", "_", str(error).partition("\n")[0])[:80]
+
+
+def mutant(seed: int, number: int) -> str:
+    """Return the text of a number; the same for the same seed and number."""
+    return mutated(random.Random(f"{seed}/{number}"), programs())
+
+
+def main() -> int:
+    """Run the fuzzer, and return 1 if it found something."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.texts", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=1.0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--first", type=int, default=0, help="number of the first mutant")
+    parser.add_argument("--batch", type=int, default=4000, help="mutants of each process")
+    parser.add_argument("--serve", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--show", type=int, help="print the mutant of a number, and end")
+    given = parser.parse_args()
+    if given.show is not None:
+        sys.stdout.write(mutant(given.seed, given.show))
+        return 0
+    if given.serve is not None:
+        return serve_batch(lambda number: mutant(given.seed, number), outcome, range(given.first, given.first + given.serve))
+    command = [sys.executable, "-m", "tests.fuzz.texts", "--seed", str(given.seed)]
+    return run_batches(command, given.first, given.batch, time.monotonic() + 60 * given.minutes, Limits())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
