@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser().parse_args([spaced(text) for text in (sys.argv[1:] if arguments is None else arguments)])
     try:
         text = perform(given) if hasattr(given, "perform") else _run(given)
-        sys.stdout.write(f"{text}\n" if text else "")
+        sys.stdout.write(_writable(f"{text}\n" if text else ""))
         sys.stdout.flush()
     except BrokenPipeError:  # whoever reads has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -56,6 +56,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             error.where = None  # no line of the program's, but of this command
         return _fail(str(error))
     return 0
+
+
+def _writable(text: str) -> str:
+    """Return a text as standard output can have it: programs may hold characters that the terminal's encoding lacks."""
+    encoding = sys.stdout.encoding or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def _fail(message: str) -> int:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.array_file import read_array
 from numhlo.lowering import ir
 from numhlo.lowering.ir import Function, TensorType, Type
 from numhlo.lowering.ir.counted import counted
@@ -192,13 +193,9 @@ def _number(text: str, dtype: np.dtype) -> np.ndarray | None:
 
 def _file(path: str, type: TensorType) -> np.ndarray:
     try:
-        array = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError):
-        raise ArgumentError(f"{path} is no .npy file of numbers", fix="write it with numpy.save") from None
+        array = read_array(path)
     except FileNotFoundError:
         raise ArgumentError(f"{path.lstrip()} is neither a file nor a number for {type}") from None
-    if not isinstance(array, np.ndarray):
-        raise ArgumentError(f"{path} holds several arrays", fix="give each as a .npy file")
     if array.dtype.kind == "V" and array.dtype.itemsize == type.dtype.itemsize:
         return array.view(type.dtype)  # files don't keep the names of types that NumPy doesn't have
     return array

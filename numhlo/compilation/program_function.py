@@ -227,16 +227,7 @@ class ProgramFunction:
         """Return the results, computed op by op on the reference interpreter."""
         operands = self._concrete(arrays)
         function = self.function(tuple([x.shape for x in operands]), operands)
-        try:
-            results = interpret(function, operands)
-        except RecursionError:
-            raise UnsupportedError(
-                f"@{self.source.name} calls functions inside functions too deep for the interpreter",
-                where=capture_location(),
-                why="it goes as deep as they do, and Python allows it no more",
-                fix="call run, which compiles; or allow more by sys.setrecursionlimit",
-            ) from None
-        return self._owned(results)
+        return self._owned(interpret(function, operands))
 
     def _owned(self, results: Sequence[np.ndarray]) -> tuple[Any, ...]:
         return self._grouped([np.array(x).view(Array) for x in results])

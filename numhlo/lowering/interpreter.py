@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from numhlo.lowering.ir import Function, Op, Region, TensorType, Value
-from numhlo.lowering.ir.errors import InternalError, NumhloError
+from numhlo.lowering.ir import Function, Op, Region, TensorType, Value, capture_location
+from numhlo.lowering.ir.errors import InternalError, NumhloError, UnsupportedError
 from numhlo.lowering.ops import creation
 from numhlo.lowering.ops.primitive import RESULT_TYPES, EvaluateRule
 
@@ -283,8 +283,18 @@ class Interpreter:
         expected = self.function.argument_types
         if len(arrays) != len(expected):
             raise InternalError(f"{self.function.name} takes {len(expected)} arrays, not {len(arrays)}")
-        with np.errstate(all="ignore"):
-            return list(self._plan.run(list(arrays)))
+        try:
+            with np.errstate(all="ignore"):
+                return list(self._plan.run(list(arrays)))
+        except RecursionError as error:
+            if isinstance(error, NumhloError):
+                raise
+            raise UnsupportedError(
+                f"@{self.function.name} calls functions inside functions too deep for the interpreter",
+                where=capture_location(),
+                why="it goes as deep as they do, and Python allows it no more",
+                fix="call run, which compiles; or allow more by sys.setrecursionlimit",
+            ) from None
 
 
 def interpret(function: Function, arrays: Sequence[Array]) -> list[Array]:

@@ -97,6 +97,17 @@ def naming_the_line() -> Iterator[None]:
         _blocks.around = around
 
 
+@contextmanager
+def refusing_depth() -> Iterator[None]:
+    """Refuse programs whose functions call each other deeper than Python's stack is, where a block goes as deep."""
+    try:
+        yield
+    except RecursionError as error:
+        if isinstance(error, NumhloError) or not str(error).startswith(FULL_STACK):
+            raise
+        raise _recursion(error.__traceback__) from None
+
+
 def _recursion(traceback: TracebackType | None) -> EndlessRecursionError:
     """Return the error for a stack that is full: which of the user's functions is on it again and again."""
     lines: dict[Any, Location] = {}

@@ -29,9 +29,13 @@ _DYNAMIC_SLICE = KeywordForm(indexing.DYNAMIC_SLICE, {"sizes": "slice_sizes"})
 @PRINT.register(layout.SLICE)
 def print_slice(printer: Printer, op: Op) -> None:
     """Write ``slice %x [start:limit:stride, ...]``; a stride of 1 is left out."""
+    lists = [op.attributes[name] for name in _SLICE_ATTRIBUTES]
+    if len({len(numbers) for numbers in lists}) > 1:
+        printer.print_generic(op)  # a program that is not verified: this form has a place for each dimension
+        return
     ranges = [
         f"{start}:{limit}" if stride == 1 else f"{start}:{limit}:{stride}"
-        for start, limit, stride in zip(*(op.attributes[name] for name in _SLICE_ATTRIBUTES), strict=True)
+        for start, limit, stride in zip(*lists, strict=True)
     ]
     rest = printer.dictionary(op, _SLICE_ATTRIBUTES)
     operand = printer.name(op.operands[0])

@@ -13,6 +13,7 @@ from numhlo.tracer.arguments import WEAK, is_number
 from numhlo.tracer.batching import control_flow
 from numhlo.tracer.batching.table import Lanes, batch_function, spread
 from numhlo.tracer.callable_arguments import require_callable
+from numhlo.tracer.located_errors import refusing_depth
 from numhlo.tracer.named_axes import batching_axis, named_axis
 from numhlo.tracer.namespace.core import asarray, normalize_axis, shape_of
 from numhlo.tracer.namespace.shapes.axis_order import moveaxis
@@ -129,7 +130,7 @@ def _run(
     with named_axis(axis_name, size):
         staged = stage(fun.__name__, lambda arguments: fun(*arguments), types, known, weak, scalars)
     inputs = [*lanes, *[Lanes(c, False) for c in staged.captures]]
-    with batching_axis(axis_name):
+    with batching_axis(axis_name), refusing_depth():
         if chunk is not None:
             return control_flow.batch_in_chunks(staged.function, inputs, size, chunk), staged.out_tree
         return batch_function(staged.function, inputs, size), staged.out_tree
