@@ -18,7 +18,7 @@ from numhlo.lowering.ir.errors import ArgumentError, OutOfMemoryError
 
 MAGIC = b"\x93NUMPY"
 ARCHIVE = b"PK\x03\x04"
-LENGTHS = {1: "<H", 2: "<I", 3: "<I"}
+LENGTHS = {(1, 0): "<H", (2, 0): "<I", (3, 0): "<I"}
 """How the length of the header is stored, by the format's version."""
 
 LONGEST_HEADER = 1 << 12
@@ -27,9 +27,10 @@ LONGEST_HEADER = 1 << 12
 MOST_DIMENSIONS = 64
 LARGEST_ARRAY = 2**63 - 1
 
-_ENTRY = re.compile(r"\s*'(descr|fortran_order|shape)'\s*:\s*('[^']*'|True|False|\([^()]*\))\s*(,|(?=\}))", re.ASCII)
+_ENTRY = re.compile(r" *'(descr|fortran_order|shape)' *: *('[^']*'|True|False|\([^()]*\)) *(,|(?=\}))")
 _DTYPE = re.compile(r"'[<>|=]?(?:[?biufc]\d{1,2}|V\d{1,2})'\Z", re.ASCII)
-_SHAPE = re.compile(r"\((?:|\d{1,19},|\d{1,19}(?:, ?\d{1,19})+,?)\)\Z", re.ASCII)
+_EXTENT = r"(?:0|[1-9]\d{0,18})"
+_SHAPE = re.compile(rf"\((?:|{_EXTENT},|{_EXTENT}(?:, ?{_EXTENT})+,?)\)\Z", re.ASCII)
 
 
 class _MalformedError(Exception):
@@ -80,9 +81,10 @@ def _read_header(path: str, file: IO[bytes]) -> tuple[np.dtype, bool, tuple[int,
         raise ArgumentError(f"{path} holds several arrays", fix="give each as a .npy file")
     if not start.startswith(MAGIC) or len(start) < len(MAGIC) + 2:
         raise _MalformedError("it does not begin as one")
-    kind = LENGTHS.get(start[len(MAGIC)])
+    version = start[len(MAGIC)], start[len(MAGIC) + 1]
+    kind = LENGTHS.get(version)
     if kind is None:
-        raise _MalformedError(f"its version is {start[len(MAGIC)]}, not one of {', '.join(map(str, LENGTHS))}")
+        raise _MalformedError(f"its version is {version[0]}.{version[1]}, not 1.0, 2.0 or 3.0")
     field = file.read(struct.calcsize(kind))
     if len(field) < struct.calcsize(kind):
         raise _MalformedError("it ends within its header")
@@ -99,7 +101,7 @@ def _read_header(path: str, file: IO[bytes]) -> tuple[np.dtype, bool, tuple[int,
 
 def _parse_header(header: str) -> tuple[np.dtype, bool, tuple[int, ...]]:
     """Return the type, whether the first index moves fastest, and the shape."""
-    text = header.strip()
+    text = header.strip(" \n")
     entries: dict[str, str] = {}
     place = 1
     while match := _ENTRY.match(text, place):
@@ -107,7 +109,7 @@ def _parse_header(header: str) -> tuple[np.dtype, bool, tuple[int, ...]]:
             raise _MalformedError(f"its header says {match[1]} twice")
         entries[match[1]] = match[2]
         place = match.end()
-    if text[:1] != "{" or text[place:].strip() != "}" or len(entries) != 3:
+    if text[:1] != "{" or text[place:].strip(" ") != "}" or len(entries) != 3:
         raise _MalformedError("its header is not the three entries descr, fortran_order and shape")
     if not _DTYPE.match(entries["descr"]) or entries["fortran_order"] not in {"True", "False"}:
         raise _MalformedError(f"its elements are {entries['descr'][:40]}, which are not numbers")

@@ -44,7 +44,7 @@ def test_what_numpy_writes_is_read_as_numpy_reads_it(array, version, tmp_path):
 MALFORMED = {
     "no magic": (b"x" * 100, "it does not begin as one"),
     "empty": (b"", "it does not begin as one"),
-    "version": (npy(HEADER, 9), "its version is 9, not one of 1, 2, 3"),
+    "version": (npy(HEADER, 9), "its version is 9.0, not 1.0, 2.0 or 3.0"),
     "cut length": (npy(HEADER)[:9], "it ends within its header"),
     "cut header": (npy(HEADER)[:30], "it ends within its header"),
     "long header": (npy(HEADER + " " * 5000), "its header has 5058 bytes; plain numbers need at most 4096"),
@@ -84,7 +84,7 @@ def test_what_is_malformed_is_refused(name, tmp_path):
 @pytest.mark.specifies("malformed files of arrays")
 def test_mutants_are_read_as_numpy_reads_them_or_refused(tmp_path):
     outcomes = [read_outcome(content, tmp_path / "x.npy") for content in arrays(0, 800)]
-    assert 40 < outcomes.count("read") < 700
+    assert 0 < outcomes.count("read") < 100
 
 
 def test_archives_are_told_apart(tmp_path):

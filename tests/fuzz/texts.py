@@ -25,6 +25,8 @@ from tests.lowering.text.rare_programs import LINES
 from tests.lowering.text.test_locations import FORMS
 from tests.lowering.text.test_parser import SAME, body
 from tests.lowering.text.test_producers import OLD, TENSORFLOW, TORCH
+from tests.lowering.text.test_shape_forms import SHAPES
+from tests.lowering.text.test_shape_forms import program as shape_program
 
 EXPORTS = Path(__file__).parents[1] / "exports"
 LONGEST = 2500
@@ -38,7 +40,7 @@ def programs() -> tuple[str, ...]:
     for module in MODULES.values():
         texts += [print_module(module), print_module(module, generic=True), print_module(module, locations=True)]
     texts += [body(text) for pair in SAME.values() for text in pair]
-    texts += [body(line) for line in LINES.values()]
+    texts += [body(line) for line in LINES.values()] + [shape_program(text) for text in SHAPES]
     texts += [path.read_text(encoding="utf-8") for path in sorted(EXPORTS.glob("*/*.mlir"))]
     return tuple(sorted({text for text in texts if len(text) <= LONGEST}))
 

@@ -26,6 +26,9 @@ APPLICABLE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "x
 def print_reduce(printer: Printer, op: Op) -> None:
     """Write ``reduce(%x init: %c) applies OP across dimensions = [...]``, or the same with a reducer."""
     count = len(op.operands) // 2
+    if len(op.operands) != 2 * count or len(op.regions[0].arguments) != 2 * count or not count:
+        printer.print_generic(op)  # a program that is not verified: this form has pairs only
+        return
     pairs = zip(op.operands[:count], op.operands[count:], strict=True)
     inputs = ", ".join(f"({printer.name(x)} init: {printer.name(init)})" for x, init in pairs)
     applied = _applied(op)
@@ -50,7 +53,10 @@ def _applied(op: Op) -> str:
     if len(body.ops) != 1 or len(body.arguments) != 2 or len(op.results) != 1:
         return ""
     (inner,) = body.ops
-    element = TensorType((), op.operands[0].tensor.dtype)
+    type = op.operands[0].type
+    if not isinstance(type, TensorType):
+        return ""
+    element = TensorType((), type.dtype)
     fits = (
         inner.definition.name in APPLICABLE
         and inner.definition.dialect == "stablehlo"

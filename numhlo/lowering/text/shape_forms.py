@@ -154,8 +154,11 @@ def _read_generic(parser: Parser, index: int) -> Read:
     _check(parser, operands, signature.arguments, first)
     if "value" in attributes:
         attributes["value"] = _value(parser, index, attributes["value"])
-    if isinstance(attributes.get("predicate"), int):
-        attributes["predicate"] = PREDICATES[attributes["predicate"]]
+    number = attributes.get("predicate")
+    if isinstance(number, int):
+        if not 0 <= number < len(PREDICATES):
+            raise parser.complaint(f"predicate {number} is none of arith.cmpi's, which are 0 to 9", index)
+        attributes["predicate"] = PREDICATES[number]
     return operands, attributes, list(signature.results)
 
 
@@ -181,9 +184,10 @@ def _assume(parser: Parser, is_generic: bool) -> list[Value]:
     """Read ``shape.assuming %witness -> (types) { ops }`` as the ops."""
     index = parser.index
     parser.advance()
-    (witness,) = parser.parse_call_operands() if is_generic else [parser.parse_operand()]
-    if witness.type != WITNESS:
-        raise parser.complaint(f"shape.assuming takes a witness, not {witness.type}", index)
+    operands = parser.parse_call_operands() if is_generic else [parser.parse_operand()]
+    if [x.type for x in operands] != [WITNESS]:
+        found = ", ".join(str(x.type) for x in operands) or "nothing"
+        raise parser.complaint(f"shape.assuming takes a witness, not {found}", index)
     types: list[Type] = []
     if is_generic:
         parser.expect("(")
@@ -195,6 +199,7 @@ def _assume(parser: Parser, is_generic: bool) -> list[Value]:
         types = list(parser.parse_function_type().results)
     if len(types) != len(values):
         raise parser.complaint(f"shape.assuming yields {len(values)} values, and declares {len(types)}", index)
+    _check(parser, values, types, index)
     writer = Writer(parser, index)
     found = [meanings.cast(writer, [v], {}, [held_as(t)])[0] for v, t in zip(values, types, strict=True)]
     parser.standing.update(v for v in found if v in parser.standing)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from numhlo.lowering.ir import DYNAMIC, UNKNOWN, IndexTensorType, Op, Region, TensorType, Type, Value
+from numhlo.lowering.ir.counted import counted
 from numhlo.lowering.ir.types import ELEMENT_TYPES
 from numhlo.lowering.ops import comparison, conversion, creation, dynamic_shapes, elementwise, indexing, layout
 from numhlo.lowering.ops.builder import FunctionBuilder
@@ -33,6 +34,10 @@ _HELD = {"index": INDEX, "!shape.size": INDEX, "!shape.shape": TensorType((DYNAM
 
 Meaning = Callable[["Writer", Sequence[Value], Mapping[str, Any], Sequence[Type]], Sequence[Value]]
 """``meaning(writer, operands, attributes, declared result types) -> values``."""
+
+
+MOST_EXTENTS = 1024
+"""Extents of a shape that is computed with: each takes an op or more."""
 
 
 def held_as(type: Type) -> Type:
@@ -121,6 +126,8 @@ class Writer(FunctionBuilder):
         (count,) = shape.tensor.shape
         if count == DYNAMIC:
             raise self.parser.complaint("a shape of unknown rank can't be computed with", self.index)
+        if count > MOST_EXTENTS:
+            raise self.parser.complaint(f"a shape of {count} extents: there may be {MOST_EXTENTS}", self.index)
         return count
 
     def number(self, x: Value, wanted: int) -> int:
@@ -209,7 +216,8 @@ def element(w: Writer, operands: Sequence[Value], *_: Any) -> Sequence[Value]:
 def from_elements(w: Writer, operands: Sequence[Value], attributes: Any, results: Sequence[Type]) -> Sequence[Value]:
     """Return scalars as a tensor."""
     type = results[0] if results else TensorType((len(operands),), INT64)
-    assert isinstance(type, TensorType)
+    if not isinstance(type, TensorType) or (type.is_static and type.size != len(operands)):
+        raise w.parser.complaint(f"{type} is not made of {counted(len(operands), 'element')}", w.index)
     if not operands:
         return [w.constant(np.zeros(type.shape, type.dtype))]
     return [w.reshape(w.join([w.reshape(x, 1) for x in operands]), *type.shape)]
