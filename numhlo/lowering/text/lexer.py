@@ -51,7 +51,7 @@ LARGEST_INTEGER = 2**63 - 1
 DEEPEST = 64
 """Regions, attributes and types may nest this deep."""
 
-MOST_WRITTEN_OUT = 1 << 17
+MOST_WRITTEN_OUT = 1 << 16
 MOST_TIMES_LONGER = 16
 """Characters that all uses of aliases together may stand for: so many, and so many times the text's own."""
 

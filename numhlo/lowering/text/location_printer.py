@@ -27,10 +27,11 @@ class LocationPrinter:
 
     def __init__(self) -> None:
         self._aliases: dict[WrittenLocation, str] = {}
+        self._ends: dict[Location, Location] = {}
 
     def __call__(self, location: Location) -> str:
         """Return what stands between the brackets of ``loc(...)``."""
-        place = _unwrapped(location)
+        place = self._unwrapped(location)
         if not isinstance(place, WrittenLocation):
             return _print_place(place)
         if len(place.parts) == 1:
@@ -54,23 +55,26 @@ class LocationPrinter:
                     defined.add(location)
                     lines.append(f"{self(location)} = loc({''.join(map(self._spell, location.parts))})\n")
                     continue
-                place = _unwrapped(part)
+                place = self._unwrapped(part)
                 if isinstance(place, WrittenLocation) and len(place.parts) > 1 and place not in defined:
                     path[place] = place.places()
         return lines
 
+    def _unwrapped(self, location: Location) -> Location:
+        """Return what an alias stands for: aliases of aliases are followed once each."""
+        chain: list[WrittenLocation] = []
+        while isinstance(location, WrittenLocation) and len(location.parts) == 1:
+            known, (part,) = self._ends.get(location), location.parts
+            if known is not None or isinstance(part, str):
+                location = location if known is None else known
+                break
+            chain.append(location)
+            location = part
+        self._ends.update(dict.fromkeys(chain, location))
+        return location
+
     def _spell(self, part: str | Location) -> str:
         return part if isinstance(part, str) else self(part)
-
-
-def _unwrapped(location: Location) -> Location:
-    """Return what an alias stands for."""
-    while isinstance(location, WrittenLocation) and len(location.parts) == 1:
-        (part,) = location.parts
-        if isinstance(part, str):
-            break
-        location = part
-    return location
 
 
 def _print_place(location: Location) -> str:

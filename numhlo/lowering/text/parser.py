@@ -49,6 +49,17 @@ def arity(names: tuple[str, ...]) -> tuple[int, bool]:
     return len(names) - starred, starred > 0
 
 
+def fits_in_32_bits(number: int) -> bool:
+    """Return whether an integer of 32 bits with a sign can have a value.
+
+    Examples
+    --------
+    >>> fits_in_32_bits(2**31 - 1), fits_in_32_bits(2**31)
+    (True, False)
+    """
+    return -(1 << 31) <= number < 1 << 31
+
+
 class Parser(LocationParser):
     """Reads ops at the cursor; values are found by name in the scopes around it.
 
@@ -274,6 +285,8 @@ class Parser(LocationParser):
         for attribute in definition.attributes:
             if attribute.default is MISSING and attribute.name not in attributes:
                 raise self.complaint(f"{definition.name} needs the attribute {attribute.name}", self._op_name)
+            if attribute.kind == "i32" and not fits_in_32_bits(attributes.get(attribute.name, 0)):
+                raise self.complaint(f"{attribute.name} of {definition.name} takes 32 bits", self._op_name)
         return Op(definition, operands, {**definition.defaults, **attributes}, regions, results)
 
     def _check_count(self, definition: Primitive, names: tuple[str, ...], given: Sequence[object], kind: str) -> None:
