@@ -17,7 +17,9 @@ HEADER = "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2)}"
 
 def npy(header, version=1, data=bytes(48)):
     encoded = (header + "\n").encode("latin1")
-    return b"\x93NUMPY" + bytes([version, 0]) + struct.pack("<H" if version == 1 else "<I", len(encoded)) + encoded + data
+    return (
+        b"\x93NUMPY" + bytes([version, 0]) + struct.pack("<H" if version == 1 else "<I", len(encoded)) + encoded + data
+    )
 
 
 ARRAYS = [

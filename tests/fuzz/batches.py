@@ -19,14 +19,13 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 Input = str | bytes
 PACKAGE = "numhlo"
 
 
-class Find(Exception):
+class Find(Exception):  # noqa: N818 - what is found is no error of the fuzzer
     """Something that an input must not do, and that raises no error by itself."""
 
 
@@ -137,7 +136,9 @@ def run_batches(command: Sequence[str], first: int, size: int, end: float, limit
             break
         number = last + 1
         rate = (number - first) / (time.monotonic() - begin)
-        sys.stdout.write(f"{number - first} mutants, {rate:.0f} a second, {counts.total()} finds of {len(counts)} kinds\n")
+        sys.stdout.write(
+            f"{number - first} mutants, {rate:.0f} a second, {counts.total()} finds of {len(counts)} kinds\n"
+        )
         sys.stdout.flush()
     for found, count in counts.most_common():
         sys.stdout.write(f"{count:6d}  {found}\n")
@@ -146,22 +147,19 @@ def run_batches(command: Sequence[str], first: int, size: int, end: float, limit
 
 def _run_batch(command: Sequence[str], end: float, limits: Limits, counts: collections.Counter[str]) -> int | None:
     """Run a batch, and return the last number that it tried."""
-    errors = Path(os.devnull).open("w")  # noqa: SIM115 - closed below
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=False)
     last = None
-    for line in _lines(process, limits.silence, end):
-        message = json.loads(line)
-        last = message["number"]
-        if "find" in message:
-            _report(message["number"], message["find"], message["text"], counts)
-    errors.close()
-    is_late = time.monotonic() >= end
-    process.kill()
-    code = process.wait()
-    if process.stdout is not None:
-        process.stdout.close()
-    if code not in (0, -signal.SIGKILL) or (code == -signal.SIGKILL and not is_late):
-        _report(last or 0, f"the process ended with code {code}, or said nothing for too long", "", counts)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        for line in _lines(process, limits.silence, end):
+            message = json.loads(line)
+            last = message["number"]
+            if "find" in message:
+                _report(last, message["find"], message["text"], counts)
+        is_over, code = time.monotonic() >= end, process.poll()
+        process.kill()
+    if code is None and not is_over:
+        _report(last or 0, f"the process said nothing for {limits.silence:g} s", "", counts)
+    elif code:
+        _report(last or 0, f"the process ended with code {code}", "", counts)
     return last
 
 
@@ -181,7 +179,7 @@ def _lines(process: subprocess.Popen[bytes], silence: float, end: float) -> Iter
         while time.monotonic() < end and selector.select(silence):
             data = os.read(descriptor, 1 << 16)
             if not data:
-                process.wait(silence)
+                process.wait(silence)  # it has closed its output, and ends
                 return
             *whole, rest = (rest + data).split(b"\n")
             yield from whole

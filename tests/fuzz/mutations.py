@@ -45,6 +45,11 @@ TYPES = [
     "tensor<4xf32, #x.y>", "!a.b", "tensor<4xvector<2xf32>>", "memref<4xf32>", "(tensor<f32>) -> tensor<f32>", "f32",
 ]  # fmt: skip
 
+PLACES = [
+    ' loc("f\\0Ax.py":3:4)', " loc(#z)", ' loc(fused<{a = [1]}>["x", unknown])', ' loc("a"("b"(callsite("c" at "d"))))',
+    f" loc({'callsite(' * 100}unknown", f' loc("x":{"9" * 30}:1)', " loc(#z)\n#z = loc(#y)\n#y = loc(#z)",
+]  # fmt: skip
+
 Mutation = Callable[[str, random.Random, Sequence[str]], str]
 
 
@@ -183,7 +188,9 @@ def values(text: str, generator: random.Random, texts: Sequence[str]) -> str:
 
 def strings(text: str, generator: random.Random, texts: Sequence[str]) -> str:
     """Put characters into a string that must be escaped, or a whole attribute beside it."""
-    odd = generator.choice(["\\22", "\\00", "\\0A", "\\FF\\FE", "\\", "\ud800", "\u2028", "é", "\\5C", "x" * 3000, "#", "{"])
+    odd = generator.choice(
+        ["\\22", "\\00", "\\0A", "\\FF\\FE", "\\", "\ud800", "\u2028", "é", "\\5C", "x" * 3000, "#", "{"]
+    )
     if generator.random() < 0.5:
         return _replaced(STRING, text, generator, f'"a{odd}b"')
     return _replaced(re.compile(r"@\w+"), text, generator, f'@"a{odd}b"')
@@ -218,10 +225,7 @@ def places(text: str, generator: random.Random, texts: Sequence[str]) -> str:
     """Give a line a location."""
     pieces = text.split("\n")
     place = generator.randrange(len(pieces))
-    pieces[place] += generator.choice(
-        [' loc("f\\0Ax.py":3:4)', " loc(#z)", ' loc(fused<{a = [1]}>["x", unknown])', ' loc("a"("b"(callsite("c" at "d"))))']
-        + [f" loc({'callsite(' * 100}unknown", f" loc(\"x\":{'9' * 30}:1)", " loc(#z)\n#z = loc(#y)\n#y = loc(#z)"]
-    )
+    pieces[place] += generator.choice(PLACES)
     return "\n".join(pieces)
 
 

@@ -95,7 +95,9 @@ def main() -> int:
         sys.stdout.write(mutant(given.seed, given.show))
         return 0
     if given.serve is not None:
-        return serve_batch(lambda number: mutant(given.seed, number), outcome, range(given.first, given.first + given.serve))
+        return serve_batch(
+            lambda number: mutant(given.seed, number), outcome, range(given.first, given.first + given.serve)
+        )
     command = [sys.executable, "-m", "tests.fuzz.texts", "--seed", str(given.seed)]
     return run_batches(command, given.first, given.batch, time.monotonic() + 60 * given.minutes, Limits())
 

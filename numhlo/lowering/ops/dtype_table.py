@@ -99,6 +99,9 @@ def _wrap_ufunc(ufunc: np.ufunc) -> ArrayFunction:
 
 def _wrap_function(function: ArrayFunction) -> ArrayFunction:
     def call(*arrays: np.ndarray) -> np.ndarray:
+        ndim = arrays[0].ndim
+        if any(a.ndim != ndim for a in arrays):  # a region on many elements may use a scalar from outside
+            arrays = tuple(np.broadcast_arrays(*arrays))
         if arrays[0].ndim:
             return function(*arrays)
         return function(*[a.reshape(1) for a in arrays]).reshape(())

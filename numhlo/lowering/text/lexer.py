@@ -122,16 +122,17 @@ class Cursor:
         try:
             self.text.encode()
         except UnicodeEncodeError as error:
-            self.resume_at(error.start)
-            self.index -= self.index > 0 and self.starts[self.index] > error.start
             code = f"U+{ord(self.text[error.start]):04X}"
-            raise self.complaint(f"{code} is half of a character: no text in UTF-8 has it") from None
+            what = f"{code} is half of a character: no text in UTF-8 has it"
+            raise self._complaint_at(error.start, what) from None
 
     # -- errors and places
 
     def position(self, index: int) -> tuple[int, int]:
         """Return the 1-based line and column of a token."""
-        start = self.starts[index]
+        return self._position_of(self.starts[index])
+
+    def _position_of(self, start: int) -> tuple[int, int]:
         line = bisect_left(self._newlines, start)
         return line + 1, start - (self._newlines[line - 1] if line else -1)
 
@@ -151,7 +152,11 @@ class Cursor:
 
     def complaint(self, what: str, index: int | None = None) -> ParseError:
         """Return an error about a token (the current one), with its line and a caret under it."""
-        line, column = self.position(self.index if index is None else index)
+        return self._complaint_at(self.starts[self.index if index is None else index], what)
+
+    def _complaint_at(self, start: int, what: str) -> ParseError:
+        """Return an error about a character of the text."""
+        line, column = self._position_of(start)
         begin = self._newlines[line - 2] + 1 if line > 1 else 0
         end = self._newlines[line - 1] if line <= len(self._newlines) else len(self.text)
         left = max(begin, begin + column - 1 - _SHOWN)

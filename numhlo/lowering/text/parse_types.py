@@ -52,7 +52,7 @@ def tensor_type_from_text(text: str) -> Type | None:
     >>> print(tensor_type_from_text("tensor<2x?xf32>"), tensor_type_from_text("tensor<2xfloat>"))
     tensor<2x?xf32> None
     """
-    inner = _COMMENT.sub("", text)[text.index("<") + 1 : -1]
+    inner = " ".join(_COMMENT.sub("", text)[text.index("<") + 1 : -1].split())  # a search among many spaces is long
     encoded = _ENCODING.match(inner)
     body = _SPACED_X.sub("x", encoded[1] if encoded else inner)
     match = None if _GAP.search(body) else _SHAPE.match("".join(body.split()))

@@ -120,8 +120,10 @@ def _read_constant(parser: Parser) -> Read:
 
 def _value(parser: Parser, index: int, value: Any) -> Any:
     """Return a constant's value as an array; ``index`` is where it stands."""
-    if not isinstance(value, ForeignAttribute):
+    if isinstance(value, bool | int | float | np.generic | np.ndarray):
         return np.asarray(value)
+    if not isinstance(value, ForeignAttribute):
+        raise parser.complaint("a constant is a number, or dense<...>", index)
     text, _, spelled = str(value).rpartition(":")
     type = meanings.held_type(spelled.strip())
     if type is None:

@@ -233,7 +233,10 @@ def shape_of(w: Writer, operands: Sequence[Value], *_: Any) -> Sequence[Value]:
 
 def known_shape(w: Writer, operands: Any, attributes: Mapping[str, Any], results: Any) -> Sequence[Value]:
     """Return a shape that is written down."""
-    return [w.vector(*[int(n) for n in np.asarray(attributes["shape"]).reshape(-1)])]
+    extents = attributes["shape"]
+    if not isinstance(extents, tuple) or not all(isinstance(n, int | np.integer) for n in extents):
+        raise w.parser.complaint("a shape is a list of integers", w.index)
+    return [w.vector(*[int(n) for n in extents])]
 
 
 def broadcast(w: Writer, operands: Sequence[Value], *_: Any) -> Sequence[Value]:
