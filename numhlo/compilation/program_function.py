@@ -23,6 +23,7 @@ from numhlo.lowering.ir.interruptions import ProcessLock
 from numhlo.lowering.manual_computations import is_manual, run_whole
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.communication import Communication, ProcessId, refusal
+from numhlo.lowering.ops.known_composites import check_composite
 from numhlo.lowering.ops.process_groups import GridShape
 from numhlo.lowering.passes.flatten_values import flatten, flatten_values, leaf_types, rebuild
 from numhlo.lowering.passes.legalize_quantized import legalize_quantized
@@ -149,6 +150,7 @@ class ProgramFunction:
         if not is_static(function):
             _require_known(function)
             function = self._refine(function, shapes, arrays)
+        _require_composites(function)
         function = legalize(function, is_kept=is_kept)
         _require_supported(function, is_kept)
         return function
@@ -300,6 +302,14 @@ def _is_of_processes(op: Op) -> bool:
 
 def _is_of_shards(op: Op) -> bool:
     return is_manual(op) or _is_of_processes(op)
+
+
+def _require_composites(function: Function) -> None:
+    """Raise unless composites of numhlo's own names are what numhlo takes them for."""
+    for reached in Module([function]).reachable():
+        for op in reached.body.walk():
+            if op.definition is control_flow.COMPOSITE:
+                check_composite(op)
 
 
 def _require_supported(function: Function, is_kept: Condition | None) -> None:
