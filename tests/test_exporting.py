@@ -160,6 +160,15 @@ CALL = {"arguments": ["builtins:tuple", None, [["builtins:tuple", None, ["*"]], 
         ({**CALL, "results": [1, 2], "updated": []}, "is no structure"),
         ({**CALL, "results": None, "updated": []}, "not about this program"),
         ({**CALL, "results": None, "updated": [1]}, "not about this program"),
+        ({**CALL, "results": None, "updated": [1.5]}, "can't be read"),
+        ('{"arguments": ' + "[" * 30_000, "it is nested deeper than 400 levels"),
+        ('{"arguments": ' + "[" * 30_000 + "]" * 30_000 + "}", "it is nested deeper than 400 levels"),
+        (
+            '{"arguments": ' + '["builtins:tuple", null, [' * 300 + '"*"' + "]]" * 300 + "}",
+            "nested deeper than 400 levels",
+        ),
+        ('{"arguments": "' + "[" * 30_000 + '"}', r"'\[{79} is no structure"),
+        ('{"arguments": 1' + "0" * 5000 + "}", "can't be read"),
     ],
 )
 def test_files_with_a_wrong_attribute_are_refused(tmp_path, call, message):
@@ -169,3 +178,13 @@ def test_files_with_a_wrong_attribute_are_refused(tmp_path, call, message):
                     "func.func @main(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }\n}")  # fmt: skip
     with pytest.raises(ArgumentError, match=message):
         numhlo.load(path)
+
+
+def test_structures_that_nest_too_deeply_are_not_exported():
+    nested = deep = np.ones(2)
+    for k in range(300):
+        nested, deep = (nested,) if k < 150 else nested, (deep,)
+    found = numhlo.export(lambda x: x, nested)
+    assert numhlo.tree_util.tree_leaves(found(nested))[0].shape == (2,)
+    with pytest.raises(ArgumentError, match="nested too deeply to be written into a file"):
+        numhlo.export(lambda x: x, deep)

@@ -14,6 +14,7 @@ from numhlo.lowering.ir.types import ELEMENT_TYPES, FLOATS, INTEGERS
 from numhlo.lowering.ops.primitive import Attribute, Primitive
 from numhlo.lowering.text.dense_parser import DenseError, parse_blob, parse_dense_body
 from numhlo.lowering.text.foreign import UNIT, DenseArray, ForeignAttribute, ForeignType
+from numhlo.lowering.text.lexer import LARGEST_INTEGER
 from numhlo.lowering.text.printer import declared_attributes
 from numhlo.lowering.text.records import ENUMS, RECORDS, RecordParser
 
@@ -308,7 +309,7 @@ def _as_tuple(kind: str, value: Any) -> Any:
     if not isinstance(value, tuple) or kind not in {"array", f"array<{getattr(value, 'element', kind[6:-1])}>"}:
         return None
     wanted = bool if kind == "array<i1>" else int
-    fits = all(isinstance(item, (int, np.integer)) for item in value)
+    fits = all(isinstance(item, (int, np.integer)) and item <= LARGEST_INTEGER for item in value)
     return tuple(wanted(item) for item in value) if fits else None
 
 

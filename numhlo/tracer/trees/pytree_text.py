@@ -59,7 +59,7 @@ def from_json(found: Any) -> PyTreeDef:
         return NONE
     if not (isinstance(found, list) and len(found) == 3 and isinstance(found[0], str) and isinstance(found[2], list)):
         raise ArgumentError(
-            f"{found!r} is no structure",
+            f"{repr(found)[:80]} is no structure",
             where=capture_location(),
             why='it is "*", null, or a class, metadata and children',
         )

@@ -161,6 +161,8 @@ def test_programs_that_no_pretty_form_can_say(name):
         "%0 = tensor.from_elements : tensor<4611686018427387904xindex>",
         "%0 = tensor.from_elements : !stablehlo.token",
         "%0 = shape.const_shape [1] : tensor<1xindex>\n%1 = shape.assuming %0 -> (index) { shape.assuming_yield %0 : index }",
+        '%0 = "stablehlo.dynamic_slice"(%s) <{slice_sizes = dense<18446744073709551615> : tensor<2xui64>}> : '
+        "(tensor<f32>) -> tensor<f32>",
         '"shape.assuming"() ({ "shape.assuming_yield"() : () -> () }) : () -> ()',
         '%0 = "arith.cmpi"(%i, %i) <{predicate = 10 : i64}> : (tensor<i32>, tensor<i32>) -> tensor<i1>',
         '%0 = "arith.cmpi"(%i, %i) <{predicate = -1 : i64}> : (tensor<i32>, tensor<i32>) -> tensor<i1>',
