@@ -55,6 +55,8 @@ import hypothesis  # noqa: E402 - after the environment
 import numpy as np  # noqa: E402 - after the environment
 import pytest  # noqa: E402 - after the environment
 
+from tests.known_versions import skip_if_older  # noqa: E402 - after the environment
+
 DEFAULT_SEED = 20240607
 
 hypothesis.settings.register_profile("numhlo", derandomize=True, deadline=None, max_examples=25, database=None)
@@ -92,6 +94,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         quick = not left_out and not function.startswith("tests/architecture")
         item.stash[MEASURED] = quick and function not in seen
         seen.add(function)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for mark in item.iter_markers("oracle"):
+        skip_if_older(*mark.args)
 
 
 @pytest.hookimpl(wrapper=True)

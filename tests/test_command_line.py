@@ -86,9 +86,9 @@ def test_it_runs_as_a_module(cache):
     environment = {**os.environ, "NUMHLO_CACHE_DIR": str(cache.folder)}
     command = [sys.executable, "-m", "numhlo", "cache", "info"]
     root = Path(__file__).parents[1]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, cwd=root, timeout=100)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, cwd=root, timeout=200)
     assert done.stdout.startswith("3 kernels in ")
     environment["NUMHLO_CACHE_DIR"] = ""
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd=root, timeout=100)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd=root, timeout=200)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "numhlo: nothing is kept: NUMHLO_CACHE_DIR is empty, or there is no home\n"

@@ -88,7 +88,7 @@ def test_a_file_needs_neither_the_source(tmp_path):
     )
     code = "import sys, numpy as np, numhlo; print(numhlo.load(sys.argv[1])({'x': np.arange(2.0)}))"
     done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path / "f.mlir")], capture_output=True, text=True, check=True, timeout=100
+        [sys.executable, "-c", code, str(tmp_path / "f.mlir")], capture_output=True, text=True, check=True, timeout=200
     )
     assert done.stdout == "{'y': Array([0., 3.])}\n"
 

@@ -127,7 +127,7 @@ def test_in_a_shell(file):
     def shell(*arguments, text=TEXT):
         command = [sys.executable, "-m", "numhlo", *arguments]
         done = subprocess.run(
-            command, env=environment, input=text, capture_output=True, text=True, check=False, cwd=root, timeout=100
+            command, env=environment, input=text, capture_output=True, text=True, check=False, cwd=root, timeout=200
         )
         return done.returncode, done.stdout, done.stderr
 

@@ -82,7 +82,7 @@ def test_the_environment_sets_them():
     )
     environment = {**os.environ, "NUMHLO_DUMP": "stablehlo", "NUMHLO_ENGINE": "interpreter", "NUMHLO_VERIFY": ""}
     run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT, env=environment, timeout=100
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT, env=environment, timeout=200
     )
     assert run.stdout == "False interpreter ['stablehlo']\n"
     assert run.stderr.startswith("==== lambda: stablehlo ====\nmodule {\n")
@@ -94,7 +94,7 @@ def test_the_environment_sets_them():
         check=False,
         cwd=ROOT,
         env=environment,
-        timeout=100,
+        timeout=200,
     )
     assert run.returncode and "NUMHLO_DUMP is 'everything'" in run.stderr
 

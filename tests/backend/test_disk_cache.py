@@ -436,7 +436,7 @@ def test_programs_that_are_edited_between_runs_are_never_stale(tmp_path):
         module.write_text(f"import numpy as np\n{helper}\n")
         arguments = ["-c", EDITED, str(tmp_path), str(factor), f"{texts[text]}\n# {salt}"]
         return int(
-            subprocess.check_output([sys.executable, "-B", *arguments], timeout=60, cwd=Path(__file__).parents[2])
+            subprocess.check_output([sys.executable, "-B", *arguments], timeout=200, cwd=Path(__file__).parents[2])
         )
 
     helper = f"def help_out(x): return (np.sin(x) + {salt}) / {salt}"

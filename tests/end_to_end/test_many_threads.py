@@ -147,7 +147,7 @@ def test_processes_of_every_start_method(tmp_path):
         [sys.executable, str(tmp_path / "main.py")],
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=200,
         check=False,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
     )

@@ -110,5 +110,5 @@ def test_dispatch_of(library, program, count):
         pytest.skip(f"{library} is not installed")
     environment = {**os.environ, "SCIPY_ARRAY_API": "1"}  # read when SciPy is first imported
     command = [sys.executable, "-c", PRELUDE + program]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=200)
     assert done.stdout.split() == [str(count)], done.stderr

@@ -230,7 +230,7 @@ def test_scripts_of_all_kinds(tmp_path):
         check=True,
         text=True,
         env={**os.environ, "PYTHONPATH": root},
-        timeout=100,
+        timeout=200,
     )
     errors = shell.communicate(timeout=100)[1]
     assert shell.returncode == 0, errors
@@ -326,7 +326,7 @@ def test_with_little_address_space_nothing_waits_for_ever(monkeypatch):
 
 def test_a_process_that_is_never_ready_ends_without_its_owner():
     program = f"{END_LATER.format(seconds=0.05)}; import time; time.sleep(60)"
-    done = subprocess.run([sys.executable, "-S", "-c", program], check=False, timeout=100)
+    done = subprocess.run([sys.executable, "-S", "-c", program], check=False, timeout=200)
     assert done.returncode == -signal.SIGALRM
 
 
@@ -359,7 +359,7 @@ def test_processes_end_with_their_owner():
             [sys.executable, "-c", "\n".join(line.strip() for line in text.format(ending=ending).splitlines())],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=200,
             check=False,
             cwd=Path(__file__).parents[3],
         )
