@@ -246,6 +246,7 @@ def test_sums_are_wide_enough():
 METHODS = "__abs__ __add__ __and__ __array_namespace__ __bool__ __complex__ __dlpack__ __dlpack_device__ __eq__ __float__ __floordiv__ __ge__ __getitem__ __gt__ __index__ __int__ __invert__ __le__ __lshift__ __lt__ __matmul__ __mod__ __mul__ __ne__ __neg__ __or__ __pos__ __pow__ __rshift__ __setitem__ __sub__ __truediv__ __xor__ to_device"  # fmt: skip
 
 
+@pytest.mark.oracle("numpy>=2.3")
 def test_array_objects():
     x = n.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 
@@ -332,6 +333,7 @@ def test_indexing():
         n.squeeze(x, axis=0)
 
 
+@pytest.mark.oracle("numpy>=2.3")
 def test_exchange_by_dlpack():
     x = n.asarray(np.arange(6.0).reshape(2, 3))
     assert x.__dlpack_device__() == (1, 0)

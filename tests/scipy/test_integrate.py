@@ -16,6 +16,7 @@ def check(f, *operands):
 
 
 @pytest.mark.parametrize("count", [2, 3, 4, 5, 8])
+@pytest.mark.oracle("scipy>=1.15")
 def test_rules(count):
     rng = np.random.default_rng(count)
     y, line, table = rng.normal(size=(3, count)), np.sort(rng.normal(size=count)), np.sort(rng.normal(size=(3, count)))
@@ -25,6 +26,7 @@ def test_rules(count):
     check(lambda s, y: (s.simpson(y), s.trapezoid(y), s.cumulative_trapezoid(y)), np.arange(count) ** 2)
 
 
+@pytest.mark.oracle("scipy>=1.15")
 def test_samples_that_coincide():
     y, x = np.array([1.0, 2.0, 4.0, 3.0]), np.array([0.0, 1.0, 1.0, 2.0])
     check(lambda s, y, x: s.simpson(y, x), y, x)

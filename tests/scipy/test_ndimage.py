@@ -59,6 +59,7 @@ def test_weights(dtype):
     check(lambda s, x, w: (s.correlate(x, w, mode="constant", cval=2.0), s.convolve(x, w)), x, window)
 
 
+@pytest.mark.oracle("scipy>=1.15")
 def test_options():
     x = IMAGES["float64"]
     check(lambda s, x: s.gaussian_filter(x, (0.5, 2.0), order=(0, 1), mode=("wrap", "nearest"), output="f4"), x)
@@ -71,6 +72,7 @@ def test_options():
     np.testing.assert_allclose(slope, x[2, 2:5], rtol=1e-12)
 
 
+@pytest.mark.oracle("scipy>=1.15")
 def test_nothing_to_filter():
     check(lambda s, x: (s.laplace(x), s.gaussian_laplace(x, 1), s.gaussian_gradient_magnitude(x, 1)), np.float64(-3.0))
     check(lambda s, x: (s.laplace(x, axes=(), output="f4"), s.sobel(x)), IMAGES["float64"])
@@ -117,6 +119,7 @@ def test_refusals():
 
 @pytest.mark.parametrize("axes", [(1,), (1, 0), (2, 0), (0, 2, 1), (2, 1, 0)])
 @pytest.mark.parametrize("name", ["correlate", "convolve"])
+@pytest.mark.oracle("scipy>=1.15")
 def test_weights_have_the_axes_in_the_arrays_order(name, axes, rng):
     x, weights = rng.normal(size=(4, 5, 6)), rng.normal(size=(2, 3, 4)[: len(axes)])
     origin = [0, -1][: len(axes)] if len(axes) < 3 else 0

@@ -33,6 +33,7 @@ def check(f, *operands):
     ],
     ids=range(8),
 )
+@pytest.mark.oracle("scipy>=1.15")
 def test_truth(options):
     check(lambda s, x: (s.binary_erosion(x, **options), s.binary_dilation(x, **options)), TRUTH)
     check(lambda s, x: (s.binary_opening(x, **options), s.binary_closing(x, **options)), TRUTH)

@@ -33,6 +33,7 @@ def check(f, *operands, **room):
     ],
     ids=range(5),
 )
+@pytest.mark.oracle("scipy>=1.16")
 def test_power(options):
     check(lambda s, x: s.welch(x, **options), X)
     check(lambda s, x, y: s.csd(x, y, **options), X, Y)

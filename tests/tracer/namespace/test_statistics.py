@@ -194,6 +194,7 @@ def test_histograms_of_points_have_edges_of_one_dtype(dtypes):
 
 
 @pytest.mark.parametrize("method", ["linear", "midpoint", "averaged_inverted_cdf", "hazen"])
+@pytest.mark.oracle("numpy>=2.4")
 def test_quantiles_by_narrow_fractions(method):
     x = numpy.array([[3, 1, 2, 0], [1, 0, 2, 7], [5, 5, 1, 2]])
     for dtype, q in (("i1", numpy.float32(40)), ("f4", numpy.float16(40)), ("f4", numpy.array([40, 70], "f4"))):

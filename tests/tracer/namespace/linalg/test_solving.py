@@ -36,6 +36,7 @@ def rebuilt(np: Any, a: Any) -> Any:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.oracle("numpy>=2.4")
 def test_functions(kind: str, rng: Any) -> None:
     a, s, b = matrices(rng, kind)
     cases: list[Any] = [

@@ -53,6 +53,7 @@ def test_traced_fractions_derivatives_and_lanes(rng):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int16])
+@pytest.mark.oracle("numpy>=2.4")
 def test_weights(dtype, rng):
     """Weights are multiples of 1/8, whose sums are exact: shares that equal a fraction do so in any order."""
     x = (rng.normal(size=(3, 4, 5)) * 50).astype(dtype)
