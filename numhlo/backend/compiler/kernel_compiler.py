@@ -185,7 +185,7 @@ def _entry_point(result: Any, name: str) -> ir.Module:
     return module
 
 
-def _optimize(module: llvm.ModuleRef, target: Target, *, interleaves: bool, level: int) -> None:
+def _optimize(module: llvm.ModuleRef, target: Target, interleaves: bool = True, level: int = HIGHEST) -> None:
     module.triple = target.triple
     module.data_layout = str(target.machine.target_data)
     options = llvm.create_pipeline_tuning_options(speed_level=level)

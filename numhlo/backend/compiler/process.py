@@ -21,6 +21,7 @@ import ml_dtypes
 import numpy as np
 
 from numhlo.backend.compiler.address_space import shortage_there
+from numhlo.backend.compiler.levels import HIGHEST
 from numhlo.backend.compiler.messages import Message, read_message, write_message
 from numhlo.backend.nameless_files import open_nameless
 from numhlo.backend.target import chosen
@@ -168,7 +169,7 @@ class CompilerProcess:
         """Return the process id."""
         return self.popen.pid
 
-    def compile(self, name: str, source: str, level: int) -> Message:
+    def compile(self, name: str, source: str, level: int = HIGHEST) -> Message:
         """Return the answer to one kernel, optimized so much: object code, or an error in the header.
 
         Raises

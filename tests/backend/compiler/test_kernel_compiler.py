@@ -9,6 +9,7 @@ import pytest
 from numhlo.backend import target
 from numhlo.backend.compiler import kernel_compiler, pipelines
 from numhlo.backend.compiler.intrinsics import vectors
+from numhlo.backend.compiler.levels import HIGHEST
 from tests.backend.both_ways import run_native
 
 SOURCE = """
@@ -59,9 +60,9 @@ def asked(monkeypatch):
     """The widths that were asked for; a test may set which one is given."""
     seen, own = [], kernel_compiler.host_target
 
-    def host_target(widest=False):
+    def host_target(widest=False, level=HIGHEST):
         seen.append(widest)
-        return own(widest=widest)
+        return own(widest=widest, level=level)
 
     monkeypatch.setattr(kernel_compiler, "host_target", host_target)
     return seen
