@@ -25,10 +25,13 @@ class Tolerance:
         Units in the last place that floats may be apart; 0 asks for the same bits, those of NaN aside.
     relative : mapping of str to float
         By name of the dtype, how far numbers may be apart beyond that, relative to the largest finite number expected.
+    least : float
+        What that largest number counts as at least.
     """
 
     ulps: float = 0.0
     relative: Mapping[str, float] = field(default_factory=dict)
+    least: float = 0.0
 
 
 EXACT = Tolerance()
@@ -53,7 +56,7 @@ def compare(found: Any, expected: Any, tolerance: Tolerance = EXACT) -> str | No
     relative = tolerance.relative.get(found.dtype.name, 0.0)
     if text is None or not relative:
         return text
-    far = _far(_wide(found), _wide(expected), relative)
+    far = _far(_wide(found), _wide(expected), relative, tolerance.least)
     if not far.any():
         return None
     place = tuple(int(k) for k in np.argwhere(far)[0])
@@ -66,15 +69,15 @@ def _wide(array: np.ndarray) -> np.ndarray:
         return np.asarray(array.astype(np.complex128 if array.dtype in COMPLEX else np.float64))
 
 
-def _far(found: np.ndarray, expected: np.ndarray, relative: float) -> np.ndarray:
+def _far(found: np.ndarray, expected: np.ndarray, relative: float, least: float) -> np.ndarray:
     if found.dtype.kind == "c":
         finite = np.isfinite(expected)
-        return np.where(finite, _far_parts(found, expected, relative), np.isfinite(found))
+        return np.where(finite, _far_parts(found, expected, relative, least), np.isfinite(found))
     same = (found == expected) | (np.isnan(found) & np.isnan(expected))
-    return ~same & _far_parts(found, expected, relative)
+    return ~same & _far_parts(found, expected, relative, least)
 
 
-def _far_parts(found: np.ndarray, expected: np.ndarray, relative: float) -> np.ndarray:
+def _far_parts(found: np.ndarray, expected: np.ndarray, relative: float, least: float) -> np.ndarray:
     with np.errstate(all="ignore"):
-        scale = np.abs(expected[np.isfinite(expected)]).max(initial=0.0)
+        scale = np.abs(expected[np.isfinite(expected)]).max(initial=least)
         return np.asarray(~(np.abs(found - expected) <= relative * scale))

@@ -78,7 +78,7 @@ class _Checked:
     inputs: list[tuple[list[Any], PyTreeDef]]
     owned: Collection[int]
     donated: Collection[int]
-    tolerance: Tolerance
+    tolerance: Tolerance | Sequence[Tolerance]
     same_bits: bool
     number: int = 0
     kept: _Kept = field(default_factory=_Kept)
@@ -108,8 +108,10 @@ class _Checked:
     def _results(self, found: list[Any], wanted: list[Any], form: str, which: int, *, native: bool) -> list[str]:
         if len(found) != len(wanted):
             return [f"{len(found)} results instead of {len(wanted)}"]
-        pairs = enumerate(zip(found, wanted, strict=True))
-        wrong = [f"result {k}: {t}" for k, (x, y) in pairs if (t := compare(x, y, self.tolerance)) is not None]
+        allowed = self.tolerance
+        each = [allowed] * len(found) if isinstance(allowed, Tolerance) else allowed
+        trios = enumerate(zip(found, wanted, each, strict=True))
+        wrong = [f"result {k}: {t}" for k, (x, y, near) in trios if (t := compare(x, y, near)) is not None]
         if self.same_bits and form == "plain" and not wrong:
             first = self.firsts.setdefault((which, native), [np.array(x) for x in found])
             pairs = enumerate(zip(found, first, strict=True))
@@ -124,7 +126,8 @@ class _Checked:
             if number in self.donated or not isinstance(array, np.ndarray):
                 continue
             is_owned = number in self.owned
-            text = compare(array, other if is_owned else old, self.tolerance if is_owned else EXACT)
+            near = self.tolerance if is_owned and isinstance(self.tolerance, Tolerance) else EXACT
+            text = compare(array, other if is_owned else old, near)
             if text is not None:
                 wrong.append(f"argument {number} {'is left wrong' if is_owned else 'has been written into'}: {text}")
         return wrong
@@ -137,7 +140,7 @@ def check_every_call(
     reference: Callable[..., Any] | None = None,
     written: Collection[int] | None = None,
     donated: Collection[int] = (),
-    tolerance: Tolerance = CLOSE,
+    tolerance: Tolerance | Sequence[Tolerance] = CLOSE,
     first_answers: bool = True,
     native: bool = True,
     shares: bool = True,
@@ -161,8 +164,8 @@ def check_every_call(
         as the reference leaves its own. By default those that the reference changes on any of the inputs.
     donated : collection of int, optional
         Argument leaves whose memory the function may use: nothing is said of what is in them afterwards.
-    tolerance : Tolerance, optional
-        Of results and written arguments.
+    tolerance : Tolerance or sequence of Tolerance, optional
+        Of results and written arguments; or of each result, where none is written into.
     first_answers : bool, optional
         Whether the calls begin before machine code is there.
     native : bool, optional
@@ -307,7 +310,7 @@ def check_executable(
     count = len(executable.program.results)
 
     def reference(*arrays: np.ndarray) -> Sequence[np.ndarray]:
-        results = interpret(function, arrays)
+        results = [np.array(x) for x in interpret(function, arrays)]  # they may be views of the arguments
         for number, new in zip(executable.program.written, results[count:], strict=False):
             np.copyto(arrays[number], new)
         return results[:count]
