@@ -83,12 +83,14 @@ def tidy(program: Program) -> None:
 
 
 def _results(program: Program) -> Iterator[Callable[[], object]]:
-    """Leave a result out, or keep one alone."""
+    """Leave a result out, keep one alone, or return what an earlier statement makes."""
     results = program.body.results
     for number in range(len(results)) if len(results) > 1 else ():
         yield lambda number=number: _keep(program, [results[number]])
     for number in range(len(results)) if len(results) > 2 else ():
         yield lambda number=number: _keep(program, results[:number] + results[number + 1 :])
+    for statement in program.body.statements[:-1]:
+        yield lambda made=statement.targets: _keep(program, list(made))
 
 
 def _keep(program: Program, results: list[Operand]) -> None:
