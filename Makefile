@@ -3,6 +3,7 @@
 #   make demo     run the demonstration
 #   make test     everything that must hold before a change lands
 #   make check    the fast part of it, for the inner loop
+#   make every-call  all tests, with every program compiled and checked on every call; goes on where it was broken off
 #   make bench    side by side with NumPy, JAX on the CPU and hand-written Numba
 #   make format   rewrite the source in the project's format
 #   make lock     renew requirements.lock, the versions that all of these install
@@ -19,7 +20,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 STAMP := $(VENV)/.installed
 LOCK := requirements.lock
 
-.PHONY: demo test check bench format lint lint-format lint-rules lint-contracts lint-types unit quick clean lock test-lowest test-newest \
+.PHONY: demo test check every-call bench format lint lint-format lint-rules lint-contracts lint-types unit quick clean lock test-lowest test-newest \
 	test-machines
 
 demo: $(STAMP)-demo
@@ -31,6 +32,9 @@ test: $(STAMP)-test
 
 check: $(STAMP)-test
 	$(MAKE) --jobs=2 lint quick
+
+every-call: $(STAMP)-test
+	$(BIN)/python -m tests.every_call -n $(WORKERS) --dist worksteal
 
 bench: $(STAMP)-bench
 	$(BIN)/python -m benchmarks

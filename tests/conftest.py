@@ -55,6 +55,7 @@ import hypothesis  # noqa: E402 - after the environment
 import numpy as np  # noqa: E402 - after the environment
 import pytest  # noqa: E402 - after the environment
 
+from tests.every_call.plugin import EveryCall  # noqa: E402 - after the environment
 from tests.known_versions import skip_if_older  # noqa: E402 - after the environment
 
 DEFAULT_SEED = 20240607
@@ -68,12 +69,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("numhlo")
     group.addoption("--seed", type=int, default=DEFAULT_SEED, help="seed of every test's random numbers")
     group.addoption("--update-golden", action="store_true", help="rewrite golden files instead of comparing with them")
+    group.addoption("--every-call", metavar="FILE", help="compile all that tests call, and check it on every call")
     group.addoption("--whole-tracebacks", action="store_true", help="show this library's own calls in tracebacks, too")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("whole_tracebacks"):
         importlib.import_module("numhlo.tracer.short_tracebacks").short_tracebacks.wanted = False
+    passed = config.getoption("every_call")
+    config.pluginmanager.register(EveryCall(None if passed is None else Path(passed)), "every-call")
 
 
 MEASURED = pytest.StashKey[bool]()
