@@ -240,6 +240,7 @@ def test_contents_are_compared_in_python():
     np.testing.assert_array_equal(f(X), np.zeros_like(X))
 
 
+@pytest.mark.not_every_call  # looks at what is kept alive
 def test_methods_and_statics():
     class Model:
         def __init__(self, k):

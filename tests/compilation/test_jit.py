@@ -305,6 +305,7 @@ class Model:
         return x + 1
 
 
+@pytest.mark.not_every_call  # looks at what is kept alive
 def test_methods():
     a, b = Model(2), Model(3)
     assert a.apply(2.0) == 4 and b.apply(2.0) == 6 and a.apply(1.0) == 2

@@ -44,6 +44,7 @@ def count_ops(function):
     return sum(type(thing) is Op for thing in gc.get_objects())  # isinstance would ask dead weak proxies
 
 
+@pytest.mark.not_every_call  # looks at what is kept alive
 @pytest.mark.slow
 def test_an_entry_keeps_no_graph_and_no_memory_for_intermediate_results(monkeypatch):
     monkeypatch.setattr(draft, "MOST_DRAFTS", 64)
@@ -87,6 +88,7 @@ def test_programs_share_their_arenas():
     assert needed > 1_000_000 and held() - before <= 4 * needed
 
 
+@pytest.mark.not_every_call  # looks at what is kept alive
 @pytest.mark.slow
 def test_five_hundred_graphs_are_bounded():
     """Shapes of one function by the cache's bound, functions by their own lives."""

@@ -134,6 +134,11 @@ class _Reference:
         return results[:count]
 
 
+def _hide(wrapper: Any) -> None:
+    """Let a wrapper count as numhlo's own code where errors look for the user's line."""
+    wrapper.__code__ = wrapper.__code__.replace(co_filename=entries.__file__)
+
+
 @dataclass
 class Recorder:
     """Notes calls of one test after the other."""
@@ -177,6 +182,8 @@ class Recorder:
             recorder.waited.add(id(self))
             return wait(self, *args)
 
+        for wrapper in (making, running, calling, waiting):
+            _hide(wrapper)
         patch.setattr(entries, "make_program", making)
         patch.setattr(program_function, "make_program", making)
         patch.setattr(JittedFunction, "_run", running)
