@@ -7,6 +7,7 @@ import numpy as np
 from numhlo.backend.compiler.kernel_compiler import compile_source, function_of_source
 from numhlo.backend.loader import LoadedKernel
 
+CALLS = 5
 NATIVE = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 5)
 
 
@@ -30,13 +31,18 @@ def run_python(name, source, arrays, count, dims=(0,), ctx=0):
 
 
 def assert_same_both_ways(name, source, arrays, count, dims=(0,)):
-    """Check that both ways leave the same bytes; NaNs may differ in sign and payload."""
-    native = [a.copy() for a in arrays]
+    """Check that both ways leave the same bytes, at every call; NaNs may differ in sign and payload."""
     python = [a.copy() for a in arrays]
-    run_native(name, source, native, count, dims)
     run_python(name, source, python, count, dims)
-    for number, (left, right) in enumerate(zip(native, python, strict=True)):
-        np.testing.assert_array_equal(canonical(left), canonical(right), f"buffer {number}", strict=True)
+    loaded = LoadedKernel(name, compile_source(name, source))
+    numbers, kept = np.array(dims, np.int64), []
+    for call in range(CALLS):
+        native = [a.copy() for a in arrays]  # at other addresses than before
+        NATIVE(loaded.address)(0, table_of(native).ctypes.data, numbers.ctypes.data, 0, count)
+        kept.append(native)
+        for number, (left, right) in enumerate(zip(native, python, strict=True)):
+            text = f"buffer {number}, call {call}"
+            np.testing.assert_array_equal(canonical(left), canonical(right), text, strict=True)
     return native
 
 

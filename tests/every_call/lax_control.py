@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tests.every_call.lax_generator import FLOATS, INTEGERS, Generator
 from tests.every_call.lax_syntax import Operand, Type, Var
+from tests.every_call.lax_views import view
 
 INDEX = Type("int64", ())
 
@@ -19,6 +20,8 @@ def _state(g: Generator) -> tuple[list[Operand], list[Type]]:
         start.append(g.like(start[0].type))
     if g.chance(0.2):
         start.append(g.constant(start[0].type))
+    if g.chance(0.2) and start[0].type.shape:
+        start.append(view(g, start[0]))
     start = [start[k] for k in g.rng.permutation(len(start))]
     types = [
         x.type if x.type.dtype in (*INTEGERS, "bool") else x.type._replace(exact=x.type.exact and g.chance(0.5))

@@ -228,7 +228,9 @@ class Generator:
         self.bodies, self.scopes = [body], [list(parameters)]
         self.write(*statements)
         body.results = self._results(parameters)
-        return Program(body, seed)
+        arrays = [p.name for p in parameters if p.type.shape]
+        donated = tuple(name for name in arrays if self.chance(0.3)) if self.chance(0.25) else ()
+        return Program(body, seed, donated)
 
     def _results(self, parameters: Sequence[Var]) -> list[Operand]:
         made = [v for v in self.scopes[0] if v not in parameters]

@@ -105,14 +105,22 @@ class Program:
         Its parameters are the arguments.
     seed : int
         Makes its inputs, too.
+    donated : tuple of str
+        Names of arguments whose memory is given away.
     """
 
     body: Body
     seed: int
+    donated: tuple[str, ...] = ()
 
     def copy(self) -> Program:
         """Return a copy that shares nothing."""
         return copy.deepcopy(self)
+
+    @property
+    def donated_numbers(self) -> tuple[int, ...]:
+        """Return the numbers of the arguments whose memory is given away."""
+        return tuple(k for k, p in enumerate(self.body.parameters) if p.name in self.donated)
 
     @property
     def size(self) -> int:

@@ -69,11 +69,11 @@ def reference(graph: Function) -> Callable[..., list[np.ndarray]]:
 def check_native(program: Program) -> None:
     """Compile a program, and call it in every form."""
     function, inputs = build(program), make_inputs(program)
-    jitted = numhlo.jit(function, autograph=False)
-    expected = reference(traced(function, inputs[0]))
-    allowed = tolerances(program)
+    donated = program.donated_numbers
+    jitted = numhlo.jit(function, autograph=False, donate_argnums=donated)
+    options = {"reference": reference(traced(function, inputs[0])), "tolerance": tolerances(program)}
     try:
-        check_every_call(jitted, inputs, reference=expected, written=(), tolerance=allowed, schedule=NATIVE)
+        check_every_call(jitted, inputs, written=(), donated=donated, schedule=NATIVE, **options)
     finally:
         jitted.clear_cache()
 
@@ -81,7 +81,8 @@ def check_native(program: Program) -> None:
 def check_first(program: Program) -> None:
     """Call a program on tier 0 alone; it is traced only once."""
     function, inputs = build(program), make_inputs(program)
-    stage = numhlo.jit(function, autograph=False).trace(*inputs[0])
+    donated = program.donated_numbers
+    stage = numhlo.jit(function, autograph=False, donate_argnums=donated).trace(*inputs[0])
     with no_compiler():
         entry = stage._make_entry()
         check_every_call(
@@ -89,6 +90,7 @@ def check_first(program: Program) -> None:
             inputs,
             reference=reference(stage.module.main),
             written=(),
+            donated=donated,
             tolerance=tolerances(program),
             first_answers=False,
             schedule=QUICK,
@@ -98,21 +100,26 @@ def check_first(program: Program) -> None:
 def check_text(program: Program) -> None:
     """Run the text of a program's kernels as Python, call after call."""
     function, inputs = build(program), make_inputs(program)
-    graph = traced(function, inputs[0])
-    planned = plan(optimize(graph))
+    graph, donated = traced(function, inputs[0]), program.donated_numbers
+    planned = plan(optimize(graph), donated=frozenset(donated))
     if not can_run(planned, MOST_ELEMENTS_OF_TEXT):
         raise LeftOut("too large to be run as text")
-    engine = TextEngine(planned)
-    allowed = tolerances(program)
     check_every_call(
-        engine, inputs, reference=reference(graph), written=(), tolerance=allowed, first_answers=False, schedule=TEXT
+        TextEngine(planned, frozenset(donated)),
+        inputs,
+        reference=reference(graph),
+        written=(),
+        donated=donated,
+        tolerance=tolerances(program),
+        first_answers=False,
+        schedule=TEXT,
     )
 
 
 def check_plans(program: Program) -> None:
     """Plan a program."""
     function, inputs = build(program), make_inputs(program)
-    plan(optimize(traced(function, inputs[0])))
+    plan(optimize(traced(function, inputs[0])), donated=frozenset(program.donated_numbers))
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from numhlo.backend.program import Call, Place, Program
+from numhlo.backend.program import Call, Program
 from numhlo.backend.runtime.result_copies import with_fresh_results
 from tests.backend.plain_engine import PlainEngine
 from tests.backend.programs import all_steps
@@ -20,27 +20,20 @@ class TextEngine:
     Parameters
     ----------
     program : Program
+    donated : frozenset of int, optional
+        Arguments whose memory it may use.
     """
 
-    def __init__(self, program: Program) -> None:
-        self.program, self.copies = with_fresh_results(program, frozenset())
-        empty = [np.zeros(b.type.shape, b.type.dtype) for b in self.program.buffers if b.place is Place.ARGUMENT]
-        numbers = [b.index for b in self.program.buffers if b.place is Place.ARGUMENT]
-        known = dict(zip(numbers, empty, strict=True))
-        self.engine = PlainEngine(self.program, [known.get(k) for k in range(1 + max(numbers, default=0))])
+    def __init__(self, program: Program, donated: frozenset[int] = frozenset()) -> None:
+        self.program, self.copies = with_fresh_results(program, donated)
+        self.engine = PlainEngine(self.program)
 
     def __call__(self, *arrays: np.ndarray) -> list[np.ndarray]:
         """Return the results for arrays in any layout."""
-        engine = self.engine
-        for number, buffer in enumerate(self.program.buffers):
-            if buffer.place is Place.ARGUMENT:
-                array = np.asarray(arrays[buffer.index], buffer.type.dtype, order="C")
-                engine.arrays[number] = array if array.flags.aligned else array.copy()
-            elif buffer.place is Place.RESULT:
-                engine.arrays[number] = np.empty(buffer.type.shape, buffer.type.dtype)
-        results = engine.run()
+        laid = [np.asarray(x, order="C") for x in arrays]
+        results = self.engine.call([x if x.flags.aligned else x.copy() for x in laid])
         for source, target in self.copies:
-            engine.arrays[target][...] = engine.arrays[source]
+            self.engine.arrays[target][...] = self.engine.arrays[source]
         return results
 
 

@@ -118,7 +118,7 @@ def test_results(function, monkeypatch):
     arrays = arguments_of(function, SMALL)
     program = planned(function, *arrays)
     expected = function(*arrays)
-    results = PlainEngine(program, arrays).run()
+    results = PlainEngine(program).call([np.array(a) for a in arrays])
     for result, right in zip(results, expected if isinstance(expected, tuple) else (expected,), strict=True):
         np.testing.assert_array_equal(result, right, strict=True)
 
