@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tests.every_call.lax_generator import FLOATS, INTEGERS, Generator
+from tests.every_call.lax_generator import FLOATS, INTEGERS, MOST_ELEMENTS, Generator
 from tests.every_call.lax_syntax import Operand, Type, Var
 from tests.every_call.lax_views import view
 
@@ -89,7 +89,7 @@ def scan(g: Generator) -> None:
     def write(parameters: list[Var]) -> Sequence[Operand]:
         g.write(1, 4)
         results = [g.following(parameters[: len(types)], k) for k in range(len(types))]
-        small = [v for v in g.scopes[-1] if v.type.size * length <= 20_000]
+        small = [v for v in g.scopes[-1] if v.type.size * length <= MOST_ELEMENTS]
         given = [g.choose(small[-4:]) for _ in range(g.below(3)) if small]
         stacked.extend(v.type for v in given)
         return [*results, *given]
@@ -144,7 +144,7 @@ def mapped(g: Generator) -> None:
 
     def write(parameters: list[Var]) -> Sequence[Operand]:
         g.write(1, 4)
-        small = [v for v in g.scopes[-1] if v.type.size * lanes <= 20_000] or parameters[:1]
+        small = [v for v in g.scopes[-1] if v.type.size * lanes <= MOST_ELEMENTS] or parameters[:1]
         results = [g.choose(small[-3:]) for _ in range(1 + g.below(2))]
         made.extend(v.type for v in results)
         return results

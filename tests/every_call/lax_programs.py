@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from tests.every_call import lax_control, lax_values, lax_views
+from tests.every_call import lax_control, lax_values, lax_views, lax_whole
 from tests.every_call.lax_generator import Generator
 from tests.every_call.lax_syntax import Program, Type
 from tests.every_call.lax_text import module_text
 
-MAKERS = {"values": [*lax_values.MAKERS, *lax_views.MAKERS], "control": lax_control.MAKERS}
+MAKERS = {"values": [*lax_values.MAKERS, *lax_views.MAKERS, *lax_whole.MAKERS], "control": lax_control.MAKERS}
 COUNTS = ((1, 2, 3), (2, 3, 0), (3, 1, 2))
 """The counts among the arguments, for each input: odd and even numbers of iterations follow each other."""
 

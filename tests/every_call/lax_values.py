@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.every_call.lax_generator import COMPLEX, FLOATS, INTEGERS, Generator
+from tests.every_call.lax_generator import COMPLEX, FLOATS, INTEGERS, MOST_ELEMENTS, Generator
 from tests.every_call.lax_syntax import Operand
 
 EXACT_UNARY = ("-{0}", "lax.abs({0})", "{0} * 0.5", "1 - lax.abs({0})", "{0} * {0}", "hnp.round({0} * 4) * 0.25")
@@ -169,7 +169,7 @@ def product(g: Generator) -> None:
     if y is None or len(x.type.shape) > 2:
         y = g.like(x.type._replace(shape=(n,), exact=False))
     shape = (*x.type.shape[:-1], *y.type.shape[1:])
-    if len(shape) == 2 and shape[0] * shape[1] > 20_000:
+    if len(shape) == 2 and shape[0] * shape[1] > MOST_ELEMENTS:
         return
     g.value(f"({{0}} @ {{1}}) * (0.5 / {n})", x, y, shape=shape, exact=False)
 

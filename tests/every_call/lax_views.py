@@ -3,9 +3,7 @@ indices made from iotas."""
 
 from __future__ import annotations
 
-import numpy as np
-
-from tests.every_call.lax_generator import FLOATS, INTEGERS, Generator
+from tests.every_call.lax_generator import FLOATS, INTEGERS, MOST_ELEMENTS, Generator
 from tests.every_call.lax_syntax import Operand, Var
 
 INDICES = ("int64", "int32")
@@ -113,23 +111,46 @@ def table(g: Generator) -> None:
     """Take elements at positions that are computed from iotas, reshaped and moved about."""
     x = g.pick(least_rank=1)
     axis = g.below(len(x.type.shape))
-    n = x.type.shape[axis]
-    shape = g.choose([(2, 2), (3, 2), (4,), (2, 3, 2), (5, 1), (n,), (2, n)])
-    if int(np.prod(shape)) * (x.type.size // n) > 20_000:
-        return
-    dtype = g.choose(INDICES)
-    terms = [f"{g.below(5)} * lax.broadcasted_iota(np.{dtype}, {shape}, {d})" for d in range(len(shape))]
-    made = g.add(" + ".join([*terms, str(g.below(3))]), [], x.type._replace(dtype=dtype, shape=shape, exact=True))
-    indices: Operand = made
-    for _ in range(g.below(4)):
-        indices = view(g, indices)
-    if indices.type.size * (x.type.size // n) > 20_000:
+    n, rest = x.type.shape[axis], x.type.size // x.type.shape[axis]
+    indices, largest = _positions(g, x)
+    if indices.type.size * rest > MOST_ELEMENTS:
         return
     taken = (*x.type.shape[:axis], *indices.type.shape, *x.type.shape[axis + 1 :])
-    if g.chance(0.6):
-        g.value(f"hnp.take({{0}}, {{1}} % {n}, axis={axis})", x, indices, shape=taken)
+    if largest < n and axis == 0:
+        g.value("hnp.asarray({0})[{1}]", x, indices, shape=taken)
+    elif g.chance(0.6) or largest < n:
+        g.value(f"hnp.take({{0}}, {{1}}{'' if largest < n else f' % {n}'}, axis={axis})", x, indices, shape=taken)
     else:
         g.value(f'hnp.take({{0}}, {{1}}, axis={axis}, mode="clip")', x, indices, shape=taken)
+
+
+def _positions(g: Generator, x: Operand) -> tuple[Var, int]:
+    """Return indices made from iotas by arithmetic and views, and the largest of them."""
+    shape = g.choose([(2, 2), (3, 2), (4,), (2, 3, 2), (5, 1), (x.type.shape[0],), (2, g.n)])
+    dtype, factors, shift = g.choose(INDICES), [g.choose((0, 1, 1, 2, 3)) for _ in shape], g.below(3)
+    terms = [f"{f} * lax.broadcasted_iota(np.{dtype}, {shape}, {d})" for d, f in enumerate(factors)]
+    type = x.type._replace(dtype=dtype, shape=shape, exact=True)
+    indices = g.add(" + ".join([*terms, str(shift)]), [], type)
+    for _ in range(g.below(4)):
+        indices = g.choose((*KEEPING, repeated) if indices.type.size < MOST_TO_GROW else KEEPING)(g, indices)
+    return indices, shift + sum(f * (n - 1) for f, n in zip(factors, shape, strict=True))
+
+
+def two_tables(g: Generator) -> None:
+    """Take elements at pairs of positions, both computed from iotas."""
+    x = g.find(least_rank=2, where=lambda t: t.size <= MOST_TO_GROW)
+    if x is None:
+        return
+    rows, columns = (lax_iota(g, x.type.shape[d], d) for d in (0, 1))
+    shape = (*x.type.shape[:2][::-1], *x.type.shape[2:])
+    g.value(f"{{0}}[{rows}, {columns}]", x, shape=shape)
+
+
+def lax_iota(g: Generator, n: int, axis: int) -> str:
+    """Return the text of positions along an axis, in order or backwards, for a grid whose axes are exchanged."""
+    text = f"lax.iota(np.int32, {n})"
+    text = g.choose((text, f"{n - 1} - {text}", f"({text} * 3 + 1) % {n}"))
+    return f"({text}).reshape({(1, n) if axis == 0 else (n, 1)})"
 
 
 def take(g: Generator) -> None:
@@ -137,7 +158,7 @@ def take(g: Generator) -> None:
     x = g.pick(least_rank=1)
     n = x.type.shape[0]
     indices = g.pick(INDICES)
-    if indices.type.size * (x.type.size // n) > 20_000:
+    if indices.type.size * (x.type.size // n) > MOST_ELEMENTS:
         return
     shape = (*indices.type.shape, *x.type.shape[1:])
     g.value(f"hnp.asarray({{0}})[{{1}} % {n}]", x, indices, shape=shape)
@@ -203,7 +224,7 @@ def scatter(g: Generator) -> None:
         indices.type = indices.type._replace(exact=True)
     count = indices.type.shape[0]
     rows = x.type._replace(shape=(count, *x.type.shape[1:]), exact=False)
-    if rows.size > 20_000:
+    if rows.size > MOST_ELEMENTS:
         return
     new = g.like(rows)
     how = g.choose(("add", "max", "min"))
@@ -215,4 +236,14 @@ def scatter(g: Generator) -> None:
         g.value(f"hnp.asarray({{0}}).at[{{2}} % {n}].{how}({{1}})", x, new, indices)
 
 
-MAKERS = [*[chain] * 4, *[table] * 2, take, *[read_slice] * 2, *[write_slice] * 3, *[at] * 3, *[stencil] * 2, scatter]
+MAKERS = [
+    *[chain] * 4,
+    *[table] * 3,
+    two_tables,
+    take,
+    *[read_slice] * 2,
+    *[write_slice] * 3,
+    *[at] * 3,
+    *[stencil] * 2,
+    scatter,
+]
