@@ -128,15 +128,17 @@ def reports(given: argparse.Namespace, first: int, end: float) -> Iterator[Repor
                 for report in map(json.loads, filter(lambda line: line.startswith("{"), child.stdout)):
                     seed, begun = report["seed"], report if report["outcome"] in {"begun", "reducing"} else None
                     yield report
+            errors.seek(0)
+            if child.returncode and begun is None:
+                raise ChildProcessError(f"a child ended with status {child.returncode}:\n{errors.read()[-2000:]}")
             if child.returncode:
-                errors.seek(0)
                 yield _crash(seed, child.returncode, begun, errors, given)
         seed += given.jobs
 
 
-def _crash(seed: int, status: int, begun: Report | None, errors: TextIO, given: argparse.Namespace) -> Report:
+def _crash(seed: int, status: int, begun: Report, errors: TextIO, given: argparse.Namespace) -> Report:
     text = f"the process ended with status {status}: {errors.read()[-600:]}"
-    if begun is not None and begun["outcome"] == "reducing":
+    if begun["outcome"] == "reducing":
         text = f"{begun['text']} (and while it was reduced, {text})"
     path = write_find(make_program(seed), given.tier, text, given.finds)
     return {"seed": seed, "outcome": "wrong", "text": text, "file": path}
