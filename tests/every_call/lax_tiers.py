@@ -17,6 +17,7 @@ import numpy as np
 import numhlo
 from numhlo.backend.compiler.service import compiler_service
 from numhlo.backend.kernel_cache import kernel_cache
+from numhlo.backend.plan_checking import check_plan
 from numhlo.backend.planning import plan
 from numhlo.lowering.interpreter import Interpreter
 from numhlo.lowering.ir import Function
@@ -33,6 +34,9 @@ NEAR = Tolerance(
 """For results that are not exact: programs keep all numbers between -1 and 1."""
 
 MOST_ELEMENTS_OF_TEXT = 1500
+GUARDED = 4
+"""Of so many programs one runs between pages that nobody may touch: a read or write beyond a buffer is a crash."""
+
 QUICK = (("plain", 1), ("in read-only memory", 2), ("strided", 0), ("one array twice", 1), ("plain", 0))
 TEXT = (("plain", 0), ("plain", 1), ("plain", 2), ("overlapping views", 1), ("plain", 1), ("plain", 0))
 NATIVE = (
@@ -72,8 +76,10 @@ def check_native(program: Program) -> None:
     donated = program.donated_numbers
     jitted = numhlo.jit(function, autograph=False, donate_argnums=donated)
     options = {"reference": reference(traced(function, inputs[0])), "tolerance": tolerances(program)}
+    guarded = "after" if program.seed % GUARDED == 0 else "no"
     try:
-        check_every_call(jitted, inputs, written=(), donated=donated, schedule=NATIVE, **options)
+        with numhlo.debugging(guard_pages=guarded):
+            check_every_call(jitted, inputs, written=(), donated=donated, schedule=NATIVE, **options)
     finally:
         jitted.clear_cache()
 
@@ -117,9 +123,10 @@ def check_text(program: Program) -> None:
 
 
 def check_plans(program: Program) -> None:
-    """Plan a program."""
+    """Plan a program, and prove the plan."""
     function, inputs = build(program), make_inputs(program)
-    plan(optimize(traced(function, inputs[0])), donated=frozenset(program.donated_numbers))
+    graph, donated = optimize(traced(function, inputs[0])), frozenset(program.donated_numbers)
+    check_plan(plan(graph, donated=donated), graph, donated)
 
 
 @contextmanager
