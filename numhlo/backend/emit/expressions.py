@@ -272,13 +272,33 @@ class Expressions(Graph):
         return self.add(Position(self.follow(Access(0, tuple(line)), chain), REGISTERS[type.dtype]))
 
     def _see(self, op: Op, chain: int) -> int:
-        """Return the node of a view: that of what it looks at, seen through one more step."""
-        through = self.push(op, chain) if op.operands[0].tensor.shape else SCALAR
-        node = self.visit(op.operands[0], through)
-        if len(op.operands) > 1:  # literals follow no view, but the NumPy engine takes all operands
-            VIEW[op.definition](op, whole_array(op.operands[0].tensor.shape), self, chain)
-        self.used[op] = None
+        """Return the node of a view: that of what it looks at, seen through one more step.
+
+        Views of views are gone through here, not by recursion: nothing bounds how many there are.
+        """
+        views = [(op, chain)]
+        while True:
+            op, chain = views[-1]
+            value = op.operands[0]
+            through = self.push(op, chain) if value.tensor.shape else SCALAR
+            inner = None if (value, through) in self._known else self._view_of(value)
+            if inner is None:
+                break
+            views.append((inner, through))
+        node = self.visit(value, through)
+        for op, chain in reversed(views):
+            if len(op.operands) > 1:  # literals follow no view, but the NumPy engine takes all operands
+                VIEW[op.definition](op, whole_array(op.operands[0].tensor.shape), self, chain)
+            self.used[op] = None
+            self._known[op.results[0], chain] = node
         return node
+
+    def _view_of(self, value: Value) -> Op | None:
+        """Return the view that a value is to be computed by here; None where it is loaded, or made by another op."""
+        op = value.owner
+        if not isinstance(op, Op) or self.stored_after[value] < self.stage or op.definition in MADE_UP:
+            return None
+        return None if VIEW.find(op.definition) is None else op
 
     def _merge(self, shape: tuple[int, ...], chain: int) -> int:
         """Return the first chain that shows the same elements of arrays of a shape.
