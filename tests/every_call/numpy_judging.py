@@ -1,13 +1,14 @@
 """The verdict on one NumPy source: NumPy and numhlo run it on every call, results and the caller's arrays compared.
 
 A verdict is ``right``, ``refused`` (an error of numhlo's own), ``skipped`` (NumPy fails, takes too long, or is itself
-undecided, as where a comparison hangs on the last bit), or a find: ``wrong`` (a value, a lost write, a changed earlier
+undecided, as where a comparison hangs on the last bit, or views overlap), or a find: ``wrong`` (a value, a lost write, a changed earlier
 result), ``foreign`` (another exception), and, for who runs this in a child process, ``crash`` and ``hang``.
 ``python -m tests.every_call.numpy_judging`` is such a child: it reads a source a line, as JSON, and writes its verdict.
 """
 
 from __future__ import annotations
 
+import ast
 import functools
 import json
 import linecache
@@ -147,7 +148,11 @@ def _judged(source: Source, function: Callable[..., Any], tier: str) -> Verdict:
         else:
             _check(source, compiled, function, tier, static)
     except EveryCallError as error:
-        return Verdict("wrong", str(error)) if is_decided(source) else Verdict("skipped", "hangs on a rounding error")
+        return (
+            Verdict("wrong", str(error))
+            if is_decided(source)
+            else Verdict("skipped", "undecided: hangs on a rounding error, or on an assignment of views that overlap")
+        )
     except numhlo.errors.InternalError as error:
         return Verdict("foreign", described(error))
     except numhlo.errors.NumhloError as error:
@@ -244,8 +249,31 @@ def moved_by_a_bit(leaf: Any, rng: np.random.Generator) -> Any:
 
 
 def nudged(text: str, rng: random.Random) -> str:
-    """Return a source whose constants are moved by a rounding error."""
-    return re.sub(r"\b\d+\.\d+\b", lambda m: repr(float(m[0]) * (1 + 1e-12 * rng.uniform(-1, 1))), text)
+    """Return a source whose constants are moved by a rounding error, and which copies what it assigns to slices.
+
+    NumPy's assignment of one-dimensional views that overlap and differ in their strides, as in ``v[::2] = v[:3]``,
+    reads what it has just written; in StableHLO the old values are meant, which `copy` gives in NumPy, too.
+    """
+    moved = re.sub(r"\b\d+\.\d+\b", lambda m: repr(float(m[0]) * (1 + 1e-12 * rng.uniform(-1, 1))), text)
+    return ast.unparse(ast.fix_missing_locations(_Copying().visit(ast.parse(moved)))) + "\n"
+
+
+class _Copying(ast.NodeTransformer):
+    """Copies what is assigned to slices, or given to `copyto`."""
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        if any(isinstance(target, ast.Subscript) for target in node.targets):
+            node.value = _copy_of(node.value)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        if ast.unparse(node.func) == "np.copyto":
+            node.args[1] = _copy_of(node.args[1])
+        return node
+
+
+def _copy_of(value: ast.expr) -> ast.expr:
+    return ast.Call(ast.Attribute(ast.Name("np", ast.Load()), "array", ast.Load()), [value], [])
 
 
 def described(error: BaseException) -> str:
@@ -258,7 +286,7 @@ def described(error: BaseException) -> str:
 def plan_of(compiled: Any, arguments: Sequence[Any]) -> None:
     """Trace and plan a program, which proves the plan, and run nothing."""
     with compiles_nothing():
-        compiled.lower(*arguments).compile()
+        compiled.lower(*arguments)._make_entry()  # `compile` waits for kernels
 
 
 @contextmanager

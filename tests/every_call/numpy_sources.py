@@ -18,7 +18,7 @@ from pathlib import Path
 from tests.every_call.numpy_children import FINDS, TIERS, Judges
 from tests.every_call.numpy_find import standalone
 from tests.every_call.numpy_shrinking import shrink
-from tests.every_call.source_programs import Source, program
+from tests.every_call.source_programs import KINDS, Source, program
 
 SECONDS = {"native": 150.0, "first": 60.0, "interpreter": 90.0, "plans": 60.0}
 """How long a source may take on a busy machine: some unroll thousands of statements."""
@@ -78,7 +78,8 @@ class Run:
 def shortened(detail: str) -> str:
     """Return an error's message without names, types and numbers."""
     text = re.sub(r"'[^']*'", "'…'", detail.splitlines()[0])
-    return re.sub(r"\b(u?int|float|bool|complex)\d*\[[\d, ]*\]", "array", re.sub(r"\b\d+\b", "#", text))[:110]
+    text = re.sub(r"\b(u?int|float|bool|complex)\d*\[[\d, ]*\]", "array", text)
+    return re.sub(r"\bargument \w+ of", "argument … of", re.sub(r"\b\d+\b", "#", text))[:110]
 
 
 def work(run: Run) -> None:
@@ -122,7 +123,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the first source; the others follow")
     parser.add_argument("--tier", choices=TIERS, default="native")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--without", nargs="*", default=[], help="kinds of statements to leave out")
+    parser.add_argument("--without", nargs="*", default=[], choices=KINDS, help="kinds of statements to leave out")
     parser.add_argument("--reduce", type=int, default=20, help="how many finds to reduce")
     parser.add_argument("--reduce-seconds", type=float, default=90.0, help="for a find")
     parser.add_argument("--folder", type=Path, default=Path("numpy_source_finds"), help="where finds are written")

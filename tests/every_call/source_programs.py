@@ -11,16 +11,19 @@ from random import Random
 
 from tests.every_call.source_expressions import condition, expression, leaf
 from tests.every_call.source_statements import SIMPLE
-from tests.every_call.source_writer import FLOATS, Helper, UnfitError, Variable, Writer
+from tests.every_call.source_writer import Helper, UnfitError, Variable, Writer
 
-MOST_ITERATIONS = 1500
-"""How often the innermost body of a program runs at most: NumPy needs some microseconds for a statement."""
+MOST_ITERATIONS = 700
+"""How often the innermost body of a program runs at most: what is not kept as a loop is traced so many times."""
 
 MOST_DEPTH = 3
 """Of blocks, the function's own being one."""
 
-LONG_LOOPS = (40, 41, 60, 61, 60, 61, 120, 121, 301)
+LONG_LOOPS = (61, 90, 91, 120, 121, 121, 301)
 """Trip counts of loops that are kept as loops; odd ones, too, as two buffers may be exchanged at each iteration."""
+
+LONG_LOOPS_OF_BRANCHES = (17, 24, 30, 31, 40, 41, 61)
+"""Trip counts where bodies have branches and loops on values: they are kept as loops earlier, and are longer to trace."""
 
 
 @dataclass(frozen=True)
@@ -164,8 +167,9 @@ def for_loop(w: Writer) -> None:
     options += [(f"range(1, {n} - 1)", 1, n - 2), (f"range({n - 1}, 0, -1)", 1, n - 1), ("range(3)", 0, 2)]
     options += [(f"reversed(range({n}))", 0, n - 1)]
     options = [x for x in options if x[1] <= x[2]]
+    long = LONG_LOOPS_OF_BRANCHES if w.traced else LONG_LOOPS
     if w.loops == 0 or w.chance(0.1):
-        options += [(f"range({count})", 0, count - 1) for count in LONG_LOOPS] * 2
+        options += [(f"range({count})", 0, count - 1) for count in long] * 2
     text, least, most = w.choose(options)
     if w.iterations * (most - least + 1) > MOST_ITERATIONS or w.loops > 2:
         raise UnfitError
@@ -192,22 +196,22 @@ def loop_over_rows(w: Writer) -> None:
 
 def loop_body(w: Writer, head: str, index: Variable, times: int, *extra: Variable, may_be_empty: bool = False) -> None:
     leaves = w.traced and w.chance(0.2)
+    local = leaves or may_be_empty or "escaping_name" in w.without
     w.add(head)
-    with w.repeated(times):
-        with w.block(keep=not (leaves or may_be_empty)):
-            for v in (index, *extra):
-                w.bind(v)
-            statements(w, 1, 4)
-            if leaves:
-                w.add(f"if {condition(w)}:")
-                w.add(f"    {w.choose(['break', 'continue'])}")
-                statements(w, 1, 2)
+    with w.repeated(times), w.block(keep=not local):
+        for v in (index, *extra):
+            w.bind(v)
+        statements(w, 1, 4)
+        if leaves:
+            w.add(f"if {condition(w)}:")
+            w.add(f"    {w.choose(['break', 'continue'])}")
+            statements(w, 1, 2)
     w.variables = [v for v in w.variables if v.name != index.name and v not in extra]
 
 
 def while_loop(w: Writer) -> None:
     """Write a loop that ends when a value falls below a bound, and after so many iterations in any case."""
-    count = w.choose([3, 5, 40, 41, 150])
+    count = w.choose([3, 5, 20, 41, 120])
     name = w.fresh("j")
     if w.iterations * count > MOST_ITERATIONS or w.loops > 1:
         raise UnfitError
@@ -303,5 +307,10 @@ BLOCKS: dict[str, Callable[[Writer], None]] = {
     "branch": branch,
     "early_return": early_return,
 }
+
+WAYS = ("rebound_view", "escaping_name")
+"""What can be left out beside kinds of statements: old names for views, and names from a loop's body after the loop."""
+
+KINDS = (*SIMPLE, *BLOCKS, *WAYS)
 
 BLOCK_WEIGHT = 1.5

@@ -157,7 +157,8 @@ def alias(w: Writer) -> None:
 
 
 def bind_view(w: Writer, kind: Variable, text: str) -> None:
-    old = [v.name for v in w.like(kind.shape, kind.dtype, rebinds=True) if v.name != kind.name]
+    names = [] if "rebound_view" in w.without else w.like(kind.shape, kind.dtype, rebinds=True)
+    old = [v.name for v in names if v.name != kind.name]
     name = w.choose(old) if old and w.chance(0.4) else w.fresh("v")
     w.add(f"{name} = {text}")
     w.bind(replace(kind, name=name, rebinds=True))
