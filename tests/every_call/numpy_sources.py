@@ -104,8 +104,8 @@ def reduce(source: Source, kind: str, detail: str, judges: Judges, given: argpar
 
     small = shrink(source, fails, given.reduce_seconds)
     verdicts = {tier: judges.judge(small, tier, limit) for tier in TIERS[:3]}
-    given.folder.mkdir(parents=True, exist_ok=True)
-    path = given.folder / f"{kind}_{given.tier}_{source.seed}.py"
+    given.finds.mkdir(parents=True, exist_ok=True)
+    path = given.finds / f"{kind}_{given.tier}_{source.seed}.py"
     path.write_text(standalone(small, verdicts), encoding="utf-8")
     print(f"seed {source.seed}: {path}\n{small.text}", flush=True)  # noqa: T201 - a command
 
@@ -126,7 +126,7 @@ def main() -> int:
     parser.add_argument("--without", nargs="*", default=[], choices=KINDS, help="kinds of statements to leave out")
     parser.add_argument("--reduce", type=int, default=20, help="how many finds to reduce")
     parser.add_argument("--reduce-seconds", type=float, default=90.0, help="for a find")
-    parser.add_argument("--folder", type=Path, default=Path("numpy_source_finds"), help="where finds are written")
+    parser.add_argument("--finds", type=Path, default=Path("numpy_source_finds"), help="where finds are written")
     parser.add_argument("--show", action="store_true", help="print the first source and end")
     given = parser.parse_args()
     if given.show:
