@@ -21,6 +21,11 @@ TIERS = ("native", "first", "interpreter", "plans")
 FINDS = ("wrong", "foreign", "crash", "hang")
 """Kinds of verdicts that tell of a mistake."""
 
+READY = "ready\n"
+"""What a child writes when it is there: one that cannot start is no crash of a source."""
+
+SECONDS_TO_START = 120.0
+
 MOST_SOURCES = 400
 """How many sources a child judges before it is replaced: caches grow with each."""
 
@@ -108,6 +113,9 @@ class Judges:
                 text=True,
                 env={**ENVIRONMENT, **os.environ},
             )
+            if self._line(self._child, time.monotonic() + SECONDS_TO_START) != READY:
+                self.end()
+                raise RuntimeError("a judge does not start: run python -m tests.every_call.numpy_judging to see why")
         return self._child
 
     def end(self) -> None:

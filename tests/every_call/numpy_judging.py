@@ -33,7 +33,7 @@ from numhlo.tracer.trees.pytrees import tree_flatten
 from tests.every_call.comparison import CLOSE, Tolerance, compare
 from tests.every_call.forms import FORMS, KEEPING, SHARING
 from tests.every_call.harness import EveryCallError, check_every_call, interpreted
-from tests.every_call.numpy_children import FINDS, from_json
+from tests.every_call.numpy_children import FINDS, READY, from_json
 from tests.every_call.source_programs import Source
 
 STEPS = (0, 1, 2, 3, 5, 8, 61, 120)
@@ -312,6 +312,8 @@ def main() -> None:
     """Judge the sources that come, and write verdicts where nobody else writes."""
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
+    out.write(READY)
+    out.flush()
     for line in sys.stdin:
         verdict = judge(*from_json(line))
         out.write(json.dumps([verdict.kind, verdict.detail]) + "\n")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from random import Random
 
 from tests.every_call.source_expressions import condition, expression, leaf
+from tests.every_call.source_idioms import IDIOMS
 from tests.every_call.source_statements import SIMPLE
 from tests.every_call.source_writer import Helper, UnfitError, Variable, Writer
 
@@ -143,7 +144,7 @@ def statement(w: Writer) -> None:
     """Write a statement of a kind that is drawn."""
     w.statements += 1
     blocks = BLOCKS if w.statements < w.most_statements and w.depth <= MOST_DEPTH else {}
-    kinds = {**SIMPLE, **blocks}
+    kinds = {**SIMPLE, **IDIOMS, **blocks}
     names = [name for name in kinds if name not in w.without]
     weights = [w.weight(name) * (BLOCK_WEIGHT if name in BLOCKS else 1) + 0.02 for name in names]
     for _ in range(20):
@@ -192,6 +193,19 @@ def loop_over_rows(w: Writer) -> None:
         raise UnfitError
     view = Variable(row, (columns,), v.dtype, False)
     loop_body(w, f"for {name}, {row} in enumerate({v.name}):", index, rows, view)
+
+
+def loop_over_pairs(w: Writer) -> None:
+    """Write a loop over the rows of two plates, or over the elements of two lines."""
+    v = w.array()
+    other = w.choose(w.like(v.shape, v.dtype))
+    one, two, name = w.fresh("r"), w.fresh("r"), w.fresh("i")
+    index = Variable(name, (), "int64", False, (0, v.shape[0] - 1))
+    if w.iterations * v.shape[0] > MOST_ITERATIONS or w.loops > 2:
+        raise UnfitError
+    views = [Variable(x, v.shape[1:], v.dtype, False) for x in (one, two)]
+    head = f"for {name}, ({one}, {two}) in enumerate(zip({v.name}, {other.name})):"
+    loop_body(w, head, index, v.shape[0], *views)
 
 
 def loop_body(w: Writer, head: str, index: Variable, times: int, *extra: Variable, may_be_empty: bool = False) -> None:
@@ -303,6 +317,7 @@ def write_return(w: Writer) -> None:
 BLOCKS: dict[str, Callable[[Writer], None]] = {
     "for_loop": for_loop,
     "loop_over_rows": loop_over_rows,
+    "loop_over_pairs": loop_over_pairs,
     "while_loop": while_loop,
     "branch": branch,
     "early_return": early_return,
@@ -311,6 +326,6 @@ BLOCKS: dict[str, Callable[[Writer], None]] = {
 WAYS = ("rebound_view", "escaping_name")
 """What can be left out beside kinds of statements: old names for views, and names from a loop's body after the loop."""
 
-KINDS = (*SIMPLE, *BLOCKS, *WAYS)
+KINDS = (*SIMPLE, *IDIOMS, *BLOCKS, *WAYS)
 
 BLOCK_WEIGHT = 1.5
