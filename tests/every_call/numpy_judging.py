@@ -153,7 +153,7 @@ def _judged(source: Source, function: Callable[..., Any], tier: str) -> Verdict:
             if is_decided(source)
             else Verdict("skipped", "undecided: hangs on a rounding error, or on an assignment of views that overlap")
         )
-    except numhlo.errors.InternalError as error:
+    except (numhlo.errors.InternalError, numhlo.errors.VerificationError) as error:
         return Verdict("foreign", described(error))
     except numhlo.errors.NumhloError as error:
         return Verdict("refused", f"{type(error).__name__}: {error.what}")
