@@ -5,14 +5,22 @@ What a write through a view does to it is in `trace`.
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING
 
-from numhlo.lowering.ir import Location, Region, Value, capture_location
-from numhlo.lowering.ir.errors import MutationError
+from numhlo.lowering.ir import Location, Region, Value
 from numhlo.tracer.strides import Strides, contiguous_strides
 
 if TYPE_CHECKING:
     from numhlo.tracer.trace import Trace
+
+
+_serials = count()
+
+
+def cells_so_far() -> int:
+    """Return a number that cells made from now on have at least, and those made before do not reach."""
+    return next(_serials)
 
 
 class Cell:
@@ -31,11 +39,27 @@ class Cell:
     location : Location
     name : str
         What an argument is called in messages: ``argument x of f``; empty for other arrays.
-    twins : tuple of (Cell, int)
-        What may be the same storage, as it was chosen by a traced condition, and its version then.
+    serial : int
+        Cells are numbered in the order in which they are made.
+    is_observed : bool
+        The caller of the traced function sees what it holds in the end: it is an argument's.
+    is_tied : bool
+        A name may mean it or other storage: some trace has `ties` of it.
     """
 
-    __slots__ = ("_strides", "is_array", "layout_read", "location", "name", "trace", "twins", "value", "version")
+    __slots__ = (
+        "_strides",
+        "is_array",
+        "is_observed",
+        "is_tied",
+        "layout_read",
+        "location",
+        "name",
+        "serial",
+        "trace",
+        "value",
+        "version",
+    )
 
     def __init__(self, trace: Trace, value: Value, location: Location) -> None:
         self.trace = trace
@@ -46,22 +70,8 @@ class Cell:
         self.is_array = value.owner.__class__ is Region
         self.location = location
         self.name = ""
-        self.twins: tuple[tuple[Cell, int], ...] = ()
-
-    def require_one_value(self) -> None:
-        """Raise where what may be the same storage was written since.
-
-        Raises
-        ------
-        MutationError
-        """
-        if any(cell.version != version for cell, version in self.twins):
-            raise MutationError(
-                f"an array {self.value.tensor.short()} is read that may be the one just written, or another one",
-                where=capture_location(),
-                why="an if on a traced condition chose which of them the name means",
-                fix="copy in the branch: best = x.copy()",
-            )
+        self.serial = next(_serials)
+        self.is_observed = self.is_tied = False
 
     def origin(self, here: Location) -> str:
         """Return where the array comes from, for messages; empty where that is ``here``."""

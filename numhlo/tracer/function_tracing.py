@@ -102,6 +102,8 @@ def trace_pytree_function(
         for argument, called in zip(arguments, names, strict=False):
             argument.cell.name = f"argument {called} of {name}"
         cells = [a.cell for a in arguments]
+        for cell in cells:
+            cell.is_observed = True
         with _explaining_numpy(), naming_the_line():
             found = fun(list(arguments))
         raise_swallowed(trace)

@@ -41,6 +41,7 @@ from numhlo.tracer.closed_over import stand_in
 from numhlo.tracer.known_values import LARGEST, KnownValues
 from numhlo.tracer.marked_calls import original_code
 from numhlo.tracer.needed_values import needed_at_once
+from numhlo.tracer.ties import Ties, require_one_value, require_unobserved
 from numhlo.tracer.view_step import ViewStep
 
 INLINE_CONSTANT_BYTES = 256
@@ -153,6 +154,8 @@ class Tracer:
         if new.cell is self.cell and new.steps == self.steps:
             self.cell.version += 1
             return  # what Python does last in `x[1:3] += y`: it assigns what was updated to itself
+        if self.cell.is_tied:
+            require_unobserved(trace, self.cell)
         if self.steps:
             bases = [trace.wrap(self.cell.value)]
             for number, step in enumerate(self.steps[:-1], 1):  # views: many steps only ask for their shape
@@ -249,6 +252,8 @@ class Trace:
         Where what is appended now was asked for, if that is not where Python is.
     opener : int
         Identity of the frame whose block the trace is open in, 0 where that is not known.
+    ties : Ties or None
+        Which storage may be the same as other storage, as far as this trace found.
     watch : Watch or None
         What looks after the length of this trace and those in it, and may break them off.
     """
@@ -274,6 +279,7 @@ class Trace:
         self.made_at: Location | None = None
         self.opener = 0
         self._lifted: dict[Any, Any] = {}
+        self.ties: Ties | None = None
         self.watch: Watch | None = None if parent is None else parent.watch
         if self.watch is not None:
             self.watch.opened()
@@ -386,8 +392,8 @@ class Trace:
         if not isinstance(array, Tracer):
             return self.constant(array if isinstance(array, np.ndarray) else np.asarray(array))
         cell = array.cell
-        if cell.twins:
-            cell.require_one_value()
+        if cell.is_tied:
+            require_one_value(self, cell)
         elif cell.trace is self and not array.steps:
             return cell.value  # nearly always
         owner = array.cell.trace if not array.steps else array.home

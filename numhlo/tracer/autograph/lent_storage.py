@@ -7,15 +7,15 @@ what the branch or the loop leaves in it as one of its results.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from numhlo.lowering.ir import Value
+from numhlo.tracer.aliasing.memory import is_array, whole
 from numhlo.tracer.cell import Cell
 from numhlo.tracer.control_flow.bodies import own_arrays
 from numhlo.tracer.trace import Tracer, current_trace
-from numhlo.tracer.trees.pytrees import tree_flatten, tree_leaves, tree_map, tree_unflatten
+from numhlo.tracer.trees.pytrees import tree_leaves, tree_map
 
 
 def can_be_lent(x: Any) -> bool:
@@ -47,7 +47,7 @@ class LentStorage:
                     found.setdefault(id(leaf.cell), (f"storage of {name} {number}", leaf.cell))
         self.cells = dict(found.values())
         self.changed: set[str] = set()
-        self._refused: list[Cell] = []
+        self._taken = 0
 
     def holds(self, x: Any) -> bool:
         """Return whether an array is of this storage: one of the arrays, another name of one, or a view."""
@@ -56,16 +56,16 @@ class LentStorage:
     def takes(self, cell: object) -> bool:
         """Return whether a cell that could not be written into can be lent; it is, from the next time on."""
         taken = isinstance(cell, Cell) and cell.trace is current_trace()
-        if not taken or any(cell is c for c in (*self.cells.values(), *self._refused)):
+        if not taken or any(cell is c for c in self.cells.values()):
             return False
         assert isinstance(cell, Cell)
-        self.cells[f"storage {len(self.cells)}"] = cell
+        self._taken += 1
+        self.cells[f"storage {self._taken}"] = cell
         return True
 
-    def leave_out(self, arrays: Sequence[Tracer]) -> None:
-        """Lend the cells of some arrays no more."""
-        self._refused += [x.cell for x in arrays]
-        self.cells = {n: cell for n, cell in self.cells.items() if all(cell is not c for c in self._refused)}
+    def leave_out(self, cells: Collection[Cell]) -> None:
+        """Lend some cells no more, unless something writes into them."""
+        self.cells = {n: cell for n, cell in self.cells.items() if cell not in cells}
 
     @contextmanager
     def lent(self, contents: Mapping[str, Any] | None = None) -> Iterator[None]:
@@ -79,7 +79,7 @@ class LentStorage:
         trace = current_trace()
         assert trace is not None
         before = [(cell, cell.trace, cell.value, cell.version) for cell in self.cells.values()]
-        first = {n: trace.read(_whole(c) if contents is None else contents[n]) for n, c in self.cells.items()}
+        first = {n: trace.read(whole(c) if contents is None else contents[n]) for n, c in self.cells.items()}
         for name, cell in self.cells.items():
             cell.trace, cell.value = trace, first[name]
         try:
@@ -90,10 +90,10 @@ class LentStorage:
                 cell.trace, cell.value, cell.version = owner, value, version
 
     def own(self, operands: Any) -> Any:
-        """Return operands for a body: arrays of this storage as they are, of others a version of its own."""
+        """Return operands for a body: traced arrays as they are, a version of its own of anything else."""
         trace = current_trace()
         assert trace is not None
-        return tree_map(lambda leaf: leaf if self.holds(leaf) else own_arrays(trace, leaf), operands)
+        return tree_map(lambda leaf: leaf if is_array(leaf) else own_arrays(trace, leaf), operands)
 
     def settled(self, results: Any) -> Any:
         """Return results that stay what they are when the storage is given back."""
@@ -105,78 +105,9 @@ class LentStorage:
         """Return what the cells hold now, as arrays of their own, by name."""
         trace = current_trace()
         assert trace is not None
-        return {name: trace.wrap(trace.read(_whole(cell))) for name, cell in self.cells.items()}
+        return {name: trace.wrap(trace.read(whole(cell))) for name, cell in self.cells.items()}
 
     def write(self, contents: Mapping[str, Any]) -> None:
         """Make cells hold what a branch or a loop left in them."""
         for name, new in contents.items():
-            _whole(self.cells[name]).assign(new)
-
-
-def _whole(cell: Cell) -> Tracer:
-    value: Value = cell.value
-    return Tracer(cell, (), value.tensor)
-
-
-class KeptLeaves:
-    """Which leaves of a variable are the same arrays of a storage after either branch: only their contents changed.
-
-    Parameters
-    ----------
-    storage : LentStorage
-    first, second : pytree
-        The variable's values after either branch.
-
-    Attributes
-    ----------
-    all, any : bool
-    """
-
-    def __init__(self, storage: LentStorage, first: Any, second: Any) -> None:
-        leaves, self._tree = tree_flatten(first)
-        others, tree = tree_flatten(second)
-        same = tree == self._tree
-        self._leaves = [
-            x if same and x is y and storage.holds(x) else None for x, y in zip(leaves, others, strict=same)
-        ]
-        kept = [x is not None for x in self._leaves]
-        self.all, self.any = same and bool(kept) and all(kept), any(kept)
-
-    def rest(self, value: Any) -> Any:
-        """Return what a branch has to hand on of the variable."""
-        if not self.any:
-            return value
-        return [leaf for leaf, kept in zip(tree_leaves(value), self._leaves, strict=True) if kept is None]
-
-    def joined(self, rest: Any) -> Any:
-        """Return the variable's value, from what the branches handed on."""
-        if not self.any:
-            return rest
-        new = iter(rest)
-        return tree_unflatten(self._tree, [next(new) if kept is None else kept for kept in self._leaves])
-
-    def tie(self, joined: Any, *sides: Any) -> None:
-        """Note of the arrays that the branches handed on which outer ones they may be: what either branch named.
-
-        Parameters
-        ----------
-        joined : pytree
-            The variable's value now.
-        *sides : pytree
-            Its values after each branch.
-        """
-        leaves = tree_leaves(joined)
-        for side in map(tree_leaves, sides):
-            if len(side) == len(leaves):
-                pairs = zip(leaves, side, strict=True)
-                for cell, outer in [(x.cell, y.cell) for x, y in pairs if x is not y and can_be_lent(y)]:
-                    cell.twins += ((outer, outer.version),)
-                    outer.twins += ((cell, cell.version),)
-
-    def replaced(self, value: Any) -> list[Tracer]:
-        """Return those of the arrays in whose place a value has others."""
-        leaves, tree = tree_flatten(value)
-        if tree != self._tree:
-            return [kept for kept in self._leaves if kept is not None]
-        pairs = zip(leaves, self._leaves, strict=True)
-        return [kept for leaf, kept in pairs if kept is not None and leaf is not kept]
+            whole(self.cells[name]).assign(new)

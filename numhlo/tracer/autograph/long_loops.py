@@ -7,19 +7,20 @@ the last round: an index out of bounds raises in the round and on the line where
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from numhlo.lowering.ir import Op, Value
 from numhlo.lowering.ir.errors import ConcretizationError, UnsupportedError
 from numhlo.lowering.ir.scoped_values import ScopedValue
 from numhlo.lowering.ops import comparison, control_flow, elementwise, indexing
-from numhlo.tracer.autograph.exchanges import exchanged_names
-from numhlo.tracer.autograph.lent_storage import LentStorage
+from numhlo.tracer.autograph.exchanges import Period, period
+from numhlo.tracer.autograph.loop_slots import MovedError, Slot, Slots, UnsettledError
 from numhlo.tracer.autograph.loop_state import LoopState
 from numhlo.tracer.autograph.python_state import PythonState
 from numhlo.tracer.autograph.variables import Variables
 from numhlo.tracer.bind import new_trace
+from numhlo.tracer.cell import Cell, cells_so_far
 from numhlo.tracer.control_flow.loops import fori_loop
 from numhlo.tracer.semantics import strict_integer_powers
 from numhlo.tracer.trace import Trace, Tracer, current_trace
@@ -40,6 +41,9 @@ FEWEST = 8
 """How many rounds must be left, so that a loop pays."""
 
 TRIALS = 2
+
+PATIENCE = 4
+"""Iterations that may be traced in addition, until names mean the same after an iteration as before it."""
 
 _in_rest: ScopedValue[bool] = ScopedValue(False)
 """Whether a body is being traced for all rounds of a loop over a known range."""
@@ -73,6 +77,7 @@ class LongLoop:
         self.rounds, self.body, self.item = rounds, body, item
         trace = current_trace()
         self.trials = 0 if trace is None or trace.concrete else TRIALS
+        self.patience, self._since = PATIENCE, cells_so_far()
         self._trace = trace
         self._before = 0 if trace is None else len(trace.region.ops)
         self._cost = 0
@@ -96,9 +101,13 @@ class LongLoop:
         cost = self._cost * DERIVED if self._trace.differentiates else self._cost
         if cost * left < LONG * done:
             return None
-        self.trials -= 1
-        rest = Rest(self.rounds[done:], self.body, self.item, variables)
-        return rest.tried() or (rest.tried_in_turns() if variables.mixed else None)
+        rest = Rest(self.rounds[done:], self.body, self.item, variables, self._since, is_patient=self.patience > 0)
+        found = rest.tried()
+        if rest.is_unsettled:
+            self.patience -= 1
+        else:
+            self.trials -= 1
+        return found
 
 
 def cost_since(trace: Trace | None, before: int) -> int:
@@ -115,12 +124,36 @@ def _writes_element(op: Op) -> bool:
 
 
 class Rest:
-    """The rounds of a loop that are left, as a loop of the graph."""
+    """The rounds of a loop that are left, as a loop of the graph.
+
+    Parameters
+    ----------
+    rounds : range
+    body, item : callable
+    variables : Variables
+    since : int
+        Numbers of cells that the rounds before have made are at least so.
+    is_patient : bool, optional
+        Another round may be traced first, so that variables mean the same in all that follow.
+
+    Attributes
+    ----------
+    is_unsettled : bool
+        That would help.
+    """
 
     def __init__(
-        self, rounds: range, body: Callable[..., Any], item: Callable[[Any], Any], variables: Variables
+        self,
+        rounds: range,
+        body: Callable[..., Any],
+        item: Callable[[Any], Any],
+        variables: Variables,
+        since: int,
+        *,
+        is_patient: bool = False,
     ) -> None:
         self.rounds, self.body, self.item, self.variables = rounds, body, item, variables
+        self.since, self.is_patient, self.is_unsettled = since, is_patient, False
         self.constants: dict[str, Any] = {}
         self.state = PythonState([*variables.values, body], variables.attributes())
 
@@ -131,24 +164,43 @@ class Rest:
         try:
             with strict_integer_powers.bound(True), _in_rest.bound(True):
                 return self.values()
+        except UnsettledError:
+            self.is_unsettled = True
         except Exception:  # noqa: BLE001 - whatever the reason: the next round, traced as Python runs it, has its say
-            self.state.put_back()
-            return None
-
-    def tried_in_turns(self) -> tuple[Any, ...] | None:
-        """Return the same where arrays exchange their names: as many rounds together as it takes to have them again."""
-        if self.state.draws or not self.state.whole:
-            return None
-        try:
-            with strict_integer_powers.bound(True), _in_rest.bound(True):
-                names, turns = exchanged_names(self.variables, lambda v: self.run(self.item(self.rounds[0]), v))
-        except Exception:  # noqa: BLE001 - as above
-            names, turns = frozenset(), 1
+            pass
         self.state.put_back()
-        whole = len(self.rounds) // turns * turns
-        if not names or whole < FEWEST * turns:
-            return None
-        step = self.rounds.step
+        return None
+
+    def values(self) -> tuple[Any, ...]:
+        """Return the variables' values afterwards."""
+        self.variables.check("a for")
+        state = LoopState(self.variables, "a for", self.body, since=self.since, is_patient=self.is_patient)
+        resolved: dict[Slot, Any] = {}
+        while True:
+            try:
+                return self._values(state, resolved)
+            except MovedError as error:
+                self.state.put_back()
+                found = self._period(state.slots)
+                if found is not None and not found.written.isdisjoint(_cells(error.slots, found)):
+                    return self._in_turns(found.length)
+                state.slots.force(error.slots)
+                if found is not None:
+                    resolved.update({slot: found.meaning(slot, len(self.rounds)) for slot in error.slots})
+
+    def _period(self, slots: Slots) -> Period | None:
+        """Return after how many rounds names mean the same again."""
+        found = period(self.variables, slots, lambda k, values: self.run(self.item(self.rounds[k]), values))
+        self.state.put_back()
+        if found is not None and found.first and self.is_patient:
+            raise UnsettledError
+        return found
+
+    def _in_turns(self, turns: int) -> tuple[Any, ...]:
+        """Return the variables' values afterwards: as many rounds are one of the graph as arrays take to come back."""
+        whole, step = len(self.rounds) // turns * turns, self.rounds.step
+        if whole < FEWEST * turns:
+            raise UnsupportedError("too few rounds of a loop that exchanges arrays")
 
         def item(index: Any) -> Any:
             return tuple(self.item(index + step * k if k else index) for k in range(turns))
@@ -158,11 +210,9 @@ class Rest:
                 values = self.run(each, values)
             return values
 
-        rest = Rest(self.rounds[:whole:turns], body, item, self.variables.exchanging(names))
-        values = rest.tried()
-        if values is not None:
-            for index in self.rounds[whole:]:
-                values = self.run(self.item(index), values)
+        values = Rest(self.rounds[:whole:turns], body, item, self.variables, self.since).values()
+        for index in self.rounds[whole:]:
+            values = self.run(self.item(index), values)
         return values
 
     def run(self, item: Any, values: Sequence[Any]) -> tuple[Any, ...]:
@@ -170,11 +220,8 @@ class Rest:
         found: tuple[Any, ...] = self.body(item, *values)
         return found
 
-    def values(self) -> tuple[Any, ...]:
-        """Return the variables' values afterwards."""
+    def _values(self, state: LoopState, resolved: Mapping[Slot, Any]) -> tuple[Any, ...]:
         start, stride = self.rounds.start, self.rounds.step
-        self.variables.check("a for")
-        state = LoopState(self.variables, "a for", self.body)
 
         def turn(k: Any, given: dict[str, Any]) -> dict[str, Any]:
             index = k if stride == 1 else start + k * stride
@@ -182,21 +229,20 @@ class Rest:
             return after
 
         def loop() -> dict[str, Any]:
-            self._probe_last(state.storage)
+            self._probe_last(state)
             first = start if stride == 1 else 0
             found: dict[str, Any] = fori_loop(first, first + len(self.rounds), turn, state.first())
             if self.state.has_changed():
                 raise UnsupportedError("a loop whose body changes Python objects")
             return found
 
-        found = dict(zip(self.variables.names, state.after(loop), strict=True))
+        found = dict(zip(self.variables.names, state.after(loop, resolved=resolved), strict=True))
         return tuple({**found, **self.constants}.values())
 
-    def _probe_last(self, storage: LentStorage) -> None:
+    def _probe_last(self, state: LoopState) -> None:
         """Trace the last round as Python runs it: where its index is out of bounds this raises."""
-        carried = self.variables.split()
-        with new_trace(closed=False), storage.lent():
-            self.run(self.item(self.rounds[-1]), self.variables.filled(storage.own(carried)))
+        with new_trace(closed=False), state.storage.lent():
+            self.run(self.item(self.rounds[-1]), state.forgotten())
 
     def _turned(self, index: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the variables' values after a round, and note which of Python's values it leaves alone."""
@@ -223,6 +269,11 @@ class Rest:
             if name in counters and not _Counting(known).stays_small(trace, after):
                 raise ConcretizationError(f"the Python int {name!r} may outgrow 64 bits")
         return found
+
+
+def _cells(slots: Sequence[Slot], found: Period) -> set[Cell]:
+    """Return the cells of what slots mean in a period."""
+    return {x.cell for meanings in found.meanings for slot in slots if isinstance(x := meanings[slot], Tracer)}
 
 
 def _parts(item: Any) -> tuple[Any, ...]:

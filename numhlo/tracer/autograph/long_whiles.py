@@ -10,10 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from numhlo.lowering.ir.errors import UnsupportedError
-from numhlo.tracer.autograph.long_loops import FEWEST, LONG, Rest, cost_since, step_of
+from numhlo.tracer.autograph.long_loops import FEWEST, LONG, PATIENCE, Rest, cost_since, step_of
 from numhlo.tracer.autograph.loop_state import is_set
 from numhlo.tracer.autograph.undefined import Undefined
 from numhlo.tracer.autograph.variables import Variables
+from numhlo.tracer.cell import cells_so_far
 from numhlo.tracer.trace import Tracer, current_trace
 
 MOST_ROUNDS = 100_000
@@ -51,6 +52,7 @@ class LongWhile:
         self._seen: list[Sequence[Any]] = []
         self._versions = _versions(test)
         self._is_open = self._trace is not None and not self._trace.concrete
+        self._since, self._patience, self._is_unsettled = cells_so_far(), PATIENCE, False
 
     def goes_on(self, variables: Variables) -> tuple[Any, ...] | None:
         """Return the variables' values after the loop, once the rounds left are a loop of the graph; else None."""
@@ -61,14 +63,18 @@ class LongWhile:
         self._cost += cost_since(self._trace, self._before)
         self._before = len(self._trace.region.ops)
         self._done += 1
-        if self._done != 3 and (self._done < 3 or self._cost < LONG):
+        if not self._is_unsettled and self._done != 3 and (self._done < 3 or self._cost < LONG):
             return None
-        self._is_open = self._done == 3
+        self._is_open = self._is_unsettled or self._done == 3
         steps = self._steps(variables.names) if self._versions == _versions(self.test) else {}
         count = self._count(variables, steps) if steps else 0
         if count < FEWEST or self._cost * count < LONG * self._done:
             return None
-        return _RestOfWhile(count, self.body, steps, variables).tried()
+        rest = _RestOfWhile(count, self.body, steps, variables, self._since, is_patient=self._patience > 0)
+        found = rest.tried()
+        self._is_unsettled = rest.is_unsettled
+        self._patience -= rest.is_unsettled
+        return found
 
     def _steps(self, names: Sequence[str]) -> dict[str, int]:
         """Return by how much integers change in a round; nothing where other values of Python's change."""
@@ -116,12 +122,26 @@ def _versions(test: Callable[..., Any]) -> list[int]:
 class _RestOfWhile(Rest):
     """The rounds of a `while` that are left."""
 
-    def __init__(self, count: int, body: Callable[..., Any], steps: dict[str, int], variables: Variables) -> None:
+    def __init__(
+        self,
+        count: int,
+        body: Callable[..., Any],
+        steps: dict[str, int],
+        variables: Variables,
+        since: int,
+        *,
+        is_patient: bool,
+    ) -> None:
         self.steps = steps
         known = dict(zip(variables.names, variables.values, strict=True))
         self.first = {name: known[name] for name in steps}
         super().__init__(
-            range(count), body, lambda k: tuple(self.first[n] + k * s for n, s in steps.items()), variables
+            range(count),
+            body,
+            lambda k: tuple(self.first[n] + k * s for n, s in steps.items()),
+            variables,
+            since,
+            is_patient=is_patient,
         )
 
     def _counted(self, k: Any) -> tuple[Any, ...]:

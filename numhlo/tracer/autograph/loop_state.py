@@ -1,31 +1,30 @@
-"""What a loop carries: the values of its variables, and the contents of the arrays that it changes in place."""
+"""What a loop carries: the values of its variables, and the contents of the arrays that it changes in place.
+
+Which variables mean which arrays in every iteration is found in `loop_slots`.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from types import CellType, FunctionType
 from typing import Any
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import MutationError, UnsupportedError
-from numhlo.tracer.autograph.lent_storage import KeptLeaves, LentStorage, can_be_lent
+from numhlo.tracer.aliasing.memory import is_array, on_cell, unchecked, whole
+from numhlo.tracer.autograph.lent_storage import LentStorage, can_be_lent
+from numhlo.tracer.autograph.loop_slots import ALONE, KEPT, VALUE, Again, Slot, Slots
 from numhlo.tracer.autograph.python_state import leaving_alone
 from numhlo.tracer.autograph.undefined import Undefined
-from numhlo.tracer.autograph.variables import Variables, is_traceable, written_and_bound
+from numhlo.tracer.autograph.variables import Variables, is_traceable
+from numhlo.tracer.control_flow.bodies import own_arrays
 from numhlo.tracer.control_flow.branches import as_predicate
 from numhlo.tracer.namespace.core import asarray
-from numhlo.tracer.trace import Tracer
-from numhlo.tracer.trees.pytrees import tree_leaves
-
-
-class _ReplacedError(Exception):
-    """A loop's body gives a variable other arrays than those that it changes in place."""
-
-    def __init__(self, arrays: list[Tracer]) -> None:
-        super().__init__()
-        self.arrays = arrays
+from numhlo.tracer.ties import BY_LOOP, make_stale, tie
+from numhlo.tracer.trace import Trace, Tracer, current_trace
+from numhlo.tracer.trees.pytrees import tree_flatten, tree_leaves, tree_unflatten
 
 
 class _OwnFunctionError(Exception):
@@ -45,11 +44,6 @@ def is_set(cell: CellType) -> bool:
     return True
 
 
-def _can_be_lent(x: Any) -> bool:
-    leaves = tree_leaves(x)
-    return bool(leaves) and all(map(can_be_lent, leaves))
-
-
 class LoopState:
     """What a loop carries: its variables' values, and the contents of the arrays that it changes in place.
 
@@ -61,50 +55,126 @@ class LoopState:
         What to call the loop in messages.
     *functions : callable
         The loop's test and body.
+    since : int, optional
+        Numbers of cells that iterations before these have made are at least so; None where there may be no iteration.
+    is_patient : bool, optional
+        More iterations may be traced before the loop, so that variables mean the same in all that follow.
     """
 
-    def __init__(self, variables: Variables, what: str, *functions: Callable[..., Any]) -> None:
+    def __init__(
+        self,
+        variables: Variables,
+        what: str,
+        *functions: Callable[..., Any],
+        since: int | None = None,
+        is_patient: bool = False,
+    ) -> None:
         self.variables, self.what = variables, what
         self.carried = variables.split()
-        changed = {n: x for n, x in self.carried.items() if n in variables.in_place and _can_be_lent(x)}
+        flat = {name: tree_flatten(value) for name, value in self.carried.items()}
+        self.leaves = {name: leaves for name, (leaves, _) in flat.items()}
+        self.trees = {name: tree for name, (_, tree) in flat.items()}
+        self.slots = Slots(self.leaves, variables.in_place, since, is_patient=is_patient)
         outer = [cell.cell_contents for f in functions for cell in f.__closure__ or () if is_set(cell)]
-        seen = Counter(id(x.cell) for x in tree_leaves([*changed.values(), *outer]) if isinstance(x, Tracer))
-        alone = {n for n, x in changed.items() if isinstance(x, Tracer) and x.steps and seen[id(x.cell)] == 1}
-        # A view alone is carried without its base: there is less to look through.
-        self.storage = LentStorage({n: x for n, x in changed.items() if n not in alone})
-        self._sort()
+        self._find_alone(tree_leaves(outer))
+        written = [s for s in self.slots.of(KEPT) if s.name in variables.in_place and can_be_lent(s.before)]
+        self.storage = LentStorage({f"{s.name} {s.number}": s.before for s in written})
+        self._after: dict[Slot, Any] = {}
 
-    def _sort(self) -> None:
-        """Tell arrays that are lent from values that are carried."""
-        in_place = {n: x for n, x in self.carried.items() if n in self.variables.in_place}
-        self.kept = {n: KeptLeaves(self.storage, x, x) for n, x in in_place.items()}
+    def _find_alone(self, outer: Sequence[Any]) -> None:
+        """Carry views that are the only names of what they show without their bases: there is less to look through."""
+        seen = Counter(x.cell for x in [*[s.before for s in self.slots.all], *outer] if isinstance(x, Tracer))
+        for slot in self.slots.of(KEPT):
+            is_whole = slot.before is self.carried[slot.name]
+            is_written = slot.name in self.variables.in_place and can_be_lent(slot.before)
+            if is_whole and is_written and slot.before.steps and seen[slot.before.cell] == 1:
+                slot.kind = ALONE
 
-    def _values(self, found: dict[str, Any]) -> dict[str, Any]:
-        """Return what is carried of the variables' values."""
-        return {n: self.kept[n].rest(found[n]) if n in self.kept else found[n] for n in self.carried if self._has(n)}
+    def _places(self) -> dict[tuple[str, int], Slot]:
+        """Return the slots whose leaves are not carried under their variables' names."""
+        shared = [slot for group in self.slots.groups() if len(group) > 1 for slot in group]
+        return {(s.name, s.number): s for s in (*self.slots.of(KEPT), *shared)}
 
-    def _has(self, name: str) -> bool:
-        return name not in self.kept or not self.kept[name].all
+    def _values(self, found: dict[str, Sequence[Any]]) -> dict[str, Any]:
+        """Return what is carried under the variables' names: a variable's value if all of it is."""
+        elsewhere = self._places()
+        carried: dict[str, Any] = {}
+        for name, leaves in found.items():
+            rest = [x for k, x in enumerate(leaves) if (name, k) not in elsewhere]
+            if len(rest) == len(leaves):
+                carried[name] = tree_unflatten(self.trees[name], leaves)
+            elif rest:
+                carried[name] = rest
+        return carried
 
-    def _joined(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Return the variables' values: those carried, and the arrays that are lent."""
-        return {n: self.kept[n].joined(given.get(n, ())) if n in self.kept else given[n] for n in self.carried}
+    def _joined(self, given: dict[str, Any]) -> dict[str, list[Any]]:
+        """Return the variables' leaves, from what is carried."""
+        elsewhere = self._places()
+        groups = {s: k for k, group in enumerate(self.slots.groups()) for s in group}
+        joined: dict[str, list[Any]] = {}
+        for name, before in self.leaves.items():
+            rest = iter(tree_leaves(given.get(name, ())))
+            found = joined[name] = []
+            for k, leaf in enumerate(before):
+                slot = elsewhere.get((name, k))
+                if slot is None:
+                    found.append(next(rest))
+                else:
+                    found.append(leaf if slot.kind is KEPT else on_cell(given[f"memory {groups[slot]}"].cell, leaf))
+        return joined
+
+    def _contents(self, leaves: dict[str, Sequence[Any]]) -> dict[str, Any]:
+        """Return what is carried, storage left out, of the variables' leaves."""
+        shared = {}
+        for k, group in enumerate(self.slots.groups()):
+            if len(group) > 1:
+                shared[f"memory {k}"] = unchecked(whole(leaves[group[0].name][group[0].number].cell))
+        own = {name: [unchecked(x) for x in found] for name, found in leaves.items()}
+        return {**self._values(own), **shared}
 
     def first(self) -> dict[str, Any]:
         """Return the state before the loop."""
-        return {**self._values(self.carried), **self.storage.contents()}
+        return {**self._contents(self.leaves), **self.storage.contents()}
 
     @contextmanager
-    def _entered(self, given: dict[str, Any]) -> Iterator[list[Any]]:
+    def _entered(self, given: dict[str, Any]) -> Iterator[tuple[list[Any], dict[Slot, Any]]]:
         """Give the variables' values in the loop, in the trace of a body."""
         with self.storage.lent({n: given[n] for n in self.storage.cells}):
-            yield self.variables.filled(self._joined(given))
+            joined = self._joined(given)
+            entered = {slot: joined[slot.name][slot.number] for slot in self.slots.all}
+            self._tie_entered(entered)
+            values = {n: tree_unflatten(self.trees[n], found) for n, found in joined.items()}
+            yield self.variables.filled(values), entered
+
+    def forgotten(self) -> list[Any]:
+        """Return the variables' values for an iteration that is traced and forgotten."""
+        carried = {(slot.name, slot.number) for slot in self.slots.of(VALUE, ALONE)}
+        trace = _current()
+        values = {}
+        for name, found in self.leaves.items():
+            own = [
+                x if is_array(x) and (name, k) not in carried else own_arrays(trace, unchecked(x))
+                for k, x in enumerate(found)
+            ]
+            values[name] = tree_unflatten(self.trees[name], own)
+        return self.variables.filled(values)
+
+    def _tie_entered(self, entered: dict[Slot, Any]) -> None:
+        trace = _current()
+        done: set[Slot] = set()
+        for group in self.slots.groups():
+            slot = group[0]
+            near = {entered[s].cell for s in slot.near if s in done and s.kind is VALUE}
+            tie(trace, entered[slot].cell, slot.may_be | near, BY_LOOP, stale=slot.is_stale)
+            done.update(group)
+        for slot in self.slots.of(ALONE):
+            tie(trace, entered[slot].cell, [slot.before.cell], BY_LOOP, is_exact=True)
 
     def test(self, test: Callable[..., Any]) -> Callable[..., Any]:
         """Return a loop's test as a function of the state."""
 
         def traced(given: dict[str, Any]) -> Any:
-            with self._entered(given) as values:
+            with self._entered(given) as (values, _):
                 return self.storage.settled(as_predicate(asarray(test(*values))))
 
         return traced
@@ -113,57 +183,93 @@ class LoopState:
         """Return a loop's body as a function of the state."""
 
         def traced(given: dict[str, Any]) -> dict[str, Any]:
-            with self._entered(given) as values:
+            with self._entered(given) as (values, entered):
                 after = dict(zip(self.variables.names, body(*values), strict=True))
-                replaced = {n: kept.replaced(after[n]) for n, kept in self.kept.items()}
-                for name in self.variables.exchanged:
-                    if replaced.get(name):
-                        raise written_and_bound(self.what, name)
-                if any(replaced.values()):
-                    raise _ReplacedError([x for arrays in replaced.values() for x in arrays])
                 self._refuse_change(after)
-                self._refuse_lost_writes(values)
-                return {**self.storage.settled(self._values(after)), **self.storage.contents()}
+                return {**self.storage.settled(self._settled(after, entered)), **self.storage.contents()}
 
         return traced
 
-    def after(self, loop: Callable[[], dict[str, Any]], alone: Sequence[Callable[..., Any]] = ()) -> tuple[Any, ...]:
+    def _settled(self, after: dict[str, Any], entered: dict[Slot, Any]) -> dict[str, Any]:
+        """Return what is carried to the next iteration, once the variables mean then what was assumed of them."""
+        flat = {name: tree_flatten(after[name]) for name in self.carried}
+        other = [name for name, (_, tree) in flat.items() if tree != self.trees[name]]
+        kept = [slot for slot in self.slots.of(KEPT, ALONE) if slot.name in other]
+        if kept:
+            self.slots.force(kept)
+            raise Again
+        if other:
+            return {**self._values(self.leaves), **{name: after[name] for name in other}}  # refused by its structure
+        leaves = {name: found for name, (found, _) in flat.items()}
+        self._after = {slot: leaves[slot.name][slot.number] for slot in self.slots.all}
+        self.slots.settle(entered, self._after)
+        self._written = {slot for slot in self.slots.of(VALUE) if entered[slot].cell.version}
+        return self._contents(leaves)
+
+    def after(
+        self,
+        loop: Callable[[], dict[str, Any]],
+        alone: Sequence[Callable[..., Any]] = (),
+        resolved: Mapping[Slot, Any] | None = None,
+    ) -> tuple[Any, ...]:
         """Return the variables' values after a loop, of which some functions may change nothing of Python's.
 
         What its body says of them is known once it is traced: arrays in whose place it has others are carried as
-        values, and what it writes into by other names is lent to it; functions that it makes are its own.
         """
         guard = leaving_alone(self.what, [*self.variables.values, *alone], self.variables.attributes())
         with guard if alone else nullcontext():
             found = self._traced(loop)
-        self.storage.write({n: found[n] for n in self.storage.cells})
-        return self.variables.results(self._joined(found), self.storage)
+        self.storage.write({n: found[n] for n in self.storage.cells if n in self.storage.changed})
+        joined = self._joined(found)
+        self._tie_results({slot: joined[slot.name][slot.number] for slot in self.slots.of(VALUE)})
+        for slot, known in (resolved or {}).items():
+            joined[slot.name][slot.number] = known
+        for slot in self.slots.of(ALONE):
+            slot.before[...] = joined[slot.name][slot.number]
+            joined[slot.name][slot.number] = slot.before
+        return self.variables.finished({n: tree_unflatten(self.trees[n], x) for n, x in joined.items()})
+
+    def _tie_results(self, results: dict[Slot, Any]) -> None:
+        """Note what the arrays that the loop made may be, and which others a name in it may have written into."""
+        trace = _current()
+        done: set[Slot] = set()
+        for group in self.slots.groups():
+            slot = group[0]
+            cell = results[slot].cell
+            near = {results[s].cell for s in slot.near if s in done and s.kind is VALUE}
+            if not self._written.isdisjoint(group):
+                for other in slot.may_be:
+                    make_stale(trace, other, cell, BY_LOOP)
+            tie(trace, cell, slot.may_be | near, BY_LOOP, stale=slot.is_stale)
+            done.update(group)
 
     def _traced(self, loop: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         while True:
+            self.storage.changed.clear()
             try:
                 return loop()
-            except _ReplacedError as error:
-                self.storage.leave_out(error.arrays)
+            except Again:
+                self._lend_again()
             except _OwnFunctionError as error:
                 self._forget(error.name)
             except MutationError as error:
                 if not self.storage.takes(error.storage):
                     raise
-            self._sort()
+                for slot in self.slots.of(ALONE):
+                    slot.kind = KEPT if slot.before.cell is error.storage else ALONE
+
+    def _lend_again(self) -> None:
+        """Lend the storage of the arrays that are kept now, and of no others but what other names write into."""
+        kept = {s.before.cell for s in self.slots.of(KEPT)}
+        mine = {s.before.cell for s in self.slots.of(KEPT) if s.name in self.variables.in_place}
+        self.storage.leave_out({s.before.cell for s in self.slots.all} - kept)
+        for cell in mine:
+            self.storage.takes(cell)
 
     def _forget(self, name: str) -> None:
         """Let a variable have no value at the beginning of a round, nor after the loop."""
         variables = zip(self.variables.names, self.variables.values, strict=True)
         self.variables = self.variables.having([Undefined(n) if n == name else v for n, v in variables])
-
-    def _refuse_lost_writes(self, given: list[Any]) -> None:
-        """Raise where a round writes by another name into an array that it was given as a value: ``x, y = y, x``."""
-        for name, value in zip(self.variables.names, given, strict=True):
-            is_given_back = name in self.variables.in_place and isinstance(value, Tracer)
-            arrays = tree_leaves(value) if name in self.carried and not is_given_back else ()
-            if any(isinstance(x, Tracer) and x.cell.version and not self.storage.holds(x) for x in arrays):
-                raise written_and_bound(self.what, name)
 
     def _refuse_change(self, after: dict[str, Any]) -> None:
         """Raise where a round changes a variable that can't be carried; what is new in it stays in it."""
@@ -179,3 +285,9 @@ class LoopState:
                     why="only arrays, numbers and containers of them can be carried from one iteration to the next",
                     fix="make it an array, or leave it as it is in the loop",
                 )
+
+
+def _current() -> Trace:
+    trace = current_trace()
+    assert trace is not None
+    return trace

@@ -17,7 +17,8 @@ from numhlo.lowering.ir.errors import ConcretizationError, MutationError, Unsupp
 from numhlo.lowering.ir.scoped_values import ScopedValue
 from numhlo.tracer.autograph import iterables
 from numhlo.tracer.autograph.exits import stop_flag
-from numhlo.tracer.autograph.lent_storage import KeptLeaves, LentStorage
+from numhlo.tracer.autograph.joined import Joined, Side
+from numhlo.tracer.autograph.lent_storage import LentStorage
 from numhlo.tracer.autograph.long_loops import LongLoop, must_be_counted
 from numhlo.tracer.autograph.long_whiles import LongWhile
 from numhlo.tracer.autograph.loop_state import LoopState
@@ -27,12 +28,13 @@ from numhlo.tracer.autograph.variables import Variables as Variables
 from numhlo.tracer.autograph.variables import is_traceable, is_unknown
 from numhlo.tracer.autograph.variables import put as put
 from numhlo.tracer.bind import new_trace
+from numhlo.tracer.cell import cells_so_far
 from numhlo.tracer.control_flow.branches import cond, require_scalar
 from numhlo.tracer.control_flow.loops import fori_loop, while_loop
 from numhlo.tracer.namespace import elementwise
 from numhlo.tracer.namespace.core import convert, is_weak, result_dtype
 from numhlo.tracer.namespace.ordering.searching import where
-from numhlo.tracer.trace import Tracer
+from numhlo.tracer.trace import Tracer, current_trace
 from numhlo.tracer.trees.pytrees import tree_map
 
 MOST_ROUNDS = 1000
@@ -98,39 +100,45 @@ def if_statement(
     variables.check("an if")
     carried = variables.split()
     storage = LentStorage(carried)
+    mark = cells_so_far()
     with leaving_alone("an if", [*variables.values, then, other], variables.attributes()):
         sides = _probed(then, other, variables, carried, returns, storage)
     missing = variables.missing()
-    fillers = {n: _empty_like(x) for n in missing for x in _one_sided(*[side[n] for side in sides])}
+    values = [side.values for side in sides]
+    fillers = {n: _empty_like(x) for n in missing for x in _one_sided(*[v[n] for v in values])}
     for side in sides:
-        side.update({n: filler for n, filler in fillers.items() if isinstance(side[n], Undefined)})
-    handed_on = {n for n in variables.names if all(is_traceable(side[n]) for side in sides)}
-    rest = {n: _common(n, *[side[n] for side in sides]) for n in variables.names if n not in handed_on}
-    kept = {n: KeptLeaves(storage, *[side[n] for side in sides]) for n in handed_on}
+        side.fill(fillers, Undefined)
+    handed_on = [n for n in ("", *variables.names) if all(is_traceable(v[n]) for v in values)]
+    rest = {n: _common(n, *[v[n] for v in values]) for n in variables.names if n not in handed_on}
+    joined = Joined(handed_on, *sides, mark)
     changed = sorted(storage.changed)
 
-    def run(branch: Callable[..., Any], side: dict[str, Any]) -> Callable[..., Any]:
+    def run(branch: Callable[..., Any], side: Side) -> Callable[..., Any]:
         def traced() -> Any:
             with storage.lent():
                 if _in_probe.get():  # what comes of it is known, and all that is asked for
-                    result, after = _told(side[""]), [_told(side[n]) if n in kept else None for n in variables.names]
+                    handed = _told(joined.handed(side.values))
                 else:
                     found = branch(*variables.filled(storage.own(carried)))
                     result, after = found if returns else (None, found)
-                    result = _result(result, "a return")
-                named = [(n, v) for n, v in zip(variables.names, after, strict=True) if n in kept and not kept[n].all]
-                handed = {n: kept[n].rest(fillers[n] if isinstance(v, Undefined) else v) for n, v in named}
+                    named = dict(zip(variables.names, after, strict=True))
+                    named = {
+                        n: fillers[n] if isinstance(v, Undefined) and n in fillers else v for n, v in named.items()
+                    }
+                    handed = joined.handed({**named, "": _result(result, "a return")})
                 contents = storage.contents()
-                return (*storage.settled((result, handed)), [contents[n] for n in changed])
+                return (*storage.settled(handed), [contents[n] for n in changed])
 
         return traced
 
-    result, after, contents = cond(test, run(then, sides[0]), run(other, sides[1]))
+    named, shared, contents = cond(test, run(then, sides[0]), run(other, sides[1]))
     storage.write(dict(zip(changed, contents, strict=True)))
-    joined = {n: leaves.joined(after.get(n, ())) for n, leaves in kept.items()}
-    for name, leaves in kept.items():
-        leaves.tie(joined[name], *[side[name] for side in sides])
-    found = variables.results({**joined, **rest}, storage)
+    after = joined.values(named, shared)
+    trace = current_trace()
+    assert trace is not None
+    joined.tie(trace, after)
+    result = after.pop("", None)
+    found = variables.finished({**after, **rest})
     return result if returns else found
 
 
@@ -145,7 +153,8 @@ def _with_results(variables: Variables, body: Callable[..., Any]) -> Variables:
     missing = variables.missing()
     if not missing:
         return variables
-    after = _probe(body, variables, variables.split(), False, LentStorage({}))
+    carried = variables.split()
+    after = _probe(body, variables, carried, False, LentStorage(carried)).values
     filled = {n: _empty_like(after[n]) for n in missing if is_traceable(after[n])}
     return variables.having(variables.filled(filled))
 
@@ -157,7 +166,7 @@ def _probed(
     carried: dict[str, Any],
     returns: bool,
     storage: LentStorage,
-) -> list[dict[str, Any]]:
+) -> list[Side]:
     """Trace both branches to see what their variables are afterwards, and which storage they write into."""
     while True:
         try:
@@ -176,15 +185,15 @@ def _probed(
 
 def _probe(
     branch: Callable[..., Any], variables: Variables, carried: dict[str, Any], returns: bool, storage: LentStorage
-) -> dict[str, Any]:
+) -> Side:
     """Trace a branch only to see what its variables are afterwards, and what it returns, under the name ``""``.
 
     What is chosen in it is not traced a second time: each level would double the time.
     """
     with new_trace(closed=False), storage.lent(), _in_probe.bound(True):
         found = branch(*variables.filled(storage.own(carried)))
-    result, after = found if returns else (None, found)
-    return {**dict(zip(variables.names, after, strict=True)), "": _result(result, "a return")}
+        result, after = found if returns else (None, found)
+        return Side({**dict(zip(variables.names, after, strict=True)), "": _result(result, "a return")})
 
 
 def _told(x: Any) -> Any:
@@ -220,11 +229,21 @@ def if_expression(test: Any, then: Callable[[], Any], other: Callable[[], Any]) 
     if not is_unknown(test):
         return then() if test else other()
 
+    mark, sides = cells_so_far(), list[Side]()
+
     def checked(branch: Callable[[], Any]) -> Callable[[], Any]:
-        return lambda: _result(branch(), "a conditional expression")
+        def traced() -> Any:
+            sides.append(Side({"": _result(branch(), "a conditional expression")}))
+            return sides[-1].values[""]
+
+        return traced
 
     with leaving_alone("a conditional expression", [then, other]):
-        return cond(test, checked(then), checked(other))
+        found = cond(test, checked(then), checked(other))
+    joined, trace = Joined([""], *sides, mark), current_trace()
+    assert trace is not None
+    joined.tie(trace, {"": found})
+    return joined.kept_of("", found)
 
 
 def _result(found: Any, what: str) -> Any:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
-from numhlo.tracer.autograph.lent_storage import LentStorage, can_be_lent
 from numhlo.tracer.autograph.undefined import Later, Undefined
 from numhlo.tracer.control_flow.bodies import is_known
 from numhlo.tracer.namespace.promotion import TRACEABLE
@@ -41,14 +40,7 @@ class Variables:
         Of names that are attributes, as ``self.total``: what gives the object.
     shared : sequence, optional
         Values of variables that are changed in place and that functions inside use: arrays, or nothing can be told.
-
-    Attributes
-    ----------
-    exchanged : frozenset of str
-        Those whose arrays exchange their names, and have them again in the end.
     """
-
-    exchanged: frozenset[str] = frozenset()
 
     def __init__(
         self,
@@ -65,16 +57,7 @@ class Variables:
 
     def having(self, values: Sequence[Any]) -> Variables:
         """Return the same variables with other values."""
-        found = Variables(self.names, values, self.in_place, self.mixed, self.owners.items(), self.shared)
-        found.exchanged = self.exchanged
-        return found
-
-    def exchanging(self, names: frozenset[str]) -> Variables:
-        """Return the same variables, some of whose arrays exchange their names; all of these are changed in place."""
-        in_place, mixed = self.in_place | names, self.mixed - names
-        found = Variables(self.names, self.values, in_place, mixed, self.owners.items(), self.shared)
-        found.exchanged = names
-        return found
+        return Variables(self.names, values, self.in_place, self.mixed, self.owners.items(), self.shared)
 
     def missing(self) -> list[str]:
         """Return the names of those that have no value yet, but surely will where it is asked for."""
@@ -91,7 +74,7 @@ class Variables:
                     fix="use an array, or hand it to the function as an argument",
                 )
         for name, found in zip(self.names, self.values, strict=True):
-            if name in self.mixed and _is_array(found) and not (what == "an if" and can_be_lent(found)):
+            if name in self.mixed and isinstance(found, np.ndarray):
                 raise written_and_bound(what, name)
             if name in self.in_place and isinstance(found, list | dict | set) and not is_traceable(found):
                 raise UnsupportedError(
@@ -113,12 +96,12 @@ class Variables:
         """Return all values, those carried replaced."""
         return [carried.get(n, v) for n, v in zip(self.names, self.values, strict=True)]
 
-    def results(self, after: dict[str, Any], storage: LentStorage) -> tuple[Any, ...]:
-        """Return the values after a branch or loop; arrays that are changed in place are the same objects as before."""
+    def finished(self, after: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Return the values after a branch or loop, given by name; containers changed in place are the same objects."""
         found = []
         for name, before in zip(self.names, self.values, strict=True):
             new = after.get(name, before)
-            if name in self.in_place and name in after and _is_array(before) and not storage.holds(before):
+            if name in self.in_place and name in after and isinstance(before, np.ndarray):
                 before[...] = new
                 new = before
             elif name in self.in_place and type(before) in (list, dict) and type(new) is type(before):
@@ -155,10 +138,6 @@ def is_traceable(x: Any) -> bool:
         or (isinstance(leaf, np.ndarray | np.generic) and leaf.dtype in TRACEABLE)
         for leaf in tree_leaves(x)
     )
-
-
-def _is_array(x: Any) -> bool:
-    return isinstance(x, np.ndarray) or (isinstance(x, Tracer) and not x.is_scalar)
 
 
 def is_unknown(x: Any) -> bool:

@@ -1,0 +1,148 @@
+"""Storage that may be the same as other storage, because a traced value decides which of them a name means.
+
+A tie says of two cells that they may be one. Such a name is carried by value, so it holds what either had when the tie
+was made: reading one after the other was written raises, and so does writing into one where the other is an argument,
+whose caller would miss the write. Ties belong to the trace that found them, and end with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import MutationError
+from numhlo.tracer.cell import Cell
+
+if TYPE_CHECKING:
+    from numhlo.tracer.trace import Trace
+
+BY_BRANCH = "an if on a traced condition chose which of them the name means"
+BY_LOOP = "a loop on traced values decides which of them the name means"
+
+STALE = -1
+"""A version that no cell has: the other storage was written since."""
+
+
+class Tie(NamedTuple):
+    """That a cell may be the same storage as another one.
+
+    Attributes
+    ----------
+    other : Cell
+    version : int
+        The other's when both held the same.
+    why : str
+        What decides whether they are the same.
+    is_exact : bool
+        They are the same, and what is written into the one is put into the other later.
+    """
+
+    other: Cell
+    version: int
+    why: str
+    is_exact: bool = False
+
+    @property
+    def is_stale(self) -> bool:
+        """Return whether the other storage was written since."""
+        return self.other.version != self.version
+
+
+class Ties:
+    """What one trace knows about cells that may be the same."""
+
+    def __init__(self) -> None:
+        self._found: dict[Cell, list[Tie]] = {}
+
+    def add(self, cell: Cell, tie: Tie) -> None:
+        """Note a tie of a cell."""
+        cell.is_tied = True
+        self._found.setdefault(cell, []).append(tie)
+
+    def of(self, cell: Cell) -> list[Tie]:
+        """Return the ties of a cell."""
+        return self._found.get(cell, [])
+
+
+def ties_of(trace: Trace | None, cell: Cell) -> list[Tie]:
+    """Return the ties of a cell that a trace, or one around it, has found."""
+    found: list[Tie] = []
+    while trace is not None and cell.is_tied:
+        if trace.ties is not None:
+            found += trace.ties.of(cell)
+        trace = trace.parent
+    return found
+
+
+def tie(
+    trace: Trace, cell: Cell, others: Iterable[Cell], why: str, *, stale: bool = False, is_exact: bool = False
+) -> None:
+    """Note of a new cell what it may be the same as, and so what these may be.
+
+    Parameters
+    ----------
+    trace : Trace
+    cell : Cell
+        Holds now what one of the others does.
+    others : iterable of Cell
+    why : str
+    stale : bool, optional
+        Others were written since the cell was bound.
+    is_exact : bool, optional
+        They are the same.
+    """
+    if trace.ties is None:
+        trace.ties = Ties()
+    pairs: dict[Cell, Tie] = {}
+    for other in others:
+        for known in (Tie(other, STALE if stale else other.version, why, is_exact), *ties_of(trace, other)):
+            if known.other is not cell:
+                pairs.setdefault(known.other, known)
+    for other, known in pairs.items():
+        trace.ties.add(cell, known)
+        trace.ties.add(other, Tie(cell, cell.version, why, is_exact))
+
+
+def make_stale(trace: Trace, cell: Cell, by: Cell, why: str) -> None:
+    """Note that a cell may have been written by another name, so that what it holds is not known."""
+    if trace.ties is None:
+        trace.ties = Ties()
+    trace.ties.add(cell, Tie(by, STALE, why))
+
+
+def require_one_value(trace: Trace, cell: Cell) -> None:
+    """Raise where what may be the same storage was written since.
+
+    Raises
+    ------
+    MutationError
+    """
+    for found in ties_of(trace, cell):
+        if found.is_stale:
+            error = MutationError(
+                f"an array {cell.value.tensor.short()} is read that may be the one just written, or another one",
+                where=capture_location(),
+                why=found.why,
+                fix="copy in the branch: best = x.copy()" if found.why == BY_BRANCH else "bind a copy: best = x.copy()",
+            )
+            error.storage = cell if found.is_exact else None
+            raise error
+
+
+def require_unobserved(trace: Trace, cell: Cell) -> None:
+    """Raise before a write where what may be the same storage is an argument, whose caller would miss the write.
+
+    Raises
+    ------
+    MutationError
+    """
+    for found in ties_of(trace, cell):
+        if found.other.is_observed and not found.is_exact:
+            raise MutationError(
+                f"an array {cell.value.tensor.short()} is written that may be {found.other.name or 'an argument'}, "
+                "or another one",
+                where=capture_location(),
+                why=found.why,
+                fix="write into the array by its own name, where it is chosen; or bind a copy: best = x.copy()",
+            )
