@@ -19,7 +19,7 @@ from types import CodeType, FunctionType, MethodType
 from typing import Any, TypeVar
 
 from numhlo.lowering.ir import Function
-from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.lowering.ir.errors import ArgumentError, MutationError
 from numhlo.lowering.ops import (
     contraction,
     control_flow,
@@ -33,6 +33,7 @@ from numhlo.lowering.ops import (
     windows,
 )
 from numhlo.tracer.autograph.known_rounds import no_round_fails
+from numhlo.tracer.autograph.long_loops import Unrolling, unrolling
 from numhlo.tracer.autograph.python_state import PythonState
 from numhlo.tracer.autograph.rewriting import autographed, rewriting_callees
 from numhlo.tracer.function_tracing import TracedFunction
@@ -145,7 +146,7 @@ def trace_in_short(
         What else the function may change while it is traced, such as the object whose method it is.
     """
     if getattr(getattr(fun, "func", fun), "is_autographed", False):
-        return trace(fun, None)
+        return _with_known_names(fun, lambda: trace(fun, None), others)
     state = PythonState([fun, *others], most=MOST_OBJECTS)
     if state.draws or not state.whole:
         return trace(fun, None)
@@ -171,6 +172,25 @@ def trace_in_short(
         if watch.is_over:
             break
     return trace(fun, None)
+
+
+def _with_known_names(
+    fun: Callable[..., Any], trace: Callable[[], tuple[TracedFunction, R]], others: Iterable[Any]
+) -> tuple[TracedFunction, R]:
+    """Return what a trace returns; once more, known loops unrolled, where else it can't be told what a name means."""
+    state = PythonState([fun, *others], most=MOST_OBJECTS)
+    try:
+        return trace()
+    except MutationError as error:
+        if not error.is_undecided or state.draws or not state.whole or is_seen_outside(fun):
+            raise
+        undecided = error
+    state.put_back()
+    try:
+        with unrolling.bound(Unrolling()):
+            return trace()
+    except Exception:  # noqa: BLE001 - what was wrong first is what the user can mend
+        raise undecided from None
 
 
 def with_watched_loops(fun: Callable[..., Any]) -> Callable[..., Any]:

@@ -127,6 +127,7 @@ def require_one_value(trace: Trace, cell: Cell) -> None:
                 fix="copy in the branch: best = x.copy()" if found.why == BY_BRANCH else "bind a copy: best = x.copy()",
             )
             error.storage = cell if found.is_exact else None
+            error.is_undecided = True
             raise error
 
 
@@ -139,10 +140,12 @@ def require_unobserved(trace: Trace, cell: Cell) -> None:
     """
     for found in ties_of(trace, cell):
         if found.other.is_observed and not found.is_exact:
-            raise MutationError(
+            error = MutationError(
                 f"an array {cell.value.tensor.short()} is written that may be {found.other.name or 'an argument'}, "
                 "or another one",
                 where=capture_location(),
                 why=found.why,
                 fix="write into the array by its own name, where it is chosen; or bind a copy: best = x.copy()",
             )
+            error.is_undecided = True
+            raise error

@@ -371,6 +371,8 @@ class MutationError(NumhloError, ValueError):
     ----------
     storage : object
         What the outer trace owns; None for other reasons.
+    is_undecided : bool
+        Which array a name means hangs on traced values, or on how many iterations a loop has.
 
     Examples
     --------
@@ -388,6 +390,7 @@ class MutationError(NumhloError, ValueError):
     """
 
     storage: object = None
+    is_undecided = False
 
 
 class ImmutableArrayError(NumhloError, TypeError):

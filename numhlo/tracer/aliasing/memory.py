@@ -12,8 +12,8 @@ end follows from NumPy's semantics in `trace`, and is read off here, never found
   where the arrays are written; otherwise values are carried. The number of iterations says which array a name means
   afterwards.
 - A name that is bound to other memory in the first iterations than later makes those iterations run before the loop.
-- Where a traced condition or number of iterations decides, the name is carried by value, and its new cell is tied to all
-  that it may mean (`ties`): reading is fine until one of them is written; then what can't be told raises
+- Where a traced condition or number of iterations decides, the name is carried by value, and its new cell is tied to
+  all that it may mean (`ties`): reading is fine until one of them is written; then what can't be told raises
   `MutationError`. Writing through the name raises at once where it may mean an argument.
 """
 
@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from numhlo.tracer.cell import Cell
-from numhlo.tracer.ties import Tie, ties_of
+from numhlo.tracer.ties import ties_of
 from numhlo.tracer.trace import Tracer, current_trace
 from numhlo.tracer.trees.pytrees import tree_leaves
 from numhlo.tracer.view_step import ViewStep
@@ -36,12 +36,15 @@ class Meaning:
     Attributes
     ----------
     array : Tracer
-    ties : tuple of Tie
-        Of its cell then.
+    may_be : frozenset of Cell
+        The storage that it means or may mean.
+    is_stale : bool
+        Storage that it may mean was written since it was bound.
     """
 
     array: Tracer
-    ties: tuple[Tie, ...]
+    may_be: frozenset[Cell]
+    is_stale: bool
 
     @property
     def cell(self) -> Cell:
@@ -52,16 +55,6 @@ class Meaning:
     def steps(self) -> tuple[ViewStep, ...]:
         """Return the view steps."""
         return self.array.steps
-
-    @property
-    def may_be(self) -> set[Cell]:
-        """Return the storage that it means or may mean."""
-        return {self.cell, *[found.other for found in self.ties]}
-
-    @property
-    def is_stale(self) -> bool:
-        """Return whether storage that it may mean was written since it was bound."""
-        return any(found.is_stale and not found.is_exact for found in self.ties)
 
     def is_outside(self, mark: int) -> bool:
         """Return whether it is memory, and a view of it, that were there when cells had numbers below ``mark``."""
@@ -79,7 +72,11 @@ def is_array(x: Any) -> bool:
 
 def meaning(x: Any) -> Meaning | None:
     """Return what a leaf means now; None of what is no traced array."""
-    return Meaning(x, tuple(ties_of(current_trace(), x.cell))) if is_array(x) else None
+    if not is_array(x):
+        return None
+    ties = ties_of(current_trace(), x.cell)
+    is_stale = any(found.is_stale and not found.is_exact for found in ties)
+    return Meaning(x, frozenset({x.cell, *[found.other for found in ties]}), is_stale)
 
 
 def meanings(tree: Any) -> list[Meaning | None]:

@@ -1,7 +1,7 @@
 """Loops whose arrays exchange their names: ``old, new = new, old`` at the end of an iteration.
 
-After two iterations, or as many as there are arrays, each has its name again. Iterations are traced one after the other,
-and forgotten, until all names mean what they meant before one of them.
+After two iterations, or as many as there are arrays, each has its name again. Iterations are traced one after the
+other, and forgotten, until all names mean what they meant before one of them.
 """
 
 from __future__ import annotations

@@ -45,6 +45,27 @@ TRIALS = 2
 PATIENCE = 4
 """Iterations that may be traced in addition, until names mean the same after an iteration as before it."""
 
+MOST_UNROLLED = 1000
+"""Iterations of known loops that are traced one by one where only so names mean known arrays in the end."""
+
+
+class Unrolling:
+    """How many iterations of known loops may still be traced one by one, inner loops' included."""
+
+    def __init__(self) -> None:
+        self.left = MOST_UNROLLED
+
+    def takes(self, count: int) -> bool:
+        """Return whether a loop of some iterations is unrolled."""
+        if count > self.left:
+            return False
+        self.left -= count
+        return True
+
+
+unrolling: ScopedValue[Unrolling | None] = ScopedValue(None)
+"""Unrolls known loops that would be loops of the graph, if there is one."""
+
 _in_rest: ScopedValue[bool] = ScopedValue(False)
 """Whether a body is being traced for all rounds of a loop over a known range."""
 
@@ -76,7 +97,9 @@ class LongLoop:
     ) -> None:
         self.rounds, self.body, self.item = rounds, body, item
         trace = current_trace()
-        self.trials = 0 if trace is None or trace.concrete else TRIALS
+        unrolled = unrolling.get()
+        is_unrolled = unrolled is not None and unrolled.takes(len(rounds))
+        self.trials = 0 if is_unrolled or trace is None or trace.concrete else TRIALS
         self.patience, self._since = PATIENCE, cells_so_far()
         self._trace = trace
         self._before = 0 if trace is None else len(trace.region.ops)

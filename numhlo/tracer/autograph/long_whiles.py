@@ -10,7 +10,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from numhlo.lowering.ir.errors import UnsupportedError
-from numhlo.tracer.autograph.long_loops import FEWEST, LONG, PATIENCE, Rest, cost_since, step_of
+from numhlo.tracer.autograph.long_loops import (
+    FEWEST,
+    LONG,
+    PATIENCE,
+    Rest,
+    cost_since,
+    step_of,
+    unrolling,
+)
 from numhlo.tracer.autograph.loop_state import is_set
 from numhlo.tracer.autograph.undefined import Undefined
 from numhlo.tracer.autograph.variables import Variables
@@ -68,6 +76,10 @@ class LongWhile:
         self._is_open = self._is_unsettled or self._done == 3
         steps = self._steps(variables.names) if self._versions == _versions(self.test) else {}
         count = self._count(variables, steps) if steps else 0
+        unrolled = unrolling.get()
+        if unrolled is not None and unrolled.takes(self._done + count):
+            self._is_open = False
+            return None
         if count < FEWEST or self._cost * count < LONG * self._done:
             return None
         rest = _RestOfWhile(count, self.body, steps, variables, self._since, is_patient=self._patience > 0)

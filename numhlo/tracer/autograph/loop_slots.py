@@ -121,7 +121,7 @@ class Slots:
         known = meaning(slot.before)
         assert known is not None
         slot.is_stale = known.is_stale
-        slot.may_be = known.may_be
+        slot.may_be = set(known.may_be)
         if self.since is not None and slot.before.cell.serial >= self.since:
             slot.may_be = slot.may_be - {slot.before.cell}  # nothing but these variables can see it
 
