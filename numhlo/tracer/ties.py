@@ -60,6 +60,10 @@ class Ties:
         cell.is_tied = True
         self._found.setdefault(cell, []).append(tie)
 
+    def stale(self, mark: int) -> set[Cell]:
+        """Return cells with numbers below a mark that may have been written by another name."""
+        return {c for c, found in self._found.items() if c.serial < mark and any(map(_is_lost, found))}
+
     def of(self, cell: Cell) -> list[Tie]:
         """Return the ties of a cell."""
         return self._found.get(cell, [])
@@ -104,11 +108,21 @@ def tie(
         trace.ties.add(other, Tie(cell, cell.version, why, is_exact))
 
 
-def make_stale(trace: Trace, cell: Cell, by: Cell, why: str) -> None:
-    """Note that a cell may have been written by another name, so that what it holds is not known."""
+def stale_cells(trace: Trace, mark: int) -> set[Cell]:
+    """Return cells from before a trace, with numbers below a mark, that it may have written by another name."""
+    return set() if trace.ties is None else trace.ties.stale(mark)
+
+
+def make_stale(trace: Trace, cells: Iterable[Cell], why: str) -> None:
+    """Note that cells may have been written by another name, so that what they hold is not known."""
     if trace.ties is None:
         trace.ties = Ties()
-    trace.ties.add(cell, Tie(by, STALE, why))
+    for cell in cells:
+        trace.ties.add(cell, Tie(cell, STALE, why))
+
+
+def _is_lost(found: Tie) -> bool:
+    return found.is_stale and not found.is_exact
 
 
 def require_one_value(trace: Trace, cell: Cell) -> None:

@@ -12,8 +12,8 @@ from typing import Any
 
 from numhlo.tracer.aliasing.memory import Meaning, is_array, meanings, on_cell, same_memory, unchecked, whole
 from numhlo.tracer.cell import Cell
-from numhlo.tracer.ties import BY_BRANCH, tie
-from numhlo.tracer.trace import Trace, Tracer
+from numhlo.tracer.ties import BY_BRANCH, make_stale, stale_cells, tie
+from numhlo.tracer.trace import Trace, Tracer, current_trace
 from numhlo.tracer.trees.pytrees import tree_flatten, tree_leaves, tree_unflatten
 
 
@@ -24,10 +24,15 @@ class Side:
     ----------
     values : dict
         By name.
+    stale : set of Cell
+        Storage from before the branch that it may have written by a name of which that is not known.
     """
 
-    def __init__(self, values: dict[str, Any]) -> None:
+    def __init__(self, values: dict[str, Any], mark: int) -> None:
         self.values = values
+        trace = current_trace()
+        assert trace is not None
+        self.stale = stale_cells(trace, mark)
         self.meanings = {name: meanings(value) for name, value in values.items()}
 
     def fill(self, fillers: Mapping[str, Any], missing: type) -> None:
@@ -70,7 +75,7 @@ class Joined:
     """
 
     def __init__(self, names: Iterable[str], first: Side, second: Side, mark: int) -> None:
-        self.names, self._mark = list(names), mark
+        self.names, self._mark, self._stale = list(names), mark, first.stale | second.stale
         self._trees, self._kept, self._places = {}, dict[tuple[str, int], Any](), list[_Place]()
         for name in self.names:
             leaves, self._trees[name] = tree_flatten(first.values[name])
@@ -158,6 +163,7 @@ class Joined:
         values : dict
             The variables' values now.
         """
+        make_stale(trace, self._stale, BY_BRANCH)
         flat = {name: tree_leaves(value) for name, value in values.items()}
         done: list[tuple[_Place, Cell]] = []
         for place in self._places:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from numhlo.tracer.aliasing.memory import is_array, whole
+from numhlo.tracer.aliasing.memory import is_array, unchecked, whole
 from numhlo.tracer.cell import Cell
 from numhlo.tracer.control_flow.bodies import own_arrays
 from numhlo.tracer.trace import Tracer, current_trace
@@ -79,7 +79,7 @@ class LentStorage:
         trace = current_trace()
         assert trace is not None
         before = [(cell, cell.trace, cell.value, cell.version) for cell in self.cells.values()]
-        first = {n: trace.read(whole(c) if contents is None else contents[n]) for n, c in self.cells.items()}
+        first = {n: trace.read(unchecked(whole(c)) if contents is None else contents[n]) for n, c in self.cells.items()}
         for name, cell in self.cells.items():
             cell.trace, cell.value = trace, first[name]
         try:
@@ -105,7 +105,7 @@ class LentStorage:
         """Return what the cells hold now, as arrays of their own, by name."""
         trace = current_trace()
         assert trace is not None
-        return {name: trace.wrap(trace.read(whole(cell))) for name, cell in self.cells.items()}
+        return {name: trace.wrap(trace.read(unchecked(whole(cell)))) for name, cell in self.cells.items()}
 
     def write(self, contents: Mapping[str, Any]) -> None:
         """Make cells hold what a branch or a loop left in them."""

@@ -116,6 +116,13 @@ class Slots:
             slot.is_forced = True
             self._carry(slot)
 
+    def keep_all(self) -> bool:
+        """Assume of all arrays that they are kept of which nothing else was seen; return whether there are any."""
+        free = [slot for slot in self.of(VALUE) if not slot.is_forced]
+        for slot in free:
+            slot.kind = KEPT
+        return bool(free)
+
     def _carry(self, slot: Slot) -> None:
         slot.kind = VALUE
         known = meaning(slot.before)
@@ -140,7 +147,8 @@ class Slots:
         moved = [slot for slot in self.of(KEPT, ALONE) if not same_memory(after[slot], entered[slot])]
         if moved:
             self._move(moved, after)
-        back = [s for s in self.of(VALUE) if not s.is_forced and same_memory(after[s], s.before)]
+        free = [s for s in self.of(VALUE) if not s.is_forced]
+        back = [s for s in free if same_memory(after[s], s.before) or same_memory(after[s], entered[s])]
         borrowed = {x.cell for x in map(after.__getitem__, self.of(VALUE)) if is_array(x)}
         back += [slot for slot in self.of(ALONE) if entered[slot].cell in borrowed]
         for slot in back:

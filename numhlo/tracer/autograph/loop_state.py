@@ -19,10 +19,11 @@ from numhlo.tracer.autograph.loop_slots import ALONE, KEPT, VALUE, Again, Slot, 
 from numhlo.tracer.autograph.python_state import leaving_alone
 from numhlo.tracer.autograph.undefined import Undefined
 from numhlo.tracer.autograph.variables import Variables, is_traceable
+from numhlo.tracer.cell import Cell
 from numhlo.tracer.control_flow.bodies import own_arrays
 from numhlo.tracer.control_flow.branches import as_predicate
 from numhlo.tracer.namespace.core import asarray
-from numhlo.tracer.ties import BY_LOOP, make_stale, tie
+from numhlo.tracer.ties import BY_LOOP, make_stale, stale_cells, tie
 from numhlo.tracer.trace import Trace, Tracer, current_trace
 from numhlo.tracer.trees.pytrees import tree_flatten, tree_leaves, tree_unflatten
 
@@ -79,7 +80,8 @@ class LoopState:
         self._find_alone(tree_leaves(outer))
         written = [s for s in self.slots.of(KEPT) if s.name in variables.in_place and can_be_lent(s.before)]
         self.storage = LentStorage({f"{s.name} {s.number}": s.before for s in written})
-        self._after: dict[Slot, Any] = {}
+        self._stale: set[Cell] = set()
+        """Storage from before the loop that an iteration may write into by a name of which that is not known."""
 
     def _find_alone(self, outer: Sequence[Any]) -> None:
         """Carry views that are the only names of what they show without their bases: there is less to look through."""
@@ -161,6 +163,7 @@ class LoopState:
 
     def _tie_entered(self, entered: dict[Slot, Any]) -> None:
         trace = _current()
+        make_stale(trace, self._stale, BY_LOOP)
         done: set[Slot] = set()
         for group in self.slots.groups():
             slot = group[0]
@@ -201,9 +204,11 @@ class LoopState:
         if other:
             return {**self._values(self.leaves), **{name: after[name] for name in other}}  # refused by its structure
         leaves = {name: found for name, (found, _) in flat.items()}
-        self._after = {slot: leaves[slot.name][slot.number] for slot in self.slots.all}
-        self.slots.settle(entered, self._after)
-        self._written = {slot for slot in self.slots.of(VALUE) if entered[slot].cell.version}
+        self.slots.settle(entered, {slot: leaves[slot.name][slot.number] for slot in self.slots.all})
+        stale = stale_cells(_current(), self.slots.mark)
+        if not stale <= self._stale:
+            self._stale |= stale
+            raise Again
         return self._contents(leaves)
 
     def after(
@@ -232,14 +237,12 @@ class LoopState:
     def _tie_results(self, results: dict[Slot, Any]) -> None:
         """Note what the arrays that the loop made may be, and which others a name in it may have written into."""
         trace = _current()
+        make_stale(trace, self._stale, BY_LOOP)
         done: set[Slot] = set()
         for group in self.slots.groups():
             slot = group[0]
             cell = results[slot].cell
             near = {results[s].cell for s in slot.near if s in done and s.kind is VALUE}
-            if not self._written.isdisjoint(group):
-                for other in slot.may_be:
-                    make_stale(trace, other, cell, BY_LOOP)
             tie(trace, cell, slot.may_be | near, BY_LOOP, stale=slot.is_stale)
             done.update(group)
 
@@ -253,6 +256,9 @@ class LoopState:
             except _OwnFunctionError as error:
                 self._forget(error.name)
             except MutationError as error:
+                if error.is_undecided and self.slots.keep_all():
+                    self._lend_again()
+                    continue
                 if not self.storage.takes(error.storage):
                     raise
                 for slot in self.slots.of(ALONE):

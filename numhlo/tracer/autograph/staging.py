@@ -190,10 +190,11 @@ def _probe(
 
     What is chosen in it is not traced a second time: each level would double the time.
     """
+    mark = cells_so_far()
     with new_trace(closed=False), storage.lent(), _in_probe.bound(True):
         found = branch(*variables.filled(storage.own(carried)))
         result, after = found if returns else (None, found)
-        return Side({**dict(zip(variables.names, after, strict=True)), "": _result(result, "a return")})
+        return Side({**dict(zip(variables.names, after, strict=True)), "": _result(result, "a return")}, mark)
 
 
 def _told(x: Any) -> Any:
@@ -233,7 +234,7 @@ def if_expression(test: Any, then: Callable[[], Any], other: Callable[[], Any]) 
 
     def checked(branch: Callable[[], Any]) -> Callable[[], Any]:
         def traced() -> Any:
-            sides.append(Side({"": _result(branch(), "a conditional expression")}))
+            sides.append(Side({"": _result(branch(), "a conditional expression")}, mark))
             return sides[-1].values[""]
 
         return traced
