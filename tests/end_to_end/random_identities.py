@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import linecache
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 HELPERS = """
@@ -201,6 +201,3 @@ def function_of(text: str, name: str) -> Callable[..., Any]:
     exec(compile(text, path, "exec"), found)  # noqa: S102 - the program that is tested
     function: Callable[..., Any] = found["program"]
     return function
-
-
-ITERATIONS: Sequence[int] = (0, 1, 2, 3, 4, 5, 20, 21, 60, 61, 150, 300, 301)

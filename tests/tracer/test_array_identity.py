@@ -1,0 +1,385 @@
+"""Which name means which memory: loops and branches leave in every array, name and view what NumPy leaves."""
+
+import numpy as np
+import pytest
+
+import numhlo
+from numhlo.lowering.ir.errors import MutationError
+from numhlo.switches import using
+
+RNG = np.random.default_rng(0)
+ITERATIONS = (0, 1, 2, 3, 4, 5, 60, 61, 300, 301)
+
+
+def same(x):
+    return x
+
+
+def part_of(x):
+    return x[::-1][1:]
+
+
+def view_of_argument(iterations, a, b):
+    part = b[1:]
+    for i in range(iterations):
+        a[i % 3] = 0.5 * np.sort(a)[0] + 0.1
+        part = a[1:]
+    part[0] = 5.0
+    return part
+
+
+def view_of_own_array(iterations, a, b):
+    c, part = a.copy(), b
+    for i in range(iterations):
+        c[i % 3] = 0.5 * np.sort(c)[0] + 0.1
+        part = c[::-1]
+    c[2] = 6.0
+    return part
+
+
+def other_array(iterations, a, b):
+    flux = a
+    for _ in range(iterations):
+        b[1:] = 0.5 * b[:-1] + 0.1
+        flux = b
+    flux[0] = 5.0
+
+
+def from_helpers(iterations, a, b):
+    x, y = b, a[1:]
+    for i in range(iterations):
+        x = same(a)
+        y = part_of(b)
+        x[i % 4] = 0.5 * y[0] + np.sort(a)[0] * 0.1
+        y[1] = 0.25 * x[i % 2]
+    y[0] = 3.0
+    x[1] = 4.0
+    return x, y
+
+
+def chain_of_names(iterations, a, b):
+    x = y = z = a
+    for i in range(iterations):
+        z = y
+        y = x
+        x = b
+        b[i % 4] = 0.5 * np.sort(a)[1] + 0.2
+    z[1] = 7.0
+    y[2] = 8.0
+
+
+def arrays_that_share(iterations, a, b):
+    c = a.copy()
+    part = c[1:]
+    for i in range(iterations):
+        c[0] = 0.5 * part[1]
+        part[0] = 0.5 * b[i % 4]
+        c = 0.5 * np.sort(c) + 0.1
+        part = c[1:]
+    part[0] = 6.0
+    c[2] = 7.0
+    return c, part
+
+
+def written_then_bound(iterations, a, b):
+    x = a
+    for i in range(iterations):
+        x[i % 3] = 0.5 * np.sort(b)[1]
+        x = x * 0.5 + 0.1
+    x[3] = 2.0
+    return x
+
+
+def read_and_exchanged(iterations, a, b):
+    total = 0.0
+    for _ in range(iterations):
+        total = np.sort(a)[1] + 0.5 * total
+        a, b = b, a
+    a[0] = 7.0
+    return total
+
+
+def ping_pong(iterations, a, b):
+    for _ in range(iterations):
+        b[1:-1] = 0.5 * (a[2:] + a[:-2]) + 0.1
+        a, b = b, a
+    a[0] = 0.5
+    return a, b
+
+
+def three_in_a_ring(iterations, a, b):
+    c = np.zeros(4)
+    for i in range(iterations):
+        c[i % 4] = 0.5 * np.sort(a)[1] + 0.25 * b[0]
+        a, b, c = b, c, a
+    b[1] = 3.0
+    return c
+
+
+def beside_a_view(iterations, a, b):
+    view = a[1:]
+    for _ in range(iterations):
+        a, b = b, a
+        view[0] = 0.5 * b[2] + 0.1
+        view[1] = 0.5 * a[0] + 0.1 * view[0]
+    return a, b, view
+
+
+def beside_another_name(iterations, a, b):
+    first = a
+    for _ in range(iterations):
+        a, b = b, a
+        first[0] = 0.5 * b[2] + 0.1
+        first[1] = 0.5 * a[0] + 0.2
+    return a, b, first
+
+
+def nested(iterations, a, b):
+    x = b
+    for i in range(iterations):
+        for j in range(3):
+            a[j] = 0.5 * b[(i + j) % 4] + 0.1
+            x = a
+            a, b = b, a
+    x[0] = 2.0
+    return a, x
+
+
+def by_while(iterations, a, b):
+    i, x = 0, b
+    while i < iterations:
+        a[i % 4] = 0.5 * np.sort(b)[1] + 0.1
+        x = a[:2]
+        a, b = b, a
+        i += 1
+    x[1] = 2.0
+    return x, b
+
+
+def by_the_iteration(iterations, a, b):
+    x = a
+    for i in range(iterations):
+        b[i % 4] = 0.5 * np.sort(x)[1] + 0.1
+        if i == 40:
+            x = b
+    x[0] = 2.0
+
+
+def in_a_list(iterations, a, b):
+    pair = [a, b]
+    for i in range(iterations):
+        pair[0][i % 4] = 0.5 * pair[1][0] + 0.1 * np.sort(a)[0]
+        pair = pair[::-1]
+    pair[0][3] = 4.0
+    return pair[1]
+
+
+DECIDED = [
+    view_of_argument, view_of_own_array, other_array, from_helpers, chain_of_names, arrays_that_share,
+    written_then_bound, read_and_exchanged, ping_pong, three_in_a_ring, beside_a_view, beside_another_name, nested,
+    by_while, by_the_iteration, in_a_list,
+]  # fmt: skip
+"""Programs whose names mean known arrays, as the number of iterations is known."""
+
+
+def agree(function, iterations, *arrays, **options):
+    """Call a function by NumPy and jitted, and compare results and arguments."""
+    wanted, found = [x.copy() for x in arrays], [x.copy() for x in arrays]
+    right = function(iterations, *wanted)
+    jitted = numhlo.jit(function, **options)
+    with using(engine="interpreter"):
+        got = jitted(iterations, *found)
+    for one, other in zip(
+        numhlo.tree_util.tree_leaves((right, wanted)), numhlo.tree_util.tree_leaves((got, found)), strict=True
+    ):
+        np.testing.assert_allclose(other, one, rtol=1e-12)
+    return jitted
+
+
+@pytest.mark.parametrize("autograph", [False, True])
+@pytest.mark.parametrize("function", DECIDED, ids=lambda f: f.__name__)
+def test_known_iterations_leave_what_numpy_leaves(function, autograph):
+    rng = np.random.default_rng(1)
+    for iterations in ITERATIONS:
+        agree(function, iterations, *rng.random((2, 4)), static_argnums=0, autograph=autograph)
+
+
+@pytest.mark.parametrize("function", [f for f in DECIDED if f is not by_the_iteration], ids=lambda f: f.__name__)
+def test_they_stay_loops(function):
+    """The decision is one of the analysis: nothing is unrolled for it."""
+    text = numhlo.jit(function, static_argnums=0, autograph=True).lower(301, *RNG.random((2, 4))).as_text()
+    assert "stablehlo.while" in text
+    assert str(text).count(" = ") < 400
+
+
+@pytest.mark.parametrize("function", DECIDED, ids=lambda f: f.__name__)
+def test_traced_iterations_leave_what_numpy_leaves_or_are_refused(function):
+    rng = np.random.default_rng(1)
+    for iterations in (0, 1, 2, 3, 8):
+        try:
+            agree(function, iterations, *rng.random((2, 4)), autograph=True)
+        except MutationError as error:
+            assert "may be" in str(error)
+            assert "test_array_identity.py" in str(error)
+
+
+def read_only_exchange(iterations, a, b):
+    total = 0.0
+    for _ in range(iterations):
+        total = 0.5 * total + a[0]
+        a, b = b, a
+    return total, a, b
+
+
+def best_so_far(iterations, a, b):
+    best, least = a, 10.0
+    for i in range(iterations):
+        trial = 0.5 * b + 0.1 * i
+        if trial.sum() < least:
+            best, least = trial, trial.sum()
+        b = trial
+    return best, least
+
+
+def row_by_row(iterations, a, b):
+    rows, total, row = a.reshape(2, 2), 0.0, a[:2]
+    for i in range(iterations):
+        row = rows[i % 2]
+        row *= 0.5
+        total += row[0] + b[i % 4]
+    return rows, total, row
+
+
+def updated_in_a_branch(iterations, a, b):
+    part = a[1:]
+    for i in range(iterations):
+        if b[i % 4] > 0.5:
+            part[0] += 0.5 * a[0]
+            b[i % 4] *= 0.5
+        part = part  # noqa: PLW0127 - bound again, to the same memory
+    return part
+
+
+def view_again(iterations, a, b):
+    part = a[1:]
+    for i in range(iterations):
+        part = a[1:]
+        part[i % 3] = 0.5 * b[0] + 0.1 * a[0]
+    part[1] = 4.0
+    return part
+
+
+@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize(
+    "function", [read_only_exchange, best_so_far, row_by_row, updated_in_a_branch, view_again], ids=lambda f: f.__name__
+)
+def test_what_is_only_read_or_stays_the_same_is_never_refused(function, traced):
+    rng = np.random.default_rng(2)
+    for iterations in ITERATIONS:
+        agree(function, iterations, *rng.random((2, 4)), autograph=True, static_argnums=() if traced else 0)
+
+
+def swapped(a, b):
+    if a[0] > 0.2:
+        a, b = b, a
+    a[1] = 5.0
+
+
+def renamed(a, b):
+    x = a
+    if a[0] > 0.2:
+        x = b
+    x[1] = 5.0
+
+
+def chosen(a, b):
+    x = a if a[0] > 0.2 else b
+    x[1] = 5.0
+
+
+def picked(a, b):
+    def pick():
+        if a[0] > 0.2:
+            return a
+        return b[::1]
+
+    pick()[1] = 5.0
+
+
+def left(a, b):
+    for _ in range(30):
+        if a[0] > 0.4:
+            break
+        a, b = b, a
+    a[1] = 5.0
+
+
+@pytest.mark.parametrize("function", [swapped, renamed, chosen, picked, left], ids=lambda f: f.__name__)
+def test_writes_into_what_may_be_an_argument_are_refused(function):
+    with pytest.raises(MutationError) as caught:
+        numhlo.jit(function, autograph=True)(*RNG.random((2, 3)))
+    lines = str(caught.value).splitlines()
+    assert lines[0].startswith("an array float64[3] is written that may be argument ")
+    assert "[1] = 5.0" in lines[1]
+    assert "decides which of them the name means" in lines[2] or "chose which of them the name means" in lines[2]
+    assert lines[2].endswith(
+        "write into the array by its own name, where it is chosen; or bind a copy: best = x.copy()"
+    )
+
+
+def test_own_arrays_that_a_branch_chooses_may_be_written_while_the_others_are_not_looked_at():
+    def function(a, b):
+        x, y = a * 2, b * 2
+        if a[0] > 0.2:
+            x, y = y, x
+        x[1] = 5.0
+        return x
+
+    for first in (0.1, 0.5):
+        arrays = np.array([first, 0.3]), np.array([0.6, 0.7])
+        np.testing.assert_array_equal(numhlo.jit(function, autograph=True)(*arrays), function(*arrays))
+
+    def looks(a, b):
+        x = y = a * 2
+        if a[0] > 0.2:
+            x = b * 2
+        x[1] = 5.0
+        return y
+
+    with pytest.raises(MutationError, match="is read that may be the one just written, or another one"):
+        numhlo.jit(looks, autograph=True)(*RNG.random((2, 3)))
+
+
+def test_names_that_share_memory_after_either_branch_share_it():
+    def function(a, b):
+        if a[0] > 0.2:
+            t = a * 2
+            u = t[1:]
+        else:
+            t = b * 3
+            u = t[1:]
+        t[1] = 5.0
+        u[1] = t[1] + 1
+        return t, u
+
+    for first in (0.1, 0.5):
+        arrays = np.array([first, 0.3, 0.4]), np.array([0.6, 0.7, 0.8])
+        for found, wanted in zip(numhlo.jit(function, autograph=True)(*arrays), function(*arrays), strict=True):
+            np.testing.assert_array_equal(found, wanted)
+
+
+def test_the_same_view_after_either_branch_is_that_view():
+    def function(a, b):
+        if b[0] > 0.2:
+            part = a[1:]
+            part[0] += b[1]
+        else:
+            part = a[1:]
+        part[1] = 5.0
+        return part
+
+    for first in (0.1, 0.5):
+        mine, theirs = np.ones(3), np.ones(3)
+        b = np.array([first, 2.0])
+        np.testing.assert_array_equal(numhlo.jit(function, autograph=True)(mine, b), function(theirs, b))
+        np.testing.assert_array_equal(mine, theirs)
