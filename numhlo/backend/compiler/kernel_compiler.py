@@ -120,9 +120,7 @@ def compile_source(name: str, source: str, level: int = HIGHEST) -> bytes:
     return code
 
 
-def _optimized(
-    name: str, function: Callable[..., Any], widest: bool, interleaves: bool, level: int
-) -> llvm.ModuleRef:
+def _optimized(name: str, function: Callable[..., Any], widest: bool, interleaves: bool, level: int) -> llvm.ModuleRef:
     module = _linked_module(_compiled(function), name)
     _optimize(module, host_target(widest, level), interleaves=interleaves, level=level)
     return module

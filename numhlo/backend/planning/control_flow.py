@@ -1,9 +1,9 @@
 """Loops and branches as step trees.
 
 The part of a loop's state that changes lives in buffers of its own. The body writes a new value over the old one where
-nothing reads that any more; otherwise into a second buffer, and the two are exchanged after each iteration. The part that
-does not change may share its buffers with constants, arguments and other values: nothing writes there, and they are
-never exchanged. Branches write their results into common buffers.
+nothing reads that any more; otherwise into a second buffer, and the two are exchanged after each iteration. The part
+that does not change may share its buffers with constants, arguments and other values: nothing writes there, and they
+are never exchanged. Branches write their results into common buffers.
 """
 
 from __future__ import annotations
