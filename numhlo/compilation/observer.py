@@ -54,6 +54,11 @@ class Observer:
         return self._time
 
     @property
+    def verifies(self) -> bool:
+        """Return whether what compilations make is to be checked: passes' results, and plans."""
+        return self._verify
+
+    @property
     def signature(self) -> str:
         """Return the function with its arguments' types."""
         return self.name if self._signature is None else self._signature()

@@ -32,6 +32,12 @@ def _backend() -> tuple[Any, Any, Any]:
     return planning, executables, calls
 
 
+@cache
+def _proofs() -> Any:
+    """Load what proves plans, once, where it is asked for."""
+    return import_module("numhlo.backend.plan_checking")
+
+
 def backend_of_calls() -> Any:
     """Return the module of the backend's that lets native code make calls."""
     return _backend()[2]
@@ -144,7 +150,7 @@ class CompiledProgram:
         self.function: Function | None = optimized if keeps_graph else None
         with observer.timed("codegen"):
             self.executable: Executable = _make_executable(
-                optimized, name, numbers, written, array_type, keeps_graph=keeps_graph
+                optimized, name, numbers, written, array_type, keeps_graph=keeps_graph, proves=observer.verifies
             )
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
@@ -169,6 +175,7 @@ def _make_executable(
     array_type: type[Array],
     *,
     keeps_graph: bool,
+    proves: bool,
 ) -> Executable:
     """Return an optimized function's executable, by the plan of the same function of other shapes if there is one."""
     planning, executables, _ = _backend()
@@ -176,10 +183,15 @@ def _make_executable(
     options = {"keeps_steps": keeps_graph, "guard_pages": "" if side == "no" else side}
     program = None if keeps_graph else planning.plan_again(function, donated=donated, written=written)
     if program is not None:
+        if proves:
+            made_anew = planning.plan(function, donated=donated, written=written)
+            _proofs().check_filled(program, made_anew, function, donated)
         with suppress(executables.OpsNeededError):  # not all kernels are there
             again: Executable = executables.Executable(program, name, array_type, donated, **options)
             return again
     program = planning.plan(function, donated=donated, written=written)
+    if proves:
+        _proofs().check_plan(program, function, donated)
     made: Executable = executables.Executable(program, name, array_type, donated, **options)
     return made
 

@@ -11,6 +11,7 @@ from tests.architecture.source_tree import ROOMS, ROOT, functions, imported_name
 
 LAZY_LOADERS: dict[str, str] = {
     "numhlo/compilation/programs.py:_backend": "a program that is only traced or exported needs no backend",
+    "numhlo/compilation/programs.py:_proofs": "what proves plans is loaded where these are to be verified",
     "numhlo/__init__.py:__getattr__": "names load when they are first used, so that importing numhlo costs little",
     "numhlo/backend/compiler/service.py:compile_in_process": "where no process can be started, Numba is loaded here",
     "numhlo/backend/disk_cache.py:numba_version": "importlib.metadata takes 12 ms, and only archives need it",

@@ -13,12 +13,11 @@ import jax
 import numpy as np
 
 from numhlo.backend.compiler.kernel_compiler import function_of_source
-from numhlo.backend.planning import plan
 from numhlo.backend.primitives import layout
 from numhlo.backend.program import Branch, Evaluate, Exchange, Launch, Loop, Place, Program, Step
 from numhlo.backend.runtime.step_plans import OpsPlan
 from numhlo.lowering.interpreter import Plans, evaluate_op, interpret
-from tests.backend.programs import from_jax
+from tests.backend.programs import from_jax, plan
 
 NEVER = np.zeros(1, np.int64)
 CONTEXT = np.zeros(layout.CONTEXT_WORDS, np.int64)

@@ -6,6 +6,8 @@ from typing import Any
 import jax
 import numpy as np
 
+from numhlo.backend.plan_checking import check_plan
+from numhlo.backend.planning import plan as plan_unproved
 from numhlo.backend.program import Branch, Evaluate, Launch, Loop, Program, Step
 from numhlo.lowering.ir import Function, Region, TensorType
 from numhlo.lowering.ops.builder import FunctionBuilder
@@ -20,6 +22,13 @@ def from_jax(function: Callable[..., Any], *arguments: Any) -> Function:
     """Return what JAX traces ``function`` to, optimized."""
     text = jax.jit(function, keep_unused=True).lower(*arguments).as_text()
     return optimize(parse(text).main)
+
+
+def plan(function: Function, *, donated: frozenset[int] = frozenset(), written: Sequence[int] = ()) -> Program:
+    """Return the plan of a function, proved."""
+    program = plan_unproved(function, donated=donated, written=written)
+    check_plan(program, function, donated)
+    return program
 
 
 def one_op(

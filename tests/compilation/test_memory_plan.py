@@ -9,12 +9,12 @@ from IPython.lib.pretty import pretty
 import numhlo
 from benchmarks.registry import all_programs
 from numhlo import lax
-from numhlo.backend.planning import plan
 from numhlo.backend.program import Buffer, Kernel, Launch, Place, Program
 from numhlo.compilation.memory_plan import memory_plan
 from numhlo.lowering.ir import TensorType
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.passes import optimize
+from tests.backend.programs import plan
 
 DRAWING = """\
 argument 0     float64[6,6]                  288 bytes  ###

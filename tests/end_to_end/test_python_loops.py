@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import numhlo
-from numhlo.backend.planning import plan
 from numhlo.lowering.passes.pipeline import optimize
+from tests.backend.programs import plan
 
 LINE = np.random.default_rng(0).integers(0, 50, 20)
 

@@ -16,11 +16,11 @@ from ml_dtypes import finfo
 
 import numhlo
 from numhlo import stablehlo
-from numhlo.backend.planning import plan
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ir.types import COMPLEX, FLOATS
 from numhlo.lowering.passes.pipeline import legalize, optimize
 from tests.backend.plain_engine import run_plain
+from tests.backend.programs import plan
 from tests.oracle import official_parse, run_on_xla
 from tests.sweep import combining, control, elementwise, moving
 from tests.sweep.program import Program

@@ -62,6 +62,7 @@ PASSED_ON = re.compile(r"advance|integer_address|select|prefetch|prefetch_near|p
 
 SUBROUTINES: dict[str, tuple[str, str]] = {
     "gemm": ("6 8 11", "11"),
+    "gemv": ("4 6 9", "9"),
     "symm": ("5 7 10", "10"),
     "hemm": ("5 7 10", "10"),
     "syrk": ("5 8", "8"),
@@ -112,9 +113,8 @@ def reads_result(call: ast.Call, word: str) -> bool:
     """Return whether a call is a matrix product that reads the array which it writes."""
     if not isinstance(getattr(primitives, word, None), MatrixProduct):
         return False
-    factor = call.args[FACTOR]
-    given = factor.args[0] if isinstance(factor, ast.Call) and factor.args else factor
-    return not (isinstance(given, ast.Constant) and given.value == 0)
+    parts = [node for node in ast.walk(call.args[FACTOR]) if isinstance(node, ast.Constant)]
+    return not parts or any(part.value != 0 for part in parts)
 
 
 def passes_on(word: str) -> bool:

@@ -11,10 +11,11 @@ ops say, which tests compare.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from numhlo.backend.plan_checking.contents import Contents, Made, Places
 from numhlo.backend.plan_checking.launches import require_fit
-from numhlo.backend.plan_checking.listing import Finding, value_in_words
+from numhlo.backend.plan_checking.listing import Finding
 from numhlo.backend.plan_checking.walk import Walk
 from numhlo.backend.program import Branch, Exchange, Loop, Place, Program, Step, Subroutine
 from numhlo.lowering.ir import Function, Region, Value
@@ -53,7 +54,7 @@ def check_plan(program: Program, function: Function, donated: frozenset[int] = f
         if buffer.place is Place.ARGUMENT:
             require_fit(body.arguments[buffer.index], buffer, number, None, finding)
             contents.add(number, body.arguments[buffer.index])
-    walk.enter(body)
+    walk.enter(body, "argument")
     walk.steps(program.steps, contents)
     _require_results(program, body, function, walk, contents)
 
@@ -94,7 +95,7 @@ def _require_groups(places: Places, finding: Finding) -> None:
     """Raise if buffers that are exchanged share memory."""
     for group in set(places.group_of.values()):
         held = sorted((places.buffers[n].offset, places.buffers[n].type.nbytes, n) for n in group)
-        for (start, size, first), (other, _, second) in zip(held, held[1:], strict=False):
+        for (start, size, first), (other, _, second) in pairwise(held):
             if size and start + size > other:
                 shown = f"{finding.buffer(first)} and {finding.buffer(second)}"
                 raise finding.error(f"buffers that are exchanged share memory: {shown}", None)
@@ -106,7 +107,7 @@ def _check_subroutine(subroutine: Subroutine, walk: Walk, places: Places) -> Non
     body = subroutine.body
     if body is None:
         raise walk.finding.error(f"@{subroutine.name} has no ops to prove it with", None)
-    walk.enter(body)
+    walk.enter(body, f"@{subroutine.name}'s argument")
     for value, number in zip(body.arguments, subroutine.arguments, strict=True):
         require_fit(value, walk.program.buffers[number], number, None, walk.finding)
         contents.write(number, [value], None)
@@ -134,5 +135,5 @@ def _require_results(program: Program, body: Region, function: Function, walk: W
         what = f"result {place} is" if place < count else "the new value of an argument is"
         walk.need_at(contents, number, value, what)
     for index in program.overwritten - program.written.keys():
-        shown = value_in_words(body.arguments[index])
+        shown = walk.finding.value(body.arguments[index])
         raise walk.finding.error(f"the steps write into {shown}, which gets no new value", None)

@@ -47,14 +47,14 @@ def require_independent_chunks(launch: Launch, in_place: frozenset[int], finding
     results = {number for _, number in launch.outputs}
     for place in effects.writes:
         number, source = launch.buffers[place], launch.kernel.source
-        shifted = _shifted(source, place) if number in in_place and place in effects.reads else ""
-        if shifted:
-            what = f"chunks of {step_in_words(launch)} run at once, and one reads what another writes"
-            raise finding.error(f"{what}: {shifted} is not where it stores to {finding.buffer(number)}", launch)
         common = _common(source).get(place, "") if number in results else ""
         if common:
             what = f"chunks of {step_in_words(launch)} run at once, and all write the same element"
             raise finding.error(f"{what} of {finding.buffer(number)}: {common}", launch)
+        shifted = _shifted(source, place) if number in in_place and place in effects.reads else ""
+        if shifted:
+            what = f"chunks of {step_in_words(launch)} run at once, and one reads what another writes"
+            raise finding.error(f"{what}: {shifted} is not where it stores to {finding.buffer(number)}", launch)
 
 
 @lru_cache(maxsize=8192)
@@ -116,7 +116,8 @@ class _Reader:
             self._ranges[name] = UNIT
             return
         before = self._ranges.get(name)
-        self._ranges[name] = f"[{text}]" if before in (None, f"[{text}]") else f"{name} of several loops"
+        only = before in (None, f"[{text}]") and name not in self._values
+        self._ranges[name] = f"[{text}]" if only else f"{name} of several loops"
 
     def form_of(self, call: ast.Call, argument: int) -> Form:
         """Return what an access's place is made of: the pointer and the index behind it, or all arguments behind it."""
@@ -167,8 +168,8 @@ class _Reader:
         ((names, count),) = row if len(row) == 1 else (((), 0),)
         extent = [name for name in names if name != UNIT]
         moving = [(names, times) for names, times in rest if names and names[0].startswith("[")]
-        fixed = [names for names, _ in rest if not names]
-        return count == 1 and len(extent) == 1 and not fixed and moving == [((f"[{extent[0]}]",), 1)]
+        others = [names for names, _ in rest if not (names and (names[0].startswith("[") or names[0] in self.places))]
+        return count == 1 and len(extent) == 1 and not others and moving == [((f"[{extent[0]}]",), 1)]
 
 
 def _split(form: Form) -> tuple[Form, Form]:

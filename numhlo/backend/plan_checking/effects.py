@@ -223,10 +223,16 @@ def assigned_in(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
     for inner in ast.walk(node):
         if isinstance(inner, ast.AugAssign) and isinstance(inner.target, ast.Name):
             yield inner.target.id, inner.value
-        for target in inner.targets if isinstance(inner, ast.Assign) else ():
-            if isinstance(target, ast.Name):
-                yield target.id, inner.value
-            elif isinstance(target, ast.Tuple):
-                values = inner.value.elts if isinstance(inner.value, ast.Tuple) else [inner.value] * len(target.elts)
-                pairs = zip(target.elts, values, strict=True)
-                yield from ((name.id, value) for name, value in pairs if isinstance(name, ast.Name))
+        elif isinstance(inner, ast.Assign):
+            for target in inner.targets:
+                yield from _pairs(target, inner.value)
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    if isinstance(target, ast.Name):
+        yield target.id, value
+    elif isinstance(target, ast.Tuple):
+        values = value.elts if isinstance(value, ast.Tuple) else [value] * len(target.elts)
+        yield from (
+            (name.id, part) for name, part in zip(target.elts, values, strict=True) if isinstance(name, ast.Name)
+        )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from numhlo.backend.plan_checking.contents import Places
 from numhlo.backend.plan_checking.effects import effects_of
-from numhlo.backend.plan_checking.listing import Finding, value_in_words
+from numhlo.backend.plan_checking.listing import Finding
 from numhlo.backend.plan_checking.values import Roots, constant_of, used_by
 from numhlo.backend.program import Buffer, Launch, Place
 from numhlo.lowering.ir import Op, TensorType, Value
@@ -39,8 +39,8 @@ def require_fit(value: Value, buffer: Buffer, number: int, launch: object, findi
     """Raise if a buffer is not made for a value's elements."""
     type, wanted = buffer.type, value.tensor
     if not fits(type, wanted):
-        shown = f"{finding.buffer(number)} is to hold {value_in_words(value)}"
-        raise finding.error(f"a value does not fit into its buffer: {shown}", launch, value)  # type: ignore[arg-type]
+        shown = f"{finding.buffer(number)} is to hold {finding.value(value)}"
+        raise finding.error(f"a value does not fit into its buffer: {shown}", launch, value)
 
 
 def fits(type: TensorType, wanted: TensorType) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from numhlo.backend.program import Branch, Buffer, Call, Evaluate, Exchange, Launch, Loop, Place, Program, Step
-from numhlo.lowering.ir import Op, Value
+from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ir.errors import InternalError
 from numhlo.lowering.ir.location import UNKNOWN, Location
 
@@ -23,8 +23,10 @@ class Finding:
 
     def __init__(self, program: Program) -> None:
         self.program = program
+        self.arguments: dict[Region, str] = {}
+        """What the arguments of regions are, in words."""
 
-    def error(self, what: str, step: Step | None, value: Value | None = None) -> InternalError:
+    def error(self, what: str, step: object, value: Value | None = None) -> InternalError:
         """Return the error that says what is wrong, with the user's line and the plan around the step."""
         shown = self._around(step)
         return InternalError(
@@ -38,7 +40,16 @@ class Finding:
         """Return a buffer in words."""
         return f"buffer {number} ({in_words(self.program.buffers[number])})"
 
-    def _around(self, step: Step | None) -> list[str]:
+    def value(self, value: Value) -> str:
+        """Return a value in words: what made it, and its type."""
+        owner = value.owner
+        if isinstance(owner, Op):
+            number = f" (result {owner.results.index(value)})" if len(owner.results) > 1 else ""
+            return f"the {owner.definition.name}{number}, {value.tensor.short()}"
+        place = owner.arguments.index(value) if value in owner.arguments else -1
+        return f"{self.arguments.get(owner, 'argument')} {place}, {value.tensor.short()}"
+
+    def _around(self, step: object) -> list[str]:
         lines = list(_listed(self.program.steps, ""))
         for subroutine in self.program.subroutines:
             lines += [(None, f"@{subroutine.name}:"), *_listed(subroutine.steps, "    ")]
@@ -60,16 +71,6 @@ def in_words(buffer: Buffer) -> str:
         case _:
             where = f"{buffer.place.value} {buffer.index}"
     return f"{where}, {buffer.type.short()}"
-
-
-def value_in_words(value: Value) -> str:
-    """Return a value in words: what made it, and its type."""
-    owner = value.owner
-    if isinstance(owner, Op):
-        number = f" (result {owner.results.index(value)})" if len(owner.results) > 1 else ""
-        return f"the {owner.definition.name}{number}, {value.tensor.short()}"
-    number = owner.arguments.index(value) if value in owner.arguments else -1
-    return f"argument {number} of a region, {value.tensor.short()}"
 
 
 def step_in_words(step: object) -> str:
@@ -133,7 +134,7 @@ def _numbers(places: Sequence[tuple[Value, int]]) -> str:
     return str([number for _, number in places])
 
 
-def _location(step: Step | None, value: Value | None) -> Location:
+def _location(step: object, value: Value | None) -> Location:
     """Return the user's line of a value's op, or of a step's."""
     if value is not None and isinstance(value.owner, Op) and value.owner.location is not UNKNOWN:
         return value.owner.location

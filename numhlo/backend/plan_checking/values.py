@@ -19,6 +19,7 @@ from numhlo.lowering.ops.creation import CONSTANT, IOTA, make_iota
 from numhlo.lowering.ops.indexing import DYNAMIC_SLICE, DYNAMIC_UPDATE_SLICE
 from numhlo.lowering.ops.layout import BROADCAST_IN_DIM, CONCATENATE, PAD, RESHAPE, REVERSE, SLICE, TRANSPOSE
 from numhlo.lowering.ops.primitive import Primitive
+from numhlo.lowering.ops.sorting import SORT
 
 Rule: TypeAlias = Callable[[Op], Value | None]
 
@@ -110,6 +111,8 @@ def _below(value: Value) -> Value | None:
     if op.definition is WHILE:
         number = op.results.index(value)
         return op.operands[number] if number in unchanged_parts(op) else None
+    if op.definition is SORT and op.operands[0].tensor.shape[op.attributes["dimension"]] == 1:
+        return op.operands[op.results.index(value)]
     if op.definition is OPTIMIZATION_BARRIER:
         return op.operands[op.results.index(value)]
     rule = RULES.get(op.definition)
@@ -121,6 +124,17 @@ def unchanged_parts(loop: Op) -> list[int]:
     body = loop.regions[1]
     pairs = zip(body.arguments, body.returns, strict=True)
     return [number for number, (before, after) in enumerate(pairs) if before is after]
+
+
+def parts_in_use(loop: Op) -> set[int]:
+    """Return the numbers of the parts of a loop's state that its iterations need."""
+    condition, body = loop.regions
+    used = {value for region in loop.regions for op in region.ops for value in used_by(op)} | {*condition.returns}
+    for argument, returned in zip(body.arguments, body.returns, strict=True):
+        if returned is not argument:
+            used.add(returned)
+    pairs = enumerate(zip(condition.arguments, body.arguments, strict=True))
+    return {number for number, arguments in pairs if not used.isdisjoint(arguments)}
 
 
 def is_anything(value: Value) -> bool:

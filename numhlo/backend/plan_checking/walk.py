@@ -20,10 +20,11 @@ from numhlo.backend.plan_checking.launches import (
     require_apart,
     require_fit,
 )
-from numhlo.backend.plan_checking.listing import Finding, step_in_words, value_in_words
+from numhlo.backend.plan_checking.listing import Finding, step_in_words
 from numhlo.backend.plan_checking.lists import require_listed
+from numhlo.backend.plan_checking.stored import stored_elements
 from numhlo.backend.plan_checking.updates import replaced_window, updated_array
-from numhlo.backend.plan_checking.values import Roots, constant_of, is_anything, values_inside
+from numhlo.backend.plan_checking.values import Roots, constant_of, is_anything, parts_in_use, values_inside
 from numhlo.backend.program import Branch, Call, Evaluate, Exchange, Launch, Loop, Place, Program, Step
 from numhlo.lowering.ir import Region, Value
 from numhlo.lowering.ops.control_flow import IF
@@ -64,7 +65,7 @@ class Walk:
         """Raise if a buffer does not hold a value that a step reads."""
         if self.holds(contents, number, value):
             return
-        what = f"{step_in_words(step)} reads {value_in_words(value)} {purpose}from {self.finding.buffer(number)}"
+        what = f"{step_in_words(step)} reads {self.finding.value(value)} {purpose}from {self.finding.buffer(number)}"
         raise self.finding.error(f"{what}, {self._reason(contents, number, value)}", step, value)
 
     def _reason(self, contents: Contents, number: int, value: Value) -> str:
@@ -73,8 +74,6 @@ class Walk:
             elsewhere = contents.with_fact(self.roots.of(value))
             where = f"it lies in {', '.join(map(str, elsewhere))}" if elsewhere else "it lies nowhere"
             return f"where nothing has written it by then: {where}"
-        if isinstance(lost.step, Loop):
-            return "where an iteration of the loop leaves something else"
         return f"which {self._writer(lost)} wrote over before"
 
     def _writer(self, lost: Lost) -> str:
@@ -84,14 +83,15 @@ class Walk:
     def need_at(self, contents: Contents, number: int, value: Value, what: str) -> None:
         """Raise if a buffer does not hold a value in the end."""
         if not self.holds(contents, number, value):
-            shown = f"{what} {value_in_words(value)} in {self.finding.buffer(number)}"
+            shown = f"{what} {self.finding.value(value)} in {self.finding.buffer(number)}"
             step = contents.lost.get((number, self.roots.of(value)))
             at = step.step if step is not None else None
             raise self.finding.error(f"{shown}, {self._reason(contents, number, value)}", at, value)
 
-    def enter(self, region: Region) -> None:
-        """Take note that a region's values are meant from here on."""
+    def enter(self, region: Region, arguments: str) -> None:
+        """Take note that a region's values are meant from here on, and of what its arguments are, in words."""
         self._entered.add(region)
+        self.finding.arguments[region] = arguments
 
     def write(self, contents: Contents, number: int, facts: Iterable[Fact], step: Step) -> None:
         """Let a step write a buffer, or raise if it must not."""
@@ -167,11 +167,13 @@ class Walk:
         self.roots.enter(op)
         inside = self._values_inside(condition, body)
         contents.forget(inside)
-        self._entered |= {condition, body}
+        for region in op.regions:
+            self.enter(region, "what a loop carries as its part")
+        used = parts_in_use(op)
         for number, operand in enumerate(op.operands):
+            if number in used:
+                self._need_part(contents, step, number, operand, "begin with")
             self.bind(contents, operand, self._arguments(step, number), step.state[number])
-            if not self.holds(contents, step.state[number], operand):
-                self._lose(contents, step, number, operand, inside)
         require_counting(step, self.finding)
         while True:
             state = contents.copy()
@@ -179,6 +181,8 @@ class Walk:
             self.need(state, step.predicate, condition.returns[0], step, "as its predicate ")
             after = state.copy()
             self.steps(step.body, state)
+            for number in sorted(used):
+                self._need_part(state, step, number, body.returns[number], "go on with")
             self._go_back(step, state, inside)
             if not contents.meet(state):
                 break
@@ -188,13 +192,13 @@ class Walk:
         contents.become(after)
         self._entered -= {condition, body}
 
-    def _lose(self, contents: Contents, step: Loop, number: int, value: Value, inside: frozenset[Value]) -> None:
-        """Note why a part of a loop's state is not what it should be."""
+    def _need_part(self, contents: Contents, step: Loop, number: int, value: Value, purpose: str) -> None:
+        """Raise if a part of a loop's state is not in its buffer when an iteration begins."""
         place = step.state[number]
-        why = contents.lost.get((place, self.roots.of(value)), Lost(step, place))
-        for argument in self._arguments(step, number):
-            if self.roots.of(argument) in inside:
-                contents.lost[place, self.roots.of(argument)] = why
+        if not self.holds(contents, place, value):
+            what = f"part {number} of a loop's state is to {purpose} {self.finding.value(value)} in"
+            reason = self._reason(contents, place, value)
+            raise self.finding.error(f"{what} {self.finding.buffer(place)}, {reason}", step, value)
 
     def _arguments(self, step: Loop, number: int) -> list[Value]:
         return [region.arguments[number] for region in step.op.regions]
@@ -210,17 +214,11 @@ class Walk:
             found += [(argument, root, place) for place in contents.with_fact(root)]
             if self.holds(contents, number, returned):
                 found.append((argument, root, number))
-            else:
-                self._lose(contents, step, body.arguments.index(argument), returned, inside)
             window = replaced_window(argument, returned)
             if window is not None:
                 rest = [*contents.with_fact(argument), *contents.with_fact(Outside(argument, window))]
                 found += [(argument, Outside(argument, window), place) for place in rest]
-        unchanged = [v for v in body.arguments if v in body.returns and self.roots.of(v) is v]
-        kept = [(v, place) for v in unchanged for place in contents.with_fact(v)]
         contents.forget(inside)
-        for value, place in kept:
-            contents.add(place, value)
         for argument, fact, place in found:
             for region in step.op.regions:
                 meant = region.arguments[body.arguments.index(argument)]
@@ -243,7 +241,7 @@ class Walk:
         sides = []
         for region, steps in zip(regions, step.branches, strict=True):
             side = contents.copy()
-            self._entered.add(region)
+            self.enter(region, "argument")
             self.steps(steps, side)
             for returned, result in zip(region.returns, op.results, strict=True):
                 self.bind(side, returned, [result], None)
@@ -330,7 +328,7 @@ class Walk:
     def _require_computed(self, first: Launch) -> None:
         _, missing = needed_inputs(first.ops, first.inputs, first.outputs, self.roots)
         if missing is not None:
-            what = f"{step_in_words(first)} needs {value_in_words(missing)}, which is none of its inputs"
+            what = f"{step_in_words(first)} needs {self.finding.value(missing)}, which is none of its inputs"
             raise self.finding.error(what, first, missing)
 
     def _require_read(self, unit: Sequence[Launch], touched: Sequence[Touched], before: dict[int, set[Fact]]) -> None:
@@ -344,11 +342,15 @@ class Walk:
             if number not in written or array is None or is_anything(array) or constant_of(array) is not None:
                 continue
             source = places.get(self.roots.of(array))
-            if source is None or source == number or source in read or self._is_there(array, result, before[number]):
+            if source is None or source == number or self._is_there(array, result, before[number]):
                 continue
-            what = f"{value_in_words(result)} in {self.finding.buffer(number)} has parts of {value_in_words(array)}"
-            why = f"which {step_in_words(first)} neither reads from {self.finding.buffer(source)} nor finds there"
-            raise self.finding.error(f"{what}, {why}", first, result)
+            count = stored_elements(unit, number)
+            if source in read if count is None else count >= self._buffer(number).type.size:
+                continue
+            what = f"{self.finding.value(result)} in {self.finding.buffer(number)}"
+            where = f"neither copies from {self.finding.buffer(source)} nor finds there"
+            why = f"has parts of {self.finding.value(array)}, which {step_in_words(first)} {where}"
+            raise self.finding.error(f"{what} {why}", first, result)
 
     def _is_there(self, array: Value, result: Value, facts: set[Fact]) -> bool:
         """Return whether memory has all of an array already but for the window that a result replaces."""
@@ -391,7 +393,7 @@ class Walk:
             self._require_fit(value, number, first)
             if number not in written and not self.holds(contents, number, value):
                 what = f"{step_in_words(first)} writes nothing into {self.finding.buffer(number)}"
-                raise self.finding.error(f"{what}, where {value_in_words(value)} should be then", first, value)
+                raise self.finding.error(f"{what}, where {self.finding.value(value)} should be then", first, value)
         for number in {number for _, number in first.outputs} & written:
             values = {self.roots.of(v) for v, place in first.outputs if place == number and not is_anything(v)}
             contents.write(number, values, first)

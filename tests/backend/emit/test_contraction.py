@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from numhlo.backend.executable import Executable
-from numhlo.backend.planning import plan
 from numhlo.backend.program import Launch
 from numhlo.lowering.interpreter import interpret
-from tests.backend.programs import all_steps, evaluated, from_jax, launched
+from tests.backend.programs import all_steps, evaluated, from_jax, launched, plan
 
 CASES = {
     "plain": (lambda a, b: a @ b, (50, 60), (60, 70)),

@@ -11,9 +11,8 @@ from jax import lax
 
 import numhlo
 from numhlo.backend.executable import Executable
-from numhlo.backend.planning import plan
 from numhlo.lowering.interpreter import interpret
-from tests.backend.programs import evaluated, from_jax, launched
+from tests.backend.programs import evaluated, from_jax, launched, plan
 
 pytestmark = pytest.mark.slow
 

@@ -4,7 +4,6 @@ import jax
 import numpy as np
 import pytest
 
-from numhlo.backend.planning import plan
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.ir import TensorType
 from numhlo.lowering.ops import elementwise
@@ -12,7 +11,7 @@ from numhlo.lowering.ops.builder import FunctionBuilder
 from numhlo.lowering.ops.control_flow import COMPOSITE
 from numhlo.lowering.ops.cumulative import COMBINERS, make_cumulative
 from tests.backend.plain_engine import assert_same_bits, run_plain
-from tests.backend.programs import all_steps, evaluated, from_jax, launched, mapped
+from tests.backend.programs import all_steps, evaluated, from_jax, launched, mapped, plan
 from tests.backend.random_programs import dtype_named, random_array
 
 SHAPES = [

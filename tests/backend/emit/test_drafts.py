@@ -9,13 +9,13 @@ import numhlo
 from numhlo import switches
 from numhlo.backend.emit import draft as drafts
 from numhlo.backend.emit.sizes import Questions, Slots, reckoned
-from numhlo.backend.planning import plan
 from numhlo.backend.program import Branch, Kernel, Launch, Loop
 from numhlo.lowering.ir import Region, TensorType, Value
 from numhlo.lowering.ir.errors import InternalError
 from numhlo.lowering.passes.pipeline import optimize
 from tests.backend import random_programs
 from tests.backend.planning.test_plan import MIXTURES
+from tests.backend.programs import plan
 
 OTHER_PRIMES = {2: 3, 3: 5, 5: 7}
 LARGER_PRIMES = {2: 11, 3: 13, 5: 17}

@@ -6,7 +6,6 @@ import pytest
 import numhlo
 from numhlo.backend.emit.registers import REGISTERS
 from numhlo.backend.executable import Executable
-from numhlo.backend.planning import plan
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.ir import TensorType
 from numhlo.lowering.ir.errors import UnsupportedError, VerificationError
@@ -16,7 +15,7 @@ from numhlo.lowering.ops.elementwise import Elementwise
 from numhlo.lowering.ops.primitive import PRIMITIVES
 from tests.backend.emit.special_values import all_pairs, special_values
 from tests.backend.plain_engine import assert_same_bits, run_plain
-from tests.backend.programs import evaluated
+from tests.backend.programs import evaluated, plan
 
 DTYPES = list(REGISTERS)
 INEXACT = {

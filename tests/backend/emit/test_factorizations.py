@@ -10,14 +10,13 @@ import numhlo
 from numhlo import lax
 from numhlo.backend import fortran
 from numhlo.backend.executable import Executable
-from numhlo.backend.planning import plan
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.ir import tensor_type_of
 from numhlo.lowering.ops import FunctionBuilder, control_flow
 from numhlo.lowering.ops.factorizations import make
 from numhlo.lowering.ops.linear_algebra import CHOLESKY, TRANSPOSITIONS, TRIANGULAR_SOLVE
 from tests.backend.plain_engine import run_plain
-from tests.backend.programs import evaluated, launched
+from tests.backend.programs import evaluated, launched, plan
 
 pytestmark = pytest.mark.slow
 

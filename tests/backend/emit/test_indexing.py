@@ -9,11 +9,11 @@ import pytest
 
 import numhlo
 from numhlo.backend.emit import layout
-from numhlo.backend.planning import plan, region
+from numhlo.backend.planning import region
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.passes.pipeline import optimize
 from tests.backend.plain_engine import assert_same_bits, run_plain
-from tests.backend.programs import all_steps, evaluated, from_jax, launched
+from tests.backend.programs import all_steps, evaluated, from_jax, launched, plan
 
 X = np.linspace(-2, 3, 48, dtype=np.float32).reshape(6, 8)
 ROWS = np.array([0, 3, -1, 9, 2])

@@ -7,8 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from numhlo.backend.planning import plan
-from tests.backend.programs import from_jax
+from tests.backend.programs import from_jax, plan
 
 F32 = np.float32
 X = np.zeros((30, 40), F32)

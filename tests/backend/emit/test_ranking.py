@@ -5,13 +5,12 @@ import numpy as np
 import pytest
 
 from numhlo.backend.executable import Executable
-from numhlo.backend.planning import plan
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.ir import tensor_type_of
 from numhlo.lowering.ops import FunctionBuilder, control_flow
 from numhlo.lowering.ops.ranking import make_top_k
 from tests.backend.plain_engine import assert_same_bits, run_plain
-from tests.backend.programs import evaluated, launched
+from tests.backend.programs import evaluated, launched, plan
 
 DTYPES = [np.float32, np.float64, np.float16, ml_dtypes.bfloat16, np.int32, np.uint8, np.int64]
 

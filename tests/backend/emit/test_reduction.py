@@ -7,7 +7,6 @@ import pytest
 
 import numhlo
 from numhlo.backend.executable import Executable
-from numhlo.backend.planning import plan
 from numhlo.backend.program import Launch
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.ir import Region, TensorType
@@ -15,7 +14,7 @@ from numhlo.lowering.ops import comparison, creation, elementwise, reduction
 from numhlo.lowering.ops.builder import FunctionBuilder
 from numhlo.lowering.ops.primitive import make_op
 from tests.backend.plain_engine import assert_same_bits, run_plain
-from tests.backend.programs import all_steps, body_of, evaluated, from_jax, launched
+from tests.backend.programs import all_steps, body_of, evaluated, from_jax, launched, plan
 from tests.backend.random_programs import dtype_named, random_array
 
 F32 = np.dtype(np.float32)

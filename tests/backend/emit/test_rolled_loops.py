@@ -11,10 +11,9 @@ import pytest
 from numhlo.backend.emit.kernel_text import Block
 from numhlo.backend.emit.rolled_loops import LEAST, Round, drop_unused
 from numhlo.backend.executable import Executable
-from numhlo.backend.planning import plan
 from numhlo.lowering.interpreter import interpret
 from tests.backend.plain_engine import assert_same_bits, run_plain
-from tests.backend.programs import from_jax
+from tests.backend.programs import from_jax, plan
 
 lax = jax.lax
 COUNT = 40

@@ -12,11 +12,11 @@ from numhlo import lax
 from numhlo.backend.compiler.kernel_compiler import function_of_source
 from numhlo.backend.emit.kernel_text import Block, KernelText
 from numhlo.backend.emit.rounds_together import TOGETHER, together
-from numhlo.backend.planning import plan
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.passes.pipeline import optimize
 from numhlo.lowering.text import parse
 from tests.backend.plain_engine import assert_same_bits, run_plain
+from tests.backend.programs import plan
 
 STEP = ["add9 = add(c, to_i64(1))", "c = add9"]
 ROUNDS: dict[str, list[str | Block]] = {

@@ -12,8 +12,7 @@ import numhlo
 from numhlo.backend import numpy_sort
 from numhlo.backend.emit.sorts import of_words, writer
 from numhlo.backend.executable import Executable
-from numhlo.backend.planning import plan
-from tests.backend.programs import evaluated, from_jax, launched
+from tests.backend.programs import evaluated, from_jax, launched, plan
 
 WIDE = (np.int64, np.uint64)
 KEYS = {np.dtype(t): np.iinfo(t) for t in (np.int8, np.int16, np.int32, np.uint8, np.uint32)}

@@ -5,13 +5,12 @@ import pytest
 
 from numhlo.backend.emit.true_places import BLOCK
 from numhlo.backend.executable import Executable
-from numhlo.backend.planning import plan
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.ir import tensor_type_of
 from numhlo.lowering.ops import FunctionBuilder, control_flow
 from numhlo.lowering.ops.true_places import make_true_places
 from tests.backend.plain_engine import run_plain
-from tests.backend.programs import evaluated, launched
+from tests.backend.programs import evaluated, launched, plan
 
 
 def places_of(mask, size):

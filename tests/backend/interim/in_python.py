@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from numhlo.backend.executable import with_fresh_results
-from numhlo.backend.planning import plan
 from numhlo.backend.primitives import layout
 from numhlo.backend.program import Launch, Place
 from numhlo.backend.runtime.frame import Frame
@@ -14,6 +13,7 @@ from numhlo.backend.runtime.step_plans import LoopPlan, StepPlan
 from numhlo.backend.runtime.step_table import StepTable
 from numhlo.lowering.ir import Function
 from numhlo.lowering.ops.back_edges import at_back_edges
+from tests.backend.programs import plan
 
 
 class InPython:

@@ -6,10 +6,9 @@ import pytest
 from numpy.lib.stride_tricks import sliding_window_view
 
 import numhlo
-from numhlo.backend.planning import plan
 from numhlo.lowering.interpreter import interpret
 from tests.backend.plain_engine import assert_same_bits, run_plain
-from tests.backend.programs import all_steps, from_jax
+from tests.backend.programs import all_steps, from_jax, plan
 
 X = np.arange(60, dtype=np.float32).reshape(5, 12) ** 1.5
 

@@ -7,10 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from numhlo.backend.planning import plan
 from numhlo.backend.program import Launch, Loop
 from tests.backend.plain_engine import planned
-from tests.backend.programs import all_steps, from_jax
+from tests.backend.programs import all_steps, from_jax, plan
 
 LINE = np.linspace(0.1, 2, 130, dtype=np.float32)
 GRID = np.linspace(0.1, 2, 260, dtype=np.float32).reshape(2, 130)

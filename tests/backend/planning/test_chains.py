@@ -5,14 +5,13 @@ import pytest
 
 import numhlo
 from numhlo.backend.executable import Executable
-from numhlo.backend.planning import plan
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.ir import Function, TensorType, Value
 from numhlo.lowering.ops import elementwise, layout, reduction
 from numhlo.lowering.ops.builder import FunctionBuilder
 from numhlo.lowering.passes.pipeline import optimize
 from tests.backend.plain_engine import assert_same_bits, run_plain
-from tests.backend.programs import body_of, launched
+from tests.backend.programs import body_of, launched, plan
 from tests.backend.random_programs import dtype_named, random_array
 
 X = np.linspace(-1.0, 2.0, 6 * 40).reshape(6, 40)

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from numhlo.backend.emit.loop_state import MOST_IN_REGISTERS
-from numhlo.backend.planning import plan
 from numhlo.backend.program import Branch, Exchange, Launch, Loop
 from tests.backend.plain_engine import planned, run_plain
-from tests.backend.programs import all_steps, from_jax, launched
+from tests.backend.programs import all_steps, from_jax, launched, plan
 
 X = np.linspace(0.5, 2, 12, dtype=np.float32).reshape(3, 4)
 LINE = np.linspace(-1, 1, 20, dtype=np.float32)

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from numhlo.backend.executable import Executable
-from numhlo.backend.planning import plan
 from numhlo.backend.primitives import layout
 from numhlo.lowering.interpreter import interpret
-from tests.backend.programs import from_jax
+from tests.backend.programs import from_jax, plan
 
 COUNTS = {layout.DO_ADVANCE, layout.DO_LEAVE_UNLESS_BELOW}
 X = np.linspace(-1, 1, 70)

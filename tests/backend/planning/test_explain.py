@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from numhlo.backend.planning import explain, plan
-from tests.backend.programs import from_jax
+from numhlo.backend.planning import explain
+from tests.backend.programs import from_jax, plan
 
 
 def test_words():

@@ -5,9 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from numhlo.backend.planning import plan
 from numhlo.backend.program import Launch, Obstacle
-from tests.backend.programs import all_steps, evaluated, from_jax, launched
+from tests.backend.programs import all_steps, evaluated, from_jax, launched, plan
 
 X = np.ones((30, 40), np.float32)
 ROW = np.ones(40, np.float32)

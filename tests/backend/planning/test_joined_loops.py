@@ -10,12 +10,11 @@ import pytest
 from numhlo.backend.emit.joined_kernels import NotJoinedError, part_of
 from numhlo.backend.emit.loop_rounds import POLL_ROUNDS
 from numhlo.backend.executable import Executable
-from numhlo.backend.planning import plan
 from numhlo.backend.planning.explain import explain
 from numhlo.backend.program import Launch, Loop, Place
 from numhlo.lowering.interpreter import interpret
 from tests.backend.plain_engine import assert_same_bits, run_plain
-from tests.backend.programs import all_steps, from_jax
+from tests.backend.programs import all_steps, from_jax, plan
 
 X = np.linspace(-2, 1, 70)
 TABLE = np.cos(np.arange(700.0)).reshape(10, 70)

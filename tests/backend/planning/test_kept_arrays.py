@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 import numhlo
-from numhlo.backend.planning import plan
 from numhlo.lowering.passes.pipeline import optimize
 from numhlo.lowering.text import parse
 from tests.backend.planning.test_control_flow import is_one_kernel, planned
-from tests.backend.programs import all_steps
+from tests.backend.programs import all_steps, plan
 
 LINE = np.linspace(-1, 1, 80, dtype=np.float32)
 COUNT = len(LINE)

@@ -7,11 +7,10 @@ import pytest
 
 import numhlo
 from numhlo.backend.executable import Executable
-from numhlo.backend.planning import plan
 from numhlo.lowering.interpreter import interpret
 from tests.backend.plain_engine import assert_same_bits, run_plain
 from tests.backend.planning.test_mapped import mapped
-from tests.backend.programs import from_jax
+from tests.backend.programs import from_jax, plan
 
 pytestmark = pytest.mark.slow
 

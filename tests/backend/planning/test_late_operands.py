@@ -7,10 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from numhlo.backend.planning import plan
 from numhlo.lowering.interpreter import interpret
 from tests.backend.plain_engine import assert_same_bits, run_plain
-from tests.backend.programs import from_jax
+from tests.backend.programs import from_jax, plan
 
 lax = jax.lax
 LENGTH = 40

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from numhlo.backend.executable import Executable
-from numhlo.backend.planning import plan
 from numhlo.backend.planning.explain import explain
 from numhlo.backend.program import Loop, Place
 from numhlo.lowering.interpreter import interpret
 from tests.backend.plain_engine import assert_same_bits, run_plain
-from tests.backend.programs import from_jax
+from tests.backend.programs import from_jax, plan
 
 X = np.cos(np.arange(9.0)).astype(np.float32)
 TABLE = np.sin(np.arange(63.0)).reshape(7, 9).astype(np.float32)

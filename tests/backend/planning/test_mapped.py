@@ -6,14 +6,13 @@ import pytest
 
 import numhlo
 from numhlo.backend.executable import Executable
-from numhlo.backend.planning import plan
 from numhlo.backend.program import Launch, Loop
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.ir import TensorType
 from numhlo.lowering.ops import comparison, elementwise
 from numhlo.lowering.ops.builder import FunctionBuilder
 from tests.backend.plain_engine import assert_same_bits, run_plain
-from tests.backend.programs import from_jax, mapped
+from tests.backend.programs import from_jax, mapped, plan
 
 F32 = np.dtype(np.float32)
 SCALAR = TensorType((), F32)

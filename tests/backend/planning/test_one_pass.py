@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import numhlo
-from numhlo.backend.planning import explain, plan
+from numhlo.backend.planning import explain
 from numhlo.backend.program import Launch, Place
 from numhlo.lowering.passes.pipeline import optimize
 from tests.backend.plain_engine import run_plain
-from tests.backend.programs import all_steps
+from tests.backend.programs import all_steps, plan
 
 X = np.linspace(-1.0, 2.0, 60 * 80).reshape(60, 80)
 Y = X[::-1].copy()

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from numhlo.backend.executable import Executable
-from numhlo.backend.planning import plan
 from numhlo.lowering.interpreter import interpret
 from tests.backend.plain_engine import assert_same_bits, run_plain
+from tests.backend.programs import plan
 from tests.backend.random_programs import random_array, random_function
 
 MIXTURES = [

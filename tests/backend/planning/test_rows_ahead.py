@@ -5,12 +5,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from numhlo.backend.planning import plan
 from numhlo.backend.planning.rows_ahead import compute_rows_ahead
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.ir import Region
 from tests.backend.plain_engine import assert_same_bits, run_plain
-from tests.backend.programs import from_jax
+from tests.backend.programs import from_jax, plan
 
 lax = jax.lax
 N = 40

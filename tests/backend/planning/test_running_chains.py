@@ -5,11 +5,10 @@ import pytest
 
 import numhlo
 from numhlo import lax
-from numhlo.backend.planning import plan
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.passes.pipeline import optimize
 from tests.backend.plain_engine import assert_same_bits, run_plain
-from tests.backend.programs import launched
+from tests.backend.programs import launched, plan
 
 LENGTHS = (33, 995, 1100)
 

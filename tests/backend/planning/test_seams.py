@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import numhlo
-from numhlo.backend.planning import explain, plan, seams
+from numhlo.backend.planning import explain, seams
 from numhlo.backend.program import Place
 from numhlo.lowering.passes.pipeline import optimize
 from tests.backend.plain_engine import PlainEngine
-from tests.backend.programs import evaluated, launched
+from tests.backend.programs import evaluated, launched, plan
 
 X = np.arange(48 * 64.0).reshape(48, 64) % 37 - 11
 Y = X[::-1] * 0.5 + 3

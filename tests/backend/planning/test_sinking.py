@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
-from numhlo.backend.planning import plan
 from numhlo.backend.program import Loop, Place
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.passes.pipeline import optimize
 from numhlo.lowering.text import parse
 from tests.backend.plain_engine import assert_same_bits, run_plain
-from tests.backend.programs import all_steps
+from tests.backend.programs import all_steps, plan
 
 LOOP = """
 func.func @main(%x: tensor<100xf32>) -> tensor<100xf32> {{

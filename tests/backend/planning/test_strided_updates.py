@@ -5,10 +5,9 @@ import pytest
 
 import numhlo
 from numhlo import lax
-from numhlo.backend.planning import plan
 from numhlo.lowering.passes.pipeline import optimize
 from tests.backend.plain_engine import assert_same_bits
-from tests.backend.programs import evaluated, launched
+from tests.backend.programs import evaluated, launched, plan
 
 
 def add_one(x):

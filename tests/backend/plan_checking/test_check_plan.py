@@ -1,0 +1,69 @@
+"""`check_plan` finds every kind of mistake in plans that were right, and says what it is; right plans pass."""
+
+import numpy as np
+import pytest
+
+import numhlo
+import numhlo.numpy as hnp
+from numhlo import lax
+from numhlo.backend.plan_checking import check_plan
+from numhlo.backend.planning.memory import Memory
+from numhlo.lowering.ir.errors import InternalError
+from numhlo.lowering.passes import outlining
+from tests.backend.plan_checking.correct_plans import planned
+from tests.backend.plan_checking.plan_faults import FAULTS
+
+
+@pytest.fixture(autouse=True)
+def small_subroutines(monkeypatch):
+    """Let every function that is called twice be a subroutine."""
+    monkeypatch.setattr(outlining, "MOST_OPS", 3)
+    monkeypatch.setattr(outlining, "SMALL", 0)
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.make.__name__)
+def test_faults_are_found(fault):
+    program, function, donated = planned(fault.text, fault.donated, fault.written)
+    check_plan(program, function, donated)
+    fault.make(program)
+    with pytest.raises(InternalError) as caught:
+        check_plan(program, function, donated)
+    assert fault.words in str(caught.value), str(caught.value)
+
+
+def test_an_error_shows_the_plan_around_the_step():
+    fault = next(fault for fault in FAULTS if fault.make.__name__ == "step_removed")
+    program, function, donated = planned(fault.text, fault.donated, fault.written)
+    fault.make(program)
+    with pytest.raises(InternalError) as caught:
+        check_plan(program, function, donated)
+    assert str(caught.value) == (
+        "the plan is wrong: the launch of product_f32 reads the dot_general, float32[64,64] from buffer 2 "
+        "(arena 16384:32768, float32[64,64]), where nothing has written it by then: it lies nowhere\n"
+        "  at <string>:3:8\n"
+        "  a proof of the plan failed here:\n"
+        "    product_f32[0, 1]: [0] -> [1], 1 units of 1\n"
+        "  > product_f32[2, 1, 3]: [2, 1] -> [3], 1 units of 1\n"
+        "    product_f32[3, 0, 4]: [3, 0] -> [4], 1 units of 1"
+    )
+
+
+def test_a_planner_that_goes_wrong_is_caught_where_passes_are_verified(monkeypatch):
+    place_all = Memory.place_all
+
+    def in_one_place(memory):
+        """Let large buffers lie at the beginning of the arena, all of them."""
+        size = place_all(memory)
+        memory.buffers[:] = [b.at(0) if b.type.nbytes > 1000 else b for b in memory.buffers]
+        return size
+
+    monkeypatch.setattr(Memory, "place_all", in_one_place)
+
+    def powers(x, n):
+        return lax.fori_loop(0, n, lambda i, y: hnp.tanh(y @ x), x @ x) @ x
+
+    arguments = np.eye(64, dtype=np.float32), np.int32(3)
+    with pytest.raises(InternalError, match="the plan is wrong"), numhlo.debugging(verify=True):
+        numhlo.jit(powers)(*arguments)
+    with numhlo.debugging(verify=False):
+        numhlo.jit(powers)(*arguments)
