@@ -48,18 +48,17 @@ def fits(type: TensorType, wanted: TensorType) -> bool:
     return type.dtype == wanted.dtype and type.size == wanted.size
 
 
-def needed_inputs(
+def missing_input(
     ops: Sequence[Op],
     inputs: Sequence[tuple[Value, int]],
     outputs: Sequence[tuple[Value, int]],
     roots: Roots,
-) -> tuple[set[Value], Value | None]:
-    """Return which inputs the outputs are computed from, and a value that is missing among them, if one is."""
+) -> Value | None:
+    """Return a value that outputs are computed from and that is none of the inputs, if there is one."""
     given = {value for value, _ in inputs}
-    same = {roots.of(value): value for value in given}
     made = {value: op for op in ops for value in op.results}
-    needed: set[Value] = set()
     waiting, seen = [value for value, _ in outputs], set[Value]()
+    same: set[Value] | None = None
     while waiting:
         value = waiting.pop()
         if value in seen:
@@ -67,13 +66,11 @@ def needed_inputs(
         seen.add(value)
         if value in made:
             waiting += used_by(made[value])
-        elif value in given:
-            needed.add(value)
-        elif roots.of(value) in same:
-            needed.add(same[roots.of(value)])
-        elif constant_of(value) is None:
-            return needed, value
-    return needed, None
+        elif value not in given and constant_of(value) is None:
+            same = {roots.of(other) for other in given} if same is None else same
+            if roots.of(value) not in same:
+                return value
+    return None
 
 
 def holds_constant(buffer: Buffer, value: Value) -> bool:

@@ -1,13 +1,33 @@
-"""How many elements of a buffer a launch's kernel stores at most, by counting the iterations around each store."""
+"""How many elements of a buffer launches store at most, by counting iterations; and which of them only copy."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from numhlo.backend.plan_checking.effects import POINTER, calls_in, effects_of, word_of
 from numhlo.backend.program import Launch
+
+COPY = re.compile(
+    r"def \w+\(ctx, bufs, dims, lo, hi\):\n"
+    r"    out0 = address\(bufs, 0\)\n    in0 = address\(bufs, 1\)\n"
+    r"    for (i\d+) in range\(lo, hi\):\n"
+    r"        (x\d+) = load_(\w+)\(in0, \1\)\n        store_\3\(out0, \1, \2\)\n"
+)
+
+
+@lru_cache(maxsize=8192)
+def _copies(source: str) -> bool:
+    return COPY.search(source) is not None
+
+
+def copied_buffers(launch: Launch) -> tuple[int, int] | None:
+    """Return the buffer that a launch copies, and the one that it copies it to, if that is all that it does."""
+    if len(launch.buffers) == 2 and _copies(launch.kernel.source):
+        return launch.buffers[1], launch.buffers[0]
+    return None
 
 
 def stored_elements(unit: Sequence[Launch], number: int) -> int | None:
@@ -29,7 +49,7 @@ def _stored(launch: Launch, number: int) -> int | None:
     return _count(body.body, names, known, launch.dims)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=2048)
 def _body(source: str) -> ast.FunctionDef:
     return next(node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef))
 
@@ -92,7 +112,7 @@ def _number(node: ast.expr, known: Mapping[str, int], dims: Sequence[int]) -> in
         case ast.Name():
             return known.get(node.id)
         case ast.Call(func=ast.Name(id="number"), args=[_, ast.Constant(value=int(place))]):
-            return dims[place]
+            return dims[place] if place < len(dims) else None
         case ast.BinOp():
             left, right = _number(node.left, known, dims), _number(node.right, known, dims)
             return None if left is None or right is None else _combined(node.op, left, right)

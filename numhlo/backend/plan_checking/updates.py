@@ -7,9 +7,12 @@ from numhlo.backend.plan_checking.values import constant_of
 from numhlo.lowering.ir import Op, Value
 from numhlo.lowering.ops.control_flow import COMPOSITE, WHILE
 from numhlo.lowering.ops.indexing import DYNAMIC_UPDATE_SLICE, SCATTER
+from numhlo.lowering.ops.layout import CONCATENATE, PAD
 
 STRIDED = "numhlo.strided_update"
 """The composite whose result is its first operand, but for elements at regular distances."""
+
+MADE_OF_PARTS = frozenset({COMPOSITE, CONCATENATE, DYNAMIC_UPDATE_SLICE, PAD, SCATTER, WHILE})
 
 
 def updated_array(result: Value) -> Value | None:
@@ -22,6 +25,11 @@ def updated_array(result: Value) -> Value | None:
     if op.definition in (DYNAMIC_UPDATE_SLICE, SCATTER, WHILE):
         return op.operands[op.results.index(result)]
     return None
+
+
+def has_parts(result: Value) -> bool:
+    """Return whether an op's result is made part by part, so that a part may be missing."""
+    return isinstance(result.owner, Op) and result.owner.definition in MADE_OF_PARTS
 
 
 def replaced_window(array: Value, result: Value) -> Window | None:

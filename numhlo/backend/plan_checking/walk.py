@@ -16,14 +16,14 @@ from numhlo.backend.plan_checking.launches import (
     Touched,
     holds_constant,
     is_writable,
-    needed_inputs,
+    missing_input,
     require_apart,
     require_fit,
 )
 from numhlo.backend.plan_checking.listing import Finding, step_in_words
 from numhlo.backend.plan_checking.lists import require_listed
-from numhlo.backend.plan_checking.stored import stored_elements
-from numhlo.backend.plan_checking.updates import replaced_window, updated_array
+from numhlo.backend.plan_checking.stored import copied_buffers, stored_elements
+from numhlo.backend.plan_checking.updates import has_parts, replaced_window, updated_array
 from numhlo.backend.plan_checking.values import Roots, constant_of, is_anything, parts_in_use, values_inside
 from numhlo.backend.program import Branch, Call, Evaluate, Exchange, Launch, Loop, Place, Program, Step
 from numhlo.lowering.ir import Region, Value
@@ -303,6 +303,7 @@ class Walk:
         before = {number: set(contents.of(number)) for _, number in first.outputs}
         touched = [Touched(launch, first.outputs) for launch in unit]
         self._require_read(unit, touched, before)
+        self._require_update(unit, contents)
         self._run(unit, touched, contents)
         self._put(first, {n for each in touched for n in each.writes}, contents)
         for (_, source), (_, target) in zip(first.inputs, first.outputs, strict=False):
@@ -326,31 +327,42 @@ class Walk:
         return isinstance(value.owner, Region) and value.owner not in self._entered
 
     def _require_computed(self, first: Launch) -> None:
-        _, missing = needed_inputs(first.ops, first.inputs, first.outputs, self.roots)
+        missing = missing_input(first.ops, first.inputs, first.outputs, self.roots)
         if missing is not None:
             what = f"{step_in_words(first)} needs {self.finding.value(missing)}, which is none of its inputs"
             raise self.finding.error(what, first, missing)
 
     def _require_read(self, unit: Sequence[Launch], touched: Sequence[Touched], before: dict[int, set[Fact]]) -> None:
-        """Raise if a result has parts of an array that no kernel of a unit reads, and that is not there already."""
+        """Raise if kernels leave out what results are made of: an input that none reads, elements that none writes."""
         first = unit[0]
         read = {number for each in touched for number in each.reads}
         written = {number for each in touched for number in each.writes}
         places = {self.roots.of(value): number for value, number in first.inputs}
         for result, number in first.outputs:
+            if number not in written or number in places.values() or not (len(unit) > 1 or has_parts(result)):
+                continue
             array = updated_array(result)
-            if number not in written or array is None or is_anything(array) or constant_of(array) is not None:
+            if array is not None and (is_anything(array) or self._is_there(array, result, before[number])):
                 continue
-            source = places.get(self.roots.of(array))
-            if source is None or source == number or self._is_there(array, result, before[number]):
-                continue
-            count = stored_elements(unit, number)
-            if source in read if count is None else count >= self._buffer(number).type.size:
-                continue
-            what = f"{self.finding.value(result)} in {self.finding.buffer(number)}"
-            where = f"neither copies from {self.finding.buffer(source)} nor finds there"
-            why = f"has parts of {self.finding.value(array)}, which {step_in_words(first)} {where}"
-            raise self.finding.error(f"{what} {why}", first, result)
+            count, size = stored_elements(unit, number), self._buffer(number).type.size
+            source = None if array is None or constant_of(array) is not None else places.get(self.roots.of(array))
+            if count is None and source is not None and source not in read:
+                count = 0
+            if count is not None and count < size:
+                what = f"of {size} elements of {self.finding.value(result)} in {self.finding.buffer(number)}"
+                raise self.finding.error(f"{what}, {step_in_words(first)} writes {count} at most", first, result)
+
+    def _require_update(self, unit: Sequence[Launch], contents: Contents) -> None:
+        """Raise if all that is done for an update of an array is a copy of the array."""
+        first = unit[0]
+        copied = copied_buffers(first) if len(unit) == 1 and first.ops else None
+        if copied is None or any(self._buffer(number).type.size != first.extent for number in copied):
+            return
+        source, target = copied
+        for value, number in first.outputs:
+            if number == target and updated_array(value) is not None and not self.holds(contents, source, value):
+                what = f"{step_in_words(first)} only copies {self.finding.buffer(source)}"
+                raise self.finding.error(f"{what}, which is not {self.finding.value(value)}", first, value)
 
     def _is_there(self, array: Value, result: Value, facts: set[Fact]) -> bool:
         """Return whether memory has all of an array already but for the window that a result replaces."""

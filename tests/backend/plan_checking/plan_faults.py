@@ -272,6 +272,10 @@ def window_copy_of_another_array(program: Program) -> None:
     program.steps.insert(0, copy)
 
 
+def update_left_out(program: Program) -> None:
+    remove(program, launches(program, "copy")[1])
+
+
 # -- branches
 
 
@@ -452,10 +456,11 @@ FAULTS = [
     Fault(texts.JOINED, joined_parts_in_one_buffer, "to begin with argument 1"),
     Fault(texts.JOINED, joined_exchange_dropped, "to go on with the add"),
     Fault(texts.JOINED, joined_memory_overlaps, "to go on with the multiply"),
-    Fault(texts.UPDATE, copy_before_an_update_removed, "has parts of the dot_general"),
+    Fault(texts.UPDATE, copy_before_an_update_removed, "writes 16 at most"),
+    Fault(texts.UPDATE, update_left_out, "only copies buffer 2"),
     Fault(texts.UPDATE, update_over_a_value_still_needed, "wrote over before"),
-    Fault(texts.STENCIL, window_copy_removed, "has parts of what a loop carries as its part 1"),
-    Fault(texts.STENCIL, window_copy_of_another_array, "has parts of what a loop carries as its part 1"),
+    Fault(texts.STENCIL, window_copy_removed, "writes 158404 at most"),
+    Fault(texts.STENCIL, window_copy_of_another_array, "writes 158404 at most"),
     Fault(texts.BRANCHES, branch_writes_elsewhere, "where nothing has written it by then"),
     Fault(texts.BRANCHES, branch_writes_the_other_ones_target, "where nothing has written it by then"),
     Fault(texts.BRANCHES, branch_lacks_a_step, "where nothing has written it by then"),
