@@ -6,8 +6,7 @@ import pytest
 import numhlo
 from numhlo import lax
 from numhlo.backend.executable import Executable
-from numhlo.backend.planning import plan
-from tests.backend.programs import from_jax
+from tests.backend.programs import from_jax, plan
 from tests.every_call import forms
 from tests.every_call.comparison import CLOSE, EXACT, compare
 from tests.every_call.harness import EveryCallError, check_every_call, check_executable

@@ -5,8 +5,9 @@ import pytest
 import numhlo
 from numhlo import lax
 from numhlo.backend.emit.access import NonlinearViewError
-from numhlo.backend.planning import plan, units
+from numhlo.backend.planning import units
 from numhlo.lowering.passes.pipeline import legalize, optimize
+from tests.backend.programs import plan
 from tests.sweep import positions
 from tests.sweep.sweep import disagreements, make
 

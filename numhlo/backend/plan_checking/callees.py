@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from numhlo.backend import primitives, vector_math
 from numhlo.backend.primitives.fourier import Butterfly
 from numhlo.backend.primitives.lanes import Lanes, ProductColumns, ProductLanes
-from numhlo.backend.primitives.memory import Load, Store
+from numhlo.backend.primitives.memory import Load, Store, StoreRounded
 from numhlo.backend.primitives.native import MatrixProduct
 from numhlo.backend.primitives.products import ProductTile
 from numhlo.backend.primitives.running import Running
@@ -36,6 +36,7 @@ class Access(NamedTuple):
 BY_CLASS: dict[type, tuple[str, str]] = {
     Load: ("pointer", ""),
     Store: ("", "pointer"),
+    StoreRounded: ("", "pointer"),
     Lanes: ("pointer", ""),
     ProductLanes: ("left right", ""),
     ProductColumns: ("left right", "out"),

@@ -1,9 +1,12 @@
 """What kernels touch, read from their text: the quick reading is the parser's, and words that are not known are seen."""
 
 import ast
+import inspect
 
 import pytest
 
+from numhlo.backend import primitives
+from numhlo.backend.plan_checking.callees import access_of, passes_on
 from numhlo.backend.plan_checking.effects import POINTER, assigned_in, calls_in, effects_of, pointed_to, touches_of
 from numhlo.lowering.ir.errors import InternalError
 from tests.backend.plan_checking import correct_plans as texts
@@ -59,6 +62,15 @@ def test_words_of_several_pointers():
         {0, 1},
         {1},
     )
+
+
+def test_all_primitives_that_take_pointers_are_known():
+    pointers = {"pointer", "source", "target", "left", "right", "tile", "out", "a", "c"}
+    for word in primitives.__all__:
+        named = getattr(primitives, word)
+        if callable(named) and not isinstance(named, type) and not word.endswith("_name"):
+            takes = pointers.intersection(inspect.signature(named).parameters)
+            assert not takes or access_of(word) or passes_on(word), word
 
 
 def test_words_that_are_not_known():
