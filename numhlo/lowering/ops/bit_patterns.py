@@ -66,13 +66,13 @@ def sign_flipped(x: np.ndarray) -> np.ndarray:
     array([65409], dtype=uint16)
     """
     bits = x.view(f"u{x.dtype.itemsize}")
-    return (bits ^ bits.dtype.type(1 << (8 * x.dtype.itemsize - 1))).view(x.dtype)
+    return np.asarray(bits ^ bits.dtype.type(1 << (8 * x.dtype.itemsize - 1))).view(x.dtype)
 
 
 def sign_cleared(x: np.ndarray) -> np.ndarray:
     """Return the magnitudes of `SIGN_MAGNITUDE_FLOATS`, NaN with its payload."""
     bits = x.view(f"u{x.dtype.itemsize}")
-    return (bits & bits.dtype.type((1 << (8 * x.dtype.itemsize - 1)) - 1)).view(x.dtype)
+    return np.asarray(bits & bits.dtype.type((1 << (8 * x.dtype.itemsize - 1)) - 1)).view(x.dtype)
 
 
 def order_keys(x: np.ndarray) -> np.ndarray:

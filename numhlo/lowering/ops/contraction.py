@@ -132,7 +132,7 @@ def evaluate_dot_general(
     lhs, rhs = arrays
     numbers: DotDimensionNumbers = attributes["dot_dimension_numbers"]
     dtype: np.dtype = attributes[RESULT_TYPES][0].dtype
-    algorithm: DotAlgorithm | None = attributes["algorithm"]
+    algorithm: DotAlgorithm | None = attributes.get("algorithm")
     if algorithm is not None:
         return (ProductByAlgorithm(algorithm, _Arrays(numbers)).write((lhs, rhs), (lhs.dtype, rhs.dtype), dtype),)
     wide = accumulation_dtype(dtype)
@@ -214,7 +214,7 @@ def infer_dot(signature: Signature) -> Sequence[Type]:
 
 def evaluate_dot(arrays: Arrays, attributes: Mapping[str, Any], regions: Sequence[RegionFunction]) -> tuple[np.ndarray]:
     """Multiply vectors or matrices."""
-    general = {**attributes, "dot_dimension_numbers": _numbers_of_dot(arrays[0].ndim), "algorithm": None}
+    general = {**attributes, "dot_dimension_numbers": _numbers_of_dot(arrays[0].ndim)}
     return evaluate_dot_general(arrays, general, regions)
 
 
