@@ -19,6 +19,7 @@ from numhlo.backend.emit.expressions import PLACED, Apply, Graph, Literal, Load,
 from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.emit.registers import Register, from_number, whole_literal
 from numhlo.backend.emit.tables import ELEMENT
+from numhlo.backend.primitives.narrow_floats import payload_bits
 from numhlo.lowering.ops.comparison import CLAMP, SELECT
 from numhlo.lowering.ops.conversion import BITCAST_CONVERT
 from numhlo.lowering.ops.elementwise import DIVIDE, MAXIMUM, MINIMUM, REMAINDER
@@ -294,7 +295,8 @@ class Nest:
         if node in self._moved:
             return f"store_{_word_of(register)}"
         owner = self.expressions.nodes[node]
-        computed = isinstance(owner, Apply) and owner.op.definition not in EXACT and _is_narrow_float(register)
+        computed = isinstance(owner, Apply) and owner.op.definition not in EXACT
+        computed = computed and _is_narrow_float(register) and payload_bits(register.dtype) > 0
         return f"store_{'rounded_' if computed else ''}{register.storage}"
 
     def join(self, other: Nest) -> None:

@@ -134,7 +134,7 @@ def literal(value: np.generic, register: Register) -> str:
 
 
 def _float_text(value: np.generic, register: Register) -> str:
-    number = float(value)  # type: ignore[arg-type]
+    number = float(value)
     if math.isfinite(number):
         return f"to_{register.name}({number!r})"
     return f"{register.name}_from_bits({bits_as_number(value, register)})"

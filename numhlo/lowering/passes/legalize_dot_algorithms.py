@@ -36,8 +36,7 @@ class _Ops:
         return self.b.op(conversion.CONVERT, x, result=x.tensor.with_dtype(dtype))
 
     def reduce_precision(self, x: Value, exponent_bits: int, mantissa_bits: int) -> Value:
-        bits = {"exponent_bits": exponent_bits, "mantissa_bits": mantissa_bits}
-        return self.b.op(conversion.REDUCE_PRECISION, x, **bits)
+        return self.b.op(conversion.REDUCE_PRECISION, x, exponent_bits=exponent_bits, mantissa_bits=mantissa_bits)
 
     def subtract(self, x: Value, y: Value) -> Value:
         return self.b.op(elementwise.SUBTRACT, x, y)
