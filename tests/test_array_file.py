@@ -73,7 +73,6 @@ MALFORMED = {
 
 
 @pytest.mark.parametrize("name", MALFORMED)
-@pytest.mark.specifies("malformed files of arrays")
 def test_what_is_malformed_is_refused(name, tmp_path):
     content, why = MALFORMED[name]
     path = tmp_path / "x.npy"
@@ -83,7 +82,6 @@ def test_what_is_malformed_is_refused(name, tmp_path):
     assert str(caught.value).startswith(f"{path} is no .npy file of numbers\n  {why}")
 
 
-@pytest.mark.specifies("malformed files of arrays")
 def test_mutants_are_read_as_numpy_reads_them_or_refused(tmp_path):
     outcomes = [read_outcome(content, tmp_path / "x.npy") for content in arrays(0, 800)]
     assert 0 < outcomes.count("read") < 100

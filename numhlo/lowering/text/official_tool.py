@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
 from typing import Any
@@ -68,7 +69,7 @@ def limit(memory: int, seconds: int) -> None:
                 resource.setrlimit(getattr(resource, name), (most, most))
 
 
-TASKS = {"read": read, "write": write}
+TASKS: Mapping[str, Callable[..., bytes]] = {"read": read, "write": write}
 
 
 def main() -> None:

@@ -188,8 +188,8 @@ def _assume(parser: Parser, is_generic: bool) -> list[Value]:
     parser.advance()
     operands = parser.parse_call_operands() if is_generic else [parser.parse_operand()]
     if [x.type for x in operands] != [WITNESS]:
-        found = ", ".join(str(x.type) for x in operands) or "nothing"
-        raise parser.complaint(f"shape.assuming takes a witness, not {found}", index)
+        given = ", ".join(str(x.type) for x in operands) or "nothing"
+        raise parser.complaint(f"shape.assuming takes a witness, not {given}", index)
     types: list[Type] = []
     if is_generic:
         parser.expect("(")
