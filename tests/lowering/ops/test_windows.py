@@ -4,6 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from numhlo import stablehlo
 from numhlo.lowering.ir.errors import VerificationError
 from numhlo.lowering.ir.types import BOOL, ELEMENT_TYPES
 from numhlo.lowering.ops import comparison, control_flow, conversion, elementwise, windows
@@ -174,3 +175,20 @@ def test_windows_of_every_element_type():
         found = windows_of(np.ones(3, dtype), windows, (2,))
         assert found.dtype == dtype
         np.testing.assert_array_equal(found == np.ones((), dtype), [[True, True], [True, True]])
+
+
+@pytest.mark.parametrize("way", ["interpret", "run"])
+def test_a_region_uses_a_scalar_from_outside(way):
+    """Regions are evaluated on many elements at once; a scalar from outside stands for each of them."""
+    module = stablehlo.parse("""func.func @main(%x: tensor<2x3xf32>, %low: tensor<f32>) -> tensor<2x2xf32> {
+      %0 = "stablehlo.reduce_window"(%x, %low) <{window_dimensions = array<i64: 1, 2>}> ({
+      ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+        %1 = stablehlo.maximum %low, %b : tensor<f32>
+        %2 = stablehlo.maximum %a, %1 : tensor<f32>
+        stablehlo.return %2 : tensor<f32>
+      }) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x2xf32>
+      return %0 : tensor<2x2xf32>
+    }""")
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    found = getattr(module, way)("main", x, np.float32(2.5))[0]
+    np.testing.assert_array_equal(found, np.maximum(np.maximum(x[:, 1:], x[:, :-1]), 2.5))
