@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from functools import lru_cache
 
@@ -121,6 +122,8 @@ def _quantized(shape: tuple[int, ...], element: str, kept: Type) -> Type | None:
     if dtype not in INTEGERS or kind not in FLOATS:
         return kept if expressed in {"tf32", "f80", "f128"} or kind in FLOATS else None
     pairs = [(float(m[1]), int(m[2] or 0)) for m in found if m is not None]
+    if not all(math.isfinite(scale) for scale, _ in pairs):
+        return None  # 1.0e999: text has no infinite scale
     scales, zero_points = zip(*pairs, strict=True)
     limits = (None, None) if low is None else (int(low), int(high))
     return QuantizedTensorType(shape, dtype, kind, scales, zero_points, None if axis is None else int(axis), *limits)

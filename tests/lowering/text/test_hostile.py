@@ -160,6 +160,7 @@ def test_programs_that_no_pretty_form_can_say(name):
         "%0 = shape.const_shape 3 : tensor<1xindex>",
         "%0 = tensor.from_elements : tensor<4611686018427387904xindex>",
         "%0 = tensor.from_elements : !stablehlo.token",
+        '%0 = "x.y"() : () -> tensor<2x!quant.uniform<i8:f32:0, {1.0e999, 1.0}>>',
         "%0 = shape.const_shape [1] : tensor<1xindex>\n%1 = shape.assuming %0 -> (index) { shape.assuming_yield %0 : index }",
         '%0 = "stablehlo.dynamic_slice"(%s) <{slice_sizes = dense<18446744073709551615> : tensor<2xui64>}> : '
         "(tensor<f32>) -> tensor<f32>",
