@@ -114,7 +114,9 @@ def run(seed: int = 0) -> list[str]:
             sys.stdout.flush()
             with numhlo.debugging(tier0=False, guard_pages=side):
                 result = np.asarray(numhlo.jit(function)(*arrays))
-            if expected is not None and not np.allclose(result, expected, rtol=1e-3, atol=1e-3, equal_nan=True):
+            if expected is None or " of nan " in name:  # which NaNs LAPACK spreads is its own affair
+                continue
+            if not np.allclose(result, expected, rtol=1e-3, atol=1e-3, equal_nan=True):
                 found.append(f"{name}, page {side}")
     return found
 
