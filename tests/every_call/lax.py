@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import pickle
 import re
 import subprocess
 import sys
@@ -29,6 +30,8 @@ from tests.every_call.lax_tiers import TIERS, LeftOut
 
 MOST_PROGRAMS_OF_A_CHILD = 400
 """A new process now and then: what compiled programs leave behind is not looked for here."""
+
+MOST_SECONDS_OF_ONE = 300
 
 Report = dict[str, Any]
 
@@ -140,8 +143,23 @@ def _crash(seed: int, status: int, begun: Report, errors: TextIO, given: argpars
     text = f"the process ended with status {status}: {errors.read()[-600:]}"
     if begun["outcome"] == "reducing":
         text = f"{begun['text']} (and while it was reduced, {text})"
-    path = write_find(make_program(seed), given.tier, text, given.finds)
+    program = reduce_program(make_program(seed), crashing(given.tier, status), given.reduce_seconds)
+    path = write_find(program, given.tier, text, given.finds)
     return {"seed": seed, "outcome": "wrong", "text": text, "file": path}
+
+
+def crashing(tier: str, status: int) -> Callable[[Program], bool]:
+    """Return what tells whether a program ends a process of its own with a status."""
+
+    def fails(program: Program) -> bool:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "program.pickle"
+            path.write_bytes(pickle.dumps(program))
+            command = [sys.executable, "-m", "tests.every_call.lax", "--tier", tier, "--pickled", str(path)]
+            done = subprocess.run(command, capture_output=True, timeout=MOST_SECONDS_OF_ONE, check=False)
+        return done.returncode == status
+
+    return fails
 
 
 class Tally:
@@ -189,7 +207,10 @@ def main() -> int:
     parser.add_argument("--finds", type=Path, default=Path(tempfile.gettempdir()) / "lax-finds", help="a folder")
     parser.add_argument("--reduce-seconds", type=float, default=60, help="for each find")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--pickled", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.pickled:
+        return int(failure(pickle.loads(given.pickled.read_bytes()), TIERS[given.tier]) is not None)
     if given.child:
         return run_child(given)
     tally, end = Tally(), time.time() + given.minutes * 60
