@@ -41,21 +41,19 @@ class EveryCall:
         self.checked = self.too_long = 0
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Leave out tests that have passed before."""
-        if self.passed is None or not self.passed.exists():
-            return
-        known = set(self.passed.read_text(encoding="utf-8").splitlines())
-        left_out = [item for item in items if item.nodeid in known]
-        items[:] = [item for item in items if item.nodeid not in known]
-        config.hook.pytest_deselected(items=left_out)
+        """Leave out tests that have passed before, and note calls from here on.
 
-    def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Begin to note calls: what tests import is there, and coverage measures it."""
-        if session.config.option.collectonly or not session.items:
-            return
-        recording = importlib.import_module("tests.every_call.recording")
-        self.recorder = recording.Recorder(recording.IN_SUITE if self.passed is None else recording.EVERYTHING)
-        self.recorder.install(self.patch)
+        What tests import is there now, and coverage measures it.
+        """
+        if self.passed is not None and self.passed.exists():
+            known = set(self.passed.read_text(encoding="utf-8").splitlines())
+            left_out = [item for item in items if item.nodeid in known]
+            items[:] = [item for item in items if item.nodeid not in known]
+            config.hook.pytest_deselected(items=left_out)
+        if items and self.recorder is None:
+            recording = importlib.import_module("tests.every_call.recording")
+            self.recorder = recording.Recorder(recording.IN_SUITE if self.passed is None else recording.EVERYTHING)
+            self.recorder.install(self.patch)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:

@@ -96,7 +96,9 @@ def test_tests_that_have_passed_are_left_out(tmp_path):
     file = tmp_path / "passed.txt"
     file.write_text("a\nb\n")
     items, config = [Item("b"), Item("c")], Config()
-    EveryCall(file).pytest_collection_modifyitems(config, items)
+    plugin = EveryCall(file)
+    plugin.recorder = Recorder(EVERYTHING)  # it is installed only once
+    plugin.pytest_collection_modifyitems(config, items)
     assert [x.nodeid for x in items] == ["c"] and [x.nodeid for x in config.left_out] == ["b"]
 
 
