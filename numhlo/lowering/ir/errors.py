@@ -380,10 +380,8 @@ class MutationError(NumhloError, ValueError):
     >>> import numhlo
     >>> def clear(x):
     ...     x[:] = 0.0
-    >>> fixed = np.ones(3)
-    >>> fixed.flags.writeable = False
     >>> try:
-    ...     numhlo.jit(clear)(fixed)
+    ...     numhlo.jit(clear)(np.broadcast_to(1.0, 3))
     ... except numhlo.errors.MutationError as error:
     ...     print(error.what)
     clear writes into argument x, which is read-only

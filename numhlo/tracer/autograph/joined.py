@@ -69,12 +69,14 @@ class Joined:
     ----------
     names : iterable of str
         Variables that can be handed on.
-    first, second : Side
+    sides : list of Side
+        Two.
     mark : int
         Numbers of cells that the branches made have at least this.
     """
 
-    def __init__(self, names: Iterable[str], first: Side, second: Side, mark: int) -> None:
+    def __init__(self, names: Iterable[str], sides: Sequence[Side], mark: int) -> None:
+        first, second = sides
         self.names, self._mark, self._stale = list(names), mark, first.stale | second.stale
         self._trees, self._kept, self._places = {}, dict[tuple[str, int], Any](), list[_Place]()
         for name in self.names:
@@ -177,7 +179,7 @@ class Joined:
             done.append((place, x.cell))
         for name, number, known in self._half:
             x = flat[name][number] if number < len(flat[name]) else None
-            if is_array(x) and known is not None:
+            if x is not None and is_array(x) and known is not None:
                 tie(trace, x.cell, {c for c in known.may_be if c.serial < self._mark}, BY_BRANCH, stale=known.is_stale)
 
 

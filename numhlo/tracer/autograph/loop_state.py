@@ -97,7 +97,7 @@ class LoopState:
         shared = [slot for group in self.slots.groups() if len(group) > 1 for slot in group]
         return {(s.name, s.number): s for s in (*self.slots.of(KEPT), *shared)}
 
-    def _values(self, found: dict[str, Sequence[Any]]) -> dict[str, Any]:
+    def _values(self, found: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
         """Return what is carried under the variables' names: a variable's value if all of it is."""
         elsewhere = self._places()
         carried: dict[str, Any] = {}
@@ -125,7 +125,7 @@ class LoopState:
                     found.append(leaf if slot.kind is KEPT else on_cell(given[f"memory {groups[slot]}"].cell, leaf))
         return joined
 
-    def _contents(self, leaves: dict[str, Sequence[Any]]) -> dict[str, Any]:
+    def _contents(self, leaves: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
         """Return what is carried, storage left out, of the variables' leaves."""
         shared = {}
         for k, group in enumerate(self.slots.groups()):

@@ -110,7 +110,7 @@ def if_statement(
         side.fill(fillers, Undefined)
     handed_on = [n for n in ("", *variables.names) if all(is_traceable(v[n]) for v in values)]
     rest = {n: _common(n, *[v[n] for v in values]) for n in variables.names if n not in handed_on}
-    joined = Joined(handed_on, *sides, mark)
+    joined = Joined(handed_on, sides, mark)
     changed = sorted(storage.changed)
 
     def run(branch: Callable[..., Any], side: Side) -> Callable[..., Any]:
@@ -241,7 +241,7 @@ def if_expression(test: Any, then: Callable[[], Any], other: Callable[[], Any]) 
 
     with leaving_alone("a conditional expression", [then, other]):
         found = cond(test, checked(then), checked(other))
-    joined, trace = Joined([""], *sides, mark), current_trace()
+    joined, trace = Joined([""], sides, mark), current_trace()
     assert trace is not None
     joined.tie(trace, {"": found})
     return joined.kept_of("", found)
