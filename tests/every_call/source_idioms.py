@@ -125,7 +125,7 @@ def write_outer(w: Writer) -> None:
 def loop_until(w: Writer) -> None:
     """Write a `while True` that is left after some iterations, or by a condition on values."""
     v, counter = w.array(1), w.fresh("j")
-    if v.dtype not in FLOATS or w.loops > 1:
+    if v.dtype not in FLOATS or w.loops:  # tracing tries to count the iterations of each
         raise UnfitError
     count = w.choose([3, 7, 40, 41])
     test = f" or {v.name}.max() < {w.number(0.0, 0.3)}" if w.traced and w.chance(0.7) else ""

@@ -16,9 +16,6 @@ from tests.every_call.source_programs import Parameter, Source, program
 
 BATCH = 25
 
-UNDECIDED = ("choose_array", "swap", "alias", "rebound_view", "escaping_name")
-"""Kinds of statements by which a name means one array or another, which kept loops and branches do not follow yet."""
-
 A, B = Parameter("a", (5,), "float64"), Parameter("b", (5,), "float64")
 
 
@@ -45,7 +42,7 @@ WHILE = source(
 @pytest.mark.parametrize(("tier", "batch"), [("first" if k < 8 else "interpreter", k) for k in range(12)])
 def test_sources_are_right_on_every_call(tier, batch):
     start = 100_000 + BATCH * batch
-    verdicts = {seed: judge(program(seed, UNDECIDED), tier) for seed in range(start, start + BATCH)}
+    verdicts = {seed: judge(program(seed), tier) for seed in range(start, start + BATCH)}
     assert not {seed: verdict for seed, verdict in verdicts.items() if verdict.is_find}
 
 
@@ -53,7 +50,7 @@ def test_sources_are_right_on_every_call(tier, batch):
 @pytest.mark.parametrize("batch", range(4))
 def test_sources_are_right_on_every_native_call(batch):
     start = 200_000 + 5 * batch
-    verdicts = {seed: judge(program(seed, UNDECIDED), "native") for seed in range(start, start + 5)}
+    verdicts = {seed: judge(program(seed), "native") for seed in range(start, start + 5)}
     assert not {seed: verdict for seed, verdict in verdicts.items() if verdict.is_find}
 
 
