@@ -39,12 +39,14 @@ def ready(program: Program) -> Executable:
 
 
 @pytest.fixture(params=["futex", "condition"])
-def sleeping(request):
-    """Run with each way to sleep."""
+def sleeping(request, monkeypatch):
+    """Run with each way to sleep, and with the threads of a machine of two processors unless a test asks for more."""
     pool.stop()
+    monkeypatch.setattr(pool, "available_processors", lambda: 2)
     pool.reset(futex=0 if request.param == "condition" else None)
     yield request.param
     pool.stop()
+    monkeypatch.undo()
     pool.reset()
 
 
@@ -220,6 +222,7 @@ FORK = """
     import numpy as np
     from numhlo.backend.runtime import pool
     from tests.backend.runtime.test_pool import heavy, ready
+    pool.available_processors = lambda: 2  # a machine of more would make more threads than the block asks for
     executable = ready(heavy(grain=1000))
     x = np.linspace(0, 1, 40_000, dtype=np.float32)
     with pool.threads(3):
