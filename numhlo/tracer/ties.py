@@ -79,8 +79,26 @@ def ties_of(trace: Trace | None, cell: Cell) -> list[Tie]:
     return found
 
 
+def tie_exactly(trace: Trace, cell: Cell, others: Iterable[Cell], why: str) -> None:
+    """Note of a new cell that it is one of some others, for as long as it is put into them in the end.
+
+    Parameters
+    ----------
+    trace : Trace
+    cell : Cell
+    others : iterable of Cell
+        They are no other cells than they seem.
+    why : str
+    """
+    if trace.ties is None:
+        trace.ties = Ties()
+    for other in others:
+        trace.ties.add(cell, Tie(other, other.version, why, is_exact=True))
+        trace.ties.add(other, Tie(cell, cell.version, why, is_exact=True))
+
+
 def tie(
-    trace: Trace, cell: Cell, others: Iterable[Cell], why: str, *, stale: bool = False, is_exact: bool = False
+    trace: Trace, cell: Cell, others: Iterable[Cell], why: str, *, stale: bool = False, through: bool = True
 ) -> None:
     """Note of a new cell what it may be the same as, and so what these may be.
 
@@ -93,19 +111,19 @@ def tie(
     why : str
     stale : bool, optional
         Others were written since the cell was bound.
-    is_exact : bool, optional
-        They are the same.
+    through : bool, optional
+        What the others may be, it may be, too.
     """
     if trace.ties is None:
         trace.ties = Ties()
     pairs: dict[Cell, Tie] = {}
     for other in others:
-        for known in (Tie(other, STALE if stale else other.version, why, is_exact), *ties_of(trace, other)):
+        for known in (Tie(other, STALE if stale else other.version, why), *(ties_of(trace, other) if through else ())):
             if known.other is not cell:
                 pairs.setdefault(known.other, known)
     for other, known in pairs.items():
         trace.ties.add(cell, known)
-        trace.ties.add(other, Tie(cell, cell.version, why, is_exact))
+        trace.ties.add(other, Tie(cell, cell.version, why))
 
 
 def stale_cells(trace: Trace, mark: int) -> set[Cell]:

@@ -279,6 +279,68 @@ def test_what_is_only_read_or_stays_the_same_is_never_refused(function, traced):
         agree(function, iterations, *rng.random((2, 4)), autograph=True, static_argnums=() if traced else 0)
 
 
+def until_still(most, a, b):
+    change, k = 1.0, 0
+    while change > 1e-3 and k < most:
+        b[1:-1] = 0.5 * (a[2:] + a[:-2])
+        change = np.abs(b - a).max()
+        a, b = b, a
+        k += 1
+    return a, change
+
+
+def until_still_in_own_arrays(most, a, b):
+    old, new, change, k = a.copy(), b.copy(), 1.0, 0
+    while change > 1e-3 and k < most:
+        old, new = new, old
+        new[1:-1] = 0.5 * (old[2:] + old[:-2])
+        change = np.abs(new - old).max()
+        k += 1
+    return new, old[0]
+
+
+def in_a_ring_until_still(most, a, b):
+    c, change, k = np.zeros_like(a), 1.0, 0
+    while change > 1e-3 and k < most:
+        c[1:-1] = 0.25 * (b[2:] + b[:-2]) + 0.5 * a[1:-1]
+        change = np.abs(c - b).max()
+        a, b, c = b, c, a
+        k += 1
+    return c + b
+
+
+def for_a_traced_number(most, a, b):
+    for i in range(most):
+        b[1:-1] = 0.5 * (a[2:] + a[:-2]) + 0.01 * i
+        a, b = b, a
+    return a - b
+
+
+@pytest.mark.parametrize(
+    "function",
+    [until_still, until_still_in_own_arrays, in_a_ring_until_still, for_a_traced_number],
+    ids=lambda f: f.__name__,
+)
+def test_buffers_exchanged_a_traced_number_of_times_hold_what_was_written_into_each(function):
+    for most in (0, 1, 2, 3, 4, 7, 60):
+        agree(function, most, *RNG.random((2, 6)), autograph=True)
+    text = numhlo.jit(function, autograph=True).lower(3, *RNG.random((2, 6))).as_text()
+    body = str(text).partition(" do {")[2].partition("stablehlo.return")[0]
+    assert "tensor<6xi1>" not in body  # what each array holds in the end is chosen once, after the loop
+
+
+def test_a_view_of_exchanged_buffers_is_not_read_after_a_write():
+    def function(most, a, b):
+        view = a[1:]
+        while most > 0:
+            b[1:-1] = 0.5 * (a[2:] + a[:-2])
+            most = most - 1 - 0 * view[0]
+            a, b = b, a
+
+    with pytest.raises(MutationError, match="is read that may be the one just written, or another one"):
+        numhlo.jit(function, autograph=True)(3.0, *RNG.random((2, 6)))
+
+
 def swapped(a, b):
     if a[0] > 0.2:
         a, b = b, a

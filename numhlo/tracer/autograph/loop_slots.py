@@ -7,16 +7,22 @@ again, until it holds (`Again`). What must hold, and why, is in `aliasing.memory
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from numhlo.tracer.aliasing.memory import Meaning, is_array, meaning, same_memory
 from numhlo.tracer.cell import Cell, cells_so_far
-from numhlo.tracer.trace import Tracer
+from numhlo.tracer.trace import Tracer, current_trace
 
-KEPT, ALONE, VALUE = "kept", "alone", "value"
-"""An array that stays what it is; a view whose part alone is carried; and what is carried, and is new afterwards."""
+KEPT, ALONE, VALUE, TURNED = "kept", "alone", "value", "turned"
+"""An array that stays what it is; a view whose part alone is carried; what is carried, and is new afterwards; and
+arrays that exchange their names in every iteration, whose number is not known."""
+
+LONGEST_TURN = 6
+"""Iterations after which such arrays must have their names again."""
 
 
 class Again(Exception):  # noqa: N818 - no error: the body is traced once more
@@ -91,7 +97,12 @@ class Slots:
     ) -> None:
         self.mark = cells_so_far()
         self.since, self.is_patient = since, is_patient
+        self.following: dict[Slot, Slot] = {}
         self.all = [Slot(n, k, x) for n, found in leaves.items() for k, x in enumerate(found) if is_array(x)]
+        trace = current_trace()
+        self._whole = {
+            s for s in self.all if not s.before.steps and s.before.cell.trace is trace and not s.before.cell.is_tied
+        }
         for slot in self.all:
             made_here = since is not None and slot.before.cell.serial >= since
             if (slot.name in in_place or since is not None) and not made_here:
@@ -109,6 +120,22 @@ class Slots:
         for slot in self.of(VALUE):
             found.setdefault(slot if slot.is_apart else slot.before.cell, []).append(slot)
         return list(found.values())
+
+    @property
+    def turns(self) -> int:
+        """Return after how many iterations arrays that exchange their names have them again."""
+        lengths = {len(_cycle(slot, self.following)) for slot in self.of(TURNED)}
+        return math.lcm(*lengths)
+
+    def cycle(self, slot: Slot) -> list[Slot]:
+        """Return the slots with which a slot exchanges arrays, itself among them."""
+        return _cycle(slot, self.following)
+
+    def after_turns(self, slot: Slot, turns: int) -> Slot:
+        """Return the slot whose array a slot means after some iterations that exchange names."""
+        for _ in range(turns):
+            slot = self.following[slot]
+        return slot
 
     def force(self, slots: Iterable[Slot]) -> None:
         """Carry some arrays."""
@@ -144,7 +171,10 @@ class Slots:
         ------
         Again, MovedError, UnsettledError
         """
+        self._check_turns(entered, after)
         moved = [slot for slot in self.of(KEPT, ALONE) if not same_memory(after[slot], entered[slot])]
+        if moved or any(entered[slot].cell.version for slot in self.of(VALUE)):
+            self._turn(entered, after)
         if moved:
             self._move(moved, after)
         free = [s for s in self.of(VALUE) if not s.is_forced]
@@ -157,6 +187,28 @@ class Slots:
             raise Again
         self._separate(after)
         self._tie(entered, after)
+
+    def _check_turns(self, entered: Mapping[Slot, Any], after: Mapping[Slot, Any]) -> None:
+        """Carry arrays as values that don't exchange their names as was assumed, or have other names, too."""
+        turned = self.of(TURNED)
+        seen = {cell for s in self.of(VALUE) if (known := meaning(after[s])) is not None for cell in known.may_be}
+        stays = all(same_memory(after[s], entered[self.following[s]]) for s in turned)
+        if not stays or any(entered[s].cell in seen for s in turned):
+            self.force(turned)
+            raise Again
+
+    def _turn(self, entered: Mapping[Slot, Any], after: Mapping[Slot, Any]) -> None:
+        """Note which arrays only exchange their names with others, where the number of iterations is not known."""
+        names = Counter(slot.before.cell for slot in self.all)
+        usable = [s for s in self.of(KEPT, VALUE) if s in self._whole and not s.is_forced and names[s.before.cell] == 1]
+        sources = {entered[s].cell: s for s in usable}
+        found = {s: sources[x.cell] for s in usable if is_array(x := after[s]) and x.cell in sources and not x.steps}
+        cycles = {s: cycle for s in found if len(cycle := _cycle(s, found)) > 1}
+        if self.since is None and cycles and math.lcm(*map(len, cycles.values())) <= LONGEST_TURN:
+            self.following = {s: found[s] for s in cycles}
+            for slot in cycles:
+                slot.kind = TURNED
+            raise Again
 
     def _move(self, moved: Sequence[Slot], after: Mapping[Slot, Any]) -> None:
         alone = [slot for slot in moved if slot.kind is ALONE]
@@ -213,6 +265,16 @@ class Slots:
         carried = [entered[s].cell for s in (slot, *slot.near)]
         written = any(cell.version for cell in carried) or any(cell.trace is carried[0].trace for cell in slot.may_be)
         return written or slot.is_stale
+
+
+def _cycle(slot: Slot, following: Mapping[Slot, Slot]) -> list[Slot]:
+    """Return the slots whose arrays a slot means in turn until it has its own again; none if it never has."""
+    found = [slot]
+    while (other := following.get(found[-1])) is not slot:
+        if other is None or other in found:
+            return []
+        found.append(other)
+    return found
 
 
 def _shows_alike(x: Any, before: Tracer, first: Tracer) -> bool:

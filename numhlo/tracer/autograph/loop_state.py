@@ -11,11 +11,13 @@ from contextlib import contextmanager, nullcontext
 from types import CellType, FunctionType
 from typing import Any
 
+import numpy as np
+
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import MutationError, UnsupportedError
 from numhlo.tracer.aliasing.memory import is_array, on_cell, unchecked, whole
 from numhlo.tracer.autograph.lent_storage import LentStorage, can_be_lent
-from numhlo.tracer.autograph.loop_slots import ALONE, KEPT, VALUE, Again, Slot, Slots
+from numhlo.tracer.autograph.loop_slots import ALONE, KEPT, TURNED, VALUE, Again, Slot, Slots
 from numhlo.tracer.autograph.python_state import leaving_alone
 from numhlo.tracer.autograph.undefined import Undefined
 from numhlo.tracer.autograph.variables import Variables, is_traceable
@@ -23,9 +25,13 @@ from numhlo.tracer.cell import Cell
 from numhlo.tracer.control_flow.bodies import own_arrays
 from numhlo.tracer.control_flow.branches import as_predicate
 from numhlo.tracer.namespace.core import asarray
-from numhlo.tracer.ties import BY_LOOP, make_stale, stale_cells, tie
+from numhlo.tracer.namespace.ordering.searching import where
+from numhlo.tracer.ties import BY_LOOP, make_stale, stale_cells, tie, tie_exactly
 from numhlo.tracer.trace import Trace, Tracer, current_trace
 from numhlo.tracer.trees.pytrees import tree_flatten, tree_leaves, tree_unflatten
+
+TURN = "iterations"
+"""What counts the iterations of a loop whose arrays exchange their names, up to when they have them again."""
 
 
 class _OwnFunctionError(Exception):
@@ -136,7 +142,8 @@ class LoopState:
 
     def first(self) -> dict[str, Any]:
         """Return the state before the loop."""
-        return {**self._contents(self.leaves), **self.storage.contents()}
+        turn = {TURN: np.zeros((), np.int64)} if self.slots.of(TURNED) else {}
+        return {**self._contents(self.leaves), **self.storage.contents(), **turn}
 
     @contextmanager
     def _entered(self, given: dict[str, Any]) -> Iterator[tuple[list[Any], dict[Slot, Any]]]:
@@ -171,7 +178,9 @@ class LoopState:
             tie(trace, entered[slot].cell, slot.may_be | near, BY_LOOP, stale=slot.is_stale)
             done.update(group)
         for slot in self.slots.of(ALONE):
-            tie(trace, entered[slot].cell, [slot.before.cell], BY_LOOP, is_exact=True)
+            tie_exactly(trace, entered[slot].cell, [slot.before.cell], BY_LOOP)
+        for slot in self.slots.of(TURNED):
+            tie_exactly(trace, entered[slot].cell, [s.before.cell for s in self.slots.cycle(slot)], BY_LOOP)
 
     def test(self, test: Callable[..., Any]) -> Callable[..., Any]:
         """Return a loop's test as a function of the state."""
@@ -189,7 +198,8 @@ class LoopState:
             with self._entered(given) as (values, entered):
                 after = dict(zip(self.variables.names, body(*values), strict=True))
                 self._refuse_change(after)
-                return {**self.storage.settled(self._settled(after, entered)), **self.storage.contents()}
+                turn = {TURN: (given[TURN] + 1) % self.slots.turns} if TURN in given else {}
+                return {**self.storage.settled(self._settled(after, entered)), **self.storage.contents(), **turn}
 
         return traced
 
@@ -204,6 +214,7 @@ class LoopState:
         if other:
             return {**self._values(self.leaves), **{name: after[name] for name in other}}  # refused by its structure
         leaves = {name: found for name, (found, _) in flat.items()}
+        self._turned = {slot for slot in self.slots.of(TURNED) if entered[slot].cell.version}
         self.slots.settle(entered, {slot: leaves[slot.name][slot.number] for slot in self.slots.all})
         stale = stale_cells(_current(), self.slots.mark)
         if not stale <= self._stale:
@@ -226,6 +237,7 @@ class LoopState:
             found = self._traced(loop)
         self.storage.write({n: found[n] for n in self.storage.cells if n in self.storage.changed})
         joined = self._joined(found)
+        self._put_back(found, {slot: joined[slot.name][slot.number] for slot in self.slots.of(TURNED)})
         self._tie_results({slot: joined[slot.name][slot.number] for slot in self.slots.of(VALUE)})
         for slot, known in (resolved or {}).items():
             joined[slot.name][slot.number] = known
@@ -233,6 +245,19 @@ class LoopState:
             slot.before[...] = joined[slot.name][slot.number]
             joined[slot.name][slot.number] = slot.before
         return self.variables.finished({n: tree_unflatten(self.trees[n], x) for n, x in joined.items()})
+
+    def _put_back(self, found: dict[str, Any], results: dict[Slot, Any]) -> None:
+        """Put into arrays that exchanged their names what was written last into each one's memory."""
+        for slot in results:
+            cycle = self.slots.cycle(slot)
+            if not self._turned.isdisjoint(cycle):
+                names = [next(s for s in cycle if self.slots.after_turns(s, k) is slot) for k in range(len(cycle))]
+                new = results[names[0]]
+                for k, name in enumerate(names[1:], 1):
+                    new = where(found[TURN] % len(cycle) == k, results[name], new)
+                whole(slot.before.cell).assign(new)
+        for slot, result in results.items():
+            tie(_current(), result.cell, [s.before.cell for s in self.slots.cycle(slot)], BY_LOOP, through=False)
 
     def _tie_results(self, results: dict[Slot, Any]) -> None:
         """Note what the arrays that the loop made may be, and which others a name in it may have written into."""
