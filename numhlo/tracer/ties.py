@@ -87,14 +87,14 @@ def tie_exactly(trace: Trace, cell: Cell, others: Iterable[Cell], why: str) -> N
     trace : Trace
     cell : Cell
     others : iterable of Cell
-        They are no other cells than they seem.
+        What they hold is not known meanwhile.
     why : str
     """
     if trace.ties is None:
         trace.ties = Ties()
     for other in others:
         trace.ties.add(cell, Tie(other, other.version, why, is_exact=True))
-        trace.ties.add(other, Tie(cell, cell.version, why, is_exact=True))
+        trace.ties.add(other, Tie(cell, STALE, why, is_exact=True))
 
 
 def tie(

@@ -329,6 +329,17 @@ def test_buffers_exchanged_a_traced_number_of_times_hold_what_was_written_into_e
     assert "tensor<6xi1>" not in body  # what each array holds in the end is chosen once, after the loop
 
 
+def test_a_view_of_exchanged_buffers_is_not_read_before_a_write_of_the_iteration_before():
+    def function(most, a, b):
+        view = b[1:]
+        for _ in range(most):
+            a, b = b, a
+            b[1:] = 0.5 * view + 0.1
+
+    with pytest.raises(MutationError, match="is read that may be the one just written, or another one"):
+        numhlo.jit(function, autograph=True)(3, *RNG.random((2, 6)))
+
+
 def test_a_view_of_exchanged_buffers_is_not_read_after_a_write():
     def function(most, a, b):
         view = a[1:]
