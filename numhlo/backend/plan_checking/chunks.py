@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import TypeAlias
@@ -61,7 +62,21 @@ def require_independent_chunks(launch: Launch, in_place: frozenset[int], finding
 def _common(source: str) -> dict[int, str]:
     """Return stores at a fixed place, whatever the unit, as text, by the place of the buffer."""
     places = {name: int(place) for name, place in POINTER.findall(source)}
-    return {places[found[2]]: found[0] for found in FIXED.finditer(source) if found[2] in places}
+    stores = Counter(found[0] for found in FIXED.finditer(source) if found[2] in places)
+    if stores:
+        stores.subtract(_stores_of_one_unit(source))
+    return {places[found[2]]: text for text, count in stores.items() if count > 0 and (found := FIXED.match(text))}
+
+
+def _stores_of_one_unit(source: str) -> Iterator[str]:
+    """Give the stores at a fixed place that only one unit makes, as text."""
+    tree = ast.parse(source)
+    loops = [node for node in ast.walk(tree) if isinstance(node, ast.For) and ast.unparse(node.iter) == "range(lo, hi)"]
+    tests = {f"{ast.unparse(loop.target)} == 0" for loop in loops}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) in tests:
+            for statement in node.body:
+                yield from (found[0] for found in FIXED.finditer(ast.unparse(statement)))
 
 
 @lru_cache(maxsize=4096)

@@ -25,9 +25,9 @@ from numhlo.backend.plan_checking.lists import require_listed
 from numhlo.backend.plan_checking.stored import copied_buffers, stored_elements
 from numhlo.backend.plan_checking.updates import has_parts, replaced_window, updated_array
 from numhlo.backend.plan_checking.values import Roots, constant_of, is_anything, parts_in_use, values_inside
-from numhlo.backend.program import Branch, Call, Evaluate, Exchange, Launch, Loop, Place, Program, Step
-from numhlo.lowering.ir import Region, Value
-from numhlo.lowering.ops.control_flow import IF
+from numhlo.backend.program import Branch, Buffer, Call, Evaluate, Exchange, Launch, Loop, Place, Program, Step
+from numhlo.lowering.ir import Op, Region, Value
+from numhlo.lowering.ops.control_flow import CASE, IF
 
 
 class Walk:
@@ -310,7 +310,7 @@ class Walk:
             for fact in moved.get(source, ()):
                 contents.add(target, fact)
 
-    def _buffer(self, number: int):  # type: ignore[no-untyped-def]
+    def _buffer(self, number: int) -> Buffer:
         return self.program.buffers[number]
 
     def _require_fit(self, value: Value, number: int, launch: Launch) -> None:
@@ -403,12 +403,25 @@ class Walk:
         """Let the buffers of a unit's outputs hold these."""
         for value, number in first.outputs:
             self._require_fit(value, number, first)
-            if number not in written and not self.holds(contents, number, value):
+            if number in written:
+                continue
+            if not self._is_left(first, value, number, contents):
                 what = f"{step_in_words(first)} writes nothing into {self.finding.buffer(number)}"
                 raise self.finding.error(f"{what}, where {self.finding.value(value)} should be then", first, value)
+            contents.add(number, self.roots.of(value))
         for number in {number for _, number in first.outputs} & written:
             values = {self.roots.of(v) for v, place in first.outputs if place == number and not is_anything(v)}
             contents.write(number, values, first)
+
+    def _is_left(self, first: Launch, result: Value, number: int, contents: Contents) -> bool:
+        """Return whether a buffer has a result already: all branches give what is there, or no iteration writes it."""
+        op = result.owner
+        if isinstance(op, Op) and op.definition in (IF, CASE):
+            place = op.results.index(result)
+            return all(self.holds(contents, number, region.returns[place]) for region in op.regions)
+        if first.loop is not None:  # the walk of its steps has found the result there
+            return number not in self._written([*first.loop.condition, *first.loop.body])
+        return self.holds(contents, number, result)
 
     def _walk_inside(self, launch: Launch, contents: Contents) -> None:
         """Walk the loop that a kernel does all of, as if its steps were taken one by one."""

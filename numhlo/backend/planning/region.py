@@ -366,10 +366,11 @@ class RegionPlanner(RegionBuffers):
         """Append the launch of a kernel that does all rounds of a loop, whose state is in its buffers."""
         op = loop.op
         body = op.regions[1]
-        inputs = {**dict(zip(op.operands, loop.state, strict=True)), **dict(loop.inputs)}
+        begun = zip(op.operands, loop.state, strict=True)  # one value may be the beginning of two parts
+        inputs = dict.fromkeys([*begun, *loop.inputs])
         rows = zip(op.results, loop.state, body.arguments, body.returns, strict=True)
         outputs = [(result, number) for result, number, before, after in rows if before is not after]
-        step = _launch(draft, [op], list(inputs.items()), outputs)
+        step = _launch(draft, [op], list(inputs), outputs)
         step.loop = loop
         self._append(step)
 

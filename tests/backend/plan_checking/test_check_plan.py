@@ -67,3 +67,24 @@ def test_a_planner_that_goes_wrong_is_caught_where_passes_are_verified(monkeypat
         numhlo.jit(powers)(*arguments)
     with numhlo.debugging(verify=False):
         numhlo.jit(powers)(*arguments)
+
+
+def _begun_by_one_value(n):
+    start = hnp.linspace(-0.5, 0.5, 240)
+    return lax.fori_loop(0, n, lambda i, c: (hnp.minimum(c[0] + c[1], 1.0), c[1]), (start, start))
+
+
+def _all_branches_give_what_is_there(n):
+    padded = hnp.pad(hnp.linspace(-0.5, 0.5, 64), 2)
+    return lax.switch(n, [lambda: padded, lambda: padded])
+
+
+def _no_iteration_writes(n):
+    inner = lambda c: lax.fori_loop(0, n, lambda i, s: (s[0], s[1] * 2), (c, n))[0]
+    return lax.fori_loop(0, n, lambda i, c: (inner(c[0]), c[1] + 1), (hnp.arange(40), n))
+
+
+@pytest.mark.parametrize("fun", [_begun_by_one_value, _all_branches_give_what_is_there, _no_iteration_writes])
+def test_plans_that_leave_values_where_they_are_pass(fun):
+    with numhlo.debugging(verify=True):
+        numhlo.jit(fun).lower(np.int32(2)).compile()

@@ -48,3 +48,10 @@ def test_stores_at_a_fixed_place():
         0: "store_f32(a, 0, "
     }
     assert _common(source_of(KEEPING["elements"])) == {}
+
+
+def test_stores_at_a_fixed_place_by_one_unit():
+    own = ["    if i == 0:", "        store_f32(a, 0, to_f32(1.0))"]
+    assert _common(source_of(["for i in range(lo, hi):", *own])) == {}
+    both = ["for i in range(lo, hi):", *own, "    store_f32(a, 0, to_f32(1.0))"]
+    assert _common(source_of(both)) == {0: "store_f32(a, 0, "}
