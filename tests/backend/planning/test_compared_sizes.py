@@ -19,6 +19,7 @@ def numbers(bound):
     return np.concatenate([*near, [complex(a, b) for a in ends for b in ends]])
 
 
+@pytest.mark.not_every_call  # at the bound itself the last digit decides, in which the interpreter's root may differ
 @pytest.mark.parametrize("bound", [5.0, 1e-99])
 def test_answers_are_those_of_absolute_values(bound):
     z = numbers(bound)
