@@ -10,7 +10,7 @@ end follows from NumPy's semantics in `trace`, and is read off here, never found
   share the new one.
 - Names that exchange arrays that outlive the loop come back after some iterations. These are one iteration of the graph
   where the arrays are written; otherwise values are carried. The number of iterations says which array a name means
-  afterwards.
+  afterwards; where it is traced, contents are carried by name, and what each array holds is chosen after the loop.
 - A name that is bound to other memory in the first iterations than later makes those iterations run before the loop.
 - Where a traced condition or number of iterations decides, the name is carried by value, and its new cell is tied to
   all that it may mean (`ties`): reading is fine until one of them is written; then what can't be told raises
