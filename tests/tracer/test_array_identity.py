@@ -352,6 +352,18 @@ def test_a_view_of_exchanged_buffers_is_not_read_after_a_write():
         numhlo.jit(function, autograph=True)(3.0, *RNG.random((2, 6)))
 
 
+def test_what_a_name_may_mean_goes_on_to_names_that_take_it_over():
+    def function(most, a, b):
+        x, y = a * 0.5, a * 0.25
+        for _ in range(most):
+            y, x = x, b[::-1]
+        b[0] = 5.0
+        return y
+
+    with pytest.raises(MutationError, match="is read that may be the one just written, or another one"):
+        numhlo.jit(function, autograph=True)(4, *RNG.random((2, 6)))
+
+
 def swapped(a, b):
     if a[0] > 0.2:
         a, b = b, a

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -253,10 +254,17 @@ class Slots:
             same = {s for s, other in found if s is not slot and other.cell is known.cell}
             if self.is_patient and ((known.is_outside(self.mark) and known.cell in outside) or same - slot.near):
                 raise UnsettledError
-            if not (outside <= slot.may_be and near <= slot.near and known.is_stale <= slot.is_stale):
-                grown.add(slot)
-            slot.may_be, slot.near = slot.may_be | outside, slot.near | near
-            slot.is_stale = slot.is_stale or known.is_stale
+            grown |= _grow(slot, outside, near, is_stale=known.is_stale)
+        sources = {slot: [s for s, _ in found if entered[s].cell in known.may_be] for slot, known in found}
+        growing = True
+        while growing:  # what a slot may mean goes on to those that take it over
+            more: set[Slot] = set()
+            for slot, others in sources.items():
+                for source in others:
+                    near = {s for s, known in sources.items() if s is not slot and not source.near.isdisjoint(known)}
+                    more |= _grow(slot, source.may_be, near, is_stale=source.is_stale)
+            growing = bool(more)
+            grown |= more
         if any(self._matters(slot, entered) for slot in grown):
             raise Again
 
@@ -275,6 +283,14 @@ def _cycle(slot: Slot, following: Mapping[Slot, Slot]) -> list[Slot]:
             return []
         found.append(other)
     return found
+
+
+def _grow(slot: Slot, may_be: AbstractSet[Cell], near: AbstractSet[Slot], *, is_stale: bool) -> set[Slot]:
+    """Add to what a slot may mean; return the slot, if that is new."""
+    if may_be <= slot.may_be and near <= slot.near and is_stale <= slot.is_stale:
+        return set()
+    slot.may_be, slot.near, slot.is_stale = slot.may_be | may_be, slot.near | near, slot.is_stale or is_stale
+    return {slot}
 
 
 def _shows_alike(x: Any, before: Tracer, first: Tracer) -> bool:
