@@ -1,7 +1,7 @@
 """Which values are the same elements in the same order, so that one buffer holds all of them.
 
 By what ops mean, not by what the planner makes of them: a reshape, a transposition of extents of 1, a window that is
-everything, a part of a loop's state that each iteration hands on as it is.
+everything, a part of a loop's state that each iteration hands on as it is, what all branches give.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op, Region, Value
-from numhlo.lowering.ops.control_flow import COMPOSITE, OPTIMIZATION_BARRIER, WHILE
+from numhlo.lowering.ops.control_flow import CASE, COMPOSITE, IF, OPTIMIZATION_BARRIER, WHILE
 from numhlo.lowering.ops.conversion import CONVERT
 from numhlo.lowering.ops.creation import CONSTANT, IOTA, make_iota
 from numhlo.lowering.ops.indexing import DYNAMIC_SLICE, DYNAMIC_UPDATE_SLICE
@@ -22,6 +22,9 @@ from numhlo.lowering.ops.primitive import Primitive
 from numhlo.lowering.ops.sorting import SORT
 
 Rule: TypeAlias = Callable[[Op], Value | None]
+
+WINDOWS = "windows"
+"""The planner's own op for all windows of an array."""
 
 ANYTHING = "numhlo.unwritten"
 """The composite whose result is memory as it is: whatever lies there is right."""
@@ -66,6 +69,16 @@ def _padded(op: Op) -> Value | None:
     return None if any(padding) else _whole(op)
 
 
+def _windowed(op: Op) -> Value | None:
+    """Return the operand if its windows, one after the other, are its elements in their order."""
+    operand = op.operands[0]
+    if operand.tensor.size != op.result.tensor.size:
+        return None
+    positions = np.arange(operand.tensor.size)
+    (found,) = op.definition.evaluate([positions.reshape(operand.tensor.shape)], op.attributes, ())
+    return operand if np.array_equal(np.asarray(found).reshape(-1), positions) else None
+
+
 RULES: dict[Primitive, Rule] = {
     RESHAPE: _whole,
     BROADCAST_IN_DIM: _spread,
@@ -86,44 +99,56 @@ class Roots:
 
     def __init__(self) -> None:
         self._known: dict[Value, Value] = {}
+        self._within: dict[Value, Value] = {}
 
     def enter(self, loop: Op) -> None:
         """Take note of which parts of a loop's state never change: its regions' arguments are the operands then."""
         condition, body = loop.regions
-        for number in unchanged_parts(loop):
-            for region in (condition, body):
-                self._known[region.arguments[number]] = self.of(loop.operands[number])
+        for number in range(len(loop.operands)):
+            if self._is_unchanged(loop, number):
+                for region in (condition, body):
+                    self._known[region.arguments[number]] = self.of(loop.operands[number])
 
     def of(self, value: Value) -> Value:
         """Return the value that stands for a value."""
         found = self._known.get(value)
         if found is None:
-            below = _below(value)
+            below = self._below(value, self.of)
             found = self._known[value] = value if below is None else self.of(below)
         return found
 
+    def _in_an_iteration(self, value: Value) -> Value:
+        """Return the value that stands for one where nothing is known of the arguments of regions."""
+        found = self._within.get(value)
+        if found is None:
+            below = self._below(value, self._in_an_iteration)
+            found = self._within[value] = value if below is None else self._in_an_iteration(below)
+        return found
 
-def _below(value: Value) -> Value | None:
-    """Return a value that has the same elements, if there is one further up."""
-    op = value.owner
-    if not isinstance(op, Op):
-        return None
-    if op.definition is WHILE:
+    def _is_unchanged(self, loop: Op, number: int) -> bool:
+        """Return whether each iteration hands a part of a loop's state on as it is."""
+        body = loop.regions[1]
+        return self._in_an_iteration(body.returns[number]) is body.arguments[number]
+
+    def _below(self, value: Value, root: Callable[[Value], Value]) -> Value | None:
+        """Return a value that has the same elements, if there is one further up."""
+        op = value.owner
+        if not isinstance(op, Op):
+            return None
         number = op.results.index(value)
-        return op.operands[number] if number in unchanged_parts(op) else None
-    if op.definition is SORT and op.operands[0].tensor.shape[op.attributes["dimension"]] == 1:
-        return op.operands[op.results.index(value)]
-    if op.definition is OPTIMIZATION_BARRIER:
-        return op.operands[op.results.index(value)]
-    rule = RULES.get(op.definition)
-    return None if rule is None else rule(op)
-
-
-def unchanged_parts(loop: Op) -> list[int]:
-    """Return the numbers of the parts of a loop's state that each iteration hands on as they are."""
-    body = loop.regions[1]
-    pairs = zip(body.arguments, body.returns, strict=True)
-    return [number for number, (before, after) in enumerate(pairs) if before is after]
+        if op.definition is WHILE:
+            return op.operands[number] if self._is_unchanged(op, number) else None
+        if op.definition in (IF, CASE):
+            given = {root(region.returns[number]) for region in op.regions}
+            return given.pop() if len(given) == 1 else None
+        if op.definition is SORT and op.operands[0].tensor.shape[op.attributes["dimension"]] == 1:
+            return op.operands[number]
+        if op.definition is OPTIMIZATION_BARRIER:
+            return op.operands[number]
+        if op.definition.dialect == "numhlo" and op.definition.name == WINDOWS:
+            return _windowed(op)
+        rule = RULES.get(op.definition)
+        return None if rule is None else rule(op)
 
 
 def parts_in_use(loop: Op) -> set[int]:
