@@ -65,7 +65,8 @@ def test_wrong_values_list_legal_ones():
     )
     with (
         pytest.raises(
-            ArgumentError, match=r"no switch 'dumps'\n  at test_switches.*\n  use one of engine, tier0, check, dump, "
+            ArgumentError,
+            match=r"no switch 'dumps'\n  at test_switches.*\n  use one of engine, tier0, check, guard_pages, dump, ",
         ),
         using(dumps="all"),
     ):

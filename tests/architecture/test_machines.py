@@ -20,7 +20,7 @@ def started(monkeypatch):
         seen.append((command[2:], env, len(processors)))
         return subprocess.CompletedProcess(command, int("fails" in command))
 
-    monkeypatch.setattr(machines.subprocess, "run", run)
+    monkeypatch.setattr(subprocess, "run", run)
     monkeypatch.setattr(machines, "lacking", lambda machine: [])
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Zen")
     return seen

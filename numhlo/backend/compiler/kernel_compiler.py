@@ -110,20 +110,16 @@ def compile_source(name: str, source: str, level: int = HIGHEST) -> bytes:
     function = function_of_source(name, source)
     lanes, polynomials = _reduces_lanes(function), evaluates_polynomials(function)
     widest, interleaves = lanes or polynomials or _searches_columns(function), polynomials or not lanes
-    module = _optimized(name, function, widest, interleaves, level)
-    target = host_target(widest, level)
+    module = _linked_module(_compiled(function), name)
+    target = host_target(widest=widest, level=level)  # Numba has made LLVM ready by now
+    _optimize(module, target, interleaves=interleaves, level=level)
     code = bytes(target.machine.emit_object(module))
     if may_lack_masks(code, target.features):
-        module = _optimized(name, function, widest, interleaves, level)
+        module = _linked_module(_compiled(function), name)  # emitting code has changed the first one
+        _optimize(module, target, interleaves=interleaves, level=level)
         module = llvm.parse_assembly(with_compared_masks(str(module)))
         code = bytes(target.machine.emit_object(module))
     return code
-
-
-def _optimized(name: str, function: Callable[..., Any], widest: bool, interleaves: bool, level: int) -> llvm.ModuleRef:
-    module = _linked_module(_compiled(function), name)
-    _optimize(module, host_target(widest, level), interleaves=interleaves, level=level)
-    return module
 
 
 def _reduces_lanes(function: Callable[..., Any]) -> bool:

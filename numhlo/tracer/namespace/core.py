@@ -99,7 +99,7 @@ def implements(*functions: Any, eager: Callable[..., Any] | None = None) -> Call
     def decorate(written: F) -> F:
         first = functions[0] if functions else None
         traced = written if first in BY_FIELDS else with_memory_order(written, first in OF_NEW_ARRAYS)
-        numpy_function = first if eager is None else eager
+        numpy_function: Any = first if eager is None else eager
 
         @functools.wraps(traced)
         def public(*args: Any, **kwargs: Any) -> Any:
