@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 
 from numhlo.backend.executable import Executable
-from numhlo.compilation.jitted_function import JittedFunction
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.ir import Function
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_unflatten
@@ -219,7 +218,9 @@ def _call_until_known(state: _Checked, form: str, which: int, *, native: bool) -
 
 
 def _traces_of(function: Any) -> int:
-    return int(function.cache_info().misses) if isinstance(function, JittedFunction) else 1
+    """Return how often a function has been traced; what is no jitted function is there from the start."""
+    counts = getattr(function, "cache_info", None)
+    return 1 if counts is None else int(counts().misses)
 
 
 def _flattened(arguments: Sequence[Any]) -> tuple[list[Any], PyTreeDef]:

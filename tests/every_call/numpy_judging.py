@@ -173,7 +173,7 @@ def _check(source: Source, compiled: Any, function: Callable[..., Any], tier: st
     fixed = {k: given[0][k] for k in static}
     if static:
         called, original = (functools.partial(with_static, f, fixed) for f in (compiled, function))
-        called.wait = compiled.wait  # type: ignore[attr-defined]
+        called.wait, called.cache_info = compiled.wait, compiled.cache_info  # type: ignore[attr-defined]
         given = [[x for k, x in enumerate(each) if k not in fixed] for each in given]
     else:
         called, original = compiled, function

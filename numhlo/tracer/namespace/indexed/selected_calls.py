@@ -117,12 +117,22 @@ def _fit(chosen: Selected, y: Any, deg: int) -> Any:
     return traced(np.polyfit)(reshape_to(chosen.values, flat), reshape_to(chosen.whole(y), flat), deg, w=weights)
 
 
+def _as_array(chosen: Selected, dtype: Any = None, *, copy: bool | None = None, order: str = "K") -> Selected:
+    """Return the elements in another dtype; they are never written in place, so that none need be copied."""
+    return chosen if dtype is None else chosen.astype(dtype)
+
+
+def _in_order(chosen: Selected, order: str = "C") -> Selected:
+    """Return the elements, of which there is one order."""
+    return chosen
+
+
 CALLS.update(
     {function.__name__: _each(function) for function in EACH},
     **{function.__name__: _by_table(function) for function in BY_TABLE},
     **{f"nan{name}": _without_nan(name) for name in ("sum", "mean", "max", "min", "prod", "std", "var")},
-    **dict.fromkeys(("array", "copy", "flatten"), lambda chosen: chosen.copy()),
-    **dict.fromkeys(("asarray", "ascontiguousarray", "ravel"), lambda chosen: chosen),
+    **dict.fromkeys(("array", "asarray", "asanyarray", "ascontiguousarray"), _as_array),
+    **dict.fromkeys(("copy", "flatten", "ravel"), _in_order),
     allclose=lambda chosen, *args, **options: CALLS["isclose"](chosen, *args, **options).all(),
     argmax=_place_of_extreme("max"),
     argmin=_place_of_extreme("min"),

@@ -260,6 +260,21 @@ def test_refused(fun):
     )
 
 
+def test_conversions():
+    def f(x):
+        as_floats = numpy.asarray(x[x > 1], numpy.float32)
+        copies = numpy.array(x[x > 1], dtype=numpy.float32, copy=True), numpy.ascontiguousarray(x[x > 1], numpy.int64)
+        flat = numpy.ravel(x[x > 1], "C").sum(), x[x > 1].flatten("F").sum()
+        return as_floats.sum(), copies[0].max(), copies[1].sum(), *flat
+
+    compiled, expected = numhlo.jit(f), f(X)
+    for _ in range(3):
+        for found, right in zip(compiled(X), expected, strict=True):
+            numpy.testing.assert_array_equal(found, right)
+            assert found.dtype == right.dtype
+        compiled.wait()
+
+
 def test_shown():
     def f(x, m):
         assert repr(x[m]) == "Traced<float64[where bool[3,4]]>"
