@@ -71,7 +71,8 @@ def read_trusted(path: Path, most_bytes: int = MOST_BYTES) -> tuple[bytes, os.st
         If there is none, or it can't be read.
     """
     with os.fdopen(open_trusted(path, most_bytes), "rb") as stream:
-        data = stream.read(most_bytes + 1)
-        if len(data) > most_bytes:
-            raise UntrustedFileError(f"it is larger than {most_bytes >> 20} MiB")
-        return data, os.fstat(stream.fileno())
+        status = os.fstat(stream.fileno())
+        data = stream.read(status.st_size + 1)  # as much memory as the file says that it needs
+        if len(data) > status.st_size:
+            raise UntrustedFileError("it grows while it is read")
+        return data, status

@@ -85,9 +85,9 @@ def strided(leaves: Sequence[Any], owned: Collection[int]) -> Leaves:
 
 def _strided(array: np.ndarray) -> np.ndarray:
     shape = (*array.shape[:-1], 2 * array.shape[-1])
-    base = np.zeros(shape, array.dtype, order="F").view(type(array))
+    base = np.zeros(shape, array.dtype, order="F")
     base[..., ::2] = array
-    return base[..., ::2]
+    return base[..., ::2].view(type(array))  # which may be a type whose arrays can't be written into
 
 
 def backwards(leaves: Sequence[Any], owned: Collection[int]) -> Leaves:

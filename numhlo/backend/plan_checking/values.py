@@ -140,7 +140,7 @@ class Roots:
             return op.operands[number] if self._is_unchanged(op, number) else None
         if op.definition in (IF, CASE):
             given = {root(region.returns[number]) for region in op.regions}
-            return given.pop() if len(given) == 1 else None
+            return given.pop() if len(given) == 1 < len(op.regions) else None  # from outside, as two regions give it
         if op.definition is SORT and op.operands[0].tensor.shape[op.attributes["dimension"]] == 1:
             return op.operands[number]
         if op.definition is OPTIMIZATION_BARRIER:

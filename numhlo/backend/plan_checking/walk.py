@@ -25,9 +25,24 @@ from numhlo.backend.plan_checking.lists import require_listed
 from numhlo.backend.plan_checking.stored import copied_buffers, stored_elements
 from numhlo.backend.plan_checking.updates import has_parts, replaced_window, updated_array
 from numhlo.backend.plan_checking.values import Roots, constant_of, is_anything, parts_in_use, values_inside
-from numhlo.backend.program import Branch, Buffer, Call, Evaluate, Exchange, Launch, Loop, Place, Program, Step
+from numhlo.backend.program import (
+    Branch,
+    Buffer,
+    Call,
+    Evaluate,
+    Exchange,
+    Launch,
+    Loop,
+    Place,
+    Program,
+    Step,
+    Subroutine,
+)
 from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops.control_flow import CASE, IF
+
+MOST_WALKED_AGAIN = 4
+"""Loops inside each other that are walked until nothing changes; what is inside of these is walked once a time."""
 
 
 class Walk:
@@ -48,6 +63,8 @@ class Walk:
         self._copies = 0
         self._inside: dict[Region, frozenset[Value]] = {}
         self._entered: set[Region] = set()
+        self._subroutines: dict[Subroutine, frozenset[int]] = {}
+        self._depth = 0
 
     # What lies where
 
@@ -170,11 +187,9 @@ class Walk:
         for region in op.regions:
             self.enter(region, "what a loop carries as its part")
         used = parts_in_use(op)
-        for number, operand in enumerate(op.operands):
-            if number in used:
-                self._need_part(contents, step, number, operand, "begin with")
-            self.bind(contents, operand, self._arguments(step, number), step.state[number])
+        self._begin(contents, step, used)
         require_counting(step, self.finding)
+        self._depth += 1
         while True:
             state = contents.copy()
             self.steps(step.condition, state)
@@ -186,11 +201,41 @@ class Walk:
             self._go_back(step, state, inside)
             if not contents.meet(state):
                 break
+        self._depth -= 1
         for argument, result, number in zip(condition.arguments, op.results, step.state, strict=True):
             self.bind(after, argument, [result], number)
         after.forget(inside)
         contents.become(after)
         self._entered -= {condition, body}
+
+    def _begin(self, contents: Contents, step: Loop, used: set[int]) -> None:
+        """Let the state of a loop be what lies in its buffers, or raise if what the loop needs does not."""
+        for number, operand in enumerate(step.op.operands):
+            if number in used:
+                self._need_part(contents, step, number, operand, "begin with")
+        if self._depth >= MOST_WALKED_AGAIN:
+            self._keep_state(contents, step)
+            return
+        for number, operand in enumerate(step.op.operands):
+            self.bind(contents, operand, self._arguments(step, number), step.state[number])
+
+    def _keep_state(self, contents: Contents, step: Loop) -> None:
+        """Know of what a loop may write over its state alone, so that one walk of it is enough.
+
+        Loops that are walked again and again inside each other take a time that doubles with each level.
+        """
+        held = [
+            number for number, operand in enumerate(step.op.operands) if self._is_held(contents, step, number, operand)
+        ]
+        for number in sorted(self._written([*step.condition, *step.body])):
+            contents.write(number, [], step)
+        for number in held:
+            for argument in self._arguments(step, number):
+                contents.add(step.state[number], self.roots.of(argument))
+
+    def _is_held(self, contents: Contents, step: Loop, number: int, operand: Value) -> bool:
+        place = step.state[number]
+        return self._buffer(place).place is not Place.CONSTANT and self.holds(contents, place, operand)
 
     def _need_part(self, contents: Contents, step: Loop, number: int, value: Value, purpose: str) -> None:
         """Raise if a part of a loop's state is not in its buffer when an iteration begins."""
@@ -257,7 +302,7 @@ class Walk:
         for operand, number in zip(step.op.operands, routine.arguments, strict=True):
             self.need(contents, number, operand, step, "as an operand ")
         self.write(contents, routine.place, [], step)
-        for number in sorted(self._written(routine.steps)):
+        for number in sorted(self._written_by(routine)):
             self.write(contents, number, [], step)
         for result, number in zip(step.op.results, routine.results, strict=True):
             if not is_anything(result):
@@ -280,7 +325,14 @@ class Walk:
                 case Exchange():
                     found.update(number for pair in step.pairs for number in pair)
                 case Call():
-                    found |= {step.subroutine.place} | self._written(step.subroutine.steps)
+                    found |= self._written_by(step.subroutine)
+        return found
+
+    def _written_by(self, subroutine: Subroutine) -> frozenset[int]:
+        """Return the buffers that a subroutine may write, found once for all that call it."""
+        found = self._subroutines.get(subroutine)
+        if found is None:
+            found = self._subroutines[subroutine] = frozenset({subroutine.place} | self._written(subroutine.steps))
         return found
 
     # Launches
