@@ -20,6 +20,7 @@ import zlib
 from collections.abc import Generator, Iterator
 from concurrent.futures import Future
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 ENVIRONMENT = {
     "JAX_ENABLE_X64": "1",  # the oracle's dtypes are NumPy's
@@ -211,11 +212,18 @@ def loops_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def first_answers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Compile nothing, for tests that call each function once: all answers come before kernels could."""
+    """Compile nothing, for tests that call each function once: all answers come before kernels could.
+
+    Kernels that other tests have compiled, in this process or another one, are not there either.
+    """
     backend = importlib.import_module("numhlo.backend.kernel_cache")  # not above: coverage would start later
+    cache = backend.kernel_cache()
     monkeypatch.setattr(backend.compiler_service(), "submit", lambda kernel, then: Future())
+    monkeypatch.setattr(type(cache.disk), "read", lambda disk, kernel: None)
+    monkeypatch.setattr(cache, "_handles", WeakValueDictionary())
+    monkeypatch.setattr(cache, "_recent", {})
     yield
-    backend.kernel_cache().orphan_unfinished()
+    cache.orphan_unfinished()
 
 
 @pytest.fixture
