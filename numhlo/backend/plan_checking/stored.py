@@ -62,8 +62,8 @@ def _count(body: Sequence[ast.stmt], names: set[str], known: dict[str, int], dim
         match statement:
             case ast.For(iter=ast.Call(args=ranged)):
                 inner = _count(statement.body, names, known, dims)
-                rounds = _rounds([_number(argument, known, dims) for argument in ranged])
-                count = 0 if inner == 0 else None if inner is None or rounds is None else inner * rounds
+                iterations = _iterations([_number(argument, known, dims) for argument in ranged])
+                count = 0 if inner == 0 else None if inner is None or iterations is None else inner * iterations
             case ast.If():
                 sides = [_count(each, names, known, dims) for each in (statement.body, statement.orelse)]
                 count = None if None in sides else sum(side for side in sides if side is not None)
@@ -99,7 +99,7 @@ def _stores(statement: ast.stmt, names: set[str]) -> int | None:
     return None if mentioned != stores + loads + is_given else stores
 
 
-def _rounds(ranged: Sequence[int | None]) -> int | None:
+def _iterations(ranged: Sequence[int | None]) -> int | None:
     numbers = [number for number in ranged if number is not None]
     return len(range(*numbers)) if len(numbers) == len(ranged) else None
 
