@@ -7,7 +7,7 @@ This is the public face. Its names are loaded when they are first used, so `impo
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from numhlo.tracer.absent import NOT_OF_JAX, raise_absent
+from numhlo.library.unsupported_names import NOT_OF_JAX, raise_absent
 
 if TYPE_CHECKING:
     from numhlo import (
@@ -35,13 +35,14 @@ if TYPE_CHECKING:
     from numhlo.compilation.looking import clear_caches, debug_infs, debug_nans, log_compiles
     from numhlo.compilation.shape_evaluation import eval_shape
     from numhlo.exporting import Exported, export, load
+    from numhlo.library.lax.devices import block_until_ready, device_get, device_put
     from numhlo.switches import debugging
-    from numhlo.tracer.arguments import ShapeDtypeStruct, typeof
-    from numhlo.tracer.array import Array
-    from numhlo.tracer.callbacks import io_callback, pure_callback
-    from numhlo.tracer.devices import block_until_ready, device_get, device_put
-    from numhlo.tracer.known_now import ensure_compile_time_eval
-    from numhlo.tracer.scopes import named_call, named_scope
+    from numhlo.tracer.core.arguments import ShapeDtypeStruct, typeof
+    from numhlo.tracer.core.array import Array
+    from numhlo.tracer.core.compile_time_evaluation import ensure_compile_time_eval
+    from numhlo.tracer.core.scopes import named_call, named_scope
+    from numhlo.tracer.python.callbacks import io_callback, pure_callback
+    from numhlo.tracer.python.user_kernels import kernel
     from numhlo.tracer.transformations.checkpoint_policies import checkpoint_name, checkpoint_policies
     from numhlo.tracer.transformations.checkpointed_loops import checkpointed_scan, checkpointed_while_loop
     from numhlo.tracer.transformations.checkpointing import checkpoint, remat
@@ -53,15 +54,14 @@ if TYPE_CHECKING:
     from numhlo.tracer.transformations.jacobians import hessian, jacfwd, jacobian, jacrev
     from numhlo.tracer.transformations.transposing import fwd_and_bwd, linear_transpose
     from numhlo.tracer.transformations.vectorizing import vmap
-    from numhlo.tracer.user_kernels import kernel
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Array": "numhlo.tracer.array",
+    "Array": "numhlo.tracer.core.array",
     "Exported": "numhlo.exporting",
-    "ShapeDtypeStruct": "numhlo.tracer.arguments",
-    "block_until_ready": "numhlo.tracer.devices",
+    "ShapeDtypeStruct": "numhlo.tracer.core.arguments",
+    "block_until_ready": "numhlo.library.lax.devices",
     "checking_leaks": "numhlo.compilation.leaks",
     "checkpoint": "numhlo.tracer.transformations.checkpointing",
     "checkpoint_name": "numhlo.tracer.transformations.checkpoint_policies",
@@ -77,32 +77,32 @@ _HOMES = {
     "debug_infs": "numhlo.compilation.looking",
     "debug_nans": "numhlo.compilation.looking",
     "debugging": "numhlo.switches",
-    "device_get": "numhlo.tracer.devices",
-    "device_put": "numhlo.tracer.devices",
+    "device_get": "numhlo.library.lax.devices",
+    "device_put": "numhlo.library.lax.devices",
     "disable_jit": "numhlo.compilation.disabling",
-    "ensure_compile_time_eval": "numhlo.tracer.known_now",
+    "ensure_compile_time_eval": "numhlo.tracer.core.compile_time_evaluation",
     "eval_shape": "numhlo.compilation.shape_evaluation",
     "export": "numhlo.exporting",
     "fwd_and_bwd": "numhlo.tracer.transformations.transposing",
     "grad": "numhlo.tracer.transformations.differentiating",
     "hessian": "numhlo.tracer.transformations.jacobians",
-    "io_callback": "numhlo.tracer.callbacks",
+    "io_callback": "numhlo.tracer.python.callbacks",
     "jacfwd": "numhlo.tracer.transformations.jacobians",
     "jacobian": "numhlo.tracer.transformations.jacobians",
     "jacrev": "numhlo.tracer.transformations.jacobians",
     "jit": "numhlo.compilation.jit",
     "jvp": "numhlo.tracer.transformations.differentiating",
-    "kernel": "numhlo.tracer.user_kernels",
+    "kernel": "numhlo.tracer.python.user_kernels",
     "linear_transpose": "numhlo.tracer.transformations.transposing",
     "linearize": "numhlo.tracer.transformations.differentiating",
     "load": "numhlo.exporting",
     "log_compiles": "numhlo.compilation.looking",
-    "named_call": "numhlo.tracer.scopes",
-    "named_scope": "numhlo.tracer.scopes",
-    "pure_callback": "numhlo.tracer.callbacks",
+    "named_call": "numhlo.tracer.core.scopes",
+    "named_scope": "numhlo.tracer.core.scopes",
+    "pure_callback": "numhlo.tracer.python.callbacks",
     "remat": "numhlo.tracer.transformations.checkpointing",
     "threads": "numhlo.backend.runtime.pool",
-    "typeof": "numhlo.tracer.arguments",
+    "typeof": "numhlo.tracer.core.arguments",
     "value_and_grad": "numhlo.tracer.transformations.differentiating",
     "vjp": "numhlo.tracer.transformations.differentiating",
     "vmap": "numhlo.tracer.transformations.vectorizing",
@@ -220,7 +220,7 @@ if not TYPE_CHECKING:  # a name that is not there is an error for type checkers,
         home = load(lambda: [import_module(module) for module in ("numhlo.numpy", _HOMES[name])][1])
         value = globals()[name] = getattr(home, name)
         if name not in _OWN:
-            import_module("numhlo.tracer.sources").cite(globals(), _SOURCES.get(name, "jax.{}"), [name])
+            import_module("numhlo.library.citations").cite(globals(), _SOURCES.get(name, "jax.{}"), [name])
         return value
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError
-from numhlo.tracer.array import Array
+from numhlo.tracer.core.array import Array
 from numhlo.tracer.trees.pytrees import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 __all__ = ["micro_batches", "pad", "stack", "unpad", "unstack"]

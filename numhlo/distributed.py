@@ -21,7 +21,7 @@ from numhlo.lowering.ops.process_groups import GridShape, Process
 from numhlo.lowering.process_grid import FROM_HOST, INFEED, OUTFEED, TO_HOST, Mailboxes, run_together
 from numhlo.lowering.shards import parse_meshes
 from numhlo.stablehlo import Module
-from numhlo.tracer.array import Array
+from numhlo.tracer.core.array import Array
 
 __all__ = ["ProcessGrid"]
 

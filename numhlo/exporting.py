@@ -23,8 +23,8 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
 from numhlo.stablehlo import Module
 from numhlo.stablehlo import load as load_module
-from numhlo.tracer.callable_arguments import require_callable
-from numhlo.tracer.callbacks import TARGET
+from numhlo.tracer.core.callable_arguments import require_callable
+from numhlo.tracer.python.callbacks import TARGET
 from numhlo.tracer.trees.pytree_paths import structure_paths
 from numhlo.tracer.trees.pytree_text import from_json, to_json
 from numhlo.tracer.trees.pytrees import LEAF, PyTreeDef, tree_flatten, tree_unflatten

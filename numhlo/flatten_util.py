@@ -1,7 +1,7 @@
 """`numhlo.flatten_util`: pytrees of arrays as one vector, and back."""
 
-from numhlo.tracer.raveling import ravel_pytree
-from numhlo.tracer.sources import cite as _cite
+from numhlo.library.citations import cite as _cite
+from numhlo.library.lax.raveling import ravel_pytree
 
 __all__ = ["ravel_pytree"]
 _cite(globals(), "jax.flatten_util.{}", __all__)

@@ -1,7 +1,7 @@
 """`numhlo.ops`: reductions within segments, under JAX's names."""
 
-from numhlo.tracer.namespace.segments import *  # noqa: F403
-from numhlo.tracer.namespace.segments import __all__ as __all__
-from numhlo.tracer.sources import cite as _cite
+from numhlo.library.citations import cite as _cite
+from numhlo.library.lax.segments import *  # noqa: F403
+from numhlo.library.lax.segments import __all__ as __all__
 
 _cite(globals(), "jax.ops.{}", __all__)

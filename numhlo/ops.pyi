@@ -8,7 +8,7 @@ from builtins import bool as _bool
 from typing import Any as _Any
 from typing import SupportsIndex as _Int
 from numpy.typing import ArrayLike as _ArrayLike
-from numhlo.tracer.array import Array as Array
+from numhlo.tracer.core.array import Array as Array
 
 __all__ = ['segment_max', 'segment_min', 'segment_prod', 'segment_sum']
 def segment_max(data: _ArrayLike, segment_ids: _ArrayLike, num_segments: _Int | None = None, indices_are_sorted: _bool = False, unique_indices: _bool = False, bucket_size: _Int | None = None, mode: _Any = None) -> Array: ...

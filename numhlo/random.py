@@ -1,21 +1,21 @@
 """`numhlo.random`: random numbers from keys, under JAX's names and with JAX's bits."""
 
-from numhlo.tracer import absent as _absent
-from numhlo.tracer.sampling import continuous as _continuous
-from numhlo.tracer.sampling import counts as _counts
-from numhlo.tracer.sampling import derived as _derived
-from numhlo.tracer.sampling import discrete as _discrete
-from numhlo.tracer.sampling import keys as _keys
-from numhlo.tracer.sampling import poisson as _poisson
-from numhlo.tracer.sampling import rejection as _rejection
-from numhlo.tracer.sampling.continuous import *  # noqa: F403
-from numhlo.tracer.sampling.counts import *  # noqa: F403
-from numhlo.tracer.sampling.derived import *  # noqa: F403
-from numhlo.tracer.sampling.discrete import *  # noqa: F403
-from numhlo.tracer.sampling.keys import *  # noqa: F403
-from numhlo.tracer.sampling.poisson import *  # noqa: F403
-from numhlo.tracer.sampling.rejection import *  # noqa: F403
-from numhlo.tracer.sources import cite as _cite
+from numhlo.library import unsupported_names as _absent
+from numhlo.library.citations import cite as _cite
+from numhlo.library.random import continuous as _continuous
+from numhlo.library.random import counts as _counts
+from numhlo.library.random import derived as _derived
+from numhlo.library.random import discrete as _discrete
+from numhlo.library.random import keys as _keys
+from numhlo.library.random import poisson as _poisson
+from numhlo.library.random import rejection as _rejection
+from numhlo.library.random.continuous import *  # noqa: F403
+from numhlo.library.random.counts import *  # noqa: F403
+from numhlo.library.random.derived import *  # noqa: F403
+from numhlo.library.random.discrete import *  # noqa: F403
+from numhlo.library.random.keys import *  # noqa: F403
+from numhlo.library.random.poisson import *  # noqa: F403
+from numhlo.library.random.rejection import *  # noqa: F403
 
 _MODULES = (_continuous, _counts, _derived, _discrete, _keys, _poisson, _rejection)
 _PUBLIC = {name for module in _MODULES for name in module.__all__}

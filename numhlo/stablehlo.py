@@ -29,7 +29,7 @@ from numhlo.lowering.text import parse as parse_text
 from numhlo.lowering.text import print_module
 from numhlo.lowering.text.bytecode import MAGIC, read_bytecode, write_bytecode
 from numhlo.lowering.verifier import verify
-from numhlo.tracer.array import Array
+from numhlo.tracer.core.array import Array
 
 __all__ = [
     "Builder",

@@ -1,6 +1,6 @@
 """`numhlo.tree`: the functions of `numhlo.tree_util` under shorter names, as in `jax.tree`."""
 
-from numhlo.tracer.sources import cite as _cite
+from numhlo.library.citations import cite as _cite
 from numhlo.tracer.trees.pytree_paths import tree_flatten_with_path as flatten_with_path
 from numhlo.tracer.trees.pytree_paths import tree_leaves_with_path as leaves_with_path
 from numhlo.tracer.trees.pytree_paths import tree_map_with_path as map_with_path

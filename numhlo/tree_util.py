@@ -1,6 +1,6 @@
 """Pytrees: nested containers of arrays, taken apart, mapped over, and put together again."""
 
-from numhlo.tracer.sources import cite as _cite
+from numhlo.library.citations import cite as _cite
 from numhlo.tracer.trees.pytree_keys import DictKey, FlattenedIndexKey, GetAttrKey, SequenceKey, keystr
 from numhlo.tracer.trees.pytree_paths import tree_flatten_with_path, tree_leaves_with_path, tree_map_with_path
 from numhlo.tracer.trees.pytree_registration import (

@@ -76,7 +76,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("whole_tracebacks"):
-        importlib.import_module("numhlo.tracer.short_tracebacks").short_tracebacks.wanted = False
+        importlib.import_module("numhlo.tracer.core.short_tracebacks").short_tracebacks.wanted = False
     passed = config.getoption("every_call")
     config.pluginmanager.register(EveryCall(None if passed is None else Path(passed)), "every-call")
 

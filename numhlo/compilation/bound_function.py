@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
-from numhlo.tracer.arguments import WEAK
+from numhlo.tracer.core.arguments import WEAK
 from numhlo.tracer.trees.pytrees import find_container
 
 R = TypeVar("R")

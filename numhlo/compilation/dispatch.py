@@ -18,8 +18,8 @@ from numhlo.compilation.entry import Entry
 from numhlo.compilation.keys import InstanceKey, weak_class
 from numhlo.compilation.result_structure import kind_of
 from numhlo.compilation.signature import Call
-from numhlo.tracer.arguments import LeafType
-from numhlo.tracer.array import has_own_arithmetic
+from numhlo.tracer.core.arguments import LeafType
+from numhlo.tracer.core.array import has_own_arithmetic
 from numhlo.tracer.trees.pytrees import PyTreeDef, find_container
 from numhlo.tracer.trees.written_order import WrittenKeys, as_written
 

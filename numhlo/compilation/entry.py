@@ -14,11 +14,11 @@ from numhlo.compilation.result_structure import unflattener, with_arrays
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, MutationError
 from numhlo.lowering.ir.interruptions import copy_together
-from numhlo.tracer.arguments import LeafType, as_ndarray
-from numhlo.tracer.array import Array, stands_for_scalar
-from numhlo.tracer.function_tracing import TracedFunction
-from numhlo.tracer.plain_python.captured_state import Guards
-from numhlo.tracer.strides import SCALAR, Strides
+from numhlo.tracer.core.aliasing.strides import SCALAR, Strides
+from numhlo.tracer.core.arguments import LeafType, as_ndarray
+from numhlo.tracer.core.array import Array, stands_for_scalar
+from numhlo.tracer.python.captured_state import Guards
+from numhlo.tracer.python.function_tracing import TracedFunction
 
 OVERLAP_EFFORT: Any = 10_000  # NumPy's stubs once asked for a Literal
 """Bound on the work of telling whether two strided arrays share memory; beyond it they are taken to."""

@@ -14,8 +14,8 @@ from numhlo.compilation.signature import Names, Numbers, parameters_of, select
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.switches import SWITCHES
-from numhlo.tracer.autograph.rewriting import autographed
-from numhlo.tracer.callable_arguments import require_callable
+from numhlo.tracer.core.callable_arguments import require_callable
+from numhlo.tracer.python.autograph.rewriting import autographed
 
 P = ParamSpec("P")
 R = TypeVar("R")

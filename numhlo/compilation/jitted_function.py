@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any, Generic, ParamSpec, Self, TypeVar, overload
 
-import numhlo.tracer.applying
-import numhlo.tracer.methods
-import numhlo.tracer.namespace.families  # noqa: F401 - NumPy's names get their traced meaning
+import numhlo.library.numpy.array_methods
+import numhlo.library.numpy.families
+import numhlo.library.numpy.functional  # noqa: F401 - NumPy's names get their traced meaning
 from numhlo.compilation.argument_leaves import container_types, donated_leaves, leaf_names, parameter_name
 from numhlo.compilation.bound_function import BoundFunction, is_class_method, is_property, is_static_instance
 from numhlo.compilation.cache import Cache, CacheInfo, cache_of
@@ -38,19 +38,19 @@ from numhlo.compilation.stages import Lowered, Traced
 from numhlo.compilation.unrolled_for_long import trace_in_short
 from numhlo.lowering.ir.scoped_values import settle, unsettled
 from numhlo.switches import chosen, using
-from numhlo.tracer.aliasing import views
-from numhlo.tracer.arguments import LeafType, as_ndarray, leaf_type
-from numhlo.tracer.array import Array
-from numhlo.tracer.function_tracing import TracedFunction, call_traced, trace_pytree_function
-from numhlo.tracer.plain_python.captured_state import Guards
-from numhlo.tracer.plain_python.captured_walk import CapturedWalk
-from numhlo.tracer.plain_python.frozen_draws import refusing_draws, undisturbed
-from numhlo.tracer.plain_python.interludes import is_interlude
-from numhlo.tracer.plain_python.plain_numpy import run_traced
-from numhlo.tracer.plain_python.rebound_items import ContainerWatch
-from numhlo.tracer.short_tracebacks import short_tracebacks
-from numhlo.tracer.strides import SCALAR, Strides
-from numhlo.tracer.trace import Trace, Tracer, Watch, current_trace, outside_traces
+from numhlo.tracer.core.aliasing import views
+from numhlo.tracer.core.aliasing.strides import SCALAR, Strides
+from numhlo.tracer.core.arguments import LeafType, as_ndarray, leaf_type
+from numhlo.tracer.core.array import Array
+from numhlo.tracer.core.short_tracebacks import short_tracebacks
+from numhlo.tracer.core.trace import Trace, Tracer, Watch, current_trace, outside_traces
+from numhlo.tracer.python.captured_state import Guards
+from numhlo.tracer.python.captured_walk import CapturedWalk
+from numhlo.tracer.python.frozen_draws import refusing_draws, undisturbed
+from numhlo.tracer.python.function_tracing import TracedFunction, call_traced, trace_pytree_function
+from numhlo.tracer.python.interludes import is_interlude
+from numhlo.tracer.python.plain_numpy import run_traced
+from numhlo.tracer.python.rebound_items import ContainerWatch
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_unflatten
 
 P = ParamSpec("P")

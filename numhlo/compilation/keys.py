@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from numhlo.tracer.arguments import WEAK, leaf_type
-from numhlo.tracer.array import Array
+from numhlo.tracer.core.arguments import WEAK, leaf_type
+from numhlo.tracer.core.array import Array
 from numhlo.tracer.trees.pytrees import PyTreeDef
 
 

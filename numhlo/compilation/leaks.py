@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from numhlo.lowering.ir.errors import LeakedTracerError
 from numhlo.lowering.ir.scoped_values import ScopedValue
-from numhlo.tracer.trace import Trace, Tracer
+from numhlo.tracer.core.trace import Trace, Tracer
 
 _watched = ScopedValue(False)
 

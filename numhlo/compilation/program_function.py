@@ -40,11 +40,11 @@ from numhlo.lowering.process_grid import Mailboxes, Place, run_process
 from numhlo.lowering.shards import Mesh
 from numhlo.lowering.text.foreign import EncodedTensorType, can_be
 from numhlo.lowering.text.unregistered import DECLARATION, Unregistered
-from numhlo.tracer.arguments import LeafType, leaf_type
-from numhlo.tracer.array import Array
-from numhlo.tracer.bind import bind
-from numhlo.tracer.namespace.core import asarray
-from numhlo.tracer.trace import current_trace
+from numhlo.tracer.core.arguments import LeafType, leaf_type
+from numhlo.tracer.core.array import Array
+from numhlo.tracer.core.bind import bind
+from numhlo.tracer.core.operands import asarray
+from numhlo.tracer.core.trace import current_trace
 
 Shapes = tuple[tuple[int, ...], ...]
 Key = tuple[Any, ...]

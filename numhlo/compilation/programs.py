@@ -17,7 +17,7 @@ from numhlo.lowering.interpreter import Interpreter
 from numhlo.lowering.ir import Function
 from numhlo.lowering.passes.pipeline import optimize
 from numhlo.switches import value_of
-from numhlo.tracer.array import Array
+from numhlo.tracer.core.array import Array
 
 if TYPE_CHECKING:
     from numhlo.backend.executable import Executable

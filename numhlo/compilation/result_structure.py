@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any
 
-from numhlo.tracer.array import as_written
+from numhlo.tracer.core.array import as_written
 from numhlo.tracer.trees.pytrees import LEAF, NAMED_TUPLE, NONE, PyTreeDef, find_container
 from numhlo.tracer.trees.written_order import WrittenKeys
 

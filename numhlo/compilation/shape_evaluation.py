@@ -7,7 +7,7 @@ from typing import Any
 
 from numhlo.compilation.jitted_function import JittedFunction
 from numhlo.compilation.signature import Selection
-from numhlo.tracer.callable_arguments import require_callable
+from numhlo.tracer.core.callable_arguments import require_callable
 
 
 def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

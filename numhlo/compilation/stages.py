@@ -24,8 +24,8 @@ from numhlo.lowering.ir.errors import ArgumentError, SignatureError, Unsupported
 from numhlo.lowering.ops import control_flow, creation
 from numhlo.lowering.ops.builder import FunctionBuilder
 from numhlo.lowering.text.printer import print_module
-from numhlo.tracer.arguments import ShapeDtypeStruct
-from numhlo.tracer.function_tracing import TracedFunction
+from numhlo.tracer.core.arguments import ShapeDtypeStruct
+from numhlo.tracer.python.function_tracing import TracedFunction
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_unflatten
 
 

@@ -32,15 +32,15 @@ from numhlo.lowering.ops import (
     sorting,
     windows,
 )
-from numhlo.tracer.autograph.known_rounds import no_round_fails
-from numhlo.tracer.autograph.long_loops import Unrolling, unrolling
-from numhlo.tracer.autograph.python_state import PythonState
-from numhlo.tracer.autograph.rewriting import autographed, rewriting_callees
-from numhlo.tracer.function_tracing import TracedFunction
-from numhlo.tracer.libraries import is_library
-from numhlo.tracer.plain_python.plain_numpy import run_traced
-from numhlo.tracer.semantics import windows_are_checked
-from numhlo.tracer.trace import LOOK, Trace
+from numhlo.tracer.core.installed_code import is_library
+from numhlo.tracer.core.semantics import windows_are_checked
+from numhlo.tracer.core.trace import LOOK, Trace
+from numhlo.tracer.python.autograph.known_rounds import no_round_fails
+from numhlo.tracer.python.autograph.long_loops import Unrolling, unrolling
+from numhlo.tracer.python.autograph.python_state import PythonState
+from numhlo.tracer.python.autograph.rewriting import autographed, rewriting_callees
+from numhlo.tracer.python.function_tracing import TracedFunction
+from numhlo.tracer.python.plain_numpy import run_traced
 
 R = TypeVar("R")
 

@@ -1,12 +1,43 @@
 """Structured control flow and strict operations, under JAX's names."""
 
 from numhlo.lax import linalg as linalg
-from numhlo.tracer import collective_moves as _collective_moves
-from numhlo.tracer import collectives as _collectives
-from numhlo.tracer import lax_builder_operations as _builder
-from numhlo.tracer.absent import raise_absent as _raise_absent
-from numhlo.tracer.collective_moves import *  # noqa: F403
-from numhlo.tracer.collectives import *  # noqa: F403
+from numhlo.library.citations import cite as _cite
+from numhlo.library.lax import arguments as _arguments
+from numhlo.library.lax import arithmetic as _arithmetic
+from numhlo.library.lax import builder_operations as _builder
+from numhlo.library.lax import collective_moves as _collective_moves
+from numhlo.library.lax import collectives as _collectives
+from numhlo.library.lax import conversions as _conversions
+from numhlo.library.lax import elementwise as _elementwise
+from numhlo.library.lax import indexing as _indexing
+from numhlo.library.lax import joining as _joining
+from numhlo.library.lax import linalg as _linear_algebra
+from numhlo.library.lax import local_convolution as _local
+from numhlo.library.lax import products as _products
+from numhlo.library.lax import reductions as _reductions
+from numhlo.library.lax import slices as _slices
+from numhlo.library.lax import structure as _structure
+from numhlo.library.lax import window_arguments as _window_arguments
+from numhlo.library.lax import windows as _windows
+from numhlo.library.lax.arguments import *  # noqa: F403
+from numhlo.library.lax.arithmetic import *  # noqa: F403
+from numhlo.library.lax.builder_operations import *  # noqa: F403
+from numhlo.library.lax.collective_moves import *  # noqa: F403
+from numhlo.library.lax.collectives import *  # noqa: F403
+from numhlo.library.lax.composites import composite as composite
+from numhlo.library.lax.conversions import *  # noqa: F403
+from numhlo.library.lax.elementwise import *  # noqa: F403
+from numhlo.library.lax.indexing import *  # noqa: F403
+from numhlo.library.lax.joining import *  # noqa: F403
+from numhlo.library.lax.linalg import *  # noqa: F403
+from numhlo.library.lax.local_convolution import *  # noqa: F403
+from numhlo.library.lax.products import *  # noqa: F403
+from numhlo.library.lax.reductions import *  # noqa: F403
+from numhlo.library.lax.slices import *  # noqa: F403
+from numhlo.library.lax.structure import *  # noqa: F403
+from numhlo.library.lax.window_arguments import *  # noqa: F403
+from numhlo.library.lax.windows import *  # noqa: F403
+from numhlo.library.unsupported_names import raise_absent as _raise_absent
 from numhlo.tracer.control_flow.branches import cond as cond
 from numhlo.tracer.control_flow.branches import switch as switch
 from numhlo.tracer.control_flow.loops import fori_loop as fori_loop
@@ -14,37 +45,6 @@ from numhlo.tracer.control_flow.loops import while_loop as while_loop
 from numhlo.tracer.control_flow.scan import associative_scan as associative_scan
 from numhlo.tracer.control_flow.scan import map as map
 from numhlo.tracer.control_flow.scan import scan as scan
-from numhlo.tracer.lax_builder_operations import *  # noqa: F403
-from numhlo.tracer.linear_algebra import lax_linear_algebra as _linear_algebra
-from numhlo.tracer.linear_algebra.lax_linear_algebra import *  # noqa: F403
-from numhlo.tracer.named_operations import composite as composite
-from numhlo.tracer.namespace.lax import arguments as _arguments
-from numhlo.tracer.namespace.lax import arithmetic as _arithmetic
-from numhlo.tracer.namespace.lax import conversions as _conversions
-from numhlo.tracer.namespace.lax import elementwise as _elementwise
-from numhlo.tracer.namespace.lax import indexing as _indexing
-from numhlo.tracer.namespace.lax import joining as _joining
-from numhlo.tracer.namespace.lax import products as _products
-from numhlo.tracer.namespace.lax import reductions as _reductions
-from numhlo.tracer.namespace.lax import slices as _slices
-from numhlo.tracer.namespace.lax import structure as _structure
-from numhlo.tracer.namespace.lax import window_arguments as _window_arguments
-from numhlo.tracer.namespace.lax import windows as _windows
-from numhlo.tracer.namespace.lax.arguments import *  # noqa: F403
-from numhlo.tracer.namespace.lax.arithmetic import *  # noqa: F403
-from numhlo.tracer.namespace.lax.conversions import *  # noqa: F403
-from numhlo.tracer.namespace.lax.elementwise import *  # noqa: F403
-from numhlo.tracer.namespace.lax.indexing import *  # noqa: F403
-from numhlo.tracer.namespace.lax.joining import *  # noqa: F403
-from numhlo.tracer.namespace.lax.products import *  # noqa: F403
-from numhlo.tracer.namespace.lax.reductions import *  # noqa: F403
-from numhlo.tracer.namespace.lax.slices import *  # noqa: F403
-from numhlo.tracer.namespace.lax.structure import *  # noqa: F403
-from numhlo.tracer.namespace.lax.window_arguments import *  # noqa: F403
-from numhlo.tracer.namespace.lax.windows import *  # noqa: F403
-from numhlo.tracer.namespace.networks import local_convolution as _local
-from numhlo.tracer.namespace.networks.local_convolution import *  # noqa: F403
-from numhlo.tracer.sources import cite as _cite
 from numhlo.tracer.transformations.differentiating import stop_gradient as stop_gradient
 from numhlo.tracer.transformations.implicit_solves import custom_linear_solve as custom_linear_solve
 from numhlo.tracer.transformations.implicit_solves import custom_root as custom_root

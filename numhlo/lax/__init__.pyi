@@ -12,16 +12,16 @@ from typing import Any as _Any
 from typing import SupportsIndex as _Int
 from numpy.typing import ArrayLike as _ArrayLike
 from numpy.typing import DTypeLike as _DTypeLike
-from numhlo.tracer.array import Array as Array
+from numhlo.tracer.core.array import Array as Array
 from numhlo.lax import linalg as linalg
-from numhlo.tracer.linear_algebra.lax_linear_algebra import FftType as FftType
-from numhlo.tracer.linear_algebra.lax_linear_algebra import RandomAlgorithm as RandomAlgorithm
-from numhlo.tracer.namespace.lax.arguments import GatherDimensionNumbers as GatherDimensionNumbers
-from numhlo.tracer.namespace.lax.arguments import GatherScatterMode as GatherScatterMode
-from numhlo.tracer.namespace.lax.arguments import Precision as Precision
-from numhlo.tracer.namespace.lax.arguments import RoundingMethod as RoundingMethod
-from numhlo.tracer.namespace.lax.arguments import ScatterDimensionNumbers as ScatterDimensionNumbers
-from numhlo.tracer.namespace.lax.window_arguments import ConvDimensionNumbers as ConvDimensionNumbers
+from numhlo.library.lax.linalg import FftType as FftType
+from numhlo.library.lax.linalg import RandomAlgorithm as RandomAlgorithm
+from numhlo.library.lax.arguments import GatherDimensionNumbers as GatherDimensionNumbers
+from numhlo.library.lax.arguments import GatherScatterMode as GatherScatterMode
+from numhlo.library.lax.arguments import Precision as Precision
+from numhlo.library.lax.arguments import RoundingMethod as RoundingMethod
+from numhlo.library.lax.arguments import ScatterDimensionNumbers as ScatterDimensionNumbers
+from numhlo.library.lax.window_arguments import ConvDimensionNumbers as ConvDimensionNumbers
 
 __all__ = ['ConvDimensionNumbers', 'FftType', 'GatherDimensionNumbers', 'GatherScatterMode', 'Precision', 'RandomAlgorithm', 'RoundingMethod', 'ScatterDimensionNumbers', 'abs', 'acos', 'acosh', 'add', 'all_gather', 'all_to_all', 'argmax', 'argmin', 'asin', 'asinh', 'associative_scan', 'atan', 'atan2', 'atanh', 'axis_index', 'axis_size', 'batch_matmul', 'bessel_i0e', 'bessel_i1e', 'betainc', 'bitcast_convert_type', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'broadcast', 'broadcast_in_dim', 'broadcast_like', 'broadcast_shapes', 'broadcasted_iota', 'cbrt', 'ceil', 'clamp', 'clz', 'collapse', 'complex', 'composite', 'concatenate', 'cond', 'conj', 'conv', 'conv_dimension_numbers', 'conv_general_dilated', 'conv_general_dilated_local', 'conv_general_dilated_patches', 'conv_transpose', 'conv_with_general_padding', 'convert_element_type', 'cos', 'cosh', 'cross_replica_sum', 'cumlogsumexp', 'cummax', 'cummin', 'cumprod', 'cumsum', 'custom_linear_solve', 'custom_root', 'digamma', 'div', 'dot', 'dot_general', 'dynamic_index_in_dim', 'dynamic_slice', 'dynamic_slice_in_dim', 'dynamic_update_index_in_dim', 'dynamic_update_slice', 'dynamic_update_slice_in_dim', 'empty', 'eq', 'erf', 'erf_inv', 'erfc', 'exp', 'exp2', 'expand_dims', 'expm1', 'fft', 'floor', 'fori_loop', 'full', 'full_like', 'gather', 'ge', 'get_dimension_size', 'gt', 'igamma', 'igammac', 'imag', 'index_in_dim', 'index_take', 'integer_pow', 'iota', 'is_finite', 'le', 'lgamma', 'linalg', 'log', 'log1p', 'logistic', 'lt', 'map', 'map_elements', 'max', 'min', 'mul', 'mulhi', 'ne', 'neg', 'nextafter', 'optimization_barrier', 'pad', 'padtype_to_pads', 'pmax', 'pmean', 'pmin', 'polygamma', 'population_count', 'pow', 'ppermute', 'pshuffle', 'psum', 'psum_scatter', 'pswapaxes', 'real', 'reciprocal', 'reciprocal_f32', 'reduce', 'reduce_and', 'reduce_max', 'reduce_min', 'reduce_or', 'reduce_precision', 'reduce_prod', 'reduce_sum', 'reduce_window', 'reduce_xor', 'rem', 'reshape', 'rev', 'rng_bernoulli', 'rng_bit_generator', 'rng_normal', 'rng_uniform', 'round', 'rsqrt', 'scan', 'scatter', 'scatter_add', 'scatter_apply', 'scatter_max', 'scatter_min', 'scatter_mul', 'scatter_sub', 'select', 'select_and_scatter', 'select_n', 'shift_left', 'shift_right_arithmetic', 'shift_right_logical', 'sign', 'sin', 'sinh', 'slice', 'slice_in_dim', 'sort', 'sort_key_val', 'split', 'sqrt', 'sqrt_f32', 'square', 'square_f32', 'squeeze', 'stack', 'stop_gradient', 'sub', 'switch', 'tan', 'tanh', 'tile', 'top_k', 'trace', 'transpose', 'unstack', 'while_loop', 'zeta']
 def abs(x: _ArrayLike) -> Array: ...

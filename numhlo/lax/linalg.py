@@ -1,21 +1,21 @@
 """`numhlo.lax.linalg`: strict linear algebra, under the names of `jax.lax.linalg`."""
 
-from numhlo.tracer.absent import raise_absent as _raise_absent
-from numhlo.tracer.linear_algebra.lax_linear_algebra import cholesky as cholesky
-from numhlo.tracer.linear_algebra.lax_linear_algebra import eig as eig
-from numhlo.tracer.linear_algebra.lax_linear_algebra import eigh as eigh
-from numhlo.tracer.linear_algebra.lax_linear_algebra import lu as lu
-from numhlo.tracer.linear_algebra.lax_linear_algebra import lu_pivots_to_permutation as lu_pivots_to_permutation
-from numhlo.tracer.linear_algebra.lax_linear_algebra import qr as qr
-from numhlo.tracer.linear_algebra.lax_linear_algebra import schur as schur
-from numhlo.tracer.linear_algebra.lax_linear_algebra import svd as svd
-from numhlo.tracer.linear_algebra.lax_linear_algebra import triangular_solve as triangular_solve
-from numhlo.tracer.linear_algebra.lax_matrix_updates import cholesky_update as cholesky_update
-from numhlo.tracer.linear_algebra.lax_matrix_updates import householder_product as householder_product
-from numhlo.tracer.linear_algebra.lax_matrix_updates import ormqr as ormqr
-from numhlo.tracer.linear_algebra.lax_matrix_updates import symmetric_product as symmetric_product
-from numhlo.tracer.linear_algebra.lax_matrix_updates import tridiagonal_solve as tridiagonal_solve
-from numhlo.tracer.sources import cite as _cite
+from numhlo.library.citations import cite as _cite
+from numhlo.library.lax.linalg import cholesky as cholesky
+from numhlo.library.lax.linalg import eig as eig
+from numhlo.library.lax.linalg import eigh as eigh
+from numhlo.library.lax.linalg import lu as lu
+from numhlo.library.lax.linalg import lu_pivots_to_permutation as lu_pivots_to_permutation
+from numhlo.library.lax.linalg import qr as qr
+from numhlo.library.lax.linalg import schur as schur
+from numhlo.library.lax.linalg import svd as svd
+from numhlo.library.lax.linalg import triangular_solve as triangular_solve
+from numhlo.library.lax.matrix_updates import cholesky_update as cholesky_update
+from numhlo.library.lax.matrix_updates import householder_product as householder_product
+from numhlo.library.lax.matrix_updates import ormqr as ormqr
+from numhlo.library.lax.matrix_updates import symmetric_product as symmetric_product
+from numhlo.library.lax.matrix_updates import tridiagonal_solve as tridiagonal_solve
+from numhlo.library.unsupported_names import raise_absent as _raise_absent
 
 __all__ = [
     "cholesky",

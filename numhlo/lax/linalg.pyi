@@ -9,7 +9,7 @@ from typing import Any as _Any
 from typing import SupportsFloat as _Float
 from typing import SupportsIndex as _Int
 from numpy.typing import ArrayLike as _ArrayLike
-from numhlo.tracer.array import Array as Array
+from numhlo.tracer.core.array import Array as Array
 
 __all__ = ['cholesky', 'cholesky_update', 'eig', 'eigh', 'householder_product', 'lu', 'lu_pivots_to_permutation', 'ormqr', 'qr', 'schur', 'svd', 'symmetric_product', 'triangular_solve', 'tridiagonal_solve']
 def cholesky(x: _ArrayLike, *, symmetrize_input: _bool = True) -> Array: ...

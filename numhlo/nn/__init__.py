@@ -1,17 +1,17 @@
 """`numhlo.nn`: activation functions and attention under JAX's names, and pooling under those of flax."""
 
+from numhlo.library.citations import cite as _cite
+from numhlo.library.nn import activations as _activations
+from numhlo.library.nn import attention as _attention
+from numhlo.library.nn import normalizations as _normalizations
+from numhlo.library.nn import pooling as _pooling
+from numhlo.library.nn import rectifiers as _rectifiers
+from numhlo.library.nn.activations import *  # noqa: F403
+from numhlo.library.nn.attention import *  # noqa: F403
+from numhlo.library.nn.normalizations import *  # noqa: F403
+from numhlo.library.nn.pooling import *  # noqa: F403
+from numhlo.library.nn.rectifiers import *  # noqa: F403
 from numhlo.nn import initializers as initializers
-from numhlo.tracer.namespace.networks import activations as _activations
-from numhlo.tracer.namespace.networks import attention as _attention
-from numhlo.tracer.namespace.networks import normalizations as _normalizations
-from numhlo.tracer.namespace.networks import pooling as _pooling
-from numhlo.tracer.namespace.networks import rectifiers as _rectifiers
-from numhlo.tracer.namespace.networks.activations import *  # noqa: F403
-from numhlo.tracer.namespace.networks.attention import *  # noqa: F403
-from numhlo.tracer.namespace.networks.normalizations import *  # noqa: F403
-from numhlo.tracer.namespace.networks.pooling import *  # noqa: F403
-from numhlo.tracer.namespace.networks.rectifiers import *  # noqa: F403
-from numhlo.tracer.sources import cite as _cite
 
 _MODULES = (_activations, _attention, _normalizations, _pooling, _rectifiers)
 _PUBLIC = {"initializers", *[name for module in _MODULES for name in module.__all__]}

@@ -12,7 +12,7 @@ from typing import SupportsIndex as _Int
 from typing import overload as _overload
 from numpy.typing import ArrayLike as _ArrayLike
 from numpy.typing import DTypeLike as _DTypeLike
-from numhlo.tracer.array import Array as Array
+from numhlo.tracer.core.array import Array as Array
 from numhlo.nn import initializers as initializers
 
 __all__ = ['avg_pool', 'celu', 'dot_product_attention', 'elu', 'gelu', 'glu', 'hard_sigmoid', 'hard_silu', 'hard_swish', 'hard_tanh', 'identity', 'initializers', 'leaky_relu', 'log1mexp', 'log_sigmoid', 'log_softmax', 'logmeanexp', 'logsumexp', 'max_pool', 'min_pool', 'mish', 'one_hot', 'relu', 'relu6', 'selu', 'sigmoid', 'silu', 'soft_sign', 'softmax', 'softplus', 'sparse_plus', 'sparse_sigmoid', 'squareplus', 'standardize', 'swish', 'tanh']

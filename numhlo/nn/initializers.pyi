@@ -11,7 +11,7 @@ from typing import SupportsFloat as _Float
 from typing import SupportsIndex as _Int
 from numpy.typing import ArrayLike as _ArrayLike
 from numpy.typing import DTypeLike as _DTypeLike
-from numhlo.tracer.array import Array as Array
+from numhlo.tracer.core.array import Array as Array
 
 __all__ = ['constant', 'delta_orthogonal', 'glorot_normal', 'glorot_uniform', 'he_normal', 'he_uniform', 'kaiming_normal', 'kaiming_uniform', 'lecun_normal', 'lecun_uniform', 'normal', 'ones', 'orthogonal', 'truncated_normal', 'uniform', 'variance_scaling', 'xavier_normal', 'xavier_uniform', 'zeros']
 def constant(value: _ArrayLike, dtype: _DTypeLike | None = None) -> _Callable[..., _Any]: ...

@@ -1,10 +1,58 @@
 """`numhlo.numpy`: NumPy's names, traced under `numhlo.jit` and run by NumPy itself outside it.
 
 Signatures, values and dtypes are NumPy 2's; the namespace is one of the Array API standard. Each name is defined in the
-family file of `numhlo.tracer.namespace` that lists it in ``__all__``; aliases are one object under two names. What a
+family file of `numhlo.library.numpy` that lists it in ``__all__``; aliases are one object under two names. What a
 docstring does not say is as in NumPy's function of that name, which is the definition.
 """
 
+from numhlo.library.citations import cite as _cite
+from numhlo.library.numpy import families as _families
+from numhlo.library.numpy import functional as _applying
+from numhlo.library.numpy import index_tricks as _brackets
+from numhlo.library.numpy.array_creation import *  # noqa: F403
+from numhlo.library.numpy.axis_order import *  # noqa: F403
+from numhlo.library.numpy.bits_and_windows import *  # noqa: F403
+from numhlo.library.numpy.calculus import *  # noqa: F403
+from numhlo.library.numpy.comparisons import *  # noqa: F403
+from numhlo.library.numpy.covariance import *  # noqa: F403
+from numhlo.library.numpy.cumulative import *  # noqa: F403
+from numhlo.library.numpy.diagonals import *  # noqa: F403
+from numhlo.library.numpy.elementwise import *  # noqa: F403
+from numhlo.library.numpy.filled_arrays import *  # noqa: F403
+from numhlo.library.numpy.functional import *  # noqa: F403
+from numhlo.library.numpy.histograms import *  # noqa: F403
+from numhlo.library.numpy.in_place import *  # noqa: F403
+from numhlo.library.numpy.index_grids import *  # noqa: F403
+from numhlo.library.numpy.index_tricks import *  # noqa: F403
+from numhlo.library.numpy.indexing.brackets import *  # noqa: F403
+from numhlo.library.numpy.insertion import *  # noqa: F403
+from numhlo.library.numpy.interpolation import *  # noqa: F403
+from numhlo.library.numpy.joining import *  # noqa: F403
+from numhlo.library.numpy.linalg.cross_products import *  # noqa: F403
+from numhlo.library.numpy.linalg.einsum import *  # noqa: F403
+from numhlo.library.numpy.linalg.matrix_products import *  # noqa: F403
+from numhlo.library.numpy.linalg.products import *  # noqa: F403
+from numhlo.library.numpy.membership import *  # noqa: F403
+from numhlo.library.numpy.moments import *  # noqa: F403
+from numhlo.library.numpy.nan_quantiles import *  # noqa: F403
+from numhlo.library.numpy.nan_reductions import *  # noqa: F403
+from numhlo.library.numpy.padding import *  # noqa: F403
+from numhlo.library.numpy.polynomial.coefficients import *  # noqa: F403
+from numhlo.library.numpy.polynomial.fits import *  # noqa: F403
+from numhlo.library.numpy.quantiles import *  # noqa: F403
+from numhlo.library.numpy.ranges import *  # noqa: F403
+from numhlo.library.numpy.rearranging import *  # noqa: F403
+from numhlo.library.numpy.reductions import *  # noqa: F403
+from numhlo.library.numpy.reshaping import *  # noqa: F403
+from numhlo.library.numpy.rounding import *  # noqa: F403
+from numhlo.library.numpy.searching import *  # noqa: F403
+from numhlo.library.numpy.selection import *  # noqa: F403
+from numhlo.library.numpy.sets import *  # noqa: F403
+from numhlo.library.numpy.sliding_products import *  # noqa: F403
+from numhlo.library.numpy.sorting import *  # noqa: F403
+from numhlo.library.numpy.splitting import *  # noqa: F403
+from numhlo.library.numpy.types import *  # noqa: F403
+from numhlo.library.numpy.window_functions import *  # noqa: F403
 from numhlo.numpy import constants as _constants
 from numhlo.numpy import fft as fft
 from numhlo.numpy import lib as lib
@@ -12,55 +60,7 @@ from numhlo.numpy import linalg as linalg
 from numhlo.numpy.absent import raise_absent as _raise_absent
 from numhlo.numpy.constants import *  # noqa: F403
 from numhlo.numpy.inspection import __array_namespace_info__ as __array_namespace_info__
-from numhlo.tracer import applying as _applying
-from numhlo.tracer.applying import *  # noqa: F403
-from numhlo.tracer.array import Array as Array
-from numhlo.tracer.namespace import families as _families
-from numhlo.tracer.namespace.calculus import *  # noqa: F403
-from numhlo.tracer.namespace.comparing import *  # noqa: F403
-from numhlo.tracer.namespace.creation.diagonals import *  # noqa: F403
-from numhlo.tracer.namespace.creation.filled import *  # noqa: F403
-from numhlo.tracer.namespace.creation.from_objects import *  # noqa: F403
-from numhlo.tracer.namespace.creation.grids import *  # noqa: F403
-from numhlo.tracer.namespace.creation.sequences import *  # noqa: F403
-from numhlo.tracer.namespace.cumulative import *  # noqa: F403
-from numhlo.tracer.namespace.edits.bits_and_windows import *  # noqa: F403
-from numhlo.tracer.namespace.edits.editing import *  # noqa: F403
-from numhlo.tracer.namespace.edits.padding import *  # noqa: F403
-from numhlo.tracer.namespace.edits.rearranging import *  # noqa: F403
-from numhlo.tracer.namespace.edits.writing import *  # noqa: F403
-from numhlo.tracer.namespace.elementwise import *  # noqa: F403
-from numhlo.tracer.namespace.indexed import index_brackets as _brackets
-from numhlo.tracer.namespace.indexed.index_brackets import *  # noqa: F403
-from numhlo.tracer.namespace.indexed.indexing import *  # noqa: F403
-from numhlo.tracer.namespace.interpolation import *  # noqa: F403
-from numhlo.tracer.namespace.linalg.cross_products import *  # noqa: F403
-from numhlo.tracer.namespace.linalg.einsum import *  # noqa: F403
-from numhlo.tracer.namespace.linalg.matrix_products import *  # noqa: F403
-from numhlo.tracer.namespace.linalg.products import *  # noqa: F403
-from numhlo.tracer.namespace.moments import *  # noqa: F403
-from numhlo.tracer.namespace.ordering.membership import *  # noqa: F403
-from numhlo.tracer.namespace.ordering.searching import *  # noqa: F403
-from numhlo.tracer.namespace.ordering.selection import *  # noqa: F403
-from numhlo.tracer.namespace.ordering.sets import *  # noqa: F403
-from numhlo.tracer.namespace.ordering.sorting import *  # noqa: F403
-from numhlo.tracer.namespace.polynomials.coefficients import *  # noqa: F403
-from numhlo.tracer.namespace.polynomials.fits import *  # noqa: F403
-from numhlo.tracer.namespace.reductions import *  # noqa: F403
-from numhlo.tracer.namespace.rounding import *  # noqa: F403
-from numhlo.tracer.namespace.shapes.axis_order import *  # noqa: F403
-from numhlo.tracer.namespace.shapes.joining import *  # noqa: F403
-from numhlo.tracer.namespace.shapes.manipulation import *  # noqa: F403
-from numhlo.tracer.namespace.shapes.splitting import *  # noqa: F403
-from numhlo.tracer.namespace.signals.sliding_products import *  # noqa: F403
-from numhlo.tracer.namespace.signals.windows import *  # noqa: F403
-from numhlo.tracer.namespace.statistics.covariance import *  # noqa: F403
-from numhlo.tracer.namespace.statistics.histograms import *  # noqa: F403
-from numhlo.tracer.namespace.statistics.nan_quantiles import *  # noqa: F403
-from numhlo.tracer.namespace.statistics.nan_reductions import *  # noqa: F403
-from numhlo.tracer.namespace.statistics.quantiles import *  # noqa: F403
-from numhlo.tracer.namespace.types import *  # noqa: F403
-from numhlo.tracer.sources import cite as _cite
+from numhlo.tracer.core.array import Array as Array
 
 __array_api_version__ = "2024.12"
 _MODULES = (_applying, _brackets, _constants, *_families.FAMILIES)

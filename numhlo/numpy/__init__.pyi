@@ -14,8 +14,8 @@ from typing import overload as _overload
 import numpy as _np
 from numpy.typing import ArrayLike as _ArrayLike
 from numpy.typing import DTypeLike as _DTypeLike
-from numhlo.tracer.array import Array as Array
-from numhlo.tracer.namespace.ufunc_calls import Ufunc as _Ufunc
+from numhlo.tracer.core.array import Array as Array
+from numhlo.library.numpy.ufunc_calls import Ufunc as _Ufunc
 from numhlo.numpy import fft as fft
 from numhlo.numpy import lib as lib
 from numhlo.numpy import linalg as linalg
@@ -78,14 +78,14 @@ from numhlo.numpy.constants import uint8 as uint8
 from numhlo.numpy.constants import uintp as uintp
 from numhlo.numpy.constants import unsignedinteger as unsignedinteger
 from numhlo.numpy.inspection import __array_namespace_info__ as __array_namespace_info__
-from numhlo.tracer.applying import vectorize as vectorize
-from numhlo.tracer.namespace.elementwise import ufunc as ufunc
-from numhlo.tracer.namespace.indexed.index_brackets import c_ as c_
-from numhlo.tracer.namespace.indexed.index_brackets import index_exp as index_exp
-from numhlo.tracer.namespace.indexed.index_brackets import mgrid as mgrid
-from numhlo.tracer.namespace.indexed.index_brackets import ogrid as ogrid
-from numhlo.tracer.namespace.indexed.index_brackets import r_ as r_
-from numhlo.tracer.namespace.indexed.index_brackets import s_ as s_
+from numhlo.library.numpy.functional import vectorize as vectorize
+from numhlo.library.numpy.elementwise import ufunc as ufunc
+from numhlo.library.numpy.index_tricks import c_ as c_
+from numhlo.library.numpy.index_tricks import index_exp as index_exp
+from numhlo.library.numpy.index_tricks import mgrid as mgrid
+from numhlo.library.numpy.index_tricks import ogrid as ogrid
+from numhlo.library.numpy.index_tricks import r_ as r_
+from numhlo.library.numpy.index_tricks import s_ as s_
 
 __all__ = ['Array', 'abs', 'absolute', 'acos', 'acosh', 'add', 'all', 'allclose', 'amax', 'amin', 'angle', 'any', 'append', 'apply_along_axis', 'apply_over_axes', 'arange', 'arccos', 'arccosh', 'arcsin', 'arcsinh', 'arctan', 'arctan2', 'arctanh', 'argmax', 'argmin', 'argpartition', 'argsort', 'argwhere', 'around', 'array', 'array2string', 'array_equal', 'array_equiv', 'array_repr', 'array_split', 'array_str', 'asanyarray', 'asarray', 'ascontiguousarray', 'asfortranarray', 'asin', 'asinh', 'astype', 'atan', 'atan2', 'atanh', 'atleast_1d', 'atleast_2d', 'atleast_3d', 'average', 'bartlett', 'bfloat16', 'bincount', 'bitwise_and', 'bitwise_count', 'bitwise_invert', 'bitwise_left_shift', 'bitwise_not', 'bitwise_or', 'bitwise_right_shift', 'bitwise_xor', 'blackman', 'block', 'bool', 'bool_', 'broadcast', 'broadcast_arrays', 'broadcast_shapes', 'broadcast_to', 'c_', 'can_cast', 'cbrt', 'cdouble', 'ceil', 'choose', 'clip', 'column_stack', 'common_type', 'complex128', 'complex64', 'complexfloating', 'compress', 'concat', 'concatenate', 'conj', 'conjugate', 'convolve', 'copy', 'copysign', 'copyto', 'corrcoef', 'correlate', 'cos', 'cosh', 'count_nonzero', 'cov', 'cross', 'csingle', 'cumprod', 'cumsum', 'cumulative_prod', 'cumulative_sum', 'deg2rad', 'degrees', 'delete', 'diag', 'diag_indices', 'diag_indices_from', 'diagflat', 'diagonal', 'diff', 'digitize', 'divide', 'divmod', 'dot', 'double', 'dsplit', 'dstack', 'dtype', 'e', 'ediff1d', 'einsum', 'einsum_path', 'empty', 'empty_like', 'equal', 'errstate', 'euler_gamma', 'exceptions', 'exp', 'exp2', 'expand_dims', 'expm1', 'extract', 'eye', 'fabs', 'fft', 'fill_diagonal', 'finfo', 'fix', 'flatnonzero', 'flip', 'fliplr', 'flipud', 'float16', 'float32', 'float64', 'float_power', 'floating', 'floor', 'floor_divide', 'fmax', 'fmin', 'fmod', 'frexp', 'from_dlpack', 'fromfunction', 'full', 'full_like', 'gcd', 'generic', 'geomspace', 'get_printoptions', 'geterr', 'gradient', 'greater', 'greater_equal', 'half', 'hamming', 'hanning', 'heaviside', 'histogram', 'histogram2d', 'histogram_bin_edges', 'histogramdd', 'hsplit', 'hstack', 'hypot', 'i0', 'identity', 'iinfo', 'imag', 'index_exp', 'indices', 'inexact', 'inf', 'inner', 'insert', 'int16', 'int32', 'int64', 'int8', 'int_', 'integer', 'interp', 'intersect1d', 'intp', 'invert', 'isclose', 'iscomplex', 'iscomplexobj', 'isdtype', 'isfinite', 'isin', 'isinf', 'isnan', 'isneginf', 'isposinf', 'isreal', 'isrealobj', 'isscalar', 'issubdtype', 'iterable', 'ix_', 'kaiser', 'kron', 'lcm', 'ldexp', 'left_shift', 'less', 'less_equal', 'lexsort', 'lib', 'linalg', 'linspace', 'log', 'log10', 'log1p', 'log2', 'logaddexp', 'logaddexp2', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logspace', 'mask_indices', 'matmul', 'matrix_transpose', 'matvec', 'max', 'maximum', 'mean', 'median', 'meshgrid', 'mgrid', 'min', 'min_scalar_type', 'minimum', 'mod', 'modf', 'moveaxis', 'multiply', 'nan', 'nan_to_num', 'nanargmax', 'nanargmin', 'nancumprod', 'nancumsum', 'nanmax', 'nanmean', 'nanmedian', 'nanmin', 'nanpercentile', 'nanprod', 'nanquantile', 'nanstd', 'nansum', 'nanvar', 'ndarray', 'ndenumerate', 'ndim', 'ndindex', 'negative', 'newaxis', 'nextafter', 'nonzero', 'not_equal', 'number', 'ogrid', 'ones', 'ones_like', 'outer', 'packbits', 'pad', 'partition', 'percentile', 'permute_dims', 'pi', 'piecewise', 'place', 'poly', 'polyadd', 'polyder', 'polydiv', 'polyfit', 'polyint', 'polymul', 'polysub', 'polyval', 'positive', 'pow', 'power', 'printoptions', 'prod', 'promote_types', 'ptp', 'put', 'put_along_axis', 'putmask', 'quantile', 'r_', 'rad2deg', 'radians', 'ravel', 'ravel_multi_index', 'real', 'real_if_close', 'reciprocal', 'remainder', 'repeat', 'reshape', 'resize', 'result_type', 'right_shift', 'rint', 'roll', 'rollaxis', 'roots', 'rot90', 'round', 's_', 'searchsorted', 'select', 'set_printoptions', 'setdiff1d', 'seterr', 'setxor1d', 'shape', 'sign', 'signbit', 'signedinteger', 'sin', 'sinc', 'single', 'sinh', 'size', 'sliding_window_view', 'sort', 'sort_complex', 'spacing', 'split', 'sqrt', 'square', 'squeeze', 'stack', 'std', 'subtract', 'sum', 'swapaxes', 'take', 'take_along_axis', 'tan', 'tanh', 'tensordot', 'tile', 'trace', 'transpose', 'trapezoid', 'tri', 'tril', 'tril_indices', 'tril_indices_from', 'trim_zeros', 'triu', 'triu_indices', 'triu_indices_from', 'true_divide', 'trunc', 'ufunc', 'uint', 'uint16', 'uint32', 'uint64', 'uint8', 'uintp', 'union1d', 'unique', 'unique_all', 'unique_counts', 'unique_inverse', 'unique_values', 'unpackbits', 'unravel_index', 'unsignedinteger', 'unstack', 'unwrap', 'vander', 'var', 'vdot', 'vecdot', 'vecmat', 'vectorize', 'vsplit', 'vstack', 'where', 'zeros', 'zeros_like']
 class _Methods(_Ufunc):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from numhlo.tracer import absent
+from numhlo.library import unsupported_names
 
 ADVICE: dict[str, str] = {
     **dict.fromkeys(["matrix", "bmat", "asmatrix", "mat"], "use two-dimensional arrays and @"),
@@ -80,4 +80,4 @@ NARROW_FLOATS = "use the dtype of that name in ml_dtypes; its arrays can be trac
 def raise_absent(name: str) -> NoReturn:
     """Raise the `AttributeError` for a name that `numhlo.numpy` lacks."""
     advice = {name: NARROW_FLOATS} if name.startswith(("float4_", "float6_", "float8_")) else ADVICE
-    absent.raise_absent("numhlo.numpy", name, advice)
+    unsupported_names.raise_absent("numhlo.numpy", name, advice)

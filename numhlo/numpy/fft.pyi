@@ -10,7 +10,7 @@ from typing import SupportsIndex as _Int
 import numpy as _np
 from numpy.typing import ArrayLike as _ArrayLike
 from numpy.typing import DTypeLike as _DTypeLike
-from numhlo.tracer.array import Array as Array
+from numhlo.tracer.core.array import Array as Array
 
 __all__ = ['fft', 'fft2', 'fftfreq', 'fftn', 'fftshift', 'hfft', 'ifft', 'ifft2', 'ifftn', 'ifftshift', 'ihfft', 'irfft', 'irfft2', 'irfftn', 'rfft', 'rfft2', 'rfftfreq', 'rfftn']
 def fft(a: _ArrayLike, n: _Int | None = None, axis: _Int = -1, norm: str | None = None, out: _ArrayLike | None = None) -> Array: ...

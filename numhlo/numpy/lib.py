@@ -2,8 +2,8 @@
 
 from types import SimpleNamespace
 
-from numhlo.tracer.namespace.edits.bits_and_windows import sliding_window_view
-from numhlo.tracer.namespace.indexed.strided_views import as_strided
+from numhlo.library.numpy.bits_and_windows import sliding_window_view
+from numhlo.library.numpy.indexing.strided_views import as_strided
 
 stride_tricks = SimpleNamespace(as_strided=as_strided, sliding_window_view=sliding_window_view)
 

@@ -12,7 +12,7 @@ from typing import SupportsIndex as _Int
 import numpy as _np
 from numpy.typing import ArrayLike as _ArrayLike
 from numpy.typing import DTypeLike as _DTypeLike
-from numhlo.tracer.array import Array as Array
+from numhlo.tracer.core.array import Array as Array
 from numpy.linalg import LinAlgError as LinAlgError
 
 __all__ = ['LinAlgError', 'cholesky', 'cond', 'cross', 'det', 'diagonal', 'eig', 'eigh', 'eigvals', 'eigvalsh', 'inv', 'lstsq', 'matmul', 'matrix_norm', 'matrix_power', 'matrix_rank', 'matrix_transpose', 'multi_dot', 'norm', 'outer', 'pinv', 'qr', 'slogdet', 'solve', 'svd', 'svdvals', 'tensordot', 'tensorinv', 'tensorsolve', 'trace', 'vecdot', 'vector_norm']

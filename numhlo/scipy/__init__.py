@@ -1,7 +1,7 @@
 """`numhlo.scipy`: the parts of SciPy that can be traced."""
 
+from numhlo.library.unsupported_names import raise_absent as _raise_absent
 from numhlo.scipy import fft, integrate, interpolate, linalg, ndimage, optimize, signal, sparse, special, stats
-from numhlo.tracer.absent import raise_absent as _raise_absent
 
 __all__ = ["fft", "integrate", "interpolate", "linalg", "ndimage", "optimize", "signal", "sparse", "special", "stats"]
 _ADVICE = {

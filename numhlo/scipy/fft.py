@@ -1,9 +1,9 @@
 """`numhlo.scipy.fft`: SciPy's cosine and sine transforms, traced and outside tracing on the same definitions."""
 
-from numhlo.tracer.absent import raise_absent as _raise_absent
-from numhlo.tracer.scientific import cosine_transforms as _transforms
-from numhlo.tracer.scientific.cosine_transforms import *  # noqa: F403
-from numhlo.tracer.sources import cite as _cite
+from numhlo.library.citations import cite as _cite
+from numhlo.library.scipy import fft as _transforms
+from numhlo.library.scipy.fft import *  # noqa: F403
+from numhlo.library.unsupported_names import raise_absent as _raise_absent
 
 __all__ = [name for name in sorted(globals()) if name in _transforms.__all__]
 _cite(globals(), "scipy.fft.{}", __all__)

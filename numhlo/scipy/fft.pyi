@@ -9,7 +9,7 @@ from collections.abc import Sequence as _Sequence
 from typing import Any as _Any
 from typing import SupportsIndex as _Int
 from numpy.typing import ArrayLike as _ArrayLike
-from numhlo.tracer.array import Array as Array
+from numhlo.tracer.core.array import Array as Array
 
 __all__ = ['dct', 'dctn', 'dst', 'dstn', 'idct', 'idctn', 'idst', 'idstn']
 def dct(x: _ArrayLike, type: _Any = 2, n: _Int | None = None, axis: _Int = -1, norm: str | None = None, overwrite_x: _Any = False, workers: _Any = None, orthogonalize: _bool | None = None) -> Array: ...

@@ -1,9 +1,9 @@
 """`numhlo.scipy.integrate`: SciPy's integrals of samples, traced and outside tracing on the same definitions."""
 
-from numhlo.tracer.absent import raise_absent as _raise_absent
-from numhlo.tracer.scientific import quadrature as _quadrature
-from numhlo.tracer.scientific.quadrature import *  # noqa: F403
-from numhlo.tracer.sources import cite as _cite
+from numhlo.library.citations import cite as _cite
+from numhlo.library.scipy.integrate import quadrature as _quadrature
+from numhlo.library.scipy.integrate.quadrature import *  # noqa: F403
+from numhlo.library.unsupported_names import raise_absent as _raise_absent
 
 __all__ = [name for name in sorted(globals()) if name in _quadrature.__all__]
 _cite(globals(), "scipy.integrate.{}", __all__)

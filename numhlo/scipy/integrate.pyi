@@ -8,7 +8,7 @@ from collections.abc import Sequence as _Sequence
 from typing import Any as _Any
 from typing import SupportsIndex as _Int
 from numpy.typing import ArrayLike as _ArrayLike
-from numhlo.tracer.array import Array as Array
+from numhlo.tracer.core.array import Array as Array
 
 __all__ = ['cumulative_trapezoid', 'simpson', 'trapezoid']
 def cumulative_trapezoid(y: _Any, x: _Any = None, dx: _Any = 1.0, axis: _Int | _Sequence[_Int] = -1, initial: _Any = None) -> Array: ...

@@ -1,9 +1,9 @@
 """`numhlo.scipy.interpolate`: functions known at the points of a grid, traced and outside tracing."""
 
-from numhlo.tracer.absent import raise_absent as _raise_absent
-from numhlo.tracer.scientific import regular_grids as _grids
-from numhlo.tracer.scientific.regular_grids import *  # noqa: F403
-from numhlo.tracer.sources import cite as _cite
+from numhlo.library.citations import cite as _cite
+from numhlo.library.scipy import interpolate as _grids
+from numhlo.library.scipy.interpolate import *  # noqa: F403
+from numhlo.library.unsupported_names import raise_absent as _raise_absent
 
 __all__ = [name for name in sorted(globals()) if name in _grids.__all__]
 _cite(globals(), "scipy.interpolate.{}", __all__)

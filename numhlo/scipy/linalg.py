@@ -1,15 +1,15 @@
 """`numhlo.scipy.linalg`: SciPy's linear algebra, traced and outside tracing on the same definitions."""
 
-from numhlo.tracer.absent import raise_absent as _raise_absent
-from numhlo.tracer.linear_algebra import matrix_roots as _roots
-from numhlo.tracer.linear_algebra import scipy_linear_algebra as _algebra
-from numhlo.tracer.linear_algebra import scipy_solving as _solving
-from numhlo.tracer.linear_algebra import special_matrices as _matrices
-from numhlo.tracer.linear_algebra.matrix_roots import *  # noqa: F403
-from numhlo.tracer.linear_algebra.scipy_linear_algebra import *  # noqa: F403
-from numhlo.tracer.linear_algebra.scipy_solving import *  # noqa: F403
-from numhlo.tracer.linear_algebra.special_matrices import *  # noqa: F403
-from numhlo.tracer.sources import cite as _cite
+from numhlo.library.citations import cite as _cite
+from numhlo.library.scipy.linalg import factorizations as _algebra
+from numhlo.library.scipy.linalg import matrix_roots as _roots
+from numhlo.library.scipy.linalg import solving as _solving
+from numhlo.library.scipy.linalg import special_matrices as _matrices
+from numhlo.library.scipy.linalg.factorizations import *  # noqa: F403
+from numhlo.library.scipy.linalg.matrix_roots import *  # noqa: F403
+from numhlo.library.scipy.linalg.solving import *  # noqa: F403
+from numhlo.library.scipy.linalg.special_matrices import *  # noqa: F403
+from numhlo.library.unsupported_names import raise_absent as _raise_absent
 
 _PUBLIC = {*_algebra.__all__, *_matrices.__all__, *_roots.__all__, *_solving.__all__}
 __all__ = [name for name in sorted(globals()) if name in _PUBLIC]

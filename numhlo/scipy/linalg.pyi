@@ -9,7 +9,7 @@ from typing import Any as _Any
 from typing import SupportsIndex as _Int
 from numpy.typing import ArrayLike as _ArrayLike
 from numpy.typing import DTypeLike as _DTypeLike
-from numhlo.tracer.array import Array as Array
+from numhlo.tracer.core.array import Array as Array
 
 __all__ = ['block_diag', 'cho_factor', 'cho_solve', 'cholesky', 'circulant', 'companion', 'convolution_matrix', 'det', 'dft', 'eigh', 'eigh_tridiagonal', 'expm', 'fiedler', 'hadamard', 'hankel', 'helmert', 'hilbert', 'inv', 'invhilbert', 'invpascal', 'khatri_rao', 'leslie', 'lu', 'lu_factor', 'lu_solve', 'orthogonal_procrustes', 'pascal', 'polar', 'qr', 'schur', 'solve', 'solve_triangular', 'sqrtm', 'svd', 'toeplitz']
 def block_diag(*arrs: _ArrayLike) -> Array: ...

@@ -1,19 +1,19 @@
 """`numhlo.scipy.ndimage`: SciPy's filters of images, traced and outside tracing on the same definitions."""
 
-from numhlo.tracer.absent import raise_absent as _raise_absent
-from numhlo.tracer.scientific import grid_interpolation as _interpolation
-from numhlo.tracer.scientific import image_filters as _filters
-from numhlo.tracer.scientific import image_grey as _grey
-from numhlo.tracer.scientific import image_morphology as _morphology
-from numhlo.tracer.scientific import image_ranks as _ranks
-from numhlo.tracer.scientific import image_windows as _windows
-from numhlo.tracer.scientific.grid_interpolation import *  # noqa: F403
-from numhlo.tracer.scientific.image_filters import *  # noqa: F403
-from numhlo.tracer.scientific.image_grey import *  # noqa: F403
-from numhlo.tracer.scientific.image_morphology import *  # noqa: F403
-from numhlo.tracer.scientific.image_ranks import *  # noqa: F403
-from numhlo.tracer.scientific.image_windows import *  # noqa: F403
-from numhlo.tracer.sources import cite as _cite
+from numhlo.library.citations import cite as _cite
+from numhlo.library.scipy.ndimage import binary_morphology as _morphology
+from numhlo.library.scipy.ndimage import correlation as _windows
+from numhlo.library.scipy.ndimage import grey_morphology as _grey
+from numhlo.library.scipy.ndimage import interpolation as _interpolation
+from numhlo.library.scipy.ndimage import rank_filters as _ranks
+from numhlo.library.scipy.ndimage import smoothing as _filters
+from numhlo.library.scipy.ndimage.binary_morphology import *  # noqa: F403
+from numhlo.library.scipy.ndimage.correlation import *  # noqa: F403
+from numhlo.library.scipy.ndimage.grey_morphology import *  # noqa: F403
+from numhlo.library.scipy.ndimage.interpolation import *  # noqa: F403
+from numhlo.library.scipy.ndimage.rank_filters import *  # noqa: F403
+from numhlo.library.scipy.ndimage.smoothing import *  # noqa: F403
+from numhlo.library.unsupported_names import raise_absent as _raise_absent
 
 _MODULES = (_filters, _grey, _interpolation, _morphology, _ranks, _windows)
 __all__ = [name for name in sorted(globals()) if any(name in module.__all__ for module in _MODULES)]

@@ -11,7 +11,7 @@ from typing import SupportsFloat as _Float
 from typing import SupportsIndex as _Int
 from numpy.typing import ArrayLike as _ArrayLike
 from numpy.typing import DTypeLike as _DTypeLike
-from numhlo.tracer.array import Array as Array
+from numhlo.tracer.core.array import Array as Array
 
 __all__ = ['binary_closing', 'binary_dilation', 'binary_erosion', 'binary_fill_holes', 'binary_hit_or_miss', 'binary_opening', 'binary_propagation', 'black_tophat', 'convolve', 'convolve1d', 'correlate', 'correlate1d', 'gaussian_filter', 'gaussian_filter1d', 'gaussian_gradient_magnitude', 'gaussian_laplace', 'generate_binary_structure', 'grey_closing', 'grey_dilation', 'grey_erosion', 'grey_opening', 'laplace', 'map_coordinates', 'maximum_filter', 'maximum_filter1d', 'median_filter', 'minimum_filter', 'minimum_filter1d', 'morphological_gradient', 'morphological_laplace', 'percentile_filter', 'prewitt', 'rank_filter', 'sobel', 'uniform_filter', 'uniform_filter1d', 'white_tophat']
 def binary_closing(input: _ArrayLike, structure: _Any = None, iterations: _Any = 1, output: _Any = None, origin: _Any = 0, mask: _Any = None, border_value: _Any = 0, brute_force: _Any = False, *, axes: _Any = None) -> Array: ...

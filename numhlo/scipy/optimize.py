@@ -1,9 +1,9 @@
 """`numhlo.scipy.optimize`: the least value of a smooth function, as JAX has it."""
 
-from numhlo.tracer.absent import raise_absent as _raise_absent
-from numhlo.tracer.scientific import minimizing as _minimizing
-from numhlo.tracer.scientific.minimizing import *  # noqa: F403
-from numhlo.tracer.sources import cite as _cite
+from numhlo.library.citations import cite as _cite
+from numhlo.library.scipy import optimize as _minimizing
+from numhlo.library.scipy.optimize import *  # noqa: F403
+from numhlo.library.unsupported_names import raise_absent as _raise_absent
 
 __all__ = [name for name in sorted(globals()) if name in _minimizing.__all__]
 _cite(globals(), "jax.scipy.optimize.{}", __all__)

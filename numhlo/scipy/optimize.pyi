@@ -8,7 +8,7 @@ from collections.abc import Callable as _Callable
 from typing import Any as _Any
 from typing import SupportsFloat as _Float
 from numpy.typing import ArrayLike as _ArrayLike
-from numhlo.tracer.scientific.minimizing import OptimizeResults as OptimizeResults
+from numhlo.library.scipy.optimize import OptimizeResults as OptimizeResults
 
 __all__ = ['OptimizeResults', 'minimize']
 def minimize(fun: _Callable[..., _Any], x0: _ArrayLike, args: _Any = ..., *, method: str = 'BFGS', tol: _Float | None = None, options: _Any = None) -> _Any: ...

@@ -1,15 +1,15 @@
 """`numhlo.scipy.signal`: SciPy's convolutions, correlations and filters, traced and outside tracing."""
 
-from numhlo.tracer.absent import raise_absent as _raise_absent
-from numhlo.tracer.namespace.signals import convolutions as _signals
-from numhlo.tracer.namespace.signals.convolutions import *  # noqa: F403
-from numhlo.tracer.scientific import filters as _filters
-from numhlo.tracer.scientific import short_time as _short_time
-from numhlo.tracer.scientific import spectra as _spectra
-from numhlo.tracer.scientific.filters import *  # noqa: F403
-from numhlo.tracer.scientific.short_time import *  # noqa: F403
-from numhlo.tracer.scientific.spectra import *  # noqa: F403
-from numhlo.tracer.sources import cite as _cite
+from numhlo.library.citations import cite as _cite
+from numhlo.library.scipy.signal import convolution as _signals
+from numhlo.library.scipy.signal import filters as _filters
+from numhlo.library.scipy.signal import short_time as _short_time
+from numhlo.library.scipy.signal import spectra as _spectra
+from numhlo.library.scipy.signal.convolution import *  # noqa: F403
+from numhlo.library.scipy.signal.filters import *  # noqa: F403
+from numhlo.library.scipy.signal.short_time import *  # noqa: F403
+from numhlo.library.scipy.signal.spectra import *  # noqa: F403
+from numhlo.library.unsupported_names import raise_absent as _raise_absent
 
 __all__ = [
     name

@@ -10,7 +10,7 @@ from typing import Any as _Any
 from typing import SupportsFloat as _Float
 from typing import SupportsIndex as _Int
 from numpy.typing import ArrayLike as _ArrayLike
-from numhlo.tracer.array import Array as Array
+from numhlo.tracer.core.array import Array as Array
 
 __all__ = ['coherence', 'convolve', 'convolve2d', 'correlate', 'correlate2d', 'csd', 'detrend', 'fftconvolve', 'filtfilt', 'hilbert', 'istft', 'lfilter', 'lfilter_zi', 'periodogram', 'sosfilt', 'sosfilt_zi', 'spectrogram', 'stft', 'welch']
 def coherence(x: _ArrayLike, y: _ArrayLike, fs: _Any = 1.0, window: _Any = 'hann', nperseg: _Any = None, noverlap: _Any = None, nfft: _Any = None, detrend: _Any = 'constant', axis: _Int | _Sequence[_Int] = -1) -> tuple[Array, ...]: ...

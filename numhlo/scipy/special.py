@@ -1,19 +1,19 @@
 """`numhlo.scipy.special`: SciPy's special functions, traced and outside tracing on the same definitions."""
 
-from numhlo.tracer.absent import raise_absent as _raise_absent
-from numhlo.tracer.namespace.special import bessel as _bessel
-from numhlo.tracer.namespace.special import counting as _counting
-from numhlo.tracer.namespace.special import gamma as _gamma
-from numhlo.tracer.namespace.special import normal as _normal
-from numhlo.tracer.namespace.special import widely_used as _functions
-from numhlo.tracer.namespace.special.bessel import *  # noqa: F403
-from numhlo.tracer.namespace.special.counting import *  # noqa: F403
-from numhlo.tracer.namespace.special.gamma import *  # noqa: F403
-from numhlo.tracer.namespace.special.normal import *  # noqa: F403
-from numhlo.tracer.namespace.special.widely_used import *  # noqa: F403
-from numhlo.tracer.scientific import special_integrals as _integrals
-from numhlo.tracer.scientific.special_integrals import *  # noqa: F403
-from numhlo.tracer.sources import cite as _cite
+from numhlo.library.citations import cite as _cite
+from numhlo.library.scipy.special import bessel as _bessel
+from numhlo.library.scipy.special import counting as _counting
+from numhlo.library.scipy.special import gamma as _gamma
+from numhlo.library.scipy.special import integrals as _integrals
+from numhlo.library.scipy.special import normal as _normal
+from numhlo.library.scipy.special import widely_used as _functions
+from numhlo.library.scipy.special.bessel import *  # noqa: F403
+from numhlo.library.scipy.special.counting import *  # noqa: F403
+from numhlo.library.scipy.special.gamma import *  # noqa: F403
+from numhlo.library.scipy.special.integrals import *  # noqa: F403
+from numhlo.library.scipy.special.normal import *  # noqa: F403
+from numhlo.library.scipy.special.widely_used import *  # noqa: F403
+from numhlo.library.unsupported_names import raise_absent as _raise_absent
 
 _PUBLIC = {
     *_bessel.__all__,

@@ -10,7 +10,7 @@ from typing import Any as _Any
 from typing import SupportsIndex as _Int
 from typing import overload as _overload
 from numpy.typing import ArrayLike as _ArrayLike
-from numhlo.tracer.array import Array as Array
+from numhlo.tracer.core.array import Array as Array
 
 __all__ = ['beta', 'betainc', 'betaln', 'boxcox', 'boxcox1p', 'comb', 'dawsn', 'digamma', 'entr', 'erf', 'erfc', 'erfcx', 'erfinv', 'exp1', 'expi', 'expit', 'expn', 'factorial', 'gamma', 'gammainc', 'gammaincc', 'gammaln', 'gammasgn', 'i0', 'i0e', 'i1', 'i1e', 'kl_div', 'log_ndtr', 'log_softmax', 'loggamma', 'logit', 'logsumexp', 'multigammaln', 'ndtr', 'ndtri', 'poch', 'polygamma', 'rel_entr', 'softmax', 'spence', 'xlog1py', 'xlogy', 'zeta']
 def beta(a: _ArrayLike, b: _ArrayLike) -> Array: ...

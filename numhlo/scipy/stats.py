@@ -1,20 +1,20 @@
 """`numhlo.scipy.stats`: SciPy's distributions, traced and outside tracing on the same definitions."""
 
-from numhlo.tracer.distributions import by_special_functions as _special
-from numhlo.tracer.distributions import circular as _circular
-from numhlo.tracer.distributions import closed as _closed
-from numhlo.tracer.distributions import density as _density
-from numhlo.tracer.distributions import discrete as _discrete
-from numhlo.tracer.distributions import multivariate as _multivariate
-from numhlo.tracer.distributions import samples as _samples
-from numhlo.tracer.distributions.by_special_functions import *  # noqa: F403
-from numhlo.tracer.distributions.circular import *  # noqa: F403
-from numhlo.tracer.distributions.closed import *  # noqa: F403
-from numhlo.tracer.distributions.density import *  # noqa: F403
-from numhlo.tracer.distributions.discrete import *  # noqa: F403
-from numhlo.tracer.distributions.multivariate import *  # noqa: F403
-from numhlo.tracer.distributions.samples import *  # noqa: F403
-from numhlo.tracer.sources import cite as _cite
+from numhlo.library.citations import cite as _cite
+from numhlo.library.scipy.stats import by_special_functions as _special
+from numhlo.library.scipy.stats import circular as _circular
+from numhlo.library.scipy.stats import closed as _closed
+from numhlo.library.scipy.stats import density as _density
+from numhlo.library.scipy.stats import discrete as _discrete
+from numhlo.library.scipy.stats import multivariate as _multivariate
+from numhlo.library.scipy.stats import samples as _samples
+from numhlo.library.scipy.stats.by_special_functions import *  # noqa: F403
+from numhlo.library.scipy.stats.circular import *  # noqa: F403
+from numhlo.library.scipy.stats.closed import *  # noqa: F403
+from numhlo.library.scipy.stats.density import *  # noqa: F403
+from numhlo.library.scipy.stats.discrete import *  # noqa: F403
+from numhlo.library.scipy.stats.multivariate import *  # noqa: F403
+from numhlo.library.scipy.stats.samples import *  # noqa: F403
 
 _PUBLIC = {
     *_special.__all__,

@@ -17,8 +17,8 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from numhlo.compat import jax
-from numhlo.tracer import methods, operators
-from numhlo.tracer.namespace.ufunc_calls import Ufunc
+from numhlo.library.numpy import array_methods, array_operators
+from numhlo.library.numpy.ufunc_calls import Ufunc
 from tests.architecture.source_tree import ROOT
 
 MODULES = (
@@ -85,7 +85,7 @@ import numpy as _np
 from numpy.typing import ArrayLike as _ArrayLike
 from numpy.typing import DTypeLike as _DTypeLike
 from {arrays} import Array as Array
-from numhlo.tracer.namespace.ufunc_calls import Ufunc as _Ufunc
+from numhlo.library.numpy.ufunc_calls import Ufunc as _Ufunc
 """.splitlines()
 
 OPERATIONS = "What arrays can do, for type checkers: NumPy says of much of it that it gives an ndarray of some class."
@@ -308,15 +308,15 @@ def operations() -> Iterator[str]:
     """Yield the lines of what arrays can do: NumPy's annotations say that it gives an ndarray, of whatever class."""
     yield "class ArrayOperations(_np.ndarray[tuple[_Any, ...], _np.dtype[_Any]]):"
     yield from OWN_METHODS.strip("\n").splitlines()
-    for name in operators.BINARY:
+    for name in array_operators.BINARY:
         result = "tuple[_Self, _Self]" if name == "divmod" else "_Self"
         for side in ("", "r") if name == "divmod" else ("", "r", "i"):
             yield f"    def __{side}{name}__(self, other: _Any, /) -> {result}: ..."
-    for name in operators.COMPARISONS:
+    for name in array_operators.COMPARISONS:
         yield f"    def __{name}__(self, other: _Any, /) -> _Self: ..."
-    for name in operators.UNARY:
+    for name in array_operators.UNARY:
         yield f"    def __{name}__(self) -> _Self: ..."
-    for name, function in methods.METHODS.items():
+    for name, function in array_methods.METHODS.items():
         if f"def {name}(" not in OWN_METHODS:
             parameters = "self, " + parameters_of(function).partition(", ")[2].removeprefix("/, ")
             yield f"    def {name}({parameters.removesuffix(', ')}) -> {result_type(function).replace('Array', '_Self')}: ..."
@@ -391,7 +391,7 @@ def text_of(
     lines: Iterable[str],
     names: Collection[str] = (),
     passed_on: Iterable[str] = (),
-    arrays: str = "numhlo.tracer.array",
+    arrays: str = "numhlo.tracer.core.array",
 ) -> str:
     """Return a stub's text: what it imports, and its lines."""
     body = "\n".join(lines)
@@ -407,7 +407,7 @@ def place_of(name: str) -> Path:
 
 def stubs() -> dict[Path, str]:
     """Return the text of every stub, by its place."""
-    found = {ROOT / "numhlo/tracer/array_operations.pyi": text_of(OPERATIONS, operations())}
+    found = {ROOT / "numhlo/tracer/core/array_operations.pyi": text_of(OPERATIONS, operations())}
     for name in MODULES:
         found[place_of(name)] = stub_of(name)
     for name in WITH_JAXS_RULES:

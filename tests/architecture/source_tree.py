@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE_FOLDERS = ("numhlo", "tests", "benchmarks", "notebooks")
-ROOMS = ("tracer", "lowering", "backend")
+ROOMS = ("library", "tracer", "lowering", "backend")
 TEXT_SUFFIXES = frozenset({".cfg", ".ipynb", ".md", ".mlir", ".py", ".sh", ".toml", ".txt", ".yaml", ".yml", ""})
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef

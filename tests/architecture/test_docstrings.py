@@ -175,4 +175,4 @@ def test_public_names_say_where_they_come_from(module):
         reference = (inspect.getdoc(value) or "").rpartition("References\n----------\n")[2].strip()
         if re.fullmatch(r"(numpy|scipy|jax)(\.\w+)+", reference):
             resolved(reference)
-    assert not missing, f"cite what they follow, see numhlo.tracer.sources: {missing}"
+    assert not missing, f"cite what they follow, see numhlo.library.citations: {missing}"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import numhlo
-from numhlo.tracer.libraries import is_library
+from numhlo.tracer.core.installed_code import is_library
 
 SCALE = 2.0
 TABLE = np.arange(3.0)
@@ -263,7 +263,7 @@ def test_arguments_of_user_classes_have_their_methods_followed(monkeypatch):
 
 
 def test_library_code_is_constant(monkeypatch):
-    assert is_library("numpy.linalg") and is_library("functools") and is_library("numhlo.tracer.trace")
+    assert is_library("numpy.linalg") and is_library("functools") and is_library("numhlo.tracer.core.trace")
     assert not is_library("__main__") and not is_library(__name__) and not is_library(None)
     for name, folder in (("of_the_system", "dist-packages"), ("of_a_path", "site-packages"), ("of_mine", "packages")):
         module = types.ModuleType(name)

@@ -18,6 +18,7 @@ import numhlo.compat.jax.numpy as jnp
 import numhlo.numpy as n
 from numhlo.lowering.ir.errors import DataDependentShapeError, ImmutableArrayError
 from tests.architecture.source_tree import ROOT
+from tests.library.agreement import run_traced
 from tests.numpy.test_sweep import (
     CALLS,
     FAMILIES,
@@ -30,7 +31,6 @@ from tests.numpy.test_sweep import (
     outcome,
     traced,
 )
-from tests.tracer.namespace.agreement import run_traced
 
 PAGE = ROOT / "docs" / "numpy_coverage.md"
 

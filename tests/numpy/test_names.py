@@ -12,7 +12,7 @@ import pytest
 import numhlo
 import numhlo.numpy as n
 from numhlo.numpy.absent import ADVICE
-from tests.tracer.namespace.agreement import check_all, refusal, run_traced
+from tests.library.agreement import check_all, refusal, run_traced
 
 STANDARD = [
     "arange",

@@ -11,7 +11,7 @@ import pytest
 
 import numhlo
 import numhlo.numpy as n
-from tests.tracer.namespace.agreement import assert_same, run_traced
+from tests.library.agreement import assert_same, run_traced
 
 ELEMENTWISE = [
     "abs",

@@ -13,18 +13,17 @@ import numpy as np
 
 from numhlo.compat.jax.invalid_values import refuse_invalid
 from numhlo.compat.jax.processor import Device, Shard, SingleDeviceSharding
+from numhlo.library.numpy import rounding, sorting
+from numhlo.library.numpy.indexing.at import At, Rules
+from numhlo.library.numpy.indexing.index_items import as_traced
+from numhlo.library.numpy.linalg.matrix_products import matmul
+from numhlo.library.numpy.weak_numbers import exponent_within, in_one_dtype, with_weak_numbers, wrapped_integer
 from numhlo.lowering.ir.scoped_values import unsettled
-from numhlo.tracer import array as mutable
-from numhlo.tracer.namespace import rounding
-from numhlo.tracer.namespace.core import contains_tracer
-from numhlo.tracer.namespace.eager import traces_narrow_floats
-from numhlo.tracer.namespace.index_items import as_traced
-from numhlo.tracer.namespace.indexed.at import At, Rules
-from numhlo.tracer.namespace.linalg.matrix_products import matmul
-from numhlo.tracer.namespace.ordering import sorting
-from numhlo.tracer.namespace.weak_numbers import exponent_within, in_one_dtype, with_weak_numbers, wrapped_integer
-from numhlo.tracer.semantics import immutable_arrays, refuse_write
-from numhlo.tracer.trace import Tracer
+from numhlo.tracer.building.eager import traces_narrow_floats
+from numhlo.tracer.core import array as mutable
+from numhlo.tracer.core.operands import contains_tracer
+from numhlo.tracer.core.semantics import immutable_arrays, refuse_write
+from numhlo.tracer.core.trace import Tracer
 from numhlo.tracer.trees.pytree_registration import Partial
 from numhlo.tracer.trees.pytrees import tree_leaves, tree_map
 

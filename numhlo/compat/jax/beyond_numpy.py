@@ -14,11 +14,11 @@ import numpy as np
 import numhlo.numpy
 from numhlo.compat.jax.arrays import frozen, immutably
 from numhlo.compat.jax.complex_functions import FORMULAS, with_complex_numbers
+from numhlo.library.numpy.weak_numbers import wrapped_integer
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DataDependentShapeError, DTypeError, ShapeError
-from numhlo.tracer.namespace.weak_numbers import wrapped_integer
-from numhlo.tracer.semantics import refuse_write
-from numhlo.tracer.trace import Tracer
+from numhlo.tracer.core.semantics import refuse_write
+from numhlo.tracer.core.trace import Tracer
 
 PRODUCTS = (
     "convolve", "correlate", "dot", "einsum", "inner", "matmul", "matvec", "tensordot", "vdot", "vecdot", "vecmat",

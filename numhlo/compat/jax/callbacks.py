@@ -1,7 +1,7 @@
 """Callbacks under JAX's rules: their results are immutable arrays."""
 
 from numhlo.compat.jax.arrays import immutably
-from numhlo.tracer import callbacks
+from numhlo.tracer.python import callbacks
 
 __all__ = ["io_callback", "pure_callback"]
 

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 from numhlo.compat.jax.arrays import immutably
+from numhlo.library.numpy.ufunc_rules import complex_numbers
+from numhlo.library.scipy.special.widely_used import inexact
 from numhlo.lowering.ops import elementwise as ops
-from numhlo.tracer.bind import bind1
-from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace.eager import runs_anywhere
-from numhlo.tracer.namespace.rules import complex_numbers
-from numhlo.tracer.namespace.special.widely_used import inexact
+from numhlo.tracer.building.eager import runs_anywhere
+from numhlo.tracer.core import operations as b
+from numhlo.tracer.core.bind import bind1
 
 DEGREE = math.pi / 180
 

@@ -7,8 +7,8 @@ from typing import Any
 from numhlo.compat.jax.arrays import immutably
 from numhlo.compat.jax.processor import Device as Device
 from numhlo.compat.jax.processor import Sharding
-from numhlo.tracer import devices as _values
-from numhlo.tracer.devices import require_cpu
+from numhlo.library.lax import devices as _values
+from numhlo.library.lax.devices import require_cpu
 from numhlo.tracer.trees.pytrees import tree_leaves
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.unsupported_names import raise_absent as _raise_absent
 from numhlo.numpy import bfloat16, finfo, iinfo, issubdtype, result_type
-from numhlo.tracer.absent import raise_absent as _raise_absent
-from numhlo.tracer.namespace.promotion import FLOAT0 as float0  # noqa: N811 - it is a dtype, and has JAX's name
+from numhlo.tracer.core.promotion import FLOAT0 as float0  # noqa: N811 - it is a dtype, and has JAX's name
 
 __all__ = ["bfloat16", "canonicalize_dtype", "finfo", "float0", "iinfo", "issubdtype", "itemsize_bits", "result_type"]
 

@@ -11,10 +11,10 @@ from typing import Any
 from numhlo import exporting, stablehlo
 from numhlo.compat.jax.arrays import immutably
 from numhlo.compat.jax.transformations import JittedFunction
+from numhlo.library.unsupported_names import raise_absent as _raise_absent
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
-from numhlo.tracer.absent import raise_absent as _raise_absent
-from numhlo.tracer.arguments import ShapeDtypeStruct
+from numhlo.tracer.core.arguments import ShapeDtypeStruct
 
 __all__ = ["Exported", "default_export_platform", "deserialize", "export"]
 

@@ -12,7 +12,7 @@ import numhlo.scipy.linalg
 from numhlo.compat.jax.arrays import immutably
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
-from numhlo.tracer.array import Array
+from numhlo.tracer.core.array import Array
 
 
 def _hermitian_part(a: Any, wanted: bool = True) -> Any:

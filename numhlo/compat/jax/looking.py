@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from numhlo.compat.jax.transformations import jit
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
-from numhlo.tracer.arguments import ShapeDtypeStruct
+from numhlo.tracer.core.arguments import ShapeDtypeStruct
 from numhlo.tracer.trees.pytrees import tree_leaves
 
 EQUATIONS = frozenset({"consts", "effects", "eqns", "jaxpr", "literals"})

@@ -11,7 +11,7 @@ from numhlo.compat.jax.sharding import Mesh, PartitionSpec, get_mesh, refuse_unk
 from numhlo.compat.jax.transformations import jit, vmap
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError
-from numhlo.tracer.namespace.core import shape_of
+from numhlo.tracer.core.operands import shape_of
 from numhlo.tracer.trees.pytree_structures import tree_broadcast
 from numhlo.tracer.trees.pytrees import tree_flatten, tree_leaves, tree_map
 

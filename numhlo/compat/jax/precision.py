@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from numhlo.compat.jax.configuration import config
+from numhlo.library.lax.devices import require_cpu
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
-from numhlo.tracer.devices import require_cpu
 
 
 @contextmanager

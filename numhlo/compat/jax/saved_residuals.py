@@ -11,12 +11,12 @@ import numpy as np
 from numhlo.compat.jax.transformations import traced_immutably
 from numhlo.lowering.ir import Op, TensorType, Value
 from numhlo.lowering.ops.annotations import CHECKPOINT_NAME
-from numhlo.tracer.bind import trace_function
+from numhlo.tracer.core.bind import trace_function
+from numhlo.tracer.core.operands import asarray, shape_of
+from numhlo.tracer.core.trace import Tracer
 from numhlo.tracer.differentiation.table import is_differentiable
-from numhlo.tracer.namespace.core import asarray, shape_of
-from numhlo.tracer.staging import stage_leaves
-from numhlo.tracer.trace import Tracer
 from numhlo.tracer.transformations.differentiating import linearize_function
+from numhlo.tracer.transformations.staging import stage_leaves
 from numhlo.tracer.trees.pytree_keys import keystr
 from numhlo.tracer.trees.pytree_paths import tree_flatten_with_path
 from numhlo.tracer.trees.pytrees import tree_unflatten

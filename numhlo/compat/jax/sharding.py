@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from numhlo.compat.jax.processor import Device, Sharding, SingleDeviceSharding
+from numhlo.library.lax.devices import require_cpu
+from numhlo.library.unsupported_names import raise_absent as _raise_absent
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.lowering.ir.scoped_values import ScopedValue
-from numhlo.tracer.absent import raise_absent as _raise_absent
-from numhlo.tracer.devices import require_cpu
 from numhlo.tracer.trees.pytrees import tree_leaves
 
 __all__ = [

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from numhlo.tracer.semantics import immutable_arrays
+from numhlo.tracer.core.semantics import immutable_arrays
 
 
 def with_sorted_keys(module: ModuleType) -> dict[str, Any]:

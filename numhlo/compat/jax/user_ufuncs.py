@@ -14,8 +14,8 @@ from numhlo.compat.jax.arrays import immutably
 from numhlo.compat.jax.transformations import eval_shape
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
-from numhlo.tracer.arguments import ShapeDtypeStruct
-from numhlo.tracer.semantics import refuse_write
+from numhlo.tracer.core.arguments import ShapeDtypeStruct
+from numhlo.tracer.core.semantics import refuse_write
 
 
 class ufunc:  # noqa: N801 - JAX's name

@@ -1,7 +1,7 @@
 """`numhlo.scipy.sparse`: solvers that only multiply by a matrix; there are no sparse arrays."""
 
+from numhlo.library.unsupported_names import raise_absent as _raise_absent
 from numhlo.scipy.sparse import linalg
-from numhlo.tracer.absent import raise_absent as _raise_absent
 
 __all__ = ["linalg"]
 _ADVICE = dict.fromkeys(

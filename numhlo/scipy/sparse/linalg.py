@@ -1,9 +1,9 @@
 """`numhlo.scipy.sparse.linalg`: linear equations solved by products with the matrix, under JAX's names."""
 
-from numhlo.tracer.absent import raise_absent as _raise_absent
-from numhlo.tracer.scientific import krylov as _krylov
-from numhlo.tracer.scientific.krylov import *  # noqa: F403
-from numhlo.tracer.sources import cite as _cite
+from numhlo.library.citations import cite as _cite
+from numhlo.library.scipy.sparse import iterative_solvers as _krylov
+from numhlo.library.scipy.sparse.iterative_solvers import *  # noqa: F403
+from numhlo.library.unsupported_names import raise_absent as _raise_absent
 
 __all__ = [name for name in sorted(globals()) if name in _krylov.__all__]
 _cite(globals(), "jax.scipy.sparse.linalg.{}", __all__)

@@ -12,8 +12,8 @@ from numhlo.lowering.ir import Function, Op
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.passes.outlining import inlined_size
 from numhlo.tracer.batching.table import BATCHING, Environment, Lanes, batch_function
-from numhlo.tracer.bind import bind, trace_function
-from numhlo.tracer.named_axes import uses_batched_axis
+from numhlo.tracer.core.bind import bind, trace_function
+from numhlo.tracer.core.named_axes import uses_batched_axis
 
 LARGE = 1000
 """Ops of a function with its calls inlined, from where on it stays a function."""

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.numpy import reductions
+from numhlo.library.numpy.axis_order import moveaxis
+from numhlo.library.numpy.indexing.brackets import take
+from numhlo.library.numpy.searching import where
 from numhlo.lowering.ir import Op
 from numhlo.tracer.batching.table import Lanes, spread
-from numhlo.tracer.named_axes import Collective, bind_collective, is_batched_axis
-from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace import reductions
-from numhlo.tracer.namespace.core import expand, full_of, shape_of
-from numhlo.tracer.namespace.indexed.indexing import take
-from numhlo.tracer.namespace.ordering.searching import where
-from numhlo.tracer.namespace.shapes.axis_order import moveaxis
+from numhlo.tracer.core import operations as b
+from numhlo.tracer.core.named_axes import Collective, bind_collective, is_batched_axis
+from numhlo.tracer.core.operands import expand, full_of, shape_of
 
 
 def batch_collective(op: Op, collective: Collective, operands: Sequence[Lanes], size: int) -> list[Lanes]:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from numhlo.library.numpy.axis_order import moveaxis
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ops import contraction
 from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers
 from numhlo.tracer.batching.table import BATCHING, Environment, Lanes
-from numhlo.tracer.bind import bind1
-from numhlo.tracer.namespace.shapes.axis_order import moveaxis
+from numhlo.tracer.core.bind import bind1
 
 
 @BATCHING.register(contraction.DOT_GENERAL)

@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from numhlo.library.lax.joining import slice_in_dim
+from numhlo.library.numpy.axis_order import moveaxis
+from numhlo.library.numpy.joining import concatenate_arrays
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Function, Op, Region, TensorType
 from numhlo.lowering.ir.errors import UnsupportedError
@@ -22,24 +25,13 @@ from numhlo.lowering.ops.special import FUNCTIONS, make
 from numhlo.lowering.ops.threefry import make_threefry2x32
 from numhlo.tracer.batching.collectives import batch_collective
 from numhlo.tracer.batching.linear_algebra import batch_factorization
-from numhlo.tracer.batching.table import (
-    BATCHING,
-    Environment,
-    Lanes,
-    all_mapped,
-    batch_body,
-    batch_function,
-    spread,
-)
-from numhlo.tracer.bind import bind, trace_function, trace_region
-from numhlo.tracer.callbacks import call_with_lanes
-from numhlo.tracer.custom_rules import CustomRule, bind_with_rule, custom_rule
-from numhlo.tracer.named_axes import collective_of, uses_batched_axis
-from numhlo.tracer.namespace.core import broadcast_to_shape, expand, reshape_to, shape_of
-from numhlo.tracer.namespace.lax.joining import slice_in_dim
-from numhlo.tracer.namespace.shapes.axis_order import moveaxis
-from numhlo.tracer.namespace.shapes.joining import concatenate_arrays
-from numhlo.tracer.replay import replay_op
+from numhlo.tracer.batching.table import BATCHING, Environment, Lanes, all_mapped, batch_body, batch_function, spread
+from numhlo.tracer.core.bind import bind, trace_function, trace_region
+from numhlo.tracer.core.custom_rules import CustomRule, bind_with_rule, custom_rule
+from numhlo.tracer.core.named_axes import collective_of, uses_batched_axis
+from numhlo.tracer.core.operands import broadcast_to_shape, expand, reshape_to, shape_of
+from numhlo.tracer.core.replay import replay_op
+from numhlo.tracer.python.callbacks import call_with_lanes
 
 
 def map_lanes(op: Op, operands: Sequence[Lanes], size: int, environment: Environment) -> list[Lanes]:

@@ -8,8 +8,8 @@ from numhlo.lowering.ir import Op
 from numhlo.lowering.ops import comparison, control_flow, conversion
 from numhlo.lowering.ops.elementwise import Elementwise
 from numhlo.tracer.batching.table import BATCHING, Environment, Lanes, all_mapped, spread
-from numhlo.tracer.bind import bind
-from numhlo.tracer.namespace.core import broadcast_to_shape, reshape_to, shape_of
+from numhlo.tracer.core.bind import bind
+from numhlo.tracer.core.operands import broadcast_to_shape, reshape_to, shape_of
 
 
 @BATCHING.register(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ops import fourier
 from numhlo.tracer.batching.table import BATCHING, Environment, Lanes, all_mapped
-from numhlo.tracer.bind import bind
+from numhlo.tracer.core.bind import bind
 
 
 @BATCHING.register(fourier.FFT)

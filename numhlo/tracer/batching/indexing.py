@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.numpy.joining import concatenate_arrays
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ops import indexing
 from numhlo.lowering.ops.dimension_numbers import GatherDimensionNumbers, ScatterDimensionNumbers
 from numhlo.tracer.batching.control_flow import map_lanes
 from numhlo.tracer.batching.table import BATCHING, Environment, Lanes, all_mapped, spread
-from numhlo.tracer.bind import bind, bind1
-from numhlo.tracer.namespace.core import convert, expand
-from numhlo.tracer.namespace.shapes.joining import concatenate_arrays
-from numhlo.tracer.replay import replay_region
+from numhlo.tracer.core.bind import bind, bind1
+from numhlo.tracer.core.operands import convert, expand
+from numhlo.tracer.core.replay import replay_region
 
 
 def _starts_matrix(starts: Sequence[Lanes], size: int) -> Any:

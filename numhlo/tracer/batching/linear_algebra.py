@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ops import factorizations, linear_algebra
 from numhlo.tracer.batching.table import BATCHING, Environment, Lanes, all_mapped, spread
-from numhlo.tracer.bind import bind
+from numhlo.tracer.core.bind import bind
 
 
 @BATCHING.register(linear_algebra.CHOLESKY, linear_algebra.TRIANGULAR_SOLVE)

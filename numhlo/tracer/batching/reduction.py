@@ -9,8 +9,8 @@ from numhlo.lowering.ir import Op
 from numhlo.lowering.ops import reduction, sorting
 from numhlo.tracer.batching.control_flow import map_lanes
 from numhlo.tracer.batching.table import BATCHING, Environment, Lanes, all_mapped, spread
-from numhlo.tracer.bind import bind
-from numhlo.tracer.replay import replay_region
+from numhlo.tracer.core.bind import bind
+from numhlo.tracer.core.replay import replay_region
 
 
 @BATCHING.register(reduction.REDUCE)

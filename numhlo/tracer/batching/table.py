@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Function, Op, Region, Value
 from numhlo.lowering.ops.rule_table import RuleTable
-from numhlo.tracer.named_axes import uses_batched_axis
-from numhlo.tracer.namespace.core import broadcast_to_shape, expand, shape_of
-from numhlo.tracer.replay import replay_op
+from numhlo.tracer.core.named_axes import uses_batched_axis
+from numhlo.tracer.core.operands import broadcast_to_shape, expand, shape_of
+from numhlo.tracer.core.replay import replay_op
 
 
 class Lanes(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from numhlo.library.numpy.axis_order import moveaxis
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ops import convolution, windows
@@ -13,10 +14,9 @@ from numhlo.lowering.ops.dimension_numbers import ConvolutionDimensionNumbers
 from numhlo.lowering.ops.window_geometry import as_array, as_pairs
 from numhlo.tracer.batching.control_flow import map_lanes
 from numhlo.tracer.batching.table import BATCHING, Environment, Lanes, all_mapped, spread
-from numhlo.tracer.bind import bind, bind1
-from numhlo.tracer.namespace.core import full_of, reshape_to, shape_of
-from numhlo.tracer.namespace.shapes.axis_order import moveaxis
-from numhlo.tracer.replay import replay_region
+from numhlo.tracer.core.bind import bind, bind1
+from numhlo.tracer.core.operands import full_of, reshape_to, shape_of
+from numhlo.tracer.core.replay import replay_region
 
 
 @BATCHING.register(windows.REDUCE_WINDOW, windows.SELECT_AND_SCATTER)

@@ -11,18 +11,18 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.lowering.ir import Region, TensorType, Value, capture_location
 from numhlo.lowering.ir.errors import ControlFlowTypeError
 from numhlo.lowering.ops import conversion
 from numhlo.lowering.ops.primitive import make_op
-from numhlo.tracer.arguments import WEAK, LeafType, is_number, leaf_type
-from numhlo.tracer.array import Array
-from numhlo.tracer.bind import new_trace
-from numhlo.tracer.namespace.core import asarray, promotion_key
-from numhlo.tracer.namespace.index_items import as_traced
-from numhlo.tracer.namespace.promotion import common_dtype
-from numhlo.tracer.semantics import are_arrays_immutable
-from numhlo.tracer.trace import Trace, Tracer
+from numhlo.tracer.core.arguments import WEAK, LeafType, is_number, leaf_type
+from numhlo.tracer.core.array import Array
+from numhlo.tracer.core.bind import new_trace
+from numhlo.tracer.core.operands import asarray, promotion_key
+from numhlo.tracer.core.promotion import common_dtype
+from numhlo.tracer.core.semantics import are_arrays_immutable
+from numhlo.tracer.core.trace import Trace, Tracer
 from numhlo.tracer.trees.pytree_paths import structure_paths
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_map
 

@@ -16,19 +16,11 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ControlFlowTypeError
 from numhlo.lowering.ops import comparison, control_flow
 from numhlo.lowering.ops.primitive import Primitive
-from numhlo.tracer.bind import bind, bind1
-from numhlo.tracer.callable_arguments import require_callable
-from numhlo.tracer.control_flow.bodies import (
-    Body,
-    as_results,
-    copy_arrays,
-    is_known,
-    known_value,
-    own_arrays,
-    unify,
-)
-from numhlo.tracer.namespace.core import convert, result_dtype, shape_of
-from numhlo.tracer.trace import current_trace
+from numhlo.tracer.control_flow.bodies import Body, as_results, copy_arrays, is_known, known_value, own_arrays, unify
+from numhlo.tracer.core.bind import bind, bind1
+from numhlo.tracer.core.callable_arguments import require_callable
+from numhlo.tracer.core.operands import convert, result_dtype, shape_of
+from numhlo.tracer.core.trace import current_trace
 from numhlo.tracer.trees.pytrees import tree_unflatten
 
 BRANCHES_FIRST = "pass functions, then their operands: cond(pred, lambda x: x, lambda x: -x, x)"

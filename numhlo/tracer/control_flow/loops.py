@@ -16,9 +16,6 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ControlFlowTypeError
 from numhlo.lowering.ir.types import FLOATS
 from numhlo.lowering.ops import control_flow, elementwise
-from numhlo.tracer.arguments import LeafType, is_number, leaf_type
-from numhlo.tracer.bind import bind, bind1
-from numhlo.tracer.callable_arguments import require_callable
 from numhlo.tracer.control_flow.bodies import (
     Body,
     CarryArguments,
@@ -32,9 +29,12 @@ from numhlo.tracer.control_flow.bodies import (
     with_arrays,
 )
 from numhlo.tracer.control_flow.branches import require_scalar
-from numhlo.tracer.namespace.core import asarray, convert, result_dtype
-from numhlo.tracer.semantics import are_arrays_immutable
-from numhlo.tracer.trace import Trace, current_trace
+from numhlo.tracer.core.arguments import LeafType, is_number, leaf_type
+from numhlo.tracer.core.bind import bind, bind1
+from numhlo.tracer.core.callable_arguments import require_callable
+from numhlo.tracer.core.operands import asarray, convert, result_dtype
+from numhlo.tracer.core.semantics import are_arrays_immutable
+from numhlo.tracer.core.trace import Trace, current_trace
 from numhlo.tracer.trees.pytree_paths import leaf_paths, structure_paths
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_unflatten
 

@@ -11,13 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.numpy import axis_order, joining, reshaping
 from numhlo.lowering.ir import Function, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ControlFlowTypeError, ShapeError
 from numhlo.lowering.ops import control_flow, loops
-from numhlo.tracer.arguments import LeafType, is_number, leaf_type
-from numhlo.tracer.array import Array
-from numhlo.tracer.bind import bind
-from numhlo.tracer.callable_arguments import require_callable
 from numhlo.tracer.control_flow.bodies import (
     Body,
     CarryArguments,
@@ -29,9 +26,12 @@ from numhlo.tracer.control_flow.bodies import (
     with_arrays,
 )
 from numhlo.tracer.control_flow.loops import KEPT, find_carry_types, require_kept
-from numhlo.tracer.namespace.core import asarray, convert, normalize_axis, shape_of
-from numhlo.tracer.namespace.shapes import axis_order, joining, manipulation
-from numhlo.tracer.trace import Trace, current_trace
+from numhlo.tracer.core.arguments import LeafType, is_number, leaf_type
+from numhlo.tracer.core.array import Array
+from numhlo.tracer.core.bind import bind
+from numhlo.tracer.core.callable_arguments import require_callable
+from numhlo.tracer.core.operands import asarray, convert, normalize_axis, shape_of
+from numhlo.tracer.core.trace import Trace, current_trace
 from numhlo.tracer.trees.pytree_paths import leaf_paths
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_map, tree_structure, tree_unflatten
 
@@ -329,5 +329,5 @@ def _interleave(even: Any, odd: Any) -> Any:
     """Return an array whose rows are those of ``even`` and ``odd`` in turn."""
     rows = odd.shape[0]
     pairs = joining.stack([even[:rows], odd], axis=1)
-    woven = manipulation.reshape(pairs, (2 * rows, *pairs.shape[2:]))
+    woven = reshaping.reshape(pairs, (2 * rows, *pairs.shape[2:]))
     return woven if even.shape[0] == rows else joining.concatenate([woven, even[rows:]])

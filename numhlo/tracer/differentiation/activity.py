@@ -16,7 +16,7 @@ from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.lowering.ops.annotations import STOP_GRADIENT
 from numhlo.lowering.ops.loops import loop_body
-from numhlo.tracer.custom_rules import custom_rule
+from numhlo.tracer.core.custom_rules import custom_rule
 from numhlo.tracer.differentiation.table import Environment, is_differentiable
 
 FLAT = (ops.SIGN, ops.FLOOR, ops.CEIL, ops.ROUND_NEAREST_EVEN, ops.ROUND_NEAREST_AFZ)

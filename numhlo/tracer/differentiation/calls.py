@@ -14,7 +14,8 @@ from weakref import WeakKeyDictionary
 from numhlo.lowering.ir import Function, Op, Value
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.creation import CONSTANT
-from numhlo.tracer.bind import bind, trace_function
+from numhlo.tracer.core.bind import bind, trace_function
+from numhlo.tracer.core.replay import replay_function
 from numhlo.tracer.differentiation.halves import split_function
 from numhlo.tracer.differentiation.packing import Packing
 from numhlo.tracer.differentiation.table import (
@@ -28,7 +29,6 @@ from numhlo.tracer.differentiation.table import (
     instantiate,
     transpose_body,
 )
-from numhlo.tracer.replay import replay_function
 
 Flags = tuple[bool, ...]
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from numhlo.library.lax.collective_moves import all_to_all, psum_scatter
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import control_flow
-from numhlo.tracer.collective_moves import all_to_all, psum_scatter
+from numhlo.tracer.core.named_axes import Collective, bind_collective, collective_of
 from numhlo.tracer.differentiation.lapack import lapack_rule
 from numhlo.tracer.differentiation.table import JVP, TRANSPOSE
-from numhlo.tracer.named_axes import Collective, bind_collective, collective_of
 
 LINEAR = ("psum", "all_gather", "all_to_all", "ppermute")
 

@@ -9,8 +9,8 @@ from numhlo.lowering.ir import Op, Value
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.annotations import ANNOTATIONS, STOP_GRADIENT
 from numhlo.lowering.ops.cumulative import make_cumulative
-from numhlo.tracer.bind import bind1
-from numhlo.tracer.custom_rules import linear_rule
+from numhlo.tracer.core.bind import bind1
+from numhlo.tracer.core.custom_rules import linear_rule
 from numhlo.tracer.differentiation.elementwise import SPECIAL_DERIVATIVES, mul
 from numhlo.tracer.differentiation.factorizations import FACTOR_DERIVATIVES, transpose_solve
 from numhlo.tracer.differentiation.loops import Loop, transpose_scan

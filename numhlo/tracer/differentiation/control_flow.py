@@ -14,8 +14,11 @@ from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op, Region, TensorType, Value
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.creation import CONSTANT
-from numhlo.tracer.bind import bind, new_trace, trace_region
-from numhlo.tracer.custom_rules import custom_rule
+from numhlo.tracer.core.bind import bind, new_trace, trace_region
+from numhlo.tracer.core.custom_rules import custom_rule
+from numhlo.tracer.core.operands import full_of
+from numhlo.tracer.core.replay import replay_op
+from numhlo.tracer.core.trace import Trace, current_trace
 from numhlo.tracer.differentiation.activity import Activity
 from numhlo.tracer.differentiation.composites import has_derivative, jvp_composite
 from numhlo.tracer.differentiation.dependence import Dependence
@@ -32,9 +35,6 @@ from numhlo.tracer.differentiation.table import (
     pull_back,
     transpose_order,
 )
-from numhlo.tracer.namespace.core import full_of
-from numhlo.tracer.replay import replay_op
-from numhlo.tracer.trace import Trace, current_trace
 
 
 @JOINT.register(control_flow.IF, control_flow.CASE)

@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.numpy.axis_order import moveaxis
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ops import convolution, layout
 from numhlo.lowering.ops.convolution import reversals, spatial_windows
 from numhlo.lowering.ops.dimension_numbers import ConvolutionDimensionNumbers
 from numhlo.lowering.ops.window_geometry import Pairs, Windows, as_array, dilated
 from numhlo.tracer.batching.windows import merge_axes, split_axis
-from numhlo.tracer.bind import bind1
+from numhlo.tracer.core.bind import bind1
+from numhlo.tracer.core.operands import convert
 from numhlo.tracer.differentiation.contraction import jvp_bilinear
 from numhlo.tracer.differentiation.table import JVP, TRANSPOSE, linear_operand, zeros_of
-from numhlo.tracer.namespace.core import convert
-from numhlo.tracer.namespace.shapes.axis_order import moveaxis
 
 JVP.register(convolution.CONVOLUTION)(jvp_bilinear)
 

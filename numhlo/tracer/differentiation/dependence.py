@@ -13,7 +13,7 @@ from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Function, Op, Region, Value
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.loops import loop_body
-from numhlo.tracer.custom_rules import custom_rule
+from numhlo.tracer.core.custom_rules import custom_rule
 
 
 class Dependence:

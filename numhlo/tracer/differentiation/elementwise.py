@@ -11,21 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.numpy import reductions
+from numhlo.library.numpy.ufunc_rules.elementwise import compare, constant, select
 from numhlo.lowering.ir import Op, Value
 from numhlo.lowering.ops import comparison, control_flow, conversion, creation, layout
 from numhlo.lowering.ops import elementwise as ops
-from numhlo.tracer.bind import bind1
-from numhlo.tracer.differentiation.table import (
-    JVP,
-    TRANSPOSE,
-    add_tangents,
-    is_differentiable,
-    linear_operand,
-)
-from numhlo.tracer.namespace import reductions
-from numhlo.tracer.namespace.core import broadcast_to_shape, convert, full_of, shape_of
-from numhlo.tracer.namespace.named_functions import composite
-from numhlo.tracer.namespace.rules.elementwise import compare, constant, select
+from numhlo.tracer.core.bind import bind1
+from numhlo.tracer.core.named_functions import composite
+from numhlo.tracer.core.operands import broadcast_to_shape, convert, full_of, shape_of
+from numhlo.tracer.differentiation.table import JVP, TRANSPOSE, add_tangents, is_differentiable, linear_operand
 
 
 def mul(x: Any, y: Any) -> Any:

@@ -11,16 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from numhlo.library.numpy.joining import concatenate
+from numhlo.library.numpy.reductions import sum as sum_over
+from numhlo.library.numpy.searching import argmax
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ir.errors import UnsupportedError
+from numhlo.tracer.core import matrices as m
+from numhlo.tracer.core import operations as b
+from numhlo.tracer.core.operands import broadcast_to_shape, convert, expand, shape_of
 from numhlo.tracer.differentiation.linear_algebra import hermitian_part
 from numhlo.tracer.differentiation.table import add_tangents, linear_operand
-from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace.core import broadcast_to_shape, convert, expand, shape_of
-from numhlo.tracer.namespace.linalg import matrices as m
-from numhlo.tracer.namespace.ordering.searching import argmax
-from numhlo.tracer.namespace.reductions import sum as sum_over
-from numhlo.tracer.namespace.shapes.joining import concatenate
 
 
 def jvp_lu(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:

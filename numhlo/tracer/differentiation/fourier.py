@@ -10,12 +10,12 @@ import numpy as np
 
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ops import fourier, layout
-from numhlo.tracer.bind import bind1
+from numhlo.tracer.core import matrices as m
+from numhlo.tracer.core import operations as b
+from numhlo.tracer.core.bind import bind1
+from numhlo.tracer.core.operands import broadcast_to_shape, shape_of
+from numhlo.tracer.core.replay import replay_op
 from numhlo.tracer.differentiation.table import JVP, TRANSPOSE
-from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace.core import broadcast_to_shape, shape_of
-from numhlo.tracer.namespace.linalg import matrices as m
-from numhlo.tracer.replay import replay_op
 
 
 @JVP.register(fourier.FFT)

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from numhlo.lowering.ir import Function, TensorType, Value
-from numhlo.tracer.bind import trace_function
+from numhlo.tracer.core.bind import trace_function
+from numhlo.tracer.core.trace import Trace, current_trace
 from numhlo.tracer.differentiation.table import Dual, Walker, finish_linear, instantiate
-from numhlo.tracer.trace import Trace, current_trace
 
 
 class Halves(NamedTuple):

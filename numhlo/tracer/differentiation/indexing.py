@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.numpy.indexing.advanced_indexing import combiner_region
 from numhlo.lowering.ir import Op, Value
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.lowering.ops import indexing
 from numhlo.lowering.ops.dimension_numbers import GatherDimensionNumbers
-from numhlo.tracer.bind import bind1
+from numhlo.tracer.core.bind import bind1
+from numhlo.tracer.core.operands import asarray, broadcast_to_shape, full_of, shape_of
+from numhlo.tracer.core.replay import replay_op
 from numhlo.tracer.differentiation.table import JVP, TILING, TRANSPOSE, Patch, instantiate, zeros_of
 from numhlo.tracer.differentiation.tiles import Tiles, tile_at, tiles_of
-from numhlo.tracer.namespace.core import asarray, broadcast_to_shape, full_of, shape_of
-from numhlo.tracer.namespace.indexed.advanced_indexing import combiner_region
-from numhlo.tracer.replay import replay_op
 
 
 @JVP.register(indexing.DYNAMIC_SLICE, indexing.GATHER)

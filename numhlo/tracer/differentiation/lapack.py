@@ -9,6 +9,8 @@ from typing import Any
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops.lapack import configuration, flag, triangular_options
+from numhlo.tracer.core import matrices as m
+from numhlo.tracer.core import operations as b
 from numhlo.tracer.differentiation.factorizations import (
     jvp_eig,
     jvp_eigh,
@@ -21,8 +23,6 @@ from numhlo.tracer.differentiation.factorizations import (
 from numhlo.tracer.differentiation.linear_algebra import tangent_of_cholesky, tangent_of_solution
 from numhlo.tracer.differentiation.reflectors import jvp_geqrf, jvp_orgqr
 from numhlo.tracer.differentiation.table import add_tangents
-from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace.linalg import matrices as m
 
 Rule = Callable[[Op, list[Any], list[Any], list[Any]], Sequence[Any]]
 TARGET = re.compile(r"lapack_[sdcz](\w+)_ffi")

@@ -10,13 +10,13 @@ import numpy as np
 
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ops import layout
-from numhlo.tracer.bind import bind1
+from numhlo.tracer.core.bind import bind1
+from numhlo.tracer.core.operands import reshape_to
+from numhlo.tracer.core.replay import replay_op
 from numhlo.tracer.differentiation.elementwise import sum_to
 from numhlo.tracer.differentiation.indexing import patch_window
 from numhlo.tracer.differentiation.table import JVP, TRANSPOSE, Patch, instantiate
 from numhlo.tracer.differentiation.tiles import MUCH, Tiles, slab_axis
-from numhlo.tracer.namespace.core import reshape_to
-from numhlo.tracer.replay import replay_op
 
 
 @JVP.register(layout.BROADCAST_IN_DIM, layout.RESHAPE, layout.TRANSPOSE, layout.REVERSE, layout.SLICE)

@@ -12,10 +12,10 @@ from typing import Any
 
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ops import linear_algebra
-from numhlo.tracer.bind import bind1
+from numhlo.tracer.core import matrices as m
+from numhlo.tracer.core import operations as b
+from numhlo.tracer.core.bind import bind1
 from numhlo.tracer.differentiation.table import JVP, TRANSPOSE, add_tangents, linear_operand
-from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace.linalg import matrices as m
 
 
 def hermitian_part(x: Any) -> Any:

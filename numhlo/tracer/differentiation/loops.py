@@ -16,18 +16,13 @@ from numhlo.lowering.ir import Function, Op, Region, TensorType, Value
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.effects import op_has_effects
 from numhlo.lowering.ops.loops import loop_body, make_scan, values_inside
-from numhlo.tracer.bind import bind, trace_function
+from numhlo.tracer.core.bind import bind, trace_function
+from numhlo.tracer.core.operands import shape_of
+from numhlo.tracer.core.replay import replay_function
 from numhlo.tracer.differentiation.activity import Activity
 from numhlo.tracer.differentiation.dependence import Dependence
 from numhlo.tracer.differentiation.halves import split_function
-from numhlo.tracer.differentiation.table import (
-    Dual,
-    Walker,
-    instantiate,
-    transpose_body,
-)
-from numhlo.tracer.namespace.core import shape_of
-from numhlo.tracer.replay import replay_function
+from numhlo.tracer.differentiation.table import Dual, Walker, instantiate, transpose_body
 
 
 class Loop(NamedTuple):

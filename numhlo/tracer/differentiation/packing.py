@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
+from numhlo.library.lax.joining import slice_in_dim
+from numhlo.library.numpy.joining import concatenate_arrays
 from numhlo.lowering.ir import TensorType
-from numhlo.tracer.namespace.core import reshape_to
-from numhlo.tracer.namespace.lax.joining import slice_in_dim
-from numhlo.tracer.namespace.shapes.joining import concatenate_arrays
+from numhlo.tracer.core.operands import reshape_to
 
 MOST_RESIDUALS = 256
 """Arrays that a shared function may hand to its linear half, from where on small ones go together."""

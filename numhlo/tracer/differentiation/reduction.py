@@ -7,26 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.numpy.indexing.advanced_indexing import along_axis_items, gather_points
+from numhlo.library.numpy.indexing.index_items import as_traced
+from numhlo.library.numpy.ufunc_rules.elementwise import compare
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op, TensorType, Value
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import comparison, creation, reduction, sorting
 from numhlo.lowering.ops import elementwise as ops
-from numhlo.tracer.bind import bind, bind1
+from numhlo.tracer.core.bind import bind, bind1
+from numhlo.tracer.core.operands import broadcast_to_shape, convert, expand, reshape_to, shape_of
+from numhlo.tracer.core.replay import replay_op, replay_region
 from numhlo.tracer.differentiation.elementwise import mul, sum_to
-from numhlo.tracer.differentiation.scalar_bodies import (
-    Combine,
-    body_op,
-    reduce_axis,
-    tangents_through,
-    with_initial,
-)
+from numhlo.tracer.differentiation.scalar_bodies import Combine, body_op, reduce_axis, tangents_through, with_initial
 from numhlo.tracer.differentiation.table import JOINT, TRANSPOSE, Environment, Walker
-from numhlo.tracer.namespace.core import broadcast_to_shape, convert, expand, reshape_to, shape_of
-from numhlo.tracer.namespace.index_items import as_traced
-from numhlo.tracer.namespace.indexed.advanced_indexing import along_axis_items, gather_points
-from numhlo.tracer.namespace.rules.elementwise import compare
-from numhlo.tracer.replay import replay_op, replay_region
 
 
 def _spread(x: Any, op: Op) -> Any:

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from numhlo.lowering.ir import Op
+from numhlo.tracer.core import matrices as m
+from numhlo.tracer.core import operations as b
+from numhlo.tracer.core.operands import shape_of
 from numhlo.tracer.differentiation.factorizations import tangents_of_qr
-from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace.core import shape_of
-from numhlo.tracer.namespace.linalg import matrices as m
 
 EVERY = slice(None)
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from numhlo.library.numpy.joining import concatenate_arrays
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops import layout
 from numhlo.tracer.batching.table import Lanes, batch_body, spread
-from numhlo.tracer.bind import bind1, trace_function
+from numhlo.tracer.core.bind import bind1, trace_function
+from numhlo.tracer.core.operands import broadcast_to_shape, reshape_to, shape_of
 from numhlo.tracer.differentiation.table import Dual, Environment, Walker
-from numhlo.tracer.namespace.core import broadcast_to_shape, reshape_to, shape_of
-from numhlo.tracer.namespace.shapes.joining import concatenate_arrays
 
 Combine = Callable[[Sequence[Any], Sequence[Any]], list[Any]]
 

@@ -14,6 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.numpy.indexing.advanced_indexing import combiner_region
+from numhlo.library.numpy.joining import concatenate_arrays
+from numhlo.library.numpy.sorting import sort_together
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ir.errors import UnsupportedError
@@ -21,18 +24,15 @@ from numhlo.lowering.ops import elementwise as ops
 from numhlo.lowering.ops import indexing, layout
 from numhlo.lowering.ops.dimension_numbers import ScatterDimensionNumbers
 from numhlo.lowering.ops.scatter import update_positions
-from numhlo.tracer.bind import bind1
+from numhlo.tracer.core import operations as b
+from numhlo.tracer.core.bind import bind1
+from numhlo.tracer.core.operands import convert, full_of, reshape_to, shape_of
+from numhlo.tracer.core.replay import replay_op
 from numhlo.tracer.differentiation.elementwise import mul
 from numhlo.tracer.differentiation.indexing import patch_cleared
 from numhlo.tracer.differentiation.scalar_bodies import Combine, body_op, part, tangents_through
 from numhlo.tracer.differentiation.table import JOINT, TRANSPOSE, Environment, Walker, instantiate
-from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace.core import convert, full_of, reshape_to, shape_of
-from numhlo.tracer.namespace.indexed.advanced_indexing import combiner_region
-from numhlo.tracer.namespace.ordering.sorting import sort_together
-from numhlo.tracer.namespace.shapes.joining import concatenate_arrays
-from numhlo.tracer.replay import replay_op
-from numhlo.tracer.staging import known_value
+from numhlo.tracer.transformations.staging import known_value
 
 INDEX = np.dtype(np.int64)
 

@@ -13,18 +13,18 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from numhlo.library.scipy.special.widely_used import xlog1py, xlogy
 from numhlo.lowering.ir import Function, Op, capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.lowering.ops.special_functions.decompositions import build_to_differentiate
-from numhlo.tracer.bind import bind1, trace_function
-from numhlo.tracer.custom_rules import CustomRule, bind_with_rule
+from numhlo.tracer.core import operations as b
+from numhlo.tracer.core.bind import bind1, trace_function
+from numhlo.tracer.core.custom_rules import CustomRule, bind_with_rule
+from numhlo.tracer.core.named_functions import composite
+from numhlo.tracer.core.operands import full_of
+from numhlo.tracer.core.replay import replay_op
 from numhlo.tracer.differentiation.table import Dual, Walker, add_tangents, instantiate
-from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace.core import full_of
-from numhlo.tracer.namespace.named_functions import composite
-from numhlo.tracer.namespace.special.widely_used import xlog1py, xlogy
-from numhlo.tracer.replay import replay_op
 
 Partial = Callable[..., Any]
 

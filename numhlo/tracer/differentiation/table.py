@@ -27,11 +27,11 @@ from numhlo.lowering.ops.primitive import Primitive
 from numhlo.lowering.ops.rule_table import RuleTable
 from numhlo.lowering.passes.dead_ops import remove_dead_ops
 from numhlo.lowering.passes.outlining import find_outlined
-from numhlo.tracer.bind import bind1, bind_again
+from numhlo.tracer.core.bind import bind1, bind_again
+from numhlo.tracer.core.operands import full_of
+from numhlo.tracer.core.replay import replay_op
+from numhlo.tracer.core.trace import Trace
 from numhlo.tracer.differentiation.tiles import Tiles
-from numhlo.tracer.namespace.core import full_of
-from numhlo.tracer.replay import replay_op
-from numhlo.tracer.trace import Trace
 
 MOST_OPS = 2000
 """Ops that a program may have with all calls inlined, from where on callees are shared; that is a second of tracing."""

@@ -18,9 +18,9 @@ import numpy as np
 
 from numhlo.lowering.ir import TensorType
 from numhlo.lowering.ops import elementwise, indexing, layout
-from numhlo.tracer.bind import bind1
-from numhlo.tracer.namespace.core import asarray, full_of
-from numhlo.tracer.trace import Tracer
+from numhlo.tracer.core.bind import bind1
+from numhlo.tracer.core.operands import asarray, full_of
+from numhlo.tracer.core.trace import Tracer
 
 MUCH = 8
 """A part of less than one in so many is kept apart; larger ones are padded, which fuses with what follows."""

@@ -17,13 +17,13 @@ from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.loops import loop_body
-from numhlo.tracer.bind import bind, trace_region
+from numhlo.tracer.core.bind import bind, trace_region
+from numhlo.tracer.core.replay import replay_op
+from numhlo.tracer.core.trace import current_trace
 from numhlo.tracer.differentiation.activity import Activity
 from numhlo.tracer.differentiation.counted_loops import as_scan, is_counted
 from numhlo.tracer.differentiation.loops import jvp_loop
 from numhlo.tracer.differentiation.table import JOINT, REFUSALS, Dual, Environment, Walker, instantiate
-from numhlo.tracer.replay import replay_op
-from numhlo.tracer.trace import current_trace
 
 
 @JOINT.register(control_flow.WHILE)

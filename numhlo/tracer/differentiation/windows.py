@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.numpy.indexing.advanced_indexing import gather_points
+from numhlo.library.numpy.indexing.index_items import Points, as_traced
+from numhlo.library.numpy.ufunc_rules.elementwise import compare, constant, select
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op, Region, TensorType, Value
 from numhlo.lowering.ir.errors import UnsupportedError
@@ -17,7 +20,9 @@ from numhlo.lowering.ops.annotations import STOP_GRADIENT, make_annotation
 from numhlo.lowering.ops.control_flow import COMPOSITE
 from numhlo.lowering.ops.window_geometry import Windows, as_array, dilated
 from numhlo.lowering.ops.windows import windows_from
-from numhlo.tracer.bind import bind, bind1, trace_region
+from numhlo.tracer.core.bind import bind, bind1, trace_region
+from numhlo.tracer.core.operands import broadcast_to_shape, convert, full_of, reshape_to
+from numhlo.tracer.core.replay import replay_body, replay_op, replay_region
 from numhlo.tracer.differentiation.convolution import transposed_padding
 from numhlo.tracer.differentiation.elementwise import sum_to
 from numhlo.tracer.differentiation.scalar_bodies import (
@@ -29,11 +34,6 @@ from numhlo.tracer.differentiation.scalar_bodies import (
     with_initial,
 )
 from numhlo.tracer.differentiation.table import ADDING, JOINT, TRANSPOSE, Environment, Walker, add_results, instantiate
-from numhlo.tracer.namespace.core import broadcast_to_shape, convert, full_of, reshape_to
-from numhlo.tracer.namespace.index_items import Points, as_traced
-from numhlo.tracer.namespace.indexed.advanced_indexing import gather_points
-from numhlo.tracer.namespace.rules.elementwise import compare, constant, select
-from numhlo.tracer.replay import replay_body, replay_op, replay_region
 
 INDEX = np.dtype(np.int64)
 

@@ -14,9 +14,9 @@ from numhlo.lowering.ir import Function, Op, Region, TensorType, Value
 from numhlo.lowering.ops import contraction, control_flow
 from numhlo.lowering.ops.annotations import ANNOTATIONS, CHECKPOINT_NAME, make_annotation
 from numhlo.lowering.ops.loops import reached_bodies
-from numhlo.tracer.bind import bind1
-from numhlo.tracer.namespace.core import asarray, shape_of
-from numhlo.tracer.trace import current_trace
+from numhlo.tracer.core.bind import bind1
+from numhlo.tracer.core.operands import asarray, shape_of
+from numhlo.tracer.core.trace import current_trace
 from numhlo.tracer.trees.pytrees import tree_map
 
 Policy = Callable[..., bool]

@@ -12,19 +12,19 @@ from typing import Any, ParamSpec, TypeVar
 
 from numhlo.lowering.ir import Function, Op, TensorType, Value
 from numhlo.lowering.ops import control_flow
-from numhlo.tracer.bind import bind, trace_function
-from numhlo.tracer.callable_arguments import require_callable
-from numhlo.tracer.custom_rules import CustomRule, LinearRule, bind_with_rule
+from numhlo.tracer.core.bind import bind, trace_function
+from numhlo.tracer.core.callable_arguments import require_callable
+from numhlo.tracer.core.custom_rules import CustomRule, LinearRule, bind_with_rule
+from numhlo.tracer.core.operands import asarray, shape_of
+from numhlo.tracer.core.replay import replay_op
+from numhlo.tracer.core.trace import current_trace
 from numhlo.tracer.differentiation.table import MOST_OPS, Dual, Walker
-from numhlo.tracer.namespace.core import asarray, shape_of
-from numhlo.tracer.plain_python.plain_numpy import run_traced
-from numhlo.tracer.replay import replay_op
-from numhlo.tracer.staging import stage_leaves
-from numhlo.tracer.trace import current_trace
+from numhlo.tracer.python.plain_numpy import run_traced
 from numhlo.tracer.transformations.checkpoint_policies import Policy, checkpoint_policies, wanted_values
 from numhlo.tracer.transformations.differentiating import apply_transposed, linearize_function
 from numhlo.tracer.transformations.saving import run_and_save
 from numhlo.tracer.transformations.separate_calls import separate_calls
+from numhlo.tracer.transformations.staging import stage_leaves
 from numhlo.tracer.trees.pytrees import tree_flatten, tree_unflatten
 
 P = ParamSpec("P")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from numhlo.tracer.callable_arguments import require_callable
-from numhlo.tracer.namespace.core import asarray
-from numhlo.tracer.plain_python.plain_numpy import run_traced
-from numhlo.tracer.replay import replay_function
-from numhlo.tracer.staging import ends_its_blocks, stage_leaves, transformation
+from numhlo.tracer.core.callable_arguments import require_callable
+from numhlo.tracer.core.operands import asarray
+from numhlo.tracer.core.replay import replay_function
+from numhlo.tracer.python.plain_numpy import run_traced
 from numhlo.tracer.transformations.custom_call_arguments import flatten_like
+from numhlo.tracer.transformations.staging import ends_its_blocks, stage_leaves, transformation
 from numhlo.tracer.trees.pytrees import tree_flatten, tree_unflatten
 
 

@@ -14,14 +14,13 @@ from numhlo.lowering.ir import Function, Op, TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.custom_calls import register_custom_call
-from numhlo.tracer.bind import bind, trace_function
-from numhlo.tracer.callable_arguments import require_callable
-from numhlo.tracer.custom_rules import CustomRule, LinearRule, bind_with_rule
+from numhlo.tracer.core.bind import bind, trace_function
+from numhlo.tracer.core.callable_arguments import require_callable
+from numhlo.tracer.core.custom_rules import CustomRule, LinearRule, bind_with_rule
+from numhlo.tracer.core.operands import asarray, full_of, shape_of
+from numhlo.tracer.core.replay import replay_function
+from numhlo.tracer.core.trace import current_trace
 from numhlo.tracer.differentiation.table import Walker, is_differentiable
-from numhlo.tracer.namespace.core import asarray, full_of, shape_of
-from numhlo.tracer.replay import replay_function
-from numhlo.tracer.staging import stage_leaves
-from numhlo.tracer.trace import current_trace
 from numhlo.tracer.transformations.custom_call_arguments import (
     CustomFunction,
     arrays_around,
@@ -35,6 +34,7 @@ from numhlo.tracer.transformations.custom_call_arguments import (
     still,
 )
 from numhlo.tracer.transformations.residuals import Residuals
+from numhlo.tracer.transformations.staging import stage_leaves
 from numhlo.tracer.transformations.symbolic_zeros import Flags
 from numhlo.tracer.transformations.vectorizing import vmap
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_unflatten

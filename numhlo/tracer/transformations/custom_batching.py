@@ -9,14 +9,14 @@ from typing import Any, Generic, ParamSpec, TypeVar
 from numhlo.lowering.ir import Op, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError, UnsupportedError
 from numhlo.tracer.batching.table import Lanes
-from numhlo.tracer.callable_arguments import require_callable
-from numhlo.tracer.custom_rules import CustomRule, bind_with_rule
+from numhlo.tracer.core.callable_arguments import require_callable
+from numhlo.tracer.core.custom_rules import CustomRule, bind_with_rule
+from numhlo.tracer.core.operands import asarray, shape_of
+from numhlo.tracer.core.trace import current_trace
 from numhlo.tracer.differentiation.table import Dual, Walker
-from numhlo.tracer.namespace.core import asarray, shape_of
-from numhlo.tracer.plain_python.plain_numpy import run_traced
-from numhlo.tracer.staging import stage_leaves
-from numhlo.tracer.trace import current_trace
+from numhlo.tracer.python.plain_numpy import run_traced
 from numhlo.tracer.transformations.custom_call_arguments import pair_of
+from numhlo.tracer.transformations.staging import stage_leaves
 from numhlo.tracer.transformations.vectorizing import spread_prefix
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_unflatten
 

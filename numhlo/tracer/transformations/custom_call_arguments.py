@@ -9,14 +9,14 @@ from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 from numhlo.lowering.ir import Op, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError, UnsupportedError
-from numhlo.tracer.callable_arguments import require_callable
-from numhlo.tracer.closed_over import closed_over, stand_in, standing_in
-from numhlo.tracer.custom_rules import CustomRule, bind_with_rule
-from numhlo.tracer.namespace.core import asarray, convert, full_of, shape_of
-from numhlo.tracer.plain_python.plain_numpy import run_traced
-from numhlo.tracer.staging import Staged
-from numhlo.tracer.trace import Tracer
+from numhlo.tracer.core.callable_arguments import require_callable
+from numhlo.tracer.core.closed_over import closed_over, stand_in, standing_in
+from numhlo.tracer.core.custom_rules import CustomRule, bind_with_rule
+from numhlo.tracer.core.operands import asarray, convert, full_of, shape_of
+from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.python.plain_numpy import run_traced
 from numhlo.tracer.transformations.derivative_arguments import is_float0
+from numhlo.tracer.transformations.staging import Staged
 from numhlo.tracer.transformations.symbolic_zeros import SymbolicZero
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_map, tree_unflatten
 

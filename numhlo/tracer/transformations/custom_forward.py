@@ -11,12 +11,11 @@ from typing import Any, ParamSpec, TypeVar
 
 from numhlo.lowering.ir import Op, capture_location
 from numhlo.lowering.ir.errors import ArgumentError
-from numhlo.tracer.custom_rules import CustomRule
+from numhlo.tracer.core.custom_rules import CustomRule
+from numhlo.tracer.core.operands import asarray, full_of
+from numhlo.tracer.core.replay import replay_function
+from numhlo.tracer.core.trace import current_trace
 from numhlo.tracer.differentiation.table import Dual, Walker, is_differentiable
-from numhlo.tracer.namespace.core import asarray, full_of
-from numhlo.tracer.replay import replay_function
-from numhlo.tracer.staging import stage_leaves
-from numhlo.tracer.trace import current_trace
 from numhlo.tracer.transformations.custom_call_arguments import (
     CustomFunction,
     arrays_around,
@@ -29,6 +28,7 @@ from numhlo.tracer.transformations.custom_call_arguments import (
     run_rule,
     still,
 )
+from numhlo.tracer.transformations.staging import stage_leaves
 from numhlo.tracer.transformations.symbolic_zeros import Flags
 from numhlo.tracer.transformations.vectorizing import vmap
 from numhlo.tracer.trees.pytrees import tree_unflatten

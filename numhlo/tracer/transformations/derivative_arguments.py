@@ -12,10 +12,10 @@ import numpy as np
 
 from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError
+from numhlo.tracer.core.operands import asarray, convert, full_of, shape_of
+from numhlo.tracer.core.promotion import FLOAT0
+from numhlo.tracer.core.semantics import are_arrays_immutable
 from numhlo.tracer.differentiation.table import Dual, is_differentiable
-from numhlo.tracer.namespace.core import asarray, convert, full_of, shape_of
-from numhlo.tracer.namespace.promotion import FLOAT0
-from numhlo.tracer.semantics import are_arrays_immutable
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_leaves
 
 

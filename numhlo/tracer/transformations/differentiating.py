@@ -15,8 +15,12 @@ from numhlo.lowering.ir import Function, TensorType, Value, capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.annotations import STOP_GRADIENT, make_annotation
-from numhlo.tracer.bind import bind1
-from numhlo.tracer.callable_arguments import require_callable
+from numhlo.tracer.core.bind import bind1
+from numhlo.tracer.core.callable_arguments import require_callable
+from numhlo.tracer.core.operands import asarray, full_of, shape_of
+from numhlo.tracer.core.replay import replay_body
+from numhlo.tracer.core.semantics import are_arrays_immutable
+from numhlo.tracer.core.trace import Trace, Tracer, current_trace
 from numhlo.tracer.differentiation.table import (
     Dual,
     Walker,
@@ -25,12 +29,7 @@ from numhlo.tracer.differentiation.table import (
     is_differentiable,
     transpose_body,
 )
-from numhlo.tracer.namespace.core import asarray, full_of, shape_of
-from numhlo.tracer.plain_python.plain_numpy import run_traced
-from numhlo.tracer.replay import replay_body
-from numhlo.tracer.semantics import are_arrays_immutable
-from numhlo.tracer.staging import Staged, ends_its_blocks, stage_leaves, transformation
-from numhlo.tracer.trace import Trace, Tracer, current_trace
+from numhlo.tracer.python.plain_numpy import run_traced
 from numhlo.tracer.transformations.auxiliary_results import opened, sealed_pair
 from numhlo.tracer.transformations.derivative_arguments import (
     arrays_like,
@@ -41,6 +40,7 @@ from numhlo.tracer.transformations.derivative_arguments import (
     require_inexact,
     require_scalar_result,
 )
+from numhlo.tracer.transformations.staging import Staged, ends_its_blocks, stage_leaves, transformation
 from numhlo.tracer.trees.pytree_registration import Partial
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_leaves, tree_map, tree_unflatten
 

@@ -15,8 +15,12 @@ from numhlo.lowering.ir import Function, Op, capture_location
 from numhlo.lowering.ir.errors import ShapeError, UnsupportedError
 from numhlo.tracer.batching.control_flow import map_lanes
 from numhlo.tracer.batching.table import Lanes
-from numhlo.tracer.bind import trace_function
-from numhlo.tracer.custom_rules import CustomRule, LinearRule, bind_with_rule
+from numhlo.tracer.core import operations as b
+from numhlo.tracer.core.bind import trace_function
+from numhlo.tracer.core.custom_rules import CustomRule, LinearRule, bind_with_rule
+from numhlo.tracer.core.operands import asarray, shape_of
+from numhlo.tracer.core.replay import replay_function
+from numhlo.tracer.core.trace import current_trace
 from numhlo.tracer.differentiation.table import (
     Dual,
     Walker,
@@ -25,13 +29,9 @@ from numhlo.tracer.differentiation.table import (
     is_differentiable,
     transpose_body,
 )
-from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace.core import asarray, shape_of
-from numhlo.tracer.replay import replay_function
-from numhlo.tracer.staging import Staged, stage_leaves
-from numhlo.tracer.trace import current_trace
 from numhlo.tracer.transformations.custom_forward import custom_jvp
 from numhlo.tracer.transformations.differentiating import jvp
+from numhlo.tracer.transformations.staging import Staged, stage_leaves
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_map, tree_unflatten
 
 Solver = Callable[[Callable[[Any], Any], Any], Any]

@@ -9,17 +9,17 @@ from typing import Any, ParamSpec
 import numpy as np
 
 import numhlo.tracer.differentiation.families  # noqa: F401 - ops get their rules
+from numhlo.library.numpy.diagonals import eye
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DTypeError
-from numhlo.tracer.callable_arguments import require_callable
+from numhlo.tracer.core.callable_arguments import require_callable
+from numhlo.tracer.core.operands import asarray, full_of, reshape_to, shape_of
 from numhlo.tracer.differentiation.table import is_differentiable
-from numhlo.tracer.namespace.core import asarray, full_of, reshape_to, shape_of
-from numhlo.tracer.namespace.creation.diagonals import eye
-from numhlo.tracer.plain_python.plain_numpy import run_traced
-from numhlo.tracer.staging import ends_its_blocks, transformation
+from numhlo.tracer.python.plain_numpy import run_traced
 from numhlo.tracer.transformations.auxiliary_results import opened, sealed, sealed_pair
 from numhlo.tracer.transformations.derivative_arguments import chosen_places, is_float0, require_inexact
 from numhlo.tracer.transformations.differentiating import jvp, vjp
+from numhlo.tracer.transformations.staging import ends_its_blocks, transformation
 from numhlo.tracer.transformations.vectorizing import vmap
 from numhlo.tracer.trees.pytrees import tree_flatten, tree_leaves, tree_map, tree_structure, tree_unflatten
 

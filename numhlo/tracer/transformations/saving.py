@@ -12,11 +12,11 @@ from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op, Region, TensorType, Value
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.loops import inner_bodies, values_inside
-from numhlo.tracer.bind import bind, trace_function, trace_region
+from numhlo.tracer.core.bind import bind, trace_function, trace_region
+from numhlo.tracer.core.operands import full_of, shape_of
+from numhlo.tracer.core.replay import replay_op
 from numhlo.tracer.differentiation.counted_loops import as_scan
 from numhlo.tracer.differentiation.loops import Loop, bind_scan
-from numhlo.tracer.namespace.core import full_of, shape_of
-from numhlo.tracer.replay import replay_op
 
 Saved = dict[Value, Any]
 

@@ -6,16 +6,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from numhlo.lowering.ir import TensorType
-from numhlo.tracer.arguments import ShapeDtypeStruct
-from numhlo.tracer.callable_arguments import require_callable
+from numhlo.tracer.core.arguments import ShapeDtypeStruct
+from numhlo.tracer.core.callable_arguments import require_callable
+from numhlo.tracer.core.operands import asarray, shape_of
 from numhlo.tracer.differentiation.table import instantiate, transpose_body
-from numhlo.tracer.namespace.core import asarray, shape_of
-from numhlo.tracer.plain_python.plain_numpy import run_traced
-from numhlo.tracer.staging import Staged, ends_its_blocks, stage, stage_leaves, transformation
+from numhlo.tracer.python.plain_numpy import run_traced
 from numhlo.tracer.transformations.auxiliary_results import opened, sealed_pair
 from numhlo.tracer.transformations.derivative_arguments import arrays_like, require_inexact
 from numhlo.tracer.transformations.differentiating import LinearMap, apply_transposed, linearize_function
 from numhlo.tracer.transformations.residuals import Residuals
+from numhlo.tracer.transformations.staging import Staged, ends_its_blocks, stage, stage_leaves, transformation
 from numhlo.tracer.trees.pytrees import tree_flatten, tree_unflatten
 
 

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from numhlo.library.lax.slices import dynamic_index_in_dim, dynamic_update_index_in_dim
 from numhlo.lowering.ir import Function, Op
 from numhlo.tracer.control_flow.loops import fori_loop
-from numhlo.tracer.custom_rules import LinearRule
+from numhlo.tracer.core import operations as b
+from numhlo.tracer.core.custom_rules import LinearRule
+from numhlo.tracer.core.operands import full_of, shape_of
+from numhlo.tracer.core.replay import replay_function
 from numhlo.tracer.differentiation.loops import Loop, split_loop
 from numhlo.tracer.differentiation.table import Walker, instantiate
-from numhlo.tracer.namespace import building as b
-from numhlo.tracer.namespace.core import full_of, shape_of
-from numhlo.tracer.namespace.lax.slices import dynamic_index_in_dim, dynamic_update_index_in_dim
-from numhlo.tracer.replay import replay_function
 from numhlo.tracer.transformations.differentiating import LinearMap, apply_transposed, linearize_function
 
 

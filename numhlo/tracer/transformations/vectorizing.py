@@ -7,19 +7,19 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 import numhlo.tracer.batching.families  # noqa: F401 - ops get their rules
+from numhlo.library.numpy.axis_order import moveaxis
 from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError
-from numhlo.tracer.arguments import WEAK, is_number
 from numhlo.tracer.batching import control_flow
 from numhlo.tracer.batching.table import Lanes, batch_function, spread
-from numhlo.tracer.callable_arguments import require_callable
-from numhlo.tracer.located_errors import refusing_depth
-from numhlo.tracer.named_axes import batching_axis, named_axis
-from numhlo.tracer.namespace.core import asarray, normalize_axis, shape_of
-from numhlo.tracer.namespace.shapes.axis_order import moveaxis
-from numhlo.tracer.plain_python.plain_numpy import run_traced
-from numhlo.tracer.staging import ends_its_blocks, known_value, stage, transformation
-from numhlo.tracer.trace import Tracer
+from numhlo.tracer.core.arguments import WEAK, is_number
+from numhlo.tracer.core.callable_arguments import require_callable
+from numhlo.tracer.core.located_errors import refusing_depth
+from numhlo.tracer.core.named_axes import batching_axis, named_axis
+from numhlo.tracer.core.operands import asarray, normalize_axis, shape_of
+from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.python.plain_numpy import run_traced
+from numhlo.tracer.transformations.staging import ends_its_blocks, known_value, stage, transformation
 from numhlo.tracer.trees.pytree_paths import leaf_paths
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_leaves, tree_structure, tree_unflatten
 

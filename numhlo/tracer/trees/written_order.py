@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from numhlo.tracer.semantics import are_arrays_immutable
+from numhlo.tracer.core.semantics import are_arrays_immutable
 
 
 class WrittenKeys(tuple[Any, ...]):

@@ -7,7 +7,7 @@ import pytest
 
 import numhlo
 from numhlo.backend.runtime.result_memory import LEAST_BYTES, ResultMemory
-from numhlo.tracer.array import Array
+from numhlo.tracer.core.array import Array
 
 SHAPE = (1000, 10)
 F64 = np.dtype(np.float64)

@@ -12,7 +12,7 @@ import numhlo.numpy as hnp
 from numhlo import lax
 from numhlo.lowering.ir.interruptions import Latch
 from numhlo.lowering.ir.scoped_values import ProcessSetting, ScopedValue, settle, unsettled, with_own_bindings
-from numhlo.tracer.trace import current_trace
+from numhlo.tracer.core.trace import current_trace
 from tests.lowering.ir.test_interruptions import elsewhere, in_a_child, needs_fork
 
 

@@ -5,7 +5,7 @@ from typing import Any as _Any
 
 from numhlo.compat.jax.callbacks import io_callback as io_callback
 from numhlo.compat.jax.experimental import ode as ode
-from numhlo.tracer.absent import raise_absent as _raise_absent
+from numhlo.library.unsupported_names import raise_absent as _raise_absent
 
 __all__ = ["io_callback", "ode"]
 _LATE_MODULES = frozenset(

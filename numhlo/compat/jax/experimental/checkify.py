@@ -28,8 +28,8 @@ from numhlo.lowering.ir.errors import (
 )
 from numhlo.lowering.ir.scoped_values import ScopedValue
 from numhlo.switches import using
-from numhlo.tracer.callbacks import debug_callback
-from numhlo.tracer.trace import current_trace
+from numhlo.tracer.core.trace import current_trace
+from numhlo.tracer.python.callbacks import debug_callback
 
 __all__ = [
     "Error", "JaxRuntimeError", "all_checks", "automatic_checks", "check", "check_error", "checkify", "debug_check",

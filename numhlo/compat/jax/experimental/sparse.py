@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import numhlo.compat.jax.numpy as jnp
+from numhlo.library.unsupported_names import raise_absent as _raise_absent
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ConcretizationError, ShapeError, UnsupportedError
-from numhlo.tracer.absent import raise_absent as _raise_absent
-from numhlo.tracer.namespace.core import normalize_axis
-from numhlo.tracer.trace import Tracer
+from numhlo.tracer.core.operands import normalize_axis
+from numhlo.tracer.core.trace import Tracer
 from numhlo.tracer.trees.pytree_registration import register_pytree_node_class
 
 __all__ = ["BCOO", "bcoo_dot_general", "bcoo_fromdense", "bcoo_todense", "empty", "eye"]

@@ -1,0 +1,216 @@
+"""Functions of a named axis, that of a `vmap` around: sums and extrema over it, its size, and the place on it.
+
+What goes from place to place is in `collective_moves`; what becomes of them, and how they find their axis, in
+`named_axes`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ir import TensorType
+from numhlo.tracer.core.named_axes import AxisName, Collective, bind_collective, refuse_groups, size_of
+from numhlo.tracer.core.operands import asarray, shape_of
+from numhlo.tracer.trees.pytrees import tree_map
+
+__all__ = [
+    "axis_index", "axis_size", "pmax", "pmean", "pmin", "psum",
+]  # fmt: skip
+
+
+def _names(axis_name: AxisName) -> tuple[AxisName, ...]:
+    return axis_name if isinstance(axis_name, tuple) else (axis_name,)
+
+
+def _reduce(kind: str, x: Any, axis_name: AxisName, groups: Any) -> Any:
+    refuse_groups(kind, groups)
+
+    def one(leaf: Any) -> Any:
+        array = asarray(leaf)
+        for name in _names(axis_name):
+            array = bind_collective(
+                Collective(kind, name, size_of(name, kind)), array, TensorType(shape_of(array), array.dtype)
+            )
+        return array
+
+    return tree_map(one, x)
+
+
+def psum(x: Any, axis_name: AxisName, *, axis_index_groups: Any = None) -> Any:
+    """Return the sum over all lanes of the `vmap` around that has this axis name.
+
+    Parameters
+    ----------
+    x : pytree of arrays
+        One lane's; of a Python number, the sum is a Python number.
+    axis_name : hashable, or tuple of them
+    axis_index_groups : None, optional
+        Sums of groups of lanes are not supported.
+
+    Returns
+    -------
+    pytree of arrays
+        The same for all lanes.
+
+    Raises
+    ------
+    NameError
+        If there is no such `vmap`.
+
+    Examples
+    --------
+    >>> from numhlo.tracer.transformations.vectorizing import vmap
+    >>> vmap(lambda x: x / psum(x, "i"), axis_name="i")(np.array([1.0, 3.0]))
+    Array([0.25, 0.75])
+    """
+    if type(x) in (int, float, complex):
+        for name in _names(axis_name):
+            x = x * size_of(name, "psum")
+        return x
+    return _reduce("psum", x, axis_name, axis_index_groups)
+
+
+def pmean(x: Any, axis_name: AxisName, *, axis_index_groups: Any = None) -> Any:
+    """Return the mean over all lanes; see `psum`.
+
+    Parameters
+    ----------
+    x, axis_name : optional
+        As those of `psum`.
+    axis_index_groups : None, optional
+
+    Returns
+    -------
+    pytree of arrays
+        The same for all lanes; of numbers, arrays too.
+
+    Raises
+    ------
+    NameError
+        If there is no such `vmap`.
+
+    Examples
+    --------
+    >>> from numhlo.tracer.transformations.vectorizing import vmap
+    >>> vmap(lambda x: x - pmean(x, "i"), axis_name="i")(np.array([1.0, 3.0]))
+    Array([-1.,  1.])
+    """
+    count = math.prod(size_of(name, "pmean") for name in _names(axis_name))
+    return tree_map(
+        lambda total: total / count, psum(tree_map(asarray, x), axis_name, axis_index_groups=axis_index_groups)
+    )
+
+
+def pmax(x: Any, axis_name: AxisName, *, axis_index_groups: Any = None) -> Any:
+    """Return the maximum over all lanes; see `psum`. It has no derivative.
+
+    Parameters
+    ----------
+    x, axis_name : optional
+        As those of `psum`.
+    axis_index_groups : None, optional
+
+    Returns
+    -------
+    pytree of arrays
+        The same for all lanes; of numbers, arrays too.
+
+    Raises
+    ------
+    NameError
+        If there is no such `vmap`.
+
+    Examples
+    --------
+    >>> from numhlo.tracer.transformations.vectorizing import vmap
+    >>> vmap(lambda x: x == pmax(x, "i"), axis_name="i")(np.array([1.0, 3.0]))
+    Array([False,  True])
+    """
+    return _reduce("pmax", x, axis_name, axis_index_groups)
+
+
+def pmin(x: Any, axis_name: AxisName, *, axis_index_groups: Any = None) -> Any:
+    """Return the minimum over all lanes; see `psum`. It has no derivative.
+
+    Parameters
+    ----------
+    x, axis_name : optional
+        As those of `psum`.
+    axis_index_groups : None, optional
+
+    Returns
+    -------
+    pytree of arrays
+        The same for all lanes; of numbers, arrays too.
+
+    Raises
+    ------
+    NameError
+        If there is no such `vmap`.
+
+    Examples
+    --------
+    >>> from numhlo.tracer.transformations.vectorizing import vmap
+    >>> vmap(lambda x: x - pmin(x, "i"), axis_name="i")(np.array([1.0, 3.0]))
+    Array([0., 2.])
+    """
+    return _reduce("pmin", x, axis_name, axis_index_groups)
+
+
+def axis_size(axis_name: AxisName) -> int:
+    """Return the number of lanes of the `vmap` with this axis name, a Python int.
+
+    Parameters
+    ----------
+    axis_name : hashable, or tuple of them
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    NameError
+        If there is no such `vmap`.
+
+    Examples
+    --------
+    >>> from numhlo.tracer.transformations.vectorizing import vmap
+    >>> vmap(lambda x: x * axis_size("i"), axis_name="i")(np.array([1.0, 3.0]))
+    Array([2., 6.])
+    """
+    return math.prod(size_of(name, "axis_size") for name in _names(axis_name))
+
+
+def axis_index(axis_name: AxisName) -> Any:
+    """Return the lane's number along a named axis, an int64 scalar.
+
+    Parameters
+    ----------
+    axis_name : hashable, or tuple of them
+        Of several, the last one runs fastest.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    NameError
+        If there is no such `vmap`.
+
+    Examples
+    --------
+    >>> from numhlo.tracer.transformations.vectorizing import vmap
+    >>> vmap(lambda x: x + axis_index("i"), axis_name="i")(np.array([1.0, 3.0]))
+    Array([1., 4.])
+    """
+    index: Any = None
+    for name in _names(axis_name):
+        size = size_of(name, "axis_index")
+        own = bind_collective(Collective("axis_index", name, size), None, TensorType((), np.dtype(np.int64)))
+        index = own if index is None else index * size + own
+    return index

@@ -1,0 +1,240 @@
+"""Elements put in and taken out: insert, delete, resize, trim_zeros. What writes into its argument is in `writing`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from numhlo.library.lax.joining import slice_in_dim
+from numhlo.library.numpy.axis_order import moveaxis
+from numhlo.library.numpy.indexing import advanced_indexing as advanced
+from numhlo.library.numpy.indexing.index_items import as_traced, new_array, strip_leading, unshared
+from numhlo.library.numpy.joining import concatenate_arrays
+from numhlo.library.numpy.reshaping import shape_tuple
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import DataDependentShapeError
+from numhlo.tracer.core import operations as b
+from numhlo.tracer.core.bind import require_size
+from numhlo.tracer.core.operands import (
+    asarray,
+    broadcast_to_shape,
+    convert,
+    implements,
+    normalize_axis,
+    reshape_to,
+    shape_of,
+    stored,
+)
+from numhlo.tracer.core.trace import Tracer
+
+__all__ = ["delete", "insert", "resize", "trim_zeros"]
+
+
+MOST_RUNS = 8
+"""Runs of neighbours up to which they are copied as such, rather than gathered one by one."""
+
+
+def _flat_or_axis(arr: Any, axis: int | None) -> tuple[Tracer, int]:
+    array = as_traced(asarray(arr))
+    if axis is None:
+        return as_traced(reshape_to(array, (array.size,))), 0
+    return array, normalize_axis(axis, array.ndim)
+
+
+def _known_positions(obj: Any, extent: int, what: str) -> np.ndarray:
+    if isinstance(obj, slice):
+        return np.arange(extent)[obj]
+    if isinstance(obj, list | tuple) and not obj:
+        return np.zeros(0, np.int64)
+    known = obj.known() if isinstance(obj, Tracer) else np.asarray(obj)
+    if known is None:
+        raise DataDependentShapeError(
+            f"{what} at traced positions",
+            where=capture_location(),
+            why="which elements move where would depend on values that are not known while tracing",
+            fix="use concrete positions, a single traced one, or where with a mask",
+        )
+    return known
+
+
+@implements(np.delete)
+def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
+    """Return the array without the elements at ``obj`` along an axis; one traced index works too.
+
+    Parameters
+    ----------
+    arr : array_like
+    obj : int, slice, or array_like of int or bool
+        Known while tracing, but for a single index; negative ones count from the end.
+    axis : int, optional
+        Without it, the flattened array.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    DataDependentShapeError
+        If several positions are traced.
+    IndexError
+        If one that is known is out of bounds; a traced one then removes nothing but the last element.
+
+    Examples
+    --------
+    >>> delete([1, 2, 3], 1)
+    Array([1, 3])
+    """
+    array, place = _flat_or_axis(arr, axis)
+    extent = array.shape[place]
+    if isinstance(obj, Tracer) and obj.concrete is None and obj.ndim == 0 and obj.dtype.kind in "iu":
+        line = b.iota(extent - 1)
+        skipped = b.at_least(line, broadcast_to_shape(advanced.wrap_negative(obj, extent), line.shape))
+        return advanced.take(array, b.add(line, convert(skipped, np.int64)), place, "clip")
+    found = _known_positions(obj, extent, "delete")
+    kept = np.delete(np.arange(extent), found)
+    return _take_known([array], kept, place)
+
+
+@implements(np.insert)
+def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
+    """Return the array with values put before positions along an axis; one traced position works too.
+
+    Parameters
+    ----------
+    arr : array_like
+    obj : int, slice, or array_like of int or bool
+        Known while tracing, but for a single index.
+    values : array_like
+        They broadcast, and are converted to the dtype of ``arr``.
+    axis : int, optional
+        Without it, the flattened array.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    DataDependentShapeError
+        If several positions are traced.
+    IndexError
+        If one that is known is out of bounds.
+
+    Examples
+    --------
+    >>> insert([1, 2], 1, 9)
+    Array([1, 9, 2])
+    """
+    array, place = _flat_or_axis(arr, axis)
+    extent = array.shape[place]
+    new = stored(values, array.dtype)
+    if isinstance(obj, Tracer) and obj.concrete is None and obj.ndim == 0:
+        return _insert_one(array, obj, new, place)
+    positions = _known_positions(obj, extent, "insert")
+    if positions.dtype.kind == "b":
+        positions = np.flatnonzero(positions)
+    outside = (positions < -extent) | (positions > extent)
+    if outside.any():
+        raise IndexError(f"index {positions[outside].ravel()[0]} is out of bounds for axis {place} with size {extent}")
+    if positions.size == 1:  # as many values as there are go before it
+        new = _raised(new, array.ndim)
+        new = moveaxis(new, 0, place) if positions.ndim == 0 else new
+        positions = np.full(shape_of(new)[place], int(positions.item()))
+    shape = (*array.shape[:place], len(positions), *array.shape[place + 1 :])
+    new = broadcast_to_shape(strip_leading(new, array.ndim), shape)
+    wrapped = np.where(positions < 0, positions + extent, positions)
+    order = np.argsort(np.concatenate([np.arange(extent) + 0.5, wrapped.astype(float)]), kind="stable")
+    return _take_known([array, as_traced(new)], order, place)
+
+
+def _take_known(arrays: list[Any], order: np.ndarray, place: int) -> Any:
+    """Return elements at known places of arrays that lie one behind the other along an axis; few runs are slices."""
+    bounds = np.cumsum([0, *[array.shape[place] for array in arrays]])
+    breaks = np.flatnonzero((np.diff(order) != 1) | np.isin(order[1:], bounds)) + 1
+    if not order.size or breaks.size >= MOST_RUNS:
+        return advanced.take(as_traced(concatenate_arrays(arrays, place)), order, place, "raise")
+    pieces = []
+    for run in np.split(order, breaks):
+        number = int(np.searchsorted(bounds, run[0], "right")) - 1
+        first = int(run[0] - bounds[number])
+        pieces.append(slice_in_dim(arrays[number], first, first + run.size, 1, place))
+    return as_traced(concatenate_arrays(pieces, place))
+
+
+def _raised(x: Any, ndim: int) -> Any:
+    shape = shape_of(x)
+    return reshape_to(x, (1,) * (ndim - len(shape)) + shape)
+
+
+def _insert_one(array: Tracer, position: Tracer, new: Any, place: int) -> Any:
+    extent = array.shape[place]
+    shape = (*array.shape[:place], 1, *array.shape[place + 1 :])
+    both = as_traced(concatenate_arrays([array, broadcast_to_shape(new, shape)], place))
+    line = b.iota(extent + 1)
+    at = broadcast_to_shape(advanced.wrap_negative(position, extent), line.shape)
+    later = convert(b.greater(line, at), np.int64)
+    source = b.select(b.equal(line, at), extent, b.subtract(line, later))
+    return advanced.take(both, source, place, "clip")
+
+
+@implements(np.resize)
+def resize(a: Any, new_shape: Any) -> Any:
+    """Return the flattened elements, repeated as often as needed, under another shape.
+
+    Parameters
+    ----------
+    a : array_like
+    new_shape : int or sequence of int
+        Known while tracing.
+
+    Returns
+    -------
+    Array
+        Zeros where ``a`` is empty.
+
+    Examples
+    --------
+    >>> resize([1, 2, 3], (2, 2)).tolist()
+    [[1, 2], [3, 1]]
+    """
+    array, _ = _flat_or_axis(a, None)
+    shape = shape_tuple(new_shape)
+    if any(extent < 0 for extent in shape):
+        raise ValueError(f"all elements of `new_shape` must be non-negative: {shape}")
+    size = require_size(math.prod(shape))
+    if array.size == 0 or size == 0:
+        return new_array(np.zeros(shape, array.dtype))
+    copies = -(-size // array.size)
+    repeated = reshape_to(broadcast_to_shape(array, (copies, array.size)), (copies * array.size,))
+    return unshared(reshape_to(as_traced(repeated)[:size], shape))  # type: ignore[index]
+
+
+@implements(np.trim_zeros)
+def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+    """Return the array without zeros at its ends: the values must be known while tracing.
+
+    Parameters
+    ----------
+    filt : array_like
+    trim : "fb", "f" or "b", optional
+        At the front, the back or both.
+    axis : int or sequence of int, optional
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    DataDependentShapeError
+        If ``filt`` is traced.
+
+    Examples
+    --------
+    >>> trim_zeros([0, 1, 0])
+    [1]
+    """
+    return new_array(np.trim_zeros(_known_positions(filt, 0, "trim_zeros"), trim, axis))  # type: ignore[arg-type]

@@ -1,0 +1,1 @@
+"""SciPy's functions, laid out as SciPy is."""

@@ -1,0 +1,1 @@
+"""Integrals of samples, and solutions of differential equations."""

@@ -1,0 +1,1 @@
+"""Factorizations, matrix functions, solutions and special matrices under SciPy's names."""

@@ -1,0 +1,1 @@
+"""Filters and morphology of images of any rank under SciPy's names."""

@@ -1,0 +1,1 @@
+"""Filters, convolutions and spectra of signals under SciPy's names."""

@@ -1,0 +1,1 @@
+"""Linear equations solved by products with the matrix alone."""

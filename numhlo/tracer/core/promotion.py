@@ -1,0 +1,128 @@
+"""What NumPy 2's promotion (NEP 50) says of dtypes, those of ml_dtypes among them: scalars of Python's adapt to others.
+
+What it sees of an array is `core.promotion_key`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import DTypeError
+from numhlo.lowering.ir.types import COMPLEX, ELEMENT_TYPES, FLOATS
+from numhlo.tracer.core.trace import Tracer
+
+TRACEABLE = frozenset(ELEMENT_TYPES.values())
+"""Every dtype that a traced array can have."""
+
+NATIVE_DTYPES = frozenset(np.dtype(c) for c in "?bhilqBHILQefdFD")
+NARROW = {int: 0, float: 1, complex: 2}
+
+FLOAT0 = np.dtype([("float0", "V")])
+"""JAX's dtype of tangents and cotangents of integers, which have none: its arrays hold nothing. Traced, bools."""
+
+
+def common_dtype(keys: Sequence[Any]) -> np.dtype:
+    """Return the common dtype of promotion keys."""
+    dtypes = [k for k in keys if isinstance(k, np.dtype)]
+    weak = [k for k in keys if not isinstance(k, np.dtype)]
+    if not dtypes:
+        return np.result_type(*[np.dtype(k) for k in weak])
+    strong = functools.reduce(_promote_pair, dtypes)
+    for kind in weak:
+        strong = _adapt(strong, kind)
+    return strong
+
+
+def _promote_pair(a: np.dtype, b: np.dtype) -> np.dtype:
+    if a == b:
+        return a
+    for x, y in ((a, b), (b, a)):
+        if x not in NATIVE_DTYPES and (y.kind in "bui" or y == np.float16):
+            return x if y.kind in "bui" else np.dtype(np.float32)
+    return np.promote_types(a, b)
+
+
+def _adapt(strong: np.dtype, kind: Any) -> np.dtype:
+    rank = 2 if strong in COMPLEX else 1 if strong in FLOATS else 0 if strong.kind != "b" else -1
+    if NARROW[kind] <= rank:
+        return strong
+    if strong not in NATIVE_DTYPES:
+        return np.dtype(np.complex64)
+    return np.result_type(strong, kind(0))
+
+
+@functools.lru_cache(maxsize=4096)
+def loop_dtypes(
+    ufunc: np.ufunc, keys: tuple[Any, ...], dtype: np.dtype | None = None, casting: str = "same_kind"
+) -> tuple[np.dtype, ...]:
+    """Return the dtypes of the loop that NumPy would run: inputs, then outputs.
+
+    Parameters
+    ----------
+    ufunc : numpy.ufunc
+    keys : tuple
+        Promotion keys of the operands.
+    dtype : numpy.dtype, optional
+        The result's dtype, where the caller chose it.
+    casting : str, optional
+        NumPy's rule for the conversion of operands.
+
+    Raises
+    ------
+    DTypeError
+        If NumPy's ufunc has no loop for them.
+    """
+    if not any(isinstance(k, np.dtype) for k in keys):
+        keys = tuple(np.dtype(k) for k in keys)  # NumPy compares Python ints as objects
+    common = common_dtype(keys)
+    narrow = common if common not in NATIVE_DTYPES else None
+    if narrow is not None or (dtype is not None and dtype not in NATIVE_DTYPES):
+        keys = (np.dtype(np.float32),) * len(keys)
+    if dtype is not None:
+        narrow, dtype = (None, dtype) if dtype in NATIVE_DTYPES else (dtype, np.dtype(np.float32))
+    chosen: Any = {} if dtype is None else {"signature": (None,) * ufunc.nin + (dtype,) * ufunc.nout}
+    try:
+        found = ufunc.resolve_dtypes(keys + (None,) * ufunc.nout, casting=casting, **chosen)  # type: ignore[arg-type]
+    except TypeError as error:
+        raise DTypeError(
+            f"{ufunc.__name__} has no loop for {', '.join(_key_name(k) for k in keys)}",
+            where=capture_location(),
+            why=str(error).splitlines()[0],
+        ) from None
+    return found if narrow is None else tuple(narrow if d == np.float32 else d for d in found)
+
+
+def _key_name(key: Any) -> str:
+    return key.name if isinstance(key, np.dtype) else f"a Python {key.__name__}"
+
+
+def as_dtype(dtype: Any, default: Any = np.float64) -> np.dtype:
+    """Return a dtype that can be traced, ``default`` for None.
+
+    Raises
+    ------
+    DTypeError
+        If StableHLO has no such element type.
+    TypeError
+        If it is no dtype at all.
+    """
+    if isinstance(dtype, Tracer):
+        raise TypeError("Cannot construct a dtype from an array")
+    wanted: np.dtype = np.dtype(default if dtype is None else dtype)
+    if not wanted.isnative:
+        wanted = wanted.newbyteorder("=")
+    if wanted not in TRACEABLE:
+        error = DTypeError(
+            f"dtype {wanted} can't be traced",
+            where=capture_location(),
+            why="traced arrays hold bools, integers, floats and complex numbers of up to 64 bits a part",
+            fix="use such a dtype, or a pytree of arrays in place of a structured one",
+        )
+        error.is_numpys = False
+        raise error
+    return wanted

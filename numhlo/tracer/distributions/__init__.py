@@ -1,4 +1,0 @@
-"""Probability distributions, as SciPy's `scipy.stats` has them: densities and distribution functions, not samples.
-
-Knows formulas of `numhlo.tracer.namespace` only; samples are drawn by `numhlo.tracer.sampling`.
-"""

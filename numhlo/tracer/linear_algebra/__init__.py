@@ -1,1 +1,0 @@
-"""Linear algebra under the names of `jax.lax.linalg` and `scipy.linalg`; NumPy's names are in `namespace`."""

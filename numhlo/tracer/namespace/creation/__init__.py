@@ -1,1 +1,0 @@
-"""Arrays that are made: filled, from objects, of evenly spaced numbers, of indices."""

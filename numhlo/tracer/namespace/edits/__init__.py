@@ -1,1 +1,0 @@
-"""Arrays with elements moved, repeated, added, taken out, packed."""

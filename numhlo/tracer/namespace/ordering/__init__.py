@@ -1,1 +1,0 @@
-"""What needs an order: sorting, searching, sets, choices by rank."""

@@ -1,1 +1,0 @@
-"""The same elements under other shapes and axes; arrays joined and cut."""

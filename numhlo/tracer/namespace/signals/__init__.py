@@ -1,1 +1,0 @@
-"""Fourier transforms, convolutions and windows of signals."""

@@ -1,1 +1,0 @@
-"""Quantiles, histograms, covariances, and reductions that leave NaN out."""

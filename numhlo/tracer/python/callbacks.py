@@ -1,0 +1,374 @@
+"""`pure_callback`, `io_callback`, `debug_callback` and their kin: Python functions called from a running program.
+
+A callback is a ``custom_call`` of one target; which function it means stands in its ``backend_config``, a string that
+also holds the function. So the text of a program is legal, and the function lives as long as the programs that use it.
+"""
+
+from __future__ import annotations
+
+import code
+import contextlib
+import functools
+import itertools
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ir import Location, Op, TensorType, capture_location
+from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
+from numhlo.lowering.ops import control_flow
+from numhlo.lowering.ops.custom_calls import register_custom_call
+from numhlo.tracer.core.array import Array
+from numhlo.tracer.core.bind import bind
+from numhlo.tracer.core.callable_arguments import require_callable
+from numhlo.tracer.core.operands import asarray, broadcast_to_shape, expand, shape_of
+from numhlo.tracer.core.trace import Tracer, current_trace
+from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_map, tree_unflatten
+
+TARGET = "numhlo.python_callback"
+WHOLE_BATCH = ("expand_dims", "broadcast_all")
+METHODS = (None, "sequential", "sequential_unrolled", *WHOLE_BATCH)
+
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True)
+class Callback:
+    """A Python function, and how flat arrays are its arguments and results.
+
+    Attributes
+    ----------
+    function : callable
+    arguments, results : PyTreeDef
+    types : list of TensorType
+        Of the results; for one lane, under `vmap`.
+    where : Location
+        The user's line.
+    vmap_method : str or None
+        See `pure_callback`.
+    lanes : tuple of int
+        Leading extents that a whole batch has.
+    """
+
+    function: Callable[..., Any]
+    arguments: PyTreeDef
+    results: PyTreeDef
+    types: list[TensorType]
+    where: Location
+    vmap_method: str | None = None
+    lanes: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Return what to call the function in messages."""
+        return getattr(self.function, "__name__", type(self.function).__name__)
+
+    @property
+    def wide_types(self) -> list[TensorType]:
+        """Return the results' types, lanes included."""
+        return [t.with_shape(self.lanes + t.shape) for t in self.types]
+
+    def __call__(self, arrays: Sequence[Any]) -> list[np.ndarray]:
+        """Call the function on flat arguments, and check what it returns."""
+        args, kwargs = tree_unflatten(self.arguments, arrays)
+        leaves, structure = tree_flatten(self.function(*args, **kwargs))
+        if structure != self.results:
+            raise ArgumentError(
+                f"callback {self.name} returned {structure}",
+                where=self.where,
+                why=f"its results were described as {self.results}",
+                fix="return what was described, or describe what is returned",
+            )
+        return [self._checked(leaf, type) for leaf, type in zip(leaves, self.wide_types, strict=True)]
+
+    def _checked(self, leaf: Any, type: TensorType) -> np.ndarray:
+        """Return a result as an array of the type that it was said to have."""
+        array = np.asarray(leaf)
+        if array.shape != type.shape:
+            raise ShapeError(
+                f"callback {self.name} returned an array of shape {list(array.shape)}",
+                where=self.where,
+                why=f"its result was described as {type.short()}",
+                fix="return an array of that shape, or describe the result as it is",
+            )
+        if array.dtype != type.dtype and not np.can_cast(array.dtype, type.dtype, "same_kind"):
+            raise DTypeError(
+                f"callback {self.name} returned an array of {array.dtype}",
+                where=self.where,
+                why=f"its result was described as {type.short()}",
+                fix=f"return .astype({type.dtype.name!r}), or describe the result as it is",
+            )
+        return array.astype(type.dtype, copy=False)
+
+
+class CallbackName(str):
+    """The ``backend_config`` of a callback: a unique string that holds it.
+
+    Attributes
+    ----------
+    callback : Callback
+    """
+
+    __slots__ = ("callback",)
+    callback: Callback
+
+    @classmethod
+    def of(cls, callback: Callback) -> CallbackName:
+        """Return a name of a callback."""
+        made = cls(f"{callback.name}, callback {next(_numbers)}")
+        made.callback = callback
+        return made
+
+
+def _run(arrays: Sequence[np.ndarray], attributes: Mapping[str, Any]) -> Sequence[np.ndarray]:
+    name = attributes["backend_config"]
+    if not isinstance(name, CallbackName):
+        raise UnsupportedError(
+            f"a call of the Python function {name!r}",
+            where=capture_location(),
+            why="the program was read from text, which does not hold the function",
+            fix="run the program from the function that it was traced from",
+        )
+    return name.callback([np.array(x) for x in arrays])  # copies: the program's memory is used again
+
+
+register_custom_call(TARGET, _run)
+
+
+def _types_of(result: Any) -> tuple[list[TensorType], PyTreeDef]:
+    leaves, tree = tree_flatten(result)
+    for leaf in leaves:
+        if not (hasattr(leaf, "shape") and hasattr(leaf, "dtype")):
+            raise ArgumentError(
+                f"a callback's result described by {leaf!r}",
+                where=capture_location(),
+                fix="describe each result by a ShapeDtypeStruct(shape, dtype), or by an array like it",
+            )
+    return [TensorType(tuple(x.shape), np.dtype(x.dtype)) for x in leaves], tree
+
+
+def _call(
+    function: Callable[..., Any],
+    result: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    *,
+    has_side_effect: bool,
+    vmap_method: str | None = None,
+) -> Any:
+    types, out_tree = _types_of(result)
+    leaves, in_tree = tree_flatten((args, kwargs))
+    callback = Callback(function, in_tree, out_tree, types, capture_location(), vmap_method)
+    if current_trace() is None:
+        return tree_unflatten(out_tree, [np.array(x).view(Array) for x in callback(leaves)])
+    return tree_unflatten(out_tree, _bind(callback, [*map(asarray, leaves)], has_side_effect))
+
+
+def _bind(callback: Callback, arrays: Sequence[Any], has_side_effect: bool) -> list[Any]:
+    attributes = {
+        "call_target_name": TARGET,
+        "has_side_effect": has_side_effect,
+        "backend_config": CallbackName.of(callback),
+    }
+    return bind(control_flow.CUSTOM_CALL, *arrays, attributes=attributes, results=callback.wide_types)
+
+
+def pure_callback(
+    callback: Callable[..., Any],
+    result_shape_dtypes: Any,
+    *args: Any,
+    vmap_method: str | None = None,
+    **kwargs: Any,
+) -> Any:
+    """Call a Python function from a traced program; it must have no effects.
+
+    The call may be left out where nobody uses its results, and happen more than once.
+
+    Parameters
+    ----------
+    callback : callable
+        Gets NumPy arrays; returns a pytree of arrays.
+    result_shape_dtypes : pytree of ShapeDtypeStruct or arrays
+        What it returns.
+    *args, **kwargs : pytrees of arrays
+    vmap_method : {None, "sequential", "sequential_unrolled", "expand_dims", "broadcast_all"}, optional
+        Under `vmap`: call it example by example (the first three), or once, on arrays with the examples as a leading
+        axis (of extent 1, with ``"expand_dims"``, where the examples share an array).
+
+    Returns
+    -------
+    pytree of Array
+        As described.
+
+    Raises
+    ------
+    ShapeError, DTypeError, ArgumentError
+        When it returns something else than was described. What it raises itself is raised.
+
+    Examples
+    --------
+    >>> from numhlo.tracer.core.arguments import ShapeDtypeStruct
+    >>> pure_callback(lambda x: x[::-1], ShapeDtypeStruct((2,), float), np.array([1.0, 2.0]))
+    Array([2., 1.])
+    """
+    require_callable(callback, "pure_callback: callback")
+    if vmap_method not in METHODS:
+        raise ArgumentError(
+            f"pure_callback(vmap_method={vmap_method!r})", where=capture_location(), fix=f"use one of {METHODS}"
+        )
+    return _call(callback, result_shape_dtypes, args, kwargs, has_side_effect=False, vmap_method=vmap_method)
+
+
+def io_callback(
+    callback: Callable[..., Any], result_shape_dtypes: Any, *args: Any, ordered: bool = False, **kwargs: Any
+) -> Any:
+    """Call a Python function with effects from a traced program: exactly once, in program order.
+
+    Parameters
+    ----------
+    callback : callable
+        Gets NumPy arrays; returns a pytree of arrays.
+    result_shape_dtypes : pytree of ShapeDtypeStruct or arrays
+        What it returns; None for nothing.
+    *args, **kwargs : pytrees of arrays
+    ordered : bool, optional
+        Taken for compatibility: calls are always in order. Under `vmap`, the order is that of the examples.
+
+    Returns
+    -------
+    pytree of Array
+        As described.
+
+    Raises
+    ------
+    ShapeError, DTypeError, ArgumentError
+        When it returns something else than was described. What it raises itself is raised.
+
+    Examples
+    --------
+    >>> seen = []
+    >>> io_callback(lambda x: seen.append(float(x)), None, 3.0)
+    >>> seen
+    [3.0]
+    """
+    require_callable(callback, "io_callback: callback")
+    return _call(callback, result_shape_dtypes, args, kwargs, has_side_effect=True)
+
+
+def debug_callback(callback: Callable[..., Any], *args: Any, ordered: bool = False, **kwargs: Any) -> None:
+    """Call a Python function for its effects, exactly once, in program order; what it returns is dropped.
+
+    Parameters
+    ----------
+    callback : callable
+        Gets NumPy arrays.
+    *args, **kwargs : pytrees of arrays
+    ordered : bool, optional
+        Taken for compatibility: calls are always in order.
+
+    Examples
+    --------
+    >>> debug_callback(lambda x: print("x is", x), 3.0)
+    x is 3.0
+    """
+    require_callable(callback, "debug.callback: callback")
+
+    @functools.wraps(callback, updated=())
+    def dropping(*args: Any, **kwargs: Any) -> None:
+        callback(*args, **kwargs)
+
+    _call(dropping, None, args, kwargs, has_side_effect=True)
+
+
+def debug_print(fmt: str, *args: Any, ordered: bool = False, **kwargs: Any) -> None:
+    """Print values when the program runs, by a format string, exactly once, in program order.
+
+    Parameters
+    ----------
+    fmt : str
+        As of `str.format`: ``"x = {}"``, ``"{loss:.3f}"``.
+    *args, **kwargs : pytrees of arrays
+        What is printed.
+    ordered : bool, optional
+        Taken for compatibility: prints are always in order.
+
+    Examples
+    --------
+    >>> debug_print("loss {loss:.2f} after {} steps", 3, loss=0.5)
+    loss 0.50 after 3 steps
+    """
+
+    def show(*args: Any, **kwargs: Any) -> None:
+        text = fmt.format(*map(_shown, args), **{key: _shown(value) for key, value in kwargs.items()})
+        print(text)  # noqa: T201 - that is what it is for
+
+    debug_callback(show, *args, **kwargs)
+
+
+def _shown(value: Any) -> Any:
+    """Return a value as it is formatted: numbers for arrays without dimensions."""
+    return tree_map(lambda x: x[()] if isinstance(x, np.ndarray) and not x.ndim else x, value)
+
+
+def debug_breakpoint(*, ordered: bool = False) -> None:
+    """Stop when the program runs, at a Python prompt that has the caller's variables, arrays with their values.
+
+    Ctrl-D, ``exit()`` or ``quit()`` goes on. Under `vmap` it stops for each example.
+
+    Parameters
+    ----------
+    ordered : bool, optional
+        Taken for compatibility: stops are always in order.
+
+    Examples
+    --------
+    >>> import numhlo
+    >>> @numhlo.jit
+    ... def scaled(x):
+    ...     y = x * 2
+    ...     debug_breakpoint()
+    ...     return y
+    >>> scaled(1.0)  # doctest: +SKIP
+    breakpoint at example.py:4 in scaled; Ctrl-D goes on
+    >>> y  # doctest: +SKIP
+    Array(2.)
+    """
+    frame = sys._getframe(1)
+    place = f"breakpoint at {frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_name}; Ctrl-D goes on"
+    leaves, tree = tree_flatten(dict(frame.f_locals))
+    arrays = [k for k, x in enumerate(leaves) if isinstance(x, Tracer | np.ndarray)]
+    outer = frame.f_globals
+
+    def stop(*values: Any) -> None:
+        filled = list(leaves)
+        for k, value in zip(arrays, values, strict=True):
+            filled[k] = np.asarray(value).view(Array)
+        with contextlib.suppress(SystemExit):
+            code.InteractiveConsole({**outer, **tree_unflatten(tree, filled)}).interact(place, exitmsg="")
+
+    debug_callback(stop, *[leaves[k] for k in arrays])
+
+
+def call_with_lanes(op: Op, arrays: Sequence[tuple[Any, bool]], size: int) -> list[Any] | None:
+    """Return the results of a callback that takes whole batches; None for any other custom call.
+
+    Parameters
+    ----------
+    op : Op
+    arrays : sequence of (array, bool)
+        The operands, with whether the leading axis holds the lanes.
+    size : int
+        The number of lanes.
+    """
+    name = op.attributes["backend_config"]
+    if not isinstance(name, CallbackName) or name.callback.vmap_method not in WHOLE_BATCH:
+        return None
+    wide = name.callback.vmap_method == "broadcast_all"
+    given = [x if mapped else expand(x, 0) for x, mapped in arrays]
+    if wide:
+        given = [broadcast_to_shape(x, (size, *shape_of(x)[1:])) for x in given]
+    callback = replace(name.callback, lanes=(size, *name.callback.lanes))
+    return _bind(callback, given, op.attributes["has_side_effect"])

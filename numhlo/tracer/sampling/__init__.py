@@ -1,3 +1,0 @@
-"""Random numbers from keys, under JAX's names and with JAX's bits: keys, continuous and discrete distributions."""
-
-from numhlo.tracer import methods as methods

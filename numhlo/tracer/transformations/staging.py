@@ -1,0 +1,162 @@
+"""What every transformation does first: trace the function to a graph inside the current trace.
+
+Outside tracing a transformation opens a trace that carries concrete values, so Python control flow on them works in the
+transformed function as in the plain one, and nothing is compiled.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+import numhlo.library.numpy.array_methods
+import numhlo.library.numpy.families  # noqa: F401 - NumPy's functions get their traced meaning
+from numhlo.library.numpy.indexing.index_items import unshared
+from numhlo.lowering.ir import Function, TensorType, capture_location
+from numhlo.lowering.ir.errors import MutationError
+from numhlo.lowering.ir.scoped_values import with_own_bindings
+from numhlo.tracer.core.arguments import WEAK, is_number
+from numhlo.tracer.core.array import Array
+from numhlo.tracer.core.bind import new_trace
+from numhlo.tracer.core.located_errors import naming_the_line
+from numhlo.tracer.core.operands import asarray, shape_of
+from numhlo.tracer.core.promotion import FLOAT0
+from numhlo.tracer.core.short_tracebacks import short_tracebacks
+from numhlo.tracer.core.trace import Trace, Tracer, current_trace
+from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_map
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Staged(NamedTuple):
+    """A function traced for a transformation.
+
+    Attributes
+    ----------
+    function : Function
+        Takes the leaves, then the captures.
+    captures : list
+        Arrays of the trace around.
+    out_tree : PyTreeDef
+    """
+
+    function: Function
+    captures: list[Any]
+    out_tree: PyTreeDef
+
+
+def stage(
+    name: str,
+    fun: Callable[[list[Tracer]], Any],
+    types: Sequence[TensorType],
+    known: Sequence[np.ndarray | None],
+    weak: Sequence[bool] = (),
+    scalars: Sequence[bool] = (),
+    differentiates: bool = False,
+) -> Staged:
+    """Trace ``fun`` (a list of leaves to any pytree) inside the current trace, which there must be.
+
+    Parameters
+    ----------
+    name : str
+    fun : callable
+    types : sequence of TensorType
+    known : sequence of ndarray or None
+        Each argument's value, where the current trace carries it.
+    weak : sequence of bool, optional
+        Which arguments stand for Python scalars.
+    scalars : sequence of bool, optional
+        Which are scalars of Python's or NumPy's: nothing is written to them in place.
+    differentiates : bool, optional
+        The derivative by the arguments is going to be taken: their values must not leave the trace as constants.
+
+    Raises
+    ------
+    MutationError
+        If the function writes into an argument: a transformed function has no caller's array to update.
+    """
+    outer = current_trace()
+    assert outer is not None
+    with new_trace(concrete=outer.concrete) as trace:
+        trace.differentiates = differentiates
+        arguments = [trace.argument(t, k) for t, k in zip(types, known, strict=True)]
+        for argument, flag in zip(arguments, weak, strict=False):
+            argument.weak = flag
+        for argument, flag in zip(arguments, scalars, strict=False):
+            argument.cell.is_array = not flag
+        cells = [a.cell for a in arguments]
+        with naming_the_line():
+            found = fun(arguments)
+        leaves, out_tree = tree_flatten(found)
+        trace.region.returns = [trace.read(asarray(x)) for x in leaves]
+    for number, cell in enumerate(cells):
+        if cell.version:
+            raise MutationError(
+                f"{name} writes into argument leaf {number} ({types[number].short()}) under a transformation",
+                where=capture_location(),
+                why="vmap, grad and jvp work on functions that return their results",
+                fix="copy the argument first (x = x.copy()), or use x.at[index].set(value)",
+            )
+    return Staged(Function(name, trace.region), trace.captures, out_tree)
+
+
+def stage_leaves(
+    fun: Callable[..., Any], leaves: Sequence[Any], name: str = "function", differentiates: bool = False
+) -> Staged:
+    """Trace ``fun(*leaves)``, with the leaves' types and, where they are known, values; see `stage`."""
+    arrays = [asarray(x) for x in leaves]
+    types = [TensorType(shape_of(x), x.dtype) for x in arrays]
+    weak = [type(x) in WEAK or (isinstance(x, Tracer) and x.weak) for x in leaves]
+    known = [known_value(x) for x in arrays]
+    scalars = [is_number(x) for x in leaves]
+    return stage(name, lambda arguments: fun(*arguments), types, known, weak, scalars, differentiates)
+
+
+def known_value(x: Any) -> np.ndarray | None:
+    """Return an array's value where it is concrete or its trace carries it."""
+    return x.concrete if isinstance(x, Tracer) else np.asarray(x)
+
+
+def ends_its_blocks(function: F) -> F:
+    """Return a function that leaves no trace open outside tracing, wherever a signal's handler raises."""
+
+    @functools.wraps(function)
+    def public(*args: Any, **kwargs: Any) -> Any:
+        if current_trace() is not None:
+            return function(*args, **kwargs)
+        with short_tracebacks:
+            return with_own_bindings(function, *args, **kwargs)
+
+    return public  # type: ignore[return-value]
+
+
+@contextmanager
+def transformation() -> Iterator[Callable[[Any], Any]]:
+    """Run a transformation in the current trace, or in one that carries values where there is none.
+
+    Yields
+    ------
+    finish : callable
+        To be applied to the result (a pytree) inside the block: outside tracing it takes the values out. Arrays of the
+        result share no memory with arguments, though the function may return these.
+    """
+    if current_trace() is not None:
+        yield lambda result: tree_map(_own, result)
+        return
+    with new_trace(concrete=True) as trace:
+        yield lambda result: tree_map(lambda x: _take_out(trace, x), result)
+
+
+def _own(x: Any) -> Any:
+    return unshared(x) if isinstance(x, Tracer) and x.ndim and not x.weak else x
+
+
+def _take_out(trace: Trace, x: Any) -> Any:
+    if getattr(x, "dtype", None) == FLOAT0:
+        return x
+    value = trace.known[trace.read(asarray(x))]
+    return np.array(value).view(Array)
