@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from numhlo.compilation.looking import clear_caches, debug_infs, debug_nans, log_compiles
     from numhlo.compilation.shape_evaluation import eval_shape
     from numhlo.exporting import Exported, export, load
+    from numhlo.library.lax.callbacks import io_callback, pure_callback
     from numhlo.library.lax.devices import block_until_ready, device_get, device_put
+    from numhlo.library.lax.scopes import named_call, named_scope
+    from numhlo.library.user_kernels import kernel
     from numhlo.switches import debugging
     from numhlo.tracer.core.arguments import ShapeDtypeStruct, typeof
     from numhlo.tracer.core.array import Array
     from numhlo.tracer.core.compile_time_evaluation import ensure_compile_time_eval
-    from numhlo.tracer.core.scopes import named_call, named_scope
-    from numhlo.tracer.python.callbacks import io_callback, pure_callback
-    from numhlo.tracer.python.user_kernels import kernel
     from numhlo.tracer.transformations.checkpoint_policies import checkpoint_name, checkpoint_policies
     from numhlo.tracer.transformations.checkpointed_loops import checkpointed_scan, checkpointed_while_loop
     from numhlo.tracer.transformations.checkpointing import checkpoint, remat
@@ -86,20 +86,20 @@ _HOMES = {
     "fwd_and_bwd": "numhlo.tracer.transformations.transposing",
     "grad": "numhlo.tracer.transformations.differentiating",
     "hessian": "numhlo.tracer.transformations.jacobians",
-    "io_callback": "numhlo.tracer.python.callbacks",
+    "io_callback": "numhlo.library.lax.callbacks",
     "jacfwd": "numhlo.tracer.transformations.jacobians",
     "jacobian": "numhlo.tracer.transformations.jacobians",
     "jacrev": "numhlo.tracer.transformations.jacobians",
     "jit": "numhlo.compilation.jit",
     "jvp": "numhlo.tracer.transformations.differentiating",
-    "kernel": "numhlo.tracer.python.user_kernels",
+    "kernel": "numhlo.library.user_kernels",
     "linear_transpose": "numhlo.tracer.transformations.transposing",
     "linearize": "numhlo.tracer.transformations.differentiating",
     "load": "numhlo.exporting",
     "log_compiles": "numhlo.compilation.looking",
-    "named_call": "numhlo.tracer.core.scopes",
-    "named_scope": "numhlo.tracer.core.scopes",
-    "pure_callback": "numhlo.tracer.python.callbacks",
+    "named_call": "numhlo.library.lax.scopes",
+    "named_scope": "numhlo.library.lax.scopes",
+    "pure_callback": "numhlo.library.lax.callbacks",
     "remat": "numhlo.tracer.transformations.checkpointing",
     "threads": "numhlo.backend.runtime.pool",
     "typeof": "numhlo.tracer.core.arguments",

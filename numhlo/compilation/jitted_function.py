@@ -13,9 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any, Generic, ParamSpec, Self, TypeVar, overload
 
-import numhlo.library.numpy.array_methods
-import numhlo.library.numpy.families
-import numhlo.library.numpy.functional  # noqa: F401 - NumPy's names get their traced meaning
+import numhlo.library.registration  # noqa: F401 - NumPy's names get their traced meaning
 from numhlo.compilation.argument_leaves import container_types, donated_leaves, leaf_names, parameter_name
 from numhlo.compilation.bound_function import BoundFunction, is_class_method, is_property, is_static_instance
 from numhlo.compilation.cache import Cache, CacheInfo, cache_of
@@ -39,10 +37,10 @@ from numhlo.compilation.unrolled_for_long import trace_in_short
 from numhlo.lowering.ir.scoped_values import settle, unsettled
 from numhlo.switches import chosen, using
 from numhlo.tracer.core.aliasing import views
-from numhlo.tracer.core.aliasing.strides import SCALAR, Strides
 from numhlo.tracer.core.arguments import LeafType, as_ndarray, leaf_type
 from numhlo.tracer.core.array import Array
 from numhlo.tracer.core.short_tracebacks import short_tracebacks
+from numhlo.tracer.core.strides import SCALAR, Strides
 from numhlo.tracer.core.trace import Trace, Tracer, Watch, current_trace, outside_traces
 from numhlo.tracer.python.captured_state import Guards
 from numhlo.tracer.python.captured_walk import CapturedWalk

@@ -21,12 +21,15 @@ from numhlo.library.lax import window_arguments as _window_arguments
 from numhlo.library.lax import windows as _windows
 from numhlo.library.lax.arguments import *  # noqa: F403
 from numhlo.library.lax.arithmetic import *  # noqa: F403
+from numhlo.library.lax.associative_scan import associative_scan as associative_scan
 from numhlo.library.lax.builder_operations import *  # noqa: F403
 from numhlo.library.lax.collective_moves import *  # noqa: F403
 from numhlo.library.lax.collectives import *  # noqa: F403
 from numhlo.library.lax.composites import composite as composite
 from numhlo.library.lax.conversions import *  # noqa: F403
 from numhlo.library.lax.elementwise import *  # noqa: F403
+from numhlo.library.lax.implicit_solves import custom_linear_solve as custom_linear_solve
+from numhlo.library.lax.implicit_solves import custom_root as custom_root
 from numhlo.library.lax.indexing import *  # noqa: F403
 from numhlo.library.lax.joining import *  # noqa: F403
 from numhlo.library.lax.linalg import *  # noqa: F403
@@ -42,12 +45,9 @@ from numhlo.tracer.control_flow.branches import cond as cond
 from numhlo.tracer.control_flow.branches import switch as switch
 from numhlo.tracer.control_flow.loops import fori_loop as fori_loop
 from numhlo.tracer.control_flow.loops import while_loop as while_loop
-from numhlo.tracer.control_flow.scan import associative_scan as associative_scan
 from numhlo.tracer.control_flow.scan import map as map
 from numhlo.tracer.control_flow.scan import scan as scan
 from numhlo.tracer.transformations.differentiating import stop_gradient as stop_gradient
-from numhlo.tracer.transformations.implicit_solves import custom_linear_solve as custom_linear_solve
-from numhlo.tracer.transformations.implicit_solves import custom_root as custom_root
 
 _CONTROL = (
     "associative_scan",

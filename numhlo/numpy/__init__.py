@@ -5,6 +5,7 @@ family file of `numhlo.library.numpy` that lists it in ``__all__``; aliases are 
 docstring does not say is as in NumPy's function of that name, which is the definition.
 """
 
+import numhlo.library.registration as _registration  # noqa: F401 - traced arrays get their methods
 from numhlo.library.citations import cite as _cite
 from numhlo.library.numpy import families as _families
 from numhlo.library.numpy import functional as _applying

@@ -1,16 +1,20 @@
-"""From Python functions to StableHLO graphs: traced arrays, pytrees, NumPy's names, control flow, vmap and grad.
+"""From Python functions to StableHLO graphs: traced arrays, pytrees, control flow, vmap and grad.
 
-Stands on `numhlo.lowering` alone. It refuses to know how a graph is run: no kernel, no Numba, no cache of executables.
-Begin with `trace` (what a traced array is), then `function_tracing`. The folders:
+Stands on `numhlo.lowering` alone. It knows neither how a graph is run (no kernel, no Numba, no cache of executables)
+nor what NumPy's functions mean (`numhlo.library` does, and registers it). Begin with `core.trace` (what a traced array
+is), then `python.function_tracing`. The rooms, each of which may import those after it:
 
-namespace, linear_algebra, sampling, distributions, scientific
-    What users call: NumPy's functions and their kin, each in terms of ops that `bind` puts into the graph.
-control_flow, autograph
-    Branches and loops of traced values, and Python's own ``if`` and ``while`` rewritten to them.
-plain_python, aliasing
-    Functions that only say ``import numpy as np``, and arrays that are written: both over a graph without either.
-transformations, batching, differentiation
-    vmap, grad and their family; one batching rule and one derivative rule for each op.
+building
+    The vocabulary that the library is written in: all that it uses of the tracer.
+transformations, differentiation, batching
+    grad, vmap and their family; one derivative rule and one batching rule for each op.
+python
+    What Python does to traced values: ``if`` and ``while`` rewritten, functions that only say ``import numpy as np``,
+    captured state, callbacks.
+control_flow
+    Branches, loops and scans of traced values.
 trees
     Pytrees, in which arguments and results come.
+core
+    Traces, traced arrays, their storage and views, binding of ops.
 """

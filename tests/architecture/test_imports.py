@@ -100,6 +100,20 @@ def test_rooms_do_not_import_the_face():
     assert not found, "rooms are below the face and know nothing of it:\n" + "\n".join(found)
 
 
+HIDDEN_IMPORTS = {"numhlo/tracer/core/array.py": "a stub, which only type checkers read"}
+"""Files of the library and the tracer that import for type checkers alone, and why. Everything else can be seen."""
+
+
+def test_no_imports_are_hidden_from_the_contracts():
+    found = {
+        path.as_posix()
+        for path in python_files("numhlo/library", "numhlo/tracer")
+        for name in ast.walk(syntax_tree(path))
+        if isinstance(name, ast.Name) and name.id == "TYPE_CHECKING"
+    }
+    assert found == set(HIDDEN_IMPORTS), "say what is needed by a Protocol or a type variable, or move it down"
+
+
 def test_numba_stays_in_its_room():
     found = [
         f"{path.as_posix()}:{line} {name}"
@@ -137,7 +151,10 @@ def test_all_families_of_numpy_names_are_listed():
     registering = {
         ".".join(path.relative_to(ROOT).with_suffix("").parts)
         for path in folder.rglob("*.py")
-        if re.search(r"implements\(|FUNCTIONS\.update|FUNCTIONS\[", path.read_text(encoding="utf-8"))
+        if re.search(
+            r"implements\(|FUNCTIONS\.update|FUNCTIONS\[[\w.]+\](, FUNCTIONS\[[\w.]+\])* = ",
+            path.read_text(encoding="utf-8"),
+        )
     }
     listed = {module.__name__ for module in families.FAMILIES}
     means = {"numhlo.tracer.core.operands", "numhlo.library.numpy.ufunc_calls"}

@@ -15,7 +15,7 @@ from numhlo.compilation.bound_function import BoundFunction
 from numhlo.compilation.jit import JitOptions
 from numhlo.compilation.jitted_function import JittedFunction
 from numhlo.compilation.stages import Compiled, Lowered
-from numhlo.tracer.python.user_kernels import KernelFunction
+from numhlo.library.user_kernels import KernelFunction
 
 
 @numhlo.jit

@@ -15,13 +15,12 @@ from numhlo.compat.jax.invalid_values import refuse_invalid
 from numhlo.compat.jax.processor import Device, Shard, SingleDeviceSharding
 from numhlo.library.numpy import rounding, sorting
 from numhlo.library.numpy.indexing.at import At, Rules
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.numpy.linalg.matrix_products import matmul
 from numhlo.library.numpy.weak_numbers import exponent_within, in_one_dtype, with_weak_numbers, wrapped_integer
 from numhlo.lowering.ir.scoped_values import unsettled
 from numhlo.tracer.building.eager import traces_narrow_floats
 from numhlo.tracer.core import array as mutable
-from numhlo.tracer.core.operands import contains_tracer
+from numhlo.tracer.core.operands import as_traced, contains_tracer
 from numhlo.tracer.core.semantics import immutable_arrays, refuse_write
 from numhlo.tracer.core.trace import Tracer
 from numhlo.tracer.trees.pytree_registration import Partial

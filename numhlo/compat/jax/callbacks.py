@@ -1,7 +1,7 @@
 """Callbacks under JAX's rules: their results are immutable arrays."""
 
 from numhlo.compat.jax.arrays import immutably
-from numhlo.tracer.python import callbacks
+from numhlo.library.lax import callbacks
 
 __all__ = ["io_callback", "pure_callback"]
 

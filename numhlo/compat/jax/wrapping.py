@@ -10,10 +10,9 @@ from typing import Any
 from numhlo.compat.jax.arrays import Array, immutably, leaves_of, thawed
 from numhlo.compat.jax.signatures import called_as_jax
 from numhlo.library.numpy.index_tricks import Grid, Joiner
-from numhlo.library.numpy.indexing.index_items import new_array
 from numhlo.library.numpy.ufunc_calls import Ufunc
 from numhlo.tracer.building.eager import runs_anywhere, traces_narrow_floats
-from numhlo.tracer.core.operands import asarray
+from numhlo.tracer.core.operands import asarray, new_array
 from numhlo.tracer.core.semantics import immutable_arrays, refuse_write
 from numhlo.tracer.trees.pytrees import tree_map
 

@@ -15,10 +15,8 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError
 from numhlo.lowering.ops import comparison
 from numhlo.lowering.ops import elementwise as ops
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import bind1
-from numhlo.tracer.core.named_functions import composite
-from numhlo.tracer.core.operands import asarray, broadcast_to_shape, convert, shape_of, spelling
+from numhlo.tracer.building import asarray, bind1, broadcast_to_shape, composite, convert, shape_of, spelling
+from numhlo.tracer.building import operations as b
 
 __all__ = ["betainc", "clamp", "integer_pow", "mulhi", "pow", "round", "select", "select_n"]
 

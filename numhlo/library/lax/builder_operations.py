@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.lax.arithmetic import integer_pow
+from numhlo.library.lax.callbacks import debug_print
 from numhlo.library.lax.elementwise import div, lt, sqrt
 from numhlo.library.lax.window_arguments import padtype_to_pads
 from numhlo.library.numpy.reshaping import shape_tuple
@@ -20,11 +21,7 @@ from numhlo.lowering.ir.errors import ArgumentError, DTypeError
 from numhlo.lowering.ops import windows
 from numhlo.lowering.ops.random_bits import RNG
 from numhlo.lowering.ops.window_geometry import as_array
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core.bind import bind1, trace_region
-from numhlo.tracer.core.operands import asarray, convert, shape_of
-from numhlo.tracer.python.callbacks import debug_print
-from numhlo.tracer.transformations.vectorizing import vmap
+from numhlo.tracer.building import asarray, bind1, convert, runs_anywhere, shape_of, trace_region, vmap
 
 __all__ = [
     "cross_replica_sum", "get_dimension_size", "map_elements", "reciprocal_f32", "rng_bernoulli", "rng_normal",

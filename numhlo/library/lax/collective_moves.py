@@ -13,9 +13,17 @@ from numhlo.library.numpy.indexing.brackets import take
 from numhlo.library.numpy.reshaping import reshape
 from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError
-from numhlo.tracer.core.named_axes import AxisName, Collective, bind_collective, refuse_groups, size_of
-from numhlo.tracer.core.operands import asarray, normalize_axis, shape_of
-from numhlo.tracer.trees.pytrees import tree_map
+from numhlo.tracer.building import (
+    AxisName,
+    Collective,
+    asarray,
+    bind_collective,
+    normalize_axis,
+    refuse_groups,
+    shape_of,
+    size_of,
+    tree_map,
+)
 
 __all__ = ["all_gather", "all_to_all", "ppermute", "pshuffle", "psum_scatter", "pswapaxes"]
 

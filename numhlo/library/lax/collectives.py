@@ -12,9 +12,16 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import TensorType
-from numhlo.tracer.core.named_axes import AxisName, Collective, bind_collective, refuse_groups, size_of
-from numhlo.tracer.core.operands import asarray, shape_of
-from numhlo.tracer.trees.pytrees import tree_map
+from numhlo.tracer.building import (
+    AxisName,
+    Collective,
+    asarray,
+    bind_collective,
+    refuse_groups,
+    shape_of,
+    size_of,
+    tree_map,
+)
 
 __all__ = [
     "axis_index", "axis_size", "pmax", "pmean", "pmin", "psum",

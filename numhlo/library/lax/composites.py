@@ -9,13 +9,17 @@ from typing import Any
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, MutationError
 from numhlo.lowering.ops.control_flow import COMPOSITE
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core.arguments import leaf_type
-from numhlo.tracer.core.bind import bind
-from numhlo.tracer.core.operands import asarray
-from numhlo.tracer.core.trace import Tracer
-from numhlo.tracer.python.function_tracing import trace_pytree_function
-from numhlo.tracer.trees.pytrees import tree_flatten, tree_leaves, tree_unflatten
+from numhlo.tracer.building import (
+    Tracer,
+    asarray,
+    bind,
+    leaf_type,
+    runs_anywhere,
+    trace_pytree_function,
+    tree_flatten,
+    tree_leaves,
+    tree_unflatten,
+)
 
 __all__ = ["composite"]
 

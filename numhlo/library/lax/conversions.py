@@ -8,9 +8,7 @@ from numhlo.library.lax.operands import operands
 from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import OperandError
 from numhlo.lowering.ops import conversion
-from numhlo.tracer.core.bind import bind1
-from numhlo.tracer.core.operands import asarray, shape_of, spelling
-from numhlo.tracer.core.promotion import as_dtype
+from numhlo.tracer.building import as_dtype, asarray, bind1, shape_of, spelling
 
 __all__ = ["bitcast_convert_type", "convert_element_type", "reduce_precision"]
 

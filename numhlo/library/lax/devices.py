@@ -8,9 +8,7 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
-from numhlo.tracer.core.array import Array
-from numhlo.tracer.core.trace import Tracer
-from numhlo.tracer.trees.pytrees import tree_map
+from numhlo.tracer.building import Array, Tracer, tree_map
 
 T = TypeVar("T")
 

@@ -23,14 +23,11 @@ from numhlo.library.lax.operands import (
     document,
     operands,
 )
-from numhlo.library.numpy.ufunc_rules import complex_numbers as complex_rules
 from numhlo.library.numpy.ufunc_rules import floats as float_rules
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.lowering.ops.primitive import Primitive
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import bind1
-from numhlo.tracer.core.named_functions import composite
-from numhlo.tracer.core.operands import convert
+from numhlo.tracer.building import bind1, composite, convert
+from numhlo.tracer.building import operations as b
 
 __all__ = [
     "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bessel_i0e", "bessel_i1e",
@@ -198,7 +195,7 @@ complex = _binary(
 )
 conj = _unary(
     "conj",
-    lambda x: complex_rules.conjugate(x if x.dtype.kind == "c" else b.as_complex(x, 0.0)),
+    lambda x: b.conjugate(x if x.dtype.kind == "c" else b.as_complex(x, 0.0)),
     "Return the complex conjugate.",
     "1 + 2j",
     "Array(1.-2.j)",

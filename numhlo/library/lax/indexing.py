@@ -13,16 +13,25 @@ import numpy as np
 
 from numhlo.library.lax.arguments import GatherDimensionNumbers, GatherScatterMode, ScatterDimensionNumbers
 from numhlo.library.lax.operands import in_width_of
-from numhlo.library.numpy.indexing.advanced_indexing import combiner_region
 from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import DTypeError
 from numhlo.lowering.ops import indexing
 from numhlo.lowering.ops.dimension_numbers import GatherDimensionNumbers as GatherNumbers
 from numhlo.lowering.ops.dimension_numbers import ScatterDimensionNumbers as ScatterNumbers
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import bind1, trace_region
-from numhlo.tracer.core.operands import asarray, broadcast_to_shape, convert, full_of, reshape_to, shape_of, spelling
+from numhlo.tracer.building import (
+    asarray,
+    bind1,
+    broadcast_to_shape,
+    combiner_region,
+    convert,
+    full_of,
+    reshape_to,
+    runs_anywhere,
+    shape_of,
+    spelling,
+    trace_region,
+)
+from numhlo.tracer.building import operations as b
 
 __all__ = [
     "gather", "scatter", "scatter_add", "scatter_apply", "scatter_max", "scatter_min", "scatter_mul", "scatter_sub",

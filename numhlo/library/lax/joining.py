@@ -13,14 +13,11 @@ import numpy as np
 
 from numhlo.library.lax.operands import of_one_width
 from numhlo.library.lax.structure import expand_dims, squeeze
-from numhlo.library.numpy.joining import concatenate_arrays
 from numhlo.library.numpy.reshaping import shape_tuple
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.lowering.ops import layout
-from numhlo.tracer.building.eager import operand_of
-from numhlo.tracer.core.bind import bind1
-from numhlo.tracer.core.operands import convert, normalize_axis, shape_of, spelling
+from numhlo.tracer.building import bind1, concatenate_arrays, convert, normalize_axis, operand_of, shape_of, spelling
 
 __all__ = ["concatenate", "index_in_dim", "pad", "slice", "slice_in_dim", "split", "stack", "tile", "unstack"]
 

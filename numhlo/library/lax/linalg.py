@@ -15,12 +15,9 @@ from numhlo.library.numpy.reshaping import shape_tuple
 from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.lowering.ops.random_bits import RNG_BIT_GENERATOR
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core import matrices as m
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import bind
-from numhlo.tracer.core.operands import asarray, convert, reshape_to, shape_of
-from numhlo.tracer.differentiation.linear_algebra import hermitian_part
+from numhlo.tracer.building import asarray, bind, convert, reshape_to, runs_anywhere, shape_of
+from numhlo.tracer.building import matrices as m
+from numhlo.tracer.building import operations as b
 
 __all__ = ["FftType", "RandomAlgorithm", "fft", "rng_bit_generator"]
 
@@ -187,7 +184,7 @@ def cholesky(x: Any, *, symmetrize_input: bool = True) -> Any:
     [[2.0, 0.0], [1.0, 2.0]]
     """
     (array,) = as_matrices(x, square=True)
-    return m.cholesky(hermitian_part(array) if symmetrize_input else array)
+    return m.cholesky(m.hermitian_part(array) if symmetrize_input else array)
 
 
 @runs_anywhere
@@ -218,7 +215,7 @@ def eigh(x: Any, *, lower: bool = True, symmetrize_input: bool = True, sort_eige
     Array([-2.,  2.])
     """
     (array,) = as_matrices(x, square=True)
-    w, v = m.factor("eigh", hermitian_part(array) if symmetrize_input else array, lower=lower)
+    w, v = m.factor("eigh", m.hermitian_part(array) if symmetrize_input else array, lower=lower)
     return v, w
 
 

@@ -9,11 +9,9 @@ from typing import Any
 from numhlo.library.lax.window_arguments import conv_dimension_numbers
 from numhlo.library.lax.windows import conv_general_dilated_patches
 from numhlo.library.numpy import axis_order
-from numhlo.library.numpy.linalg.products import contract
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ShapeError
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core.operands import asarray, shape_of
+from numhlo.tracer.building import asarray, contract, runs_anywhere, shape_of
 
 __all__ = ["conv_general_dilated_local"]
 

@@ -12,17 +12,21 @@ import numpy as np
 
 from numhlo.library.lax import slices as lax_slices
 from numhlo.library.numpy import axis_order, elementwise
-from numhlo.library.numpy.joining import concatenate_arrays
 from numhlo.library.numpy.linalg.factoring import as_matrices, inexact
 from numhlo.library.numpy.searching import where
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ShapeError, UnsupportedError
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.control_flow.loops import fori_loop
-from numhlo.tracer.control_flow.scan import scan
-from numhlo.tracer.core import matrices as m
-from numhlo.tracer.core import operations
-from numhlo.tracer.core.operands import broadcast_to_shape, expand, shape_of
+from numhlo.tracer.building import (
+    broadcast_to_shape,
+    concatenate_arrays,
+    expand,
+    fori_loop,
+    operations,
+    runs_anywhere,
+    scan,
+    shape_of,
+)
+from numhlo.tracer.building import matrices as m
 
 __all__ = ["cholesky_update", "householder_product", "ormqr", "symmetric_product", "tridiagonal_solve"]
 

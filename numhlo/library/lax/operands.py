@@ -14,19 +14,19 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DTypeError, OperandError
 from numhlo.lowering.ir.types import FLOATS, INTEGERS
 from numhlo.lowering.ops import type_rules
-from numhlo.tracer.building.eager import operand_of
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
     SCALARS,
+    are_arrays_immutable,
     asarray,
     broadcast_shapes,
     broadcast_to_shape,
     convert,
     is_weak,
+    operand_of,
     result_dtype,
     shape_of,
     spelling,
 )
-from numhlo.tracer.core.semantics import are_arrays_immutable
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -9,9 +9,7 @@ from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import DTypeError, OperandError
 from numhlo.lowering.ops import contraction
 from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers
-from numhlo.tracer.core.bind import bind1
-from numhlo.tracer.core.operands import asarray, shape_of, spelling
-from numhlo.tracer.core.promotion import as_dtype
+from numhlo.tracer.building import as_dtype, asarray, bind1, shape_of, spelling
 
 __all__ = ["batch_matmul", "dot", "dot_general"]
 

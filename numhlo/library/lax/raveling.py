@@ -9,13 +9,23 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.lax.joining import slice_in_dim
-from numhlo.library.numpy.joining import concatenate_arrays
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
-from numhlo.tracer.building.eager import operand_of, runs_anywhere
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import asarray, convert, extent_product, reshape_to, result_dtype, shape_of, spelling
-from numhlo.tracer.trees.pytrees import tree_flatten, tree_unflatten
+from numhlo.tracer.building import (
+    asarray,
+    concatenate_arrays,
+    convert,
+    extent_product,
+    operand_of,
+    reshape_to,
+    result_dtype,
+    runs_anywhere,
+    shape_of,
+    spelling,
+    tree_flatten,
+    tree_unflatten,
+)
+from numhlo.tracer.building import operations as b
 
 __all__ = ["ravel_pytree"]
 

@@ -14,7 +14,6 @@ from numhlo.library.lax.operands import document
 from numhlo.library.numpy import searching
 from numhlo.library.numpy.axis_order import moveaxis
 from numhlo.library.numpy.cumulative import accumulate
-from numhlo.library.numpy.reductions import reduce_with
 from numhlo.library.numpy.sorting import order_keys, precedes
 from numhlo.lowering.ir import Region, TensorType, capture_location
 from numhlo.lowering.ir.errors import DTypeError, OperandError
@@ -25,21 +24,25 @@ from numhlo.lowering.ops.control_flow import COMPOSITE
 from numhlo.lowering.ops.cumulative import initial_value
 from numhlo.lowering.ops.primitive import Primitive
 from numhlo.lowering.ops.ranking import make_top_k
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import bind, trace_region
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
+    PyTreeDef,
+    as_dtype,
     asarray,
+    bind,
     broadcast_to_shape,
     convert,
     expand,
     normalize_axes,
     normalize_axis,
+    reduce_with,
+    runs_anywhere,
     shape_of,
     spelling,
+    trace_region,
+    tree_flatten,
+    tree_unflatten,
 )
-from numhlo.tracer.core.promotion import as_dtype
-from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_unflatten
+from numhlo.tracer.building import operations as b
 
 __all__ = [
     "argmax", "argmin", "cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum",

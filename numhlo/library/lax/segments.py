@@ -7,26 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.lax import reductions as lax_reductions
 from numhlo.library.lax.arguments import GatherScatterMode
 from numhlo.library.numpy.indexing import advanced_indexing as advanced
-from numhlo.library.numpy.indexing.index_items import Points, as_traced, new_array, whole
+from numhlo.library.numpy.segments import combine_segments
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DataDependentShapeError, DTypeError
-from numhlo.lowering.ops.cumulative import initial_value
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import asarray, broadcast_to_shape, convert, full_of, shape_of, spelling
+from numhlo.tracer.building import (
+    as_traced,
+    asarray,
+    convert,
+    runs_anywhere,
+    spelling,
+)
+from numhlo.tracer.building import operations as b
 
 __all__ = ["segment_max", "segment_min", "segment_prod", "segment_sum"]
 
-KINDS: dict[str, tuple[str, str, Callable[..., Any]]] = {
-    "segment_sum": ("cumsum", "add", lax_reductions.reduce_sum),
-    "segment_prod": ("cumprod", "multiply", lax_reductions.reduce_prod),
-    "segment_max": ("cummax", "maximum", lax_reductions.reduce_max),
-    "segment_min": ("cummin", "minimum", lax_reductions.reduce_min),
-}
-"""What an empty segment holds, how an element is combined into it, and how whole arrays are."""
+COMBINED = {"segment_sum": "add", "segment_prod": "multiply", "segment_max": "maximum", "segment_min": "minimum"}
+"""How an element of a segment is combined with the others."""
 
 
 def _number_of_segments(name: str, ids: Any, num_segments: int | None) -> int:
@@ -52,26 +50,11 @@ def _segment(name: str, data: Any, segment_ids: Any, num_segments: int | None, b
             f"{name}: segment numbers are {spelling(ids)}", where=capture_location(), fix="convert them to integers"
         )
     count = _number_of_segments(name, ids, num_segments)
-    kind, combiner, reduction = KINDS[name]
     index = as_traced(convert(ids, np.int64))
     clips = GatherScatterMode.of(mode) is GatherScatterMode.CLIP and count > 0
     # scatter counts negative places from the end, and drops what lies behind it
     index = advanced.bound(index, count, "clip") if clips else b.select(b.less(index, 0), count, index)
-    tail = shape_of(values)[1:]
-    updates = broadcast_to_shape(values, (*shape_of(index), *tail))
-    initial = initial_value(kind, values.dtype)
-    initial = abs(initial) if kind == "cumsum" else initial  # an empty sum is 0.0, not the neutral -0.0
-    rest = [whole(n) for n in tail]
-    if bucket is None:
-        target = new_array(full_of(initial, (count, *tail), values.dtype))
-        advanced.scatter_points(target, [Points(index), *rest], updates, combiner)
-        return target
-    length = shape_of(index)[0]
-    buckets = -(-length // bucket)
-    target = new_array(full_of(initial, (buckets, count, *tail), values.dtype))
-    rows = np.arange(length) // bucket
-    advanced.scatter_points(target, [Points(rows), Points(index), *rest], updates, combiner)
-    return reduction(target, (0,))
+    return combine_segments(COMBINED[name], values, index, count, bucket)
 
 
 def _named(name: str, what: str, empty: str, example: str) -> Callable[..., Any]:

@@ -18,10 +18,8 @@ from numhlo.library.numpy.reshaping import shape_tuple
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, OperandError
 from numhlo.lowering.ops import indexing
-from numhlo.tracer.building.eager import operand_of, runs_anywhere
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import bind1
-from numhlo.tracer.core.operands import normalize_axis, reshape_to, shape_of, spelling
+from numhlo.tracer.building import bind1, normalize_axis, operand_of, reshape_to, runs_anywhere, shape_of, spelling
+from numhlo.tracer.building import operations as b
 
 __all__ = [
     "dynamic_index_in_dim", "dynamic_slice", "dynamic_slice_in_dim", "dynamic_update_index_in_dim",

@@ -16,21 +16,23 @@ from numhlo.library.numpy.types import broadcast_shapes
 from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import OperandError
 from numhlo.lowering.ops import control_flow, layout
-from numhlo.tracer.building.eager import operand_of
-from numhlo.tracer.core import operands as core
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import bind, bind1
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
+    as_dtype,
+    bind,
+    bind1,
     broadcast_to_shape,
     convert,
     normalize_axes,
     normalize_axis,
+    operand_of,
     reshape_to,
     shape_of,
     spelling,
+    tree_flatten,
+    tree_unflatten,
 )
-from numhlo.tracer.core.promotion import as_dtype
-from numhlo.tracer.trees.pytrees import tree_flatten, tree_unflatten
+from numhlo.tracer.building import operands as core
+from numhlo.tracer.building import operations as b
 
 __all__ = [
     "broadcast", "broadcast_in_dim", "broadcast_like", "broadcast_shapes", "broadcasted_iota", "collapse",

@@ -16,11 +16,18 @@ from numhlo.lowering.ir.errors import ArgumentError, DTypeError, OperandError
 from numhlo.lowering.ops import convolution, layout, windows
 from numhlo.lowering.ops.dimension_numbers import ConvolutionDimensionNumbers
 from numhlo.lowering.ops.window_geometry import as_array, dilated
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core.bind import bind, bind1
-from numhlo.tracer.core.operands import asarray, convert, shape_of, spelling
-from numhlo.tracer.core.promotion import as_dtype
-from numhlo.tracer.trees.pytrees import tree_flatten, tree_unflatten
+from numhlo.tracer.building import (
+    as_dtype,
+    asarray,
+    bind,
+    bind1,
+    convert,
+    runs_anywhere,
+    shape_of,
+    spelling,
+    tree_flatten,
+    tree_unflatten,
+)
 
 __all__ = [
     "conv", "conv_general_dilated", "conv_general_dilated_patches",

@@ -13,11 +13,8 @@ from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy.ufunc_rules import complex_numbers
 from numhlo.library.scipy.special.widely_used import inexact, logsumexp
 from numhlo.lowering.ops import elementwise as ops
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import bind1
-from numhlo.tracer.core.named_functions import composite
-from numhlo.tracer.core.operands import asarray, convert
+from numhlo.tracer.building import asarray, bind1, composite, convert, runs_anywhere
+from numhlo.tracer.building import operations as b
 
 __all__ = [
     "gelu", "identity",

@@ -15,10 +15,18 @@ from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.annotations import STOP_GRADIENT, make_annotation
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import bind1
-from numhlo.tracer.core.operands import asarray, broadcast_to_shape, convert, expand, reshape_to, shape_of, spelling
+from numhlo.tracer.building import (
+    asarray,
+    bind1,
+    broadcast_to_shape,
+    convert,
+    expand,
+    reshape_to,
+    runs_anywhere,
+    shape_of,
+    spelling,
+)
+from numhlo.tracer.building import operations as b
 
 __all__ = ["dot_product_attention"]
 

@@ -21,9 +21,7 @@ from numhlo.library.random import continuous
 from numhlo.library.random.keys import split
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError
-from numhlo.tracer.building.eager import operand_of
-from numhlo.tracer.core.operands import full_of, normalize_axis
-from numhlo.tracer.core.promotion import as_dtype
+from numhlo.tracer.building import as_dtype, full_of, normalize_axis, operand_of
 
 __all__ = [
     "constant", "delta_orthogonal", "glorot_normal", "glorot_uniform", "he_normal", "he_uniform", "kaiming_normal",

@@ -13,20 +13,20 @@ from numhlo.library.numpy.reductions import NO_VALUE
 from numhlo.library.scipy.special import widely_used as special
 from numhlo.library.scipy.special.widely_used import inexact, logsumexp
 from numhlo.lowering.ops import elementwise as ops
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import bind1
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
     SCALARS,
+    as_dtype,
     asarray,
+    bind1,
     broadcast_to_shape,
     convert,
     expand,
     normalize_axes,
     normalize_axis,
+    runs_anywhere,
     shape_of,
 )
-from numhlo.tracer.core.promotion import as_dtype
+from numhlo.tracer.building import operations as b
 
 __all__ = ["glu", "log1mexp", "log_softmax", "logmeanexp", "one_hot", "softmax", "standardize"]
 

@@ -14,9 +14,7 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.lowering.ops.cumulative import initial_value
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core.bind import bind1
-from numhlo.tracer.core.operands import asarray, full_of, shape_of, spelling
+from numhlo.tracer.building import asarray, bind1, full_of, runs_anywhere, shape_of, spelling
 
 __all__ = ["avg_pool", "max_pool", "min_pool"]
 

@@ -7,10 +7,8 @@ from typing import Any
 from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.scipy.special.widely_used import inexact
 from numhlo.lowering.ops import elementwise as ops
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import bind1
-from numhlo.tracer.core.operands import asarray, convert
+from numhlo.tracer.building import asarray, bind1, convert, runs_anywhere
+from numhlo.tracer.building import operations as b
 
 __all__ = [
     "celu",

@@ -1,5 +1,5 @@
-"""NumPy's names over `bind`: what each NumPy function means in StableHLO ops.
+"""NumPy's functions: what each means in StableHLO ops. Files have the names of what one looks for.
 
-Begin with `core`, what every function needs, and `elementwise`; `families` lists the modules with names, and folders
-hold those of one subject. JAX's own names are in `lax`.
+Begin with `elementwise` and `ufunc_calls` (what a ufunc does when it is called) and `indexing`; `families` lists all
+modules that register functions.
 """

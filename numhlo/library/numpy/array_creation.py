@@ -11,15 +11,10 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.numpy import reshaping
-from numhlo.library.numpy.indexing.index_items import new_array
 from numhlo.library.numpy.reshaping import shape_tuple
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.aliasing.views import lies_in
-from numhlo.tracer.core.array import stands_for_scalar
-from numhlo.tracer.core.operands import asarray as to_array
-from numhlo.tracer.core.operands import implements
-from numhlo.tracer.core.promotion import as_dtype
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.building import Tracer, as_dtype, implements, lies_in, new_array, stands_for_scalar
+from numhlo.tracer.building import asarray as to_array
+from numhlo.tracer.building import operations as b
 
 __all__ = [
     "array",

@@ -32,24 +32,31 @@ from numhlo.library.numpy import (
 from numhlo.library.numpy.array_operators import attach_operators
 from numhlo.library.numpy.indexing import brackets
 from numhlo.library.numpy.indexing.at import At
-from numhlo.library.numpy.indexing.index_items import trace_for
+from numhlo.library.numpy.indexing.special_views import Part, view_bits
 from numhlo.library.numpy.linalg import products as linear_algebra
-from numhlo.library.scipy.plain_functions import apply_foreign
+from numhlo.library.numpy.memory_flags import MemoryFlags
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ConcretizationError, DTypeError, UnsupportedError
-from numhlo.tracer.core import operands
-from numhlo.tracer.core.aliasing.memory_flags import MemoryFlags
-from numhlo.tracer.core.aliasing.special_views import Part, view_bits
-from numhlo.tracer.core.aliasing.views import Flat, strides_of, view_transpose
-from numhlo.tracer.core.arguments import require_array
-from numhlo.tracer.core.memory_orders import with_memory_order
-from numhlo.tracer.core.non_differentiable_uses import loses_slope
-from numhlo.tracer.core.operands import FUNCTIONS, convert
-from numhlo.tracer.core.promotion import as_dtype
-from numhlo.tracer.core.semantics import are_arrays_immutable, refuse_write
-from numhlo.tracer.core.trace import Tracer, current_trace
-from numhlo.tracer.python import concretization
-from numhlo.tracer.trees.pytrees import tree_map
+from numhlo.tracer.building import (
+    FUNCTIONS,
+    PACKAGES,
+    Flat,
+    Tracer,
+    are_arrays_immutable,
+    as_dtype,
+    concretization,
+    convert,
+    current_trace,
+    loses_slope,
+    operands,
+    refuse_write,
+    require_array,
+    strides_of,
+    trace_for,
+    tree_map,
+    view_transpose,
+    with_memory_order,
+)
 
 METHODS: dict[str, Callable[..., Any]] = {
     "all": reductions.all,
@@ -219,6 +226,20 @@ def _view(self: Tracer, dtype: Any = None, type: Any = None) -> Any:
     return view_bits(self, as_dtype(dtype), contiguous)
 
 
+def _apply_foreign(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Return a ufunc that is not NumPy's of operands among which are traced arrays."""
+    found = [package.counterpart(ufunc) for package in PACKAGES.values() if method == "__call__"]
+    function = next((ours for ours in found if ours is not None), None)
+    if function is not None:
+        return function(*inputs, **options)
+    raise UnsupportedError(
+        f"{ufunc.__name__} of a traced array, a ufunc that is not NumPy's",
+        where=capture_location(),
+        why="its code takes arrays in memory, and is no part of the traced program",
+        fix="use functions that numhlo.scipy.special has, functions of arrays instead of frompyfunc, or pure_callback",
+    )
+
+
 def _array_ufunc(self: Tracer, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
     if current_trace() is None:
         return getattr(ufunc, method)(*_values_now(inputs), **_values_now(options))
@@ -226,7 +247,7 @@ def _array_ufunc(self: Tracer, ufunc: np.ufunc, method: str, *inputs: Any, **opt
     function = function if method == "__call__" else getattr(function, method, None)
     if function is None:
         if getattr(np, ufunc.__name__, None) is not ufunc:
-            return apply_foreign(ufunc, method, inputs, options)
+            return _apply_foreign(ufunc, method, inputs, options)
         call = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
         raise UnsupportedError(
             f"numpy.{call} of a traced array",

@@ -11,15 +11,18 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.numpy import elementwise
-from numhlo.library.numpy.indexing import index_items
 from numhlo.library.numpy.linalg import matrix_products
 from numhlo.library.numpy.out_arrays import store
-from numhlo.tracer.core import operands
-from numhlo.tracer.core.arguments import asks_scalar
-from numhlo.tracer.core.except_clauses import refuse_waiting
-from numhlo.tracer.core.semantics import are_arrays_immutable
-from numhlo.tracer.core.trace import Tracer
-from numhlo.tracer.python import concretization, foreign_values
+from numhlo.tracer.building import (
+    Tracer,
+    are_arrays_immutable,
+    as_traced,
+    asks_scalar,
+    concretization,
+    foreign_values,
+    operands,
+    refuse_waiting,
+)
 
 BINARY: dict[str, Callable[..., Any]] = {
     "add": elementwise.add,
@@ -85,7 +88,7 @@ def _comparison(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     def compare(self: Tracer, other: Any) -> Any:
         if isinstance(other, NEVER_EQUAL) and name in ("eq", "ne"):
             differ = operands.full_of(name == "ne", self.shape, np.bool_)
-            return index_items.as_traced(differ) if self.ndim else NotImplemented
+            return as_traced(differ) if self.ndim else NotImplemented
         return NotImplemented if name in ("eq", "ne") and foreign_values.is_no_number(other) else operator(self, other)
 
     return compare

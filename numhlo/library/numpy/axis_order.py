@@ -6,10 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.numpy.indexing.index_items import as_traced
-from numhlo.tracer.core.aliasing.views import view_transpose
-from numhlo.tracer.core.operands import asarray, implements, normalize_axes, normalize_axis
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.building import (
+    Tracer,
+    as_traced,
+    asarray,
+    implements,
+    normalize_axes,
+    normalize_axis,
+    view_transpose,
+)
 
 __all__ = ["matrix_transpose", "moveaxis", "permute_dims", "rollaxis", "swapaxes", "transpose"]
 

@@ -8,14 +8,13 @@ import numpy as np
 
 from numhlo.library.numpy import reductions
 from numhlo.library.numpy.axis_order import moveaxis
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.numpy.indexing.strided_views import Windows
 from numhlo.library.numpy.joining import concatenate
 from numhlo.library.numpy.sorting import along
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
+    as_traced,
     asarray,
     broadcast_to_shape,
     convert,
@@ -25,6 +24,7 @@ from numhlo.tracer.core.operands import (
     normalize_axis,
     reshape_to,
 )
+from numhlo.tracer.building import operations as b
 
 __all__ = ["packbits", "sliding_window_view", "unpackbits"]
 

@@ -10,13 +10,13 @@ import numpy as np
 from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy import reductions
 from numhlo.library.numpy.cumulative import cumsum
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.numpy.joining import concatenate
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DTypeError
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
     SCALARS,
+    Tracer,
+    as_traced,
     asarray,
     broadcast_to_shape,
     convert,
@@ -28,7 +28,7 @@ from numhlo.tracer.core.operands import (
     result_dtype,
     shape_of,
 )
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.building import operations as b
 
 NO_VALUE: Any = np._NoValue
 

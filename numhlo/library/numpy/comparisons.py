@@ -9,12 +9,11 @@ import numpy as np
 
 from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy import reductions
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.numpy.out_arrays import store
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ConcretizationError, DTypeError
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import asarray, broadcast_shapes, convert, full_of, implements, shape_of
+from numhlo.tracer.building import as_traced, asarray, broadcast_shapes, convert, full_of, implements, shape_of
+from numhlo.tracer.building import operations as b
 
 __all__ = [
     "allclose",

@@ -8,12 +8,13 @@ import numpy as np
 
 from numhlo.library.numpy import axis_order, moments, reductions, reshaping
 from numhlo.library.numpy import elementwise as ufuncs
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.numpy.joining import concatenate
 from numhlo.library.numpy.linalg import matrix_products
 from numhlo.library.numpy.reductions import NO_VALUE
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
+    Tracer,
+    are_arrays_immutable,
+    as_traced,
     asarray,
     broadcast_to_shape,
     convert,
@@ -25,8 +26,7 @@ from numhlo.tracer.core.operands import (
     result_dtype,
     shape_of,
 )
-from numhlo.tracer.core.semantics import are_arrays_immutable
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.building import operations as b
 
 __all__ = ["average", "corrcoef", "cov"]
 

@@ -6,13 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.numpy.joining import concatenate_arrays
 from numhlo.library.numpy.out_arrays import store
 from numhlo.lowering.ir import TensorType
 from numhlo.lowering.ops.control_flow import COMPOSITE
 from numhlo.lowering.ops.cumulative import make_cumulative
-from numhlo.tracer.core.bind import bind1
-from numhlo.tracer.core.operands import asarray, convert, full_of, implements, normalize_axis, reshape_to, shape_of
+from numhlo.tracer.building import (
+    asarray,
+    bind1,
+    concatenate_arrays,
+    convert,
+    full_of,
+    implements,
+    normalize_axis,
+    reshape_to,
+    shape_of,
+)
 
 __all__ = [
     "cumprod",

@@ -9,24 +9,24 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.numpy import reshaping
-from numhlo.library.numpy.indexing.index_items import new_array
 from numhlo.library.numpy.reshaping import shape_tuple
 from numhlo.lowering.ops import layout
-from numhlo.tracer.building.eager import traces_narrow_floats
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import bind1
-from numhlo.tracer.core.operands import asarray as to_array
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
+    as_dtype,
+    bind1,
     broadcast_to_shape,
     convert,
     expand,
     full_of,
     implements,
+    new_array,
     reshape_to,
     result_dtype,
     shape_of,
+    traces_narrow_floats,
 )
-from numhlo.tracer.core.promotion import as_dtype
+from numhlo.tracer.building import asarray as to_array
+from numhlo.tracer.building import operations as b
 
 __all__ = [
     "diag",

@@ -13,10 +13,15 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
-from numhlo.tracer.core.aliasing.views import is_contiguous
-from numhlo.tracer.core.operands import FUNCTIONS, contains_tracer, shape_of
-from numhlo.tracer.core.trace import Tracer
-from numhlo.tracer.python.stand_ins import stands_for
+from numhlo.tracer.building import (
+    FUNCTIONS,
+    ElementIterator,
+    Tracer,
+    contains_tracer,
+    is_contiguous,
+    shape_of,
+    stands_for,
+)
 
 INDICES = frozenset({"multi_index", "c_index", "f_index"})
 FLAGS = INDICES | {"refs_ok", "zerosize_ok", "reduce_ok", "external_loop", "buffered", "copy_if_overlap", "grow_inner"}
@@ -36,7 +41,7 @@ def _listed(op: Any) -> list[Any]:
 
 
 @stands_for(np.nditer)
-class Elements:
+class Elements(ElementIterator):
     """Arrays' elements as 0-d views, together: what `numpy.nditer` gives without choices of axes and dtypes."""
 
     def __new__(cls, op: Any, flags: Any = None, op_flags: Any = None, *options: Any, **named: Any) -> Any:

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.numpy.ufunc_calls import Comparison, Power, Ufunc
-from numhlo.tracer.core.operands import FUNCTIONS, convert
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.building import FUNCTIONS, Tracer, convert
 
 __all__ = [
     "abs",

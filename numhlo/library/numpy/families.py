@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numhlo.library.numpy.indexing.selected_calls  # noqa: F401 - what is chosen by a mask gets functions by name
 from numhlo.library.numpy import (
     array_creation,
     axis_order,
@@ -14,6 +13,7 @@ from numhlo.library.numpy import (
     diagonals,
     elementwise,
     filled_arrays,
+    functional,
     histograms,
     in_place,
     index_grids,
@@ -70,6 +70,7 @@ FAMILIES = (
     elementwise,
     factoring,
     filled_arrays,
+    functional,
     fits,
     fourier,
     frequencies,

@@ -10,11 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.numpy.indexing.index_items import new_array
 from numhlo.library.numpy.reshaping import shape_tuple
-from numhlo.tracer.core.operands import asarray as to_array
-from numhlo.tracer.core.operands import broadcast_to_shape, convert, full_of, implements, shape_of, stored
-from numhlo.tracer.core.promotion import as_dtype
+from numhlo.tracer.building import (
+    as_dtype,
+    broadcast_to_shape,
+    convert,
+    full_of,
+    implements,
+    new_array,
+    shape_of,
+    stored,
+)
+from numhlo.tracer.building import asarray as to_array
 
 __all__ = [
     "empty",

@@ -10,25 +10,25 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.numpy.axis_order import moveaxis
-from numhlo.library.numpy.indexing.index_items import unshared
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
     FUNCTIONS,
+    are_arrays_immutable,
     as_arrays,
     asarray,
     broadcast_shapes,
     broadcast_to_shape,
+    current_trace,
     expand,
     normalize_axes,
     normalize_axis,
     reshape_to,
     shape_of,
+    stands_for,
+    unshared,
+    vmap,
 )
-from numhlo.tracer.core.semantics import are_arrays_immutable
-from numhlo.tracer.core.trace import current_trace
-from numhlo.tracer.python.stand_ins import stands_for
-from numhlo.tracer.transformations.vectorizing import vmap
 
 __all__ = ["apply_along_axis", "apply_over_axes", "vectorize"]
 

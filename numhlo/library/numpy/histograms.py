@@ -14,7 +14,7 @@ import numpy as np
 from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy import reductions
 from numhlo.library.numpy.indexing import advanced_indexing as advanced
-from numhlo.library.numpy.indexing.index_items import Points, as_traced, new_array
+from numhlo.library.numpy.indexing.index_items import Points
 from numhlo.library.numpy.indexing.selected import Uncounted
 from numhlo.library.numpy.ranges import linspace
 from numhlo.library.numpy.searching import searchsorted
@@ -22,18 +22,20 @@ from numhlo.library.numpy.ufunc_rules.greatest_values import greatest, note_grea
 from numhlo.lowering.ir import Location, capture_location
 from numhlo.lowering.ir.errors import DataDependentShapeError
 from numhlo.lowering.ops.indexing import BEYOND
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
+    Tracer,
+    as_traced,
     asarray,
     broadcast_to_shape,
     convert,
     full_of,
     implements,
+    new_array,
     reshape_to,
     result_dtype,
     shape_of,
 )
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.building import operations as b
 
 __all__ = ["bincount", "digitize", "histogram", "histogram2d", "histogram_bin_edges", "histogramdd"]
 

@@ -14,27 +14,30 @@ import numpy as np
 
 from numhlo.library.numpy.cumulative import cumsum
 from numhlo.library.numpy.indexing import advanced_indexing as advanced
-from numhlo.library.numpy.indexing.index_items import new_array
 from numhlo.library.numpy.insertion import resize
 from numhlo.library.numpy.out_arrays import store
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.arguments import require_array
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
     ARRAYS,
     FUNCTIONS,
+    Tracer,
+    are_arrays_immutable,
     as_arrays,
     asarray,
     convert,
+    current_trace,
+    immutable_arrays,
     is_weak,
+    new_array,
     normalize_axis,
+    refuse_write,
+    require_array,
     require_casting,
     reshape_to,
     result_dtype,
     shape_of,
     stored,
 )
-from numhlo.tracer.core.semantics import are_arrays_immutable, immutable_arrays, refuse_write
-from numhlo.tracer.core.trace import Tracer, current_trace
+from numhlo.tracer.building import operations as b
 
 __all__ = ["copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"]
 

@@ -10,14 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.numpy.indexing.index_items import as_traced, new_array
 from numhlo.library.numpy.joining import concatenate
 from numhlo.library.numpy.reshaping import broadcast_arrays, reshape, shape_tuple
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DataDependentShapeError
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import asarray, broadcast_all, convert, expand, implements, reshape_to, shape_of
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.building import (
+    Tracer,
+    as_traced,
+    asarray,
+    broadcast_all,
+    convert,
+    expand,
+    implements,
+    new_array,
+    reshape_to,
+    shape_of,
+)
+from numhlo.tracer.building import operations as b
 
 __all__ = [
     "diag_indices",

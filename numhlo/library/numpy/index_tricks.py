@@ -6,24 +6,25 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.numpy.indexing.index_items import new_array
 from numhlo.library.numpy.joining import concatenate
 from numhlo.library.numpy.ranges import arange, linspace
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
     SCALARS,
     as_arrays,
     asarray,
+    common_dtype,
     contains_tracer,
     convert,
+    current_trace,
     is_weak,
+    new_array,
     promotion_key,
     reshape_to,
     shape_of,
+    stands_for,
 )
-from numhlo.tracer.core.promotion import common_dtype
-from numhlo.tracer.core.trace import current_trace
 
 __all__ = ["c_", "index_exp", "mgrid", "ogrid", "r_", "s_"]
 
@@ -121,3 +122,6 @@ r_ = Joiner(np.r_, 0, columns=False)
 
 
 c_ = Joiner(np.c_, -1, columns=True)
+
+stands_for(np.c_)(c_)
+stands_for(np.r_)(r_)

@@ -7,27 +7,30 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.lax.joining import slice_in_dim
 from numhlo.library.numpy.axis_order import moveaxis
 from numhlo.library.numpy.indexing import advanced_indexing as advanced
-from numhlo.library.numpy.indexing.index_items import as_traced, new_array, strip_leading, unshared
-from numhlo.library.numpy.joining import concatenate_arrays
+from numhlo.library.numpy.indexing.index_items import strip_leading
 from numhlo.library.numpy.reshaping import shape_tuple
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DataDependentShapeError
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import require_size
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
+    Tracer,
+    as_traced,
     asarray,
     broadcast_to_shape,
+    concatenate_arrays,
     convert,
     implements,
+    new_array,
     normalize_axis,
+    require_size,
     reshape_to,
     shape_of,
+    slice_axis,
     stored,
+    unshared,
 )
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.building import operations as b
 
 __all__ = ["delete", "insert", "resize", "trim_zeros"]
 
@@ -160,7 +163,7 @@ def _take_known(arrays: list[Any], order: np.ndarray, place: int) -> Any:
     for run in np.split(order, breaks):
         number = int(np.searchsorted(bounds, run[0], "right")) - 1
         first = int(run[0] - bounds[number])
-        pieces.append(slice_in_dim(arrays[number], first, first + run.size, 1, place))
+        pieces.append(slice_axis(arrays[number], first, first + run.size, place))
     return as_traced(concatenate_arrays(pieces, place))
 
 

@@ -9,13 +9,11 @@ import numpy as np
 from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy.calculus import along
 from numhlo.library.numpy.indexing import advanced_indexing as advanced
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.numpy.joining import concatenate
 from numhlo.library.numpy.searching import searchsorted
 from numhlo.library.numpy.sorting import argsort
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import asarray, broadcast_to_shape, convert, implements, shape_of
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.building import Tracer, as_traced, asarray, broadcast_to_shape, convert, implements, shape_of
+from numhlo.tracer.building import operations as b
 
 __all__ = ["interp"]
 

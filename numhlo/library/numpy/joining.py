@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ShapeError
-from numhlo.lowering.ops import layout
-from numhlo.tracer.core.bind import bind1
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
+    as_traced,
     asarray,
+    concatenate_arrays,
     convert,
     expand,
     implements,
@@ -35,13 +33,6 @@ __all__ = [
     "stack",
     "vstack",
 ]
-
-
-def concatenate_arrays(arrays: Sequence[Any], axis: int) -> Any:
-    """Return arrays of one dtype joined along an axis."""
-    if len(arrays) == 1:
-        return arrays[0]
-    return bind1(layout.CONCATENATE, *arrays, attributes={"dimension": axis})
 
 
 @implements(np.concatenate)

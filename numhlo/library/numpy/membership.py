@@ -9,12 +9,20 @@ import numpy as np
 from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy import reductions, sorting
 from numhlo.library.numpy.indexing import advanced_indexing as advanced
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.numpy.searching import searchsorted
 from numhlo.lowering.ir import Function, TensorType
 from numhlo.lowering.ops.control_flow import COMPOSITE
-from numhlo.tracer.core.bind import bind1, trace_region
-from numhlo.tracer.core.operands import asarray, convert, full_of, implements, reshape_to, result_dtype
+from numhlo.tracer.building import (
+    as_traced,
+    asarray,
+    bind1,
+    convert,
+    full_of,
+    implements,
+    reshape_to,
+    result_dtype,
+    trace_region,
+)
 
 __all__ = ["isin"]
 

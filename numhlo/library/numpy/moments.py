@@ -6,16 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.numpy.out_arrays import store
 from numhlo.library.numpy.reductions import NO_VALUE, finish, keeps, reduction_axes, sum
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DTypeError
 from numhlo.lowering.ops import elementwise as ops
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import bind1
-from numhlo.tracer.core.operands import asarray, broadcast_to_shape, convert, full_of, implements, reshape_to, shape_of
-from numhlo.tracer.core.promotion import as_dtype
+from numhlo.tracer.building import (
+    as_dtype,
+    as_traced,
+    asarray,
+    bind1,
+    broadcast_to_shape,
+    convert,
+    full_of,
+    implements,
+    reshape_to,
+    shape_of,
+)
+from numhlo.tracer.building import operations as b
 
 __all__ = ["mean", "std", "var"]
 

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.numpy import quantiles
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.numpy.out_arrays import store
 from numhlo.library.numpy.reductions import NO_VALUE
-from numhlo.tracer.core.operands import asarray, convert, implements
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.building import Tracer, as_traced, asarray, convert, implements
 
 __all__ = ["nanmedian", "nanpercentile", "nanquantile"]
 

@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.numpy import cumulative, elementwise, moments, reductions, searching
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.numpy.out_arrays import store
 from numhlo.library.numpy.reductions import NO_VALUE
-from numhlo.tracer.building.eager import on_plain_arrays
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import asarray, full_of, implements
+from numhlo.tracer.building import as_traced, asarray, full_of, implements, on_plain_arrays
+from numhlo.tracer.building import operations as b
 
 __all__ = [
     "nanargmax",

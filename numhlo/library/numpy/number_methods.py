@@ -12,8 +12,7 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ConcretizationError
-from numhlo.tracer.core.operands import FUNCTIONS, convert
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.building import FUNCTIONS, Tracer, convert
 
 
 def _of_python(x: Any) -> Any:

@@ -8,10 +8,17 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
-from numhlo.tracer.core.arguments import require_array
-from numhlo.tracer.core.operands import asarray, broadcast_to_shape, convert, shape_of, spelling
-from numhlo.tracer.core.operations import select
-from numhlo.tracer.core.trace import Tracer, current_trace
+from numhlo.tracer.building import (
+    Tracer,
+    asarray,
+    broadcast_to_shape,
+    convert,
+    current_trace,
+    require_array,
+    select,
+    shape_of,
+    spelling,
+)
 
 
 def store(

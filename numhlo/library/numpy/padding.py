@@ -11,15 +11,22 @@ from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy import moments, quantiles, reductions
 from numhlo.library.numpy.axis_order import moveaxis
 from numhlo.library.numpy.indexing import advanced_indexing as advanced
-from numhlo.library.numpy.indexing.index_items import as_traced, new_array
-from numhlo.library.numpy.joining import concatenate_arrays
 from numhlo.library.numpy.ranges import linspace
 from numhlo.library.numpy.ufunc_rules.elementwise import select
 from numhlo.lowering.ops import layout
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import bind1
-from numhlo.tracer.core.operands import asarray, broadcast_to_shape, convert, full_of, implements
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.building import (
+    Tracer,
+    as_traced,
+    asarray,
+    bind1,
+    broadcast_to_shape,
+    concatenate_arrays,
+    convert,
+    full_of,
+    implements,
+    new_array,
+)
+from numhlo.tracer.building import operations as b
 
 __all__ = ["pad"]
 

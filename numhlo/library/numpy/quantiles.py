@@ -12,14 +12,14 @@ from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy.axis_order import moveaxis
 from numhlo.library.numpy.covariance import aligned_weights
 from numhlo.library.numpy.indexing import brackets
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.numpy.joining import stack
 from numhlo.library.numpy.out_arrays import store
 from numhlo.library.numpy.reductions import NO_VALUE
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, InvalidIndexError, UnsupportedError
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
+    Tracer,
+    as_traced,
     asarray,
     broadcast_to_shape,
     convert,
@@ -31,7 +31,7 @@ from numhlo.tracer.core.operands import (
     reshape_to,
     shape_of,
 )
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.building import operations as b
 
 __all__ = ["median", "percentile", "quantile"]
 

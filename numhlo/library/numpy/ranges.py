@@ -8,25 +8,26 @@ import numpy as np
 
 from numhlo.library.numpy import axis_order
 from numhlo.library.numpy.elementwise import divide, log10, power, sign
-from numhlo.library.numpy.indexing.index_items import as_traced, new_array
 from numhlo.library.numpy.reshaping import expand_dims, shape_tuple
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DataDependentShapeError
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import asarray as to_array
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
+    Tracer,
+    are_arrays_immutable,
+    as_dtype,
+    as_traced,
     broadcast_all,
     broadcast_to_shape,
     convert,
     implements,
+    new_array,
     normalize_axis,
     reshape_to,
     result_dtype,
     shape_of,
 )
-from numhlo.tracer.core.promotion import as_dtype
-from numhlo.tracer.core.semantics import are_arrays_immutable
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.building import asarray as to_array
+from numhlo.tracer.building import operations as b
 
 __all__ = [
     "arange",

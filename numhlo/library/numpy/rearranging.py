@@ -10,16 +10,18 @@ import numpy as np
 from numhlo.library.numpy.axis_order import swapaxes
 from numhlo.library.numpy.cumulative import cumsum
 from numhlo.library.numpy.indexing import advanced_indexing as advanced
-from numhlo.library.numpy.indexing.index_items import Points, Range, as_traced, basic_view, unshared, whole
-from numhlo.library.numpy.joining import concatenate_arrays
+from numhlo.library.numpy.indexing.index_items import Points, Range, basic_view, whole
 from numhlo.library.numpy.searching import searchsorted
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import elementwise as ops
-from numhlo.tracer.core.bind import bind1
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
+    Tracer,
+    as_traced,
     asarray,
+    bind1,
     broadcast_to_shape,
+    concatenate_arrays,
     convert,
     expand,
     implements,
@@ -27,8 +29,8 @@ from numhlo.tracer.core.operands import (
     normalize_axis,
     reshape_to,
     shape_of,
+    unshared,
 )
-from numhlo.tracer.core.trace import Tracer
 
 __all__ = [
     "flip",

@@ -11,24 +11,24 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.numpy.cumulative import accumulator_dtype
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.numpy.out_arrays import store
 from numhlo.library.numpy.ufunc_rules.elementwise import compare, constant, select
-from numhlo.lowering.ir import TensorType, capture_location
+from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DTypeError
 from numhlo.lowering.ops import elementwise as ops
-from numhlo.lowering.ops import reduction
 from numhlo.lowering.ops.cumulative import initial_value
 from numhlo.lowering.ops.primitive import Primitive
-from numhlo.tracer.core.bind import bind1, trace_region
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
+    as_traced,
     asarray,
+    bind1,
     broadcast_to_shape,
     convert,
     expand,
     full_of,
     implements,
     normalize_axes,
+    reduce_with,
     shape_of,
 )
 
@@ -46,15 +46,6 @@ __all__ = [
 ]
 
 NO_VALUE: Any = np._NoValue
-
-
-def reduce_with(op: Primitive, x: Any, initial: Any, axes: tuple[int, ...]) -> Any:
-    """Return ``x`` reduced over axes by a binary op; ``initial`` is a scalar array of its dtype."""
-    if not axes:
-        return bind1(op, broadcast_to_shape(initial, shape_of(x)), x)
-    scalar = TensorType((), x.dtype)
-    body = trace_region(lambda a, b: [bind1(op, a, b)], [scalar, scalar])
-    return bind1(reduction.REDUCE, x, initial, attributes={"dimensions": axes}, regions=[body])
 
 
 def reduction_axes(axis: Any, ndim: int) -> tuple[int, ...]:

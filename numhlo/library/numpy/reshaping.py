@@ -13,13 +13,24 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.numpy.axis_order import moveaxis
-from numhlo.library.numpy.indexing.index_items import as_traced
+from numhlo.library.numpy.indexing.special_views import Broadcast, Diagonal
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DataDependentShapeError, ShapeError
-from numhlo.tracer.core.aliasing.special_views import Broadcast, Diagonal
-from numhlo.tracer.core.aliasing.views import Reshape, is_contiguous, strides_of, view_reshape, view_transpose
-from numhlo.tracer.core.operands import asarray, broadcast_shapes, convert, implements, normalize_axes, shape_of
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.building import (
+    Reshape,
+    Tracer,
+    as_traced,
+    asarray,
+    broadcast_shapes,
+    convert,
+    implements,
+    is_contiguous,
+    normalize_axes,
+    shape_of,
+    strides_of,
+    view_reshape,
+    view_transpose,
+)
 
 __all__ = [
     "astype",

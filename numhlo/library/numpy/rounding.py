@@ -10,16 +10,23 @@ import numpy as np
 
 from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy import weak_numbers
-from numhlo.library.numpy.indexing.index_items import as_traced, unshared
 from numhlo.library.numpy.out_arrays import store
 from numhlo.library.numpy.searching import where
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DTypeError
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.arguments import WEAK
-from numhlo.tracer.core.operands import asarray, convert, implements, result_dtype, shape_of
-from numhlo.tracer.core.semantics import are_arrays_immutable
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.building import (
+    WEAK,
+    Tracer,
+    are_arrays_immutable,
+    as_traced,
+    asarray,
+    convert,
+    implements,
+    result_dtype,
+    shape_of,
+    unshared,
+)
+from numhlo.tracer.building import operations as b
 
 NO_VALUE: Any = np._NoValue
 

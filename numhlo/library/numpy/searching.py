@@ -10,7 +10,6 @@ import numpy as np
 
 from numhlo.library.numpy.indexing import advanced_indexing as advanced
 from numhlo.library.numpy.indexing.brackets import masked_values
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.numpy.indexing.nonzero_positions import places_of
 from numhlo.library.numpy.out_arrays import store
 from numhlo.library.numpy.sorting import order_keys, precedes
@@ -23,10 +22,12 @@ from numhlo.lowering.ops import elementwise as ops
 from numhlo.lowering.ops import reduction
 from numhlo.lowering.ops.control_flow import COMPOSITE
 from numhlo.lowering.ops.true_places import make_true_places
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import bind, bind1, require_size, trace_region
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
+    are_arrays_immutable,
+    as_traced,
     asarray,
+    bind,
+    bind1,
     broadcast_shapes,
     broadcast_to_shape,
     convert,
@@ -34,11 +35,13 @@ from numhlo.tracer.core.operands import (
     implements,
     normalize_axis,
     promotion_key,
+    require_size,
     reshape_to,
     result_dtype,
     shape_of,
+    trace_region,
 )
-from numhlo.tracer.core.semantics import are_arrays_immutable
+from numhlo.tracer.building import operations as b
 
 __all__ = [
     "argmax",

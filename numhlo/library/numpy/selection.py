@@ -13,7 +13,6 @@ from numhlo.library.numpy.axis_order import moveaxis
 from numhlo.library.numpy.cumulative import cumsum
 from numhlo.library.numpy.indexing import advanced_indexing as advanced
 from numhlo.library.numpy.indexing.brackets import get_item
-from numhlo.library.numpy.indexing.index_items import as_traced, new_array, unshared
 from numhlo.library.numpy.indexing.nonzero_positions import Places, Rows
 from numhlo.library.numpy.joining import stack
 from numhlo.library.numpy.out_arrays import store
@@ -22,24 +21,28 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, AxisOutOfBoundsError, UnsupportedError
 from numhlo.lowering.ops import contraction, fourier, reduction, windows
 from numhlo.lowering.ops import sorting as sorting_ops
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
     SCALARS,
+    Tracer,
+    are_arrays_immutable,
+    as_traced,
     asarray,
     broadcast_all,
     broadcast_shapes,
     broadcast_to_shape,
     convert,
+    current_trace,
     full_of,
     implements,
+    new_array,
     normalize_axis,
     reshape_to,
     result_dtype,
     shape_of,
     stored,
+    unshared,
 )
-from numhlo.tracer.core.semantics import are_arrays_immutable
-from numhlo.tracer.core.trace import Tracer, current_trace
+from numhlo.tracer.building import operations as b
 
 __all__ = ["argpartition", "argwhere", "choose", "compress", "extract", "partition", "piecewise", "select"]
 

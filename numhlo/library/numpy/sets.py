@@ -14,15 +14,24 @@ from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy import reductions, sorting
 from numhlo.library.numpy.cumulative import cumsum
 from numhlo.library.numpy.indexing import advanced_indexing as advanced
-from numhlo.library.numpy.indexing.index_items import Points, as_traced, new_array
+from numhlo.library.numpy.indexing.index_items import Points
 from numhlo.library.numpy.joining import concatenate
 from numhlo.library.numpy.membership import isin
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DataDependentShapeError, UnsupportedError
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import require_size
-from numhlo.tracer.core.operands import asarray, broadcast_to_shape, convert, full_of, implements, reshape_to
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.building import (
+    Tracer,
+    as_traced,
+    asarray,
+    broadcast_to_shape,
+    convert,
+    full_of,
+    implements,
+    new_array,
+    require_size,
+    reshape_to,
+)
+from numhlo.tracer.building import operations as b
 
 __all__ = [
     "intersect1d",

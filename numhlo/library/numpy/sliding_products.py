@@ -6,16 +6,28 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.lax.windows import conv_general_dilated
 from numhlo.library.numpy import elementwise as ufuncs
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.numpy.rearranging import flip
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
-from numhlo.tracer.core.operands import asarray, convert, implements, reshape_to, result_dtype
+from numhlo.lowering.ops import convolution
+from numhlo.lowering.ops.dimension_numbers import ConvolutionDimensionNumbers
+from numhlo.tracer.building import as_traced, asarray, bind1, convert, implements, reshape_to, result_dtype
 
 __all__ = ["convolve", "correlate"]
 
+
+PLAIN_CONVOLUTION = {
+    "dimension_numbers": ConvolutionDimensionNumbers(0, 1, (2,), 1, 0, (2,), 0, 1, (2,)),
+    "window_strides": (1,),
+    "lhs_dilation": (1,),
+    "rhs_dilation": (1,),
+    "window_reversal": (False,),
+    "feature_group_count": 1,
+    "batch_group_count": 1,
+    "precision_config": ("DEFAULT", "DEFAULT"),
+}
+"""Of one channel and one dimension, with neither strides nor dilation."""
 
 MODES = {0: "valid", 1: "same", 2: "full"}
 
@@ -38,8 +50,9 @@ def _slide(name: str, a: Any, v: Any, mode: Any) -> Any:
     # sums of truth values are counted first: more than 0 of them is true
     summed = np.dtype(np.int64) if wanted.kind == "b" else wanted
     lhs, rhs = (reshape_to(convert(x, summed), (1, 1, x.size)) for x in (first, second))
-    found = reshape_to(conv_general_dilated(lhs, rhs, (1,), ((low, high),)), (first.size + low + high - m + 1,))
-    return convert(found, wanted)
+    attributes = {**PLAIN_CONVOLUTION, "padding": np.array([[low, high]])}
+    found = bind1(convolution.CONVOLUTION, lhs, rhs, attributes=attributes)
+    return convert(reshape_to(found, (first.size + low + high - m + 1,)), wanted)
 
 
 @implements(np.convolve)

@@ -12,14 +12,24 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.numpy.indexing import advanced_indexing as advanced
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.lowering.ir import TensorType
 from numhlo.lowering.ops import sorting as sorting_ops
 from numhlo.lowering.ops.control_flow import COMPOSITE
 from numhlo.lowering.ops.order_statistics import MOST_PLACES, SHORT_ROW, make_order_statistics
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import bind, bind1, trace_region
-from numhlo.tracer.core.operands import asarray, convert, full_of, implements, normalize_axis, reshape_to, shape_of
+from numhlo.tracer.building import (
+    as_traced,
+    asarray,
+    bind,
+    bind1,
+    convert,
+    full_of,
+    implements,
+    normalize_axis,
+    reshape_to,
+    shape_of,
+    trace_region,
+)
+from numhlo.tracer.building import operations as b
 
 __all__ = [
     "argsort",

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.numpy.indexing.index_items import Range, as_traced, basic_view, whole
-from numhlo.tracer.core.operands import asarray, implements, normalize_axis
+from numhlo.library.numpy.indexing.index_items import Range, basic_view, whole
+from numhlo.tracer.building import as_traced, asarray, implements, normalize_axis
 
 __all__ = ["array_split", "dsplit", "hsplit", "split", "unstack", "vsplit"]
 

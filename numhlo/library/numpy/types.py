@@ -7,11 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.tracer.core import operands
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import FUNCTIONS, asarray, normalize_axes, promotion_key, shape_of
-from numhlo.tracer.core.promotion import common_dtype
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.building import (
+    FUNCTIONS,
+    Tracer,
+    asarray,
+    common_dtype,
+    normalize_axes,
+    operands,
+    promotion_key,
+    shape_of,
+)
+from numhlo.tracer.building import operations as b
 
 __all__ = [
     "broadcast_shapes",

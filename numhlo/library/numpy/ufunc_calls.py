@@ -11,30 +11,31 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.numpy.indexing.index_items import unshared
 from numhlo.library.numpy.out_arrays import store
 from numhlo.library.numpy.ufunc_rules.elementwise import RULES
 from numhlo.library.numpy.weak_numbers import with_weak_numbers, with_wrapped_integers
 from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import ConcretizationError
-from numhlo.tracer.core.memory_orders import memory_order
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
     FUNCTIONS,
     SCALARS,
+    Tracer,
     Unsized,
     as_arrays,
     asarray,
     broadcast_shapes,
     broadcast_to_shape,
     convert,
+    current_trace,
     full_of,
+    loop_dtypes,
+    memory_order,
     promotion_key,
+    select,
     shape_of,
+    strict_integer_powers,
+    unshared,
 )
-from numhlo.tracer.core.operations import select
-from numhlo.tracer.core.promotion import loop_dtypes
-from numhlo.tracer.core.semantics import strict_integer_powers
-from numhlo.tracer.core.trace import Tracer, current_trace
 
 METHODS: dict[str, Callable[..., Any]] = {}
 """Traced ``reduce``, ``accumulate``, ``outer``, ..., called with the ufunc first; `ufunc_methods` fills it."""

@@ -11,36 +11,36 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.lax import segments
 from numhlo.library.numpy import cumulative, reductions
 from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy.axis_order import moveaxis
 from numhlo.library.numpy.indexing.at import update_in_place
 from numhlo.library.numpy.indexing.brackets import is_traced_mask, take
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.numpy.indexing.nonzero_positions import has_selected, set_at, with_masks
-from numhlo.library.numpy.joining import concatenate_arrays
 from numhlo.library.numpy.out_arrays import store
+from numhlo.library.numpy.segments import combine_segments
 from numhlo.library.numpy.ufunc_calls import METHODS, Ufunc
 from numhlo.library.numpy.ufunc_rules.elementwise import select
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import AxisOutOfBoundsError
-from numhlo.tracer.control_flow.loops import while_loop
-from numhlo.tracer.control_flow.scan import scan
-from numhlo.tracer.core.arguments import require_array
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
+    Tracer,
     Unsized,
+    as_traced,
     asarray,
     broadcast_to_shape,
+    concatenate_arrays,
     convert,
     expand,
     extent_product,
     full_of,
+    require_array,
     reshape_to,
     result_dtype,
+    scan,
     shape_of,
+    while_loop,
 )
-from numhlo.tracer.core.trace import Tracer
 
 REDUCTIONS: dict[Ufunc, Callable[..., Any]] = {
     ufuncs.add: reductions.sum,
@@ -80,12 +80,7 @@ SCATTERED: dict[Ufunc, str] = {
 }
 """What ``at`` is a scatter for."""
 
-SEGMENTS: dict[Ufunc, Callable[..., Any]] = {
-    ufuncs.add: segments.segment_sum,
-    ufuncs.multiply: segments.segment_prod,
-    ufuncs.maximum: segments.segment_max,
-    ufuncs.minimum: segments.segment_min,
-}
+SEGMENTS = {ufuncs.add: "add", ufuncs.multiply: "multiply", ufuncs.maximum: "maximum", ufuncs.minimum: "minimum"}
 
 
 def _reduce(
@@ -229,7 +224,7 @@ def _combined_from(ufunc: Ufunc, rows: Any, indices: Any) -> Any:
     chosen = take(rows, first + np.arange(lengths.sum()), axis=0)
     combine = SEGMENTS.get(ufunc)
     if combine is not None:
-        return combine(chosen, np.repeat(np.arange(len(starts)), lengths), len(starts))
+        return combine_segments(combine, chosen, np.repeat(np.arange(len(starts)), lengths), len(starts))
     last = np.cumsum(lengths) - 1
     begins = np.isin(np.arange(lengths.sum()), last - lengths + 1)
     return take(_running(ufunc, chosen, begins), last, axis=0)

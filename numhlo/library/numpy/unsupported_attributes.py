@@ -10,8 +10,7 @@ import numpy as np
 from numhlo.library.numpy import number_methods, reductions
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import MutationError
-from numhlo.tracer.core.semantics import are_arrays_immutable
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.building import Tracer, are_arrays_immutable
 
 ABSENT = {
     **dict.fromkeys(

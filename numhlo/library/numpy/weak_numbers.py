@@ -11,10 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.tracer.core.array import UNORDERED
-from numhlo.tracer.core.promotion import common_dtype
-from numhlo.tracer.core.semantics import are_arrays_immutable
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.building import UNORDERED, Tracer, are_arrays_immutable, common_dtype
 
 __all__ = ["clip", "exponent_within", "in_one_dtype", "with_weak_numbers", "with_wrapped_integers", "wrapped_integer"]
 

@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.numpy.elementwise import divide
-from numhlo.library.numpy.indexing.index_items import as_traced, new_array
-from numhlo.library.scipy.special import bessel
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import asarray, broadcast_to_shape, convert, implements
+from numhlo.tracer.building import as_traced, asarray, broadcast_to_shape, composite, convert, implements, new_array
+from numhlo.tracer.building import operations as b
 
 __all__ = ["bartlett", "blackman", "hamming", "hanning", "i0", "kaiser"]
 
@@ -36,7 +34,7 @@ def i0(x: Any) -> Any:
 
     Notes
     -----
-    NIST DLMF section 10.25; while tracing as `numhlo.scipy.special.i0`.
+    NIST DLMF section 10.25; computed in float64.
 
     Examples
     --------
@@ -46,7 +44,10 @@ def i0(x: Any) -> Any:
     array = as_traced(asarray(x))
     if array.dtype.kind == "c":
         raise TypeError("i0 not supported for complex values")
-    return bessel.i0(array)
+    wanted = np.dtype(np.float64) if array.dtype.kind in "biu" else array.dtype
+    x = convert(array, np.dtype(np.float64))
+    half = b.exp(b.multiply(b.absolute(x), 0.5))  # twice, since exp overflows before the product
+    return convert(b.multiply(b.multiply(composite("bessel_i0e", x), half), half), wanted)
 
 
 def _known(function: Any, M: Any) -> Any:

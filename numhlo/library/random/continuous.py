@@ -14,17 +14,24 @@ import numpy as np
 from numhlo.library.lax import elementwise as lax_ops
 from numhlo.library.numpy import elementwise
 from numhlo.library.numpy.axis_order import matrix_transpose
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.numpy.linalg import matrix_products, standard_products
 from numhlo.library.numpy.linalg.factoring import cholesky, eigh, qr, svd
 from numhlo.library.numpy.reshaping import shape_tuple
 from numhlo.library.random.keys import as_key, draw_bits, several_keys
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core import matrices as m
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import asarray, broadcast_shapes, broadcast_to_shape, convert, expand, shape_of
+from numhlo.tracer.building import (
+    as_traced,
+    asarray,
+    broadcast_shapes,
+    broadcast_to_shape,
+    convert,
+    expand,
+    runs_anywhere,
+    shape_of,
+)
+from numhlo.tracer.building import matrices as m
+from numhlo.tracer.building import operations as b
 
 __all__ = [
     "cauchy", "exponential", "gumbel", "laplace", "logistic", "multivariate_normal", "normal",

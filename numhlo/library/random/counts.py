@@ -14,16 +14,23 @@ import numpy as np
 
 from numhlo.library.lax import elementwise as lax_ops
 from numhlo.library.numpy import axis_order, reductions
-from numhlo.library.numpy.joining import concatenate_arrays
 from numhlo.library.numpy.reshaping import shape_tuple
 from numhlo.library.random.continuous import draw_uniform, float_dtype, parameter, sample_shape
 from numhlo.library.random.keys import as_key, several_keys
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.control_flow.loops import while_loop
-from numhlo.tracer.control_flow.scan import scan
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import asarray, broadcast_to_shape, convert, full_of, reshape_to, shape_of
-from numhlo.tracer.transformations.differentiating import stop_gradient
+from numhlo.tracer.building import (
+    asarray,
+    broadcast_to_shape,
+    concatenate_arrays,
+    convert,
+    full_of,
+    reshape_to,
+    runs_anywhere,
+    scan,
+    shape_of,
+    stop_gradient,
+    while_loop,
+)
+from numhlo.tracer.building import operations as b
 
 __all__ = ["binomial", "multinomial"]
 

@@ -16,9 +16,8 @@ from numhlo.library.random.continuous import (
     sample_shape,
 )
 from numhlo.library.random.keys import as_key, several_keys
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import asarray, convert
+from numhlo.tracer.building import asarray, convert, runs_anywhere
+from numhlo.tracer.building import operations as b
 
 __all__ = ["lognormal", "maxwell", "pareto", "rayleigh", "triangular", "wald", "weibull_min"]
 

@@ -13,24 +13,24 @@ import numpy as np
 from numhlo.library.lax import reductions as lax_reductions
 from numhlo.library.numpy import axis_order, cumulative, elementwise, rounding, searching
 from numhlo.library.numpy.indexing import brackets
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.numpy.reshaping import shape_tuple
 from numhlo.library.random.continuous import draw_gumbel, draw_uniform, is_high, parameter, sample_shape
 from numhlo.library.random.keys import as_key, draw_bits, several_keys
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ConcretizationError
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
+    Tracer,
+    as_traced,
     asarray,
     broadcast_to_shape,
     convert,
     full_of,
     normalize_axis,
     reshape_to,
+    runs_anywhere,
     shape_of,
 )
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.building import operations as b
 
 __all__ = ["bernoulli", "categorical", "choice", "geometric", "permutation", "rademacher", "randint"]
 

@@ -11,17 +11,23 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.numpy.indexing.index_items import as_traced
-from numhlo.library.numpy.joining import concatenate_arrays
 from numhlo.library.numpy.reshaping import shape_tuple
 from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, IntegerOverflowError, ShapeError, UnsupportedError
 from numhlo.lowering.ops.control_flow import COMPOSITE
 from numhlo.lowering.ops.threefry import make_random_bits, make_random_split, make_threefry2x32
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import bind1, require_sizes
-from numhlo.tracer.core.operands import asarray, convert, expand, shape_of
+from numhlo.tracer.building import (
+    as_traced,
+    asarray,
+    bind1,
+    concatenate_arrays,
+    convert,
+    expand,
+    require_sizes,
+    runs_anywhere,
+    shape_of,
+)
+from numhlo.tracer.building import operations as b
 
 __all__ = ["PRNGKey", "bits", "fold_in", "key", "key_data", "split", "wrap_key_data"]
 

@@ -15,10 +15,8 @@ import numpy as np
 from numhlo.library.numpy import reductions
 from numhlo.library.random.continuous import draw_uniform, parameter, sample_shape
 from numhlo.library.random.keys import as_key, several_keys
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.control_flow.loops import while_loop
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import convert, full_of
+from numhlo.tracer.building import convert, full_of, runs_anywhere, while_loop
+from numhlo.tracer.building import operations as b
 
 __all__ = ["poisson"]
 

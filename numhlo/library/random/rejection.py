@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.nn.normalizations import softmax
 from numhlo.library.numpy import elementwise, reductions
 from numhlo.library.numpy.linalg import norms
 from numhlo.library.numpy.reshaping import shape_tuple
@@ -25,13 +24,21 @@ from numhlo.library.random.continuous import (
 )
 from numhlo.library.random.discrete import rademacher
 from numhlo.library.random.keys import as_key, several_keys, split_key
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.control_flow.loops import while_loop
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.named_functions import composite
-from numhlo.tracer.core.operands import asarray, broadcast_to_shape, convert, expand, full_of, reshape_to, shape_of
-from numhlo.tracer.transformations.custom_forward import custom_jvp
-from numhlo.tracer.transformations.vectorizing import vmap
+from numhlo.tracer.building import (
+    asarray,
+    broadcast_to_shape,
+    composite,
+    convert,
+    custom_jvp,
+    expand,
+    full_of,
+    reshape_to,
+    runs_anywhere,
+    shape_of,
+    vmap,
+    while_loop,
+)
+from numhlo.tracer.building import operations as b
 
 __all__ = [
     "ball", "beta", "chisquare", "dirichlet", "double_sided_maxwell", "f", "gamma", "generalized_normal", "loggamma",
@@ -277,7 +284,9 @@ def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None) -> Any
     if not extents:
         raise ValueError("dirichlet requires alpha.ndim >= 1, got alpha.ndim == 0")
     size = extents[:-1] if shape is None else shape_tuple(shape)
-    return softmax(_gamma_array(own, alpha, (*size, extents[-1]), wanted, True), -1)
+    logarithms = _gamma_array(own, alpha, (*size, extents[-1]), wanted, True)
+    parts = elementwise.exp(elementwise.subtract(logarithms, reductions.max(logarithms, -1, keepdims=True)))
+    return elementwise.divide(parts, reductions.sum(parts, -1, keepdims=True))
 
 
 def _chisquare(key: Any, df: Any, size: tuple[int, ...], dtype: np.dtype) -> Any:

@@ -14,12 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.scipy.operands import choice, floating
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core.operands import convert, normalize_axes, normalize_axis
+from numhlo.tracer.building import as_traced, convert, normalize_axes, normalize_axis, runs_anywhere
 
 __all__ = ["dct", "dctn", "dst", "dstn", "idct", "idctn", "idst", "idstn"]
 

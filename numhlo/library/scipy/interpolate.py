@@ -13,7 +13,7 @@ import numpy as np
 from numhlo.library.scipy.operands import choice, floating
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ShapeError, UnsupportedError
-from numhlo.tracer.building.eager import runs_anywhere
+from numhlo.tracer.building import runs_anywhere
 
 __all__ = ["RegularGridInterpolator"]
 

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.numpy import array_methods, families
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
-from numhlo.tracer.core.operands import asarray, convert
+from numhlo.tracer.building import as_traced, asarray, convert
 
 MEANINGS = (families, array_methods)
 """What gives NumPy's functions, and methods, a meaning on traced arrays: this folder uses them by NumPy's names."""

@@ -14,9 +14,7 @@ import numpy as np
 from numhlo.library.scipy.operands import MEANINGS
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError, UnsupportedError
-from numhlo.tracer.control_flow.loops import while_loop
-from numhlo.tracer.core.operands import asarray
-from numhlo.tracer.transformations.differentiating import value_and_grad
+from numhlo.tracer.building import asarray, value_and_grad, while_loop
 
 __all__ = ["OptimizeResults", "minimize"]
 

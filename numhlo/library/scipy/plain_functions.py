@@ -14,9 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import UnsupportedError
-from numhlo.tracer.core.operands import contains_tracer
+from numhlo.tracer.building import PACKAGES, Package, contains_tracer
 
 MODULES = (
     ("scipy.special", "scipy.special"),
@@ -77,25 +75,6 @@ def _named_alike(path: str, own: str, name: object, value: Any) -> Any:
     return getattr(ours, name) if name in ours.__all__ else None
 
 
-def apply_foreign(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """Return a ufunc that is not NumPy's of operands among which are traced arrays.
-
-    Raises
-    ------
-    UnsupportedError
-        If we have none like it.
-    """
-    function = counterpart(ufunc) if method == "__call__" else None
-    if function is not None:
-        return function(*inputs, **options)
-    raise UnsupportedError(
-        f"{ufunc.__name__} of a traced array, a ufunc that is not NumPy's",
-        where=capture_location(),
-        why="its code takes arrays in memory, and is no part of the traced program",
-        fix="use functions that numhlo.scipy.special has, functions of arrays instead of frompyfunc, or pure_callback",
-    )
-
-
 def is_from_scipy(value: Any) -> bool:
     """Return whether a function or an object's class is SciPy's."""
     module = getattr(value, "__module__", None)
@@ -115,3 +94,6 @@ def of_traced_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
         return (ours if contains_tracer((args, (*kwargs.values(),), held)) else function)(*args, **kwargs)
 
     return call
+
+
+PACKAGES["scipy"] = Package(of_traced_arrays, counterpart)

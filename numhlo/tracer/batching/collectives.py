@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.numpy import reductions
-from numhlo.library.numpy.axis_order import moveaxis
-from numhlo.library.numpy.indexing.brackets import take
-from numhlo.library.numpy.searching import where
 from numhlo.lowering.ir import Op
+from numhlo.lowering.ops import elementwise as ops
+from numhlo.lowering.ops.cumulative import initial_value
 from numhlo.tracer.batching.table import Lanes, spread
 from numhlo.tracer.core import operations as b
+from numhlo.tracer.core.arrangement import move_axis, reduce_with, sum_over, take_rows
 from numhlo.tracer.core.named_axes import Collective, bind_collective, is_batched_axis
-from numhlo.tracer.core.operands import expand, full_of, shape_of
+from numhlo.tracer.core.operands import broadcast_to_shape, expand, full_of, shape_of
 
 
 def batch_collective(op: Op, collective: Collective, operands: Sequence[Lanes], size: int) -> list[Lanes]:
@@ -42,25 +41,25 @@ def _of_another_axis(op: Op, collective: Collective, operands: Sequence[Lanes], 
 
 
 def _psum(collective: Collective, x: Any) -> Lanes:
-    return Lanes(reductions.sum(x, axis=0, dtype=x.dtype), False)
+    return Lanes(sum_over(x, (0,)), False)
 
 
 def _pmax(collective: Collective, x: Any) -> Lanes:
-    return Lanes(reductions.max(x, axis=0), False)
+    return Lanes(reduce_with(ops.MAXIMUM, x, initial_value("cummax", x.dtype), (0,)), False)
 
 
 def _pmin(collective: Collective, x: Any) -> Lanes:
-    return Lanes(reductions.min(x, axis=0), False)
+    return Lanes(reduce_with(ops.MINIMUM, x, initial_value("cummin", x.dtype), (0,)), False)
 
 
 def _all_gather(collective: Collective, x: Any) -> Lanes:
-    return Lanes(moveaxis(x, 0, collective.dimensions[0]), False)
+    return Lanes(move_axis(x, 0, collective.dimensions[0]), False)
 
 
 def _all_to_all(collective: Collective, x: Any) -> Lanes:
     split, made = collective.dimensions
-    lanes_first = moveaxis(x, split + 1, 0)  # the receiving lane, then the sending one
-    return Lanes(moveaxis(lanes_first, 1, made + 1), True)
+    lanes_first = move_axis(x, split + 1, 0)  # the receiving lane, then the sending one
+    return Lanes(move_axis(lanes_first, 1, made + 1), True)
 
 
 def _ppermute(collective: Collective, x: Any) -> Lanes:
@@ -68,12 +67,12 @@ def _ppermute(collective: Collective, x: Any) -> Lanes:
     gets = np.zeros(collective.size, bool)
     for source, target in collective.pairs:
         sources[target], gets[target] = source, True
-    moved = take(x, sources, axis=0)
+    moved = take_rows(x, sources)
     if gets.all():
         return Lanes(moved, True)
     shape = shape_of(x)
     mask = expand(gets, *range(1, len(shape)))
-    return Lanes(where(mask, moved, full_of(0, shape, x.dtype)), True)
+    return Lanes(b.select(broadcast_to_shape(mask, shape), moved, full_of(0, shape, x.dtype)), True)
 
 
 RULES = {

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from numhlo.library.numpy.axis_order import moveaxis
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ops import contraction
 from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers
 from numhlo.tracer.batching.table import BATCHING, Environment, Lanes
+from numhlo.tracer.core.arrangement import move_axis
 from numhlo.tracer.core.bind import bind1
 
 
@@ -39,7 +39,7 @@ def _batch_dot(op: Op, operands: list[Lanes], size: int, environment: Environmen
         attributes={**op.attributes, "dot_dimension_numbers": shifted},
         results=[result.with_shape(shape)],
     )
-    return [Lanes(moveaxis(output, place, 0) if place else output, True)]
+    return [Lanes(move_axis(output, place, 0) if place else output, True)]
 
 
 def _shift(axes: Sequence[int], operand: Lanes) -> tuple[int, ...]:

@@ -10,9 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from numhlo.library.lax.joining import slice_in_dim
-from numhlo.library.numpy.axis_order import moveaxis
-from numhlo.library.numpy.joining import concatenate_arrays
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Function, Op, Region, TensorType
 from numhlo.lowering.ir.errors import UnsupportedError
@@ -26,6 +23,7 @@ from numhlo.lowering.ops.threefry import make_threefry2x32
 from numhlo.tracer.batching.collectives import batch_collective
 from numhlo.tracer.batching.linear_algebra import batch_factorization
 from numhlo.tracer.batching.table import BATCHING, Environment, Lanes, all_mapped, batch_body, batch_function, spread
+from numhlo.tracer.core.arrangement import concatenate_arrays, move_axis, slice_axis
 from numhlo.tracer.core.bind import bind, trace_function, trace_region
 from numhlo.tracer.core.custom_rules import CustomRule, bind_with_rule, custom_rule
 from numhlo.tracer.core.named_axes import collective_of, uses_batched_axis
@@ -88,7 +86,7 @@ def batch_in_chunks(function: Function, inputs: Sequence[Lanes], size: int, chun
         return [x.array for x in outputs]
 
     def part(x: Lanes, start: int, end: int) -> Lanes:
-        return Lanes(slice_in_dim(x.array, start, end), True) if x.mapped else x
+        return Lanes(slice_axis(x.array, start, end), True) if x.mapped else x
 
     def chunks(x: Lanes) -> Lanes:
         rest = shape_of(x.array)[1:]
@@ -104,7 +102,7 @@ def batch_in_chunks(function: Function, inputs: Sequence[Lanes], size: int, chun
     results = []
     for number, (array, mapped) in enumerate(zip(stacked, found, strict=True)):
         if not mapped:
-            results.append(Lanes(reshape_to(slice_in_dim(array, 0, 1), shape_of(array)[1:]), False))
+            results.append(Lanes(reshape_to(slice_axis(array, 0, 1), shape_of(array)[1:]), False))
             continue
         joined = reshape_to(array, (whole, *shape_of(array)[2:]))
         if rest is not None:
@@ -240,7 +238,7 @@ def _batch_custom(op: Op, operands: list[Lanes], size: int, rule: CustomRule) ->
 
 def _lane_major(x: Any) -> Any:
     """Return a stacked array with lanes first from one with steps first, and back."""
-    return moveaxis(x, 1, 0)
+    return move_axis(x, 1, 0)
 
 
 def _batch_scan(op: Op, operands: list[Lanes], size: int) -> list[Lanes]:

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.numpy.joining import concatenate_arrays
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ops import indexing
 from numhlo.lowering.ops.dimension_numbers import GatherDimensionNumbers, ScatterDimensionNumbers
 from numhlo.tracer.batching.control_flow import map_lanes
 from numhlo.tracer.batching.table import BATCHING, Environment, Lanes, all_mapped, spread
+from numhlo.tracer.core.arrangement import concatenate_arrays
 from numhlo.tracer.core.bind import bind, bind1
 from numhlo.tracer.core.operands import convert, expand
 from numhlo.tracer.core.replay import replay_region

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.numpy.ufunc_rules.elementwise import select
 from numhlo.lowering.ir import Op, Type
 from numhlo.lowering.ops import layout
 from numhlo.tracer.batching.table import BATCHING, Environment, Lanes, all_mapped, spread
 from numhlo.tracer.core.bind import bind
 from numhlo.tracer.core.operands import broadcast_to_shape, full_of, reshape_to, shape_of
+from numhlo.tracer.core.operations import select
 
 
 def _shifted(axes: Sequence[int]) -> tuple[int, ...]:

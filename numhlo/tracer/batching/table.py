@@ -8,22 +8,15 @@ with whether it is mapped.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Function, Op, Region, Value
 from numhlo.lowering.ops.rule_table import RuleTable
+from numhlo.tracer.core.lanes import Lanes as Lanes
 from numhlo.tracer.core.named_axes import uses_batched_axis
 from numhlo.tracer.core.operands import broadcast_to_shape, expand, shape_of
 from numhlo.tracer.core.replay import replay_op
-
-
-class Lanes(NamedTuple):
-    """An array and whether its leading axis holds the lanes."""
-
-    array: Any
-    mapped: bool
-
 
 Environment = dict[Value, Lanes]
 BatchRule = Callable[[Op, list[Lanes], int, Environment], Sequence[Lanes]]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from numhlo.library.numpy.axis_order import moveaxis
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ops import convolution, windows
@@ -14,6 +13,7 @@ from numhlo.lowering.ops.dimension_numbers import ConvolutionDimensionNumbers
 from numhlo.lowering.ops.window_geometry import as_array, as_pairs
 from numhlo.tracer.batching.control_flow import map_lanes
 from numhlo.tracer.batching.table import BATCHING, Environment, Lanes, all_mapped, spread
+from numhlo.tracer.core.arrangement import move_axis
 from numhlo.tracer.core.bind import bind, bind1
 from numhlo.tracer.core.operands import full_of, reshape_to, shape_of
 from numhlo.tracer.core.replay import replay_region
@@ -56,13 +56,13 @@ def merge_axes(x: Any, axis: int) -> Any:
 def _merge_lanes(x: Any, axis: int, groups: int) -> Any:
     """Return an array whose leading lane axis became part of ``axis``, between its ``groups`` and the rest."""
     split = split_axis(x, axis + 1, groups)
-    return merge_axes(merge_axes(moveaxis(split, 0, axis + 1), axis), axis)
+    return merge_axes(merge_axes(move_axis(split, 0, axis + 1), axis), axis)
 
 
 def _split_lanes(x: Any, axis: int, groups: int, size: int) -> Any:
     """Undo `_merge_lanes`."""
     split = split_axis(split_axis(x, axis, groups), axis + 1, size)
-    return merge_axes(moveaxis(split, axis + 1, 0), axis + 1)
+    return merge_axes(move_axis(split, axis + 1, 0), axis + 1)
 
 
 @BATCHING.register(convolution.CONVOLUTION)

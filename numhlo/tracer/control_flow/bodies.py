@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.lowering.ir import Region, TensorType, Value, capture_location
 from numhlo.lowering.ir.errors import ControlFlowTypeError
 from numhlo.lowering.ops import conversion
@@ -19,7 +18,7 @@ from numhlo.lowering.ops.primitive import make_op
 from numhlo.tracer.core.arguments import WEAK, LeafType, is_number, leaf_type
 from numhlo.tracer.core.array import Array
 from numhlo.tracer.core.bind import new_trace
-from numhlo.tracer.core.operands import asarray, promotion_key
+from numhlo.tracer.core.operands import as_traced, asarray, promotion_key
 from numhlo.tracer.core.promotion import common_dtype
 from numhlo.tracer.core.semantics import are_arrays_immutable
 from numhlo.tracer.core.trace import Trace, Tracer

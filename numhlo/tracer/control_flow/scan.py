@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.numpy import axis_order, joining, reshaping
 from numhlo.lowering.ir import Function, capture_location
-from numhlo.lowering.ir.errors import ArgumentError, ControlFlowTypeError, ShapeError
+from numhlo.lowering.ir.errors import ArgumentError, ControlFlowTypeError
 from numhlo.lowering.ops import control_flow, loops
 from numhlo.tracer.control_flow.bodies import (
     Body,
@@ -30,7 +29,7 @@ from numhlo.tracer.core.arguments import LeafType, is_number, leaf_type
 from numhlo.tracer.core.array import Array
 from numhlo.tracer.core.bind import bind
 from numhlo.tracer.core.callable_arguments import require_callable
-from numhlo.tracer.core.operands import asarray, convert, normalize_axis, shape_of
+from numhlo.tracer.core.operands import FUNCTIONS, asarray, convert, shape_of
 from numhlo.tracer.core.trace import Trace, current_trace
 from numhlo.tracer.trees.pytree_paths import leaf_paths
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_map, tree_structure, tree_unflatten
@@ -251,7 +250,7 @@ def _stacked(*rows: Any) -> Any:
     """Return what the steps gave as one array; Python's numbers take the dtype of the others, as in a trace."""
     types = {LeafType(t.tensor.with_shape(()), t.weak) for t in [leaf_type(r) for r in rows]}
     dtype = promote(list(types)).tensor.dtype
-    return joining.stack([convert(asarray(r), dtype) for r in rows])
+    return FUNCTIONS[np.stack]([convert(asarray(r), dtype) for r in rows])
 
 
 def _scan_nothing(f: Callable[[Any, Any], Any], carry: Any, leaves: Sequence[Any], tree: PyTreeDef) -> tuple[Any, Any]:
@@ -261,73 +260,3 @@ def _scan_nothing(f: Callable[[Any, Any], Any], carry: Any, leaves: Sequence[Any
     _, y = _require_pair(f(carry if tracing else copy_arrays(carry), zeros))
     empty = tree_map(lambda leaf: np.empty((0, *shape_of(leaf)), asarray(leaf).dtype).view(Array), y)
     return (carry if tracing else as_carry(carry, carry)), empty
-
-
-def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0) -> Any:
-    """Combine all prefixes of arrays with an associative function, in a logarithmic number of vector steps.
-
-    Parameters
-    ----------
-    fn : callable
-        ``fn(a, b) -> c`` on pytrees like ``elems``, element by element along ``axis``; must be associative.
-    elems : pytree
-        Arrays of equal extent along ``axis``.
-    reverse : bool, optional
-        Combine suffixes instead of prefixes.
-    axis : int, optional
-
-    Returns
-    -------
-    pytree
-        Of the shapes and dtypes of ``elems``.
-
-    Notes
-    -----
-    Blelloch's recursion (Prefix sums and their applications, 1990): combine neighbours, scan the halves, and combine
-    once more for the places between.
-
-    Examples
-    --------
-    >>> associative_scan(np.add, np.array([1, 2, 3, 4])).tolist()
-    [1, 3, 6, 10]
-    """
-    leaves, tree = tree_flatten(elems)
-    moved = [axis_order.moveaxis(asarray(x), normalize_axis(axis, len(shape_of(x))), 0) for x in leaves]
-    slice_count("associative_scan", tree_unflatten(tree, moved), None)
-    if reverse:
-        moved = [x[::-1] for x in moved]
-
-    def combine(first: list[Any], second: list[Any]) -> list[Any]:
-        found = [asarray(x) for x in tree_flatten(fn(tree_unflatten(tree, first), tree_unflatten(tree, second)))[0]]
-        if [shape_of(x) for x in found] != [shape_of(x) for x in first]:
-            raise ShapeError(
-                f"associative_scan: fn gives shapes {[shape_of(x) for x in found]} for {[shape_of(x) for x in first]}",
-                where=capture_location(),
-                fix="return a pytree like the arguments, combined element by element along the first axis",
-            )
-        return found
-
-    scanned = _prefixes(combine, moved)
-    if reverse:
-        scanned = [x[::-1] for x in scanned]
-    back = [axis_order.moveaxis(x, 0, normalize_axis(axis, len(shape_of(x)))) for x in scanned]
-    return tree_unflatten(tree, back)
-
-
-def _prefixes(combine: Callable[[list[Any], list[Any]], list[Any]], leaves: list[Any]) -> list[Any]:
-    count = leaves[0].shape[0]
-    if count < 2:
-        return leaves
-    pairs = combine([x[:-1:2] for x in leaves], [x[1::2] for x in leaves])
-    odd = _prefixes(combine, pairs)
-    between = combine([x[: (count - 1) // 2] for x in odd], [x[2::2] for x in leaves])
-    even = [joining.concatenate([x[:1], e]) for x, e in zip(leaves, between, strict=True)]
-    return [_interleave(e, o) for e, o in zip(even, odd, strict=True)]
-
-
-def _interleave(even: Any, odd: Any) -> Any:
-    """Return an array whose rows are those of ``even`` and ``odd`` in turn."""
-    rows = odd.shape[0]
-    pairs = joining.stack([even[:rows], odd], axis=1)
-    woven = reshaping.reshape(pairs, (2 * rows, *pairs.shape[2:]))
-    return woven if even.shape[0] == rows else joining.concatenate([woven, even[rows:]])

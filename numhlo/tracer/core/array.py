@@ -11,14 +11,13 @@ import functools
 import operator as operators
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 import numpy as np
 
 from numhlo.lowering.ir.types import NARROW_FLOATS
 
 if TYPE_CHECKING:
-    from numhlo.library.numpy.indexing.at import At
     from numhlo.tracer.core.array_operations import ArrayOperations
 else:
     ArrayOperations = np.ndarray
@@ -30,6 +29,59 @@ UNORDERED = NARROW_FLOATS - {np.dtype(np.float16)}
 
 IN_PLACE = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift", "matmul")
 """Operators that have a form which writes into their first operand."""
+
+
+A_co = TypeVar("A_co", covariant=True)
+
+
+class Updates(Protocol[A_co]):
+    """What ``x.at`` is: brackets after it say which elements are meant."""
+
+    def __getitem__(self, index: Any) -> UpdatesOf[A_co]: ...
+
+
+class UpdatesOf(Protocol[A_co]):
+    """What ``x.at[index]`` can do: each gives a new array, but `get`, which gives the elements."""
+
+    def get(self, *, mode: Any = None, fill_value: Any = None, **hints: Any) -> A_co:
+        """Return the elements."""
+        ...
+
+    def set(self, value: Any, *, mode: Any = None, **hints: Any) -> A_co:
+        """Return the array with the elements replaced."""
+        ...
+
+    def add(self, value: Any, *, mode: Any = None, **hints: Any) -> A_co:
+        """Return the array with a value added."""
+        ...
+
+    def subtract(self, value: Any, *, mode: Any = None, **hints: Any) -> A_co:
+        """Return the array with a value subtracted."""
+        ...
+
+    def multiply(self, value: Any, *, mode: Any = None, **hints: Any) -> A_co:
+        """Return the array with the elements multiplied."""
+        ...
+
+    def divide(self, value: Any, *, mode: Any = None, **hints: Any) -> A_co:
+        """Return the array with the elements divided."""
+        ...
+
+    def power(self, value: Any, *, mode: Any = None, **hints: Any) -> A_co:
+        """Return the array with the elements raised to a power."""
+        ...
+
+    def min(self, value: Any, *, mode: Any = None, **hints: Any) -> A_co:
+        """Return the array with the lesser of element and value."""
+        ...
+
+    def max(self, value: Any, *, mode: Any = None, **hints: Any) -> A_co:
+        """Return the array with the greater of element and value."""
+        ...
+
+    def apply(self, function: Any, *, mode: Any = None, **hints: Any) -> A_co:
+        """Return the array with a function of the elements."""
+        ...
 
 
 class Array(ArrayOperations):
@@ -52,7 +104,7 @@ class Array(ArrayOperations):
     """Whether arrays of the class that programs make can't be written."""
 
     @property
-    def at(self) -> At[Self]:
+    def at(self) -> Updates[Self]:
         """Return the array's functional updates: ``x.at[index].set(value)`` and its kin give a new array."""
         self.__array_namespace__()  # loading it puts the property that does it in this one's place
         return self.at

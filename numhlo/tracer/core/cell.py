@@ -6,14 +6,15 @@ What a write through a view does to it is in `trace`.
 from __future__ import annotations
 
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import Any, Generic
+
+from typing_extensions import TypeVar
 
 from numhlo.lowering.ir import Location, Region, Value
-from numhlo.tracer.core.aliasing.strides import Strides, contiguous_strides
+from numhlo.tracer.core.strides import Strides, contiguous_strides
 
-if TYPE_CHECKING:
-    from numhlo.tracer.core.trace import Trace
-
+TraceT = TypeVar("TraceT", default=Any)
+"""What owns a cell: `numhlo.tracer.core.trace.Trace`."""
 
 _serials = count()
 
@@ -23,7 +24,7 @@ def cells_so_far() -> int:
     return next(_serials)
 
 
-class Cell:
+class Cell(Generic[TraceT]):
     """The storage behind a traced array and its views: the value that it holds now, in the trace that owns it.
 
     Attributes
@@ -61,7 +62,7 @@ class Cell:
         "version",
     )
 
-    def __init__(self, trace: Trace, value: Value, location: Location) -> None:
+    def __init__(self, trace: TraceT, value: Value, location: Location) -> None:
         self.trace = trace
         self.value = value
         self.version = 0

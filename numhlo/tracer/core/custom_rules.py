@@ -9,22 +9,24 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Generic
+
+from typing_extensions import TypeVar
 
 from numhlo.lowering.ir import Function, Op
 from numhlo.lowering.ops import control_flow
 from numhlo.tracer.core.bind import bind
+from numhlo.tracer.core.lanes import Lanes
 
-if TYPE_CHECKING:
-    from numhlo.tracer.batching.table import Lanes
-    from numhlo.tracer.differentiation.table import Walker
+WalkerT = TypeVar("WalkerT", default=Any)
+"""What runs a graph forward with tangents: `numhlo.tracer.differentiation.table.Walker`."""
 
 
-class CustomRule:
+class CustomRule(Generic[WalkerT]):
     """How a composite is differentiated, where its decomposition's ops should not decide."""
 
     def differentiate(
-        self, walker: Walker, op: Op, primals: list[Any], tangents: list[Any]
+        self, walker: WalkerT, op: Op, primals: list[Any], tangents: list[Any]
     ) -> tuple[Sequence[Any], Sequence[Any]]:
         """Return the results and their tangents (None for zero); at least one operand has a tangent."""
         raise NotImplementedError

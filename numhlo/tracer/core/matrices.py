@@ -1,6 +1,6 @@
 """Small pieces on stacks of matrices: transposes, triangles, products, substitutions, factorizations, each fresh.
 
-Like `building`, but for the last two axes. Operands have one dtype and the same leading axes.
+Like `operations`, but for the last two axes. Operands have one dtype and the same leading axes.
 """
 
 from __future__ import annotations
@@ -9,15 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.numpy.indexing.brackets import take_along_axis
-from numhlo.library.numpy.linalg.products import contract
-from numhlo.library.numpy.reductions import sum as sum_over
-from numhlo.library.numpy.ufunc_rules import complex_numbers as complex_rules
 from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import DTypeError, ShapeError
 from numhlo.lowering.ops import control_flow, factorizations, fourier, layout, linear_algebra
 from numhlo.lowering.ops.factorization_decompositions import lapack_attributes
 from numhlo.tracer.core import operations as b
+from numhlo.tracer.core.arrangement import contract, gather_along_axis, sum_over
 from numhlo.tracer.core.bind import bind, bind1
 from numhlo.tracer.core.except_clauses import refuse_waiting
 from numhlo.tracer.core.operands import broadcast_to_shape, convert, expand, shape_of
@@ -91,12 +88,17 @@ def transpose(x: Any) -> Any:
 
 def conjugate(x: Any) -> Any:
     """Return the complex conjugate; real arrays as they are."""
-    return complex_rules.conjugate(x) if x.dtype.kind == "c" else x
+    return b.conjugate(x) if x.dtype.kind == "c" else x
 
 
 def adjoint(x: Any) -> Any:
     """Return the conjugate transpose."""
     return transpose(conjugate(x))
+
+
+def hermitian_part(x: Any) -> Any:
+    """Return ``(x + x^H) / 2``."""
+    return b.multiply(b.add(x, adjoint(x)), 0.5)
 
 
 def real(x: Any) -> Any:
@@ -145,7 +147,7 @@ def identity_like(x: Any, extent: int | None = None) -> Any:
 
 def diagonal(x: Any) -> Any:
     """Return the diagonals of square matrices."""
-    return sum_over(triangle(x, "EQ"), -1, dtype=x.dtype)
+    return sum_over(triangle(x, "EQ"), (len(shape_of(x)) - 1,))
 
 
 def row_of(x: Any) -> Any:
@@ -194,7 +196,7 @@ def padded(x: Any, rows: int, columns: int) -> Any:
 
 def permuted_rows(x: Any, permutation: Any) -> Any:
     """Return rows taken in the order of a permutation."""
-    return take_along_axis(x, broadcast_to_shape(column_of(permutation), shape_of(x)), -2)
+    return gather_along_axis(x, broadcast_to_shape(column_of(permutation), shape_of(x)), -2)
 
 
 def inverse_permutation(permutation: Any) -> Any:
@@ -203,4 +205,4 @@ def inverse_permutation(permutation: Any) -> Any:
     wide = (*shape, shape[-1])
     numbers = b.iota_along(wide, len(shape) - 1, np.int32)
     found = b.equal(broadcast_to_shape(row_of(permutation), wide), numbers)
-    return sum_over(b.select(found, b.iota_along(wide, len(shape), np.int32), 0), -1, dtype=np.int32)
+    return sum_over(b.select(found, b.iota_along(wide, len(shape), np.int32), 0), (len(shape),))

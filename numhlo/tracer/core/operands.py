@@ -24,7 +24,7 @@ from numhlo.tracer.core.bind import bind1
 from numhlo.tracer.core.memory_orders import BY_FIELDS, OF_NEW_ARRAYS, with_memory_order
 from numhlo.tracer.core.operand_names import operand_names
 from numhlo.tracer.core.promotion import FLOAT0, NARROW, NATIVE_DTYPES, TRACEABLE, as_dtype, common_dtype
-from numhlo.tracer.core.trace import Tracer, current_trace
+from numhlo.tracer.core.trace import Trace, Tracer, current_trace
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 """NumPy function (for ``__array_function__``) or ufunc (for ``__array_ufunc__``) to our traced implementation."""
@@ -176,6 +176,11 @@ def asarray(x: Any, dtype: np.dtype | None = None) -> Any:
     return np.zeros(array.shape, bool) if array.dtype == FLOAT0 else array.astype(as_dtype(array.dtype))
 
 
+def known_value(x: Any) -> np.ndarray | None:
+    """Return an array's value where it is concrete or its trace carries it."""
+    return x.concrete if isinstance(x, Tracer) else np.asarray(x)
+
+
 def stored(value: Any, dtype: Any) -> Any:
     """Return what an assignment puts into an array of ``dtype``.
 
@@ -190,6 +195,35 @@ def stored(value: Any, dtype: Any) -> Any:
         return convert(asarray(value), dtype)
     with np.errstate(all="ignore"):
         return asarray(value, np.dtype(dtype))
+
+
+def trace_for(x: Any) -> Trace:
+    """Return the current trace; where there is none, ``x`` has leaked from one that has ended."""
+    trace = current_trace()
+    if trace is None:
+        Trace(None).read(x)  # raises
+    assert trace is not None
+    return trace
+
+
+def as_traced(x: Any) -> Tracer:
+    """Return ``x`` as a traced array of the current trace."""
+    trace = trace_for(x)
+    return x if isinstance(x, Tracer) else trace.wrap(trace.read(x))
+
+
+def new_array(x: Any) -> Tracer:
+    """Return ``x`` in storage of its own: an array, also where it has no dimensions."""
+    trace = trace_for(x)
+    array = trace.wrap(trace.read(x))
+    array.cell.is_array = True
+    return array
+
+
+def unshared(x: Any) -> Tracer:
+    """Return ``x`` in storage of its own, a scalar where it has no dimensions: what NumPy computes shares no memory."""
+    trace = trace_for(x)
+    return trace.wrap(trace.read(x))
 
 
 def contains_tracer(x: Any) -> bool:

@@ -132,6 +132,11 @@ def with_slope_of(x: Any, zero: Any) -> Any:
     return subtract(zero, subtract(fixed(x), x))
 
 
+def conjugate(z: Any) -> Any:
+    """Return complex numbers with their imaginary parts negated."""
+    return as_complex(real(z), negate(imag(z)))
+
+
 def series(x: Any, coefficients: Sequence[float]) -> Any:
     """Return the polynomial with these coefficients, that of ``x ** 0`` first, by Horner's rule."""
     total = constant(coefficients[-1], x)

@@ -8,14 +8,11 @@ whose caller would miss the write. Ties belong to the trace that found them, and
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import MutationError
 from numhlo.tracer.core.cell import Cell
-
-if TYPE_CHECKING:
-    from numhlo.tracer.core.trace import Trace
 
 BY_BRANCH = "an if on a traced condition chose which of them the name means"
 BY_LOOP = "a loop on traced values decides which of them the name means"
@@ -69,7 +66,18 @@ class Ties:
         return self._found.get(cell, [])
 
 
-def ties_of(trace: Trace | None, cell: Cell) -> list[Tie]:
+class Tied(Protocol):
+    """What has ties: a trace."""
+
+    ties: Ties | None
+
+    @property
+    def parent(self) -> Tied | None:
+        """Return the trace around."""
+        ...
+
+
+def ties_of(trace: Tied | None, cell: Cell) -> list[Tie]:
     """Return the ties of a cell that a trace, or one around it, has found."""
     found: list[Tie] = []
     while trace is not None and cell.is_tied:
@@ -79,7 +87,7 @@ def ties_of(trace: Trace | None, cell: Cell) -> list[Tie]:
     return found
 
 
-def tie_exactly(trace: Trace, cell: Cell, others: Iterable[Cell], why: str) -> None:
+def tie_exactly(trace: Tied, cell: Cell, others: Iterable[Cell], why: str) -> None:
     """Note of a new cell that it is one of some others, for as long as it is put into them in the end.
 
     Parameters
@@ -98,7 +106,7 @@ def tie_exactly(trace: Trace, cell: Cell, others: Iterable[Cell], why: str) -> N
 
 
 def tie(
-    trace: Trace, cell: Cell, others: Iterable[Cell], why: str, *, stale: bool = False, through: bool = True
+    trace: Tied, cell: Cell, others: Iterable[Cell], why: str, *, stale: bool = False, through: bool = True
 ) -> None:
     """Note of a new cell what it may be the same as, and so what these may be.
 
@@ -126,12 +134,12 @@ def tie(
         trace.ties.add(other, Tie(cell, cell.version, why))
 
 
-def stale_cells(trace: Trace, mark: int) -> set[Cell]:
+def stale_cells(trace: Tied, mark: int) -> set[Cell]:
     """Return cells from before a trace, with numbers below a mark, that it may have written by another name."""
     return set() if trace.ties is None else trace.ties.stale(mark)
 
 
-def make_stale(trace: Trace, cells: Iterable[Cell], why: str) -> None:
+def make_stale(trace: Tied, cells: Iterable[Cell], why: str) -> None:
     """Note that cells may have been written by another name, so that what they hold is not known."""
     if trace.ties is None:
         trace.ties = Ties()
@@ -143,7 +151,7 @@ def _is_lost(found: Tie) -> bool:
     return found.is_stale and not found.is_exact
 
 
-def require_one_value(trace: Trace, cell: Cell) -> None:
+def require_one_value(trace: Tied, cell: Cell) -> None:
     """Raise where what may be the same storage was written since.
 
     Raises
@@ -163,7 +171,7 @@ def require_one_value(trace: Trace, cell: Cell) -> None:
             raise error
 
 
-def require_unobserved(trace: Trace, cell: Cell) -> None:
+def require_unobserved(trace: Tied, cell: Cell) -> None:
     """Raise before a write where what may be the same storage is an argument, whose caller would miss the write.
 
     Raises

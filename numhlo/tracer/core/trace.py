@@ -36,13 +36,13 @@ from numhlo.lowering.ir.scoped_values import ScopedValue
 from numhlo.lowering.ops import creation
 from numhlo.lowering.ops.effects import op_has_effects
 from numhlo.lowering.ops.primitive import make_op
-from numhlo.tracer.core.aliasing.view_step import ViewStep
 from numhlo.tracer.core.cell import Cell
 from numhlo.tracer.core.closed_over import stand_in
 from numhlo.tracer.core.concrete_values import LARGEST, KnownValues
 from numhlo.tracer.core.needed_values import needed_at_once
+from numhlo.tracer.core.original_code import original_code
 from numhlo.tracer.core.ties import Ties, require_one_value, require_unobserved
-from numhlo.tracer.python.marked_calls import original_code
+from numhlo.tracer.core.view_step import ViewStep
 
 INLINE_CONSTANT_BYTES = 256
 """Captured arrays up to this size become constants in the graph; larger ones become hidden arguments."""
@@ -63,7 +63,7 @@ class Tracer:
     __slots__ = ("__weakref__", "_made_at", "_read", "aval", "cell", "steps", "weak")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, cell: Cell, steps: tuple[ViewStep, ...], aval: TensorType):
+    def __init__(self, cell: Cell[Trace], steps: tuple[ViewStep, ...], aval: TensorType):
         self.cell = cell
         self.steps = steps
         self.aval = aval

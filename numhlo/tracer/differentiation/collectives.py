@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from numhlo.library.lax.collective_moves import all_to_all, psum_scatter
-from numhlo.lowering.ir import Op
+import numpy as np
+
+from numhlo.lowering.ir import Op, TensorType
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import control_flow
+from numhlo.tracer.core.arrangement import dynamic_row, move_axis
 from numhlo.tracer.core.named_axes import Collective, bind_collective, collective_of
+from numhlo.tracer.core.operands import shape_of
 from numhlo.tracer.differentiation.lapack import lapack_rule
 from numhlo.tracer.differentiation.table import JVP, TRANSPOSE
 
@@ -30,6 +33,15 @@ def _linear_collective(op: Op) -> Collective:
     return found
 
 
+def _own_part_of_sum(gathered: Collective, cotangent: Any) -> Any:
+    """Return the part that this lane gave to an `all_gather`, of the sum of all lanes' cotangents."""
+    axis = gathered.dimensions[0]
+    sums = replace(gathered, kind="psum", dimensions=())
+    total = bind_collective(sums, cotangent, TensorType(shape_of(cotangent), cotangent.dtype))
+    number = replace(gathered, kind="axis_index", dimensions=())
+    return dynamic_row(move_axis(total, axis, 0), bind_collective(number, None, TensorType((), np.dtype(np.int64))))
+
+
 @JVP.register(control_flow.CUSTOM_CALL)
 def _jvp_custom_call(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
     rule = lapack_rule(op)
@@ -43,9 +55,9 @@ def _transpose_custom_call(op: Op, operands: list[Any], cotangents: list[Any]) -
     collective, cotangent = _linear_collective(op), cotangents[0]
     type = op.operands[0].tensor
     if collective.kind == "all_gather":
-        return [psum_scatter(cotangent, collective.name, scatter_dimension=collective.dimensions[0])]
+        return [_own_part_of_sum(collective, cotangent)]
     if collective.kind == "all_to_all":
         split, made = collective.dimensions
-        return [all_to_all(cotangent, collective.name, made, split)]
+        return [bind_collective(replace(collective, dimensions=(made, split)), cotangent, type)]
     back = tuple((target, source) for source, target in collective.pairs)
     return [bind_collective(replace(collective, pairs=back), cotangent, type)]

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.numpy.linalg.products import contract
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ops import contraction, layout
 from numhlo.lowering.ops.contraction import free_dimensions
 from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers
+from numhlo.tracer.core.arrangement import contract
 from numhlo.tracer.core.bind import bind1
 from numhlo.tracer.core.operands import convert
 from numhlo.tracer.core.replay import replay_op

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.numpy.axis_order import moveaxis
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ops import convolution, layout
 from numhlo.lowering.ops.convolution import reversals, spatial_windows
 from numhlo.lowering.ops.dimension_numbers import ConvolutionDimensionNumbers
 from numhlo.lowering.ops.window_geometry import Pairs, Windows, as_array, dilated
 from numhlo.tracer.batching.windows import merge_axes, split_axis
+from numhlo.tracer.core.arrangement import move_axis
 from numhlo.tracer.core.bind import bind1
 from numhlo.tracer.core.operands import convert
 from numhlo.tracer.differentiation.contraction import jvp_bilinear
@@ -66,7 +66,7 @@ def _transpose_lhs(op: Op, c: Any, rhs: Any) -> Any:
     features_in, features_out = numbers.kernel[:2]
     if groups > 1:  # the groups go from the output's features to the input's
         split = split_axis(rhs, features_out, groups)
-        rhs = merge_axes(moveaxis(split, features_out, features_in), features_in)
+        rhs = merge_axes(move_axis(split, features_out, features_in), features_in)
     flipped = ConvolutionDimensionNumbers(
         numbers.output_batch_dimension,
         numbers.output_feature_dimension,
@@ -96,7 +96,7 @@ def _transpose_lhs(op: Op, c: Any, rhs: Any) -> Any:
     if batches > 1:
         batch, feature = numbers.input[:2]
         split = split_axis(result, feature, batches)
-        result = merge_axes(moveaxis(split, feature, batch), batch)
+        result = merge_axes(move_axis(split, feature, batch), batch)
     return result
 
 

@@ -18,10 +18,10 @@ from numhlo.lowering.ir import Function, Op, Region, TensorType, Value
 from numhlo.lowering.ops import comparison, control_flow, creation
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.tracer.core.bind import bind, bind1, trace_region
+from numhlo.tracer.core.operands import known_value
 from numhlo.tracer.core.replay import replay_body
 from numhlo.tracer.differentiation.loop_counters import count_steps
 from numhlo.tracer.differentiation.loops import Loop
-from numhlo.tracer.transformations.staging import known_value
 
 
 class CountedLoop(NamedTuple):

@@ -9,16 +9,14 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
-from numhlo.library.numpy import reductions
-from numhlo.library.numpy.ufunc_rules.elementwise import compare, constant, select
 from numhlo.lowering.ir import Op, Value
 from numhlo.lowering.ops import comparison, control_flow, conversion, creation, layout
 from numhlo.lowering.ops import elementwise as ops
+from numhlo.tracer.core.arrangement import sum_over
 from numhlo.tracer.core.bind import bind1
 from numhlo.tracer.core.named_functions import composite
 from numhlo.tracer.core.operands import broadcast_to_shape, convert, full_of, shape_of
+from numhlo.tracer.core.operations import compare, constant, select
 from numhlo.tracer.differentiation.table import JVP, TRANSPOSE, add_tangents, is_differentiable, linear_operand
 
 
@@ -329,4 +327,4 @@ def _transpose_select(op: Op, operands: list[Any], cotangents: list[Any]) -> Seq
 
 def sum_to(x: Any, axes: tuple[int, ...]) -> Any:
     """Return the sum over axes in the array's own dtype."""
-    return reductions.sum(x, axes, np.dtype(x.dtype)) if axes else x
+    return sum_over(x, axes) if axes else x

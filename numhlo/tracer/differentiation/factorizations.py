@@ -11,15 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from numhlo.library.numpy.joining import concatenate
-from numhlo.library.numpy.reductions import sum as sum_over
-from numhlo.library.numpy.searching import argmax
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ir.errors import UnsupportedError
+from numhlo.lowering.ops import elementwise as ops
+from numhlo.lowering.ops.cumulative import initial_value
 from numhlo.tracer.core import matrices as m
 from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import broadcast_to_shape, convert, expand, shape_of
-from numhlo.tracer.differentiation.linear_algebra import hermitian_part
+from numhlo.tracer.core.arrangement import concatenate_arrays, reduce_with, sum_over
+from numhlo.tracer.core.operands import convert, shape_of
 from numhlo.tracer.differentiation.table import add_tangents, linear_operand
 
 
@@ -67,7 +66,7 @@ def tangents_of_qr(da: Any, q: Any, r: Any) -> tuple[Any, Any]:
     every, left, right = slice(None), slice(extent), slice(extent, None)
     dq, square = _tangents_of_tall_qr(m.part(da, every, left), q, m.part(r, every, left))
     moved = b.subtract(m.part(da, every, right), m.product(dq, m.part(r, every, right)))
-    return dq, concatenate([square, m.product(m.adjoint(q), moved)], -1)
+    return dq, concatenate_arrays([square, m.product(m.adjoint(q), moved)], len(shape_of(square)) - 1)
 
 
 def _tangents_of_tall_qr(da: Any, q: Any, r: Any) -> tuple[Any, Any]:
@@ -91,7 +90,7 @@ def _inverse_gaps(gaps: Any) -> Any:
 def jvp_eigh(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
     """``dw = diag(v^H da v)``; ``dv = v (F * (v^H da v))`` with ``F`` the inverse gaps between eigenvalues."""
     w, v = outputs
-    inner = m.product(m.adjoint(v), hermitian_part(tangents[0]), v)
+    inner = m.product(m.adjoint(v), m.hermitian_part(tangents[0]), v)
     across, down = (m.widened(make(w), v) for make in (m.row_of, m.column_of))
     weights = convert(_inverse_gaps(b.subtract(across, down)), v.dtype)
     return [m.real(m.diagonal(inner)), m.product(v, b.multiply(weights, inner))]
@@ -99,7 +98,7 @@ def jvp_eigh(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]
 
 def _jvp_eigvalsh(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
     _, v = m.factor("eigh", primals[0], **op.attributes["composite_attributes"])
-    inner = m.product(m.adjoint(v), hermitian_part(tangents[0]), v)
+    inner = m.product(m.adjoint(v), m.hermitian_part(tangents[0]), v)
     return [m.real(m.diagonal(inner))]
 
 
@@ -180,15 +179,24 @@ def jvp_eig(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any])
     dv = m.product(v, b.multiply(_inverse_gaps(b.subtract(across, down)), inner))
     growth = b.real(_column_sums(b.multiply(m.conjugate(v), dv)))
     sizes = b.absolute(v)
-    largest = broadcast_to_shape(expand(argmax(sizes, -2), -2), shape_of(v))
-    there = convert(b.equal(b.iota_along(shape_of(v), len(shape_of(v)) - 2), largest), sizes.dtype)
+    there = convert(_first_largest_of_columns(sizes), sizes.dtype)
     turning = b.divide(*(_column_sums(b.multiply(part(x), there)) for part, x in ((b.imag, dv), (b.real, v))))
     along = m.widened(m.row_of(b.as_complex(growth, turning)), v)
     return [m.diagonal(inner), b.subtract(dv, b.multiply(v, along))]
 
 
+def _first_largest_of_columns(x: Any) -> Any:
+    """Return where the largest element of each column of real matrices stands, the first of equal ones."""
+    rows = len(shape_of(x)) - 2
+    number = b.iota_along(shape_of(x), rows)
+    top = reduce_with(ops.MAXIMUM, x, initial_value("cummax", x.dtype), (rows,))
+    numbers = b.select(b.equal(x, m.widened(m.row_of(top), x)), number, shape_of(x)[rows])
+    first = reduce_with(ops.MINIMUM, numbers, initial_value("cummin", numbers.dtype), (rows,))
+    return b.equal(number, m.widened(m.row_of(first), x))
+
+
 def _column_sums(x: Any) -> Any:
-    return sum_over(x, -2, dtype=x.dtype)
+    return sum_over(x, (len(shape_of(x)) - 2,))
 
 
 def _refuse_vectors(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
@@ -218,7 +226,7 @@ def transpose_solve(op: Op, operands: list[Any], cotangents: list[Any]) -> Seque
 def _relative_change(primals: list[Any], tangents: list[Any]) -> Any:
     """Return the trace of ``a^-1 da``: the derivative of the determinant's logarithm."""
     change = m.diagonal(m.factor("solve", primals[0], tangents[0])[0])
-    return sum_over(change, -1, dtype=change.dtype)
+    return sum_over(change, (len(shape_of(change)) - 1,))
 
 
 def _jvp_slogdet(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:

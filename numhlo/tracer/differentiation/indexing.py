@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.numpy.indexing.advanced_indexing import combiner_region
 from numhlo.lowering.ir import Op, Value
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.lowering.ops import indexing
 from numhlo.lowering.ops.dimension_numbers import GatherDimensionNumbers
+from numhlo.tracer.core.arrangement import combiner_region
 from numhlo.tracer.core.bind import bind1
 from numhlo.tracer.core.operands import asarray, broadcast_to_shape, full_of, shape_of
 from numhlo.tracer.core.replay import replay_op

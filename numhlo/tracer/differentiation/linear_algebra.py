@@ -18,11 +18,6 @@ from numhlo.tracer.core.bind import bind1
 from numhlo.tracer.differentiation.table import JVP, TRANSPOSE, add_tangents, linear_operand
 
 
-def hermitian_part(x: Any) -> Any:
-    """Return ``(x + x^H) / 2``."""
-    return b.multiply(b.add(x, m.adjoint(x)), 0.5)
-
-
 @JVP.register(linear_algebra.CHOLESKY)
 def _jvp_cholesky(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
     """``dL = L phi(L^-1 dA L^-H)``, phi being the lower triangle with half the diagonal."""
@@ -33,7 +28,7 @@ def tangent_of_cholesky(lower: bool, da: Any, output: Any) -> Any:
     """Return the tangent of the factor in its triangle, from the matrix's."""
     factor = m.triangle(output, "GE" if lower else "LE")
     factor = factor if lower else m.adjoint(factor)
-    inner = m.substitute(factor, hermitian_part(da), left_side=True)
+    inner = m.substitute(factor, m.hermitian_part(da), left_side=True)
     inner = m.substitute(factor, inner, left_side=False, transpose_a="ADJOINT")
     tangent = m.product(factor, m.lower_half(inner))
     return tangent if lower else m.adjoint(tangent)

@@ -15,7 +15,7 @@ from numhlo.lowering.interpreter import evaluate_op, free_values
 from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops.creation import CONSTANT
 from numhlo.lowering.ops.effects import op_has_effects
-from numhlo.tracer.transformations.staging import known_value
+from numhlo.tracer.core.operands import known_value
 
 MOST_STEPS = 10_000
 """Steps that are counted: a tenth of a second or so."""

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
-from numhlo.library.lax.joining import slice_in_dim
-from numhlo.library.numpy.joining import concatenate_arrays
 from numhlo.lowering.ir import TensorType
+from numhlo.tracer.core.arrangement import concatenate_arrays, slice_axis
 from numhlo.tracer.core.operands import reshape_to
 
 MOST_RESIDUALS = 256
@@ -58,5 +57,5 @@ class Packing:
         for group, flat in zip(self.groups, packed[len(self.apart) :], strict=True):
             ends = accumulate((self.types[k].size for k in group), initial=0)
             for k, (low, high) in zip(group, pairwise(ends), strict=True):
-                found[k] = reshape_to(slice_in_dim(flat, low, high), self.types[k].shape)
+                found[k] = reshape_to(slice_axis(flat, low, high), self.types[k].shape)
         return [found[k] for k in range(len(self.types))]

@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.numpy.indexing.advanced_indexing import along_axis_items, gather_points
-from numhlo.library.numpy.indexing.index_items import as_traced
-from numhlo.library.numpy.ufunc_rules.elementwise import compare
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op, TensorType, Value
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import comparison, creation, reduction, sorting
 from numhlo.lowering.ops import elementwise as ops
+from numhlo.tracer.core.arrangement import gather_along_axis
 from numhlo.tracer.core.bind import bind, bind1
 from numhlo.tracer.core.operands import broadcast_to_shape, convert, expand, reshape_to, shape_of
+from numhlo.tracer.core.operations import compare
 from numhlo.tracer.core.replay import replay_op, replay_region
 from numhlo.tracer.differentiation.elementwise import mul, sum_to
 from numhlo.tracer.differentiation.scalar_bodies import Combine, body_op, reduce_axis, tangents_through, with_initial
@@ -100,9 +99,8 @@ def _is_one_of(value: Value, candidates: set[Value]) -> bool:
 def _tangents_of_selected(op: Op, dx: Any, outputs: list[Any]) -> Sequence[Any]:
     """Return the tangents of a (value, index) reduction such as argmax: of the element that was chosen."""
     (axis,) = op.attributes["dimensions"]
-    shape = op.operands[0].tensor.shape
     index = expand(convert(outputs[1], np.int64), axis)
-    picked = gather_points(as_traced(dx), along_axis_items(shape, index, axis))
+    picked = gather_along_axis(dx, index, axis)
     return [sum_to(picked, (axis,)), None]
 
 
@@ -131,6 +129,5 @@ def _joint_sort(
         region.add_argument(scalar)
         region.add_argument(scalar)
         outputs = bind(sorting.SORT, *primals, index, attributes=op.attributes, regions=[region])
-        items = along_axis_items(shape, outputs[-1], axis)
-    moved = [None if t is None else gather_points(as_traced(t), items) for t in tangents]
+    moved = [None if t is None else gather_along_axis(t, outputs[-1], axis) for t in tangents]
     return outputs[:-1], moved

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from numhlo.library.numpy.joining import concatenate_arrays
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops import layout
 from numhlo.tracer.batching.table import Lanes, batch_body, spread
+from numhlo.tracer.core.arrangement import concatenate_arrays
 from numhlo.tracer.core.bind import bind1, trace_function
 from numhlo.tracer.core.operands import broadcast_to_shape, reshape_to, shape_of
 from numhlo.tracer.differentiation.table import Dual, Environment, Walker

@@ -14,25 +14,22 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.numpy.indexing.advanced_indexing import combiner_region
-from numhlo.library.numpy.joining import concatenate_arrays
-from numhlo.library.numpy.sorting import sort_together
 from numhlo.lowering.interpreter import free_values
-from numhlo.lowering.ir import Op
+from numhlo.lowering.ir import Op, TensorType
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import elementwise as ops
-from numhlo.lowering.ops import indexing, layout
+from numhlo.lowering.ops import indexing, layout, sorting
 from numhlo.lowering.ops.dimension_numbers import ScatterDimensionNumbers
 from numhlo.lowering.ops.scatter import update_positions
 from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import bind1
-from numhlo.tracer.core.operands import convert, full_of, reshape_to, shape_of
+from numhlo.tracer.core.arrangement import combiner_region, concatenate_arrays
+from numhlo.tracer.core.bind import bind, bind1, trace_region
+from numhlo.tracer.core.operands import convert, full_of, known_value, reshape_to, shape_of
 from numhlo.tracer.core.replay import replay_op
 from numhlo.tracer.differentiation.elementwise import mul
 from numhlo.tracer.differentiation.indexing import patch_cleared
 from numhlo.tracer.differentiation.scalar_bodies import Combine, body_op, part, tangents_through
 from numhlo.tracer.differentiation.table import JOINT, TRANSPOSE, Environment, Walker, instantiate
-from numhlo.tracer.transformations.staging import known_value
 
 INDEX = np.dtype(np.int64)
 
@@ -77,13 +74,19 @@ def _one_by_one(op: Op, operands: Sequence[Any], combine: Combine) -> list[Any]:
     return [_write(op, x, starts, y, "set") for x, y in zip(arrays, new, strict=True)]
 
 
+def _sorted_by_place(places: Any, values: Any) -> list[Any]:
+    types = [TensorType((), x.dtype) for x in (places, places, values, values)]
+    body = trace_region(lambda x, y, *_: [b.less(x, y)], types)
+    return bind(sorting.SORT, places, values, attributes={"dimension": 0, "is_stable": True}, regions=[body])
+
+
 def _product(op: Op, x: Any, starts: Any, updates: Any) -> Any:
     """Multiply by the products of all updates of each place: running products over updates sorted by place."""
     shape = shape_of(x)
     size, count = int(np.prod(shape, dtype=np.int64)), int(np.prod(shape_of(updates), dtype=np.int64))
     if not size or not count:
         return x
-    places, values = sort_together([_element_numbers(op, starts), reshape_to(updates, (count,))], 0)
+    places, values = _sorted_by_place(_element_numbers(op, starts), reshape_to(updates, (count,)))
     reach = 1
     while reach < count:
         same = b.equal(part(places, 0, reach, count), part(places, 0, 0, count - reach))

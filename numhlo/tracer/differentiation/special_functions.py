@@ -13,7 +13,6 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from numhlo.library.scipy.special.widely_used import xlog1py, xlogy
 from numhlo.lowering.ir import Function, Op, capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import elementwise as ops
@@ -81,15 +80,29 @@ def _betaln(x: Any, other: Any) -> Any:
     return b.subtract(composite("digamma", x), composite("digamma", b.add(x, other)))
 
 
+def _times_log(factor: Any, x: Any) -> Any:
+    """Return ``factor log(x)``, 0 where the factor is."""
+    return b.multiply(factor, b.log(b.select(_annulled(factor, x), 1.0, x)))
+
+
+def _times_log1p(factor: Any, x: Any) -> Any:
+    """Return ``factor log(1 + x)``, 0 where the factor is."""
+    return b.multiply(factor, b.log1p(b.select(_annulled(factor, x), 0.0, x)))
+
+
+def _annulled(factor: Any, x: Any) -> Any:
+    return b.both(b.equal(factor, 0), b.equal(x, x))
+
+
 def _betainc(p: Any, q: Any, x: Any, y: Any) -> Any:
     """Return ``x^(p - 1) (1 - x)^(q - 1) / beta(p, q)``."""
-    powers = b.add(xlogy(b.subtract(p, 1.0), x), xlog1py(b.subtract(q, 1.0), b.negate(x)))
+    powers = b.add(_times_log(b.subtract(p, 1.0), x), _times_log1p(b.subtract(q, 1.0), b.negate(x)))
     return b.exp(b.subtract(powers, composite("betaln", p, q)))
 
 
 def _igamma(a: Any, x: Any, y: Any) -> Any:
     """Return ``x^(a - 1) exp(-x) / gamma(a)``."""
-    return b.exp(b.subtract(b.subtract(xlogy(b.subtract(a, 1.0), x), x), composite("lgamma", a)))
+    return b.exp(b.subtract(b.subtract(_times_log(b.subtract(a, 1.0), x), x), composite("lgamma", a)))
 
 
 def _igamma_slope(a: Any, x: Any, y: Any) -> Any:
@@ -178,7 +191,7 @@ def _differentiated(function: Function, place: int) -> Function:
     return slope
 
 
-class _Smooth(CustomRule):
+class _Smooth(CustomRule[Walker]):
     """An elementwise function that is differentiated by its decomposition in forward mode, as often as one likes."""
 
     def differentiate(

@@ -8,9 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.numpy.indexing.advanced_indexing import gather_points
-from numhlo.library.numpy.indexing.index_items import Points, as_traced
-from numhlo.library.numpy.ufunc_rules.elementwise import compare, constant, select
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op, Region, TensorType, Value
 from numhlo.lowering.ir.errors import UnsupportedError
@@ -20,8 +17,10 @@ from numhlo.lowering.ops.annotations import STOP_GRADIENT, make_annotation
 from numhlo.lowering.ops.control_flow import COMPOSITE
 from numhlo.lowering.ops.window_geometry import Windows, as_array, dilated
 from numhlo.lowering.ops.windows import windows_from
+from numhlo.tracer.core.arrangement import gather_flat
 from numhlo.tracer.core.bind import bind, bind1, trace_region
 from numhlo.tracer.core.operands import broadcast_to_shape, convert, full_of, reshape_to
+from numhlo.tracer.core.operations import compare, constant, select
 from numhlo.tracer.core.replay import replay_body, replay_op, replay_region
 from numhlo.tracer.differentiation.convolution import transposed_padding
 from numhlo.tracer.differentiation.elementwise import sum_to
@@ -102,7 +101,7 @@ def _pick(x: Any, places: Any) -> Any:
     size = math.prod(x.shape)
     if size == 0:
         return full_of(0, places.shape, x.dtype)
-    return gather_points(as_traced(reshape_to(x, (size,))), [Points(places)])
+    return gather_flat(reshape_to(x, (size,)), places)
 
 
 def selected_places(op: Op, operand: Any, wins: Callable[[Any, Any, Any, Any], Any]) -> Any:

@@ -1,4 +1,4 @@
-"""`pure_callback`, `io_callback`, `debug_callback` and their kin: Python functions called from a running program.
+"""Callbacks: custom calls that run Python functions in the middle of a program. What users write is in `lax.callbacks`.
 
 A callback is a ``custom_call`` of one target; which function it means stands in its ``backend_config``, a string that
 also holds the function. So the text of a program is legal, and the function lives as long as the programs that use it.
@@ -6,11 +6,7 @@ also holds the function. So the text of a program is legal, and the function liv
 
 from __future__ import annotations
 
-import code
-import contextlib
-import functools
 import itertools
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,14 +19,13 @@ from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.custom_calls import register_custom_call
 from numhlo.tracer.core.array import Array
 from numhlo.tracer.core.bind import bind
-from numhlo.tracer.core.callable_arguments import require_callable
 from numhlo.tracer.core.operands import asarray, broadcast_to_shape, expand, shape_of
-from numhlo.tracer.core.trace import Tracer, current_trace
-from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_map, tree_unflatten
+from numhlo.tracer.core.trace import current_trace
+from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_unflatten
 
 TARGET = "numhlo.python_callback"
 WHOLE_BATCH = ("expand_dims", "broadcast_all")
-METHODS = (None, "sequential", "sequential_unrolled", *WHOLE_BATCH)
+CALLBACK_METHODS = (None, "sequential", "sequential_unrolled", *WHOLE_BATCH)
 
 _numbers = itertools.count()
 
@@ -150,7 +145,7 @@ def _types_of(result: Any) -> tuple[list[TensorType], PyTreeDef]:
     return [TensorType(tuple(x.shape), np.dtype(x.dtype)) for x in leaves], tree
 
 
-def _call(
+def call_function(
     function: Callable[..., Any],
     result: Any,
     args: tuple[Any, ...],
@@ -159,6 +154,7 @@ def _call(
     has_side_effect: bool,
     vmap_method: str | None = None,
 ) -> Any:
+    """Call a function, or put a call of it into the graph; ``result`` describes what it returns."""
     types, out_tree = _types_of(result)
     leaves, in_tree = tree_flatten((args, kwargs))
     callback = Callback(function, in_tree, out_tree, types, capture_location(), vmap_method)
@@ -174,182 +170,6 @@ def _bind(callback: Callback, arrays: Sequence[Any], has_side_effect: bool) -> l
         "backend_config": CallbackName.of(callback),
     }
     return bind(control_flow.CUSTOM_CALL, *arrays, attributes=attributes, results=callback.wide_types)
-
-
-def pure_callback(
-    callback: Callable[..., Any],
-    result_shape_dtypes: Any,
-    *args: Any,
-    vmap_method: str | None = None,
-    **kwargs: Any,
-) -> Any:
-    """Call a Python function from a traced program; it must have no effects.
-
-    The call may be left out where nobody uses its results, and happen more than once.
-
-    Parameters
-    ----------
-    callback : callable
-        Gets NumPy arrays; returns a pytree of arrays.
-    result_shape_dtypes : pytree of ShapeDtypeStruct or arrays
-        What it returns.
-    *args, **kwargs : pytrees of arrays
-    vmap_method : {None, "sequential", "sequential_unrolled", "expand_dims", "broadcast_all"}, optional
-        Under `vmap`: call it example by example (the first three), or once, on arrays with the examples as a leading
-        axis (of extent 1, with ``"expand_dims"``, where the examples share an array).
-
-    Returns
-    -------
-    pytree of Array
-        As described.
-
-    Raises
-    ------
-    ShapeError, DTypeError, ArgumentError
-        When it returns something else than was described. What it raises itself is raised.
-
-    Examples
-    --------
-    >>> from numhlo.tracer.core.arguments import ShapeDtypeStruct
-    >>> pure_callback(lambda x: x[::-1], ShapeDtypeStruct((2,), float), np.array([1.0, 2.0]))
-    Array([2., 1.])
-    """
-    require_callable(callback, "pure_callback: callback")
-    if vmap_method not in METHODS:
-        raise ArgumentError(
-            f"pure_callback(vmap_method={vmap_method!r})", where=capture_location(), fix=f"use one of {METHODS}"
-        )
-    return _call(callback, result_shape_dtypes, args, kwargs, has_side_effect=False, vmap_method=vmap_method)
-
-
-def io_callback(
-    callback: Callable[..., Any], result_shape_dtypes: Any, *args: Any, ordered: bool = False, **kwargs: Any
-) -> Any:
-    """Call a Python function with effects from a traced program: exactly once, in program order.
-
-    Parameters
-    ----------
-    callback : callable
-        Gets NumPy arrays; returns a pytree of arrays.
-    result_shape_dtypes : pytree of ShapeDtypeStruct or arrays
-        What it returns; None for nothing.
-    *args, **kwargs : pytrees of arrays
-    ordered : bool, optional
-        Taken for compatibility: calls are always in order. Under `vmap`, the order is that of the examples.
-
-    Returns
-    -------
-    pytree of Array
-        As described.
-
-    Raises
-    ------
-    ShapeError, DTypeError, ArgumentError
-        When it returns something else than was described. What it raises itself is raised.
-
-    Examples
-    --------
-    >>> seen = []
-    >>> io_callback(lambda x: seen.append(float(x)), None, 3.0)
-    >>> seen
-    [3.0]
-    """
-    require_callable(callback, "io_callback: callback")
-    return _call(callback, result_shape_dtypes, args, kwargs, has_side_effect=True)
-
-
-def debug_callback(callback: Callable[..., Any], *args: Any, ordered: bool = False, **kwargs: Any) -> None:
-    """Call a Python function for its effects, exactly once, in program order; what it returns is dropped.
-
-    Parameters
-    ----------
-    callback : callable
-        Gets NumPy arrays.
-    *args, **kwargs : pytrees of arrays
-    ordered : bool, optional
-        Taken for compatibility: calls are always in order.
-
-    Examples
-    --------
-    >>> debug_callback(lambda x: print("x is", x), 3.0)
-    x is 3.0
-    """
-    require_callable(callback, "debug.callback: callback")
-
-    @functools.wraps(callback, updated=())
-    def dropping(*args: Any, **kwargs: Any) -> None:
-        callback(*args, **kwargs)
-
-    _call(dropping, None, args, kwargs, has_side_effect=True)
-
-
-def debug_print(fmt: str, *args: Any, ordered: bool = False, **kwargs: Any) -> None:
-    """Print values when the program runs, by a format string, exactly once, in program order.
-
-    Parameters
-    ----------
-    fmt : str
-        As of `str.format`: ``"x = {}"``, ``"{loss:.3f}"``.
-    *args, **kwargs : pytrees of arrays
-        What is printed.
-    ordered : bool, optional
-        Taken for compatibility: prints are always in order.
-
-    Examples
-    --------
-    >>> debug_print("loss {loss:.2f} after {} steps", 3, loss=0.5)
-    loss 0.50 after 3 steps
-    """
-
-    def show(*args: Any, **kwargs: Any) -> None:
-        text = fmt.format(*map(_shown, args), **{key: _shown(value) for key, value in kwargs.items()})
-        print(text)  # noqa: T201 - that is what it is for
-
-    debug_callback(show, *args, **kwargs)
-
-
-def _shown(value: Any) -> Any:
-    """Return a value as it is formatted: numbers for arrays without dimensions."""
-    return tree_map(lambda x: x[()] if isinstance(x, np.ndarray) and not x.ndim else x, value)
-
-
-def debug_breakpoint(*, ordered: bool = False) -> None:
-    """Stop when the program runs, at a Python prompt that has the caller's variables, arrays with their values.
-
-    Ctrl-D, ``exit()`` or ``quit()`` goes on. Under `vmap` it stops for each example.
-
-    Parameters
-    ----------
-    ordered : bool, optional
-        Taken for compatibility: stops are always in order.
-
-    Examples
-    --------
-    >>> import numhlo
-    >>> @numhlo.jit
-    ... def scaled(x):
-    ...     y = x * 2
-    ...     debug_breakpoint()
-    ...     return y
-    >>> scaled(1.0)  # doctest: +SKIP
-    breakpoint at example.py:4 in scaled; Ctrl-D goes on
-    >>> y  # doctest: +SKIP
-    Array(2.)
-    """
-    frame = sys._getframe(1)
-    place = f"breakpoint at {frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_name}; Ctrl-D goes on"
-    leaves, tree = tree_flatten(dict(frame.f_locals))
-    arrays = [k for k, x in enumerate(leaves) if isinstance(x, Tracer | np.ndarray)]
-    outer = frame.f_globals
-
-    def stop(*values: Any) -> None:
-        filled = list(leaves)
-        for k, value in zip(arrays, values, strict=True):
-            filled[k] = np.asarray(value).view(Array)
-        with contextlib.suppress(SystemExit):
-            code.InteractiveConsole({**outer, **tree_unflatten(tree, filled)}).interact(place, exitmsg="")
-
-    debug_callback(stop, *[leaves[k] for k in arrays])
 
 
 def call_with_lanes(op: Op, arrays: Sequence[tuple[Any, bool]], size: int) -> list[Any] | None:

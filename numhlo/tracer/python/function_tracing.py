@@ -17,13 +17,13 @@ from numhlo.lowering.ir import Function, Value, capture_location
 from numhlo.lowering.ir.errors import DTypeError, MutationError, NumhloError
 from numhlo.lowering.ops import control_flow
 from numhlo.tracer.control_flow.bodies import weak_argument
-from numhlo.tracer.core.aliasing.strides import SCALAR, Strides
 from numhlo.tracer.core.arguments import WEAK, LeafType
 from numhlo.tracer.core.bind import bind, new_trace
 from numhlo.tracer.core.cell import Cell
 from numhlo.tracer.core.except_clauses import raise_swallowed
 from numhlo.tracer.core.located_errors import naming_the_line
 from numhlo.tracer.core.operands import Unsized
+from numhlo.tracer.core.strides import SCALAR, Strides
 from numhlo.tracer.core.trace import Trace, Tracer
 from numhlo.tracer.python.autograph.undefined import Undefined
 from numhlo.tracer.python.einops_backend import register_einops_backend

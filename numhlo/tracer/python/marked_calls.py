@@ -22,6 +22,8 @@ from collections.abc import Iterator, Mapping
 from types import CodeType
 from typing import Any
 
+from numhlo.tracer.core.original_code import inner_codes, remember_original
+
 CALLEE, HOLDER, OWNER, UPDATED, ITERATED, MANAGER = (
     f"\0numhlo: {what}"
     for what in ("a callee", "what is indexed", "an owner", "an owner updated", "an iterable", "a manager")
@@ -268,7 +270,7 @@ class MarkedCodes:
             marked = table.get(code)
             if marked is not None:
                 marked = self.finish(marked)
-                _remember(marked, code)
+                remember_original(marked, code)
                 break
         self._found[key] = weakref.ref(code, lambda _: self._found.pop(key, None)), marked
         return self._found[key]
@@ -283,28 +285,8 @@ class MarkedCodes:
         """Remember that code is marked, and that inside it."""
         key = id(marked)
         self._found[key] = weakref.ref(marked, lambda _: self._found.pop(key, None)), marked
-        for inner in _inner(marked):
+        for inner in inner_codes(marked):
             self._note(inner)
-
-
-_originals: dict[int, tuple[weakref.ref[CodeType], weakref.ref[CodeType]]] = {}
-
-
-def _remember(marked: CodeType, code: CodeType) -> None:
-    key = id(marked)
-    _originals[key] = weakref.ref(marked, lambda _: _originals.pop(key, None)), weakref.ref(code)
-    for new, old in zip(_inner(marked), _inner(code), strict=True):
-        _remember(new, old)
-
-
-def original_code(code: CodeType) -> CodeType:
-    """Return the code that marked code was made of; any other code itself."""
-    found = _originals.get(id(code))
-    return code if found is None else found[1]() or code
-
-
-def _inner(code: CodeType) -> list[CodeType]:
-    return [c for c in code.co_consts if isinstance(c, CodeType)]
 
 
 def _tables(code: CodeType, scope: Mapping[str, Any]) -> Iterator[Mapping[CodeType, CodeType]]:
@@ -357,7 +339,7 @@ def _table(source: str, filename: str, flags: int, imports: str = "") -> Mapping
 
 
 def _pair(plain: CodeType, marked: CodeType, found: dict[CodeType, CodeType]) -> None:
-    for old, new in zip(_inner(plain), _inner(marked), strict=True):
+    for old, new in zip(inner_codes(plain), inner_codes(marked), strict=True):
         if old.co_freevars == new.co_freevars:
             found[old] = new
         _pair(old, new, found)

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.numpy.searching import where
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.tracer.core.operands import FUNCTIONS, Unsized, is_weak
@@ -38,7 +37,7 @@ def _is_less(x: Any, y: Any) -> Any:
         return x < y
     less: Any = False
     for a, b in zip(reversed(x), reversed(y), strict=True):
-        less = where(a == b, less, a < b)
+        less = FUNCTIONS[np.where](a == b, less, a < b)
     return less
 
 
@@ -105,7 +104,9 @@ def _place(name: str, items: Any) -> Any:
         return FUNCTIONS[find](items)
     worst = -np.inf if name == "max" else np.inf
     missing = np.isnan(items)
-    return where(missing[0], 0, FUNCTIONS[find](where(missing, items.dtype.type(worst), items)))
+    return FUNCTIONS[np.where](
+        missing[0], 0, FUNCTIONS[find](FUNCTIONS[np.where](missing, items.dtype.type(worst), items))
+    )
 
 
 def _extreme(function: Callable[..., Any], goes_first: Callable[[Any, Any], Any]) -> Callable[..., Any]:
@@ -149,7 +150,7 @@ def _picked(name: str, goes_first: Callable[[Any, Any], Any], items: list[Any], 
 def _chosen(condition: Any, x: Any, y: Any) -> Any:
     if not is_unknown(condition):
         return x if condition else y
-    result = where(condition, x, y)
+    result = FUNCTIONS[np.where](condition, x, y)
     return as_number(result) if is_weak(x) and is_weak(y) else result
 
 

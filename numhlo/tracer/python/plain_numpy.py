@@ -25,10 +25,6 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.numpy import element_iterators, math_functions  # noqa: F401 - they get their stand-ins
-from numhlo.library.numpy.polynomial import poly1d  # noqa: F401
-from numhlo.library.numpy.polynomial.series import is_of_series, of_traced_series
-from numhlo.library.scipy.plain_functions import is_from_scipy, of_traced_arrays
 from numhlo.lowering.ir.scoped_values import ScopedValue
 from numhlo.tracer.control_flow import branches, loops, scan
 from numhlo.tracer.core.installed_code import is_library
@@ -48,7 +44,8 @@ from numhlo.tracer.python import (
 from numhlo.tracer.python.code_references import Reference, content_of, indexes_own_tables, outer_names, references_of
 from numhlo.tracer.python.marked_calls import MarkedCodes
 from numhlo.tracer.python.named_calls import Twins
-from numhlo.tracer.python.stand_ins import HIGHER_ORDER, STAND_INS, array_method, holder
+from numhlo.tracer.python.source_of_series import is_of_series, of_traced_series
+from numhlo.tracer.python.stand_ins import HIGHER_ORDER, PACKAGES, STAND_INS, array_method, holder, package_of
 
 CONTROL_FLOW = (branches.cond, branches.switch, loops.while_loop, loops.fori_loop, scan.scan, scan.map)
 MODULES = frozenset({"numpy", "math", *foreign_values.MODULES})
@@ -139,8 +136,9 @@ def exchanged_callee(callee: Any) -> Any:
         return special_methods.consuming(callee if stand_in is None else stand_in)
     if stand_in is not None:
         return stand_in
-    if is_from_scipy(callee):
-        return of_traced_arrays(callee)
+    package = package_of(callee)
+    if package is not None:
+        return PACKAGES[package].exchange(callee)
     advice = foreign_values.advice_on(callee)
     if advice is not None:
         return foreign_values.refusing(callee, advice)
@@ -170,8 +168,9 @@ def _with_lists(function: Callable[..., Any], traced: Callable[..., Any]) -> Cal
 
 
 def _method(method: MethodType) -> Any:
-    if is_from_scipy(method.__self__):
-        return of_traced_arrays(method)
+    package = package_of(method.__self__)
+    if package is not None:
+        return PACKAGES[package].exchange(method)
     inner = exchanged_callee(method.__func__)
     return method if inner is method.__func__ else MethodType(inner, method.__self__)
 
@@ -335,8 +334,8 @@ def _reached(value: Any) -> Iterable[Any] | None:
         return None
     if isinstance(value, ModuleType):
         package = value.__name__.partition(".")[0]
-        return () if is_library(value.__name__) and package not in (*MODULES, "scipy") else None
-    if is_from_scipy(value if isinstance(value, FunctionType) else type(value)) or is_of_series(value):
+        return () if is_library(value.__name__) and package not in (*MODULES, *PACKAGES) else None
+    if package_of(value if isinstance(value, FunctionType) else type(value)) or is_of_series(value):
         return None
     if isinstance(value, FunctionType):
         return _reached_by_function(value)

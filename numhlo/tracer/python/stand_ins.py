@@ -12,11 +12,10 @@ import functools
 import itertools
 from collections.abc import Callable
 from types import BuiltinFunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from numhlo.library.numpy import index_tricks
 from numhlo.lowering.ir.errors import DTypeError
 from numhlo.tracer.core.arguments import WEAK, asks_scalar
 from numhlo.tracer.core.operands import FUNCTIONS, Unsized, contains_tracer, convert
@@ -53,6 +52,38 @@ def stands_for(*functions: Any) -> Callable[[Any], Any]:
         return stand_in
 
     return register
+
+
+class ElementIterator:
+    """An iterator over arrays' elements that shows how far it has come, as `numpy.nditer` does."""
+
+    iterindex: int
+
+
+class Package(NamedTuple):
+    """What stands for the functions of a package while tracing.
+
+    Attributes
+    ----------
+    exchange : callable
+        Returns, for a function of the package, one that takes traced arrays, too; or that function itself.
+    counterpart : callable
+        Returns the function of ours that has a function's meaning, or None.
+    """
+
+    exchange: Callable[[Any], Any]
+    counterpart: Callable[[Any], Callable[..., Any] | None]
+
+
+PACKAGES: dict[str, Package] = {}
+"""By the name of a package."""
+
+
+def package_of(value: Any) -> str | None:
+    """Return which of `PACKAGES` a function or an object's class is of."""
+    module = getattr(value, "__module__", None)
+    package = module.partition(".")[0] if isinstance(module, str) else None
+    return package if package in PACKAGES else None
 
 
 def is_unknown(x: Any) -> bool:
@@ -111,8 +142,6 @@ def from_iterator(iter: Any, dtype: Any, count: int = -1, *, like: Any = None) -
 
 for _routed_function in (np.choose, np.compress, np.kaiser, np.roll, np.take, np.lib.stride_tricks.as_strided):
     stands_for(_routed_function)(_routed(_routed_function))
-stands_for(np.c_)(index_tricks.c_)
-stands_for(np.r_)(index_tricks.r_)
 
 
 def array_method(method: BuiltinFunctionType) -> Any:

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.numpy.joining import concatenate
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Function, Op, Region, TensorType, Value, capture_location
 from numhlo.lowering.ir.errors import ArgumentError
@@ -23,6 +22,7 @@ from numhlo.tracer.batching.control_flow import map_lanes
 from numhlo.tracer.batching.table import Lanes
 from numhlo.tracer.control_flow.loops import Carry, while_loop
 from numhlo.tracer.control_flow.scan import scan, slice_count
+from numhlo.tracer.core.arrangement import concatenate_arrays
 from numhlo.tracer.core.bind import trace_function
 from numhlo.tracer.core.custom_rules import CustomRule, bind_with_rule
 from numhlo.tracer.core.operands import asarray, convert, shape_of
@@ -92,7 +92,7 @@ def checkpointed_scan(
         return carry, ys
     left = tree_map(lambda x: asarray(x)[:rest] if reverse else asarray(x)[whole:], xs)
     carry, more = last(carry, left)
-    return carry, tree_map(lambda y, z: concatenate([z, y] if reverse else [y, z]), ys, more)
+    return carry, tree_map(lambda y, z: concatenate_arrays([z, y] if reverse else [y, z], 0), ys, more)
 
 
 def checkpointed_while_loop(
@@ -154,7 +154,7 @@ def checkpointed_while_loop(
     return tree_unflatten(carry.tree, results)
 
 
-class _WhileRule(CustomRule):
+class _WhileRule(CustomRule[Walker]):
     """Linearizes the loop of a checkpointed while: forward it counts its steps."""
 
     def __init__(self, states: int, tape: int) -> None:

@@ -99,7 +99,7 @@ def checkpoint(
 remat = checkpoint
 
 
-class Checkpoint(CustomRule):
+class Checkpoint(CustomRule[Walker]):
     """Differentiates a checkpointed function: its linear half starts from the arguments."""
 
     def __init__(self, prevent_cse: bool, policy: Policy | None = None) -> None:

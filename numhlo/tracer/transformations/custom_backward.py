@@ -161,7 +161,7 @@ def _spread_none(found: Any, tree: PyTreeDef, name: str) -> list[Any]:
     return leaves
 
 
-class _VjpRule(CustomRule):
+class _VjpRule(CustomRule[Walker]):
     """Differentiates backwards, all flat.
 
     Parameters

@@ -100,7 +100,7 @@ class custom_vmap(Generic[P, R]):  # noqa: N801 - JAX's name, used as a decorato
         return result
 
 
-class _VmapRule(CustomRule):
+class _VmapRule(CustomRule[Walker]):
     """Runs the user's rule on lanes."""
 
     def __init__(self, owner: custom_vmap, in_tree: PyTreeDef, out_tree: PyTreeDef) -> None:

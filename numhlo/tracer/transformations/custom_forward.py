@@ -141,7 +141,7 @@ class custom_jvp(CustomFunction[P, R]):  # noqa: N801 - JAX's name, used as a de
         return result
 
 
-class _JvpRule(CustomRule):
+class _JvpRule(CustomRule[Walker]):
     """Differentiates by ``rule(primals, tangents, arrays around it) -> (outputs, tangents)``, all flat."""
 
     def __init__(self, rule: FlatRule, count: int, num_around: int, flags: Flags) -> None:

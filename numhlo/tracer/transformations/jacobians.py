@@ -9,11 +9,10 @@ from typing import Any, ParamSpec
 import numpy as np
 
 import numhlo.tracer.differentiation.families  # noqa: F401 - ops get their rules
-from numhlo.library.numpy.diagonals import eye
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DTypeError
 from numhlo.tracer.core.callable_arguments import require_callable
-from numhlo.tracer.core.operands import asarray, full_of, reshape_to, shape_of
+from numhlo.tracer.core.operands import FUNCTIONS, asarray, full_of, reshape_to, shape_of
 from numhlo.tracer.differentiation.table import is_differentiable
 from numhlo.tracer.python.plain_numpy import run_traced
 from numhlo.tracer.transformations.auxiliary_results import opened, sealed, sealed_pair
@@ -31,7 +30,7 @@ def _basis(leaves: Sequence[Any]) -> list[Any]:
     sizes = [int(np.prod(shape_of(x), dtype=np.int64)) for x in leaves]
     total, offset, parts = sum(sizes), 0, []
     for leaf, size in zip(leaves, sizes, strict=True):
-        block = eye(total, size, -offset, asarray(leaf).dtype)
+        block = FUNCTIONS[np.eye](total, size, -offset, asarray(leaf).dtype)
         parts.append(reshape_to(asarray(block), (total, *shape_of(leaf))))
         offset += size
     return parts

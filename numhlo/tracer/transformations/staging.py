@@ -13,9 +13,6 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-import numhlo.library.numpy.array_methods
-import numhlo.library.numpy.families  # noqa: F401 - NumPy's functions get their traced meaning
-from numhlo.library.numpy.indexing.index_items import unshared
 from numhlo.lowering.ir import Function, TensorType, capture_location
 from numhlo.lowering.ir.errors import MutationError
 from numhlo.lowering.ir.scoped_values import with_own_bindings
@@ -23,7 +20,7 @@ from numhlo.tracer.core.arguments import WEAK, is_number
 from numhlo.tracer.core.array import Array
 from numhlo.tracer.core.bind import new_trace
 from numhlo.tracer.core.located_errors import naming_the_line
-from numhlo.tracer.core.operands import asarray, shape_of
+from numhlo.tracer.core.operands import asarray, known_value, shape_of, unshared
 from numhlo.tracer.core.promotion import FLOAT0
 from numhlo.tracer.core.short_tracebacks import short_tracebacks
 from numhlo.tracer.core.trace import Trace, Tracer, current_trace
@@ -114,11 +111,6 @@ def stage_leaves(
     known = [known_value(x) for x in arrays]
     scalars = [is_number(x) for x in leaves]
     return stage(name, lambda arguments: fun(*arguments), types, known, weak, scalars, differentiates)
-
-
-def known_value(x: Any) -> np.ndarray | None:
-    """Return an array's value where it is concrete or its trace carries it."""
-    return x.concrete if isinstance(x, Tracer) else np.asarray(x)
 
 
 def ends_its_blocks(function: F) -> F:

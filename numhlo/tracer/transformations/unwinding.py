@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from numhlo.library.lax.slices import dynamic_index_in_dim, dynamic_update_index_in_dim
 from numhlo.lowering.ir import Function, Op
 from numhlo.tracer.control_flow.loops import fori_loop
 from numhlo.tracer.core import operations as b
+from numhlo.tracer.core.arrangement import dynamic_row, with_dynamic_row
 from numhlo.tracer.core.custom_rules import LinearRule
 from numhlo.tracer.core.operands import full_of, shape_of
 from numhlo.tracer.core.replay import replay_function
@@ -45,7 +45,7 @@ class Tape:
         """Run the body, and return the new carries and rows."""
         results = replay_function(self.halves.primal, arrays)
         made, place = results[self.loop.num_carries :], number % self.loop.length
-        rows = [dynamic_update_index_in_dim(r, x, place, 0) for r, x in zip(rows, made, strict=True)]
+        rows = [with_dynamic_row(r, x, place) for r, x in zip(rows, made, strict=True)]
         return results[: self.loop.num_carries], rows
 
     def once(self, consts: list[Any]) -> list[Any]:
@@ -55,7 +55,7 @@ class Tape:
     def step(self, once: list[Any], rows: list[Any], number: Any) -> LinearMap:
         """Return the derivative of a step, from what `once` returned and the rows."""
         place = number % self.loop.length
-        row = [dynamic_index_in_dim(r, place, 0, keepdims=False) for r in rows]
+        row = [dynamic_row(r, place) for r in rows]
         found = {"once": once, "output": [None] * self.loop.num_carries + row}
         flags = self.halves.out_active
         residuals = [found[kind][k] for kind, k in self.halves.sources]
@@ -132,14 +132,14 @@ def _go_back(
 
     def keep(k: Any, pair: Any) -> Any:
         carries, rows = pair
-        rows = [dynamic_update_index_in_dim(r, x, k, 0) for r, x in zip(rows, carries, strict=True)]
+        rows = [with_dynamic_row(r, x, k) for r, x in zip(rows, carries, strict=True)]
         return [ahead(carries, b.minimum(stride, count - k * stride)), rows]
 
     _, kept = fori_loop(0, used, keep, [first, kept])
 
     def back(i: Any, state: list[Any]) -> list[Any]:
         k = used - 1 - i
-        carries = [dynamic_index_in_dim(r, k, 0, keepdims=False) for r in kept]
+        carries = [dynamic_row(r, k) for r in kept]
         steps = b.minimum(stride, count - k * stride)
         return _go_back(step, pull, carries, steps, state, slots, levels - 1)
 

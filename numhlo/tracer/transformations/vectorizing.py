@@ -7,19 +7,19 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 import numhlo.tracer.batching.families  # noqa: F401 - ops get their rules
-from numhlo.library.numpy.axis_order import moveaxis
 from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError
 from numhlo.tracer.batching import control_flow
 from numhlo.tracer.batching.table import Lanes, batch_function, spread
 from numhlo.tracer.core.arguments import WEAK, is_number
+from numhlo.tracer.core.arrangement import move_axis
 from numhlo.tracer.core.callable_arguments import require_callable
 from numhlo.tracer.core.located_errors import refusing_depth
 from numhlo.tracer.core.named_axes import batching_axis, named_axis
-from numhlo.tracer.core.operands import asarray, normalize_axis, shape_of
+from numhlo.tracer.core.operands import asarray, known_value, normalize_axis, shape_of
 from numhlo.tracer.core.trace import Tracer
 from numhlo.tracer.python.plain_numpy import run_traced
-from numhlo.tracer.transformations.staging import ends_its_blocks, known_value, stage, transformation
+from numhlo.tracer.transformations.staging import ends_its_blocks, stage, transformation
 from numhlo.tracer.trees.pytree_paths import leaf_paths
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_leaves, tree_structure, tree_unflatten
 
@@ -232,7 +232,7 @@ def _lane_count(
 
 def _to_front(x: Any, axis: int) -> Any:
     place = normalize_axis(axis, len(shape_of(x)))
-    return moveaxis(x, place, 0) if place else x
+    return move_axis(x, place, 0) if place else x
 
 
 def _place(results: Sequence[Lanes], out_axes: Any, out_tree: PyTreeDef, size: int) -> list[Any]:
@@ -259,5 +259,5 @@ def _place(results: Sequence[Lanes], out_axes: Any, out_tree: PyTreeDef, size: i
                 fix=f"use a number below {len(shape_of(array))}",
             )
         place = normalize_axis(axis, len(shape_of(array)))
-        placed.append(moveaxis(array, 0, place) if place else array)
+        placed.append(move_axis(array, 0, place) if place else array)
     return placed

@@ -84,7 +84,7 @@ def test_in_place_operators_keep_python_numbers_weak():
 
 def test_shape_and_dtype_are_not_assigned():
     assert refusal(lambda np, x: setattr(x, "shape", (6,)), X, kind=UnsupportedError) == (
-        "assignment to the shape of a traced array float64[2,3]\n  at test_methods.py\n"
+        "assignment to the shape of a traced array float64[2,3]\n  at test_array_methods.py\n"
         "  its type is fixed while tracing; write x = x.reshape(shape)"
     )
 
@@ -167,7 +167,7 @@ def test_bit_views_of_other_widths():
 
     check(write, wide, Z)
     assert refusal(lambda np, x: x.T.view("i8"), wide, kind=ShapeError) == (
-        "view of int32[4,2] as int64\n  at test_methods.py\n"
+        "view of int32[4,2] as int64\n  at test_array_methods.py\n"
         "  to change the width, the last axis must be contiguous and a multiple of the new one; make it contiguous with copy()"
     )
 
@@ -221,7 +221,7 @@ def test_values_that_are_known():
 def test_values_that_are_not(ask, what, fix):
     message = refusal(lambda np, x: ask(x), 3, kind=ConcretizationError)
     assert message.startswith(
-        f"{what} of a traced array int64[]\n  at test_methods.py\n  its value is not known while tracing"
+        f"{what} of a traced array int64[]\n  at test_array_methods.py\n  its value is not known while tracing"
     )
     assert message.endswith(f"; {fix}")
 

@@ -149,7 +149,7 @@ def test_rules(name: str) -> None:
 ELSEWHERE = {
     "numhlo.checkpoint_name": "tests/tracer/transformations/test_checkpoints.py",
     "numhlo.schur": "tests/tracer/differentiation/test_matrix_derivatives.py",
-    "custom_call": "tests/tracer/python/test_callbacks.py, test_collectives.py, test_matrix_derivatives.py",
+    "custom_call": "tests/library/lax/test_callbacks.py, test_collectives.py, test_matrix_derivatives.py",
     "rng": "tests/library/lax/test_builder_operations.py",
     "select_and_scatter": "tests/library/lax/test_builder_operations.py, tests/test_stablehlo_networks.py",
 }

@@ -17,6 +17,7 @@ from typing import Any
 import numhlo.compat.jax.numpy as jnp
 from numhlo.compat.jax.lax import cond
 from numhlo.compat.jax.transformations import CHECKED, jit
+from numhlo.library.lax.callbacks import debug_callback
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import (
     AxisOutOfBoundsError,
@@ -29,7 +30,6 @@ from numhlo.lowering.ir.errors import (
 from numhlo.lowering.ir.scoped_values import ScopedValue
 from numhlo.switches import using
 from numhlo.tracer.core.trace import current_trace
-from numhlo.tracer.python.callbacks import debug_callback
 
 __all__ = [
     "Error", "JaxRuntimeError", "all_checks", "automatic_checks", "check", "check_error", "checkify", "debug_check",

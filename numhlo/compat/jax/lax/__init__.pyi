@@ -14,13 +14,13 @@ from numpy.typing import ArrayLike as _ArrayLike
 from numpy.typing import DTypeLike as _DTypeLike
 from numhlo.compat.jax.arrays import Array as Array
 from numhlo.compat.jax.lax import linalg as linalg
-from numhlo.library.lax.linalg import FftType as FftType
-from numhlo.library.lax.linalg import RandomAlgorithm as RandomAlgorithm
 from numhlo.library.lax.arguments import GatherDimensionNumbers as GatherDimensionNumbers
 from numhlo.library.lax.arguments import GatherScatterMode as GatherScatterMode
 from numhlo.library.lax.arguments import Precision as Precision
 from numhlo.library.lax.arguments import RoundingMethod as RoundingMethod
 from numhlo.library.lax.arguments import ScatterDimensionNumbers as ScatterDimensionNumbers
+from numhlo.library.lax.linalg import FftType as FftType
+from numhlo.library.lax.linalg import RandomAlgorithm as RandomAlgorithm
 from numhlo.library.lax.window_arguments import ConvDimensionNumbers as ConvDimensionNumbers
 
 def abs(x: _ArrayLike, **options: _Any) -> Array: ...

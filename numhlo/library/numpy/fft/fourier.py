@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.numpy.fft.transforms import opposite_norm, transform, transform_along
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.numpy.out_arrays import store
-from numhlo.tracer.core import matrices as m
-from numhlo.tracer.core.operands import asarray, implements
+from numhlo.tracer.building import as_traced, asarray, implements
+from numhlo.tracer.building import matrices as m
 
 __all__ = [
     "fft", "fft2", "fftn", "hfft", "ifft", "ifft2", "ifftn", "ihfft", "irfft",

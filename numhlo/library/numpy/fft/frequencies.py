@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.numpy import elementwise, rearranging
-from numhlo.library.numpy.indexing.index_items import as_traced
-from numhlo.tracer.core.operands import as_arrays, asarray, implements, normalize_axis
+from numhlo.tracer.building import as_arrays, as_traced, asarray, implements, normalize_axis
 
 __all__ = ["fftfreq", "fftshift", "ifftshift", "rfftfreq"]
 

@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.numpy import axis_order
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.lowering.ops import layout
-from numhlo.tracer.core import matrices as m
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import bind1
-from numhlo.tracer.core.operands import asarray, convert, normalize_axis, shape_of
+from numhlo.tracer.building import as_traced, asarray, bind1, convert, normalize_axis, shape_of
+from numhlo.tracer.building import matrices as m
+from numhlo.tracer.building import operations as b
 
 SCALES: dict[tuple[str, bool], Callable[[int], float]] = {
     ("backward", False): lambda n: 1.0,

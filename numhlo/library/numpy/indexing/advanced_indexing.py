@@ -13,18 +13,21 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.numpy.indexing import index_items as items_of
-from numhlo.library.numpy.joining import concatenate_arrays
 from numhlo.library.numpy.ufunc_rules.elementwise import compare, constant, select
 from numhlo.lowering.ir import Region, TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, AxisOutOfBoundsError, ShapeError
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.lowering.ops import indexing as indexing_ops
 from numhlo.lowering.ops.dimension_numbers import GatherDimensionNumbers, ScatterDimensionNumbers
-from numhlo.tracer.core.bind import bind1, trace_region
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
+    Tracer,
+    as_traced,
     asarray,
+    bind1,
     broadcast_shapes,
     broadcast_to_shape,
+    combiner_region,
+    concatenate_arrays,
     convert,
     expand,
     full_of,
@@ -32,15 +35,8 @@ from numhlo.tracer.core.operands import (
     reshape_to,
     shape_of,
     stored,
+    trace_region,
 )
-from numhlo.tracer.core.trace import Tracer
-
-COMBINERS: dict[str, Any] = {
-    "add": ops.ADD,
-    "multiply": ops.MULTIPLY,
-    "minimum": ops.MINIMUM,
-    "maximum": ops.MAXIMUM,
-}
 
 
 def wrap_negative(index: Any, extent: int) -> Any:
@@ -172,15 +168,6 @@ def gather_along(x: Tracer, items: Sequence[Any], axis: int) -> Any:
     )
 
 
-def combiner_region(kind: str, dtype: np.dtype) -> Region:
-    """Return the update body of a scatter: ``set`` keeps the new value."""
-    scalar = TensorType((), dtype)
-    if kind == "set":
-        return trace_region(lambda old, new: [new], [scalar, scalar])
-    op = COMBINERS[kind]
-    return trace_region(lambda old, new: [bind1(op, old, new)], [scalar, scalar])
-
-
 def scatter_points(x: Tracer, items: Sequence[Any], value: Any, kind: str) -> None:
     """Write (or accumulate) at an advanced index; traced positions out of bounds are dropped."""
     plan = PointPlan(x, items)
@@ -253,7 +240,7 @@ def take(a: Any, indices: Any, axis: int | None, mode: str) -> Any:
         index = _checked_where_known(index, extent, axis)
     items: list[Any] = [items_of.whole(n) for n in a.shape]
     items[axis] = items_of.Points(index, from_end=mode == "raise")
-    return gather_points(items_of.as_traced(a), items)
+    return gather_points(as_traced(a), items)
 
 
 def _checked_where_known(index: Any, extent: int, axis: int) -> Any:
@@ -267,7 +254,7 @@ def _checked_where_known(index: Any, extent: int, axis: int) -> Any:
 
 def bound(index: Any, extent: int, mode: str) -> Any:
     """Return indices clipped or wrapped into ``[0, extent)``."""
-    index = items_of.as_traced(index)
+    index = as_traced(index)
     if mode == "clip":
         low = bind1(ops.MAXIMUM, index, constant(0, index))
         return bind1(ops.MINIMUM, low, constant(extent - 1, index))

@@ -19,7 +19,6 @@ from numhlo.library.numpy.indexing.index_items import (
     NewAxis,
     Points,
     Position,
-    as_traced,
     basic_view,
     is_point,
     normalize_index,
@@ -31,15 +30,24 @@ from numhlo.library.numpy.weak_numbers import wrapped_integer
 from numhlo.lowering.ir import capture_location, tensor_type_of
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.lowering.ir.scoped_values import with_own_bindings
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.array import Array
-from numhlo.tracer.core.bind import new_trace
-from numhlo.tracer.core.operands import asarray, broadcast_to_shape, convert, full_of, reshape_to
-from numhlo.tracer.core.operations import select
-from numhlo.tracer.core.semantics import are_arrays_immutable
-from numhlo.tracer.core.short_tracebacks import short_tracebacks
-from numhlo.tracer.core.trace import Tracer, current_trace
-from numhlo.tracer.trees.pytrees import tree_map
+from numhlo.tracer.building import (
+    COMBINERS,
+    Array,
+    Tracer,
+    are_arrays_immutable,
+    as_traced,
+    asarray,
+    broadcast_to_shape,
+    convert,
+    current_trace,
+    full_of,
+    new_trace,
+    reshape_to,
+    select,
+    short_tracebacks,
+    tree_map,
+)
+from numhlo.tracer.building import operations as b
 
 A = TypeVar("A")
 
@@ -340,7 +348,7 @@ def _combined(old: Any, value: Any, kind: str) -> Any:
 
 
 def _scatter(target: Tracer, items: list[Any], value: Any, kind: str) -> None:
-    if kind == "set" or kind in advanced.COMBINERS:
+    if kind == "set" or kind in COMBINERS:
         advanced.scatter_points(target, items, value, kind)
     elif kind == "subtract":
         advanced.scatter_points(target, items, negative(convert(asarray(value), target.dtype)), "add")

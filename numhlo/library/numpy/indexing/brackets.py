@@ -12,15 +12,7 @@ import numpy as np
 
 from numhlo.library.numpy.cumulative import cumsum
 from numhlo.library.numpy.indexing import advanced_indexing as advanced
-from numhlo.library.numpy.indexing.index_items import (
-    Points,
-    as_traced,
-    basic_view,
-    element_view,
-    normalize_index,
-    strip_leading,
-    trace_for,
-)
+from numhlo.library.numpy.indexing.index_items import Points, basic_view, element_view, normalize_index, strip_leading
 from numhlo.library.numpy.indexing.nonzero_positions import get_at, has_selected, set_at, with_masks
 from numhlo.library.numpy.indexing.selected import Columns, Selected
 from numhlo.library.numpy.indexing.traced_slices import Part, TracedSlice, sliced_part, write_part
@@ -28,8 +20,10 @@ from numhlo.library.numpy.out_arrays import store
 from numhlo.library.numpy.ufunc_rules.elementwise import select
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import AxisOutOfBoundsError, ShapeError
-from numhlo.tracer.core.aliasing.views import Flat, view_transpose
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
+    Flat,
+    Tracer,
+    as_traced,
     asarray,
     broadcast_to_shape,
     convert,
@@ -38,8 +32,9 @@ from numhlo.tracer.core.operands import (
     reshape_to,
     shape_of,
     stored,
+    trace_for,
+    view_transpose,
 )
-from numhlo.tracer.core.trace import Tracer
 
 __all__ = [
     "take",

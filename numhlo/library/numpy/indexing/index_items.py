@@ -15,17 +15,28 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from numhlo.library.numpy.indexing.known_widths import known_width
+from numhlo.library.numpy.indexing.view_chains import view_slice, view_units
 from numhlo.library.numpy.ufunc_rules.elementwise import compare, constant, select
 from numhlo.lowering.ir import Location, capture_location
 from numhlo.lowering.ir.errors import AxisOutOfBoundsError, DataDependentShapeError, InvalidIndexError
 from numhlo.lowering.ops import elementwise as ops
-from numhlo.tracer.core.aliasing.view_chains import view_slice, view_units
-from numhlo.tracer.core.aliasing.views import DynamicSlice, Reshape, Reverse, Slice
-from numhlo.tracer.core.bind import bind1
-from numhlo.tracer.core.except_clauses import refuse_waiting
-from numhlo.tracer.core.operands import Unsized, asarray, convert, reshape_to, shape_of, spelling
-from numhlo.tracer.core.semantics import are_arrays_immutable
-from numhlo.tracer.core.trace import Trace, Tracer, current_trace
+from numhlo.tracer.building import (
+    DynamicSlice,
+    Reshape,
+    Reverse,
+    Slice,
+    Tracer,
+    Unsized,
+    are_arrays_immutable,
+    asarray,
+    bind1,
+    convert,
+    refuse_waiting,
+    reshape_to,
+    shape_of,
+    spelling,
+    trace_for,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,35 +379,6 @@ def _forward(item: Any) -> tuple[int, int, int]:
     last = item.start + (count - 1) * item.step
     low, high = min(item.start, last), max(item.start, last)
     return low, high + 1, abs(item.step)
-
-
-def trace_for(x: Any) -> Trace:
-    """Return the current trace; where there is none, ``x`` has leaked from one that has ended."""
-    trace = current_trace()
-    if trace is None:
-        Trace(None).read(x)  # raises
-    assert trace is not None
-    return trace
-
-
-def as_traced(x: Any) -> Tracer:
-    """Return ``x`` as a traced array of the current trace."""
-    trace = trace_for(x)
-    return x if isinstance(x, Tracer) else trace.wrap(trace.read(x))
-
-
-def new_array(x: Any) -> Tracer:
-    """Return ``x`` in storage of its own: an array, also where it has no dimensions."""
-    trace = trace_for(x)
-    array = trace.wrap(trace.read(x))
-    array.cell.is_array = True
-    return array
-
-
-def unshared(x: Any) -> Tracer:
-    """Return ``x`` in storage of its own, a scalar where it has no dimensions: what NumPy computes shares no memory."""
-    trace = trace_for(x)
-    return trace.wrap(trace.read(x))
 
 
 def strip_leading(value: Any, ndim: int) -> Any:

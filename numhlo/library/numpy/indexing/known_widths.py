@@ -14,8 +14,7 @@ import numpy as np
 from numhlo.lowering.ir import Op, Value, capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import conversion, creation, elementwise
-from numhlo.tracer.core.semantics import windows_are_checked
-from numhlo.tracer.core.trace import Trace, Tracer, current_trace
+from numhlo.tracer.building import Trace, Tracer, current_trace, windows_are_checked
 
 DEEPEST = 20
 """How many operations may lie between a bound and what it is counted from."""

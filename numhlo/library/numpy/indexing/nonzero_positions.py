@@ -11,15 +11,14 @@ from typing import Any, NoReturn
 import numpy as np
 
 from numhlo.library.numpy.indexing import advanced_indexing as advanced
-from numhlo.library.numpy.indexing.index_items import as_traced, new_array, normalize_index
+from numhlo.library.numpy.indexing.index_items import normalize_index
 from numhlo.library.numpy.indexing.selected import Selected, Spread
 from numhlo.library.numpy.joining import stack
 from numhlo.lowering.ir import Location, capture_location
 from numhlo.lowering.ir.errors import DataDependentShapeError
 from numhlo.lowering.ops.indexing import BEYOND
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import asarray, convert, shape_of
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.building import Tracer, as_traced, asarray, convert, new_array, shape_of
+from numhlo.tracer.building import operations as b
 
 
 class Places(Selected):

@@ -15,15 +15,23 @@ import numpy as np
 from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy import moments, reductions
 from numhlo.library.numpy.cumulative import cumsum
-from numhlo.library.numpy.indexing.index_items import as_traced, new_array
 from numhlo.library.numpy.ufunc_calls import Ufunc
 from numhlo.lowering.ir import Location, Op, Value, capture_location
 from numhlo.lowering.ir.errors import DataDependentShapeError
 from numhlo.lowering.ops import creation
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.aliasing.views import view_transpose
-from numhlo.tracer.core.operands import FUNCTIONS, Unsized, asarray, broadcast_to_shape, convert, reshape_to
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.building import (
+    FUNCTIONS,
+    Tracer,
+    Unsized,
+    as_traced,
+    asarray,
+    broadcast_to_shape,
+    convert,
+    new_array,
+    reshape_to,
+    view_transpose,
+)
+from numhlo.tracer.building import operations as b
 
 REDUCTIONS: dict[str, Callable[..., Any]] = {
     **{name: getattr(reductions, name) for name in ("sum", "prod", "max", "min", "any", "all")},

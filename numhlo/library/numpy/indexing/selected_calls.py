@@ -13,10 +13,9 @@ import numpy as np
 
 from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy.cumulative import cumsum
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.numpy.indexing.selected import CALLS, Selected, worst
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import FUNCTIONS, convert, reshape_to
+from numhlo.tracer.building import FUNCTIONS, as_traced, convert, reshape_to
+from numhlo.tracer.building import operations as b
 
 EACH = (
     np.angle, np.around, np.clip, np.fix, np.full_like, np.imag, np.isclose, np.nan_to_num, np.ones_like, np.real,

@@ -9,14 +9,21 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.numpy.indexing import advanced_indexing as advanced
-from numhlo.library.numpy.indexing.index_items import Points, as_traced, new_array
+from numhlo.library.numpy.indexing.index_items import Points
 from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import MutationError, ShapeError
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.aliasing.strides import Strides
-from numhlo.tracer.core.aliasing.views import Reshape, Transpose, strides_of
-from numhlo.tracer.core.operands import asarray, implements
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.building import (
+    Reshape,
+    Strides,
+    Tracer,
+    Transpose,
+    as_traced,
+    asarray,
+    implements,
+    new_array,
+    strides_of,
+)
+from numhlo.tracer.building import operations as b
 
 __all__ = ["as_strided"]
 

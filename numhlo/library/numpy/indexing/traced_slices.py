@@ -14,7 +14,6 @@ import numpy as np
 from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy.indexing.index_items import (
     Points,
-    as_traced,
     basic_view,
     normalize_index,
     unknown_extent,
@@ -24,8 +23,10 @@ from numhlo.library.numpy.indexing.known_widths import known_width
 from numhlo.library.numpy.indexing.selected import OPERATORS, Columns, Selected, Spread, is_integer
 from numhlo.library.numpy.ufunc_calls import Ufunc
 from numhlo.lowering.ir import Location, capture_location
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
+    Tracer,
+    are_arrays_immutable,
+    as_traced,
     asarray,
     broadcast_to_shape,
     convert,
@@ -34,8 +35,7 @@ from numhlo.tracer.core.operands import (
     shape_of,
     stored,
 )
-from numhlo.tracer.core.semantics import are_arrays_immutable
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.building import operations as b
 
 __all__ = ["Part", "TracedSlice", "sliced_part", "write_part"]
 

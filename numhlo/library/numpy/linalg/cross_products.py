@@ -8,9 +8,8 @@ import numpy as np
 
 from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy.axis_order import moveaxis
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.numpy.joining import concatenate, stack
-from numhlo.tracer.core.operands import asarray, broadcast_shapes, full_of, implements
+from numhlo.tracer.building import as_traced, asarray, broadcast_shapes, full_of, implements
 
 __all__ = ["cross"]
 

@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.numpy import axis_order, reductions, reshaping
-from numhlo.library.numpy.indexing.index_items import as_traced
-from numhlo.library.numpy.linalg.products import contract
 from numhlo.library.numpy.out_arrays import store
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ShapeError
-from numhlo.tracer.building.eager import traces_narrow_floats
-from numhlo.tracer.core.memory_orders import memory_order
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
     FUNCTIONS,
+    as_traced,
     asarray,
     broadcast_to_shape,
+    contract,
     convert,
     implements,
+    memory_order,
     require_casting,
     result_dtype,
     shape_of,
+    traces_narrow_floats,
 )
 
 __all__ = [

@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.numpy import elementwise
-from numhlo.library.numpy.indexing.index_items import as_traced
-from numhlo.tracer.core import matrices as m
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import asarray, convert, implements
-from numhlo.tracer.core.promotion import common_dtype
+from numhlo.tracer.building import as_traced, asarray, common_dtype, convert, implements
+from numhlo.tracer.building import matrices as m
+from numhlo.tracer.building import operations as b
 
 __all__ = ["cholesky", "eig", "eigh", "eigvals", "eigvalsh", "qr", "svd", "svdvals"]
 

@@ -10,22 +10,23 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.numpy import axis_order, reshaping
-from numhlo.library.numpy.linalg.products import conjugated, contract, extents_differ
+from numhlo.library.numpy.linalg.products import conjugated, extents_differ
 from numhlo.library.numpy.out_arrays import store
 from numhlo.library.numpy.reductions import NO_VALUE
 from numhlo.library.numpy.ufunc_calls import dtype_in_signature
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
     asarray,
     broadcast_shapes,
     broadcast_to_shape,
+    contract,
     convert,
     expand,
     implements,
+    loop_dtypes,
     shape_of,
 )
-from numhlo.tracer.core.promotion import loop_dtypes
 
 __all__ = ["matmul", "matvec", "vecdot", "vecmat"]
 

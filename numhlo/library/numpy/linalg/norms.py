@@ -9,14 +9,12 @@ import numpy as np
 
 from numhlo.library.numpy import axis_order, elementwise, reductions, reshaping
 from numhlo.library.numpy.diagonals import eye
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.numpy.linalg import matrix_products, products
 from numhlo.library.numpy.out_arrays import store
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ShapeError
-from numhlo.tracer.core import matrices as m
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
+    as_traced,
     asarray,
     broadcast_to_shape,
     convert,
@@ -25,6 +23,8 @@ from numhlo.tracer.core.operands import (
     reshape_to,
     shape_of,
 )
+from numhlo.tracer.building import matrices as m
+from numhlo.tracer.building import operations as b
 
 __all__ = [
     "matrix_norm",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,15 +11,13 @@ from numhlo.library.numpy import reductions, reshaping
 from numhlo.library.numpy.out_arrays import store
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import AxisOutOfBoundsError, ShapeError
-from numhlo.lowering.ops import contraction
-from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers
-from numhlo.tracer.core.bind import bind1
-from numhlo.tracer.core.operand_names import operand_names
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
     asarray,
+    contract,
     convert,
     implements,
     normalize_axis,
+    operand_names,
     reshape_to,
     result_dtype,
     shape_of,
@@ -37,24 +33,6 @@ __all__ = [
     "trace",
     "vdot",
 ]
-
-
-def contract(
-    x: Any,
-    y: Any,
-    contracting: tuple[Sequence[int], Sequence[int]],
-    batching: tuple[Sequence[int], Sequence[int]] = ((), ()),
-) -> Any:
-    """Return the dot_general of two arrays of one dtype: batch axes, then ``x``'s free axes, then ``y``'s."""
-    numbers = _numbers(*map(tuple, (*batching, *contracting)))
-    attributes = {"dot_dimension_numbers": numbers, "precision_config": ("DEFAULT", "DEFAULT")}
-    if x.dtype.kind == "b":
-        x, y = convert(x, np.int32), convert(y, np.int32)
-        return ufuncs.not_equal(bind1(contraction.DOT_GENERAL, x, y, attributes=attributes), 0)
-    return bind1(contraction.DOT_GENERAL, x, y, attributes=attributes)
-
-
-_numbers = lru_cache(maxsize=1024)(DotDimensionNumbers)
 
 
 def _promoted(a: Any, b: Any) -> tuple[Any, Any]:

@@ -7,21 +7,24 @@ rule along (see `custom_rules`), which is made of the inverse alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numhlo.library.numpy import elementwise, reductions
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.numpy.searching import where
 from numhlo.lowering.ir import Op
-from numhlo.tracer.core import matrices as m
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import trace_function
-from numhlo.tracer.core.custom_rules import CustomRule, bind_with_rule
-from numhlo.tracer.core.operands import asarray, convert, shape_of
-from numhlo.tracer.core.replay import replay_op
-
-if TYPE_CHECKING:
-    from numhlo.tracer.differentiation.table import Walker
+from numhlo.tracer.building import (
+    CustomRule,
+    Walker,
+    as_traced,
+    asarray,
+    bind_with_rule,
+    convert,
+    replay_op,
+    shape_of,
+    trace_function,
+)
+from numhlo.tracer.building import matrices as m
+from numhlo.tracer.building import operations as b
 
 
 def pseudo_inverse(array: Any, part: Any) -> Any:
@@ -45,7 +48,7 @@ def above(s: Any, factor: Any) -> Any:
     return elementwise.greater(s, elementwise.multiply(greatest, factor))
 
 
-class _OfInverse(CustomRule):
+class _OfInverse(CustomRule[Walker]):
     """``dP = -P dA P + P P' dA' (1 - A P) + (1 - P A) dA' P' P``, for matrices whose rank stays.
 
     Golub, Pereyra: The Differentiation of Pseudo-Inverses and Nonlinear Least Squares Problems Whose Variables Separate

@@ -11,15 +11,13 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.numpy import axis_order, elementwise, reductions
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.numpy.linalg import norms
 from numhlo.library.numpy.linalg.factoring import as_matrices, determinant_by_rows, inexact
 from numhlo.library.numpy.linalg.pseudo_inverses import above, pseudo_inverse
 from numhlo.library.numpy.reductions import NO_VALUE
 from numhlo.library.numpy.searching import where
-from numhlo.tracer.core import matrices as m
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
+    as_traced,
     asarray,
     broadcast_shapes,
     broadcast_to_shape,
@@ -29,6 +27,8 @@ from numhlo.tracer.core.operands import (
     reshape_to,
     shape_of,
 )
+from numhlo.tracer.building import matrices as m
+from numhlo.tracer.building import operations as b
 
 __all__ = ["cond", "det", "inv", "lstsq", "matrix_rank", "pinv", "slogdet", "solve", "tensorinv", "tensorsolve"]
 

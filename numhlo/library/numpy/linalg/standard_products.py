@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.numpy import axis_order, elementwise, reshaping
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.numpy.linalg import cross_products, matrix_products
 from numhlo.library.numpy.linalg import products as linear_algebra
-from numhlo.tracer.core.operands import asarray, expand, implements, normalize_axis, shape_of
+from numhlo.tracer.building import as_traced, asarray, expand, implements, normalize_axis, shape_of
 
 __all__ = ["cross", "diagonal", "matmul", "matrix_transpose", "outer", "tensordot", "trace", "vecdot"]
 

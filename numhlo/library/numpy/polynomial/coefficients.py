@@ -8,11 +8,12 @@ import numpy as np
 
 from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy import sliding_products
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.numpy.joining import concatenate
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ShapeError
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
+    Tracer,
+    as_traced,
     asarray,
     convert,
     full_of,
@@ -22,7 +23,6 @@ from numhlo.tracer.core.operands import (
     shape_of,
     spelling,
 )
-from numhlo.tracer.core.trace import Tracer
 
 __all__ = ["poly", "polyadd", "polyder", "polydiv", "polyint", "polymul", "polysub", "polyval"]
 

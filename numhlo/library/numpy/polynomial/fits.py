@@ -6,23 +6,32 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.lax.reductions import sort_key_val
 from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy import reductions
 from numhlo.library.numpy.axis_order import matrix_transpose
 from numhlo.library.numpy.cumulative import cumprod
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.numpy.joining import concatenate
 from numhlo.library.numpy.linalg import solving
 from numhlo.library.numpy.linalg.factoring import eigvals
 from numhlo.library.numpy.linalg.matrix_products import matmul
 from numhlo.library.numpy.polynomial.coefficients import line_of
 from numhlo.library.numpy.rearranging import roll
+from numhlo.library.numpy.sorting import sort_together
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DataDependentShapeError
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import asarray, convert, expand, full_of, implements, result_dtype, shape_of, spelling
+from numhlo.tracer.building import (
+    as_traced,
+    asarray,
+    convert,
+    expand,
+    full_of,
+    implements,
+    result_dtype,
+    runs_anywhere,
+    shape_of,
+    spelling,
+)
+from numhlo.tracer.building import operations as b
 
 __all__ = ["polyfit", "roots"]
 
@@ -185,7 +194,7 @@ def _all_roots(p: Any) -> Any:
     matrix = concatenate([expand(top, 0), below], 0)
     found = convert(eigvals(matrix), wanted)
     # roots at zero, of trailing zeros and of the leading ones moved there, last
-    _, ordered = sort_key_val(ufuncs.equal(found, 0), found)
+    _, ordered = sort_together([ufuncs.equal(found, 0), found], 0)
     count = ufuncs.subtract(size, leading)
     kept = ufuncs.less(np.arange(size), count)
     return b.select(kept, ordered, full_of(complex(np.nan, np.nan), (size,), wanted))

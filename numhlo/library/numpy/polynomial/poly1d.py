@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.tracer.core.operands import FUNCTIONS, contains_tracer
-from numhlo.tracer.python.stand_ins import stands_for
+from numhlo.tracer.building import FUNCTIONS, contains_tracer, stands_for
 
 
 class TracedPolynomial(np.poly1d):

@@ -16,33 +16,7 @@ from numpy.polynomial import chebyshev, hermite, hermite_e, laguerre, legendre, 
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
-from numhlo.tracer.core.operands import FUNCTIONS, contains_tracer
-from numhlo.tracer.core.trace import Tracer
-from numhlo.tracer.python import special_methods
-from numhlo.tracer.python.stand_ins import stands_for
-
-
-def is_of_series(value: Any) -> bool:
-    """Return whether a function, a class or an object is of NumPy's polynomial modules.
-
-    Examples
-    --------
-    >>> is_of_series(np.polynomial.chebyshev.chebval), is_of_series(np.polyval)
-    (True, False)
-    """
-    own = getattr(value, "__module__", None)
-    return (own if isinstance(own, str) else type(value).__module__).startswith(special_methods.SERIES)
-
-
-def of_traced_series(exchanged: Callable[..., Any], function: Callable[..., Any]) -> Any:
-    """Return a function whose calls of traced arrays are of another one's code; what is known is left to NumPy."""
-
-    @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        given = [getattr(x, "coef", x) for x in (*args, *kwargs.values())]
-        return (exchanged if contains_tracer(given) else function)(*args, **kwargs)
-
-    return call
+from numhlo.tracer.building import FUNCTIONS, Tracer, contains_tracer, special_methods, stands_for
 
 
 @stands_for(polyutils.trimseq)

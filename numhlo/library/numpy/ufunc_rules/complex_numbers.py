@@ -10,8 +10,8 @@ import numpy as np
 
 from numhlo.library.numpy.ufunc_rules.division import mod
 from numhlo.lowering.ops import elementwise as ops
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import bind1
+from numhlo.tracer.building import bind1
+from numhlo.tracer.building import operations as b
 
 LN_2 = math.log(2.0)
 
@@ -19,11 +19,6 @@ LN_2 = math.log(2.0)
 def by_parts(rule: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return the rule that applies a real one to both parts."""
     return lambda z: b.as_complex(rule(b.real(z)), rule(b.imag(z)))
-
-
-def conjugate(z: Any) -> Any:
-    """Return the number with its imaginary part negated."""
-    return b.as_complex(b.real(z), b.negate(b.imag(z)))
 
 
 def sign(z: Any) -> Any:

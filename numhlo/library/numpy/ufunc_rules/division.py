@@ -14,10 +14,8 @@ from numhlo.library.numpy.ufunc_rules.greatest_values import note_greatest
 from numhlo.lowering.ir import Op, TensorType
 from numhlo.lowering.ops import control_flow, creation, layout, reduction
 from numhlo.lowering.ops import elementwise as ops
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import bind, bind1, trace_region
-from numhlo.tracer.core.operands import convert, shape_of
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.building import Tracer, bind, bind1, convert, shape_of, trace_region
+from numhlo.tracer.building import operations as b
 
 
 def floor_divide(x: Any, y: Any) -> Any:

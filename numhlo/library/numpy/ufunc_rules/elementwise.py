@@ -18,14 +18,12 @@ from numhlo.library.numpy.ufunc_rules import division as division_rules
 from numhlo.library.numpy.ufunc_rules import floats as float_rules
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.lowering.ops.primitive import Primitive
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import bind1
-from numhlo.tracer.core.named_functions import composite
-from numhlo.tracer.core.operands import convert, full_of, shape_of
-from numhlo.tracer.core.operations import bitcast as bitcast
-from numhlo.tracer.core.operations import compare as compare
-from numhlo.tracer.core.operations import constant as constant
-from numhlo.tracer.core.operations import select as select
+from numhlo.tracer.building import bind1, composite, convert, full_of, shape_of
+from numhlo.tracer.building import bitcast as bitcast
+from numhlo.tracer.building import compare as compare
+from numhlo.tracer.building import constant as constant
+from numhlo.tracer.building import operations as b
+from numhlo.tracer.building import select as select
 
 Rule = Callable[..., Any]
 
@@ -137,7 +135,7 @@ RULES: dict[np.ufunc, Rule] = {
     np.bitwise_xor: direct(ops.XOR),
     np.cbrt: direct(ops.CBRT),
     np.ceil: by_kind(direct(ops.CEIL), of_integers=unchanged),
-    np.conjugate: by_kind(unchanged, complex_rules.conjugate),
+    np.conjugate: by_kind(unchanged, b.conjugate),
     np.copysign: b.with_sign_of,
     np.cos: direct(ops.COSINE),
     np.cosh: named("cosh"),

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.named_functions import composite
-from numhlo.tracer.core.operands import convert
+from numhlo.tracer.building import composite, convert
+from numhlo.tracer.building import operations as b
 
 LN_2 = math.log(2.0)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import Op, TensorType, Value
-from numhlo.tracer.core.trace import Trace, Tracer
+from numhlo.tracer.building import Trace, Tracer
 
 NOTED = "greatest value"
 """What a trace's memo has bounds under, with the value."""

@@ -15,18 +15,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from numhlo.library.lax.raveling import ravel_pytree
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.scipy.operands import MEANINGS
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DTypeError, ShapeError
-from numhlo.tracer.control_flow.loops import while_loop
-from numhlo.tracer.control_flow.scan import scan
-from numhlo.tracer.core.operands import asarray
-from numhlo.tracer.transformations.closures import closure_convert
-from numhlo.tracer.transformations.custom_backward import custom_vjp
-from numhlo.tracer.transformations.differentiating import vjp
-from numhlo.tracer.transformations.vectorizing import vmap
-from numhlo.tracer.trees.pytrees import tree_map
+from numhlo.tracer.building import (
+    as_traced,
+    asarray,
+    closure_convert,
+    custom_vjp,
+    scan,
+    tree_map,
+    vjp,
+    vmap,
+    while_loop,
+)
 
 __all__ = ["odeint"]
 

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.scipy.operands import floating, traced
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core.operands import normalize_axis
+from numhlo.tracer.building import normalize_axis, runs_anywhere
 
 __all__ = ["cumulative_trapezoid", "simpson", "trapezoid"]
 

@@ -13,17 +13,24 @@ import numpy as np
 
 from numhlo.library.lax.pivoting import columns_by_length
 from numhlo.library.numpy import elementwise, reductions
-from numhlo.library.numpy.indexing.index_items import as_traced
-from numhlo.library.numpy.joining import concatenate_arrays
 from numhlo.library.numpy.linalg import factoring
 from numhlo.library.numpy.linalg.factoring import as_matrices, inexact
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core import matrices as m
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import asarray, broadcast_to_shape, convert, reshape_to, result_dtype, shape_of
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.building import (
+    Tracer,
+    as_traced,
+    asarray,
+    broadcast_to_shape,
+    concatenate_arrays,
+    convert,
+    reshape_to,
+    result_dtype,
+    runs_anywhere,
+    shape_of,
+)
+from numhlo.tracer.building import matrices as m
+from numhlo.tracer.building import operations as b
 
 __all__ = [
     "block_diag", "eigh", "eigh_tridiagonal", "expm",

@@ -14,11 +14,9 @@ from numhlo.library.lax.slices import dynamic_index_in_dim
 from numhlo.library.numpy.linalg.factoring import as_matrices
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.control_flow.loops import fori_loop
-from numhlo.tracer.core import matrices as m
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import asarray, broadcast_to_shape, convert, expand, shape_of
+from numhlo.tracer.building import asarray, broadcast_to_shape, convert, expand, fori_loop, runs_anywhere, shape_of
+from numhlo.tracer.building import matrices as m
+from numhlo.tracer.building import operations as b
 
 __all__ = ["sqrtm"]
 

@@ -12,16 +12,23 @@ import numpy as np
 
 from numhlo.library.lax.pivoting import permutation_of
 from numhlo.library.numpy import elementwise
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.numpy.linalg import solving
 from numhlo.library.numpy.linalg.factoring import as_matrices, inexact
 from numhlo.library.numpy.searching import where
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core import matrices as m
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import asarray, broadcast_shapes, broadcast_to_shape, convert, reshape_to, shape_of
+from numhlo.tracer.building import (
+    as_traced,
+    asarray,
+    broadcast_shapes,
+    broadcast_to_shape,
+    convert,
+    reshape_to,
+    runs_anywhere,
+    shape_of,
+)
+from numhlo.tracer.building import matrices as m
+from numhlo.tracer.building import operations as b
 
 __all__ = [
     "cho_factor",

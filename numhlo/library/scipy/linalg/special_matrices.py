@@ -13,13 +13,11 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.numpy import array_methods, families
-from numhlo.library.numpy.indexing.index_items import as_traced, new_array
 from numhlo.library.scipy.linalg.factorizations import svd
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError
 from numhlo.lowering.ops.lazy_scipy import scipy_function
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core.operands import asarray
+from numhlo.tracer.building import as_traced, asarray, new_array, runs_anywhere
 
 __all__ = [
     "circulant", "companion", "convolution_matrix", "dft", "fiedler", "hadamard", "hankel", "helmert", "hilbert",

@@ -16,9 +16,7 @@ from numhlo.library.scipy.ndimage.rank_filters import Places
 from numhlo.library.scipy.operands import traced
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DTypeError, ShapeError
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.control_flow.loops import fori_loop, while_loop
-from numhlo.tracer.core.operands import normalize_axes
+from numhlo.tracer.building import fori_loop, normalize_axes, runs_anywhere, while_loop
 
 __all__ = [
     "binary_closing", "binary_dilation", "binary_erosion", "binary_fill_holes", "binary_hit_or_miss", "binary_opening",

@@ -16,8 +16,7 @@ from numhlo.library.scipy.operands import choice, converted, traced
 from numhlo.library.scipy.signal import convolution as signals
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ShapeError, UnsupportedError
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core.operands import convert, normalize_axes, normalize_axis
+from numhlo.tracer.building import convert, normalize_axes, normalize_axis, runs_anywhere
 
 __all__ = ["convolve", "convolve1d", "correlate", "correlate1d"]
 

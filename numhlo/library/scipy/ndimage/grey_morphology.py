@@ -18,8 +18,7 @@ from numhlo.library.scipy.ndimage.rank_filters import Places, places_of
 from numhlo.library.scipy.operands import traced
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core.operands import convert
+from numhlo.tracer.building import convert, runs_anywhere
 
 __all__ = [
     "black_tophat", "grey_closing", "grey_dilation", "grey_erosion", "grey_opening", "morphological_gradient",

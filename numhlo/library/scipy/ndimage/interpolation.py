@@ -12,8 +12,7 @@ from numhlo.library.scipy.ndimage.correlation import finished, result_dtype
 from numhlo.library.scipy.operands import choice, floating, traced
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ShapeError, UnsupportedError
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core.operands import convert
+from numhlo.tracer.building import convert, runs_anywhere
 
 __all__ = ["map_coordinates"]
 

@@ -18,8 +18,7 @@ from numhlo.library.scipy.ndimage.correlation import extended, reach_of, result_
 from numhlo.library.scipy.operands import traced
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core.operands import convert, normalize_axes
+from numhlo.tracer.building import convert, normalize_axes, runs_anywhere
 
 __all__ = [
     "maximum_filter", "maximum_filter1d", "median_filter", "minimum_filter", "minimum_filter1d", "percentile_filter",

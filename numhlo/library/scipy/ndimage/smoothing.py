@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.numpy.indexing.index_items import unshared
 from numhlo.library.scipy.ndimage.correlation import (
     correlate1d,
     extended,
@@ -24,8 +23,7 @@ from numhlo.library.scipy.ndimage.correlation import (
 from numhlo.library.scipy.operands import converted, traced
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core.operands import normalize_axes, normalize_axis
+from numhlo.tracer.building import normalize_axes, normalize_axis, runs_anywhere, unshared
 
 __all__ = [
     "gaussian_filter", "gaussian_filter1d", "gaussian_gradient_magnitude", "gaussian_laplace", "laplace", "prewitt",

@@ -16,12 +16,10 @@ from numhlo.library.lax.windows import conv_general_dilated
 from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy import padding
 from numhlo.library.numpy.fft import fourier
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.numpy.rearranging import flip
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core.operands import asarray, convert, normalize_axes, reshape_to, result_dtype
+from numhlo.tracer.building import as_traced, asarray, convert, normalize_axes, reshape_to, result_dtype, runs_anywhere
 
 __all__ = ["convolve", "convolve2d", "correlate", "correlate2d", "fftconvolve"]
 

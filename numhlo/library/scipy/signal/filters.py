@@ -18,12 +18,7 @@ from numhlo.library.scipy.operands import choice, converted, floating, traced
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError, UnsupportedError
 from numhlo.lowering.ops.lazy_scipy import scipy_function
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.control_flow.scan import scan
-from numhlo.tracer.core.array import Array
-from numhlo.tracer.core.operands import contains_tracer, normalize_axis
-from numhlo.tracer.core.trace import current_trace
-from numhlo.tracer.trees.pytrees import tree_map
+from numhlo.tracer.building import Array, contains_tracer, current_trace, normalize_axis, runs_anywhere, scan, tree_map
 
 __all__ = ["detrend", "filtfilt", "hilbert", "lfilter", "lfilter_zi", "sosfilt", "sosfilt_zi"]
 

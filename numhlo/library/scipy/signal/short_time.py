@@ -25,7 +25,7 @@ from numhlo.library.scipy.signal.spectra import (
 )
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError
-from numhlo.tracer.core.operands import asarray, normalize_axis
+from numhlo.tracer.building import asarray, normalize_axis
 
 __all__ = ["istft", "spectrogram", "stft"]
 

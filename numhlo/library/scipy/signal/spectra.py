@@ -16,7 +16,7 @@ from numhlo.library.scipy.signal import filters
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ShapeError
 from numhlo.lowering.ops.lazy_scipy import scipy_function
-from numhlo.tracer.core.operands import asarray, normalize_axis
+from numhlo.tracer.building import asarray, normalize_axis
 
 __all__ = ["coherence", "csd", "periodogram", "welch"]
 

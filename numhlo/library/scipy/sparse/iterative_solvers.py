@@ -13,13 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from numhlo.library.lax.implicit_solves import custom_linear_solve
 from numhlo.library.lax.raveling import ravel_pytree
 from numhlo.library.scipy.operands import MEANINGS
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ShapeError
-from numhlo.tracer.control_flow.loops import while_loop
-from numhlo.tracer.core.operands import asarray
-from numhlo.tracer.transformations.implicit_solves import custom_linear_solve
+from numhlo.tracer.building import asarray, while_loop
 
 __all__ = ["bicgstab", "cg", "gmres"]
 

@@ -12,10 +12,8 @@ import numpy as np
 
 from numhlo.library.scipy.special.widely_used import in_double, real_operands, xlog1py, xlogy
 from numhlo.lowering.ops import elementwise as ops
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import bind1
-from numhlo.tracer.core.named_functions import composite
+from numhlo.tracer.building import bind1, composite, runs_anywhere
+from numhlo.tracer.building import operations as b
 
 __all__ = ["boxcox", "boxcox1p", "erfcx", "expn", "i0", "i0e", "i1", "i1e", "kl_div", "ndtri", "rel_entr", "spence"]
 

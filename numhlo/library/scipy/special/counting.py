@@ -15,11 +15,8 @@ from numhlo.library.scipy.special.widely_used import in_double, real_operands
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.lowering.ops import elementwise as ops
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import bind1
-from numhlo.tracer.core.named_functions import composite
-from numhlo.tracer.core.operands import convert
+from numhlo.tracer.building import bind1, composite, convert, runs_anywhere
+from numhlo.tracer.building import operations as b
 
 __all__ = ["comb", "factorial", "poch", "zeta"]
 

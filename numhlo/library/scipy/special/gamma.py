@@ -14,9 +14,8 @@ import numpy as np
 from numhlo.library.scipy.special.widely_used import real_operands
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.named_functions import composite
+from numhlo.tracer.building import composite, runs_anywhere
+from numhlo.tracer.building import operations as b
 
 __all__ = [
     "beta", "betainc", "betaln", "gamma", "gammainc",

@@ -14,7 +14,7 @@ from numpy.polynomial.polynomial import polyval
 from numhlo.library.scipy.operands import traced
 from numhlo.library.scipy.special.bessel import expn
 from numhlo.library.scipy.special.widely_used import in_double, real_operands
-from numhlo.tracer.building.eager import runs_anywhere
+from numhlo.tracer.building import runs_anywhere
 
 __all__ = ["dawsn", "exp1", "expi"]
 

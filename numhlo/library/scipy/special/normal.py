@@ -11,10 +11,8 @@ from typing import Any
 
 from numhlo.library.scipy.special.widely_used import in_double, real_operands
 from numhlo.lowering.ops import conversion
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import bind1
-from numhlo.tracer.core.named_functions import composite
+from numhlo.tracer.building import bind1, composite, runs_anywhere
+from numhlo.tracer.building import operations as b
 
 __all__ = ["log_ndtr", "ndtr"]
 

@@ -12,28 +12,28 @@ import numpy as np
 
 from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy import reductions
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import DTypeError
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.lowering.ops.annotations import STOP_GRADIENT, make_annotation
 from numhlo.lowering.ops.control_flow import COMPOSITE
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import bind1
-from numhlo.tracer.core.named_functions import composite
-from numhlo.tracer.core.operands import (
+from numhlo.tracer.building import (
+    are_arrays_immutable,
+    as_traced,
     asarray,
+    bind1,
     broadcast_all,
     broadcast_to_shape,
+    composite,
     convert,
     normalize_axes,
     reshape_to,
     result_dtype,
+    runs_anywhere,
     shape_of,
     spelling,
 )
-from numhlo.tracer.core.semantics import are_arrays_immutable
+from numhlo.tracer.building import operations as b
 
 __all__ = [
     "digamma", "entr", "erf", "erfc", "erfinv", "expit", "gammaln", "log_softmax", "logit", "logsumexp", "softmax",

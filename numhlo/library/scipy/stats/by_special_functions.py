@@ -15,7 +15,7 @@ from numhlo.library.scipy.special.normal import log_ndtr
 from numhlo.library.scipy.special.widely_used import gammaln, xlog1py, xlogy
 from numhlo.library.scipy.stats.closed import HALF_LOG_TAU
 from numhlo.library.scipy.stats.family import Continuous
-from numhlo.tracer.core import operations as b
+from numhlo.tracer.building import operations as b
 
 __all__ = ["beta", "chi2", "gamma", "gennorm", "t", "truncnorm"]
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.scipy.special.bessel import i0e
 from numhlo.library.scipy.stats.family import Dense, Invertible
-from numhlo.tracer.core import operations as b
+from numhlo.tracer.building import operations as b
 
 __all__ = ["vonmises", "wrapcauchy"]
 

@@ -15,8 +15,8 @@ from numhlo.library.scipy.special.normal import log_ndtr, ndtr
 from numhlo.library.scipy.special.widely_used import logit
 from numhlo.library.scipy.stats.family import Invertible, expm1
 from numhlo.lowering.ops import elementwise as ops
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import bind1
+from numhlo.tracer.building import bind1
+from numhlo.tracer.building import operations as b
 
 __all__ = ["cauchy", "expon", "gumbel_l", "gumbel_r", "laplace", "logistic", "norm", "pareto", "uniform"]
 

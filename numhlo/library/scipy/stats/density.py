@@ -11,7 +11,6 @@ from typing import Any
 from numhlo.library.numpy import axis_order, diagonals, reductions, reshaping
 from numhlo.library.numpy import covariance as statistics
 from numhlo.library.numpy import elementwise as ufuncs
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.numpy.linalg.solving import inv
 from numhlo.library.random.continuous import multivariate_normal
 from numhlo.library.random.discrete import choice
@@ -22,9 +21,15 @@ from numhlo.library.scipy.special.widely_used import logsumexp
 from numhlo.library.scipy.stats.closed import HALF_LOG_TAU
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError, UnsupportedError
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core.operands import asarray, convert, full_of, reshape_to
-from numhlo.tracer.trees.pytree_registration import register_pytree_node_class
+from numhlo.tracer.building import (
+    as_traced,
+    asarray,
+    convert,
+    full_of,
+    register_pytree_node_class,
+    reshape_to,
+    runs_anywhere,
+)
 
 __all__ = ["gaussian_kde"]
 

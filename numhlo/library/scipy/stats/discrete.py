@@ -12,7 +12,7 @@ import numpy as np
 from numhlo.library.scipy.special.gamma import betainc, betaln, gammainc, gammaincc
 from numhlo.library.scipy.special.widely_used import gammaln, xlog1py, xlogy
 from numhlo.library.scipy.stats.family import Countable, Discrete, expm1
-from numhlo.tracer.core import operations as b
+from numhlo.tracer.building import operations as b
 
 __all__ = ["bernoulli", "betabinom", "binom", "geom", "nbinom", "poisson"]
 

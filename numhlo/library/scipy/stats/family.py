@@ -14,9 +14,8 @@ import numpy as np
 
 from numhlo.library.scipy.special.widely_used import in_double, real_operands
 from numhlo.lowering.ops import elementwise as ops
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import bind1
+from numhlo.tracer.building import bind1, runs_anywhere
+from numhlo.tracer.building import operations as b
 
 __all__ = ["Continuous", "Countable", "Dense", "Discrete", "Family", "Invertible", "expm1"]
 

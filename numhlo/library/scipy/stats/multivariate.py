@@ -9,17 +9,24 @@ from typing import Any
 
 from numhlo.library.numpy import diagonals, reductions, reshaping
 from numhlo.library.numpy import elementwise as ufuncs
-from numhlo.library.numpy.indexing.index_items import as_traced
-from numhlo.library.numpy.joining import concatenate_arrays
 from numhlo.library.numpy.searching import where
 from numhlo.library.scipy.linalg.solving import cholesky, solve_triangular
 from numhlo.library.scipy.special.widely_used import gammaln, xlogy
 from numhlo.library.scipy.stats.closed import HALF_LOG_TAU
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ShapeError
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import asarray, broadcast_shapes, broadcast_to_shape, convert, reshape_to, result_dtype
+from numhlo.tracer.building import (
+    as_traced,
+    asarray,
+    broadcast_shapes,
+    broadcast_to_shape,
+    concatenate_arrays,
+    convert,
+    reshape_to,
+    result_dtype,
+    runs_anywhere,
+)
+from numhlo.tracer.building import operations as b
 
 __all__ = ["dirichlet", "multinomial", "multivariate_normal"]
 

@@ -14,13 +14,20 @@ import numpy as np
 from numhlo.library.numpy import axis_order, cumulative, moments, reductions, searching, sorting
 from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy.indexing import brackets
-from numhlo.library.numpy.indexing.index_items import as_traced
 from numhlo.library.numpy.joining import concatenate
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError, UnsupportedError
-from numhlo.tracer.building.eager import runs_anywhere
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.operands import asarray, broadcast_to_shape, convert, full_of, normalize_axis, reshape_to
+from numhlo.tracer.building import (
+    as_traced,
+    asarray,
+    broadcast_to_shape,
+    convert,
+    full_of,
+    normalize_axis,
+    reshape_to,
+    runs_anywhere,
+)
+from numhlo.tracer.building import operations as b
 
 __all__ = ["mode", "rankdata", "sem"]
 

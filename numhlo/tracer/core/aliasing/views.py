@@ -14,9 +14,8 @@ import numpy as np
 
 from numhlo.lowering.ir import TensorType
 from numhlo.lowering.ops import comparison, indexing, layout
-from numhlo.tracer.core.aliasing.strides import Strides, contiguous_strides, reshaped_strides
-from numhlo.tracer.core.aliasing.strides import is_contiguous as has_contiguous_strides
 from numhlo.tracer.core.bind import bind1
+from numhlo.tracer.core.strides import Strides, are_contiguous, contiguous_strides, reshaped_strides
 from numhlo.tracer.core.trace import Tracer
 
 
@@ -204,7 +203,7 @@ def strides_of(x: Tracer) -> Strides:
 
 def is_contiguous(x: Tracer) -> bool:
     """Return whether NumPy's array in this place would be C-contiguous."""
-    return has_contiguous_strides(x.shape, strides_of(x), x.dtype.itemsize)
+    return are_contiguous(x.shape, strides_of(x), x.dtype.itemsize)
 
 
 def lies_in(x: Tracer, order: str | None) -> bool:

@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from numhlo.tracer.core.aliasing.memory import is_array, same_memory
 from numhlo.tracer.core.bind import new_trace
 from numhlo.tracer.core.cell import Cell
 from numhlo.tracer.python.autograph.lent_storage import LentStorage
 from numhlo.tracer.python.autograph.loop_slots import Slot, Slots
+from numhlo.tracer.python.autograph.memory import is_array, same_memory
 from numhlo.tracer.python.autograph.variables import Variables
 from numhlo.tracer.trees.pytrees import tree_leaves
 

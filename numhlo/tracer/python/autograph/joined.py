@@ -1,4 +1,4 @@
-"""What variables mean after a branch that a traced condition chooses, by the rules of `aliasing.memory`.
+"""What variables mean after a branch that a traced condition chooses, by the rules of `memory`.
 
 A variable that means the same memory after either branch is that array. Any other is handed on by value; names that
 share memory after either branch share it afterwards. What a name may mean besides is tied to it.
@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from numhlo.tracer.core.aliasing.memory import Meaning, is_array, meanings, on_cell, same_memory, unchecked, whole
 from numhlo.tracer.core.cell import Cell
 from numhlo.tracer.core.ties import BY_BRANCH, make_stale, stale_cells, tie
 from numhlo.tracer.core.trace import Trace, Tracer, current_trace
+from numhlo.tracer.python.autograph.memory import Meaning, is_array, meanings, on_cell, same_memory, unchecked, whole
 from numhlo.tracer.trees.pytrees import tree_flatten, tree_leaves, tree_unflatten
 
 

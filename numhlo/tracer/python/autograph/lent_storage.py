@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from numhlo.tracer.control_flow.bodies import own_arrays
-from numhlo.tracer.core.aliasing.memory import is_array, unchecked, whole
 from numhlo.tracer.core.cell import Cell
 from numhlo.tracer.core.trace import Tracer, current_trace
+from numhlo.tracer.python.autograph.memory import is_array, unchecked, whole
 from numhlo.tracer.trees.pytrees import tree_leaves, tree_map
 
 

@@ -2,7 +2,7 @@
 
 Each array among the variables' values has a slot. Its body is traced under an assumption of what each one means at the
 beginning of an iteration; what they mean at its end must be the same, else the assumption is mended and the body traced
-again, until it holds (`Again`). What must hold, and why, is in `aliasing.memory`.
+again, until it holds (`Again`). What must hold, and why, is in `memory`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
 
-from numhlo.tracer.core.aliasing.memory import Meaning, is_array, meaning, same_memory
 from numhlo.tracer.core.cell import Cell, cells_so_far
 from numhlo.tracer.core.trace import Tracer, current_trace
+from numhlo.tracer.python.autograph.memory import Meaning, is_array, meaning, same_memory
 
 KEPT, ALONE, VALUE, TURNED = "kept", "alone", "value", "turned"
 """An array that stays what it is; a view whose part alone is carried; what is carried, and is new afterwards; and

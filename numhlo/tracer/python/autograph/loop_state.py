@@ -13,18 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.numpy.searching import where
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import MutationError, UnsupportedError
 from numhlo.tracer.control_flow.bodies import own_arrays
 from numhlo.tracer.control_flow.branches import as_predicate
-from numhlo.tracer.core.aliasing.memory import is_array, on_cell, unchecked, whole
 from numhlo.tracer.core.cell import Cell
-from numhlo.tracer.core.operands import asarray
+from numhlo.tracer.core.operands import FUNCTIONS, asarray
 from numhlo.tracer.core.ties import BY_LOOP, make_stale, stale_cells, tie, tie_exactly
 from numhlo.tracer.core.trace import Trace, Tracer, current_trace
 from numhlo.tracer.python.autograph.lent_storage import LentStorage, can_be_lent
 from numhlo.tracer.python.autograph.loop_slots import ALONE, KEPT, TURNED, VALUE, Again, Slot, Slots
+from numhlo.tracer.python.autograph.memory import is_array, on_cell, unchecked, whole
 from numhlo.tracer.python.autograph.python_state import leaving_alone
 from numhlo.tracer.python.autograph.undefined import Undefined
 from numhlo.tracer.python.autograph.variables import Variables, is_traceable
@@ -254,7 +253,7 @@ class LoopState:
                 names = [next(s for s in cycle if self.slots.after_turns(s, k) is slot) for k in range(len(cycle))]
                 new = results[names[0]]
                 for k, name in enumerate(names[1:], 1):
-                    new = where(found[TURN] % len(cycle) == k, results[name], new)
+                    new = FUNCTIONS[np.where](found[TURN] % len(cycle) == k, results[name], new)
                 whole(slot.before.cell).assign(new)
         for slot, result in results.items():
             tie(_current(), result.cell, [s.before.cell for s in self.slots.cycle(slot)], BY_LOOP, through=False)

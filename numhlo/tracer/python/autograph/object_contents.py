@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from numhlo.library.numpy.element_iterators import Elements
 from numhlo.tracer.core.installed_code import is_library
+from numhlo.tracer.python.stand_ins import ElementIterator
 
 MOST_BYTES = 1 << 20
 """Arrays of NumPy's up to this size are looked at."""
@@ -28,7 +28,7 @@ MOST_BYTES = 1 << 20
 _ITEMS, _BYTES = (list, set, deque), (bytearray, array.array)
 _NAMES_WRITTEN = frozenset(dis.opmap[name] for name in ("STORE_GLOBAL", "DELETE_GLOBAL"))
 _MISSING = object()
-_ITERATING = frozenset({"builtins", "itertools", "numpy", Elements.__module__})
+_ITERATING = frozenset({"builtins", "itertools", "numpy"})
 """Modules whose iterators show how far they have come."""
 
 
@@ -221,12 +221,12 @@ def _generator(x: Any) -> Iterator[Content]:
 
 def _progress(x: Any) -> tuple[Any, ...]:
     """Return what changes when an item is taken: what is left, the place in code and arrays, what is held."""
-    if type(x).__module__ not in _ITERATING:
+    if type(x).__module__ not in _ITERATING and not isinstance(x, ElementIterator):
         return ()
     left = operator.length_hint(x) if hasattr(type(x), "__length_hint__") else 0
     frame = getattr(x, "gi_frame", None)
     line = 0 if frame is None else frame.f_lasti
-    place = x.index if isinstance(x, np.flatiter) else x.iterindex if isinstance(x, np.nditer | Elements) else 0
+    place = x.index if isinstance(x, np.flatiter) else x.iterindex if isinstance(x, np.nditer | ElementIterator) else 0
     number = repr(x) if isinstance(x, itertools.count) else ""
     return f"{left} {line} {place} {number} {frame is None}", *gc.get_referents(x)
 

@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.numpy import elementwise
-from numhlo.library.numpy.searching import where
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ConcretizationError, MutationError, UnsupportedError
 from numhlo.lowering.ir.scoped_values import ScopedValue
@@ -21,7 +19,7 @@ from numhlo.tracer.control_flow.branches import cond, require_scalar
 from numhlo.tracer.control_flow.loops import fori_loop, while_loop
 from numhlo.tracer.core.bind import new_trace
 from numhlo.tracer.core.cell import cells_so_far
-from numhlo.tracer.core.operands import convert, is_weak, result_dtype
+from numhlo.tracer.core.operands import FUNCTIONS, convert, is_weak, result_dtype
 from numhlo.tracer.core.trace import Tracer, current_trace
 from numhlo.tracer.python.autograph import iterables
 from numhlo.tracer.python.autograph.exits import stop_flag
@@ -346,7 +344,7 @@ class _Counted:
             self.limits = (start, stop) if step == 1 else (-start, -stop)
         else:
             count = (stop - start + step - (1 if step > 0 else -1)) // step
-            self.limits = 0, elementwise.maximum(count, 0)
+            self.limits = 0, FUNCTIONS[np.maximum](count, 0)
 
     def index(self, counter: Any) -> Any:
         """Return the index of a round."""
@@ -448,7 +446,11 @@ def both(first: Any, second: Callable[[], Any]) -> Any:
         return first and second()
     with leaving_alone("an and", [second]):
         other = second()
-    return elementwise.logical_and(first, other) if _are_bools(first, other) else where(first, other, first)
+    return (
+        FUNCTIONS[np.logical_and](first, other)
+        if _are_bools(first, other)
+        else FUNCTIONS[np.where](first, other, first)
+    )
 
 
 def either(first: Any, second: Callable[[], Any]) -> Any:
@@ -457,7 +459,9 @@ def either(first: Any, second: Callable[[], Any]) -> Any:
         return first or second()
     with leaving_alone("an or", [second]):
         other = second()
-    return elementwise.logical_or(first, other) if _are_bools(first, other) else where(first, first, other)
+    return (
+        FUNCTIONS[np.logical_or](first, other) if _are_bools(first, other) else FUNCTIONS[np.where](first, first, other)
+    )
 
 
 def _are_bools(*operands: Any) -> bool:
@@ -492,4 +496,4 @@ def known(test: Any, statement: str, obstacle: str) -> Any:
 
 def negation(x: Any) -> Any:
     """Return ``not x``."""
-    return elementwise.logical_not(x) if is_unknown(x) else not x
+    return FUNCTIONS[np.logical_not](x) if is_unknown(x) else not x

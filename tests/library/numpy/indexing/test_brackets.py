@@ -215,12 +215,12 @@ def test_known_indices_along_an_axis_are_checked(index):
 @pytest.mark.parametrize(
     ("index", "message"),
     [
-        ((0, 5), "index 5 is out of bounds for axis 1 with size 3\n  at test_indexing.py"),
-        ((0, 0, 0, 0), "too many indices: the array is 3-dimensional, but 4 were indexed\n  at test_indexing.py"),
+        ((0, 5), "index 5 is out of bounds for axis 1 with size 3\n  at test_brackets.py"),
+        ((0, 0, 0, 0), "too many indices: the array is 3-dimensional, but 4 were indexed\n  at test_brackets.py"),
         (([0, 1], [0, 1, 2]), "shape mismatch: indexing arrays could not be broadcast together with shapes (2,) (3,)\n"
-         "  at test_indexing.py\n  use numpy.ix_ to select every combination of rows and columns"),
+         "  at test_brackets.py\n  use numpy.ix_ to select every combination of rows and columns"),
         (numpy.ones((2, 2), bool), "boolean index of shape (2, 2) does not match the indexed axes of shape (2, 3)\n"
-         "  at test_indexing.py"),
+         "  at test_brackets.py"),
     ],
 )  # fmt: skip
 def test_messages_of_known_indices(index, message):
@@ -253,28 +253,28 @@ def test_sequences_and_numbers_of_other_classes(index):
 
 def test_messages_of_traced_indices():
     assert refusal(lambda np, x: x[x > 2], X, kind=DataDependentShapeError) == (
-        "x[mask] with a traced boolean mask bool[2,3,4]\n  at test_indexing.py\n"
+        "x[mask] with a traced boolean mask bool[2,3,4]\n  at test_brackets.py\n"
         "  the extent of the result would depend on the mask's values; "
         "use where(mask, x, fill), a reduction with where=mask, or x[nonzero(mask, size=n)]"
     )
     assert refusal(lambda np, x, n: x[:n], X, 2, kind=DataDependentShapeError) == (
-        "a slice with a traced bound\n  at test_indexing.py\n"
+        "a slice with a traced bound\n  at test_brackets.py\n"
         "  the extent of the result would depend on a value that is not known while tracing; "
         "use lax.dynamic_slice(x, starts, sizes) with a static size, or a mask: where(arange(n) < stop, x, 0)"
     )
     assert "only integers, slices" in refusal(lambda np, x: x["a"], X, kind=InvalidIndexError)
     assert refusal(lambda np, x: x[x], X, kind=InvalidIndexError) == (
-        "an index that is float64[2,3,4]\n  at test_indexing.py\n"
+        "an index that is float64[2,3,4]\n  at test_brackets.py\n"
         "  only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid "
         "indices; convert what counts elements with int(), x // y or x.astype(int)"
     )
     assert refusal(lambda np, x: x[..., ...], X, kind=IndexError).startswith("an index can only have a single ellipsis")
     assert refusal(lambda np, x: x[:1.5], X, kind=TypeError) == (
-        "slice indices must be integers or None or have an __index__ method\n  at test_indexing.py"
+        "slice indices must be integers or None or have an __index__ method\n  at test_brackets.py"
     )
-    assert refusal(lambda np, x: x[::0], X, kind=ValueError) == "slice step cannot be zero\n  at test_indexing.py"
+    assert refusal(lambda np, x: x[::0], X, kind=ValueError) == "slice step cannot be zero\n  at test_brackets.py"
     assert refusal(lambda np, x: x.at[0].set(1, mode="wrap"), X, kind=ArgumentError) == (
-        ".at[...] with mode='wrap'\n  at test_indexing.py\n  use promise_in_bounds, clip, drop or fill"
+        ".at[...] with mode='wrap'\n  at test_brackets.py\n  use promise_in_bounds, clip, drop or fill"
     )
     message = refusal(lambda np, x, i: [1, 2][i], X, 1, kind=ConcretizationError)
     assert message.startswith("the use as a Python index or length of a traced array int64[]")

@@ -10,9 +10,7 @@ import functools
 from collections.abc import Sequence
 
 from numhlo.lowering.ir import TensorType
-from numhlo.tracer.core.aliasing.view_step import ViewStep
-from numhlo.tracer.core.aliasing.views import Reshape, Reverse, Slice, Transpose, only_unit_axes_differ
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.building import Reshape, Reverse, Slice, Tracer, Transpose, ViewStep, only_unit_axes_differ
 
 
 def view_slice(x: Tracer, step: Slice) -> Tracer:

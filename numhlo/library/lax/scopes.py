@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from numhlo.lowering.ir import capture_location, inside_scope
 from numhlo.lowering.ir.errors import ArgumentError
-from numhlo.tracer.core.callable_arguments import require_callable
+from numhlo.tracer.building import require_callable
 
 P = ParamSpec("P")
 R = TypeVar("R")

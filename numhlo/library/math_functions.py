@@ -17,10 +17,17 @@ from numhlo.library.scipy.special import widely_used as special_functions
 from numhlo.library.scipy.special.gamma import gamma
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
-from numhlo.tracer.core.arguments import WEAK
-from numhlo.tracer.core.operands import FUNCTIONS, contains_tracer, convert
-from numhlo.tracer.core.trace import Tracer
-from numhlo.tracer.python.stand_ins import add_items, as_number, is_unknown, stands_for
+from numhlo.tracer.building import (
+    FUNCTIONS,
+    WEAK,
+    Tracer,
+    add_items,
+    as_number,
+    contains_tracer,
+    convert,
+    is_unknown,
+    stands_for,
+)
 
 
 def _of_floats(name: str, function: Callable[..., Any], kind: type = float) -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
-from numhlo.tracer.core.aliasing.strides import is_contiguous
-from numhlo.tracer.core.aliasing.views import strides_of
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.building import Tracer, are_contiguous, strides_of
 
 LETTERS = {"C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable", "A": "aligned"}
 
@@ -23,8 +21,8 @@ class MemoryFlags:
 
     def __init__(self, array: Tracer) -> None:
         shape, strides, itemsize = array.shape, strides_of(array), array.dtype.itemsize
-        self.c_contiguous = self.contiguous = is_contiguous(shape, strides, itemsize)
-        self.f_contiguous = is_contiguous(shape[::-1], strides[::-1], itemsize)
+        self.c_contiguous = self.contiguous = are_contiguous(shape, strides, itemsize)
+        self.f_contiguous = are_contiguous(shape[::-1], strides[::-1], itemsize)
         self.fnc = self.fortran = self.f_contiguous and not self.c_contiguous
         self.forc = self.f_contiguous or self.c_contiguous
         self.aligned, self.owndata = True, not array.steps

@@ -13,10 +13,7 @@ import numpy as np
 from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import DTypeError, MutationError, ShapeError
 from numhlo.lowering.ops import conversion, elementwise, layout
-from numhlo.tracer.core.aliasing.strides import Strides
-from numhlo.tracer.core.aliasing.views import Reshape, Slice
-from numhlo.tracer.core.bind import bind1
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.building import Reshape, Slice, Strides, Tracer, bind1
 
 BOOL = np.dtype(np.bool_)
 

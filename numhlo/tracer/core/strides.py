@@ -28,7 +28,7 @@ def contiguous_strides(shape: Sequence[int], itemsize: int) -> Strides:
     return tuple(strides)
 
 
-def is_contiguous(shape: Sequence[int], strides: Strides, itemsize: int) -> bool:
+def are_contiguous(shape: Sequence[int], strides: Strides, itemsize: int) -> bool:
     """Return whether an array of these strides is C-contiguous; axes of extent 1 don't count, nor do empty arrays."""
     wanted = contiguous_strides(shape, itemsize)
     return 0 in shape or all(n == 1 or a == b for n, a, b in zip(shape, strides, wanted, strict=True))

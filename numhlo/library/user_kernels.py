@@ -18,12 +18,7 @@ from numhlo.lowering.ir.counted import counted
 from numhlo.lowering.ir.errors import ArgumentError, SignatureError
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.user_kernels import TARGET, UserKernel, run_user_kernel
-from numhlo.tracer.core.arguments import ShapeDtypeStruct
-from numhlo.tracer.core.array import Array
-from numhlo.tracer.core.bind import bind
-from numhlo.tracer.core.callable_arguments import require_callable
-from numhlo.tracer.core.operands import asarray
-from numhlo.tracer.core.trace import current_trace
+from numhlo.tracer.building import Array, ShapeDtypeStruct, asarray, bind, current_trace, require_callable
 
 
 class KernelFunction:

@@ -13,26 +13,33 @@ from typing import Any, NamedTuple
 
 from numhlo.lowering.ir import Function, Op, capture_location
 from numhlo.lowering.ir.errors import ShapeError, UnsupportedError
-from numhlo.tracer.batching.control_flow import map_lanes
-from numhlo.tracer.batching.table import Lanes
-from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import trace_function
-from numhlo.tracer.core.custom_rules import CustomRule, LinearRule, bind_with_rule
-from numhlo.tracer.core.operands import asarray, shape_of
-from numhlo.tracer.core.replay import replay_function
-from numhlo.tracer.core.trace import current_trace
-from numhlo.tracer.differentiation.table import (
+from numhlo.tracer.building import (
+    CustomRule,
     Dual,
+    Lanes,
+    LinearRule,
+    PyTreeDef,
+    Staged,
     Walker,
     add_tangents,
+    asarray,
+    bind_with_rule,
+    current_trace,
+    custom_jvp,
     instantiate,
     is_differentiable,
+    jvp,
+    map_lanes,
+    replay_function,
+    shape_of,
+    stage_leaves,
+    trace_function,
     transpose_body,
+    tree_flatten,
+    tree_map,
+    tree_unflatten,
 )
-from numhlo.tracer.transformations.custom_forward import custom_jvp
-from numhlo.tracer.transformations.differentiating import jvp
-from numhlo.tracer.transformations.staging import Staged, stage_leaves
-from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_map, tree_unflatten
+from numhlo.tracer.building import operations as b
 
 Solver = Callable[[Callable[[Any], Any], Any], Any]
 
@@ -174,7 +181,7 @@ def _sharing(staged: list[Staged], shared: int) -> list[Function]:
     return forms
 
 
-class _LinearSolve(CustomRule, LinearRule):
+class _LinearSolve(CustomRule[Walker], LinearRule):
     """Differentiates a solve: ``dx`` solves for ``db - dA x``; and transposes one that is linear in ``b``.
 
     Parameters

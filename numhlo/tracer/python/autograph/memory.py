@@ -22,10 +22,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from numhlo.tracer.core.aliasing.view_step import ViewStep
 from numhlo.tracer.core.cell import Cell
 from numhlo.tracer.core.ties import ties_of
 from numhlo.tracer.core.trace import Tracer, current_trace
+from numhlo.tracer.core.view_step import ViewStep
 from numhlo.tracer.trees.pytrees import tree_leaves
 
 
