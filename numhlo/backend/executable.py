@@ -17,6 +17,7 @@ import numpy as np
 from numhlo.backend.compiler.service import compiler_service
 from numhlo.backend.kernel_cache import KernelHandle, arrivals, kernel_cache
 from numhlo.backend.planning.explain import steps_in_words
+from numhlo.backend.planning.launch_lists import with_own_buffers
 from numhlo.backend.primitives import layout
 from numhlo.backend.program import Kernel, Launch, Place, Program
 from numhlo.backend.runtime import library, pool
@@ -75,7 +76,7 @@ class Executable:
     keeps_steps : bool
         Whether the program's steps, with the ops in them, stay for reports once native code does everything.
     guard_pages : str
-        On which side of every buffer a page lies that nobody may touch (`guard_pages.SIDES`), for debugging; or "".
+        On which side of each buffer a page lies that nobody may touch (`guard_pages.SIDES`); or "". Needs ``has_ops``.
 
     Attributes
     ----------
@@ -93,7 +94,7 @@ class Executable:
         keeps_steps: bool = True,
         guard_pages: str = "",
     ) -> None:
-        self.program, copies = with_fresh_results(program, donated)
+        self.program, copies = with_fresh_results(with_own_buffers(program) if guard_pages else program, donated)
         require_addresses(self.program, name)
         self._written = donated | program.written.keys()
         self.name = name

@@ -179,9 +179,11 @@ def _make_executable(
 ) -> Executable:
     """Return an optimized function's executable, by the plan of the same function of other shapes if there is one."""
     planning, executables, _ = _backend()
-    side = value_of("guard_pages")
-    options = {"keeps_steps": keeps_graph, "guard_pages": "" if side == "no" else side}
-    program = None if keeps_graph else planning.plan_again(function, donated=donated, written=written)
+    side = value_of("guard_pages").replace("no", "")
+    options = {"keeps_steps": keeps_graph, "guard_pages": side}
+    program = None
+    if not keeps_graph and not side:  # guard pages need the ops, which a filled plan lacks
+        program = planning.plan_again(function, donated=donated, written=written)
     if program is not None:
         if proves:
             made_anew = planning.plan(function, donated=donated, written=written)

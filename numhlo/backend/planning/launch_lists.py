@@ -9,13 +9,14 @@ a list is made of stay with it, for the NumPy engine and for display.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from numhlo.backend.emit.cost import nanoseconds
 from numhlo.backend.emit.joined_kernels import NotJoinedError, part_of
 from numhlo.backend.emit.launch_lists import write_list
 from numhlo.backend.planning.memory import Memory
-from numhlo.backend.program import Kernel, Launch, Place, Step
+from numhlo.backend.program import Kernel, Launch, Place, Program, Step
 
 MOST_NANOSECONDS = 1000
 """Of a launch; beside longer ones it does not matter what a launch takes."""
@@ -56,6 +57,24 @@ def with_lists(steps: Sequence[Step], memory: Memory) -> list[Step]:
                 found += group
     found += waiting.close()
     return found
+
+
+def with_own_buffers(program: Program) -> Program:
+    """Return a program whose lists name each launch's own buffers, for frames in which no two begin at one address.
+
+    Parameters
+    ----------
+    program : Program
+        With its ops: lists know the launches that they are made of.
+    """
+    return replace(program, steps=[_with_own_buffers(step) for step in program.steps])
+
+
+def _with_own_buffers(step: Step) -> Step:
+    if not isinstance(step, Launch) or not step.parts:
+        return step
+    draft = write_list(step.parts, [launch.buffers for launch in step.parts])
+    return replace(step, buffers=draft.buffers, dims=draft.dims)  # the kernel is the same: only its list changes
 
 
 @lru_cache(maxsize=256)

@@ -8,9 +8,14 @@ import numpy as np
 import pytest
 
 from numhlo.backend.executable import Executable
+from numhlo.backend.program import Place
 from numhlo.backend.runtime.guard_pages import SIDES, GuardedMemory
+from numhlo.lowering.interpreter import interpret
 from tests.backend.child import ROOT, run_child
 from tests.backend.hand_written import F64, square_plus
+from tests.backend.plain_engine import assert_same_bits
+from tests.backend.planning.test_launch_lists import TABLE, X, arrays_that_come_and_go
+from tests.backend.programs import from_jax, plan
 from tests.backend.test_executable import branching_program, doubling_program
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no mprotect")
@@ -85,6 +90,35 @@ def test_loops_that_exchange_buffers_and_branches(side):
         assert loop([np.array(start)])[0] == expected
         for index, result in enumerate((x + x, x * x, -x)):
             np.testing.assert_array_equal(branches([x, np.array(index, np.int32)])[0], result)
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_lists_of_launches_name_buffers_of_their_own(side):
+    function = from_jax(arrays_that_come_and_go, X, TABLE)
+    program = plan(function)
+    executable = Executable(program, guard_pages=side)
+    (step,), (shared,) = executable.program.steps, program.steps
+    arena = {n for part in step.parts for n in part.buffers if program.buffers[n].place is Place.ARENA}
+    assert arena <= set(step.buffers) and len(shared.buffers) < len(step.buffers)
+    assert executable.wait(60)
+    list(map(assert_same_bits, executable([X, TABLE]), interpret(function, [X, TABLE])))
+
+
+def test_functions_of_several_lengths_with_lists():
+    text = """
+        import numpy as np
+        import numhlo
+        from numhlo import lax
+
+        for side in ("after", "before"):
+            function = numhlo.jit(lambda x: lax.associative_scan(lax.min, x))
+            with numhlo.debugging(tier0=False, guard_pages=side):
+                for length in (65, 66, 130, 131, 132, 300, 301):
+                    x = np.cos(np.arange(float(length)))
+                    np.testing.assert_array_equal(function(x), np.minimum.accumulate(x))
+        print("done")
+    """
+    assert run_child(text, timeout=300) == "done\n"
 
 
 @pytest.mark.parametrize("side", SIDES)
