@@ -16,7 +16,9 @@ import numpy as np
 
 from numhlo.lowering.ir import UNKNOWN, Function, Location, Module, Op, Region, TensorType, Type, Value, functions_in
 from numhlo.lowering.ir.errors import InternalError, VerificationError
+from numhlo.lowering.ops.control_flow import COMPOSITE
 from numhlo.lowering.ops.dynamic_shapes import FIRST_SHAPE
+from numhlo.lowering.ops.known_composites import verify_composite
 from numhlo.lowering.ops.primitive import MISSING, Attribute, Signature
 from numhlo.lowering.text.foreign import unknown_part
 from numhlo.lowering.text.marked_text import marked_text
@@ -126,6 +128,7 @@ class _Verifier:
         self._defined: set[Value] = set()
         self._regions: set[Region] = set()
         self._ops: set[Op] = set()
+        self._composites: list[Op] = []
 
     # -- messages
 
@@ -149,6 +152,9 @@ class _Verifier:
         for function in module.reachable():
             self._function, self.op = function, None
             self._check_function(function)
+        for composite in self._composites:  # at the end: their checks believe that decompositions are well formed
+            self.op = composite
+            verify_composite(composite)
 
     def _check_recursion(self, roots: Sequence[Function]) -> None:
         """Walk over calls, depth first; a function that is met again on the way down calls itself."""
@@ -242,6 +248,8 @@ class _Verifier:
         for attribute in definition.attributes:
             self._check_attribute(attribute, op.attributes.get(attribute.name, MISSING))
         self._check_types(op)
+        if definition is COMPOSITE:
+            self._composites.append(op)
 
     def _check_known(self, values: Sequence[Value], what: str) -> None:
         for number, value in enumerate(values):

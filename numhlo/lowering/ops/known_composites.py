@@ -53,12 +53,30 @@ def check_composite(op: Op) -> None:
             why="numhlo gives this name to ops of its own plans",
             fix="give it another name, or write its decomposition in its place",
         )
+    verify_composite(op)
+
+
+def verify_composite(op: Op) -> None:
+    """Raise if a composite of a known name has other operands, results or attributes than that name's.
+
+    Parameters
+    ----------
+    op : Op
+        A composite; where its types leave extents open, or no program may have its name, nothing is said.
+
+    Raises
+    ------
+    VerificationError
+        If they are others.
+    """
+    name: str = op.attributes["name"]
     known = COMPOSITES.get(name)
-    if known is None:
+    types = _types([*op.operands, *op.results])
+    if known is None or name in OF_PLANS or any(isinstance(type, TensorType) and not type.is_static for type in types):
         return
     for count, values, kind in ((known.operands, op.operands, "operands"), (known.results, op.results, "results")):
         _require(op, count in {-1, len(values)}, f"there must be {count} {kind}, not {len(values)}")
-    _require(op, all(isinstance(v.type, TensorType) for v in (*op.operands, *op.results)), "all must be tensors")
+    _require(op, all(isinstance(type, TensorType) for type in types), "all must be tensors")
     check = CHECKS.get(name)
     if check is not None:
         parameters = op.attributes.get("composite_attributes", {})

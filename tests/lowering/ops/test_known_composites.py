@@ -6,6 +6,7 @@ import pytest
 import numhlo
 from numhlo import lax, stablehlo
 from numhlo.lowering.ir.errors import NumhloError, UnsupportedError, VerificationError
+from numhlo.lowering.ops.control_flow import WHILE
 
 X = np.arange(1.0, 13.0).reshape(4, 3)
 
@@ -54,13 +55,28 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("change", "rule"), WRONG.items(), ids=[" ".join(c) for c in WRONG])
-@pytest.mark.parametrize("way", ["interpret", "run"])
+@pytest.mark.parametrize("way", ["interpret", "run", "verify"])
 def test_what_does_not_fit_is_refused(change, rule, way):
     name, old, new = change
-    changed = text(name).replace(old, new, 1)
+    changed = stablehlo.parse(text(name).replace(old, new, 1))
     with pytest.raises(NumhloError) as caught:
-        getattr(stablehlo.parse(changed), way)("main", X)
+        changed.verify() if way == "verify" else getattr(changed, way)("main", X)
     assert isinstance(caught.value, VerificationError) and caught.value.what.endswith(rule)
+
+
+def test_a_decomposition_is_verified_before_it_is_believed():
+    module = stablehlo.parse(text("scan"))
+    (loop,) = (op for function in module.graph.reachable() for op in function.body.walk() if op.definition is WHILE)
+    loop.regions = loop.regions[:1]
+    with pytest.raises(VerificationError, match="1 regions, not 2"):
+        module.verify()
+
+
+def test_open_extents_are_left_to_the_run():
+    open_text = text("cumsum").replace("4x3", "?x3")
+    assert stablehlo.parse(open_text.replace("axis = 1", "axis = 2")).verify() is None
+    with pytest.raises(VerificationError, match="axis must be one of 2, not 2"):
+        stablehlo.parse(open_text.replace("axis = 1", "axis = 2")).run("main", X)
 
 
 @pytest.mark.parametrize("name", ["parts", "unwritten", "strided_update"])
