@@ -32,7 +32,8 @@ class Contraction(Primitive):
 
 def free_dimensions(rank: int, batching: Sequence[int], contracting: Sequence[int]) -> list[int]:
     """Return the dimensions that are neither batching nor contracting: those of the result."""
-    return [d for d in range(rank) if d not in batching and d not in contracting]
+    bound = {*batching, *contracting}
+    return [d for d in range(rank) if d not in bound]
 
 
 def infer_dot_general(signature: Signature) -> Sequence[Type]:

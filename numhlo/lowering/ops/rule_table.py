@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
 from numhlo.lowering.ir.errors import UnsupportedError
-from numhlo.lowering.ops.primitive import Primitive
+from numhlo.lowering.ops.primitive import PRIMITIVES, Primitive
 
 Rule = TypeVar("Rule", bound=Callable[..., object])
 
@@ -20,7 +20,9 @@ class _Found(dict[Primitive, Rule | None]):
 
     def __missing__(self, definition: Primitive) -> Rule | None:
         rule = self._rules.get(definition)
-        found = self[definition] = self._families.get(type(definition)) if rule is None else rule
+        found = self._families.get(type(definition)) if rule is None else rule
+        if PRIMITIVES.get(definition.name) is definition:  # ops that texts name without a definition are not kept
+            self[definition] = found
         return found
 
 

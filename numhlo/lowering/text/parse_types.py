@@ -44,7 +44,10 @@ _BOUNDS = re.compile(
 )
 
 
-@lru_cache(maxsize=4096)
+_LONGEST_KEPT = 200
+"""Characters of the longest types whose meaning is kept, which bounds the memory of all that are."""
+
+
 def tensor_type_from_text(text: str) -> Type | None:
     """Return the type that ``text`` (``tensor<...>``) spells, or None where it spells none.
 
@@ -53,6 +56,10 @@ def tensor_type_from_text(text: str) -> Type | None:
     >>> print(tensor_type_from_text("tensor<2x?xf32>"), tensor_type_from_text("tensor<2xfloat>"))
     tensor<2x?xf32> None
     """
+    return _kept_tensor_type(text) if len(text) <= _LONGEST_KEPT else _tensor_type(text)
+
+
+def _tensor_type(text: str) -> Type | None:
     inner = " ".join(_COMMENT.sub("", text)[text.index("<") + 1 : -1].split())  # a search among many spaces is long
     encoded = _ENCODING.match(inner)
     body = _SPACED_X.sub("x", encoded[1] if encoded else inner)
@@ -73,6 +80,9 @@ def tensor_type_from_text(text: str) -> Type | None:
         held = is_scalar(element) and element != "none"
         return kept if held or _FOREIGN_ELEMENT.match(element) else None
     return TensorType(shape, dtype) if encoded is None else _encoded(shape, dtype, " ".join(encoded[2].split()))
+
+
+_kept_tensor_type = lru_cache(maxsize=4096)(_tensor_type)
 
 
 def is_scalar(name: str) -> bool:

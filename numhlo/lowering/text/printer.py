@@ -327,9 +327,13 @@ def is_default(value: Any, attribute: Attribute) -> bool:
     return type(value) is type(default) and not isinstance(value, np.ndarray) and bool(value == default)
 
 
-@cache
 def declared_attributes(definition: Primitive) -> dict[str, Attribute]:
     """Return a definition's attributes by name, sorted."""
+    return _sorted_attributes(definition) if definition.attributes else {}
+
+
+@cache  # of numhlo's own definitions: those of unknown ops, of which texts may name any number, have no attributes
+def _sorted_attributes(definition: Primitive) -> dict[str, Attribute]:
     return {a.name: a for a in sorted(definition.attributes, key=lambda a: a.name)}
 
 

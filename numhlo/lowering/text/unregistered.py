@@ -7,8 +7,8 @@ every walk over a program works on them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any, NoReturn
+from weakref import WeakValueDictionary
 
 from numhlo.lowering.ir import Function, Op, Region, Type
 from numhlo.lowering.ir.errors import UnsupportedError
@@ -19,7 +19,7 @@ from numhlo.lowering.ops.primitive import Primitive, Signature
 class Unregistered(Primitive):
     """The record of an op that numhlo knows by name only."""
 
-    __slots__ = ()
+    __slots__ = ("__weakref__",)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "defaults", {})
@@ -37,15 +37,23 @@ def infer_declared(signature: Signature) -> Sequence[Type]:
     return list(signature.results or ())
 
 
-@cache
+_RECORDS: WeakValueDictionary[str, Unregistered] = WeakValueDictionary()
+"""The records of unknown ops by name, for as long as an op has them: texts may name any number of such ops."""
+
+
 def unregistered(full_name: str) -> Unregistered:
-    """Return the record of an unknown op, the same one for the same name.
+    """Return the record of an unknown op, the same one for the same name for as long as any op has it.
 
     Examples
     --------
     >>> unregistered("other.op").dialect
     'other'
     """
+    known = _RECORDS.get(full_name)
+    return _RECORDS.setdefault(full_name, _new_record(full_name)) if known is None else known
+
+
+def _new_record(full_name: str) -> Unregistered:
     dialect, dot, name = full_name.partition(".")
 
     def evaluate(*_: Any) -> NoReturn:

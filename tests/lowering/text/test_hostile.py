@@ -1,13 +1,15 @@
 """Texts that are made to take time, memory or another program's place: each is refused, with its line and column."""
 
+import gc
 import time
+import tracemalloc
 
 import numpy as np
 import pytest
 
 import numhlo
 from numhlo import stablehlo
-from numhlo.lowering.ir.errors import ParseError, VerificationError
+from numhlo.lowering.ir.errors import ParseError, UnsupportedError, VerificationError
 from numhlo.lowering.ir.structure import structurally_equal
 from numhlo.lowering.text.lexer import DEEPEST
 from tests.lowering.text.test_parser import body
@@ -231,3 +233,47 @@ def test_long_chains_of_calls(name):
     with pytest.raises(numhlo.errors.NumhloError, match=r"nested too deeply|too deep for the interpreter"):
         TRANSFORMED[name](module.callable())
     TRANSFORMED[name](calls_in_calls(20).callable())
+
+
+# -- what stays in memory
+
+
+def unknown_ops(count, first, length):
+    """Read, print and verify programs, each of which has an op of a name of its own."""
+    for k in range(first, first + count):
+        line = f'%y = "d{k}.{"x" * length}"(%x) : (tensor<f32>) -> tensor<f32>'
+        module = stablehlo.parse(FUNCTION.replace("{ ", f"{{ {line}\n"))
+        module.as_text(generic=True)
+        module.verify()
+        with pytest.raises(UnsupportedError):
+            module.interpret("main", np.float32(1))
+
+
+def test_names_of_unknown_ops_go_with_their_programs():
+    unknown_ops(1, 0, 10_000)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        unknown_ops(100, 1, 10_000)
+        gc.collect()
+        assert tracemalloc.get_traced_memory()[0] < 500_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_one_name_of_an_unknown_op_is_one_record():
+    one, other = (stablehlo.parse(body('%1 = "a.b"(%a) : (tensor<4xf32>) -> tensor<4xf32>')) for _ in range(2))
+    assert one.graph.functions[0].body.ops[0].definition is other.graph.functions[0].body.ops[0].definition
+
+
+def test_long_types_go_with_their_programs():
+    rank = 2000
+    tracemalloc.start()
+    try:
+        for k in range(100):
+            type = f"tensor<{'1x' * rank}{k}xf32>"
+            stablehlo.parse(f"func.func @main(%x: {type}) -> {type} {{ return %x : {type} }}")
+        gc.collect()
+        assert tracemalloc.get_traced_memory()[0] < 500_000
+    finally:
+        tracemalloc.stop()
