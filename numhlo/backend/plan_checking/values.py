@@ -117,18 +117,18 @@ class Roots:
             found = self._known[value] = value if below is None else self.of(below)
         return found
 
-    def _in_an_iteration(self, value: Value) -> Value:
+    def within(self, value: Value) -> Value:
         """Return the value that stands for one where nothing is known of the arguments of regions."""
         found = self._within.get(value)
         if found is None:
-            below = self._below(value, self._in_an_iteration)
-            found = self._within[value] = value if below is None else self._in_an_iteration(below)
+            below = self._below(value, self.within)
+            found = self._within[value] = value if below is None else self.within(below)
         return found
 
     def _is_unchanged(self, loop: Op, number: int) -> bool:
         """Return whether each iteration hands a part of a loop's state on as it is."""
         body = loop.regions[1]
-        return self._in_an_iteration(body.returns[number]) is body.arguments[number]
+        return self.within(body.returns[number]) is body.arguments[number]
 
     def _below(self, value: Value, root: Callable[[Value], Value]) -> Value | None:
         """Return a value that has the same elements, if there is one further up."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from numhlo.backend.plan_checking.chunks import require_independent_chunks
-from numhlo.backend.plan_checking.contents import Contents, Fact, Lost, Made, Outside, Places
+from numhlo.backend.plan_checking.contents import Contents, Fact, Made, Outside, Places
 from numhlo.backend.plan_checking.counters import require_counting
 from numhlo.backend.plan_checking.launches import (
     Touched,
@@ -22,9 +22,10 @@ from numhlo.backend.plan_checking.launches import (
 )
 from numhlo.backend.plan_checking.listing import Finding, step_in_words
 from numhlo.backend.plan_checking.lists import require_listed
+from numhlo.backend.plan_checking.needed import Needs
 from numhlo.backend.plan_checking.stored import copied_buffers, stored_elements
 from numhlo.backend.plan_checking.updates import has_parts, replaced_window, updated_array
-from numhlo.backend.plan_checking.values import Roots, constant_of, is_anything, parts_in_use, values_inside
+from numhlo.backend.plan_checking.values import Roots, constant_of, is_anything, parts_in_use, used_by, values_inside
 from numhlo.backend.program import (
     Branch,
     Buffer,
@@ -60,6 +61,7 @@ class Walk:
     def __init__(self, program: Program, places: Places, finding: Finding, writable: frozenset[int]) -> None:
         self.program, self.places, self.finding, self.writable = program, places, finding, writable
         self.roots = Roots()
+        self.needs = Needs(self.roots)
         self._copies = 0
         self._inside: dict[Region, frozenset[Value]] = {}
         self._entered: set[Region] = set()
@@ -91,11 +93,7 @@ class Walk:
             elsewhere = contents.with_fact(self.roots.of(value))
             where = f"it lies in {', '.join(map(str, elsewhere))}" if elsewhere else "it lies nowhere"
             return f"where nothing has written it by then: {where}"
-        return f"which {self._writer(lost)} wrote over before"
-
-    def _writer(self, lost: Lost) -> str:
-        step = step_in_words(lost.step)
-        return f"{step} (into {self.finding.buffer(lost.writer)})"
+        return f"which {step_in_words(lost.step)} (into {self.finding.buffer(lost.writer)}) wrote over before"
 
     def need_at(self, contents: Contents, number: int, value: Value, what: str) -> None:
         """Raise if a buffer does not hold a value in the end."""
@@ -354,10 +352,14 @@ class Walk:
         moved = {number: set(contents.of(number)) for _, number in first.inputs} if self._is_copy(first) else {}
         before = {number: set(contents.of(number)) for _, number in first.outputs}
         touched = [Touched(launch, first.outputs) for launch in unit]
-        self._require_read(unit, touched, before)
+        self._require_whole(unit, touched, before)
+        unread = self._unread(first, {n for each in touched for n in each.reads}, before, contents)
         self._require_update(unit, contents)
         self._run(unit, touched, contents)
         self._put(first, {n for each in touched for n in each.writes}, contents)
+        if unread is not None:
+            what = f"{step_in_words(first)} reads no memory of {self.finding.value(unread)}, which its results need"
+            raise self.finding.error(what, first, unread)
         for (_, source), (_, target) in zip(first.inputs, first.outputs, strict=False):
             for fact in moved.get(source, ()):
                 contents.add(target, fact)
@@ -384,8 +386,17 @@ class Walk:
             what = f"{step_in_words(first)} needs {self.finding.value(missing)}, which is none of its inputs"
             raise self.finding.error(what, first, missing)
 
-    def _require_read(self, unit: Sequence[Launch], touched: Sequence[Touched], before: dict[int, set[Fact]]) -> None:
-        """Raise if kernels leave out what results are made of: an input that none reads, elements that none writes."""
+    def _unread(self, first: Launch, read: set[int], before: dict[int, set[Fact]], contents: Contents) -> Value | None:
+        """Return an input that results depend on and that no kernel reads the memory of, if there is one."""
+        loaded = {value for value, number in first.inputs if number in read}
+        return self.needs.unread(
+            first,
+            is_read=lambda v: v in loaded or any(self.holds(contents, number, v) for number in read),
+            is_in_place=lambda array, result, number: self._is_there(array, result, before[number]),
+        )
+
+    def _require_whole(self, unit: Sequence[Launch], touched: Sequence[Touched], before: dict[int, set[Fact]]) -> None:
+        """Raise if kernels leave out elements of results that are made part by part."""
         first = unit[0]
         read = {number for each in touched for number in each.reads}
         written = {number for each in touched for number in each.writes}
@@ -428,8 +439,10 @@ class Walk:
         inputs: dict[int, list[Value]] = {}
         for value, number in first.inputs:
             inputs.setdefault(number, []).append(value)
+        for value in {value for op in first.ops for value in used_by(op)}:
+            for number in contents.with_fact(self.roots.of(value)):
+                inputs.setdefault(number, [value])
         fact = Made(first)
-        made: set[int] = set()
         for launch, each in zip(unit, touched, strict=True):
             require_apart(launch, each, self.places, self.finding)
             require_independent_chunks(launch, frozenset(inputs) & each.writes, self.finding)
@@ -437,7 +450,6 @@ class Walk:
                 self._require_there(launch, number, inputs, fact, contents)
             for number in sorted(each.writes):
                 self.write(contents, number, [fact], launch)
-            made |= each.writes
 
     def _require_there(
         self, launch: Launch, number: int, inputs: dict[int, list[Value]], fact: Made, contents: Contents

@@ -286,8 +286,11 @@ class RegionPlanner(RegionBuffers):
         assert self.unit is not None
         return self.unit.stage
 
-    def launch_root(self, op: Op, draft: Draft) -> None:
-        """Append the launch that computes an op's results from buffers, perhaps through views."""
+    def launch_root(self, op: Op, draft: Draft, read: Sequence[Value] = ()) -> None:
+        """Append the launch that computes an op's results from buffers, perhaps through views.
+
+        ``read`` is what its kernel reads instead of operands that are in memory, too.
+        """
         ops: dict[Op, None] = {}
         loaded: dict[Value, None] = {}
         for number, operand in enumerate(op.operands):
@@ -298,7 +301,7 @@ class RegionPlanner(RegionBuffers):
                 loaded.update(expressions.loaded)
             else:
                 loaded[operand] = None
-        inputs = [(v, self.buffer(v)) for v in loaded]
+        inputs = [(v, self.buffer(v)) for v in dict.fromkeys([*loaded, *read])]
         outputs = [(v, self.buffer(v)) for v in op.results]
         self._append(_launch(draft, [*ops, op], inputs, outputs))
 

@@ -12,6 +12,7 @@ from numhlo.lowering.ir.errors import InternalError
 from numhlo.lowering.passes import outlining
 from tests.backend.plan_checking.correct_plans import planned
 from tests.backend.plan_checking.plan_faults import FAULTS
+from tests.backend.plan_checking.reading_faults import READING_FAULTS
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +22,7 @@ def small_subroutines(monkeypatch):
     monkeypatch.setattr(outlining, "SMALL", 0)
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.make.__name__)
+@pytest.mark.parametrize("fault", [*FAULTS, *READING_FAULTS], ids=lambda fault: fault.make.__name__)
 def test_faults_are_found(fault):
     program, function, donated = planned(fault.text, fault.donated, fault.written)
     check_plan(program, function, donated)
@@ -82,6 +83,34 @@ def _all_branches_give_what_is_there(n):
 def _no_iteration_writes(n):
     inner = lambda c: lax.fori_loop(0, n, lambda i, s: (s[0], s[1] * 2), (c, n))[0]
     return lax.fori_loop(0, n, lambda i, c: (inner(c[0]), c[1] + 1), (hnp.arange(40), n))
+
+
+def _padding_cuts_everything_away(n):
+    return hnp.asarray(lax.pad(hnp.arange(4.0) * n, 7.0, [(3, -7, 0)])), n
+
+
+def _index_into_equal_rows(n):
+    rows = hnp.broadcast_to(hnp.tanh(hnp.linspace(-1.0, 1.0, 6)), (4, 6))
+    return hnp.sin(lax.dynamic_index_in_dim(rows, n, 0))
+
+
+def _branch_updates_what_is_there(n):
+    start = hnp.zeros((4, 33)) + n
+    return lax.switch(n, [lambda: start, lambda: start.at[2].set(1.5), lambda: start])
+
+
+def _unused_in_each_lane(n):
+    rows = hnp.arange(80.0).reshape(40, 2) * n
+    return lax.map(lambda x: lax.fori_loop(0, n, lambda i, c: (c[1], c[1]), (x[0], hnp.float64(2.0)))[1], rows)
+
+
+@pytest.mark.parametrize(
+    "fun",
+    [_padding_cuts_everything_away, _index_into_equal_rows, _branch_updates_what_is_there, _unused_in_each_lane],
+)
+def test_kernels_need_not_read_what_no_result_depends_on(fun):
+    with numhlo.debugging(verify=True):
+        numhlo.jit(fun).lower(np.int32(2)).compile()
 
 
 @pytest.mark.parametrize("fun", [_begun_by_one_value, _all_branches_give_what_is_there, _no_iteration_writes])

@@ -49,7 +49,7 @@ def emit_direct(op: Op, planner: Any, nest: Nest, tiling: Tiling, operands: tupl
     (draft,) = remembered(
         lambda _: ("tiled convolution", dtype, tiling, nest.depth, len(origins), traffic), values, planner.buffer, write
     )
-    planner.launch_root(op, draft)
+    planner.launch_root(op, draft, [value for value in operands if isinstance(value.owner, Op)])
 
 
 class _Writer:

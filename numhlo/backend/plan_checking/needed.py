@@ -1,0 +1,244 @@
+"""Which inputs of a kernel its results depend on: a kernel that reads none of the memory of one of them is wrong.
+
+By what ops mean. An operand is not needed where no element of it reaches the result: padding that cuts all of it away,
+an update that overwrites everything, an index into an axis that is taken whole. Next: `walk` knows what is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from numhlo.backend.plan_checking.updates import has_parts, updated_array
+from numhlo.backend.plan_checking.values import Roots, constant_of, is_anything, used_by
+from numhlo.backend.program import Launch
+from numhlo.lowering.ir import Op, Region, Value
+from numhlo.lowering.ops.comparison import COMPARE, SELECT
+from numhlo.lowering.ops.control_flow import CALL, CASE, COMPOSITE, IF, WHILE
+from numhlo.lowering.ops.creation import IOTA
+from numhlo.lowering.ops.elementwise import ADD, AND, NOT, OR
+from numhlo.lowering.ops.indexing import DYNAMIC_SLICE, DYNAMIC_UPDATE_SLICE, GATHER
+from numhlo.lowering.ops.layout import BROADCAST_IN_DIM, PAD, RESHAPE, REVERSE, SLICE, TRANSPOSE
+from numhlo.lowering.ops.primitive import Primitive
+from numhlo.lowering.ops.sorting import SORT
+
+Made: TypeAlias = Mapping[Value, Op]
+"""What makes the values of a kernel, or of a region."""
+
+CALLEES = {COMPOSITE: "decomposition", CALL: "callee"}
+"""Ops that a function says the meaning of, and the attribute that it is."""
+VIEWS = frozenset({BROADCAST_IN_DIM, RESHAPE, REVERSE, SLICE, TRANSPOSE})
+"""Ops whose results' elements are some of their operand's."""
+LOGIC = frozenset({AND, NOT, OR})
+
+
+class Needs:
+    """What results depend on.
+
+    Parameters
+    ----------
+    roots : Roots
+    """
+
+    def __init__(self, roots: Roots) -> None:
+        self._roots = roots
+        self._regions: dict[tuple[Region, int], frozenset[Value]] = {}
+
+    def unread(
+        self,
+        launch: Launch,
+        is_read: Callable[[Value], bool],
+        is_in_place: Callable[[Value, Value, int], bool],
+    ) -> Value | None:
+        """Return an input that a launch's outputs depend on and that no kernel reads, if there is one.
+
+        Parameters
+        ----------
+        launch : Launch
+        is_read : callable
+            Tells whether kernels read memory with a value.
+        is_in_place : callable
+            Tells whether an array, of which an output is a changed copy, is in the output's buffer but for the change.
+        """
+        root_of, places, buffers = self._roots.of, dict(launch.outputs), dict(launch.inputs)
+        same = {root_of(value): value for value in buffers}
+        made = {value: op for op in launch.ops for value in op.results}
+        kept = {number for value, number in launch.outputs if has_parts(value) or _is_chosen(value)}
+        waiting, seen = list(places), set[Value]()
+        while waiting:
+            value = waiting.pop()
+            if value in seen or is_anything(value):
+                continue
+            seen.add(value)
+            root = root_of(value)
+            if value in buffers or root in same:
+                found = value if value in buffers else same[root]
+                is_there = buffers[found] in kept or constant_of(root) is not None
+                is_there |= value in places and is_in_place(found, found, places[value])
+                if not (is_there or any(map(is_read, _sources(found)))):
+                    return found
+            elif root in made:
+                needed = self.of(made[root], root, made)
+                array = updated_array(root)
+                if value in places and array is not None and is_in_place(array, root, places[value]):
+                    needed = [operand for operand in needed if operand is not array]
+                waiting += needed
+        return None
+
+    def of(self, op: Op, result: Value, made: Made) -> Sequence[Value]:
+        """Return the values that an op's result depends on."""
+        number = op.results.index(result)
+        needed: Sequence[Value]
+        if op.definition is WHILE:
+            needed = self._of_loop(op, number)
+        elif op.definition in (IF, CASE):
+            needed = [op.operands[0], *{v for region in op.regions for v in self._of_region(region, number)}]
+        elif op.definition in CALLEES and (function := op.attributes.get(CALLEES[op.definition])) is not None:
+            used = self._of_region(function.body, number)
+            needed = [operand for operand, own in zip(op.operands, function.body.arguments, strict=True) if own in used]
+        else:
+            rule = RULES.get(op.definition)
+            needed = used_by(op) if rule is None else rule(op, number, made)
+        return [value for value in needed if value.tensor.size]
+
+    def _of_loop(self, op: Op, number: int) -> list[Value]:
+        """Return what the iterations use for a result; that it is there if there are none, the walk shows."""
+        condition, body = op.regions
+        used = {*self._of_region(condition, 0), *self._of_region(body, number)}
+        parts = set[int]()
+        while True:
+            pairs = enumerate(zip(condition.arguments, body.arguments, strict=True))
+            found = {part for part, arguments in pairs if not used.isdisjoint(arguments)} - parts
+            if not found:
+                break
+            parts |= found
+            used.update(value for part in found for value in self._of_region(body, part))
+        return [*[op.operands[part] for part in sorted(parts)], *used - {*condition.arguments, *body.arguments}]
+
+    def _of_region(self, region: Region, number: int) -> frozenset[Value]:
+        """Return which arguments and values from outside something that a region gives depends on."""
+        key = region, number
+        if key not in self._regions:
+            made = {value: op for op in region.ops for value in op.results}
+            self._regions[key] = frozenset(self._reached(region.returns[number], made))
+        return self._regions[key]
+
+    def _reached(self, value: Value, made: Made) -> Iterator[Value]:
+        waiting, seen = [value], set[Value]()
+        while waiting:
+            root = self._roots.within(waiting.pop())
+            if root in seen or is_anything(root):
+                continue
+            seen.add(root)
+            if root in made:
+                waiting += self.of(made[root], root, made)
+            elif constant_of(root) is None:
+                yield root
+
+
+def _is_chosen(value: Value) -> bool:
+    """Return whether a branch gives a value: what is in its buffer already may be one of those to choose from."""
+    return isinstance(value.owner, Op) and value.owner.definition in (IF, CASE)
+
+
+def _sources(value: Value) -> Iterator[Value]:
+    """Give a value, and those that it is a view of: a kernel may read these in the view's order."""
+    yield value
+    while isinstance(value.owner, Op) and value.owner.definition in VIEWS:
+        value = value.owner.operands[0]
+        yield value
+
+
+def _is_varied(array: Value, made: Made) -> bool:
+    """Return whether it is known to matter which element of an array is taken: it is not one element many times."""
+    waiting, seen = [array], set[Value]()
+    while waiting:
+        value = waiting.pop()
+        op = made.get(value)
+        if constant_of(value) is not None or (op is not None and op.definition in (BROADCAST_IN_DIM, IOTA)):
+            return False
+        if op is not None and value not in seen:
+            seen.add(value)
+            waiting += used_by(op)
+    return True
+
+
+def _padded(op: Op, number: int, made: Made) -> Sequence[Value]:
+    """Return what is left of an array and its padding: each of them may have no element in the result."""
+    kept = 1
+    steps = zip(op.attributes["edge_padding_low"], op.attributes["interior_padding"], strict=True)
+    for (low, interior), extent, size in zip(steps, op.operands[0].tensor.shape, op.result.tensor.shape, strict=True):
+        kept *= sum(0 <= low + place * (interior + 1) < size for place in range(extent))
+    array, padding = op.operands
+    return [value for value, is_seen in ((array, kept > 0), (padding, kept < op.result.tensor.size)) if is_seen]
+
+
+def _moving(starts: Sequence[Value], extents: Iterable[int], sizes: Iterable[int]) -> list[Value]:
+    """Return the indices of a window that may be in several places."""
+    return [start for start, extent, size in zip(starts, extents, sizes, strict=True) if size != extent]
+
+
+def _updated(op: Op, number: int, made: Made) -> Sequence[Value]:
+    array, update, *starts = op.operands
+    moving = _moving(starts, array.tensor.shape, update.tensor.shape)
+    return [array, update, *moving] if moving else [update]
+
+
+def _sliced(op: Op, number: int, made: Made) -> Sequence[Value]:
+    array, *starts = op.operands
+    moving = _moving(starts, array.tensor.shape, op.result.tensor.shape)
+    return [array, *moving] if _is_varied(array, made) else [array]
+
+
+def _gathered(op: Op, number: int, made: Made) -> Sequence[Value]:
+    array, indices = op.operands
+    is_fixed = tuple(array.tensor.shape) == tuple(op.attributes["slice_sizes"])
+    return [array] if is_fixed or not _is_varied(array, made) else [array, indices]
+
+
+def _sorted(op: Op, number: int, made: Made) -> Sequence[Value]:
+    """Return what is sorted, and what is compared."""
+    (region,) = op.regions
+    used = {*region.returns, *[value for inner in region.ops for value in used_by(inner)]}
+    pairs = zip(region.arguments[::2], region.arguments[1::2], strict=True)
+    compared = [operand for operand, pair in zip(op.operands, pairs, strict=True) if not used.isdisjoint(pair)]
+    return [op.operands[number], *compared, *used_by(op)[len(op.operands) :]]
+
+
+def _selected(op: Op, number: int, made: Made) -> Sequence[Value]:
+    """Return what a choice needs: of whole numbers in a known range, it may be known which of both is chosen."""
+    predicate, *chosen = op.operands
+    if not (_is_integer(op.result) and _compares_integers(predicate)):
+        return op.operands
+    first, second = map(_terms, chosen)
+    return [value for value in first if value in second]
+
+
+def _terms(value: Value) -> Sequence[Value]:
+    op = value.owner
+    return op.operands if isinstance(op, Op) and op.definition is ADD else [value]
+
+
+def _is_integer(value: Value) -> bool:
+    return value.tensor.dtype.kind in "iu"
+
+
+def _compares_integers(value: Value) -> bool:
+    """Return whether a predicate may be a comparison of whole numbers, seen through views and logic."""
+    op = value.owner
+    if not isinstance(op, Op):
+        return False
+    if op.definition is COMPARE:
+        return _is_integer(op.operands[0])
+    return op.definition in VIEWS | LOGIC and any(map(_compares_integers, op.operands))
+
+
+RULES: Mapping[Primitive, Callable[[Op, int, Made], Sequence[Value]]] = {
+    PAD: _padded,
+    DYNAMIC_UPDATE_SLICE: _updated,
+    DYNAMIC_SLICE: _sliced,
+    GATHER: _gathered,
+    SORT: _sorted,
+    SELECT: _selected,
+}
+"""What the results of ops need that may be independent of some operands."""
