@@ -144,6 +144,9 @@ SWITCHES: Mapping[str, Switch] = {
 
 _chosen: ScopedValue[dict[str, Any]] = ScopedValue({})
 
+OF_ENTRIES = ("check", "engine")
+"""Switches that decide what runs a call: calls in a block that sets them have entries of their own."""
+
 
 _PREFIX = "NUMHLO_"
 
@@ -213,7 +216,8 @@ def using(**values: Any) -> Iterator[None]:
                 f"no switch {name!r}", where=capture_location(), fix=f"use one of {', '.join(SWITCHES)}"
             )
     read = {name: SWITCHES[name].read(value, name) for name, value in values.items()}
-    with _chosen.bound({**_chosen.get(), **read}, marks="check" in values):  # compiled calls ask for the checks again
+    asked = any(name in read and read[name] != _from_environment(name) for name in OF_ENTRIES)  # which entry it is
+    with _chosen.bound({**_chosen.get(), **read}, marks=asked):
         yield
 
 

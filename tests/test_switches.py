@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import numhlo
+from numhlo.compilation import programs
 from numhlo.lowering.ir.errors import ArgumentError, InternalError
 from numhlo.lowering.passes.rewriting import Rewriter
 from numhlo.switches import SWITCHES, _warn_of_unknown_variables, debugging, using, value_of
@@ -54,7 +55,7 @@ def test_wrong_values_list_legal_ones():
     with pytest.raises(ArgumentError) as caught, debugging(dump="passes,assembly"):
         pass
     assert str(caught.value) == (
-        "dump='passes,assembly'\n  at test_switches.py:54 in test_wrong_values_list_legal_ones:  "
+        "dump='passes,assembly'\n  at test_switches.py:55 in test_wrong_values_list_legal_ones:  "
         'with pytest.raises(ArgumentError) as caught, debugging(dump="passes,assembly"):\n  what to write of every compilation: ops beside the user\'s lines, '
         "StableHLO, each pass's result, kernel source; use one of trace, stablehlo, passes, kernels, all"
     )
@@ -213,3 +214,22 @@ def test_verification_after_each_pass(monkeypatch):
 
 def test_tests_verify():
     assert value_of("verify") is True
+
+
+def test_an_engine_chosen_for_a_block_answers_no_call_outside(monkeypatch):
+    made = []
+    for kind in (programs.CompiledProgram, programs.InterpretedProgram):
+        make = lambda *args, kind=kind, **kwargs: made.append(kind.__name__) or kind(*args, **kwargs)
+        monkeypatch.setattr(programs, kind.__name__, make)
+
+    def double(x):
+        return x * 2
+
+    x = np.arange(3.0)
+    calls = []
+    for engine in ("interpreter", "compiled", "interpreter", "compiled"):
+        with debugging(engine=engine):
+            calls += [numhlo.jit(double)(x), numhlo.jit(double)(x)]
+    calls.append(numhlo.jit(double)(x))
+    assert made == ["InterpretedProgram", "CompiledProgram"]
+    assert all(np.array_equal(found, 2 * x) for found in calls)

@@ -169,7 +169,9 @@ class JittedFunction(Generic[P, R]):
         return self._run(call, entry, leaves)
 
     def _run(self, call: Call, entry: Entry, leaves: Sequence[Any]) -> Any:
-        if entry.rebound is None:
+        if entry.key.engine is not None:
+            pass  # calls outside of the block that chose the engine must not find it
+        elif entry.rebound is None:
             self._cache.promote(entry, lambda: Route(entry, call))
         elif not call.statics:
             self._cache.promote(entry, lambda: RebindingRoute(entry, call))
@@ -202,7 +204,7 @@ class JittedFunction(Generic[P, R]):
             self._leaf_types(call, leaves)  # raises again, naming the argument
             raise
         statics = tuple([(k, self._static_key(v, k)) for k, v in call.statics.items()])
-        return CallKey(tree, found, statics, tree.written_orders)
+        return CallKey(tree, found, statics, tree.written_orders, chosen("engine"))
 
     def _static_key(self, value: Any, name: int | str) -> Any:
         if name == 0 and self._is_method and getattr(type(value), "__hash__", None) in {None, object.__hash__}:

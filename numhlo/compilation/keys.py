@@ -26,12 +26,15 @@ class CallKey(NamedTuple):
         Pairs of argument number or name and `static_key`.
     orders : tuple
         The order of the keys of each dict.
+    engine : str or None
+        What a block chose to run the call.
     """
 
     tree: PyTreeDef
     leaves: tuple[Any, ...]
     statics: tuple[Any, ...]
     orders: tuple[tuple[int, ...], ...] = ()
+    engine: str | None = None
 
 
 class InstanceKey:
@@ -117,7 +120,7 @@ def distance(old: CallKey, new: CallKey) -> int:
     """Return how far apart two keys are: in how many classes, dtypes, shapes and static values they differ."""
     if old.tree != new.tree:
         return 1000
-    count = int(old.statics != new.statics) + int(old.orders != new.orders)
+    count = int(old.statics != new.statics) + int(old.orders != new.orders) + int(old.engine != new.engine)
     for a, b in zip(old.leaves, new.leaves, strict=True):
         if a != b:
             count += 2 if _leaf_kind(a, b) == "dtype" and a[1] != b[1] else 1
@@ -140,6 +143,8 @@ def difference(old: CallKey, old_names: Sequence[str], new: CallKey, names: Sequ
             return f"{_leaf_kind(a, b)}: {name} was {describe_leaf(a)}, now {describe_leaf(b)}"
     if old.orders != new.orders:
         return "order: the keys of a dict come in another order"
+    if old.engine != new.engine:
+        return "engine: a block chooses another engine"
     return f"static: {_changed_static(old.statics, new.statics)}"
 
 
