@@ -6,7 +6,10 @@ in every round, and at what stays as it is. Otherwise the loop is run as Python 
 
 from __future__ import annotations
 
+import dis
 from collections.abc import Callable, Sequence
+from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 from numhlo.lowering.ir.errors import UnsupportedError
@@ -95,6 +98,8 @@ class LongWhile:
 
     def _count(self, variables: Variables, steps: dict[str, int]) -> int:
         """Return how many rounds are left; 0 where that can't be told."""
+        if steps.keys().isdisjoint(_looked_at(self.test.__code__, tuple(variables.names))):
+            return 0  # as `while True`: what goes up does not end it
         values: dict[str, Any] = dict(zip(variables.names, map(_asked, variables.values), strict=True))
         for count in range(MOST_ROUNDS):
             try:
@@ -115,6 +120,18 @@ def _asked(x: Any) -> Any:
     if isinstance(x, Tracer):
         return _Shape(x)
     return Undefined("a container") if isinstance(x, list | dict | set | tuple) else x
+
+
+@lru_cache(maxsize=1024)
+def _looked_at(test: CodeType, names: Sequence[str]) -> frozenset[str]:
+    """Return which variables a test takes it looks at, by its code."""
+    own = test.co_varnames[: test.co_argcount]
+    seen = {name for step in dis.get_instructions(test) for name in _names_of(step)}
+    return frozenset(name for name, called in zip(names, own, strict=True) if called in seen)
+
+
+def _names_of(step: dis.Instruction) -> Sequence[Any]:
+    return step.argval if isinstance(step.argval, tuple) else (step.argval,)
 
 
 def _versions(test: Callable[..., Any]) -> list[int]:

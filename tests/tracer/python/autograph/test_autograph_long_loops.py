@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import numhlo
+from tests.work import count_calls
 
 MOST_OPERATIONS = 800
 """Far fewer than the loops below have unrolled."""
@@ -365,3 +366,20 @@ def test_lists_that_say_when_a_while_ends():
 
     found = numhlo.jit(f, autograph=True)(np.ones(7))
     np.testing.assert_array_equal(found, [0, 1, 1, 2, 2, 3, 4])
+
+
+def test_a_loop_that_only_its_body_ends_is_not_counted():
+    def outer(x):
+        for _ in range(20):
+            i = 0
+            while True:
+                x = x * 0.5
+                i += 1
+                if i == 5:
+                    break
+        return x
+
+    traced = lambda: numhlo.jit(outer, autograph=True).trace(np.ones(3))
+    traced()
+    assert count_calls(traced) < 100_000  # asking the test 100,000 times in each of 20 loops are 2,000,000
+    np.testing.assert_allclose(numhlo.jit(outer, autograph=True)(np.ones(3)), 0.5**100)
