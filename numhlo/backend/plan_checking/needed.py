@@ -7,23 +7,28 @@ an update that overwrites everything, an index into an axis that is taken whole.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TypeAlias
+from typing import NamedTuple
 
 from numhlo.backend.plan_checking.updates import has_parts, updated_array
 from numhlo.backend.plan_checking.values import Roots, constant_of, is_anything, used_by
 from numhlo.backend.program import Launch
 from numhlo.lowering.ir import Op, Region, Value
-from numhlo.lowering.ops.comparison import COMPARE, SELECT
+from numhlo.lowering.ops.comparison import CLAMP, COMPARE, SELECT
 from numhlo.lowering.ops.control_flow import CALL, CASE, COMPOSITE, IF, WHILE
 from numhlo.lowering.ops.creation import IOTA
-from numhlo.lowering.ops.elementwise import ADD, AND, NOT, OR
+from numhlo.lowering.ops.elementwise import ADD, AND, MAXIMUM, MINIMUM, NOT, OR
 from numhlo.lowering.ops.indexing import DYNAMIC_SLICE, DYNAMIC_UPDATE_SLICE, GATHER
 from numhlo.lowering.ops.layout import BROADCAST_IN_DIM, PAD, RESHAPE, REVERSE, SLICE, TRANSPOSE
 from numhlo.lowering.ops.primitive import Primitive
 from numhlo.lowering.ops.sorting import SORT
 
-Made: TypeAlias = Mapping[Value, Op]
-"""What makes the values of a kernel, or of a region."""
+
+class Known(NamedTuple):
+    """What makes the values of a kernel, or of a region; and the body of the program."""
+
+    made: Mapping[Value, Op]
+    body: Region
+
 
 CALLEES = {COMPOSITE: "decomposition", CALL: "callee"}
 """Ops that a function says the meaning of, and the attribute that it is."""
@@ -38,10 +43,12 @@ class Needs:
     Parameters
     ----------
     roots : Roots
+    body : Region
+        Of the program.
     """
 
-    def __init__(self, roots: Roots) -> None:
-        self._roots = roots
+    def __init__(self, roots: Roots, body: Region) -> None:
+        self._roots, self._body = roots, body
         self._regions: dict[tuple[Region, int], frozenset[Value]] = {}
 
     def unread(
@@ -62,7 +69,7 @@ class Needs:
         """
         root_of, places, buffers = self._roots.of, dict(launch.outputs), dict(launch.inputs)
         same = {root_of(value): value for value in buffers}
-        made = {value: op for op in launch.ops for value in op.results}
+        known = Known({value: op for op in launch.ops for value in op.results}, self._body)
         kept = {number for value, number in launch.outputs if has_parts(value) or _is_chosen(value)}
         waiting, seen = list(places), set[Value]()
         while waiting:
@@ -77,28 +84,29 @@ class Needs:
                 is_there |= value in places and is_in_place(found, found, places[value])
                 if not (is_there or any(map(is_read, _sources(found)))):
                     return found
-            elif root in made:
-                needed = self.of(made[root], root, made)
+            elif root in known.made:
+                needed = self.of(known.made[root], root, known)
                 array = updated_array(root)
                 if value in places and array is not None and is_in_place(array, root, places[value]):
                     needed = [operand for operand in needed if operand is not array]
                 waiting += needed
         return None
 
-    def of(self, op: Op, result: Value, made: Made) -> Sequence[Value]:
+    def of(self, op: Op, result: Value, known: Known) -> Sequence[Value]:
         """Return the values that an op's result depends on."""
         number = op.results.index(result)
         needed: Sequence[Value]
         if op.definition is WHILE:
             needed = self._of_loop(op, number)
         elif op.definition in (IF, CASE):
-            needed = [op.operands[0], *{v for region in op.regions for v in self._of_region(region, number)}]
+            given = {value for region in op.regions for value in self._of_region(region, number)}
+            needed = [] if _may_be_known(op.operands[0], known) else [op.operands[0], *given]
         elif op.definition in CALLEES and (function := op.attributes.get(CALLEES[op.definition])) is not None:
             used = self._of_region(function.body, number)
             needed = [operand for operand, own in zip(op.operands, function.body.arguments, strict=True) if own in used]
         else:
             rule = RULES.get(op.definition)
-            needed = used_by(op) if rule is None else rule(op, number, made)
+            needed = used_by(op) if rule is None else rule(op, number, known)
         return [value for value in needed if value.tensor.size]
 
     def _of_loop(self, op: Op, number: int) -> list[Value]:
@@ -119,19 +127,19 @@ class Needs:
         """Return which arguments and values from outside something that a region gives depends on."""
         key = region, number
         if key not in self._regions:
-            made = {value: op for op in region.ops for value in op.results}
-            self._regions[key] = frozenset(self._reached(region.returns[number], made))
+            known = Known({value: op for op in region.ops for value in op.results}, self._body)
+            self._regions[key] = frozenset(self._reached(region.returns[number], known))
         return self._regions[key]
 
-    def _reached(self, value: Value, made: Made) -> Iterator[Value]:
+    def _reached(self, value: Value, known: Known) -> Iterator[Value]:
         waiting, seen = [value], set[Value]()
         while waiting:
             root = self._roots.within(waiting.pop())
             if root in seen or is_anything(root):
                 continue
             seen.add(root)
-            if root in made:
-                waiting += self.of(made[root], root, made)
+            if root in known.made:
+                waiting += self.of(known.made[root], root, known)
             elif constant_of(root) is None:
                 yield root
 
@@ -149,12 +157,12 @@ def _sources(value: Value) -> Iterator[Value]:
         yield value
 
 
-def _is_varied(array: Value, made: Made) -> bool:
+def _is_varied(array: Value, known: Known) -> bool:
     """Return whether it is known to matter which element of an array is taken: it is not one element many times."""
     waiting, seen = [array], set[Value]()
     while waiting:
         value = waiting.pop()
-        op = made.get(value)
+        op = known.made.get(value)
         if constant_of(value) is not None or (op is not None and op.definition in (BROADCAST_IN_DIM, IOTA)):
             return False
         if op is not None and value not in seen:
@@ -163,7 +171,7 @@ def _is_varied(array: Value, made: Made) -> bool:
     return True
 
 
-def _padded(op: Op, number: int, made: Made) -> Sequence[Value]:
+def _padded(op: Op, number: int, known: Known) -> Sequence[Value]:
     """Return what is left of an array and its padding: each of them may have no element in the result."""
     kept = 1
     steps = zip(op.attributes["edge_padding_low"], op.attributes["interior_padding"], strict=True)
@@ -178,25 +186,25 @@ def _moving(starts: Sequence[Value], extents: Iterable[int], sizes: Iterable[int
     return [start for start, extent, size in zip(starts, extents, sizes, strict=True) if size != extent]
 
 
-def _updated(op: Op, number: int, made: Made) -> Sequence[Value]:
+def _updated(op: Op, number: int, known: Known) -> Sequence[Value]:
     array, update, *starts = op.operands
     moving = _moving(starts, array.tensor.shape, update.tensor.shape)
     return [array, update, *moving] if moving else [update]
 
 
-def _sliced(op: Op, number: int, made: Made) -> Sequence[Value]:
+def _sliced(op: Op, number: int, known: Known) -> Sequence[Value]:
     array, *starts = op.operands
     moving = _moving(starts, array.tensor.shape, op.result.tensor.shape)
-    return [array, *moving] if _is_varied(array, made) else [array]
+    return [array, *moving] if _is_varied(array, known) else [array]
 
 
-def _gathered(op: Op, number: int, made: Made) -> Sequence[Value]:
+def _gathered(op: Op, number: int, known: Known) -> Sequence[Value]:
     array, indices = op.operands
     is_fixed = tuple(array.tensor.shape) == tuple(op.attributes["slice_sizes"])
-    return [array] if is_fixed or not _is_varied(array, made) else [array, indices]
+    return [array] if is_fixed or not _is_varied(array, known) else [array, indices]
 
 
-def _sorted(op: Op, number: int, made: Made) -> Sequence[Value]:
+def _sorted(op: Op, number: int, known: Known) -> Sequence[Value]:
     """Return what is sorted, and what is compared."""
     (region,) = op.regions
     used = {*region.returns, *[value for inner in region.ops for value in used_by(inner)]}
@@ -205,13 +213,30 @@ def _sorted(op: Op, number: int, made: Made) -> Sequence[Value]:
     return [op.operands[number], *compared, *used_by(op)[len(op.operands) :]]
 
 
-def _selected(op: Op, number: int, made: Made) -> Sequence[Value]:
-    """Return what a choice needs: of whole numbers in a known range, it may be known which of both is chosen."""
+def _selected(op: Op, number: int, known: Known) -> Sequence[Value]:
+    """Return what a choice needs: where it hangs on whole numbers, it may be known which of both is chosen."""
     predicate, *chosen = op.operands
-    if not (_is_integer(op.result) and _compares_integers(predicate)):
+    if not _may_be_known(predicate, known):
         return op.operands
     first, second = map(_terms, chosen)
     return [value for value in first if value in second]
+
+
+def _compared(op: Op, number: int, known: Known) -> Sequence[Value]:
+    """Return what a comparison needs: that of whole numbers may be known, as that of an index with an extent."""
+    return (
+        []
+        if _is_integer(op.operands[-1]) and not any(_is_given(value, known) for value in op.operands)
+        else op.operands
+    )
+
+
+def _is_given(value: Value, known: Known) -> bool:
+    """Return whether a value is an argument of the program, of which nothing is known."""
+    owner = value.owner
+    if isinstance(owner, Op):
+        return owner.definition in VIEWS and _is_given(owner.operands[0], known)
+    return owner is known.body
 
 
 def _terms(value: Value) -> Sequence[Value]:
@@ -223,22 +248,23 @@ def _is_integer(value: Value) -> bool:
     return value.tensor.dtype.kind in "iu"
 
 
-def _compares_integers(value: Value) -> bool:
-    """Return whether a predicate may be a comparison of whole numbers, seen through views and logic."""
+def _may_be_known(value: Value, known: Known) -> bool:
+    """Return whether a predicate hangs on whole numbers alone: these may be known to be in a range."""
     op = value.owner
     if not isinstance(op, Op):
         return False
     if op.definition is COMPARE:
-        return _is_integer(op.operands[0])
-    return op.definition in VIEWS | LOGIC and any(map(_compares_integers, op.operands))
+        return _is_integer(op.operands[0]) and not any(_is_given(value, known) for value in op.operands)
+    return op.definition in VIEWS | LOGIC and any(_may_be_known(operand, known) for operand in op.operands)
 
 
-RULES: Mapping[Primitive, Callable[[Op, int, Made], Sequence[Value]]] = {
+RULES: Mapping[Primitive, Callable[[Op, int, Known], Sequence[Value]]] = {
     PAD: _padded,
     DYNAMIC_UPDATE_SLICE: _updated,
     DYNAMIC_SLICE: _sliced,
     GATHER: _gathered,
     SORT: _sorted,
     SELECT: _selected,
+    **dict.fromkeys((CLAMP, COMPARE, MAXIMUM, MINIMUM), _compared),
 }
 """What the results of ops need that may be independent of some operands."""

@@ -61,7 +61,7 @@ class Walk:
     def __init__(self, program: Program, places: Places, finding: Finding, writable: frozenset[int]) -> None:
         self.program, self.places, self.finding, self.writable = program, places, finding, writable
         self.roots = Roots()
-        self.needs = Needs(self.roots)
+        self.needs = Needs(self.roots, program.body or Region())
         self._copies = 0
         self._inside: dict[Region, frozenset[Value]] = {}
         self._entered: set[Region] = set()
