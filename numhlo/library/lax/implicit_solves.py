@@ -15,31 +15,33 @@ from numhlo.lowering.ir import Function, Op, capture_location
 from numhlo.lowering.ir.errors import ShapeError, UnsupportedError
 from numhlo.tracer.building import (
     CustomRule,
-    Dual,
     Lanes,
     LinearRule,
     PyTreeDef,
-    Staged,
     Walker,
-    add_tangents,
     asarray,
     bind_with_rule,
     current_trace,
-    custom_jvp,
-    instantiate,
-    is_differentiable,
-    jvp,
     map_lanes,
     replay_function,
     shape_of,
-    stage_leaves,
     trace_function,
-    transpose_body,
     tree_flatten,
     tree_map,
     tree_unflatten,
 )
 from numhlo.tracer.building import operations as b
+from numhlo.tracer.building.derivatives import (
+    Dual,
+    Staged,
+    add_tangents,
+    custom_jvp,
+    instantiate,
+    is_differentiable,
+    jvp,
+    stage_leaves,
+    transpose_body,
+)
 
 Solver = Callable[[Callable[[Any], Any], Any], Any]
 

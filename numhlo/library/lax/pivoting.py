@@ -11,18 +11,10 @@ from numhlo.library.numpy.reductions import sum as sum_over
 from numhlo.lowering.ir import TensorType
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.factorization_decompositions import lapack_attributes
-from numhlo.tracer.building import (
-    bind,
-    broadcast_to_shape,
-    convert,
-    fori_loop,
-    full_of,
-    reshape_to,
-    shape_of,
-    stop_gradient,
-)
+from numhlo.tracer.building import bind, broadcast_to_shape, convert, fori_loop, full_of, reshape_to, shape_of
 from numhlo.tracer.building import matrices as m
 from numhlo.tracer.building import operations as b
+from numhlo.tracer.building.derivatives import stop_gradient
 
 
 def permutation_of(pivots: Any, size: int) -> Any:

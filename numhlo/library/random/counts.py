@@ -27,10 +27,10 @@ from numhlo.tracer.building import (
     runs_anywhere,
     scan,
     shape_of,
-    stop_gradient,
     while_loop,
 )
 from numhlo.tracer.building import operations as b
+from numhlo.tracer.building.derivatives import stop_gradient
 
 __all__ = ["binomial", "multinomial"]
 

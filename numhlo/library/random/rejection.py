@@ -29,7 +29,6 @@ from numhlo.tracer.building import (
     broadcast_to_shape,
     composite,
     convert,
-    custom_jvp,
     expand,
     full_of,
     reshape_to,
@@ -39,6 +38,7 @@ from numhlo.tracer.building import (
     while_loop,
 )
 from numhlo.tracer.building import operations as b
+from numhlo.tracer.building.derivatives import custom_jvp
 
 __all__ = [
     "ball", "beta", "chisquare", "dirichlet", "double_sided_maxwell", "f", "gamma", "generalized_normal", "loggamma",

@@ -14,7 +14,8 @@ import numpy as np
 from numhlo.library.scipy.operands import MEANINGS
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError, UnsupportedError
-from numhlo.tracer.building import asarray, value_and_grad, while_loop
+from numhlo.tracer.building import asarray, while_loop
+from numhlo.tracer.building.derivatives import value_and_grad
 
 __all__ = ["OptimizeResults", "minimize"]
 

@@ -3,7 +3,7 @@
 Ops come into the graph by `bind`; `operands` has conversion and broadcasting, `operations` the elementwise ops,
 `arrangement` those that move elements, `matrices` those of the last two axes. `implements` makes a traced function the
 public one of NumPy's name, `runs_anywhere` one that runs outside tracing, too, `stands_for` what is called in the place
-of a function of Python's or of another package's.
+of a function of Python's or of another package's. `derivatives` has what needs derivatives, and takes time to load.
 """
 
 from numhlo.tracer.batching.control_flow import map_lanes
@@ -90,14 +90,7 @@ from numhlo.tracer.core.short_tracebacks import short_tracebacks
 from numhlo.tracer.core.strides import Strides, are_contiguous
 from numhlo.tracer.core.trace import Trace, Tracer, current_trace
 from numhlo.tracer.core.view_step import ViewStep
-from numhlo.tracer.differentiation.table import (
-    Dual,
-    Walker,
-    add_tangents,
-    instantiate,
-    is_differentiable,
-    transpose_body,
-)
+from numhlo.tracer.differentiation.table import Walker
 from numhlo.tracer.python import concretization, foreign_values, special_methods
 from numhlo.tracer.python.callbacks import CALLBACK_METHODS, call_function
 from numhlo.tracer.python.function_tracing import trace_pytree_function
@@ -110,11 +103,6 @@ from numhlo.tracer.python.stand_ins import (
     is_unknown,
     stands_for,
 )
-from numhlo.tracer.transformations.closures import closure_convert
-from numhlo.tracer.transformations.custom_backward import custom_vjp
-from numhlo.tracer.transformations.custom_forward import custom_jvp
-from numhlo.tracer.transformations.differentiating import jvp, stop_gradient, value_and_grad, vjp
-from numhlo.tracer.transformations.staging import Staged, stage_leaves
 from numhlo.tracer.transformations.vectorizing import vmap
 from numhlo.tracer.trees.pytree_registration import register_pytree_node_class
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_leaves, tree_map, tree_unflatten
@@ -132,7 +120,6 @@ __all__ = [
     "AxisName",
     "Collective",
     "CustomRule",
-    "Dual",
     "DynamicSlice",
     "ElementIterator",
     "Flat",
@@ -144,7 +131,6 @@ __all__ = [
     "Reverse",
     "ShapeDtypeStruct",
     "Slice",
-    "Staged",
     "Strides",
     "Trace",
     "Tracer",
@@ -153,7 +139,6 @@ __all__ = [
     "ViewStep",
     "Walker",
     "add_items",
-    "add_tangents",
     "are_arrays_immutable",
     "are_contiguous",
     "as_arrays",
@@ -171,7 +156,6 @@ __all__ = [
     "broadcast_shapes",
     "broadcast_to_shape",
     "call_function",
-    "closure_convert",
     "combiner_region",
     "common_dtype",
     "compare",
@@ -183,8 +167,6 @@ __all__ = [
     "contract",
     "convert",
     "current_trace",
-    "custom_jvp",
-    "custom_vjp",
     "expand",
     "extent_product",
     "foreign_values",
@@ -192,12 +174,9 @@ __all__ = [
     "full_of",
     "immutable_arrays",
     "implements",
-    "instantiate",
     "is_contiguous",
-    "is_differentiable",
     "is_unknown",
     "is_weak",
-    "jvp",
     "leaf_type",
     "lies_in",
     "loop_dtypes",
@@ -240,10 +219,8 @@ __all__ = [
     "slice_count",
     "special_methods",
     "spelling",
-    "stage_leaves",
     "stands_for",
     "stands_for_scalar",
-    "stop_gradient",
     "stored",
     "strict_integer_powers",
     "strides_of",
@@ -252,16 +229,13 @@ __all__ = [
     "trace_pytree_function",
     "trace_region",
     "traces_narrow_floats",
-    "transpose_body",
     "tree_flatten",
     "tree_leaves",
     "tree_map",
     "tree_unflatten",
     "unshared",
-    "value_and_grad",
     "view_reshape",
     "view_transpose",
-    "vjp",
     "vmap",
     "while_loop",
     "windows_are_checked",

@@ -18,17 +18,8 @@ from numhlo.library.lax.raveling import ravel_pytree
 from numhlo.library.scipy.operands import MEANINGS
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DTypeError, ShapeError
-from numhlo.tracer.building import (
-    as_traced,
-    asarray,
-    closure_convert,
-    custom_vjp,
-    scan,
-    tree_map,
-    vjp,
-    vmap,
-    while_loop,
-)
+from numhlo.tracer.building import as_traced, asarray, scan, tree_map, vmap, while_loop
+from numhlo.tracer.building.derivatives import closure_convert, custom_vjp, vjp
 
 __all__ = ["odeint"]
 
