@@ -468,3 +468,29 @@ def test_the_same_view_after_either_branch_is_that_view():
         b = np.array([first, 2.0])
         np.testing.assert_array_equal(numhlo.jit(function, autograph=True)(mine, b), function(theirs, b))
         np.testing.assert_array_equal(mine, theirs)
+
+
+def number_or_array(h, x):
+    h += 1.0
+    if x[0] > 0:
+        h = -h
+    h += 5.0
+    return h
+
+
+def local_number_or_array(x):
+    total = np.array(0.5)
+    if x[0] > 0:
+        total = total + x[0]
+    total += 1.0
+    return total
+
+
+def test_an_array_without_dimensions_that_a_branch_makes_a_number():
+    # NumPy's operator in place writes into the argument where the branch was not taken, and binds the name else.
+    with pytest.raises(MutationError, match=r"that may be argument h of number_or_array, or another one"):
+        numhlo.jit(number_or_array, autograph=True)(np.array(0.5), np.ones(2))
+    jitted = numhlo.jit(local_number_or_array, autograph=True)
+    for x in (np.ones(2), -np.ones(2), 3 * np.ones(2)):
+        assert jitted(x) == local_number_or_array(x)
+    assert numhlo.jit(number_or_array, autograph=True)(0.5, np.ones(2)) == 3.5

@@ -179,6 +179,8 @@ class Joined:
             done.append((place, x.cell))
         for name, number, known in self._half:
             x = flat[name][number] if number < len(flat[name]) else None
+            if isinstance(x, Tracer) and not x.ndim:
+                x.cell.is_array = True  # a number after one branch, an array without dimensions after the other
             if x is not None and is_array(x) and known is not None:
                 tie(trace, x.cell, {c for c in known.may_be if c.serial < self._mark}, BY_BRANCH, stale=known.is_stale)
 
