@@ -12,7 +12,7 @@ import numpy as np
 
 from numhlo.library.numpy import reshaping
 from numhlo.library.numpy.reshaping import shape_tuple
-from numhlo.tracer.building import Tracer, as_dtype, implements, lies_in, new_array, stands_for_scalar
+from numhlo.tracer.building import Tracer, as_dtype, implements, lay_out, lies_in, new_array, stands_for_scalar
 from numhlo.tracer.building import asarray as to_array
 from numhlo.tracer.building import operations as b
 
@@ -81,7 +81,7 @@ def asarray(
         return a
     if copy is False:
         raise ValueError("Unable to avoid copy while creating an array as requested.")
-    return new_array(converted)
+    return lay_out(new_array(converted), order, converted)
 
 
 @implements(np.asanyarray, eager=_of_scalars(np.asanyarray))
@@ -230,7 +230,8 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
     >>> x
     array([1, 2])
     """
-    return new_array(to_array(np.asarray(a) if isinstance(a, np.ndarray) and not subok else a))
+    array = to_array(np.asarray(a) if isinstance(a, np.ndarray) and not subok else a)
+    return lay_out(new_array(array), order, array)
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:

@@ -47,6 +47,8 @@ from numhlo.tracer.building import (
     concretization,
     convert,
     current_trace,
+    lay_out,
+    lies_in,
     loses_slope,
     operands,
     refuse_write,
@@ -147,7 +149,9 @@ def _astype(
     if not np.can_cast(self.dtype, wanted, casting):  # type: ignore[arg-type]
         raise TypeError(f"Cannot cast array data from {self.dtype!r} to {wanted!r} according to the rule {casting!r}")
     converted: Tracer = convert(self, wanted)
-    return _copy(self) if self.dtype == wanted and copy else converted
+    if self.dtype == wanted:
+        return _copy(self, order) if copy or not lies_in(self, order) else converted
+    return lay_out(converted, order, self)
 
 
 @with_memory_order
@@ -155,7 +159,7 @@ def _copy(self: Tracer, order: str = "C") -> Tracer:
     trace = trace_for(self)
     fresh = trace.wrap(trace.read(self))
     fresh.cell.is_array = not self.is_scalar
-    return fresh
+    return lay_out(fresh, order, self)
 
 
 def _item(self: Tracer, *index: Any) -> Any:

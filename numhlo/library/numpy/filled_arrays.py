@@ -17,6 +17,7 @@ from numhlo.tracer.building import (
     convert,
     full_of,
     implements,
+    lay_out,
     new_array,
     shape_of,
     stored,
@@ -64,7 +65,7 @@ def zeros(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None
     >>> zeros(2)
     Array([0., 0.])
     """
-    return new_array(full_of(0, shape_tuple(shape), as_dtype(dtype)))
+    return lay_out(new_array(full_of(0, shape_tuple(shape), as_dtype(dtype))), order)
 
 
 @implements(np.ones)
@@ -96,7 +97,7 @@ def ones(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None,
     >>> ones(2, int)
     Array([1, 1])
     """
-    return new_array(full_of(1, shape_tuple(shape), as_dtype(dtype)))
+    return lay_out(new_array(full_of(1, shape_tuple(shape), as_dtype(dtype))), order)
 
 
 @implements(np.empty)
@@ -128,7 +129,7 @@ def empty(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None
     >>> empty((2, 3)).shape
     (2, 3)
     """
-    return new_array(full_of(0, shape_tuple(shape), as_dtype(dtype)))
+    return lay_out(new_array(full_of(0, shape_tuple(shape), as_dtype(dtype))), order)
 
 
 @implements(np.full)
@@ -165,7 +166,7 @@ def full(
     value = to_array(fill_value)
     wanted = as_dtype(dtype, value.dtype)
     value = stored(fill_value, wanted) if type(fill_value) is int else convert(value, wanted)
-    return new_array(broadcast_to_shape(value, shape_tuple(shape)))
+    return lay_out(new_array(broadcast_to_shape(value, shape_tuple(shape))), order)
 
 
 def _like(a: Any, dtype: Any, shape: Any) -> tuple[tuple[int, ...], np.dtype]:
@@ -197,7 +198,7 @@ def zeros_like(
     >>> zeros_like([1, 2])
     Array([0, 0])
     """
-    return zeros(*_like(a, dtype, shape))
+    return lay_out(zeros(*_like(a, dtype, shape)), order, a)
 
 
 @implements(np.ones_like)
@@ -224,7 +225,7 @@ def ones_like(
     >>> ones_like([1.5, 2.5])
     Array([1., 1.])
     """
-    return ones(*_like(a, dtype, shape))
+    return lay_out(ones(*_like(a, dtype, shape)), order, a)
 
 
 @implements(np.empty_like)
@@ -250,7 +251,7 @@ def empty_like(
     >>> empty_like([1, 2]).dtype
     dtype('int64')
     """
-    return zeros(*_like(prototype, dtype, shape))
+    return lay_out(zeros(*_like(prototype, dtype, shape)), order, prototype)
 
 
 @implements(np.full_like)
@@ -285,4 +286,4 @@ def full_like(
     Array([7, 7])
     """
     extents, wanted = _like(a, dtype, shape)
-    return full(extents, fill_value, wanted)
+    return lay_out(full(extents, fill_value, wanted), order, a)

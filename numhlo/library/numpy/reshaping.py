@@ -23,8 +23,10 @@ from numhlo.tracer.building import (
     asarray,
     broadcast_shapes,
     convert,
+    copy_or_view,
     implements,
     is_contiguous,
+    is_undecided,
     normalize_axes,
     shape_of,
     strides_of,
@@ -153,6 +155,8 @@ def ravel(a: Any, order: str = "C") -> Any:
     Array([1, 2])
     """
     array = view_transpose(_traced(a), _reading_order(_traced(a), order))
+    if is_undecided(array):
+        return copy_or_view(array, (array.size,))
     if is_contiguous(array):
         return view_reshape(array, (array.size,))
     return Reshape((array.size,)).get(array)  # a copy, also where a reshape would give a view

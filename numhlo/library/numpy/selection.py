@@ -34,6 +34,7 @@ from numhlo.tracer.building import (
     current_trace,
     full_of,
     implements,
+    lay_out,
     new_array,
     normalize_axis,
     reshape_to,
@@ -141,7 +142,7 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     result = broadcast_to_shape(cases[-1], shape)
     for condition, case in reversed(list(zip(conditions, cases[:-1], strict=True))):
         result = b.select(broadcast_to_shape(condition, shape), broadcast_to_shape(case, shape), result)
-    return as_traced(result)
+    return lay_out(unshared(as_traced(result)), "C")
 
 
 @implements(np.piecewise)

@@ -19,6 +19,7 @@ from numhlo.tracer.core.aliasing.views import (
     Reverse,
     Slice,
     Transpose,
+    copy_or_view,
     is_contiguous,
     lies_in,
     only_unit_axes_differ,
@@ -77,6 +78,7 @@ from numhlo.tracer.core.operands import (
     unshared,
 )
 from numhlo.tracer.core.operations import bitcast, compare, constant, select
+from numhlo.tracer.core.orders import Gathered, is_plain, is_undecided, lay_out
 from numhlo.tracer.core.promotion import as_dtype, common_dtype, loop_dtypes
 from numhlo.tracer.core.replay import replay_function, replay_op
 from numhlo.tracer.core.semantics import (
@@ -123,6 +125,7 @@ __all__ = [
     "DynamicSlice",
     "ElementIterator",
     "Flat",
+    "Gathered",
     "Lanes",
     "LinearRule",
     "Package",
@@ -166,6 +169,7 @@ __all__ = [
     "contains_tracer",
     "contract",
     "convert",
+    "copy_or_view",
     "current_trace",
     "expand",
     "extent_product",
@@ -175,8 +179,11 @@ __all__ = [
     "immutable_arrays",
     "implements",
     "is_contiguous",
+    "is_plain",
+    "is_undecided",
     "is_unknown",
     "is_weak",
+    "lay_out",
     "leaf_type",
     "lies_in",
     "loop_dtypes",

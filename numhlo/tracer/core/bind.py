@@ -21,6 +21,7 @@ from numhlo.lowering.ir.location import Location
 from numhlo.lowering.ir.types import MOST_BYTES
 from numhlo.lowering.ops.primitive import Primitive, make_op
 from numhlo.tracer.core.array import Array
+from numhlo.tracer.core.orders import note_order
 from numhlo.tracer.core.trace import Trace, Tracer, current_trace
 
 MOST_DIMENSIONS = 64
@@ -82,7 +83,10 @@ def _bound(
     values = list(map(trace.read, operands))
     where = trace.made_at or capture_location(2)  # this frame, and that of `bind` or `bind1`
     op = _make(definition, values, attributes, regions, results, where)
-    return list(map(trace.wrap, trace.append(op)))
+    made = list(map(trace.wrap, trace.append(op)))
+    if made and len(made[0].aval.shape) > 1:
+        note_order(op, operands, made)
+    return made
 
 
 def bind_again(op: Op, operands: Sequence[Any], trace: Trace | None = None) -> list[Any]:

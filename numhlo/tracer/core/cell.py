@@ -6,11 +6,11 @@ What a write through a view does to it is in `trace`.
 from __future__ import annotations
 
 from itertools import count
-from typing import Any, Generic
+from typing import Any, Generic, Protocol
 
 from typing_extensions import TypeVar
 
-from numhlo.lowering.ir import Location, Region, Value
+from numhlo.lowering.ir import Location, Region, TensorType, Value
 from numhlo.tracer.core.strides import Strides, contiguous_strides
 
 TraceT = TypeVar("TraceT", default=Any)
@@ -22,6 +22,14 @@ _serials = count()
 def cells_so_far() -> int:
     """Return a number that cells made from now on have at least, and those made before do not reach."""
     return next(_serials)
+
+
+class Order(Protocol):
+    """What says how an array lies in memory."""
+
+    def strides(self, type: TensorType) -> Strides:
+        """Return the strides of an array of a type."""
+        ...
 
 
 class Cell(Generic[TraceT]):
@@ -46,6 +54,8 @@ class Cell(Generic[TraceT]):
         The caller of the traced function sees what it holds in the end: it is an argument's.
     is_tied : bool
         A name may mean it or other storage: some trace has `ties` of it.
+    order : Order or None
+        What its strides follow, if that may be another order than C's.
     """
 
     __slots__ = (
@@ -56,6 +66,7 @@ class Cell(Generic[TraceT]):
         "layout_read",
         "location",
         "name",
+        "order",
         "serial",
         "trace",
         "value",
@@ -67,6 +78,7 @@ class Cell(Generic[TraceT]):
         self.value = value
         self.version = 0
         self._strides: Strides | None = None
+        self.order: Order | None = None
         self.layout_read = False
         self.is_array = value.owner.__class__ is Region
         self.location = location
@@ -85,9 +97,25 @@ class Cell(Generic[TraceT]):
     def strides(self) -> Strides:
         """Return the array's strides in memory, on which it hangs whether reshaping it gives a view."""
         self.layout_read = True
+        if self._strides is not None:
+            return self._strides
         type = self.value.tensor
-        return contiguous_strides(type.shape, type.dtype.itemsize) if self._strides is None else self._strides
+        if self.order is not None:
+            self._strides = self.order.strides(type)
+            return self._strides
+        return contiguous_strides(type.shape, type.dtype.itemsize)
 
     @strides.setter
     def strides(self, strides: Strides | None) -> None:
         self._strides = strides
+
+    @property
+    def is_laid_out_by_default(self) -> bool:
+        """Return whether nothing was said of its strides."""
+        return self._strides is None
+
+    @property
+    def is_in_order(self) -> bool:
+        """Return whether it is C-contiguous, as far as was said; this asks for nothing."""
+        type = self.value.tensor
+        return self._strides is None or self._strides == contiguous_strides(type.shape, type.dtype.itemsize)

@@ -23,6 +23,7 @@ from numhlo.tracer.core.array import Array, as_written, has_own_arithmetic
 from numhlo.tracer.core.bind import bind1
 from numhlo.tracer.core.memory_orders import BY_FIELDS, OF_NEW_ARRAYS, with_memory_order
 from numhlo.tracer.core.operand_names import operand_names
+from numhlo.tracer.core.orders import lay_out
 from numhlo.tracer.core.promotion import FLOAT0, NARROW, NATIVE_DTYPES, TRACEABLE, as_dtype, common_dtype
 from numhlo.tracer.core.trace import Trace, Tracer, current_trace
 
@@ -223,7 +224,7 @@ def new_array(x: Any) -> Tracer:
 def unshared(x: Any) -> Tracer:
     """Return ``x`` in storage of its own, a scalar where it has no dimensions: what NumPy computes shares no memory."""
     trace = trace_for(x)
-    return trace.wrap(trace.read(x))
+    return lay_out(trace.wrap(trace.read(x)), "K", x)
 
 
 def contains_tracer(x: Any) -> bool:

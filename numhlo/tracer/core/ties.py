@@ -16,6 +16,7 @@ from numhlo.tracer.core.cell import Cell
 
 BY_BRANCH = "an if on a traced condition chose which of them the name means"
 BY_LOOP = "a loop on traced values decides which of them the name means"
+BY_LAYOUT = "a traced value decides how it lies in memory, and so whether reshaping it makes a copy"
 
 STALE = -1
 """A version that no cell has: the other storage was written since."""

@@ -20,6 +20,7 @@ from numhlo.lowering.ops import elementwise as ops
 from numhlo.lowering.ops import indexing as indexing_ops
 from numhlo.lowering.ops.dimension_numbers import GatherDimensionNumbers, ScatterDimensionNumbers
 from numhlo.tracer.building import (
+    Gathered,
     Tracer,
     as_traced,
     asarray,
@@ -31,11 +32,13 @@ from numhlo.tracer.building import (
     convert,
     expand,
     full_of,
+    is_plain,
     normalize_axis,
     reshape_to,
     shape_of,
     stored,
     trace_region,
+    unshared,
 )
 
 
@@ -130,6 +133,16 @@ def gather_points(x: Tracer, items: Sequence[Any]) -> Any:
     """Return ``x`` at an advanced index; traced positions out of bounds are clamped."""
     plan = PointPlan(x, items)
     return reshape_to(_gather(plan), plan.final_shape)
+
+
+def gather_in_order(x: Tracer, items: Sequence[Any]) -> Any:
+    """Return ``x`` at an advanced index in brackets, which says how the result lies in memory, too."""
+    plan = PointPlan(x, items)
+    found = reshape_to(_gather(plan), plan.final_shape)
+    if isinstance(found, Tracer) and found.ndim > 1 and not (plan.place == 0 and is_plain(plan.base)):
+        found = unshared(found)
+        found.cell.order = Gathered(plan.base, plan.axes, plan.place, len(plan.batch), plan.result_shape)
+    return found
 
 
 def _gather(plan: PointPlan) -> Any:

@@ -62,7 +62,7 @@ def get_item(x: Tracer, index: Any) -> Any:
         return Columns(Selected.of(rows, part.mask, masked_values), part.axis)
     items = normalize_index(index, x.shape)
     if any(isinstance(item, Points) for item in items):
-        return advanced.gather_points(x, items)
+        return advanced.gather_in_order(x, items)
     view = basic_view(x, items)
     entries = index if isinstance(index, tuple) else (index,)
     copied = any(isinstance(entry, np.ndarray) for entry in entries)  # 0-d arrays, for NumPy an advanced index

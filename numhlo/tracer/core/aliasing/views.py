@@ -15,8 +15,10 @@ import numpy as np
 from numhlo.lowering.ir import TensorType
 from numhlo.lowering.ops import comparison, indexing, layout
 from numhlo.tracer.core.bind import bind1
+from numhlo.tracer.core.orders import is_undecided, strides_through
 from numhlo.tracer.core.strides import Strides, are_contiguous, contiguous_strides, reshaped_strides
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.core.ties import BY_LAYOUT, tie
+from numhlo.tracer.core.trace import Tracer, current_trace
 
 
 def _tracer(x: Any) -> Tracer:
@@ -54,6 +56,11 @@ class Reshape:
 
     shape: tuple[int, ...]
 
+    @property
+    def keeps_order(self) -> bool:
+        """Return that the axes stay in their order."""
+        return True
+
     def result_type(self, type: TensorType) -> TensorType:
         """Return the reshaped type."""
         return type.with_shape(self.shape)
@@ -82,6 +89,11 @@ class Reverse:
     """Some axes read backwards."""
 
     axes: tuple[int, ...]
+
+    @property
+    def keeps_order(self) -> bool:
+        """Return that the axes stay in their order."""
+        return True
 
     def result_type(self, type: TensorType) -> TensorType:
         """Return the type unchanged."""
@@ -113,6 +125,11 @@ class Slice:
         """Return the rectangle's extents."""
         triples = zip(self.starts, self.limits, self.strides, strict=True)
         return tuple([-((a - b) // s) if b > a else 0 for a, b, s in triples])
+
+    @property
+    def keeps_order(self) -> bool:
+        """Return that the axes stay in their order."""
+        return True
 
     def result_type(self, type: TensorType) -> TensorType:
         """Return the rectangle's type."""
@@ -157,6 +174,11 @@ class DynamicSlice:
     starts: tuple[Any, ...]
     sizes: tuple[int, ...]
 
+    @property
+    def keeps_order(self) -> bool:
+        """Return that the axes stay in their order."""
+        return True
+
     def result_type(self, type: TensorType) -> TensorType:
         """Return the rectangle's type."""
         return type.with_shape(self.sizes)
@@ -187,18 +209,25 @@ def view_reshape(x: Tracer, shape: tuple[int, ...]) -> Tracer:
         return Tracer(x.cell, x.steps, x.aval)
     if only_unit_axes_differ(x.shape, shape):
         return x.through(Reshape(shape))
+    if is_undecided(x):
+        return copy_or_view(x, shape)
     if reshaped_strides(x.shape, strides_of(x), shape, x.dtype.itemsize) is None:
         return Reshape(shape).get(x)
     return x.through(Reshape(shape))
 
 
+def copy_or_view(x: Tracer, shape: tuple[int, ...]) -> Tracer:
+    """Return an array reshaped of which it is not known whether NumPy has a copy there or a view."""
+    new = Reshape(shape).get(x)
+    trace = current_trace()
+    assert trace is not None
+    tie(trace, new.cell, [x.cell], BY_LAYOUT)
+    return new
+
+
 def strides_of(x: Tracer) -> Strides:
     """Return the strides, in bytes, that NumPy's array in this place would have."""
-    type, strides = x.cell.value.tensor, x.cell.strides
-    for step in x.steps:
-        strides = step.result_strides(type, strides)
-        type = step.result_type(type)
-    return strides
+    return strides_through(x)
 
 
 def is_contiguous(x: Tracer) -> bool:

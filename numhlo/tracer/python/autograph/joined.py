@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from numhlo.tracer.core.cell import Cell
+from numhlo.tracer.core.orders import Either
 from numhlo.tracer.core.ties import BY_BRANCH, make_stale, stale_cells, tie
 from numhlo.tracer.core.trace import Trace, Tracer, current_trace
 from numhlo.tracer.python.autograph.memory import Meaning, is_array, meanings, on_cell, same_memory, unchecked, whole
@@ -156,6 +157,13 @@ class Joined:
         leaves, tree = tree_flatten(value)
         return tree_unflatten(tree, [self._kept.get((name, k), x) for k, x in enumerate(leaves)])
 
+    @staticmethod
+    def _lay_out(place: _Place, x: Any) -> None:
+        """Note that an array lies in memory as that of one of the branches."""
+        sides = [place.first.array, place.second.array]
+        if not x.steps and all(x.cell is not side.cell and not side.steps for side in sides):
+            x.cell.order = Either(sides)
+
     def tie(self, trace: Trace, values: Mapping[str, Any]) -> None:
         """Note what the arrays that the branches handed on may be.
 
@@ -175,6 +183,7 @@ class Joined:
             may_be = {c for c in place.first.may_be | place.second.may_be if c.serial < self._mark}
             near = {cell for other, cell in done if cell is not x.cell and place.may_share(other)}
             if all(cell is not x.cell for _, cell in done):
+                self._lay_out(place, x)
                 tie(trace, x.cell, may_be | near, BY_BRANCH, stale=place.first.is_stale or place.second.is_stale)
             done.append((place, x.cell))
         for name, number, known in self._half:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from numhlo.tracer.core.cell import Cell, cells_so_far
+from numhlo.tracer.core.orders import lie_alike
 from numhlo.tracer.core.trace import Tracer, current_trace
 from numhlo.tracer.python.autograph.memory import Meaning, is_array, meaning, same_memory
 
@@ -65,6 +66,8 @@ class Slot:
         Others with which it may share storage then.
     is_stale : bool
         Storage that it may mean was written since it was bound.
+    others : list
+        Arrays that iterations leave in it, which lie in memory in other ways than the one before the loop.
     """
 
     name: str
@@ -76,6 +79,7 @@ class Slot:
     may_be: set[Cell] = field(default_factory=set)
     near: set[Slot] = field(default_factory=set)
     is_stale: bool = False
+    others: list[Any] = field(default_factory=list)
 
 
 class Slots:
@@ -187,6 +191,7 @@ class Slots:
         if back:
             raise Again
         self._separate(after)
+        self._compare_layouts(entered, after)
         self._tie(entered, after)
 
     def _check_turns(self, entered: Mapping[Slot, Any], after: Mapping[Slot, Any]) -> None:
@@ -241,6 +246,17 @@ class Slots:
             for slot in group:
                 slot.is_apart = True
                 slot.near.update(s for s in group if s is not slot)
+            raise Again
+
+    def _compare_layouts(self, entered: Mapping[Slot, Any], after: Mapping[Slot, Any]) -> None:
+        """Look for arrays that an iteration lays out in another way, where the body asks how they lie in memory."""
+        asked = [s for s in self.of(VALUE) if entered[s].cell.layout_read and not s.others and is_array(after[s])]
+        other = [s for s in asked if not lie_alike(entered[s], after[s])]
+        if other and self.is_patient:
+            raise UnsettledError
+        for slot in other:
+            slot.others.append(after[slot])
+        if other:
             raise Again
 
     def _tie(self, entered: Mapping[Slot, Any], after: Mapping[Slot, Any]) -> None:

@@ -19,6 +19,7 @@ from numhlo.tracer.control_flow.bodies import own_arrays
 from numhlo.tracer.control_flow.branches import as_predicate
 from numhlo.tracer.core.cell import Cell
 from numhlo.tracer.core.operands import FUNCTIONS, asarray
+from numhlo.tracer.core.orders import Either, Same
 from numhlo.tracer.core.ties import BY_LOOP, make_stale, stale_cells, tie, tie_exactly
 from numhlo.tracer.core.trace import Trace, Tracer, current_trace
 from numhlo.tracer.python.autograph.lent_storage import LentStorage, can_be_lent
@@ -85,6 +86,7 @@ class LoopState:
         self._find_alone(tree_leaves(outer))
         written = [s for s in self.slots.of(KEPT) if s.name in variables.in_place and can_be_lent(s.before)]
         self.storage = LentStorage({f"{s.name} {s.number}": s.before for s in written})
+        self._ends: dict[Slot, Any] = {}
         self._stale: set[Cell] = set()
         """Storage from before the loop that an iteration may write into by a name of which that is not known."""
 
@@ -151,6 +153,7 @@ class LoopState:
             joined = self._joined(given)
             entered = {slot: joined[slot.name][slot.number] for slot in self.slots.all}
             self._tie_entered(entered)
+            self._lay_out_entered(entered)
             values = {n: tree_unflatten(self.trees[n], found) for n, found in joined.items()}
             yield self.variables.filled(values), entered
 
@@ -166,6 +169,14 @@ class LoopState:
             ]
             values[name] = tree_unflatten(self.trees[name], own)
         return self.variables.filled(values)
+
+    def _lay_out_entered(self, entered: dict[Slot, Any]) -> None:
+        """Note that what is carried lies in memory as it did before, as far as that is known."""
+        for slot in self.slots.of(VALUE, ALONE, TURNED):
+            cell = entered[slot].cell
+            if is_array(slot.before) and cell is not slot.before.cell:
+                before = slot.before if not entered[slot].steps else whole(slot.before.cell)
+                cell.order = Either([before, *slot.others]) if slot.others else Same(before)
 
     def _tie_entered(self, entered: dict[Slot, Any]) -> None:
         trace = _current()
@@ -215,6 +226,7 @@ class LoopState:
         leaves = {name: found for name, (found, _) in flat.items()}
         self._turned = {slot for slot in self.slots.of(TURNED) if entered[slot].cell.version}
         self.slots.settle(entered, {slot: leaves[slot.name][slot.number] for slot in self.slots.all})
+        self._ends = {slot: leaves[slot.name][slot.number] for slot in self.slots.of(VALUE)}
         stale = stale_cells(_current(), self.slots.mark)
         if not stale <= self._stale:
             self._stale |= stale
@@ -237,6 +249,7 @@ class LoopState:
         self.storage.write({n: found[n] for n in self.storage.cells if n in self.storage.changed})
         joined = self._joined(found)
         self._put_back(found, {slot: joined[slot.name][slot.number] for slot in self.slots.of(TURNED)})
+        self._lay_out_results({slot: joined[slot.name][slot.number] for slot in self.slots.of(VALUE)})
         self._tie_results({slot: joined[slot.name][slot.number] for slot in self.slots.of(VALUE)})
         for slot, known in (resolved or {}).items():
             joined[slot.name][slot.number] = known
@@ -257,6 +270,13 @@ class LoopState:
                 whole(slot.before.cell).assign(new)
         for slot, result in results.items():
             tie(_current(), result.cell, [s.before.cell for s in self.slots.cycle(slot)], BY_LOOP, through=False)
+
+    def _lay_out_results(self, results: dict[Slot, Any]) -> None:
+        """Note that what the loop leaves lies as an iteration left it, or as it did before where there may be none."""
+        for slot, result in results.items():
+            end: Any = self._ends.get(slot)
+            if is_array(end) and result.cell is not slot.before.cell and not result.steps and not end.steps:
+                result.cell.order = Same(end) if self.slots.since is not None else Either([slot.before, end])
 
     def _tie_results(self, results: dict[Slot, Any]) -> None:
         """Note what the arrays that the loop made may be, and which others a name in it may have written into."""
