@@ -200,6 +200,24 @@ def trace_region(body: Callable[..., Sequence[Any]], argument_types: Sequence[Ty
     return trace.region
 
 
+def trace_closed(name: str, body: Callable[..., Sequence[Any]], argument_types: Sequence[Type]) -> Function:
+    """Trace ``body(*arrays) -> arrays`` as a closed function that takes these alone: constants are part of it.
+
+    Parameters
+    ----------
+    name : str
+    body : callable
+        Uses no traced arrays but its own, as rules that are applied to another function's body do.
+    argument_types : sequence of Type
+    """
+    with new_trace() as trace:
+        trace.inlines = True
+        outputs = body(*[trace.argument(t) for t in argument_types])
+        trace.region.returns = [trace.read(x) for x in outputs]
+    assert not trace.captures
+    return Function(name, trace.region)
+
+
 def trace_function(
     name: str, body: Callable[..., Sequence[Any]], argument_types: Sequence[Type]
 ) -> tuple[Function, list[Tracer | np.ndarray]]:

@@ -254,6 +254,8 @@ class Trace:
         Identity of the frame whose block the trace is open in, 0 where that is not known.
     ties : Ties or None
         Which storage may be the same as other storage, as far as this trace found.
+    inlines : bool
+        Arrays of any size become constants in the graph: there is nobody to pass them.
     watch : Watch or None
         What looks after the length of this trace and those in it, and may break them off.
     """
@@ -266,7 +268,7 @@ class Trace:
         self.closed = closed
         self.concrete = concrete
         self.open = True
-        self.differentiates = False
+        self.differentiates = self.inlines = False
         self.region = Region()
         self.values = KnownValues(eager=concrete)
         self.known = self.values.arrays
@@ -344,7 +346,7 @@ class Trace:
         referenced = self.root.refer(array)
         if not referenced:
             self.root.copied.append(weakref.ref(array))
-        if array.nbytes <= INLINE_CONSTANT_BYTES and not referenced:
+        if (array.nbytes <= INLINE_CONSTANT_BYTES or self.inlines) and not referenced:
             key = (array.dtype, array.shape, array.tobytes())
             if key not in self._lifted:
                 op = make_op(creation.CONSTANT, (), {"value": np.array(array, order="C")}, location=self.where())

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from numhlo.lowering.ir import Function, Op, Value
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.creation import CONSTANT
-from numhlo.tracer.core.bind import bind, trace_function
+from numhlo.tracer.core.bind import bind, trace_closed
 from numhlo.tracer.core.replay import replay_function
 from numhlo.tracer.differentiation.halves import split_function
 from numhlo.tracer.differentiation.packing import Packing
@@ -99,8 +99,7 @@ def _doubled(walker: Walker, callee: Function, active: Flags) -> tuple[Function,
         return [*[d.primal for d in outputs], *[d.tangent for d in outputs if d.tangent is not None]]
 
     types = [*[v.type for v in arguments], *[v.type for v, a in zip(arguments, active, strict=True) if a]]
-    wide, captures = trace_function(f"jvp_{callee.name}", run, types)
-    assert not captures
+    wide = trace_closed(f"jvp_{callee.name}", run, types)
     return wide, flags
 
 
@@ -158,13 +157,11 @@ def _packed(split: _Split, count: int, packing: Packing) -> _Split:
         found = {**dict(zip(others, rest, strict=True)), **{k: unpacked[split.sources[k][1] - count] for k in made}}
         return replay_function(linear, [*moved, *[found[k] for k in range(len(split.sources))]])
 
-    wide, captures = trace_function(primal.name, run, primal.argument_types)
+    wide = trace_closed(primal.name, run, primal.argument_types)
     extra = wide.result_types[count:]
     moved = linear.argument_types[: len(linear.argument_types) - len(split.sources)]
     given = [linear.argument_types[len(moved) + k] for k in others]
-    narrow, more = trace_function(linear.name, run_linear, [*moved, *given, *extra])
-    assert not captures
-    assert not more
+    narrow = trace_closed(linear.name, run_linear, [*moved, *given, *extra])
     sources = [*[split.sources[k] for k in others], *[("output", count + k) for k in range(len(extra))]]
     return _Split(wide, narrow, sources, split.out_active)
 
@@ -214,6 +211,5 @@ def _turned(callee: Function, linear: Flags, present: Flags, started: Flags) -> 
         return [instantiate(c, v) for c, v in zip(found, arguments, strict=True) if c is not None]
 
     chosen = zip((*arguments, *values, *arguments), (*fixed, *present, *started), strict=True)
-    turned, captures = trace_function(f"transposed_{callee.name}", run, [v.type for v, flag in chosen if flag])
-    assert not captures
+    turned = trace_closed(f"transposed_{callee.name}", run, [v.type for v, flag in chosen if flag])
     return turned, flags

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from numhlo.lowering.ir import Function, TensorType, Value
-from numhlo.tracer.core.bind import trace_function
+from numhlo.tracer.core.bind import trace_closed
 from numhlo.tracer.core.trace import Trace, current_trace
 from numhlo.tracer.differentiation.table import Dual, Walker, finish_linear, instantiate
 
@@ -66,6 +66,5 @@ def split_function(
         box.extend((Function(f"linear_{function.name}", linear), flags))
         return [*[d.primal for d in outputs], *captures]
 
-    primal, captures = trace_function(f"primal_{function.name}", run, [*[v.type for v in arguments], *kept.values()])
-    assert not captures
+    primal = trace_closed(f"primal_{function.name}", run, [*[v.type for v in arguments], *kept.values()])
     return Halves(primal, *box)

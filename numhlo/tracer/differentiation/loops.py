@@ -16,7 +16,7 @@ from numhlo.lowering.ir import Function, Op, Region, TensorType, Value
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.effects import op_has_effects
 from numhlo.lowering.ops.loops import loop_body, make_scan, values_inside
-from numhlo.tracer.core.bind import bind, trace_function
+from numhlo.tracer.core.bind import bind, trace_closed
 from numhlo.tracer.core.operands import shape_of
 from numhlo.tracer.core.replay import replay_function
 from numhlo.tracer.differentiation.activity import Activity
@@ -114,8 +114,7 @@ def _forward(
         )
 
     types = [arguments[k].type for k, _ in layout]
-    body, captures = trace_function(f"jvp_{loop.body.name}", run, types)
-    assert not captures
+    body = trace_closed(f"jvp_{loop.body.name}", run, types)
     counts = [sum(1 for k, _ in layout if k in group) for group in groups]
     wide = Loop(body, loop.length, counts[0], counts[1], loop.reverse)
     results = iter(bind_scan(wide, [primals[k] if part == 0 else inits[k] for k, part in layout]))
@@ -256,8 +255,7 @@ def transpose_scan(op: Op, operands: list[Any], cotangents: list[Any], totals: M
         found = transpose_body(loop.body.body, [known.get(k) for k in range(len(arguments))], out, started)
         return [instantiate(found[k], arguments[k]) for k in returned]
 
-    body, captures = trace_function(f"transposed_{loop.body.name}", run, types)
-    assert not captures
+    body = trace_closed(f"transposed_{loop.body.name}", run, types)
     backwards = Loop(body, loop.length, len(fixed), len(carries) + len(summed), not loop.reverse)
     inputs = [operands[k] for k in fixed]
     inputs += [instantiate(cotangents[k], values[k]) for k in carries]

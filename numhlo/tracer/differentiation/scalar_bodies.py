@@ -14,7 +14,7 @@ from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops import layout
 from numhlo.tracer.batching.table import Lanes, batch_body, spread
 from numhlo.tracer.core.arrangement import concatenate_arrays
-from numhlo.tracer.core.bind import bind1, trace_function
+from numhlo.tracer.core.bind import bind1, trace_closed
 from numhlo.tracer.core.operands import broadcast_to_shape, reshape_to, shape_of
 from numhlo.tracer.differentiation.table import Dual, Environment, Walker
 
@@ -59,8 +59,7 @@ def tangents_through(
         return compute(arrays[len(outer) :], lambda left, right: apply_to_arrays(region, [*left, *right], given))
 
     types = [v.type for v in (*outer, *op.operands)]
-    function, captures = trace_function(f"{op.definition.name}_by_parts", run, types)
-    assert not captures
+    function = trace_closed(f"{op.definition.name}_by_parts", run, types)
     duals = [environment[v] for v in outer] + [Dual(*pair) for pair in zip(primals, tangents, strict=True)]
     return [dual.tangent for dual in walker.function(function, duals)]
 

@@ -18,7 +18,7 @@ from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.lowering.ops.special_functions.decompositions import build_to_differentiate
 from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.bind import bind1, trace_function
+from numhlo.tracer.core.bind import bind1, trace_closed
 from numhlo.tracer.core.custom_rules import CustomRule, bind_with_rule
 from numhlo.tracer.core.named_functions import composite
 from numhlo.tracer.core.operands import full_of
@@ -186,9 +186,7 @@ def _differentiated(function: Function, place: int) -> Function:
         (found,) = Walker().function(function, duals)
         return [instantiate(found.tangent, function.body.returns[0])]
 
-    slope, captures = trace_function(f"{function.name}_by_{place}", run, types)
-    assert not captures
-    return slope
+    return trace_closed(f"{function.name}_by_{place}", run, types)
 
 
 class _Smooth(CustomRule[Walker]):

@@ -23,7 +23,7 @@ from numhlo.tracer.batching.table import Lanes
 from numhlo.tracer.control_flow.loops import Carry, while_loop
 from numhlo.tracer.control_flow.scan import scan, slice_count
 from numhlo.tracer.core.arrangement import concatenate_arrays
-from numhlo.tracer.core.bind import trace_function
+from numhlo.tracer.core.bind import trace_closed, trace_function
 from numhlo.tracer.core.custom_rules import CustomRule, bind_with_rule
 from numhlo.tracer.core.operands import asarray, convert, shape_of
 from numhlo.tracer.core.replay import replay_body, replay_function
@@ -228,6 +228,4 @@ def _closed(region: Region, outer: Sequence[Value]) -> Function:
         return replay_body(region, arrays[len(outer) :], dict(zip(outer, arrays, strict=False)))
 
     types = [v.type for v in (*outer, *region.arguments)]
-    function, captures = trace_function("while_body", run, types)
-    assert not captures
-    return function
+    return trace_closed("while_body", run, types)

@@ -12,7 +12,7 @@ from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op, Region, TensorType, Value
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.loops import inner_bodies, values_inside
-from numhlo.tracer.core.bind import bind, trace_function, trace_region
+from numhlo.tracer.core.bind import bind, trace_closed, trace_region
 from numhlo.tracer.core.operands import full_of, shape_of
 from numhlo.tracer.core.replay import replay_op
 from numhlo.tracer.differentiation.counted_loops import as_scan
@@ -85,8 +85,7 @@ def _run_loop(loop: Loop, operands: list[Any], wanted: Set[Value]) -> tuple[Sequ
         order[:] = saved
         return [*results, *saved.values()]
 
-    body, captures = trace_function(loop.body.name, step, [v.type for v in loop.body.body.arguments])
-    assert not captures
+    body = trace_closed(loop.body.name, step, [v.type for v in loop.body.body.arguments])
     results = bind_scan(loop._replace(body=body), operands)
     count = len(loop.body.body.returns)
     return results[:count], dict(zip(order, results[count:], strict=True))

@@ -12,6 +12,7 @@ import pytest
 
 import numhlo
 import numhlo.numpy as nnp
+from numhlo import lax
 from numhlo.scipy import special
 
 pytestmark = pytest.mark.usefixtures("first_answers")
@@ -76,3 +77,18 @@ def test_whole_quotients_have_no_slope_where_they_are_infinite() -> None:
     x, y = np.array([1.0, 0.0, np.inf]), np.array([0.0, 0.0, 2.0])
     for place in (0, 1):
         assert not numhlo.grad(lambda x, y: np.floor_divide(x, y).sum(), argnums=place)(x, y).any()
+
+
+def test_rules_that_need_large_tables_work_in_loops():
+    x = np.random.default_rng(0).uniform(-1, 1, (64, 64))
+
+    def rows(x):
+        return lax.scan(lambda c, k: (c, lax.sort(x, dimension=1) * k), 0.0, np.arange(3.0))[1]
+
+    order = np.argsort(x, 1, kind="stable")
+    direction = np.take_along_axis(x**2, order, 1)
+    for function in (rows, numhlo.jit(rows)):
+        _, slope = numhlo.jvp(function, (x,), (x**2,))
+        np.testing.assert_allclose(slope, direction * np.arange(3.0)[:, None, None])
+        _, back = numhlo.vjp(function, x)
+        np.testing.assert_allclose(back(np.ones((3, 64, 64)))[0], np.full((64, 64), 3.0))
