@@ -9,26 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, TypeVar
-
-import numpy as np
+from typing import Any
 
 from numhlo.lowering.ir import Op, Region, TensorType
-from numhlo.lowering.ops import comparison, conversion, creation, layout, reduction, sorting
-from numhlo.lowering.ops.control_flow import COMPOSITE
+from numhlo.lowering.ops import comparison, control_flow, conversion, creation, layout, reduction, sorting
 from numhlo.lowering.ops.elementwise import Elementwise
-from numhlo.tracer.core.cell import Cell
 from numhlo.tracer.core.strides import Strides, are_contiguous, contiguous_strides, reshaped_strides
+from numhlo.tracer.core.trace import Tracer
 
 KEEPING = frozenset(
     {
-        COMPOSITE,
+        control_flow.COMPOSITE,
         comparison.CLAMP,
         comparison.COMPARE,
         comparison.SELECT,
         conversion.BITCAST_CONVERT,
         conversion.CONVERT,
-        layout.BROADCAST_IN_DIM,
         layout.CONCATENATE,
         layout.PAD,
         layout.RESHAPE,
@@ -40,29 +36,8 @@ KEEPING = frozenset(
 """Ops besides elementwise ones whose results lie as their operands do."""
 
 
-class Laid(Protocol):
-    """A traced array, as far as its place in memory is concerned."""
-
-    cell: Cell
-    steps: tuple[Any, ...]
-    aval: TensorType
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Return the extents."""
-        ...
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Return the type of the elements."""
-        ...
-
-    def through(self, step: Any) -> Self:
-        """Return what a step shows of it."""
-        ...
-
-
-L = TypeVar("L", bound=Laid)
+def _key(x: Tracer) -> Any:
+    return (x.cell, x.steps) if x.steps else x.cell
 
 
 class Order:
@@ -70,19 +45,15 @@ class Order:
 
     Parameters
     ----------
-    sources : sequence of Laid
+    sources : sequence of Tracer
         With as many axes.
     """
 
-    __slots__ = ("sources",)
+    __slots__ = ("keys", "sources")
 
-    def __init__(self, sources: Sequence[Laid]) -> None:
+    def __init__(self, sources: Sequence[Tracer]) -> None:
         self.sources = tuple(sources)
-
-    @property
-    def by_key(self) -> dict[Any, Laid]:
-        """Return the arrays by what their order depends on."""
-        return {_key(x): x for x in self.sources}
+        self.keys = frozenset([_key(x) for x in self.sources])
 
     def strides(self, type: TensorType) -> Strides:
         """Return the strides of an array of a type."""
@@ -93,12 +64,16 @@ class Order:
         return _packed(type.shape, _fastest_first(len(type.shape), known), type.dtype.itemsize)
 
 
+NUMBER = Order([])
+"""Of arrays that are one number many times, which have no order of their own: they lie as the others do."""
+
+
 class Gathered:
     """Strides of what an index array takes: its axes are the slowest, whatever their places in the result.
 
     Parameters
     ----------
-    base : Laid
+    base : Tracer
     axes : tuple of int
         Those that the index has instead of.
     place, batch : int
@@ -109,7 +84,7 @@ class Gathered:
 
     __slots__ = ("axes", "batch", "place", "shape", "sources")
 
-    def __init__(self, base: Laid, axes: tuple[int, ...], place: int, batch: int, shape: tuple[int, ...]) -> None:
+    def __init__(self, base: Tracer, axes: tuple[int, ...], place: int, batch: int, shape: tuple[int, ...]) -> None:
         self.sources, self.axes, self.place, self.batch, self.shape = (base,), axes, place, batch, shape
 
     def strides(self, type: TensorType) -> Strides:
@@ -146,12 +121,12 @@ class Same:
 
     Parameters
     ----------
-    source : Laid
+    source : Tracer
     """
 
     __slots__ = ("sources",)
 
-    def __init__(self, source: Laid) -> None:
+    def __init__(self, source: Tracer) -> None:
         self.sources = (source,)
 
     def strides(self, type: TensorType) -> Strides:
@@ -165,12 +140,12 @@ class Either:
 
     Parameters
     ----------
-    sources : sequence of Laid
+    sources : sequence of Tracer
     """
 
     __slots__ = ("sources",)
 
-    def __init__(self, sources: Sequence[Laid]) -> None:
+    def __init__(self, sources: Sequence[Tracer]) -> None:
         self.sources = tuple(sources)
 
     def strides(self, type: TensorType) -> Strides:
@@ -183,22 +158,22 @@ class Either:
         return len({_lying(x) for x in self.sources}) > 1
 
 
-def _lying(x: Laid) -> tuple[int, ...]:
+def _lying(x: Tracer) -> tuple[int, ...]:
     """Return the strides of an array's axes of more than one element."""
     return tuple(s for n, s in zip(x.aval.shape, strides_through(x), strict=True) if n != 1)
 
 
-def lie_alike(one: Laid, other: Laid) -> bool:
+def lie_alike(one: Tracer, other: Tracer) -> bool:
     """Return whether two arrays lie in memory in the same way."""
     return one.aval.shape != other.aval.shape or _lying(one) == _lying(other)
 
 
-def is_undecided(x: Laid) -> bool:
+def is_undecided(x: Tracer) -> bool:
     """Return whether it is not known how an array lies in memory."""
     return isinstance(x.cell.order, Either) and x.cell.order.is_undecided
 
 
-def lay_out(new: L, order: str | None, like: Any = None) -> L:
+def lay_out(new: Tracer, order: str | None, like: Any = None) -> Tracer:
     """Note how a new array lies in memory: in NumPy's ``order``, which may be another array's."""
     shape, size = new.aval.shape, new.aval.dtype.itemsize
     if len(shape) < 2:
@@ -244,7 +219,7 @@ def _place(axis: int, order: Sequence[int], known: Sequence[Sequence[int]]) -> i
     return place
 
 
-def strides_through(x: Laid) -> Strides:
+def strides_through(x: Tracer) -> Strides:
     """Return the strides, in bytes, that NumPy's array in this place would have."""
     type, strides = x.cell.value.tensor, x.cell.strides
     for step in x.steps:
@@ -299,68 +274,100 @@ def _only_unit_axes_differ(old: Sequence[int], new: Sequence[int]) -> bool:
     return [n for n in old if n != 1] == [n for n in new if n != 1]
 
 
-def note_order(op: Op, operands: Sequence[Any], results: Sequence[Laid]) -> None:
+def note_order(op: Op, operands: Sequence[Any], results: Sequence[Tracer]) -> None:
     """Note of an op's new arrays whose order they are in, where that may be another one than C's."""
     definition = op.definition
-    if not (isinstance(definition, Elementwise) or definition in KEEPING):
-        return
-    if definition is layout.RESHAPE:
-        operands = [x.through(_Reshaped(results[0].shape)) for x in operands if hasattr(x, "cell") and not is_plain(x)]
-        if not all(_only_unit_axes_differ(op.operands[0].tensor.shape, results[0].shape) for _ in operands):
-            return
-    elif definition is reduction.REDUCE:
-        arrays = [x for x in operands[: len(results)] if hasattr(x, "cell") and not is_plain(x)]
-        operands = [x.through(_Without(tuple(op.attributes["dimensions"]))) for x in arrays]
+    if definition.__class__ is Elementwise:
+        _follow(operands, results[0])
     elif definition is layout.BROADCAST_IN_DIM:
-        spread = _Spread(tuple(op.attributes["broadcast_dimensions"]), results[0].shape)
-        arrays = [x for x in operands if hasattr(x, "cell") and x.ndim > 1]
-        results[0].cell.order = Order([x.through(spread) for x in arrays])
-        return
-    elif definition is COMPOSITE:
-        operands = [x for x in operands if getattr(x, "shape", None) == results[0].shape]
-    for result in results:
-        sources = _sources(operands, result.shape)
-        if sources is not None and (not sources or not all(map(is_plain, sources))):
-            result.cell.order = Order(sources)
+        spread: Any = _Spread(tuple(op.attributes["broadcast_dimensions"]), results[0].aval.shape)
+        arrays = [x for x in operands if isinstance(x, Tracer) and len(x.aval.shape) > 1]
+        results[0].cell.order = Order([x.through(spread) for x in arrays]) if arrays else NUMBER
+    elif definition in KEEPING:
+        seen = _seen(op, operands, results[0].aval.shape)
+        for result in results if seen else ():
+            _follow(seen, result)
 
 
-def _sources(operands: Sequence[Any], shape: tuple[int, ...]) -> list[Laid] | None:
-    """Return the arrays whose order a new one has, none where it is made of numbers; None where it is C's."""
-    given: list[dict[Any, Laid]] = []
-    direct: list[Laid] = []
+def _seen(op: Op, operands: Sequence[Any], shape: tuple[int, ...]) -> Sequence[Any]:
+    """Return what an op's results have the order of, with as many axes as they have; nothing where that is C's."""
+    match op.definition:
+        case layout.RESHAPE:
+            if not _only_unit_axes_differ(op.operands[0].tensor.shape, shape):
+                return []
+            step: Any = _Reshaped(shape)
+        case reduction.REDUCE:
+            step = _Without(tuple(op.attributes["dimensions"]))
+            operands = operands[: len(op.results)]
+        case control_flow.COMPOSITE:
+            return [x for x in operands if isinstance(x, Tracer) and x.aval.shape == shape]
+        case _:
+            return operands
+    return [x.through(step) for x in operands if isinstance(x, Tracer) and not is_plain(x)]
+
+
+def _follow(operands: Sequence[Any], result: Tracer) -> None:
+    """Let an array lie as operands of an op do: most have one order that all of them follow."""
+    shape = result.aval.shape
+    order: Order | None = None
+    others: list[Tracer] = []
     for x in operands:
-        aval = getattr(x, "aval", None)
-        if aval is None or len(aval.shape) < 2 or _is_one_number(x):
+        if x.__class__ is not Tracer or len(x.aval.shape) < 2 or _is_number(x):
             continue
-        if is_plain(x) and aval.shape == shape:
-            return None  # C's order decides
-        is_made = not x.steps and type(x.cell.order) is Order and aval.shape == shape
-        given.append(x.cell.order.by_key if is_made else {_key(x): x})
-        direct += x.cell.order.sources if is_made and _is_spread(x) else [x]
-    most = max(given, key=len, default={})
-    if all(each.keys() <= most.keys() for each in given):
-        return list(most.values())  # chains of operations are no deeper than what they begin with
-    return direct
+        is_new = not x.steps and x.aval.shape == shape
+        own = x.cell.order
+        if is_new and own is None and is_plain(x):
+            return  # C's order decides
+        if is_new and own.__class__ is Order and (order is None or own.keys > order.keys):
+            order = own
+        elif own is None or own is not order or not is_new:
+            others.append(x)
+    if order is None and not others:
+        result.cell.order = NUMBER
+    elif order is not None and all(_keys(x, shape) <= order.keys for x in _news(operands, order)):
+        result.cell.order = order  # chains of operations are no deeper than what they begin with
+    elif order is not None or not all(map(is_plain, others)):
+        result.cell.order = Order([source for x in _news(operands, None) for source in _sources(x, shape)])
 
 
-def _key(x: Laid) -> Any:
-    return (x.cell, x.steps) if x.steps else x.cell
+def _news(operands: Sequence[Any], order: Order | None) -> list[Tracer]:
+    """Return operands that have an order of their own, and that is not a given one."""
+    arrays = [x for x in operands if x.__class__ is Tracer and len(x.aval.shape) > 1 and not _is_number(x)]
+    return [x for x in arrays if order is None or x.cell.order is not order or x.steps]
 
 
-def _is_one_number(x: Laid) -> bool:
+def _keys(x: Tracer, shape: tuple[int, ...]) -> frozenset[Any]:
+    order = x.cell.order
+    return order.keys if isinstance(order, Order) and not x.steps and x.aval.shape == shape else frozenset([_key(x)])
+
+
+def _sources(x: Tracer, shape: tuple[int, ...]) -> Sequence[Tracer]:
+    """Return what an operand's strides follow from: of a smaller array in the result's shape, that array."""
+    order = x.cell.order
+    return order.sources if isinstance(order, Order) and not x.steps and _is_spread(x) else (x,)
+
+
+def _is_number(x: Tracer) -> bool:
+    """Return whether an array is one number many times."""
+    return x.cell.order is NUMBER or _is_one_number(x)
+
+
+def _is_one_number(x: Tracer) -> bool:
     """Return whether an array is a number that an operand was spread from: its strides are 0."""
-    owner = x.cell.value.owner
-    is_constant = isinstance(owner, Op) and owner.definition is creation.CONSTANT
-    return is_constant and not x.steps and x.cell.is_laid_out_by_default and x.cell.order is None
+    cell = x.cell
+    owner = cell.value.owner
+    if owner.__class__ is not Op or owner.definition is not creation.CONSTANT:
+        return False
+    return cell.order is None and not x.steps and cell.is_laid_out_by_default
 
 
-def _is_spread(x: Laid) -> bool:
+def _is_spread(x: Tracer) -> bool:
     """Return whether an array is a smaller one in the shape of a result: along its axes of extent 1 it has stride 0."""
     owner = x.cell.value.owner
     return isinstance(owner, Op) and owner.definition is layout.BROADCAST_IN_DIM
 
 
-def is_plain(x: Laid) -> bool:
+def is_plain(x: Tracer) -> bool:
     """Return whether an array is known to have its axes in C's order: it is new, or a part of what is."""
     cell = x.cell
     is_new = cell.order is None and cell.is_in_order and cell.value.owner.__class__ is not Region
