@@ -1,0 +1,108 @@
+"""Descriptions that the functions of a family share: parameters, results, errors and notes, each written once.
+
+A function's docstring keeps what is its own: the summary, the examples, and parameters that mean something else there.
+The names of its parameters say which of the shared descriptions it takes. Docstrings are completed on import: `help`
+shows them whole. Where a function comes from is added later, by `numhlo.library.citations`.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+PARAMETERS = "Parameters"
+ORDER = ("", PARAMETERS, "Returns", "Yields", "Raises", "See Also", "Notes", "References", "Examples")
+"""The sections of a docstring after its summary, in numpydoc's order."""
+
+_BEFORE_SECTION = re.compile(r"(?:\n\n|\A)(?=[A-Z][\w ]+\n---)")
+_BEFORE_ENTRY = re.compile(r"\n(?=\S)")
+
+
+def described(*families: str) -> Callable[[F], F]:
+    r"""Return a decorator that completes a function's docstring by what its family shares.
+
+    It stands next to the ``def``: the function's parameters are those of its code.
+
+    Parameters
+    ----------
+    *families : str
+        Sections as a docstring has them. A parameter, and any other section, is described by the docstring itself or
+        else by the first of these that has it; a function takes nothing about parameters that it lacks.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> shared = "Parameters\n----------\nx, y : float\ndigits : int\n    How many are kept."
+    >>> @described(shared)
+    ... def double(x):
+    ...     "Return twice a number."
+    >>> double.__doc__.splitlines()
+    ['Return twice a number.', '', 'Parameters', '----------', 'x : float']
+    """
+    shared = [_sections(text) for text in families]
+
+    def complete(function: F) -> F:
+        if function.__doc__:  # Python drops docstrings under -OO
+            function.__doc__ = _completed(function.__doc__, _parameters(function), shared)
+        return function
+
+    return complete
+
+
+def _completed(text: str, names: tuple[str, ...], shared: list[Mapping[str, str]]) -> str:
+    own = _split(text)
+    found = {title: body for family in reversed(shared) for title, body in family.items()} | own
+    found.pop(PARAMETERS, None)
+    if entries := _entries(names, [family[PARAMETERS] for family in (own, *shared) if PARAMETERS in family]):
+        found[PARAMETERS] = "\n".join(entries)
+    return "\n\n".join(
+        f"{title}\n{'-' * len(title)}\n{found[title]}" if title else found[title] for title in ORDER if title in found
+    )
+
+
+def _entries(names: tuple[str, ...], described_by: list[str]) -> list[str]:
+    """Return the descriptions of parameters by that name, in their order; each is taken where it is first."""
+    missing, found = dict.fromkeys(names), dict[int, str]()
+    for section in described_by:
+        for entry in _BEFORE_ENTRY.split(section):
+            head, newline, about = entry.partition("\n")
+            listed, colon, kind = head.partition(" : ")
+            taken = [name for name in listed.split(", ") if name.lstrip("*") in missing]
+            if taken:
+                found[names.index(taken[0].lstrip("*"))] = ", ".join(taken) + colon + kind + newline + about
+            for name in taken:
+                del missing[name.lstrip("*")]
+    return [found[place] for place in sorted(found)]
+
+
+def _parameters(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names in the order of the signature, which building a `Signature` for would take ten times as long."""
+    code: Any = function.__code__
+    count, named = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+    names = code.co_varnames
+    starred = bool(code.co_flags & inspect.CO_VARARGS)
+    last = named + starred + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    return (*names[:count], *names[named : named + starred], *names[count:named], *names[named + starred : last])
+
+
+@functools.cache
+def _sections(text: str) -> Mapping[str, str]:
+    return {title: body for title, body in _split(text).items() if title}
+
+
+def _split(text: str) -> dict[str, str]:
+    """Return a docstring's sections by title, and its summary by none."""
+    summary, *sections = _BEFORE_SECTION.split(inspect.cleandoc(text))
+    found = {"": summary}
+    for section in sections:
+        title, _, body = section.split("\n", 2)
+        found[title] = body
+    return found
