@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from numhlo.library.documentation import described
 from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy.ufunc_rules import complex_numbers
 from numhlo.library.scipy.special.widely_used import inexact, logsumexp
@@ -23,19 +24,22 @@ __all__ = [
     "swish", "tanh",
 ]  # fmt: skip
 
+_SMOOTH = """
+Parameters
+----------
+x : array_like
+
+Returns
+-------
+Array
+    Of the shape of ``x``, and its dtype where that is a float; no intermediate overflows.
+"""
+
 
 @runs_anywhere
+@described(_SMOOTH)
 def sigmoid(x: Any) -> Any:
     """Return ``1 / (1 + exp(-x))``.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    Array
-        Of the shape of ``x``, and its dtype where that is a float; no intermediate overflows.
 
     Examples
     --------
@@ -46,17 +50,9 @@ def sigmoid(x: Any) -> Any:
 
 
 @runs_anywhere
+@described(_SMOOTH)
 def tanh(x: Any) -> Any:
     """Return the hyperbolic tangent.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    Array
-        Of the shape of ``x``, and its dtype where that is a float; no intermediate overflows.
 
     Examples
     --------
@@ -67,17 +63,9 @@ def tanh(x: Any) -> Any:
 
 
 @runs_anywhere
+@described(_SMOOTH)
 def silu(x: Any) -> Any:
     """Return ``x sigmoid(x)``.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    Array
-        Of the shape of ``x``, and its dtype where that is a float; no intermediate overflows.
 
     Examples
     --------
@@ -92,17 +80,9 @@ swish = silu
 
 
 @runs_anywhere
+@described(_SMOOTH)
 def softplus(x: Any) -> Any:
     """Return ``log(1 + exp(x))``.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    Array
-        Of the shape of ``x``, and its dtype where that is a float; no intermediate overflows.
 
     Examples
     --------
@@ -119,17 +99,9 @@ def _softplus(value: Any) -> Any:
 
 
 @runs_anywhere
+@described(_SMOOTH)
 def log_sigmoid(x: Any) -> Any:
     """Return ``log(sigmoid(x))``.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    Array
-        Of the shape of ``x``, and its dtype where that is a float; no intermediate overflows.
 
     Examples
     --------
@@ -175,17 +147,9 @@ def gelu(x: Any, approximate: bool = True) -> Any:
 
 
 @runs_anywhere
+@described(_SMOOTH)
 def mish(x: Any) -> Any:
     """Return ``x tanh(softplus(x))``.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    Array
-        Of the shape of ``x``, and its dtype where that is a float; no intermediate overflows.
 
     Examples
     --------
@@ -197,17 +161,9 @@ def mish(x: Any) -> Any:
 
 
 @runs_anywhere
+@described(_SMOOTH)
 def soft_sign(x: Any) -> Any:
     """Return ``x / (1 + abs(x))``.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    Array
-        Of the shape of ``x``, and its dtype where that is a float; no intermediate overflows.
 
     Examples
     --------

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.documentation import described
 from numhlo.library.lax.slices import dynamic_update_slice
 from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy import filled_arrays as creation
@@ -28,6 +29,33 @@ __all__ = [
     "kaiming_uniform", "lecun_normal", "lecun_uniform", "normal", "ones", "orthogonal", "truncated_normal", "uniform",
     "variance_scaling", "xavier_normal", "xavier_uniform", "zeros",
 ]  # fmt: skip
+
+_ARRAY = """
+Parameters
+----------
+key : (2,) uint32
+    Not used.
+shape : sequence of int
+dtype : dtype_like, optional
+    float64 by default.
+
+Returns
+-------
+Array
+"""
+
+_INITIALIZER = """
+Parameters
+----------
+scale, stddev : float, optional
+dtype : dtype_like, optional
+    float64 by default.
+
+Returns
+-------
+callable
+    ``init(key, shape, dtype=dtype) -> array``.
+"""
 
 Initializer = Callable[..., Any]
 Axes = int | Sequence[int]
@@ -71,20 +99,9 @@ def constant(value: Any, dtype: Any = None) -> Initializer:
     return init
 
 
+@described(_ARRAY)
 def zeros(key: Any, shape: Sequence[int], dtype: Any = None) -> Any:
     """Return zeros; an initializer.
-
-    Parameters
-    ----------
-    key : (2,) uint32
-        Not used.
-    shape : sequence of int
-    dtype : dtype_like, optional
-        float64 by default.
-
-    Returns
-    -------
-    Array
 
     Examples
     --------
@@ -95,20 +112,9 @@ def zeros(key: Any, shape: Sequence[int], dtype: Any = None) -> Any:
     return constant(0)(key, shape, dtype)
 
 
+@described(_ARRAY)
 def ones(key: Any, shape: Sequence[int], dtype: Any = None) -> Any:
     """Return ones; an initializer.
-
-    Parameters
-    ----------
-    key : (2,) uint32
-        Not used.
-    shape : sequence of int
-    dtype : dtype_like, optional
-        float64 by default.
-
-    Returns
-    -------
-    Array
 
     Examples
     --------
@@ -119,19 +125,9 @@ def ones(key: Any, shape: Sequence[int], dtype: Any = None) -> Any:
     return constant(1)(key, shape, dtype)
 
 
+@described(_INITIALIZER)
 def uniform(scale: float = 1e-2, dtype: Any = None) -> Initializer:
     """Return the initializer of numbers equally likely in [0, scale).
-
-    Parameters
-    ----------
-    scale : float, optional
-    dtype : dtype_like, optional
-        float64 by default.
-
-    Returns
-    -------
-    callable
-        ``init(key, shape, dtype=dtype) -> array``.
 
     Examples
     --------
@@ -147,19 +143,9 @@ def uniform(scale: float = 1e-2, dtype: Any = None) -> Initializer:
     return init
 
 
+@described(_INITIALIZER)
 def normal(stddev: float = 1e-2, dtype: Any = None) -> Initializer:
     """Return the initializer of normally distributed numbers, by default with deviation 0.01.
-
-    Parameters
-    ----------
-    stddev : float, optional
-    dtype : dtype_like, optional
-        float64 by default.
-
-    Returns
-    -------
-    callable
-        ``init(key, shape, dtype=dtype) -> array``.
 
     Examples
     --------
@@ -174,6 +160,7 @@ def normal(stddev: float = 1e-2, dtype: Any = None) -> Initializer:
     return init
 
 
+@described(_INITIALIZER)
 def truncated_normal(stddev: float = 1e-2, dtype: Any = None, lower: float = -2.0, upper: float = 2.0) -> Initializer:
     """Return the initializer of normally distributed numbers cut off at ``lower`` and ``upper`` deviations.
 
@@ -181,14 +168,7 @@ def truncated_normal(stddev: float = 1e-2, dtype: Any = None, lower: float = -2.
     ----------
     stddev : float, optional
         Before they are cut off.
-    dtype : dtype_like, optional
-        float64 by default.
     lower, upper : float, optional
-
-    Returns
-    -------
-    callable
-        ``init(key, shape, dtype=dtype) -> array``.
 
     Examples
     --------
@@ -268,6 +248,7 @@ def _chosen(table: dict[str, Any], name: str, value: str) -> Any:
     return table[value]
 
 
+@described(_INITIALIZER)
 def variance_scaling(
     scale: float,
     mode: str,
@@ -289,11 +270,6 @@ def variance_scaling(
     in_axis, out_axis, batch_axis : int or sequence of int, optional
         Axes of inputs, of outputs, and those that count for neither; the rest is the receptive field.
     dtype : dtype_like, optional
-
-    Returns
-    -------
-    callable
-        ``init(key, shape, dtype=dtype) -> array``.
 
     Raises
     ------
@@ -354,20 +330,15 @@ kaiming_uniform = he_uniform = _named("he_uniform", 2.0, "fan_in", "uniform", "H
 kaiming_normal = he_normal = _named("he_normal", 2.0, "fan_in", "truncated_normal", "He et al., 2015")
 
 
+@described(_INITIALIZER)
 def orthogonal(scale: float = 1.0, column_axis: int = -1, dtype: Any = None) -> Initializer:
     """Return the initializer of matrices whose columns (or rows, where those are fewer) are orthogonal.
 
     Parameters
     ----------
-    scale : float, optional
     column_axis : int, optional
         The axis of columns; all others together are that of rows.
     dtype : dtype_like, optional
-
-    Returns
-    -------
-    callable
-        ``init(key, shape, dtype=dtype) -> array``.
 
     Raises
     ------
@@ -401,6 +372,7 @@ def orthogonal(scale: float = 1.0, column_axis: int = -1, dtype: Any = None) -> 
     return init
 
 
+@described(_INITIALIZER)
 def delta_orthogonal(scale: float = 1.0, column_axis: int = -1, dtype: Any = None) -> Initializer:
     """Return the initializer of convolution kernels that are zero but for an orthogonal matrix in the middle.
 
@@ -410,11 +382,6 @@ def delta_orthogonal(scale: float = 1.0, column_axis: int = -1, dtype: Any = Non
     ----------
     scale, column_axis, dtype : optional
         As those of `orthogonal`.
-
-    Returns
-    -------
-    callable
-        ``init(key, shape, dtype=dtype) -> array``.
 
     Raises
     ------

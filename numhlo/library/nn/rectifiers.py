@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from numhlo.library.documentation import described
 from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.scipy.special.widely_used import inexact
 from numhlo.lowering.ops import elementwise as ops
@@ -26,15 +27,32 @@ __all__ = [
     "squareplus",
 ]
 
+_REAL = """
+Parameters
+----------
+x : array_like
+    Of real numbers.
+alpha, negative_slope : array_like, optional
+    It broadcasts.
+
+Returns
+-------
+Array
+    Of the shape of ``x``, and its dtype where that is a float.
+"""
+
+_BROADCASTS = """
+Returns
+-------
+Array
+    Of the dtype of ``x`` where that is a float.
+"""
+
 
 @runs_anywhere
+@described(_REAL)
 def relu(x: Any) -> Any:
     """Return ``max(x, 0)``; its derivative at 0 is 0.
-
-    Parameters
-    ----------
-    x : array_like
-        Of real numbers.
 
     Returns
     -------
@@ -51,13 +69,9 @@ def relu(x: Any) -> Any:
 
 
 @runs_anywhere
+@described(_REAL)
 def relu6(x: Any) -> Any:
     """Return ``min(max(x, 0), 6)``.
-
-    Parameters
-    ----------
-    x : array_like
-        Of real numbers.
 
     Returns
     -------
@@ -74,20 +88,9 @@ def relu6(x: Any) -> Any:
 
 
 @runs_anywhere
+@described(_BROADCASTS, _REAL)
 def elu(x: Any, alpha: Any = 1.0) -> Any:
     """Return ``x`` above 0, ``alpha (exp(x) - 1)`` below.
-
-    Parameters
-    ----------
-    x : array_like
-        Of real numbers.
-    alpha : array_like, optional
-        It broadcasts.
-
-    Returns
-    -------
-    Array
-        Of the dtype of ``x`` where that is a float.
 
     Examples
     --------
@@ -98,20 +101,9 @@ def elu(x: Any, alpha: Any = 1.0) -> Any:
 
 
 @runs_anywhere
+@described(_BROADCASTS, _REAL)
 def celu(x: Any, alpha: Any = 1.0) -> Any:
     """Return ``x`` above 0, ``alpha (exp(x / alpha) - 1)`` below.
-
-    Parameters
-    ----------
-    x : array_like
-        Of real numbers.
-    alpha : array_like, optional
-        It broadcasts.
-
-    Returns
-    -------
-    Array
-        Of the dtype of ``x`` where that is a float.
 
     Examples
     --------
@@ -130,18 +122,9 @@ def _exponential_below(x: Any, scale: Any, width: Any) -> Any:
 
 
 @runs_anywhere
+@described(_REAL)
 def selu(x: Any) -> Any:
     """Return the self-normalizing `elu`: ``alpha`` and a scale that keep mean 0 and variance 1 from layer to layer.
-
-    Parameters
-    ----------
-    x : array_like
-        Of real numbers.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``x``, and its dtype where that is a float.
 
     Notes
     -----
@@ -157,20 +140,9 @@ def selu(x: Any) -> Any:
 
 
 @runs_anywhere
+@described(_BROADCASTS, _REAL)
 def leaky_relu(x: Any, negative_slope: Any = 0.01) -> Any:
     """Return ``x`` above 0, ``negative_slope x`` below.
-
-    Parameters
-    ----------
-    x : array_like
-        Of real numbers.
-    negative_slope : array_like, optional
-        It broadcasts.
-
-    Returns
-    -------
-    Array
-        Of the dtype of ``x`` where that is a float.
 
     Examples
     --------
@@ -182,13 +154,9 @@ def leaky_relu(x: Any, negative_slope: Any = 0.01) -> Any:
 
 
 @runs_anywhere
+@described(_REAL)
 def hard_tanh(x: Any) -> Any:
     """Return ``x`` limited to [-1, 1].
-
-    Parameters
-    ----------
-    x : array_like
-        Of real numbers.
 
     Returns
     -------
@@ -206,18 +174,9 @@ def hard_tanh(x: Any) -> Any:
 
 
 @runs_anywhere
+@described(_REAL)
 def hard_sigmoid(x: Any) -> Any:
     """Return ``relu6(x + 3) / 6``.
-
-    Parameters
-    ----------
-    x : array_like
-        Of real numbers.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``x``, and its dtype where that is a float.
 
     Examples
     --------
@@ -229,18 +188,9 @@ def hard_sigmoid(x: Any) -> Any:
 
 
 @runs_anywhere
+@described(_REAL)
 def hard_silu(x: Any) -> Any:
     """Return ``x hard_sigmoid(x)``.
-
-    Parameters
-    ----------
-    x : array_like
-        Of real numbers.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``x``, and its dtype where that is a float.
 
     Examples
     --------
@@ -292,18 +242,9 @@ def _squareplus(x: Any, curvature: Any) -> Any:
 
 
 @runs_anywhere
+@described(_REAL)
 def sparse_plus(x: Any) -> Any:
     """Return 0 up to -1, ``x`` from 1 up, and ``(x + 1) ** 2 / 4`` between.
-
-    Parameters
-    ----------
-    x : array_like
-        Of real numbers.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``x``, and its dtype where that is a float.
 
     Examples
     --------
@@ -317,18 +258,9 @@ def sparse_plus(x: Any) -> Any:
 
 
 @runs_anywhere
+@described(_REAL)
 def sparse_sigmoid(x: Any) -> Any:
     """Return ``(x + 1) / 2`` limited to [0, 1]: the derivative of `sparse_plus`.
-
-    Parameters
-    ----------
-    x : array_like
-        Of real numbers.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``x``, and its dtype where that is a float.
 
     Examples
     --------
