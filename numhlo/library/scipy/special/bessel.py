@@ -10,32 +10,63 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.scipy.special.widely_used import in_double, real_operands, xlog1py, xlogy
+from numhlo.library.documentation import described
+from numhlo.library.scipy.special.widely_used import ONE_REAL, in_double, real_operands, xlog1py, xlogy
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.tracer.building import bind1, composite, runs_anywhere
 from numhlo.tracer.building import operations as b
 
 __all__ = ["boxcox", "boxcox1p", "erfcx", "expn", "i0", "i0e", "i1", "i1e", "kl_div", "ndtri", "rel_entr", "spence"]
 
+_BESSEL = """
+Parameters
+----------
+x : array_like
+    Real.
+
+Returns
+-------
+Array
+    Of floats.
+
+Notes
+-----
+NIST DLMF section 10.25.
+"""
+
+_ENTROPY = """
+Parameters
+----------
+x, y : array_like
+    Not negative; they broadcast.
+
+Returns
+-------
+Array
+    Of the common float, infinite outside.
+"""
+
+_BOXCOX = """
+Parameters
+----------
+x, lmbda : array_like
+    They broadcast.
+
+Returns
+-------
+Array
+    Of the common float; NaN where the logarithm is.
+
+Notes
+-----
+Box, Cox: An analysis of transformations (1964), equation 1.
+"""
+
 
 @runs_anywhere
+@described(ONE_REAL)
 def spence(x: Any) -> Any:
     """Return Spence's function, the integral of ``log(t) / (1 - t)`` from 1 to ``x``; NaN below 0.
-
-    Parameters
-    ----------
-    x : array_like
-        Real.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``x``, and its dtype where that is a float.
-
-    Raises
-    ------
-    DTypeError
-        If the operand is complex. So for all functions here.
 
     Notes
     -----
@@ -78,23 +109,9 @@ def expn(n: Any, x: Any) -> Any:
 
 
 @runs_anywhere
+@described(ONE_REAL)
 def erfcx(x: Any) -> Any:
     """Return ``exp(x ** 2) erfc(x)``, which neither overflows nor vanishes for large ``x``.
-
-    Parameters
-    ----------
-    x : array_like
-        Real.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``x``, and its dtype where that is a float.
-
-    Raises
-    ------
-    DTypeError
-        If the operand is complex. So for all functions here.
 
     Examples
     --------
@@ -135,22 +152,9 @@ def _unscaled(name: str, x: Any) -> Any:
 
 
 @runs_anywhere
+@described(_BESSEL)
 def i0(x: Any) -> Any:
     """Return the modified Bessel function of order 0.
-
-    Parameters
-    ----------
-    x : array_like
-        Real.
-
-    Returns
-    -------
-    Array
-        Of floats.
-
-    Notes
-    -----
-    NIST DLMF section 10.25.
 
     Examples
     --------
@@ -161,22 +165,9 @@ def i0(x: Any) -> Any:
 
 
 @runs_anywhere
+@described(_BESSEL)
 def i0e(x: Any) -> Any:
     """Return `i0` times ``exp(-abs(x))``.
-
-    Parameters
-    ----------
-    x : array_like
-        Real.
-
-    Returns
-    -------
-    Array
-        Of floats.
-
-    Notes
-    -----
-    NIST DLMF section 10.25.
 
     Examples
     --------
@@ -187,22 +178,9 @@ def i0e(x: Any) -> Any:
 
 
 @runs_anywhere
+@described(_BESSEL)
 def i1(x: Any) -> Any:
     """Return the modified Bessel function of order 1.
-
-    Parameters
-    ----------
-    x : array_like
-        Real.
-
-    Returns
-    -------
-    Array
-        Of floats.
-
-    Notes
-    -----
-    NIST DLMF section 10.25.
 
     Examples
     --------
@@ -213,22 +191,9 @@ def i1(x: Any) -> Any:
 
 
 @runs_anywhere
+@described(_BESSEL)
 def i1e(x: Any) -> Any:
     """Return `i1` times ``exp(-abs(x))``.
-
-    Parameters
-    ----------
-    x : array_like
-        Real.
-
-    Returns
-    -------
-    Array
-        Of floats.
-
-    Notes
-    -----
-    NIST DLMF section 10.25.
 
     Examples
     --------
@@ -239,18 +204,9 @@ def i1e(x: Any) -> Any:
 
 
 @runs_anywhere
+@described(_ENTROPY)
 def rel_entr(x: Any, y: Any) -> Any:
     """Return ``x log(x / y)``: 0 where ``x`` is 0 and ``y`` is not negative, infinite outside of positive numbers.
-
-    Parameters
-    ----------
-    x, y : array_like
-        Not negative; they broadcast.
-
-    Returns
-    -------
-    Array
-        Of the common float, infinite outside.
 
     Examples
     --------
@@ -278,18 +234,9 @@ def _relative_entropy(x: Any, y: Any) -> Any:
 
 
 @runs_anywhere
+@described(_ENTROPY)
 def kl_div(x: Any, y: Any) -> Any:
     """Return ``x log(x / y) - x + y``, the elementwise Kullback-Leibler divergence.
-
-    Parameters
-    ----------
-    x, y : array_like
-        Not negative; they broadcast.
-
-    Returns
-    -------
-    Array
-        Of the common float, infinite outside.
 
     Examples
     --------
@@ -304,22 +251,9 @@ def kl_div(x: Any, y: Any) -> Any:
 
 
 @runs_anywhere
+@described(_BOXCOX)
 def boxcox(x: Any, lmbda: Any) -> Any:
     """Return ``(x ** lmbda - 1) / lmbda``, ``log(x)`` where ``lmbda`` is 0.
-
-    Parameters
-    ----------
-    x, lmbda : array_like
-        They broadcast.
-
-    Returns
-    -------
-    Array
-        Of the common float; NaN where the logarithm is.
-
-    Notes
-    -----
-    Box, Cox: An analysis of transformations (1964), equation 1.
 
     Examples
     --------
@@ -334,22 +268,9 @@ def boxcox(x: Any, lmbda: Any) -> Any:
 
 
 @runs_anywhere
+@described(_BOXCOX)
 def boxcox1p(x: Any, lmbda: Any) -> Any:
     """Return ``((1 + x) ** lmbda - 1) / lmbda``, ``log(1 + x)`` where ``lmbda`` is 0.
-
-    Parameters
-    ----------
-    x, lmbda : array_like
-        They broadcast.
-
-    Returns
-    -------
-    Array
-        Of the common float; NaN where the logarithm is.
-
-    Notes
-    -----
-    Box, Cox: An analysis of transformations (1964), equation 1.
 
     Examples
     --------

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.scipy.special.widely_used import real_operands
+from numhlo.library.documentation import described
+from numhlo.library.scipy.special.widely_used import ONE_REAL, real_operands
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.building import composite, runs_anywhere
@@ -23,28 +24,46 @@ __all__ = [
     "polygamma",
 ]  # fmt: skip
 
+_COMMON = """
+Parameters
+----------
+a, b : array_like
+    They broadcast.
+
+Returns
+-------
+Array
+    Of the common float.
+
+Notes
+-----
+NIST DLMF section 5.12.
+"""
+
+_INCOMPLETE = """
+Parameters
+----------
+a, x : array_like
+    Not negative; they broadcast.
+
+Returns
+-------
+Array
+    Of the common float; NaN outside.
+
+Notes
+-----
+NIST DLMF section 8.2.
+"""
+
 MOST_TERMS = 10_000
 """Of a sum that is written out."""
 
 
 @runs_anywhere
+@described(ONE_REAL)
 def gamma(x: Any) -> Any:
     """Return the gamma function: infinite at 0, NaN at the negative integers.
-
-    Parameters
-    ----------
-    x : array_like
-        Real.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``x``, and its dtype where that is a float.
-
-    Raises
-    ------
-    DTypeError
-        If the operand is complex. So for all functions here.
 
     Examples
     --------
@@ -55,23 +74,9 @@ def gamma(x: Any) -> Any:
 
 
 @runs_anywhere
+@described(ONE_REAL)
 def loggamma(x: Any) -> Any:
     """Return the logarithm of gamma, on real numbers: NaN below 0, where `gammaln` takes gamma's absolute value.
-
-    Parameters
-    ----------
-    x : array_like
-        Real.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``x``, and its dtype where that is a float.
-
-    Raises
-    ------
-    DTypeError
-        If the operand is complex. So for all functions here.
 
     Examples
     --------
@@ -83,23 +88,9 @@ def loggamma(x: Any) -> Any:
 
 
 @runs_anywhere
+@described(ONE_REAL)
 def gammasgn(x: Any) -> Any:
     """Return the sign of gamma; NaN at the negative integers.
-
-    Parameters
-    ----------
-    x : array_like
-        Real.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``x``, and its dtype where that is a float.
-
-    Raises
-    ------
-    DTypeError
-        If the operand is complex. So for all functions here.
 
     Examples
     --------
@@ -157,22 +148,9 @@ def _dimension(d: Any) -> int:
 
 
 @runs_anywhere
+@described(_COMMON)
 def beta(a: Any, b: Any) -> Any:
     """Return the beta function, ``gamma(a) gamma(b) / gamma(a + b)``; NaN at negative integers.
-
-    Parameters
-    ----------
-    a, b : array_like
-        They broadcast.
-
-    Returns
-    -------
-    Array
-        Of the common float.
-
-    Notes
-    -----
-    NIST DLMF section 5.12.
 
     Examples
     --------
@@ -183,22 +161,9 @@ def beta(a: Any, b: Any) -> Any:
 
 
 @runs_anywhere
+@described(_COMMON)
 def betaln(a: Any, b: Any) -> Any:
     """Return the logarithm of the absolute value of `beta`, accurate where the arguments are large.
-
-    Parameters
-    ----------
-    a, b : array_like
-        They broadcast.
-
-    Returns
-    -------
-    Array
-        Of the common float.
-
-    Notes
-    -----
-    NIST DLMF section 5.12.
 
     Examples
     --------
@@ -209,6 +174,7 @@ def betaln(a: Any, b: Any) -> Any:
 
 
 @runs_anywhere
+@described(_INCOMPLETE)
 def betainc(a: Any, b: Any, x: Any) -> Any:
     """Return the regularized incomplete beta function: the beta distribution's function at ``x`` in [0, 1].
 
@@ -220,11 +186,6 @@ def betainc(a: Any, b: Any, x: Any) -> Any:
         Positive.
     x : array_like
         All broadcast.
-
-    Returns
-    -------
-    Array
-        Of the common float; NaN outside.
 
     Notes
     -----
@@ -239,22 +200,9 @@ def betainc(a: Any, b: Any, x: Any) -> Any:
 
 
 @runs_anywhere
+@described(_INCOMPLETE)
 def gammainc(a: Any, x: Any) -> Any:
     """Return the regularized lower incomplete gamma function P: the gamma distribution's function at ``x``.
-
-    Parameters
-    ----------
-    a, x : array_like
-        Not negative; they broadcast.
-
-    Returns
-    -------
-    Array
-        Of the common float; NaN outside.
-
-    Notes
-    -----
-    NIST DLMF section 8.2.
 
     Examples
     --------
@@ -265,22 +213,9 @@ def gammainc(a: Any, x: Any) -> Any:
 
 
 @runs_anywhere
+@described(_INCOMPLETE)
 def gammaincc(a: Any, x: Any) -> Any:
     """Return ``1 - gammainc(a, x)``, accurate where that is small.
-
-    Parameters
-    ----------
-    a, x : array_like
-        Not negative; they broadcast.
-
-    Returns
-    -------
-    Array
-        Of the common float; NaN outside.
-
-    Notes
-    -----
-    NIST DLMF section 8.2.
 
     Examples
     --------

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.polynomial.polynomial import polyval
 
+from numhlo.library.documentation import described
 from numhlo.library.scipy.operands import traced
 from numhlo.library.scipy.special.bessel import expn
-from numhlo.library.scipy.special.widely_used import in_double, real_operands
+from numhlo.library.scipy.special.widely_used import ONE_REAL, in_double, real_operands
 from numhlo.tracer.building import runs_anywhere
 
 __all__ = ["dawsn", "exp1", "expi"]
@@ -37,23 +38,9 @@ TAIL = [math.prod(range(1, 2 * k, 2)) / 2.0**k for k in range(13)]
 
 
 @runs_anywhere
+@described(ONE_REAL)
 def exp1(x: Any) -> Any:
     """Return the exponential integral: of ``exp(-t) / t`` from ``x`` to infinity; NaN below 0.
-
-    Parameters
-    ----------
-    x : array_like
-        Real.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``x``, and its dtype where that is a float.
-
-    Raises
-    ------
-    DTypeError
-        If the operand is complex.
 
     Notes
     -----
@@ -68,23 +55,9 @@ def exp1(x: Any) -> Any:
 
 
 @runs_anywhere
+@described(ONE_REAL)
 def expi(x: Any) -> Any:
     """Return the exponential integral of ``exp(t) / t`` up to ``x``, the principal value above 0.
-
-    Parameters
-    ----------
-    x : array_like
-        Real.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``x``, and its dtype where that is a float.
-
-    Raises
-    ------
-    DTypeError
-        If the operand is complex.
 
     Notes
     -----
@@ -111,23 +84,9 @@ def _expi(x: Any) -> Any:
 
 
 @runs_anywhere
+@described(ONE_REAL)
 def dawsn(x: Any) -> Any:
     """Return Dawson's integral: ``exp(-x**2)`` times the integral of ``exp(t**2)`` from 0 to ``x``.
-
-    Parameters
-    ----------
-    x : array_like
-        Real.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``x``, and its dtype where that is a float.
-
-    Raises
-    ------
-    DTypeError
-        If the operand is complex.
 
     Notes
     -----

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.documentation import described
 from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy import reductions
 from numhlo.lowering.ir import TensorType, capture_location
@@ -39,6 +40,60 @@ __all__ = [
     "digamma", "entr", "erf", "erfc", "erfinv", "expit", "gammaln", "log_softmax", "logit", "logsumexp", "softmax",
     "xlog1py", "xlogy",
 ]  # fmt: skip
+
+ONE_REAL = """
+Parameters
+----------
+x : array_like
+    Real.
+
+Returns
+-------
+Array
+    Of the shape of ``x``, and its dtype where that is a float.
+
+Raises
+------
+DTypeError
+    If the operand is complex.
+"""
+
+_STEADY = """
+Parameters
+----------
+x : array_like
+axis : int or sequence of int, optional
+    All by default.
+
+Returns
+-------
+Array
+    Of the shape of ``x``, and its dtype where that is a float; nothing overflows.
+"""
+
+_ONE_OPERAND = """
+Parameters
+----------
+x, z : array_like
+    Real.
+
+Returns
+-------
+Array
+    Of the shape of the operand, and its dtype where that is a float; NaN for NaN.
+"""
+
+_PRODUCT = """
+Parameters
+----------
+x, y : array_like
+    They broadcast.
+
+Returns
+-------
+Array
+    Of the common float; NaN where ``y`` is NaN, even for 0.
+"""
 
 
 def inexact(*operands: Any) -> list[Any]:
@@ -76,18 +131,9 @@ def in_double(formula: Callable[..., Any], *values: Any) -> Any:
 
 
 @runs_anywhere
+@described(_ONE_OPERAND)
 def erf(z: Any) -> Any:
     """Return the error function.
-
-    Parameters
-    ----------
-    z : array_like
-        Real.
-
-    Returns
-    -------
-    Array
-        Of the shape of the operand, and its dtype where that is a float; NaN for NaN.
 
     Notes
     -----
@@ -102,18 +148,9 @@ def erf(z: Any) -> Any:
 
 
 @runs_anywhere
+@described(_ONE_OPERAND)
 def erfc(x: Any) -> Any:
     """Return ``1 - erf(x)``, accurate where that is small.
-
-    Parameters
-    ----------
-    x : array_like
-        Real.
-
-    Returns
-    -------
-    Array
-        Of the shape of the operand, and its dtype where that is a float; NaN for NaN.
 
     Notes
     -----
@@ -154,18 +191,9 @@ def erfinv(y: Any) -> Any:
 
 
 @runs_anywhere
+@described(_ONE_OPERAND)
 def gammaln(x: Any) -> Any:
     """Return the logarithm of the absolute value of the gamma function.
-
-    Parameters
-    ----------
-    x : array_like
-        Real.
-
-    Returns
-    -------
-    Array
-        Of the shape of the operand, and its dtype where that is a float; NaN for NaN.
 
     Notes
     -----
@@ -180,18 +208,9 @@ def gammaln(x: Any) -> Any:
 
 
 @runs_anywhere
+@described(_ONE_OPERAND)
 def digamma(z: Any) -> Any:
     """Return the logarithmic derivative of the gamma function.
-
-    Parameters
-    ----------
-    z : array_like
-        Real.
-
-    Returns
-    -------
-    Array
-        Of the shape of the operand, and its dtype where that is a float; NaN for NaN.
 
     Notes
     -----
@@ -206,17 +225,9 @@ def digamma(z: Any) -> Any:
 
 
 @runs_anywhere
+@described(_STEADY)
 def expit(x: Any) -> Any:
     """Return the logistic function, ``1 / (1 + exp(-x))``.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    Array
-        Of the shape of ``x``, and its dtype where that is a float; nothing overflows.
 
     Examples
     --------
@@ -249,18 +260,9 @@ def logit(x: Any) -> Any:
 
 
 @runs_anywhere
+@described(_PRODUCT)
 def xlogy(x: Any, y: Any) -> Any:
     """Return ``x log(y)``, 0 where ``x`` is 0.
-
-    Parameters
-    ----------
-    x, y : array_like
-        They broadcast.
-
-    Returns
-    -------
-    Array
-        Of the common float; NaN where ``y`` is NaN, even for 0.
 
     Examples
     --------
@@ -273,18 +275,9 @@ def xlogy(x: Any, y: Any) -> Any:
 
 
 @runs_anywhere
+@described(_PRODUCT)
 def xlog1py(x: Any, y: Any) -> Any:
     """Return ``x log(1 + y)``, 0 where ``x`` is 0.
-
-    Parameters
-    ----------
-    x, y : array_like
-        They broadcast.
-
-    Returns
-    -------
-    Array
-        Of the common float; NaN where ``y`` is NaN, even for 0.
 
     Examples
     --------
@@ -304,13 +297,9 @@ def _annulled(factor: Any, value: Any, end: int) -> Any:
 
 
 @runs_anywhere
+@described(_ONE_OPERAND)
 def entr(x: Any) -> Any:
     """Return ``-x log(x)``, 0 at 0 and minus infinity below.
-
-    Parameters
-    ----------
-    x : array_like
-        Real.
 
     Returns
     -------
@@ -402,19 +391,9 @@ def peak(values: Any, axes: tuple[int, ...]) -> Any:
 
 
 @runs_anywhere
+@described(_STEADY)
 def softmax(x: Any, axis: Any = None) -> Any:
     """Return exponentials that sum to 1 over axes.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int, optional
-        All by default.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``x``, and its dtype where that is a float; nothing overflows.
 
     Examples
     --------
@@ -428,19 +407,9 @@ def softmax(x: Any, axis: Any = None) -> Any:
 
 
 @runs_anywhere
+@described(_STEADY)
 def log_softmax(x: Any, axis: Any = None) -> Any:
     """Return the logarithm of `softmax`.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int, optional
-        All by default.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``x``, and its dtype where that is a float; nothing overflows.
 
     Examples
     --------
