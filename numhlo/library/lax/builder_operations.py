@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.documentation import described
 from numhlo.library.lax.arithmetic import integer_pow
 from numhlo.library.lax.callbacks import debug_print
 from numhlo.library.lax.elementwise import div, lt, sqrt
@@ -27,6 +28,42 @@ __all__ = [
     "cross_replica_sum", "get_dimension_size", "map_elements", "reciprocal_f32", "rng_bernoulli", "rng_normal",
     "rng_uniform", "select_and_scatter", "sqrt_f32", "square_f32", "trace",
 ]  # fmt: skip
+
+_RANDOM = """
+Parameters
+----------
+shape : tuple of int
+
+Returns
+-------
+Array
+
+Raises
+------
+DTypeError
+    If the parameters are no such scalars.
+
+Notes
+-----
+StableHLO specification, section ``rng``.
+"""
+
+_FLOAT32 = """
+Parameters
+----------
+x : array_like
+    Of float32.
+
+Returns
+-------
+Array
+    Of float32.
+
+Raises
+------
+DTypeError
+    If it is of another dtype.
+"""
 
 
 def _draw(name: str, first: Any, second: Any, shape: Any, distribution: str, kinds: str) -> Any:
@@ -46,6 +83,7 @@ def _draw(name: str, first: Any, second: Any, shape: Any, distribution: str, kin
 
 
 @runs_anywhere
+@described(_RANDOM)
 def rng_uniform(a: Any, b: Any, shape: Any) -> Any:
     """Return numbers that are uniform over ``[a, b)``, other ones at each run; `numhlo.random` has repeatable ones.
 
@@ -53,20 +91,6 @@ def rng_uniform(a: Any, b: Any, shape: Any) -> Any:
     ----------
     a, b : scalar
         Of one float or integer type.
-    shape : tuple of int
-
-    Returns
-    -------
-    Array
-
-    Raises
-    ------
-    DTypeError
-        If the parameters are no such scalars.
-
-    Notes
-    -----
-    StableHLO specification, section ``rng``.
 
     Examples
     --------
@@ -78,6 +102,7 @@ def rng_uniform(a: Any, b: Any, shape: Any) -> Any:
 
 
 @runs_anywhere
+@described(_RANDOM)
 def rng_normal(mu: Any, sigma: Any, shape: Any) -> Any:
     """Return normal numbers of mean ``mu`` and standard deviation ``sigma``, other ones at each run.
 
@@ -85,20 +110,6 @@ def rng_normal(mu: Any, sigma: Any, shape: Any) -> Any:
     ----------
     mu, sigma : scalar
         Of one float type.
-    shape : tuple of int
-
-    Returns
-    -------
-    Array
-
-    Raises
-    ------
-    DTypeError
-        If the parameters are no such scalars.
-
-    Notes
-    -----
-    StableHLO specification, section ``rng``.
 
     Examples
     --------
@@ -141,23 +152,9 @@ def _float32(name: str, x: Any) -> Any:
 
 
 @runs_anywhere
+@described(_FLOAT32)
 def sqrt_f32(x: Any) -> Any:
     """Return the square root of float32 numbers.
-
-    Parameters
-    ----------
-    x : array_like
-        Of float32.
-
-    Returns
-    -------
-    Array
-        Of float32.
-
-    Raises
-    ------
-    DTypeError
-        If it is of another dtype.
 
     Examples
     --------
@@ -168,23 +165,9 @@ def sqrt_f32(x: Any) -> Any:
 
 
 @runs_anywhere
+@described(_FLOAT32)
 def square_f32(x: Any) -> Any:
     """Return the square of float32 numbers.
-
-    Parameters
-    ----------
-    x : array_like
-        Of float32.
-
-    Returns
-    -------
-    Array
-        Of float32.
-
-    Raises
-    ------
-    DTypeError
-        If it is of another dtype.
 
     Examples
     --------
@@ -195,23 +178,9 @@ def square_f32(x: Any) -> Any:
 
 
 @runs_anywhere
+@described(_FLOAT32)
 def reciprocal_f32(x: Any) -> Any:
     """Return one by float32 numbers.
-
-    Parameters
-    ----------
-    x : array_like
-        Of float32.
-
-    Returns
-    -------
-    Array
-        Of float32.
-
-    Raises
-    ------
-    DTypeError
-        If it is of another dtype.
 
     Examples
     --------

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.documentation import described
 from numhlo.lowering.ir import TensorType
 from numhlo.tracer.building import (
     AxisName,
@@ -26,6 +27,35 @@ from numhlo.tracer.building import (
 __all__ = [
     "axis_index", "axis_size", "pmax", "pmean", "pmin", "psum",
 ]  # fmt: skip
+
+_NAMED = """
+Parameters
+----------
+axis_name : hashable, or tuple of them
+
+Raises
+------
+NameError
+    If there is no such `vmap`.
+"""
+
+_OVER_LANES = """
+Parameters
+----------
+x, axis_name : optional
+    As those of `psum`.
+axis_index_groups : None, optional
+
+Returns
+-------
+pytree of arrays
+    The same for all lanes; of numbers, arrays too.
+
+Raises
+------
+NameError
+    If there is no such `vmap`.
+"""
 
 
 def _names(axis_name: AxisName) -> tuple[AxisName, ...]:
@@ -46,6 +76,7 @@ def _reduce(kind: str, x: Any, axis_name: AxisName, groups: Any) -> Any:
     return tree_map(one, x)
 
 
+@described(_NAMED)
 def psum(x: Any, axis_name: AxisName, *, axis_index_groups: Any = None) -> Any:
     """Return the sum over all lanes of the `vmap` around that has this axis name.
 
@@ -53,7 +84,6 @@ def psum(x: Any, axis_name: AxisName, *, axis_index_groups: Any = None) -> Any:
     ----------
     x : pytree of arrays
         One lane's; of a Python number, the sum is a Python number.
-    axis_name : hashable, or tuple of them
     axis_index_groups : None, optional
         Sums of groups of lanes are not supported.
 
@@ -61,11 +91,6 @@ def psum(x: Any, axis_name: AxisName, *, axis_index_groups: Any = None) -> Any:
     -------
     pytree of arrays
         The same for all lanes.
-
-    Raises
-    ------
-    NameError
-        If there is no such `vmap`.
 
     Examples
     --------
@@ -80,24 +105,9 @@ def psum(x: Any, axis_name: AxisName, *, axis_index_groups: Any = None) -> Any:
     return _reduce("psum", x, axis_name, axis_index_groups)
 
 
+@described(_OVER_LANES)
 def pmean(x: Any, axis_name: AxisName, *, axis_index_groups: Any = None) -> Any:
     """Return the mean over all lanes; see `psum`.
-
-    Parameters
-    ----------
-    x, axis_name : optional
-        As those of `psum`.
-    axis_index_groups : None, optional
-
-    Returns
-    -------
-    pytree of arrays
-        The same for all lanes; of numbers, arrays too.
-
-    Raises
-    ------
-    NameError
-        If there is no such `vmap`.
 
     Examples
     --------
@@ -111,24 +121,9 @@ def pmean(x: Any, axis_name: AxisName, *, axis_index_groups: Any = None) -> Any:
     )
 
 
+@described(_OVER_LANES)
 def pmax(x: Any, axis_name: AxisName, *, axis_index_groups: Any = None) -> Any:
     """Return the maximum over all lanes; see `psum`. It has no derivative.
-
-    Parameters
-    ----------
-    x, axis_name : optional
-        As those of `psum`.
-    axis_index_groups : None, optional
-
-    Returns
-    -------
-    pytree of arrays
-        The same for all lanes; of numbers, arrays too.
-
-    Raises
-    ------
-    NameError
-        If there is no such `vmap`.
 
     Examples
     --------
@@ -139,24 +134,9 @@ def pmax(x: Any, axis_name: AxisName, *, axis_index_groups: Any = None) -> Any:
     return _reduce("pmax", x, axis_name, axis_index_groups)
 
 
+@described(_OVER_LANES)
 def pmin(x: Any, axis_name: AxisName, *, axis_index_groups: Any = None) -> Any:
     """Return the minimum over all lanes; see `psum`. It has no derivative.
-
-    Parameters
-    ----------
-    x, axis_name : optional
-        As those of `psum`.
-    axis_index_groups : None, optional
-
-    Returns
-    -------
-    pytree of arrays
-        The same for all lanes; of numbers, arrays too.
-
-    Raises
-    ------
-    NameError
-        If there is no such `vmap`.
 
     Examples
     --------
@@ -167,21 +147,13 @@ def pmin(x: Any, axis_name: AxisName, *, axis_index_groups: Any = None) -> Any:
     return _reduce("pmin", x, axis_name, axis_index_groups)
 
 
+@described(_NAMED)
 def axis_size(axis_name: AxisName) -> int:
     """Return the number of lanes of the `vmap` with this axis name, a Python int.
-
-    Parameters
-    ----------
-    axis_name : hashable, or tuple of them
 
     Returns
     -------
     int
-
-    Raises
-    ------
-    NameError
-        If there is no such `vmap`.
 
     Examples
     --------
@@ -192,6 +164,7 @@ def axis_size(axis_name: AxisName) -> int:
     return math.prod(size_of(name, "axis_size") for name in _names(axis_name))
 
 
+@described(_NAMED)
 def axis_index(axis_name: AxisName) -> Any:
     """Return the lane's number along a named axis, an int64 scalar.
 
@@ -203,11 +176,6 @@ def axis_index(axis_name: AxisName) -> Any:
     Returns
     -------
     Array
-
-    Raises
-    ------
-    NameError
-        If there is no such `vmap`.
 
     Examples
     --------
