@@ -70,16 +70,16 @@ def _completed(text: str, names: tuple[str, ...], shared: list[Mapping[str, str]
 
 def _entries(names: tuple[str, ...], described_by: list[str]) -> list[str]:
     """Return the descriptions of parameters by that name, in their order; each is taken where it is first."""
-    missing, found = dict.fromkeys(names), dict[int, str]()
+    missing, found = set(names), dict[int, str]()
     for section in described_by:
         for entry in _BEFORE_ENTRY.split(section):
             head, newline, about = entry.partition("\n")
             listed, colon, kind = head.partition(" : ")
-            taken = [name for name in listed.split(", ") if name.lstrip("*") in missing]
+            plain = [(name.lstrip("*"), name) for name in listed.split(", ")]
+            taken = sorted((names.index(name), shown) for name, shown in plain if name in missing)
             if taken:
-                found[names.index(taken[0].lstrip("*"))] = ", ".join(taken) + colon + kind + newline + about
-            for name in taken:
-                del missing[name.lstrip("*")]
+                found[taken[0][0]] = ", ".join(shown for _, shown in taken) + colon + kind + newline + about
+            missing -= {name for name, _ in plain}
     return [found[place] for place in sorted(found)]
 
 

@@ -151,6 +151,19 @@ def test_starred_parameters_stand_where_the_signature_has_them():
     assert heads == ["a : array_like", "*others : array_like", "keepdims : optional", "**options"]
 
 
+def test_parameters_described_together_are_in_the_order_of_the_signature():
+    @described("Parameters\n----------\nx, y, z : array_like\n    They broadcast.")
+    def f(z, w, x):
+        """Add.
+
+        Parameters
+        ----------
+        w : int
+        """
+
+    assert f.__doc__ == "Add.\n\nParameters\n----------\nz, x : array_like\n    They broadcast.\nw : int"
+
+
 def test_a_function_without_parameters_has_no_such_section():
     @described(FAMILY)
     def f():
