@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.documentation import described
 from numhlo.library.scipy.ndimage.correlation import result_dtype, spread
 from numhlo.library.scipy.ndimage.rank_filters import Places
 from numhlo.library.scipy.operands import traced
@@ -22,6 +23,18 @@ __all__ = [
     "binary_closing", "binary_dilation", "binary_erosion", "binary_fill_holes", "binary_hit_or_miss", "binary_opening",
     "binary_propagation", "generate_binary_structure",
 ]  # fmt: skip
+
+_AS_EROSION = """
+Parameters
+----------
+input, structure, iterations, output, origin, mask, border_value, brute_force, axes : optional
+    As those of `binary_erosion`.
+
+Returns
+-------
+Array
+    Of the shape of ``input``.
+"""
 
 MOST_UNROLLED = 4
 """Of more repetitions a loop is made."""
@@ -127,6 +140,7 @@ def _as_truth(found: Any, output: Any) -> Any:
 
 
 @runs_anywhere
+@described(_AS_EROSION)
 def binary_erosion(
     input: Any,
     structure: Any = None,
@@ -162,11 +176,6 @@ def binary_erosion(
     axes : sequence of int, optional
         All by default.
 
-    Returns
-    -------
-    Array
-        Of the shape of ``input``.
-
     Raises
     ------
     DTypeError
@@ -186,6 +195,7 @@ def binary_erosion(
 
 
 @runs_anywhere
+@described(_AS_EROSION)
 def binary_dilation(
     input: Any,
     structure: Any = None,
@@ -200,16 +210,6 @@ def binary_dilation(
 ) -> Any:
     """Return where any place around an element is true.
 
-    Parameters
-    ----------
-    input, structure, iterations, mask, output, border_value, origin, brute_force, axes : optional
-        As those of `binary_erosion`.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``input``.
-
     Examples
     --------
     >>> binary_dilation([0, 0, 1, 0, 0]).astype(int)
@@ -222,6 +222,7 @@ def binary_dilation(
 
 
 @runs_anywhere
+@described(_AS_EROSION)
 def binary_opening(
     input: Any,
     structure: Any = None,
@@ -236,16 +237,6 @@ def binary_opening(
 ) -> Any:
     """Return the dilation of the erosion: what is smaller than the structure is gone.
 
-    Parameters
-    ----------
-    input, structure, iterations, output, origin, mask, border_value, brute_force, axes : optional
-        As those of `binary_erosion`.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``input``.
-
     Examples
     --------
     >>> binary_opening([0, 1, 1, 1, 0, 1, 0]).astype(int)
@@ -256,6 +247,7 @@ def binary_opening(
 
 
 @runs_anywhere
+@described(_AS_EROSION)
 def binary_closing(
     input: Any,
     structure: Any = None,
@@ -270,16 +262,6 @@ def binary_closing(
 ) -> Any:
     """Return the erosion of the dilation: gaps that are smaller than the structure are closed.
 
-    Parameters
-    ----------
-    input, structure, iterations, output, origin, mask, border_value, brute_force, axes : optional
-        As those of `binary_erosion`.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``input``.
-
     Examples
     --------
     >>> binary_closing([0, 1, 1, 0, 1, 1, 0]).astype(int)
@@ -290,6 +272,7 @@ def binary_closing(
 
 
 @runs_anywhere
+@described(_AS_EROSION)
 def binary_propagation(
     input: Any,
     structure: Any = None,
@@ -302,16 +285,6 @@ def binary_propagation(
 ) -> Any:
     """Return what dilation reaches inside a mask.
 
-    Parameters
-    ----------
-    input, structure, mask, output, border_value, origin, axes : optional
-        As those of `binary_erosion`.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``input``.
-
     Examples
     --------
     >>> binary_propagation([1, 0, 0, 0, 0], mask=[1, 1, 1, 0, 1]).astype(int)
@@ -321,20 +294,11 @@ def binary_propagation(
 
 
 @runs_anywhere
+@described(_AS_EROSION)
 def binary_fill_holes(
     input: Any, structure: Any = None, output: Any = None, origin: Any = 0, *, axes: Any = None
 ) -> Any:
     """Return truth values without holes: what can't be reached from the edges is true.
-
-    Parameters
-    ----------
-    input, structure, output, origin, axes : optional
-        As those of `binary_erosion`.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``input``.
 
     Examples
     --------
@@ -348,6 +312,7 @@ def binary_fill_holes(
 
 
 @runs_anywhere
+@described(_AS_EROSION)
 def binary_hit_or_miss(
     input: Any,
     structure1: Any = None,
@@ -371,11 +336,6 @@ def binary_hit_or_miss(
         Where the structures' middles are; the second one is as the first.
     axes : sequence of int, optional
         All by default.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``input``.
 
     Examples
     --------

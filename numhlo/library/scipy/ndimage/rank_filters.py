@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from numhlo.library.documentation import described
 from numhlo.library.scipy.ndimage.correlation import extended, reach_of, result_dtype, spread
 from numhlo.library.scipy.operands import traced
 from numhlo.lowering.ir import capture_location
@@ -24,6 +25,52 @@ __all__ = [
     "maximum_filter", "maximum_filter1d", "median_filter", "minimum_filter", "minimum_filter1d", "percentile_filter",
     "rank_filter",
 ]  # fmt: skip
+
+_WINDOW = """
+Parameters
+----------
+input : array_like
+size, footprint, output, mode, cval, origin, axes : optional
+    As those of `minimum_filter`.
+
+Returns
+-------
+Array
+    Of the shape of ``input``.
+"""
+
+_LINE = """
+Parameters
+----------
+input : array_like
+size : int
+axis : int, optional
+output, mode, cval, origin : optional
+    As those of `minimum_filter`.
+
+Returns
+-------
+Array
+    Of the shape of ``input``.
+"""
+
+_NO_WINDOW = """
+Raises
+------
+ArgumentError
+    If there is neither a size nor a footprint.
+DTypeError
+    For complex numbers.
+ShapeError
+    If a footprint has other dimensions than there are axes.
+"""
+
+_EMPTY = """
+Raises
+------
+RuntimeError
+    If the window has no elements.
+"""
 
 MOST_COMPARED = 32
 """Windows of more elements are sorted."""
@@ -114,6 +161,7 @@ def places_of(function: str, x: Any, size: Any, footprint: Any, mode: Any, cval:
 
 
 @runs_anywhere
+@described(_WINDOW, _NO_WINDOW)
 def minimum_filter(
     input: Any,
     size: Any = None,
@@ -129,7 +177,6 @@ def minimum_filter(
 
     Parameters
     ----------
-    input : array_like
     size : int or sequence of int, optional
         The window's extents.
     footprint : array_like of bool, optional
@@ -140,20 +187,6 @@ def minimum_filter(
         Where the window's middle is.
     axes : sequence of int, optional
         All by default.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``input``.
-
-    Raises
-    ------
-    ArgumentError
-        If there is neither a size nor a footprint.
-    DTypeError
-        For complex numbers.
-    ShapeError
-        If a footprint has other dimensions than there are axes.
 
     Examples
     --------
@@ -166,28 +199,11 @@ def minimum_filter(
 
 
 @runs_anywhere
+@described(_LINE, _EMPTY)
 def minimum_filter1d(
     input: Any, size: int, axis: int = -1, output: Any = None, mode: str = "reflect", cval: float = 0.0, origin: int = 0
 ) -> Any:
     """Return the least element in the window along an axis around each one.
-
-    Parameters
-    ----------
-    input : array_like
-    size : int
-    axis : int, optional
-    output, mode, cval, origin : optional
-        As those of `minimum_filter`.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``input``.
-
-    Raises
-    ------
-    RuntimeError
-        If the window has no elements.
 
     Examples
     --------
@@ -200,6 +216,7 @@ def minimum_filter1d(
 
 
 @runs_anywhere
+@described(_WINDOW, _NO_WINDOW)
 def maximum_filter(
     input: Any,
     size: Any = None,
@@ -213,26 +230,6 @@ def maximum_filter(
 ) -> Any:
     """Return the greatest element in the window around each one.
 
-    Parameters
-    ----------
-    input : array_like
-    size, footprint, output, mode, cval, origin, axes : optional
-        As those of `minimum_filter`.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``input``.
-
-    Raises
-    ------
-    ArgumentError
-        If there is neither a size nor a footprint.
-    DTypeError
-        For complex numbers.
-    ShapeError
-        If a footprint has other dimensions than there are axes.
-
     Examples
     --------
     >>> maximum_filter([3, 1, 4, 1, 5], 3)
@@ -244,28 +241,11 @@ def maximum_filter(
 
 
 @runs_anywhere
+@described(_LINE, _EMPTY)
 def maximum_filter1d(
     input: Any, size: int, axis: int = -1, output: Any = None, mode: str = "reflect", cval: float = 0.0, origin: int = 0
 ) -> Any:
     """Return the greatest element in the window along an axis around each one.
-
-    Parameters
-    ----------
-    input : array_like
-    size : int
-    axis : int, optional
-    output, mode, cval, origin : optional
-        As those of `minimum_filter`.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``input``.
-
-    Raises
-    ------
-    RuntimeError
-        If the window has no elements.
 
     Examples
     --------
@@ -321,6 +301,7 @@ def _ranked(x: Any, places: Places, rank: int, output: Any) -> Any:
 
 
 @runs_anywhere
+@described(_WINDOW)
 def rank_filter(
     input: Any,
     rank: int,
@@ -337,16 +318,8 @@ def rank_filter(
 
     Parameters
     ----------
-    input : array_like
     rank : int
         0 is the least, -1 the greatest.
-    size, footprint, output, mode, cval, origin, axes : optional
-        As those of `minimum_filter`.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``input``.
 
     Raises
     ------
@@ -366,6 +339,7 @@ def rank_filter(
 
 
 @runs_anywhere
+@described(_WINDOW)
 def percentile_filter(
     input: Any,
     percentile: float,
@@ -382,16 +356,8 @@ def percentile_filter(
 
     Parameters
     ----------
-    input : array_like
     percentile : float
         From 0 to 100, or from the end, if it is negative.
-    size, footprint, output, mode, cval, origin, axes : optional
-        As those of `minimum_filter`.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``input``.
 
     Raises
     ------
@@ -415,6 +381,7 @@ def percentile_filter(
 
 
 @runs_anywhere
+@described(_WINDOW)
 def median_filter(
     input: Any,
     size: Any = None,
@@ -427,17 +394,6 @@ def median_filter(
     axes: Any = None,
 ) -> Any:
     """Return the median in the window around each element; of an even number, the upper one.
-
-    Parameters
-    ----------
-    input : array_like
-    size, footprint, output, mode, cval, origin, axes : optional
-        As those of `minimum_filter`.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``input``.
 
     Raises
     ------

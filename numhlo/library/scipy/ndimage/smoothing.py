@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.documentation import described
 from numhlo.library.scipy.ndimage.correlation import (
     correlate1d,
     extended,
@@ -29,6 +30,46 @@ __all__ = [
     "gaussian_filter", "gaussian_filter1d", "gaussian_gradient_magnitude", "gaussian_laplace", "laplace", "prewitt",
     "sobel", "uniform_filter", "uniform_filter1d",
 ]  # fmt: skip
+
+_SMOOTHED = """
+Parameters
+----------
+input : array_like
+axis : int, optional
+axes : sequence of int, optional
+    All by default.
+
+Returns
+-------
+Array
+    Of the shape of ``input``.
+"""
+
+_DERIVATIVE = """
+Parameters
+----------
+input, axis, output, mode, cval : optional
+    As those of `correlate1d`.
+
+Returns
+-------
+Array
+    Of the shape of ``input``.
+"""
+
+_GAUSSIAN = """
+Parameters
+----------
+input, sigma, output, mode, cval, axes : optional
+    As those of `gaussian_filter`.
+**kwargs
+    What else `gaussian_filter` takes.
+
+Returns
+-------
+Array
+    Of the shape of ``input``.
+"""
 
 
 def _gaussian(sigma: float, order: int, radius: int) -> np.ndarray:
@@ -55,6 +96,7 @@ def _known(function: str, option: str, value: Any) -> float:
 
 
 @runs_anywhere
+@described(_SMOOTHED, _DERIVATIVE)
 def gaussian_filter1d(
     input: Any,
     sigma: float,
@@ -71,23 +113,14 @@ def gaussian_filter1d(
 
     Parameters
     ----------
-    input : array_like
     sigma : float
         Its standard deviation; a known number.
-    axis : int, optional
     order : int, optional
         The order of the derivative.
-    output, mode, cval : optional
-        As those of `correlate1d`.
     truncate : float, optional
         Where it is cut off, in standard deviations.
     radius : int, optional
         Where it is cut off, in elements.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``input``.
 
     Raises
     ------
@@ -112,6 +145,7 @@ def gaussian_filter1d(
 
 
 @runs_anywhere
+@described(_SMOOTHED)
 def gaussian_filter(
     input: Any,
     sigma: Any,
@@ -128,18 +162,10 @@ def gaussian_filter(
 
     Parameters
     ----------
-    input : array_like
     sigma, order, mode, radius : optional
         As those of `gaussian_filter1d`, one for all axes, or for each.
     output, cval, truncate : optional
         As those of `gaussian_filter1d`.
-    axes : sequence of int, optional
-        All by default.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``input``.
 
     Raises
     ------
@@ -164,6 +190,7 @@ def gaussian_filter(
 
 
 @runs_anywhere
+@described(_SMOOTHED)
 def uniform_filter1d(
     input: Any, size: int, axis: int = -1, output: Any = None, mode: str = "reflect", cval: float = 0.0, origin: int = 0
 ) -> Any:
@@ -171,15 +198,9 @@ def uniform_filter1d(
 
     Parameters
     ----------
-    input : array_like
     size : int
     axis, output, mode, cval, origin : optional
         As those of `correlate1d`.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``input``.
 
     Raises
     ------
@@ -202,6 +223,7 @@ def uniform_filter1d(
 
 
 @runs_anywhere
+@described(_GAUSSIAN)
 def uniform_filter(
     input: Any,
     size: Any = 3,
@@ -219,13 +241,6 @@ def uniform_filter(
     input : array_like
     size, mode, origin : optional
         As those of `uniform_filter1d`, one for all axes, or for each.
-    output, cval, axes : optional
-        As those of `gaussian_filter`.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``input``.
 
     Examples
     --------
@@ -256,18 +271,9 @@ def _edges(input: Any, axis: int, smooth: Sequence[int], output: Any, mode: Any,
 
 
 @runs_anywhere
+@described(_DERIVATIVE)
 def sobel(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: float = 0.0) -> Any:
     """Return differences along an axis, smoothed along the others, by Sobel's weights.
-
-    Parameters
-    ----------
-    input, axis, output, mode, cval : optional
-        As those of `correlate1d`.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``input``.
 
     Examples
     --------
@@ -280,18 +286,9 @@ def sobel(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect",
 
 
 @runs_anywhere
+@described(_DERIVATIVE)
 def prewitt(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: float = 0.0) -> Any:
     """Return differences along an axis, smoothed along the others, by Prewitt's weights.
-
-    Parameters
-    ----------
-    input, axis, output, mode, cval : optional
-        As those of `correlate1d`.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``input``.
 
     Examples
     --------
@@ -304,18 +301,9 @@ def prewitt(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect
 
 
 @runs_anywhere
+@described(_GAUSSIAN)
 def laplace(input: Any, output: Any = None, mode: Any = "reflect", cval: float = 0.0, *, axes: Any = None) -> Any:
     """Return the sum of second differences along axes.
-
-    Parameters
-    ----------
-    input, output, mode, cval, axes : optional
-        As those of `gaussian_filter`.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``input``.
 
     Examples
     --------
@@ -334,6 +322,7 @@ def laplace(input: Any, output: Any = None, mode: Any = "reflect", cval: float =
 
 
 @runs_anywhere
+@described(_GAUSSIAN)
 def gaussian_laplace(
     input: Any,
     sigma: Any,
@@ -346,18 +335,6 @@ def gaussian_laplace(
 ) -> Any:
     """Return the sum of second derivatives of an array that is smoothed by a Gaussian function.
 
-    Parameters
-    ----------
-    input, sigma, output, mode, cval, axes : optional
-        As those of `gaussian_filter`.
-    **kwargs
-        What else `gaussian_filter` takes.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``input``.
-
     Examples
     --------
     >>> gaussian_laplace([0.0, 0.0, 1.0, 0.0, 0.0], 1.0).round(4)
@@ -368,6 +345,7 @@ def gaussian_laplace(
 
 
 @runs_anywhere
+@described(_GAUSSIAN)
 def gaussian_gradient_magnitude(
     input: Any,
     sigma: Any,
@@ -379,18 +357,6 @@ def gaussian_gradient_magnitude(
     **kwargs: Any,
 ) -> Any:
     """Return the length of the gradient of an array that is smoothed by a Gaussian function.
-
-    Parameters
-    ----------
-    input, sigma, output, mode, cval, axes : optional
-        As those of `gaussian_filter`.
-    **kwargs
-        What else `gaussian_filter` takes.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``input``.
 
     Examples
     --------

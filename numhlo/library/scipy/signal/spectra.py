@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from numhlo.library.documentation import described
 from numhlo.library.numpy import padding
 from numhlo.library.scipy.operands import along_last, choice, converted, traced
 from numhlo.library.scipy.signal import filters
@@ -19,6 +20,24 @@ from numhlo.lowering.ops.lazy_scipy import scipy_function
 from numhlo.tracer.building import asarray, normalize_axis
 
 __all__ = ["coherence", "csd", "periodogram", "welch"]
+
+_SPECTRUM = """
+Parameters
+----------
+x : array_like
+
+Returns
+-------
+tuple of Array
+    Frequencies, and the spectrum, real.
+
+Raises
+------
+ArgumentError
+    If an option is another.
+ValueError
+    If windows, overlap and transform do not fit.
+"""
 
 _get_window = scipy_function("get_window", "signal")
 
@@ -120,6 +139,7 @@ def _averaged(powers: Any, average: str) -> Any:
 
 
 @filters.scipys_outside_tracing
+@described(_SPECTRUM)
 def csd(  # noqa: PLR0913 - SciPy's signature
     x: Any,
     y: Any,
@@ -161,13 +181,6 @@ def csd(  # noqa: PLR0913 - SciPy's signature
     tuple of Array
         Frequencies, and the spectrum, complex.
 
-    Raises
-    ------
-    ArgumentError
-        If an option is another.
-    ValueError
-        If windows, overlap and transform do not fit.
-
     Examples
     --------
     >>> frequencies, density = csd(np.ones(8), np.arange(8.0), nperseg=4, detrend=False)
@@ -198,6 +211,7 @@ def are_real(*signals: Any) -> bool:
 
 
 @filters.scipys_outside_tracing
+@described(_SPECTRUM)
 def welch(  # noqa: PLR0913 - SciPy's signature
     x: Any,
     fs: float = 1.0,
@@ -215,21 +229,8 @@ def welch(  # noqa: PLR0913 - SciPy's signature
 
     Parameters
     ----------
-    x : array_like
     fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, average : optional
         As those of `csd`.
-
-    Returns
-    -------
-    tuple of Array
-        Frequencies, and the spectrum, real.
-
-    Raises
-    ------
-    ArgumentError
-        If an option is another.
-    ValueError
-        If windows, overlap and transform do not fit.
 
     Examples
     --------
@@ -245,6 +246,7 @@ def welch(  # noqa: PLR0913 - SciPy's signature
 
 
 @filters.scipys_outside_tracing
+@described(_SPECTRUM)
 def periodogram(
     x: Any,
     fs: float = 1.0,
@@ -259,14 +261,8 @@ def periodogram(
 
     Parameters
     ----------
-    x : array_like
     fs, window, nfft, detrend, return_onesided, scaling, axis : optional
         As those of `csd`; of a signal of more than ``nfft`` samples the first ones are taken.
-
-    Returns
-    -------
-    tuple of Array
-        Frequencies, and the spectrum, real.
 
     Raises
     ------
