@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.documentation import described
 from numhlo.tracer.building import (
     Tracer,
     as_traced,
@@ -18,21 +19,27 @@ from numhlo.tracer.building import (
 
 __all__ = ["matrix_transpose", "moveaxis", "permute_dims", "rollaxis", "swapaxes", "transpose"]
 
+_VIEW = """
+Parameters
+----------
+a : array_like
+
+Returns
+-------
+Array
+    A view.
+"""
+
 
 @implements(np.transpose, np.permute_dims)
+@described(_VIEW)
 def transpose(a: Any, axes: Any = None) -> Any:
     """Return the axes in another order, reversed for None.
 
     Parameters
     ----------
-    a : array_like
     axes : sequence of int, optional
         Axis ``k`` of the result is axis ``axes[k]`` of ``a``.
-
-    Returns
-    -------
-    Array
-        A view.
 
     Raises
     ------
@@ -88,18 +95,13 @@ def matrix_transpose(x: Any, /) -> Any:
 
 
 @implements(np.swapaxes)
+@described(_VIEW)
 def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
     """Return two axes interchanged.
 
     Parameters
     ----------
-    a : array_like
     axis1, axis2 : int
-
-    Returns
-    -------
-    Array
-        A view.
 
     Raises
     ------
@@ -119,19 +121,14 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
 
 
 @implements(np.moveaxis)
+@described(_VIEW)
 def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     """Return axes moved to other places.
 
     Parameters
     ----------
-    a : array_like
     source, destination : int or sequence of int
         Where the axes stand, and where they shall; the others keep their order.
-
-    Returns
-    -------
-    Array
-        A view.
 
     Raises
     ------
@@ -154,21 +151,16 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
 
 
 @implements(np.rollaxis)
+@described(_VIEW)
 def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
     """Return an axis moved back until it stands before another; `moveaxis` is easier to read.
 
     Parameters
     ----------
-    a : array_like
     axis : int
         Which moves.
     start : int, optional
         Before which axis; up to ``a.ndim``.
-
-    Returns
-    -------
-    Array
-        A view.
 
     Raises
     ------

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.documentation import described
 from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy import reductions
 from numhlo.library.numpy.out_arrays import store
@@ -30,6 +31,48 @@ __all__ = [
     "real_if_close",
     "sinc",
 ]
+
+_PART = """
+Parameters
+----------
+val : array_like
+
+Returns
+-------
+Array
+    Of the complex dtype's float; writing into the view of a traced array writes into the array.
+"""
+
+_REAL = """
+Parameters
+----------
+x : array_like
+    Of real numbers.
+out : Array, optional
+    Where the result is written.
+
+Returns
+-------
+Array
+    Of booleans.
+
+Raises
+------
+DTypeError
+    If ``x`` is complex.
+"""
+
+_VALUE = """
+Parameters
+----------
+x : array_like
+    Of any dtype: what counts is the value.
+
+Returns
+-------
+Array
+    Of booleans. An imaginary part of NaN is not zero.
+"""
 
 
 @implements(np.isclose)
@@ -146,17 +189,9 @@ def array_equiv(a1: Any, a2: Any) -> Any:
 
 
 @implements(np.real)
+@described(_PART)
 def real(val: Any) -> Any:
     """Return the real part: a view of a complex array, the array itself where it is real.
-
-    Parameters
-    ----------
-    val : array_like
-
-    Returns
-    -------
-    Array
-        Of the complex dtype's float; writing into the view of a traced array writes into the array.
 
     Examples
     --------
@@ -167,17 +202,9 @@ def real(val: Any) -> Any:
 
 
 @implements(np.imag)
+@described(_PART)
 def imag(val: Any) -> Any:
     """Return the imaginary part: a view of a complex array, zeros where it is real.
-
-    Parameters
-    ----------
-    val : array_like
-
-    Returns
-    -------
-    Array
-        Of the complex dtype's float; writing into the view of a traced array writes into the array.
 
     Examples
     --------
@@ -217,18 +244,9 @@ def angle(z: Any, deg: bool = False) -> Any:
 
 
 @implements(np.isreal)
+@described(_VALUE)
 def isreal(x: Any) -> Any:
     """Return where the imaginary part is zero.
-
-    Parameters
-    ----------
-    x : array_like
-        Of any dtype: what counts is the value.
-
-    Returns
-    -------
-    Array
-        Of booleans. An imaginary part of NaN is not zero.
 
     Examples
     --------
@@ -240,18 +258,9 @@ def isreal(x: Any) -> Any:
 
 
 @implements(np.iscomplex)
+@described(_VALUE)
 def iscomplex(x: Any) -> Any:
     """Return where the imaginary part is not zero.
-
-    Parameters
-    ----------
-    x : array_like
-        Of any dtype: what counts is the value.
-
-    Returns
-    -------
-    Array
-        Of booleans. An imaginary part of NaN is not zero.
 
     Examples
     --------
@@ -272,25 +281,9 @@ def _is_infinity(name: str, value: float, x: Any, out: Any) -> Any:
 
 
 @implements(np.isposinf)
+@described(_REAL)
 def isposinf(x: Any, out: Any = None) -> Any:
     """Return where the value is positive infinity.
-
-    Parameters
-    ----------
-    x : array_like
-        Of real numbers.
-    out : Array, optional
-        Where the result is written.
-
-    Returns
-    -------
-    Array
-        Of booleans.
-
-    Raises
-    ------
-    DTypeError
-        If ``x`` is complex.
 
     Examples
     --------
@@ -301,25 +294,9 @@ def isposinf(x: Any, out: Any = None) -> Any:
 
 
 @implements(np.isneginf)
+@described(_REAL)
 def isneginf(x: Any, out: Any = None) -> Any:
     """Return where the value is negative infinity.
-
-    Parameters
-    ----------
-    x : array_like
-        Of real numbers.
-    out : Array, optional
-        Where the result is written.
-
-    Returns
-    -------
-    Array
-        Of booleans.
-
-    Raises
-    ------
-    DTypeError
-        If ``x`` is complex.
 
     Examples
     --------

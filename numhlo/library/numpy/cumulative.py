@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.documentation import described
 from numhlo.library.numpy.out_arrays import store
 from numhlo.lowering.ir import TensorType
 from numhlo.lowering.ops.control_flow import COMPOSITE
@@ -28,6 +29,47 @@ __all__ = [
     "cumulative_prod",
     "cumulative_sum",
 ]
+
+_RUNNING = """
+Parameters
+----------
+a : array_like
+axis : int, optional
+    Without it, the flattened array.
+dtype, out : optional
+    As those of `cumsum`.
+
+Returns
+-------
+Array
+    Of the shape of ``a``, or one-dimensional. NaN stays from its place on, and integers wrap around.
+
+Raises
+------
+numpy.exceptions.AxisError
+    If there is no such axis.
+"""
+
+_STANDARD = """
+Parameters
+----------
+x : array_like
+axis : int, optional
+    Needed where ``x`` has more than one.
+dtype, out : optional
+    As those of `cumsum`.
+include_initial : bool, optional
+    Begin with the sum or product of nothing, so that the axis is longer by one.
+
+Returns
+-------
+Array
+
+Raises
+------
+ValueError
+    If ``axis`` is missing.
+"""
 
 
 def accumulate(kind: str, x: Any, axis: int, reverse: bool = False) -> Any:
@@ -57,28 +99,16 @@ def running(kind: str, a: Any, axis: int | None, dtype: Any, out: Any) -> Any:
 
 
 @implements(np.cumsum)
+@described(_RUNNING)
 def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     """Return the running sum along an axis, of the flattened array for None.
 
     Parameters
     ----------
-    a : array_like
-    axis : int, optional
-        Without it, the flattened array.
     dtype : dtype, optional
         In which is added up; int64 or uint64 by default for narrower integers and booleans.
     out : Array, optional
         Where the result is written; its dtype is then the default.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``a``, or one-dimensional. NaN stays from its place on, and integers wrap around.
-
-    Raises
-    ------
-    numpy.exceptions.AxisError
-        If there is no such axis.
 
     Examples
     --------
@@ -89,28 +119,16 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) 
 
 
 @implements(np.cumprod)
+@described(_RUNNING)
 def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     """Return the running product along an axis, of the flattened array for None.
 
     Parameters
     ----------
-    a : array_like
-    axis : int, optional
-        Without it, the flattened array.
     dtype : dtype, optional
         In which is added up; int64 or uint64 by default for narrower integers and booleans.
     out : Array, optional
         Where the result is written; its dtype is then the default.
-
-    Returns
-    -------
-    Array
-        Of the shape of ``a``, or one-dimensional. NaN stays from its place on, and integers wrap around.
-
-    Raises
-    ------
-    numpy.exceptions.AxisError
-        If there is no such axis.
 
     Examples
     --------
@@ -121,29 +139,11 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None)
 
 
 @implements(np.cumulative_sum)
+@described(_STANDARD)
 def cumulative_sum(
     x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False
 ) -> Any:
     """Return the running sum, with a leading zero on request (the Array API standard's spelling).
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int, optional
-        Needed where ``x`` has more than one.
-    dtype, out : optional
-        As those of `cumsum`.
-    include_initial : bool, optional
-        Begin with the sum or product of nothing, so that the axis is longer by one.
-
-    Returns
-    -------
-    Array
-
-    Raises
-    ------
-    ValueError
-        If ``axis`` is missing.
 
     Examples
     --------
@@ -154,29 +154,11 @@ def cumulative_sum(
 
 
 @implements(np.cumulative_prod)
+@described(_STANDARD)
 def cumulative_prod(
     x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False
 ) -> Any:
     """Return the running product, with a leading one on request (the Array API standard's spelling).
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int, optional
-        Needed where ``x`` has more than one.
-    dtype, out : optional
-        As those of `cumsum`.
-    include_initial : bool, optional
-        Begin with the sum or product of nothing, so that the axis is longer by one.
-
-    Returns
-    -------
-    Array
-
-    Raises
-    ------
-    ValueError
-        If ``axis`` is missing.
 
     Examples
     --------

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.documentation import described
 from numhlo.library.numpy.reshaping import shape_tuple
 from numhlo.tracer.building import (
     as_dtype,
@@ -35,30 +36,48 @@ __all__ = [
     "zeros_like",
 ]
 
+_FROM_SHAPE = """
+Parameters
+----------
+shape : int or sequence of int
+    Known while tracing.
+dtype : dtype, optional
+    float64 by default.
+order, device, like : optional
+    NumPy's; without a meaning while tracing, where arrays are row-major.
+
+Returns
+-------
+Array
+
+Raises
+------
+DataDependentShapeError
+    If an extent is traced.
+DTypeError
+    If StableHLO has no such element type.
+"""
+
+_LIKE = """
+Parameters
+----------
+a : array_like
+    Its shape and dtype are the defaults; its values do not count, and it may be traced.
+dtype, order, subok, shape, device : optional
+    As those of `zeros_like`.
+fill_value : array_like
+    Broadcast to the shape; may be traced.
+
+Returns
+-------
+Array
+"""
+
 
 @implements(np.zeros)
+@described(_FROM_SHAPE)
 def zeros(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
     """Return an array of zeros.
-
-    Parameters
-    ----------
-    shape : int or sequence of int
-        Known while tracing.
-    dtype : dtype, optional
-        float64 by default.
-    order, device, like : optional
-        NumPy's; without a meaning while tracing, where arrays are row-major.
-
-    Returns
-    -------
-    Array
-
-    Raises
-    ------
-    DataDependentShapeError
-        If an extent is traced.
-    DTypeError
-        If StableHLO has no such element type.
 
     Examples
     --------
@@ -69,28 +88,9 @@ def zeros(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None
 
 
 @implements(np.ones)
+@described(_FROM_SHAPE)
 def ones(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
     """Return an array of ones.
-
-    Parameters
-    ----------
-    shape : int or sequence of int
-        Known while tracing.
-    dtype : dtype, optional
-        float64 by default.
-    order, device, like : optional
-        NumPy's; without a meaning while tracing, where arrays are row-major.
-
-    Returns
-    -------
-    Array
-
-    Raises
-    ------
-    DataDependentShapeError
-        If an extent is traced.
-    DTypeError
-        If StableHLO has no such element type.
 
     Examples
     --------
@@ -101,28 +101,9 @@ def ones(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None,
 
 
 @implements(np.empty)
+@described(_FROM_SHAPE)
 def empty(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
     """Return an array of unspecified values; zeros while tracing.
-
-    Parameters
-    ----------
-    shape : int or sequence of int
-        Known while tracing.
-    dtype : dtype, optional
-        float64 by default.
-    order, device, like : optional
-        NumPy's; without a meaning while tracing, where arrays are row-major.
-
-    Returns
-    -------
-    Array
-
-    Raises
-    ------
-    DataDependentShapeError
-        If an extent is traced.
-    DTypeError
-        If StableHLO has no such element type.
 
     Examples
     --------
@@ -133,6 +114,7 @@ def empty(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None
 
 
 @implements(np.full)
+@described(_FROM_SHAPE, _LIKE)
 def full(
     shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
 ) -> Any:
@@ -140,18 +122,10 @@ def full(
 
     Parameters
     ----------
-    shape : int or sequence of int
-        Known while tracing.
-    fill_value : array_like
-        Broadcast to the shape; may be traced.
     dtype : dtype, optional
         That of ``fill_value`` by default.
     order, device, like : optional
         As those of `zeros`.
-
-    Returns
-    -------
-    Array
 
     Raises
     ------
@@ -175,6 +149,7 @@ def _like(a: Any, dtype: Any, shape: Any) -> tuple[tuple[int, ...], np.dtype]:
 
 
 @implements(np.zeros_like)
+@described(_LIKE)
 def zeros_like(
     a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
 ) -> Any:
@@ -182,16 +157,10 @@ def zeros_like(
 
     Parameters
     ----------
-    a : array_like
-        Its shape and dtype are the defaults; its values do not count, and it may be traced.
     dtype : dtype, optional
     order, subok, device : optional
         NumPy's; without a meaning while tracing, where arrays are row-major.
     shape : int or sequence of int, optional
-
-    Returns
-    -------
-    Array
 
     Examples
     --------
@@ -202,6 +171,7 @@ def zeros_like(
 
 
 @implements(np.ones_like)
+@described(_LIKE)
 def ones_like(
     a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
 ) -> Any:
@@ -209,16 +179,10 @@ def ones_like(
 
     Parameters
     ----------
-    a : array_like
-        Its shape and dtype are the defaults; its values do not count, and it may be traced.
     dtype : dtype, optional
     order, subok, device : optional
         NumPy's; without a meaning while tracing, where arrays are row-major.
     shape : int or sequence of int, optional
-
-    Returns
-    -------
-    Array
 
     Examples
     --------
@@ -255,6 +219,7 @@ def empty_like(
 
 
 @implements(np.full_like)
+@described(_LIKE)
 def full_like(
     a: Any,
     fill_value: Any,
@@ -271,14 +236,6 @@ def full_like(
     ----------
     a : array_like
         Its shape and dtype are the defaults: a float fills an integer array truncated.
-    fill_value : array_like
-        Broadcast to the shape; may be traced.
-    dtype, order, subok, shape, device : optional
-        As those of `zeros_like`.
-
-    Returns
-    -------
-    Array
 
     Examples
     --------

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.documentation import described
 from numhlo.library.numpy.joining import concatenate
 from numhlo.library.numpy.reshaping import broadcast_arrays, reshape, shape_tuple
 from numhlo.lowering.ir import capture_location
@@ -42,6 +43,22 @@ __all__ = [
     "triu_indices_from",
     "unravel_index",
 ]
+
+_TRIANGLE = """
+Parameters
+----------
+n, m : int
+    Rows and columns, as many columns as rows by default.
+k : int, optional
+    The triangle's last diagonal: positive above the main one, negative below.
+arr : array_like
+    A matrix, of which only the shape counts.
+
+Returns
+-------
+tuple of two Arrays
+    Rows and columns, in row-major order.
+"""
 
 
 def _eager_meshgrid(*xi: Any, **options: Any) -> list[Any]:
@@ -224,20 +241,9 @@ def diag_indices_from(arr: Any) -> tuple[Any, ...]:
 
 
 @implements(np.tril_indices)
+@described(_TRIANGLE)
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, ...]:
     """Return the indices of the lower triangle of an n by m array.
-
-    Parameters
-    ----------
-    n, m : int
-        Rows and columns, as many columns as rows by default.
-    k : int, optional
-        The triangle's last diagonal: positive above the main one, negative below.
-
-    Returns
-    -------
-    tuple of two Arrays
-        Rows and columns, in row-major order.
 
     Examples
     --------
@@ -248,20 +254,9 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, ...]:
 
 
 @implements(np.triu_indices)
+@described(_TRIANGLE)
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, ...]:
     """Return the indices of the upper triangle of an n by m array.
-
-    Parameters
-    ----------
-    n, m : int
-        Rows and columns, as many columns as rows by default.
-    k : int, optional
-        The triangle's last diagonal: positive above the main one, negative below.
-
-    Returns
-    -------
-    tuple of two Arrays
-        Rows and columns, in row-major order.
 
     Examples
     --------
@@ -279,20 +274,14 @@ def _extents_of_matrix(arr: Any) -> tuple[int, ...]:
 
 
 @implements(np.tril_indices_from)
+@described(_TRIANGLE)
 def tril_indices_from(arr: Any, k: int = 0) -> tuple[Any, ...]:
     """Return the indices of a matrix's lower triangle.
 
     Parameters
     ----------
-    arr : array_like
-        A matrix, of which only the shape counts.
     k : int, optional
         The triangle's last diagonal.
-
-    Returns
-    -------
-    tuple of two Arrays
-        Rows and columns, in row-major order.
 
     Examples
     --------
@@ -304,20 +293,14 @@ def tril_indices_from(arr: Any, k: int = 0) -> tuple[Any, ...]:
 
 
 @implements(np.triu_indices_from)
+@described(_TRIANGLE)
 def triu_indices_from(arr: Any, k: int = 0) -> tuple[Any, ...]:
     """Return the indices of a matrix's upper triangle.
 
     Parameters
     ----------
-    arr : array_like
-        A matrix, of which only the shape counts.
     k : int, optional
         The triangle's last diagonal.
-
-    Returns
-    -------
-    tuple of two Arrays
-        Rows and columns, in row-major order.
 
     Examples
     --------

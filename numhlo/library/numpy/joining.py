@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.documentation import described
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ShapeError
 from numhlo.tracer.building import (
@@ -33,6 +34,23 @@ __all__ = [
     "stack",
     "vstack",
 ]
+
+_JOINED = """
+Parameters
+----------
+tup : sequence of array_like
+dtype, casting : optional
+    As those of `concatenate`.
+
+Returns
+-------
+Array
+
+Raises
+------
+ShapeError
+    If extents differ outside the axis.
+"""
 
 
 @implements(np.concatenate)
@@ -150,23 +168,9 @@ def _raised_shape(shape: tuple[int, ...], ndim: int) -> tuple[int, ...]:
 
 
 @implements(np.vstack)
+@described(_JOINED)
 def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
     """Return arrays stacked as rows.
-
-    Parameters
-    ----------
-    tup : sequence of array_like
-    dtype, casting : optional
-        As those of `concatenate`.
-
-    Returns
-    -------
-    Array
-
-    Raises
-    ------
-    ShapeError
-        If extents differ outside the axis.
 
     Examples
     --------
@@ -178,23 +182,9 @@ def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
 
 
 @implements(np.hstack)
+@described(_JOINED)
 def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
     """Return arrays stacked side by side.
-
-    Parameters
-    ----------
-    tup : sequence of array_like
-    dtype, casting : optional
-        As those of `concatenate`.
-
-    Returns
-    -------
-    Array
-
-    Raises
-    ------
-    ShapeError
-        If extents differ outside the axis.
 
     Examples
     --------
@@ -206,6 +196,7 @@ def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
 
 
 @implements(np.dstack)
+@described(_JOINED)
 def dstack(tup: Any) -> Any:
     """Return arrays stacked along the third axis.
 
@@ -213,15 +204,6 @@ def dstack(tup: Any) -> Any:
     ----------
     tup : sequence of array_like
         A vector stands for ``(1, n, 1)``, a matrix for ``(m, n, 1)``.
-
-    Returns
-    -------
-    Array
-
-    Raises
-    ------
-    ShapeError
-        If extents differ outside the axis.
 
     Examples
     --------
@@ -260,6 +242,7 @@ def column_stack(tup: Any) -> Any:
 
 
 @implements(np.append)
+@described(_JOINED)
 def append(arr: Any, values: Any, axis: int | None = None) -> Any:
     """Return values appended at the end of an axis.
 
@@ -273,11 +256,6 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Any:
     -------
     Array
         A new one: arrays do not grow.
-
-    Raises
-    ------
-    ShapeError
-        If extents differ outside the axis.
 
     Examples
     --------

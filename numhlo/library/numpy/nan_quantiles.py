@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.documentation import described
 from numhlo.library.numpy import quantiles
 from numhlo.library.numpy.out_arrays import store
 from numhlo.library.numpy.reductions import NO_VALUE
@@ -13,8 +14,22 @@ from numhlo.tracer.building import Tracer, as_traced, asarray, convert, implemen
 
 __all__ = ["nanmedian", "nanpercentile", "nanquantile"]
 
+_QUANTILES = """
+Parameters
+----------
+a : array_like
+q, axis, out, overwrite_input, method, keepdims, weights : optional
+    As those of `quantile`.
+
+Returns
+-------
+Array
+    NaN where there is NaN only.
+"""
+
 
 @implements(np.nanmedian)
+@described(_QUANTILES)
 def nanmedian(
     a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = NO_VALUE
 ) -> Any:
@@ -22,14 +37,8 @@ def nanmedian(
 
     Parameters
     ----------
-    a : array_like
     axis, out, overwrite_input, keepdims : optional
         As those of `median`.
-
-    Returns
-    -------
-    Array
-        NaN where there is NaN only.
 
     Examples
     --------
@@ -43,6 +52,7 @@ def nanmedian(
 
 
 @implements(np.nanquantile)
+@described(_QUANTILES)
 def nanquantile(
     a: Any,
     q: Any,
@@ -55,17 +65,6 @@ def nanquantile(
     weights: Any = None,
 ) -> Any:
     """Return quantiles over axes of the elements that are not NaN.
-
-    Parameters
-    ----------
-    a : array_like
-    q, axis, out, overwrite_input, method, keepdims, weights : optional
-        As those of `quantile`.
-
-    Returns
-    -------
-    Array
-        NaN where there is NaN only.
 
     Raises
     ------
@@ -84,6 +83,7 @@ def nanquantile(
 
 
 @implements(np.nanpercentile)
+@described(_QUANTILES)
 def nanpercentile(
     a: Any,
     q: Any,
@@ -96,17 +96,6 @@ def nanpercentile(
     weights: Any = None,
 ) -> Any:
     """Return percentiles over axes of the elements that are not NaN.
-
-    Parameters
-    ----------
-    a : array_like
-    q, axis, out, overwrite_input, method, keepdims, weights : optional
-        As those of `quantile`.
-
-    Returns
-    -------
-    Array
-        NaN where there is NaN only.
 
     Raises
     ------

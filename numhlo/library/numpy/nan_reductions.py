@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.documentation import described
 from numhlo.library.numpy import cumulative, elementwise, moments, reductions, searching
 from numhlo.library.numpy.out_arrays import store
 from numhlo.library.numpy.reductions import NO_VALUE
@@ -27,6 +28,79 @@ __all__ = [
     "nanvar",
 ]
 
+_SUMMED = """
+Parameters
+----------
+a : array_like
+axis, dtype, out, keepdims, initial, where : optional
+    As those of `sum`.
+
+Returns
+-------
+Array
+    0 or 1 where there is NaN only.
+"""
+
+_CUMULATIVE = """
+Parameters
+----------
+a : array_like
+axis, dtype, out : optional
+    As those of `cumsum`.
+
+Returns
+-------
+Array
+"""
+
+_EXTREMUM = """
+Parameters
+----------
+a : array_like
+axis, out, keepdims, initial, where : optional
+    As those of `max`.
+
+Returns
+-------
+Array
+    Without NumPy's warning for NaN only.
+
+Raises
+------
+ValueError
+    If a reduction is empty and there is no ``initial``.
+"""
+
+_INDEX = """
+Parameters
+----------
+a : array_like
+axis, out, keepdims : optional
+    As those of `argmax`.
+
+Returns
+-------
+Array
+    Of int64.
+
+Raises
+------
+ValueError
+    If there are no elements to choose from; outside tracing also if there is NaN only.
+"""
+
+_SPREAD = """
+Parameters
+----------
+a : array_like
+axis, dtype, out, ddof, keepdims, where, mean, correction : optional
+    As those of `var`.
+
+Returns
+-------
+Array
+"""
+
 
 def _filled(a: Any, value: Any) -> Any:
     """Return the array with ``value`` in place of NaN."""
@@ -45,6 +119,7 @@ def _both(mask: Any, where: Any) -> Any:
 
 
 @implements(np.nansum)
+@described(_SUMMED)
 def nansum(
     a: Any,
     axis: Any = None,
@@ -56,17 +131,6 @@ def nansum(
 ) -> Any:
     """Return the sum over axes, NaN counting as 0.
 
-    Parameters
-    ----------
-    a : array_like
-    axis, dtype, out, keepdims, initial, where : optional
-        As those of `sum`.
-
-    Returns
-    -------
-    Array
-        0 or 1 where there is NaN only.
-
     Examples
     --------
     >>> nansum([1.0, np.nan])
@@ -76,6 +140,7 @@ def nansum(
 
 
 @implements(np.nanprod)
+@described(_SUMMED)
 def nanprod(
     a: Any,
     axis: Any = None,
@@ -87,17 +152,6 @@ def nanprod(
 ) -> Any:
     """Return the product over axes, NaN counting as 1.
 
-    Parameters
-    ----------
-    a : array_like
-    axis, dtype, out, keepdims, initial, where : optional
-        As those of `sum`.
-
-    Returns
-    -------
-    Array
-        0 or 1 where there is NaN only.
-
     Examples
     --------
     >>> nanprod([np.nan, 2.0, 3.0])
@@ -107,18 +161,9 @@ def nanprod(
 
 
 @implements(np.nancumsum)
+@described(_CUMULATIVE)
 def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     """Return the running sum, NaN counting as 0.
-
-    Parameters
-    ----------
-    a : array_like
-    axis, dtype, out : optional
-        As those of `cumsum`.
-
-    Returns
-    -------
-    Array
 
     Examples
     --------
@@ -129,18 +174,9 @@ def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = Non
 
 
 @implements(np.nancumprod)
+@described(_CUMULATIVE)
 def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     """Return the running product, NaN counting as 1.
-
-    Parameters
-    ----------
-    a : array_like
-    axis, dtype, out : optional
-        As those of `cumsum`.
-
-    Returns
-    -------
-    Array
 
     Examples
     --------
@@ -164,26 +200,11 @@ def _nan_extremum(
 
 
 @implements(np.nanmax, eager=on_plain_arrays(np.nanmax))
+@described(_EXTREMUM)
 def nanmax(
     a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, initial: Any = NO_VALUE, where: Any = NO_VALUE
 ) -> Any:
     """Return the greatest element over axes that is not NaN; NaN where there is none.
-
-    Parameters
-    ----------
-    a : array_like
-    axis, out, keepdims, initial, where : optional
-        As those of `max`.
-
-    Returns
-    -------
-    Array
-        Without NumPy's warning for NaN only.
-
-    Raises
-    ------
-    ValueError
-        If a reduction is empty and there is no ``initial``.
 
     Examples
     --------
@@ -194,26 +215,11 @@ def nanmax(
 
 
 @implements(np.nanmin, eager=on_plain_arrays(np.nanmin))
+@described(_EXTREMUM)
 def nanmin(
     a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, initial: Any = NO_VALUE, where: Any = NO_VALUE
 ) -> Any:
     """Return the least element over axes that is not NaN; NaN where there is none.
-
-    Parameters
-    ----------
-    a : array_like
-    axis, out, keepdims, initial, where : optional
-        As those of `max`.
-
-    Returns
-    -------
-    Array
-        Without NumPy's warning for NaN only.
-
-    Raises
-    ------
-    ValueError
-        If a reduction is empty and there is no ``initial``.
 
     Examples
     --------
@@ -224,24 +230,9 @@ def nanmin(
 
 
 @implements(np.nanargmax)
+@described(_INDEX)
 def nanargmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> Any:
     """Return the index of the greatest element that is not NaN; 0 where there is none, since no error can be raised.
-
-    Parameters
-    ----------
-    a : array_like
-    axis, out, keepdims : optional
-        As those of `argmax`.
-
-    Returns
-    -------
-    Array
-        Of int64.
-
-    Raises
-    ------
-    ValueError
-        If there are no elements to choose from; outside tracing also if there is NaN only.
 
     Examples
     --------
@@ -252,24 +243,9 @@ def nanargmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any
 
 
 @implements(np.nanargmin)
+@described(_INDEX)
 def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> Any:
     """Return the index of the least element that is not NaN; 0 where there is none, since no error can be raised.
-
-    Parameters
-    ----------
-    a : array_like
-    axis, out, keepdims : optional
-        As those of `argmax`.
-
-    Returns
-    -------
-    Array
-        Of int64.
-
-    Raises
-    ------
-    ValueError
-        If there are no elements to choose from; outside tracing also if there is NaN only.
 
     Examples
     --------
@@ -307,6 +283,7 @@ def nanmean(
 
 
 @implements(np.nanvar)
+@described(_SPREAD)
 def nanvar(
     a: Any,
     axis: Any = None,
@@ -320,16 +297,6 @@ def nanvar(
     correction: Any = NO_VALUE,
 ) -> Any:
     """Return the variance over axes of the elements that are not NaN; NaN where there are not more than ``ddof``.
-
-    Parameters
-    ----------
-    a : array_like
-    axis, dtype, out, ddof, keepdims, where, mean, correction : optional
-        As those of `var`.
-
-    Returns
-    -------
-    Array
 
     Examples
     --------
@@ -347,6 +314,7 @@ def nanvar(
 
 
 @implements(np.nanstd)
+@described(_SPREAD)
 def nanstd(
     a: Any,
     axis: Any = None,
@@ -360,16 +328,6 @@ def nanstd(
     correction: Any = NO_VALUE,
 ) -> Any:
     """Return the standard deviation over axes of the elements that are not NaN.
-
-    Parameters
-    ----------
-    a : array_like
-    axis, dtype, out, ddof, keepdims, where, mean, correction : optional
-        As those of `var`.
-
-    Returns
-    -------
-    Array
 
     Examples
     --------

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.documentation import described
 from numhlo.library.numpy.cumulative import accumulator_dtype
 from numhlo.library.numpy.out_arrays import store
 from numhlo.library.numpy.ufunc_rules.elementwise import compare, constant, select
@@ -44,6 +45,43 @@ __all__ = [
     "ptp",
     "sum",
 ]
+
+_EXTREMUM = """
+Parameters
+----------
+a : array_like
+    Complex numbers are ordered by real part, then imaginary part.
+axis, out, keepdims : optional
+    As those of `sum`.
+initial : scalar, optional
+    Takes part; what an empty or masked reduction gives.
+where : array_like of bool, optional
+    Which elements count; needs ``initial``.
+
+Returns
+-------
+Array
+    Of the dtype of ``a``.
+
+Raises
+------
+ValueError
+    If a reduction is empty or may be masked away, and there is no ``initial``.
+"""
+
+_TRUTH = """
+Parameters
+----------
+a : array_like
+    What is not zero is true, NaN too.
+axis, out, keepdims, where : optional
+    As those of `sum`.
+
+Returns
+-------
+Array
+    Of booleans; over nothing, true for `all` and false for `any`.
+"""
 
 NO_VALUE: Any = np._NoValue
 
@@ -204,31 +242,11 @@ def _extremum(kind: str, a: Any, axis: Any, out: Any, keepdims: Any, initial: An
 
 
 @implements(np.max, np.amax)
+@described(_EXTREMUM)
 def max(
     a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, initial: Any = NO_VALUE, where: Any = NO_VALUE
 ) -> Any:
     """Return the greatest element over axes; NaN wins.
-
-    Parameters
-    ----------
-    a : array_like
-        Complex numbers are ordered by real part, then imaginary part.
-    axis, out, keepdims : optional
-        As those of `sum`.
-    initial : scalar, optional
-        Takes part; what an empty or masked reduction gives.
-    where : array_like of bool, optional
-        Which elements count; needs ``initial``.
-
-    Returns
-    -------
-    Array
-        Of the dtype of ``a``.
-
-    Raises
-    ------
-    ValueError
-        If a reduction is empty or may be masked away, and there is no ``initial``.
 
     Examples
     --------
@@ -239,31 +257,11 @@ def max(
 
 
 @implements(np.min, np.amin)
+@described(_EXTREMUM)
 def min(
     a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, initial: Any = NO_VALUE, where: Any = NO_VALUE
 ) -> Any:
     """Return the least element over axes; NaN wins.
-
-    Parameters
-    ----------
-    a : array_like
-        Complex numbers are ordered by real part, then imaginary part.
-    axis, out, keepdims : optional
-        As those of `sum`.
-    initial : scalar, optional
-        Takes part; what an empty or masked reduction gives.
-    where : array_like of bool, optional
-        Which elements count; needs ``initial``.
-
-    Returns
-    -------
-    Array
-        Of the dtype of ``a``.
-
-    Raises
-    ------
-    ValueError
-        If a reduction is empty or may be masked away, and there is no ``initial``.
 
     Examples
     --------
@@ -282,20 +280,9 @@ def _truth(a: Any) -> Any:
 
 
 @implements(np.all)
+@described(_TRUTH)
 def all(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE) -> Any:
     """Return whether all elements over axes are true.
-
-    Parameters
-    ----------
-    a : array_like
-        What is not zero is true, NaN too.
-    axis, out, keepdims, where : optional
-        As those of `sum`.
-
-    Returns
-    -------
-    Array
-        Of booleans; over nothing, true for `all` and false for `any`.
 
     Examples
     --------
@@ -306,20 +293,9 @@ def all(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, 
 
 
 @implements(np.any)
+@described(_TRUTH)
 def any(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE) -> Any:
     """Return whether any element over axes is true.
-
-    Parameters
-    ----------
-    a : array_like
-        What is not zero is true, NaN too.
-    axis, out, keepdims, where : optional
-        As those of `sum`.
-
-    Returns
-    -------
-    Array
-        Of booleans; over nothing, true for `all` and false for `any`.
 
     Examples
     --------

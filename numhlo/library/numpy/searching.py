@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.documentation import described
 from numhlo.library.numpy.indexing import advanced_indexing as advanced
 from numhlo.library.numpy.indexing.brackets import masked_values
 from numhlo.library.numpy.indexing.nonzero_positions import places_of
@@ -51,6 +52,29 @@ __all__ = [
     "searchsorted",
     "where",
 ]
+
+_EXTREMUM = """
+Parameters
+----------
+a : array_like
+    Complex numbers are ordered by real part, then imaginary part.
+axis : int, optional
+    Without it, the flattened array.
+out : Array, optional
+    Where the result is written.
+keepdims : bool, optional
+    Keep the axis, with extent 1.
+
+Returns
+-------
+Array
+    Of int64.
+
+Raises
+------
+ValueError
+    If there are no elements to choose from.
+"""
 
 NO_VALUE: Any = np._NoValue
 
@@ -171,29 +195,9 @@ def _better(direction: str, one: Sequence[Any], other: Sequence[Any]) -> list[An
 
 
 @implements(np.argmax)
+@described(_EXTREMUM)
 def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> Any:
     """Return the index of the greatest element along an axis, the first of equals; NaN counts as greatest.
-
-    Parameters
-    ----------
-    a : array_like
-        Complex numbers are ordered by real part, then imaginary part.
-    axis : int, optional
-        Without it, the flattened array.
-    out : Array, optional
-        Where the result is written.
-    keepdims : bool, optional
-        Keep the axis, with extent 1.
-
-    Returns
-    -------
-    Array
-        Of int64.
-
-    Raises
-    ------
-    ValueError
-        If there are no elements to choose from.
 
     Examples
     --------
@@ -204,29 +208,9 @@ def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any = 
 
 
 @implements(np.argmin)
+@described(_EXTREMUM)
 def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> Any:
     """Return the index of the least element along an axis, the first of equals; NaN counts as least.
-
-    Parameters
-    ----------
-    a : array_like
-        Complex numbers are ordered by real part, then imaginary part.
-    axis : int, optional
-        Without it, the flattened array.
-    out : Array, optional
-        Where the result is written.
-    keepdims : bool, optional
-        Keep the axis, with extent 1.
-
-    Returns
-    -------
-    Array
-        Of int64.
-
-    Raises
-    ------
-    ValueError
-        If there are no elements to choose from.
 
     Examples
     --------

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.documentation import described
 from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy import sorting
 from numhlo.library.numpy.axis_order import moveaxis
@@ -46,6 +47,23 @@ from numhlo.tracer.building import (
 from numhlo.tracer.building import operations as b
 
 __all__ = ["argpartition", "argwhere", "choose", "compress", "extract", "partition", "piecewise", "select"]
+
+_PARTITION = """
+Parameters
+----------
+a : array_like
+kth : int or sequence of int
+    Known while tracing.
+axis : int or None, optional
+    The last by default; None for the flattened array.
+kind, order : optional
+    NumPy's; without a meaning while tracing.
+
+Raises
+------
+ValueError
+    If ``kth`` is out of bounds.
+"""
 
 LONG_ROW = 2048
 """Rows from this length on are partitioned without being sorted."""
@@ -365,28 +383,14 @@ def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
 
 
 @implements(np.partition)
+@described(_PARTITION)
 def partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
     """Return a copy in which the k-th element stands where sorting puts it; while tracing, short rows are sorted.
-
-    Parameters
-    ----------
-    a : array_like
-    kth : int or sequence of int
-        Known while tracing.
-    axis : int or None, optional
-        The last by default; None for the flattened array.
-    kind, order : optional
-        NumPy's; without a meaning while tracing.
 
     Returns
     -------
     Array
         Of the shape of ``a``.
-
-    Raises
-    ------
-    ValueError
-        If ``kth`` is out of bounds.
 
     Examples
     --------
@@ -398,28 +402,14 @@ def partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect"
 
 
 @implements(np.argpartition)
+@described(_PARTITION)
 def argpartition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
     """Return the indices that partition an array; while tracing, those that sort it where rows are short.
-
-    Parameters
-    ----------
-    a : array_like
-    kth : int or sequence of int
-        Known while tracing.
-    axis : int or None, optional
-        The last by default; None for the flattened array.
-    kind, order : optional
-        NumPy's; without a meaning while tracing.
 
     Returns
     -------
     Array
         Of the shape of ``a``.
-
-    Raises
-    ------
-    ValueError
-        If ``kth`` is out of bounds.
 
     Examples
     --------

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from numhlo.library.documentation import described
 from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy import reductions, sorting
 from numhlo.library.numpy.cumulative import cumsum
@@ -44,6 +45,26 @@ __all__ = [
     "unique_inverse",
     "unique_values",
 ]
+
+_PAIR = """
+Parameters
+----------
+ar1, ar2 : array_like
+    Flattened.
+assume_unique : bool, optional
+    NumPy's; without a meaning while tracing.
+size, fill_value : optional
+    As those of `unique`.
+
+Returns
+-------
+Array
+
+Raises
+------
+DataDependentShapeError
+    While tracing, without ``size``.
+"""
 
 NUMPY_UNIQUE: Any = np.unique
 
@@ -298,24 +319,9 @@ def _eager_sized(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @implements(np.union1d, eager=_eager_sized(np.union1d))
+@described(_PAIR)
 def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     """Return the sorted elements that are in either array.
-
-    Parameters
-    ----------
-    ar1, ar2 : array_like
-        Flattened.
-    size, fill_value : optional
-        As those of `unique`.
-
-    Returns
-    -------
-    Array
-
-    Raises
-    ------
-    DataDependentShapeError
-        While tracing, without ``size``.
 
     Examples
     --------
@@ -329,6 +335,7 @@ def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = No
 
 
 @implements(np.intersect1d, eager=_eager_sized(np.intersect1d))
+@described(_PAIR)
 def intersect1d(
     ar1: Any,
     ar2: Any,
@@ -342,14 +349,8 @@ def intersect1d(
 
     Parameters
     ----------
-    ar1, ar2 : array_like
-        Flattened.
-    assume_unique : bool, optional
-        NumPy's; without a meaning while tracing.
     return_indices : bool, optional
         Return where the elements stand in either, too.
-    size, fill_value : optional
-        As those of `unique`.
 
     Returns
     -------
@@ -377,28 +378,11 @@ def intersect1d(
 
 
 @implements(np.setdiff1d, eager=_eager_sized(np.setdiff1d))
+@described(_PAIR)
 def setdiff1d(
     ar1: Any, ar2: Any, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
 ) -> Any:
     """Return the sorted elements of the first array that are not in the second.
-
-    Parameters
-    ----------
-    ar1, ar2 : array_like
-        Flattened.
-    assume_unique : bool, optional
-        NumPy's; without a meaning while tracing.
-    size, fill_value : optional
-        As those of `unique`.
-
-    Returns
-    -------
-    Array
-
-    Raises
-    ------
-    DataDependentShapeError
-        While tracing, without ``size``.
 
     Examples
     --------
@@ -412,28 +396,11 @@ def setdiff1d(
 
 
 @implements(np.setxor1d, eager=_eager_sized(np.setxor1d))
+@described(_PAIR)
 def setxor1d(
     ar1: Any, ar2: Any, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
 ) -> Any:
     """Return the sorted elements that are in exactly one of two arrays.
-
-    Parameters
-    ----------
-    ar1, ar2 : array_like
-        Flattened.
-    assume_unique : bool, optional
-        NumPy's; without a meaning while tracing.
-    size, fill_value : optional
-        As those of `unique`.
-
-    Returns
-    -------
-    Array
-
-    Raises
-    ------
-    DataDependentShapeError
-        While tracing, without ``size``.
 
     Examples
     --------

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.documentation import described
 from numhlo.library.numpy.indexing import advanced_indexing as advanced
 from numhlo.lowering.ir import TensorType
 from numhlo.lowering.ops import sorting as sorting_ops
@@ -37,6 +38,33 @@ __all__ = [
     "sort",
     "sort_complex",
 ]
+
+_SORT = """
+Parameters
+----------
+a : array_like
+axis : int or None, optional
+    The last by default; None for the flattened array.
+kind, order, stable : optional
+    NumPy's; while tracing sorting is always stable, and there are no fields.
+descending : bool, optional
+    The Array API standard's: the greatest first, and still stable.
+
+Returns
+-------
+Array
+
+Raises
+------
+ValueError
+    If NumPy knows no such ``kind``, or ``order`` is given, or ``kind`` and ``stable`` are.
+numpy.exceptions.AxisError
+    If there is no such axis.
+
+Notes
+-----
+StableHLO specification, section ``sort``.
+"""
 
 
 def order_keys(x: Any) -> list[Any]:
@@ -124,35 +152,11 @@ def _eager_argsort(
 
 
 @implements(np.sort, eager=_eager_sort)
+@described(_SORT)
 def sort(
     a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None, descending: bool = False
 ) -> Any:
     """Return a sorted copy along an axis; NaN last.
-
-    Parameters
-    ----------
-    a : array_like
-    axis : int or None, optional
-        The last by default; None for the flattened array.
-    kind, order, stable : optional
-        NumPy's; while tracing sorting is always stable, and there are no fields.
-    descending : bool, optional
-        The Array API standard's: the greatest first, and still stable.
-
-    Returns
-    -------
-    Array
-
-    Raises
-    ------
-    ValueError
-        If NumPy knows no such ``kind``, or ``order`` is given, or ``kind`` and ``stable`` are.
-    numpy.exceptions.AxisError
-        If there is no such axis.
-
-    Notes
-    -----
-    StableHLO specification, section ``sort``.
 
     Examples
     --------
@@ -165,35 +169,11 @@ def sort(
 
 
 @implements(np.argsort, eager=_eager_argsort)
+@described(_SORT)
 def argsort(
     a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None, descending: bool = False
 ) -> Any:
     """Return the indices that would sort an array along an axis; equal elements keep their order.
-
-    Parameters
-    ----------
-    a : array_like
-    axis : int or None, optional
-        The last by default; None for the flattened array.
-    kind, order, stable : optional
-        NumPy's; while tracing sorting is always stable, and there are no fields.
-    descending : bool, optional
-        The Array API standard's: the greatest first, and still stable.
-
-    Returns
-    -------
-    Array
-
-    Raises
-    ------
-    ValueError
-        If NumPy knows no such ``kind``, or ``order`` is given, or ``kind`` and ``stable`` are.
-    numpy.exceptions.AxisError
-        If there is no such axis.
-
-    Notes
-    -----
-    StableHLO specification, section ``sort``.
 
     Examples
     --------

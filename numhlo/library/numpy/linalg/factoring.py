@@ -10,12 +10,39 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.documentation import described
 from numhlo.library.numpy import elementwise
 from numhlo.tracer.building import as_traced, asarray, common_dtype, convert, implements
 from numhlo.tracer.building import matrices as m
 from numhlo.tracer.building import operations as b
 
 __all__ = ["cholesky", "eig", "eigh", "eigvals", "eigvalsh", "qr", "svd", "svdvals"]
+
+_TRIANGLE = """
+Parameters
+----------
+a : (..., n, n) array_like
+UPLO : {"L", "U"}, optional
+    The triangle that is read.
+
+Raises
+------
+ValueError
+    If ``UPLO`` is another.
+numpy.linalg.LinAlgError
+    If ``a`` is not square.
+"""
+
+_SQUARE = """
+Parameters
+----------
+a : (..., n, n) array_like
+
+Raises
+------
+numpy.linalg.LinAlgError
+    If ``a`` is not square.
+"""
 
 LAPACK_TYPES = frozenset(map(np.dtype, ("float32", "float64", "complex64", "complex128")))
 _ONE = np.eye(1)
@@ -185,26 +212,14 @@ def svdvals(x: Any, /) -> Any:
 
 
 @implements(np.linalg.eigh)
+@described(_TRIANGLE)
 def eigh(a: Any, UPLO: str = "L") -> Any:
     """Return ``(w, v)``: eigenvalues of Hermitian matrices in ascending order, eigenvectors in columns.
-
-    Parameters
-    ----------
-    a : (..., n, n) array_like
-    UPLO : {"L", "U"}, optional
-        The triangle that is read.
 
     Returns
     -------
     EighResult
         Of shapes ``(..., n)``, real, and ``(..., n, n)``.
-
-    Raises
-    ------
-    ValueError
-        If ``UPLO`` is another.
-    numpy.linalg.LinAlgError
-        If ``a`` is not square.
 
     Examples
     --------
@@ -217,26 +232,14 @@ def eigh(a: Any, UPLO: str = "L") -> Any:
 
 
 @implements(np.linalg.eigvalsh)
+@described(_TRIANGLE)
 def eigvalsh(a: Any, UPLO: str = "L") -> Any:
     """Return eigenvalues of Hermitian matrices in ascending order.
-
-    Parameters
-    ----------
-    a : (..., n, n) array_like
-    UPLO : {"L", "U"}, optional
-        The triangle that is read.
 
     Returns
     -------
     Array
         Of shape ``(..., n)``, and real.
-
-    Raises
-    ------
-    ValueError
-        If ``UPLO`` is another.
-    numpy.linalg.LinAlgError
-        If ``a`` is not square.
 
     Examples
     --------
@@ -249,22 +252,14 @@ def eigvalsh(a: Any, UPLO: str = "L") -> Any:
 
 
 @implements(np.linalg.eig)
+@described(_SQUARE)
 def eig(a: Any) -> Any:
     """Return ``(w, v)``: eigenvalues and right eigenvectors, complex where traced.
-
-    Parameters
-    ----------
-    a : (..., n, n) array_like
 
     Returns
     -------
     EigResult
         Of shapes ``(..., n)`` and ``(..., n, n)``, in no particular order. Outside tracing real where all are.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If ``a`` is not square.
 
     Examples
     --------
@@ -276,22 +271,14 @@ def eig(a: Any) -> Any:
 
 
 @implements(np.linalg.eigvals)
+@described(_SQUARE)
 def eigvals(a: Any) -> Any:
     """Return eigenvalues, complex where traced.
-
-    Parameters
-    ----------
-    a : (..., n, n) array_like
 
     Returns
     -------
     Array
         Of shape ``(..., n)``, in no particular order. Outside tracing real where all are.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If ``a`` is not square.
 
     Examples
     --------

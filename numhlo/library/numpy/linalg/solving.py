@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.documentation import described
 from numhlo.library.numpy import axis_order, elementwise, reductions
 from numhlo.library.numpy.linalg import norms
 from numhlo.library.numpy.linalg.factoring import as_matrices, determinant_by_rows, inexact
@@ -31,6 +32,17 @@ from numhlo.tracer.building import matrices as m
 from numhlo.tracer.building import operations as b
 
 __all__ = ["cond", "det", "inv", "lstsq", "matrix_rank", "pinv", "slogdet", "solve", "tensorinv", "tensorsolve"]
+
+_SQUARE = """
+Parameters
+----------
+a : (..., n, n) array_like
+
+Raises
+------
+numpy.linalg.LinAlgError
+    If ``a`` is not square.
+"""
 
 BY_ROWS = 3
 """Rows up to which a determinant is a sum of products, which is quick on stacks and smooth where it is zero."""
@@ -112,22 +124,14 @@ def inv(a: Any) -> Any:
 
 
 @implements(np.linalg.det)
+@described(_SQUARE)
 def det(a: Any) -> Any:
     """Return the determinant of square matrices.
-
-    Parameters
-    ----------
-    a : (..., n, n) array_like
 
     Returns
     -------
     Array
         Of shape ``(...)``; 1 for ``n == 0``.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If ``a`` is not square.
 
     Examples
     --------
@@ -139,22 +143,14 @@ def det(a: Any) -> Any:
 
 
 @implements(np.linalg.slogdet)
+@described(_SQUARE)
 def slogdet(a: Any) -> Any:
     """Return the determinant's sign (or phase) and the logarithm of its absolute value.
-
-    Parameters
-    ----------
-    a : (..., n, n) array_like
 
     Returns
     -------
     SlogdetResult
         Of shapes ``(...)``, the logarithm real; 0 and negative infinity for a singular matrix.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If ``a`` is not square.
 
     Examples
     --------
