@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.documentation import described
 from numhlo.library.lax.operands import of_one_width
 from numhlo.library.lax.structure import expand_dims, squeeze
 from numhlo.library.numpy.reshaping import shape_tuple
@@ -20,6 +21,17 @@ from numhlo.lowering.ops import layout
 from numhlo.tracer.building import bind1, concatenate_arrays, convert, normalize_axis, operand_of, shape_of, spelling
 
 __all__ = ["concatenate", "index_in_dim", "pad", "slice", "slice_in_dim", "split", "stack", "tile", "unstack"]
+
+_OPERAND = """
+Parameters
+----------
+operand : array_like
+axis : int, optional
+
+Returns
+-------
+Array
+"""
 
 
 def concatenate(operands: Sequence[Any], dimension: int) -> Any:
@@ -107,18 +119,14 @@ def unstack(x: Any, axis: int = 0) -> tuple[Any, ...]:
     return tuple(index_in_dim(value, k, place, keepdims=False) for k in range(shape_of(value)[place]))
 
 
+@described(_OPERAND)
 def tile(operand: Any, reps: Sequence[int]) -> Any:
     """Return the operand repeated along each dimension.
 
     Parameters
     ----------
-    operand : array_like
     reps : sequence of int
         One for each of the leading dimensions; the rest stay as they are.
-
-    Returns
-    -------
-    Array
 
     Examples
     --------
@@ -167,20 +175,16 @@ def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Any]:
     return [slice_in_dim(operand, low, high, axis=axis) for low, high in pairwise(ends)]
 
 
+@described(_OPERAND)
 def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, int, int]]) -> Any:
     """Return the operand with a value around and between its elements: (low, high, interior) for each dimension.
 
     Parameters
     ----------
-    operand : array_like
     padding_value : scalar
         Converted to the operand's dtype.
     padding_config : sequence of (int, int, int)
         A negative low or high takes elements away; interior ones are not negative.
-
-    Returns
-    -------
-    Array
 
     Raises
     ------
@@ -208,6 +212,7 @@ def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, in
     return bind1(layout.PAD, array, convert(operand_of(padding_value), array.dtype), attributes=attributes)
 
 
+@described(_OPERAND)
 def slice(
     operand: Any, start_indices: Sequence[int], limit_indices: Sequence[int], strides: Sequence[int] | None = None
 ) -> Any:
@@ -215,15 +220,10 @@ def slice(
 
     Parameters
     ----------
-    operand : array_like
     start_indices, limit_indices : sequence of int
         One for each dimension, with ``0 <= start <= limit <= extent``.
     strides : sequence of int, optional
         Positive; 1 by default.
-
-    Returns
-    -------
-    Array
 
     Raises
     ------
@@ -249,21 +249,16 @@ def slice(
     return bind1(layout.SLICE, array, attributes=attributes)
 
 
+@described(_OPERAND)
 def slice_in_dim(operand: Any, start_index: int | None, limit_index: int | None, stride: int = 1, axis: int = 0) -> Any:
     """Return a slice along one dimension; negative indices count from the end.
 
     Parameters
     ----------
-    operand : array_like
     start_index, limit_index : int or None
         Negative ones count from the end.
     stride : int, optional
         Positive.
-    axis : int, optional
-
-    Returns
-    -------
-    Array
 
     Raises
     ------
@@ -286,21 +281,16 @@ def slice_in_dim(operand: Any, start_index: int | None, limit_index: int | None,
     return slice(operand, starts, limits, strides)
 
 
+@described(_OPERAND)
 def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True) -> Any:
     """Return one slice along a dimension, at an index known while tracing.
 
     Parameters
     ----------
-    operand : array_like
     index : int
         Negative ones count from the end.
-    axis : int, optional
     keepdims : bool, optional
         Keep the dimension, with extent 1.
-
-    Returns
-    -------
-    Array
 
     Raises
     ------

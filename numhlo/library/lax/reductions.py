@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.documentation import described
 from numhlo.library.lax.operands import document
 from numhlo.library.numpy import searching
 from numhlo.library.numpy.axis_order import moveaxis
@@ -49,6 +50,28 @@ __all__ = [
     "reduce", "reduce_and", "reduce_max", "reduce_min", "reduce_or", "reduce_prod", "reduce_sum", "reduce_xor", "sort",
     "sort_key_val", "top_k",
 ]  # fmt: skip
+
+_INDEX = """
+Parameters
+----------
+operand : array_like
+    Of real numbers or booleans; the first NaN wins.
+axis : int
+index_dtype : dtype
+    An integer one.
+
+Returns
+-------
+Array
+    Of ``index_dtype``, without the axis.
+
+Raises
+------
+ValueError
+    If the axis has no elements.
+DTypeError
+    If ``index_dtype`` is none of integers.
+"""
 
 
 _RUNNING = {
@@ -190,28 +213,9 @@ def combining(computation: Callable[[Any, Any], Any], arrays: list[Any], tree: P
 
 
 @runs_anywhere
+@described(_INDEX)
 def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
     """Return the index of the greatest element along an axis, the first of equals.
-
-    Parameters
-    ----------
-    operand : array_like
-        Of real numbers or booleans; the first NaN wins.
-    axis : int
-    index_dtype : dtype
-        An integer one.
-
-    Returns
-    -------
-    Array
-        Of ``index_dtype``, without the axis.
-
-    Raises
-    ------
-    ValueError
-        If the axis has no elements.
-    DTypeError
-        If ``index_dtype`` is none of integers.
 
     Examples
     --------
@@ -222,28 +226,9 @@ def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
 
 
 @runs_anywhere
+@described(_INDEX)
 def argmin(operand: Any, axis: int, index_dtype: Any) -> Any:
     """Return the index of the least element along an axis, the first of equals.
-
-    Parameters
-    ----------
-    operand : array_like
-        Of real numbers or booleans; the first NaN wins.
-    axis : int
-    index_dtype : dtype
-        An integer one.
-
-    Returns
-    -------
-    Array
-        Of ``index_dtype``, without the axis.
-
-    Raises
-    ------
-    ValueError
-        If the axis has no elements.
-    DTypeError
-        If ``index_dtype`` is none of integers.
 
     Examples
     --------

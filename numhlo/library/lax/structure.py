@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.documentation import described
 from numhlo.library.numpy.reshaping import shape_tuple
 from numhlo.library.numpy.types import broadcast_shapes
 from numhlo.lowering.ir import TensorType, capture_location
@@ -40,7 +41,23 @@ __all__ = [
     "reshape", "rev", "squeeze", "transpose",
 ]  # fmt: skip
 
+_OPERAND = """
+Parameters
+----------
+operand, array : array_like
+shape : int or sequence of int
+dimensions : sequence of int
+fill_value : scalar
+    May be traced.
+dtype : dtype
 
+Returns
+-------
+Array
+"""
+
+
+@described(_OPERAND)
 def full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
     """Return an array filled with a scalar.
 
@@ -48,14 +65,8 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
     ----------
     shape : int or sequence of int
         Known while tracing.
-    fill_value : scalar
-        May be traced.
     dtype : dtype, optional
         That of ``fill_value`` by default.
-
-    Returns
-    -------
-    Array
 
     Raises
     ------
@@ -71,6 +82,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
     return operand_of(broadcast_to_shape(convert(value, as_dtype(dtype, value.dtype)), shape_tuple(shape)))
 
 
+@described(_OPERAND)
 def full_like(x: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> Any:
     """Return an array filled with a scalar, of another array's shape and dtype.
 
@@ -78,14 +90,8 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> 
     ----------
     x : array_like
         Its shape and dtype are the defaults.
-    fill_value : scalar
-        May be traced.
     dtype : dtype, optional
     shape : int or sequence of int, optional
-
-    Returns
-    -------
-    Array
 
     Examples
     --------
@@ -96,13 +102,9 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> 
     return full(shape_of(array) if shape is None else shape, fill_value, as_dtype(dtype, array.dtype))
 
 
+@described(_OPERAND)
 def empty(shape: Any, dtype: Any) -> Any:
     """Return an array of zeros.
-
-    Parameters
-    ----------
-    shape : int or sequence of int
-    dtype : dtype
 
     Returns
     -------
@@ -307,18 +309,14 @@ def reshape(operand: Any, new_sizes: Any, dimensions: Sequence[int] | None = Non
     return reshape_to(array, tuple(shape))
 
 
+@described(_OPERAND)
 def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = None) -> Any:
     """Return neighbouring dimensions merged into one.
 
     Parameters
     ----------
-    operand : array_like
     start_dimension, stop_dimension : int
         As the bounds of a Python slice of dimensions; all to the last one for None.
-
-    Returns
-    -------
-    Array
 
     Examples
     --------
@@ -332,18 +330,14 @@ def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = No
     return reshape_to(array, (*shape[:low], merged, *shape[high:]))
 
 
+@described(_OPERAND)
 def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
     """Return dimensions of extent 1 inserted at places of the result.
 
     Parameters
     ----------
-    array : array_like
     dimensions : sequence of int
         Negative ones count from the result's last.
-
-    Returns
-    -------
-    Array
 
     Raises
     ------
@@ -362,17 +356,9 @@ def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
     return reshape_to(value, tuple(1 if k in places else next(own) for k in range(ndim)))
 
 
+@described(_OPERAND)
 def squeeze(array: Any, dimensions: Sequence[int]) -> Any:
     """Return dimensions of extent 1 removed.
-
-    Parameters
-    ----------
-    array : array_like
-    dimensions : sequence of int
-
-    Returns
-    -------
-    Array
 
     Raises
     ------
@@ -395,18 +381,14 @@ def squeeze(array: Any, dimensions: Sequence[int]) -> Any:
     return reshape_to(value, tuple(n for k, n in enumerate(shape) if k not in dropped))
 
 
+@described(_OPERAND)
 def transpose(operand: Any, permutation: Sequence[int]) -> Any:
     """Return dimensions in another order.
 
     Parameters
     ----------
-    operand : array_like
     permutation : sequence of int
         Dimension ``k`` of the result is dimension ``permutation[k]`` of the operand.
-
-    Returns
-    -------
-    Array
 
     Raises
     ------
@@ -425,13 +407,9 @@ def transpose(operand: Any, permutation: Sequence[int]) -> Any:
     return bind1(layout.TRANSPOSE, operand_of(operand), attributes={"permutation": tuple(int(k) for k in permutation)})
 
 
+@described(_OPERAND)
 def rev(operand: Any, dimensions: Sequence[int]) -> Any:
     """Return dimensions in reverse order.
-
-    Parameters
-    ----------
-    operand : array_like
-    dimensions : sequence of int
 
     Returns
     -------
