@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from numhlo.compilation.looking import clear_caches, debug_infs, debug_nans, log_compiles
     from numhlo.compilation.shape_evaluation import eval_shape
     from numhlo.exporting import Exported, export, load
+    from numhlo.library.jacobians import hessian, jacfwd, jacobian, jacrev
     from numhlo.library.lax.callbacks import io_callback, pure_callback
+    from numhlo.library.lax.checkpointed_loops import checkpointed_scan, checkpointed_while_loop
     from numhlo.library.lax.devices import block_until_ready, device_get, device_put
     from numhlo.library.lax.scopes import named_call, named_scope
     from numhlo.library.user_kernels import kernel
@@ -44,14 +46,12 @@ if TYPE_CHECKING:
     from numhlo.tracer.core.array import Array
     from numhlo.tracer.core.compile_time_evaluation import ensure_compile_time_eval
     from numhlo.tracer.transformations.checkpoint_policies import checkpoint_name, checkpoint_policies
-    from numhlo.tracer.transformations.checkpointed_loops import checkpointed_scan, checkpointed_while_loop
     from numhlo.tracer.transformations.checkpointing import checkpoint, remat
     from numhlo.tracer.transformations.closures import closure_convert
     from numhlo.tracer.transformations.custom_backward import custom_gradient, custom_vjp
     from numhlo.tracer.transformations.custom_batching import custom_vmap
     from numhlo.tracer.transformations.custom_forward import custom_jvp
     from numhlo.tracer.transformations.differentiating import grad, jvp, linearize, value_and_grad, vjp
-    from numhlo.tracer.transformations.jacobians import hessian, jacfwd, jacobian, jacrev
     from numhlo.tracer.transformations.transposing import fwd_and_bwd, linear_transpose
     from numhlo.tracer.transformations.vectorizing import vmap
 
@@ -66,8 +66,8 @@ _HOMES = {
     "checkpoint": "numhlo.tracer.transformations.checkpointing",
     "checkpoint_name": "numhlo.tracer.transformations.checkpoint_policies",
     "checkpoint_policies": "numhlo.tracer.transformations.checkpoint_policies",
-    "checkpointed_scan": "numhlo.tracer.transformations.checkpointed_loops",
-    "checkpointed_while_loop": "numhlo.tracer.transformations.checkpointed_loops",
+    "checkpointed_scan": "numhlo.library.lax.checkpointed_loops",
+    "checkpointed_while_loop": "numhlo.library.lax.checkpointed_loops",
     "clear_caches": "numhlo.compilation.looking",
     "closure_convert": "numhlo.tracer.transformations.closures",
     "custom_gradient": "numhlo.tracer.transformations.custom_backward",
@@ -85,11 +85,11 @@ _HOMES = {
     "export": "numhlo.exporting",
     "fwd_and_bwd": "numhlo.tracer.transformations.transposing",
     "grad": "numhlo.tracer.transformations.differentiating",
-    "hessian": "numhlo.tracer.transformations.jacobians",
+    "hessian": "numhlo.library.jacobians",
     "io_callback": "numhlo.library.lax.callbacks",
-    "jacfwd": "numhlo.tracer.transformations.jacobians",
-    "jacobian": "numhlo.tracer.transformations.jacobians",
-    "jacrev": "numhlo.tracer.transformations.jacobians",
+    "jacfwd": "numhlo.library.jacobians",
+    "jacobian": "numhlo.library.jacobians",
+    "jacrev": "numhlo.library.jacobians",
     "jit": "numhlo.compilation.jit",
     "jvp": "numhlo.tracer.transformations.differentiating",
     "kernel": "numhlo.library.user_kernels",

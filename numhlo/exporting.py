@@ -18,6 +18,7 @@ from typing import Any
 from numhlo.compilation.entry import check_written
 from numhlo.compilation.jit import jit
 from numhlo.compilation.jitted_function import JittedFunction
+from numhlo.compilation.pytree_text import from_json, to_json
 from numhlo.lowering import ir
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
@@ -26,7 +27,6 @@ from numhlo.stablehlo import load as load_module
 from numhlo.tracer.core.callable_arguments import require_callable
 from numhlo.tracer.python.callbacks import TARGET
 from numhlo.tracer.trees.pytree_paths import structure_paths
-from numhlo.tracer.trees.pytree_text import from_json, to_json
 from numhlo.tracer.trees.pytrees import LEAF, PyTreeDef, tree_flatten, tree_unflatten
 
 __all__ = ["Exported", "export", "load"]

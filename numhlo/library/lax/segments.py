@@ -12,13 +12,7 @@ from numhlo.library.numpy.indexing import advanced_indexing as advanced
 from numhlo.library.numpy.segments import combine_segments
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DataDependentShapeError, DTypeError
-from numhlo.tracer.building import (
-    as_traced,
-    asarray,
-    convert,
-    runs_anywhere,
-    spelling,
-)
+from numhlo.tracer.building import as_traced, asarray, convert, runs_anywhere, spelling
 from numhlo.tracer.building import operations as b
 
 __all__ = ["segment_max", "segment_min", "segment_prod", "segment_sum"]

@@ -9,7 +9,7 @@ of a function of Python's or of another package's. `derivatives` has what needs 
 from numhlo.tracer.batching.control_flow import map_lanes
 from numhlo.tracer.batching.table import Lanes
 from numhlo.tracer.building.eager import on_plain_arrays, operand_of, runs_anywhere, traces_narrow_floats
-from numhlo.tracer.control_flow.loops import fori_loop, while_loop
+from numhlo.tracer.control_flow.loops import Carry, fori_loop, while_loop
 from numhlo.tracer.control_flow.scan import scan, slice_count
 from numhlo.tracer.core import matrices, operands, operations
 from numhlo.tracer.core.aliasing.views import (
@@ -37,7 +37,16 @@ from numhlo.tracer.core.arrangement import (
     slice_axis,
 )
 from numhlo.tracer.core.array import UNORDERED, Array, stands_for_scalar
-from numhlo.tracer.core.bind import bind, bind1, new_trace, require_size, require_sizes, trace_function, trace_region
+from numhlo.tracer.core.bind import (
+    bind,
+    bind1,
+    new_trace,
+    require_size,
+    require_sizes,
+    trace_closed,
+    trace_function,
+    trace_region,
+)
 from numhlo.tracer.core.callable_arguments import require_callable
 from numhlo.tracer.core.custom_rules import CustomRule, LinearRule, bind_with_rule
 from numhlo.tracer.core.except_clauses import refuse_waiting
@@ -80,7 +89,7 @@ from numhlo.tracer.core.operands import (
 from numhlo.tracer.core.operations import bitcast, compare, constant, select
 from numhlo.tracer.core.orders import Gathered, is_plain, is_undecided, lay_out
 from numhlo.tracer.core.promotion import as_dtype, common_dtype, loop_dtypes
-from numhlo.tracer.core.replay import replay_function, replay_op
+from numhlo.tracer.core.replay import replay_body, replay_function, replay_op
 from numhlo.tracer.core.semantics import (
     are_arrays_immutable,
     immutable_arrays,
@@ -96,6 +105,7 @@ from numhlo.tracer.differentiation.table import Walker
 from numhlo.tracer.python import concretization, foreign_values, special_methods
 from numhlo.tracer.python.callbacks import CALLBACK_METHODS, call_function
 from numhlo.tracer.python.function_tracing import trace_pytree_function
+from numhlo.tracer.python.plain_numpy import run_traced
 from numhlo.tracer.python.stand_ins import (
     PACKAGES,
     ElementIterator,
@@ -107,7 +117,7 @@ from numhlo.tracer.python.stand_ins import (
 )
 from numhlo.tracer.transformations.vectorizing import vmap
 from numhlo.tracer.trees.pytree_registration import register_pytree_node_class
-from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_leaves, tree_map, tree_unflatten
+from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_leaves, tree_map, tree_structure, tree_unflatten
 
 __all__ = [
     "ARRAYS",
@@ -120,6 +130,7 @@ __all__ = [
     "WEAK",
     "Array",
     "AxisName",
+    "Carry",
     "Collective",
     "CustomRule",
     "DynamicSlice",
@@ -207,6 +218,7 @@ __all__ = [
     "refuse_waiting",
     "refuse_write",
     "register_pytree_node_class",
+    "replay_body",
     "replay_function",
     "replay_op",
     "require_array",
@@ -216,6 +228,7 @@ __all__ = [
     "require_sizes",
     "reshape_to",
     "result_dtype",
+    "run_traced",
     "runs_anywhere",
     "scan",
     "select",
@@ -231,6 +244,7 @@ __all__ = [
     "stored",
     "strict_integer_powers",
     "strides_of",
+    "trace_closed",
     "trace_for",
     "trace_function",
     "trace_pytree_function",
@@ -239,6 +253,7 @@ __all__ = [
     "tree_flatten",
     "tree_leaves",
     "tree_map",
+    "tree_structure",
     "tree_unflatten",
     "unshared",
     "view_reshape",

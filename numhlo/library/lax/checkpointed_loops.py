@@ -18,22 +18,39 @@ from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Function, Op, Region, TensorType, Value, capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.lowering.ops import control_flow
-from numhlo.tracer.batching.control_flow import map_lanes
-from numhlo.tracer.batching.table import Lanes
-from numhlo.tracer.control_flow.loops import Carry, while_loop
-from numhlo.tracer.control_flow.scan import scan, slice_count
-from numhlo.tracer.core.arrangement import concatenate_arrays
-from numhlo.tracer.core.bind import trace_closed, trace_function
-from numhlo.tracer.core.custom_rules import CustomRule, bind_with_rule
-from numhlo.tracer.core.operands import asarray, convert, shape_of
-from numhlo.tracer.core.replay import replay_body, replay_function
-from numhlo.tracer.core.trace import current_trace
-from numhlo.tracer.differentiation.activity import Activity
-from numhlo.tracer.differentiation.loops import Loop
-from numhlo.tracer.differentiation.table import Dual, Environment, Walker, instantiate
-from numhlo.tracer.transformations.checkpointing import checkpoint
-from numhlo.tracer.transformations.unwinding import Tape, Unwinding
-from numhlo.tracer.trees.pytrees import tree_flatten, tree_map, tree_unflatten
+from numhlo.tracer.building import (
+    Carry,
+    CustomRule,
+    Lanes,
+    Walker,
+    asarray,
+    bind_with_rule,
+    concatenate_arrays,
+    convert,
+    current_trace,
+    map_lanes,
+    replay_body,
+    replay_function,
+    scan,
+    shape_of,
+    slice_count,
+    trace_closed,
+    trace_function,
+    tree_flatten,
+    tree_map,
+    tree_unflatten,
+    while_loop,
+)
+from numhlo.tracer.building.derivatives import (
+    Activity,
+    Dual,
+    Environment,
+    Loop,
+    Tape,
+    Unwinding,
+    checkpoint,
+    instantiate,
+)
 
 
 def checkpointed_scan(

@@ -8,19 +8,36 @@ from typing import Any, ParamSpec
 
 import numpy as np
 
-import numhlo.tracer.differentiation.families  # noqa: F401 - ops get their rules
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DTypeError
-from numhlo.tracer.core.callable_arguments import require_callable
-from numhlo.tracer.core.operands import FUNCTIONS, asarray, full_of, reshape_to, shape_of
-from numhlo.tracer.differentiation.table import is_differentiable
-from numhlo.tracer.python.plain_numpy import run_traced
-from numhlo.tracer.transformations.auxiliary_results import opened, sealed, sealed_pair
-from numhlo.tracer.transformations.derivative_arguments import chosen_places, is_float0, require_inexact
-from numhlo.tracer.transformations.differentiating import jvp, vjp
-from numhlo.tracer.transformations.staging import ends_its_blocks, transformation
-from numhlo.tracer.transformations.vectorizing import vmap
-from numhlo.tracer.trees.pytrees import tree_flatten, tree_leaves, tree_map, tree_structure, tree_unflatten
+from numhlo.tracer.building import (
+    FUNCTIONS,
+    asarray,
+    full_of,
+    require_callable,
+    reshape_to,
+    run_traced,
+    shape_of,
+    tree_flatten,
+    tree_leaves,
+    tree_map,
+    tree_structure,
+    tree_unflatten,
+    vmap,
+)
+from numhlo.tracer.building.derivatives import (
+    chosen_places,
+    ends_its_blocks,
+    is_differentiable,
+    is_float0,
+    jvp,
+    opened,
+    require_inexact,
+    sealed,
+    sealed_pair,
+    transformation,
+    vjp,
+)
 
 P = ParamSpec("P")
 
