@@ -200,7 +200,8 @@ def _sliced(op: Op, number: int, known: Known) -> Sequence[Value]:
 
 def _gathered(op: Op, number: int, known: Known) -> Sequence[Value]:
     array, indices = op.operands
-    is_fixed = tuple(array.tensor.shape) == tuple(op.attributes["slice_sizes"])
+    sizes, indexed = op.attributes["slice_sizes"], op.attributes["dimension_numbers"].start_index_map
+    is_fixed = all(array.tensor.shape[axis] == sizes[axis] for axis in indexed)
     return [array] if is_fixed or not _is_varied(array, known) else [array, indices]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from numhlo.tracer.core.strides import contiguous_strides, is_contiguous, reshaped_strides
+from numhlo.tracer.core.strides import contiguous_strides, are_contiguous, reshaped_strides
 
 
 def random_factors(rng, size):
@@ -25,7 +25,7 @@ def test_reshapes_are_views_where_numpys_are():
         a = np.zeros(rng.integers(1, 5, ndim), rng.choice(["f8", "i4", "c16"])).transpose(rng.permutation(ndim))
         steps = [slice(rng.integers(0, 2), None, int(rng.choice([1, 1, 1, 2, -1]))) for _ in range(ndim)]
         a = a[(*steps, ...)]
-        assert is_contiguous(a.shape, a.strides, a.itemsize) == a.flags.c_contiguous
+        assert are_contiguous(a.shape, a.strides, a.itemsize) == a.flags.c_contiguous
         if a.size == 0:
             continue
         shape = random_factors(rng, a.size)
@@ -43,4 +43,4 @@ def test_contiguous_strides():
         a = np.zeros(shape)
         wanted = contiguous_strides(shape, 8)
         assert wanted == a.strides or a.size == 0
-        assert is_contiguous(shape, wanted, 8)
+        assert are_contiguous(shape, wanted, 8)
