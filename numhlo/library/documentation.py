@@ -2,7 +2,8 @@
 
 A function's docstring keeps what is its own: the summary, the examples, and parameters that mean something else there.
 The names of its parameters say which of the shared descriptions it takes. Docstrings are completed on import: `help`
-shows them whole. Where a function comes from is added later, by `numhlo.library.citations`.
+shows them whole. Functions that differ in a formula alone are rows of a table, which `named` names and documents.
+Where a function comes from is added later, by `numhlo.library.citations`.
 """
 
 from __future__ import annotations
@@ -57,6 +58,33 @@ def described(*families: str) -> Callable[[F], F]:
     return complete
 
 
+def named(function: F, name: str, summary: str, example: str, *families: str) -> F:
+    r"""Return a function that a row of a table made, with the row's name, and a docstring of summary and example.
+
+    Parameters
+    ----------
+    function : callable
+    name, summary : str
+    example : str
+        A prompt with what is typed, and below what is printed.
+    *families : str
+        What `described` completes the docstring by.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> double = named(lambda x: 2 * x, "double", "Return twice a number.", ">>> double(3)\n6")
+    >>> double.__name__, double.__doc__.splitlines()
+    ('double', ['Return twice a number.', '', 'Examples', '--------', '>>> double(3)', '6'])
+    """
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{summary}\n\nExamples\n--------\n{example}"
+    return described(*families)(function)
+
+
 def _completed(text: str, names: tuple[str, ...], shared: list[Mapping[str, str]]) -> str:
     own = _split(text)
     found = {title: body for family in reversed(shared) for title, body in family.items()} | own
@@ -85,6 +113,8 @@ def _entries(names: tuple[str, ...], described_by: list[str]) -> list[str]:
 
 def _parameters(function: Callable[..., Any]) -> tuple[str, ...]:
     """Return the names in the order of the signature, which building a `Signature` for would take ten times as long."""
+    if signature := getattr(function, "__signature__", None):
+        return tuple(signature.parameters)
     code: Any = function.__code__
     count, named = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
     names = code.co_varnames

@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 
-from numhlo.library.documentation import described
+from numhlo.library.documentation import described, named
 from numhlo.tracer.building import runs_anywhere
 
 FAMILY = """
@@ -198,3 +198,27 @@ def test_a_docstring_may_be_a_summary_alone(text):
 
     f.__doc__ = text
     assert described("Returns\n-------\nArray")(f).__doc__ == inspect.cleandoc(text) + "\n\nReturns\n-------\nArray"
+
+
+def test_functions_of_a_table_have_names_and_docstrings_of_their_own():
+    def row(name, factor):
+        def multiply(a):
+            return factor * a
+
+        return named(multiply, name, f"Return {factor} times it.", f">>> {name}(1)\n{factor}", FAMILY)
+
+    double, triple = row("double", 2), row("triple", 3)
+    assert double(4) == 8 and triple(4) == 12
+    assert (double.__name__, triple.__qualname__, triple.__module__) == ("double", "triple", __name__)
+    start = "Return 3 times it.\n\nParameters\n----------\na : array_like\n    They broadcast."
+    assert triple.__doc__.startswith(start)
+    assert triple.__doc__.endswith("Examples\n--------\n>>> triple(1)\n3")
+
+
+def test_parameters_are_those_of_a_signature_that_a_function_is_given():
+    def renamed(*args):
+        return args
+
+    renamed.__signature__ = inspect.signature(lambda b, axis: None)
+    doc = described(FAMILY)(named(renamed, "renamed", "Return it.", ">>> renamed()\n()")).__doc__
+    assert doc.index("b : array_like") < doc.index("axis : optional") and "*others" not in doc
