@@ -6,10 +6,12 @@ real numbers give float16 for float16. How they are run is in `transforms`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from numhlo.library.documentation import described, named
 from numhlo.library.numpy.fft.transforms import opposite_norm, transform, transform_along
 from numhlo.library.numpy.out_arrays import store
 from numhlo.tracer.building import as_traced, asarray, implements
@@ -19,6 +21,78 @@ __all__ = [
     "fft", "fft2", "fftn", "hfft", "ifft", "ifft2", "ifftn", "ihfft", "irfft",
     "irfft2", "irfftn", "rfft", "rfft2", "rfftn",
 ]  # fmt: skip
+
+_ALONG_AXIS = """
+Parameters
+----------
+a, n, axis, norm, out : optional
+    As those of `fft`.
+
+Returns
+-------
+Array
+    Complex.
+"""
+
+_OF_REAL = """
+Parameters
+----------
+a : array_like
+    Real.
+n, axis, norm, out : optional
+    As those of `fft`.
+s, axes, norm, out : optional
+    As those of `fftn`.
+
+Returns
+-------
+Array
+    Complex, with half the last axis: ``n // 2 + 1``.
+
+Raises
+------
+TypeError
+    If ``a`` is complex.
+"""
+
+_TO_REAL = """
+Parameters
+----------
+a : array_like
+n : int, optional
+    ``2 (extent - 1)`` by default: give it where the signal was odd.
+axis, norm, out : optional
+    As those of `fft`.
+
+Returns
+-------
+Array
+    Real, with extent ``n`` along the axis; imaginary parts that symmetry forbids are ignored.
+"""
+
+_ALONG_AXES = """
+Parameters
+----------
+a, s, axes, norm, out : optional
+    As those of `fftn`.
+
+Returns
+-------
+Array
+    Complex.
+"""
+
+_TO_REAL_AXES = """
+Parameters
+----------
+s : sequence of int, optional
+    Of the result; the last one is ``2 (extent - 1)`` by default.
+
+Returns
+-------
+Array
+    Real.
+"""
 
 
 @implements(np.fft.fft)
@@ -58,18 +132,9 @@ def fft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: Any
 
 
 @implements(np.fft.ifft)
+@described(_ALONG_AXIS)
 def ifft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
     """Return the inverse of `fft`.
-
-    Parameters
-    ----------
-    a, n, axis, norm, out : optional
-        As those of `fft`.
-
-    Returns
-    -------
-    Array
-        Complex.
 
     Examples
     --------
@@ -80,25 +145,14 @@ def ifft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: An
 
 
 @implements(np.fft.rfft)
+@described(_OF_REAL)
 def rfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
     """Return the first half of the transform of real numbers, which determines the rest.
-
-    Parameters
-    ----------
-    a : array_like
-        Real.
-    n, axis, norm, out : optional
-        As those of `fft`.
 
     Returns
     -------
     Array
         Complex, with extent ``n // 2 + 1`` along the axis.
-
-    Raises
-    ------
-    TypeError
-        If ``a`` is complex.
 
     Examples
     --------
@@ -109,21 +163,9 @@ def rfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: An
 
 
 @implements(np.fft.irfft)
+@described(_TO_REAL)
 def irfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
     """Return the inverse of `rfft`; ``n`` is the number of results, even unless it is given.
-
-    Parameters
-    ----------
-    a : array_like
-    n : int, optional
-        ``2 (extent - 1)`` by default: give it where the signal was odd.
-    axis, norm, out : optional
-        As those of `fft`.
-
-    Returns
-    -------
-    Array
-        Real, with extent ``n`` along the axis; imaginary parts that symmetry forbids are ignored.
 
     Examples
     --------
@@ -134,21 +176,9 @@ def irfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: A
 
 
 @implements(np.fft.hfft)
+@described(_TO_REAL)
 def hfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
     """Return the real transform of a signal that is Hermitian-symmetric, given by its first half.
-
-    Parameters
-    ----------
-    a : array_like
-    n : int, optional
-        ``2 (extent - 1)`` by default: give it where the signal was odd.
-    axis, norm, out : optional
-        As those of `fft`.
-
-    Returns
-    -------
-    Array
-        Real, with extent ``n`` along the axis; imaginary parts that symmetry forbids are ignored.
 
     Examples
     --------
@@ -160,18 +190,9 @@ def hfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: An
 
 
 @implements(np.fft.ihfft)
+@described(_ALONG_AXIS)
 def ihfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
     """Return the inverse of `hfft`.
-
-    Parameters
-    ----------
-    a, n, axis, norm, out : optional
-        As those of `fft`.
-
-    Returns
-    -------
-    Array
-        Complex.
 
     Examples
     --------
@@ -215,173 +236,58 @@ def fftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: 
     return store("fftn", transform(a, "FFT", s, axes, norm), out, exact=True)
 
 
-@implements(np.fft.ifftn)
-def ifftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: Any = None) -> Any:
-    """Return the inverse of `fftn`.
+def _several(name: str, kind: str, summary: str, example: str, *families: str) -> Callable[..., Any]:
+    default = (-2, -1) if name.endswith("2") else None
 
-    Parameters
-    ----------
-    a, s, axes, norm, out : optional
-        As those of `fftn`.
+    def transformed(a: Any, s: Any = None, axes: Any = default, norm: str | None = None, out: Any = None) -> Any:
+        return store(name, transform(a, kind, s, axes, norm), out, exact=True)
 
-    Returns
-    -------
-    Array
-        Complex.
-
-    Examples
-    --------
-    >>> ifftn(np.full((2, 2), 4.0)).tolist()
-    [[(4+0j), 0j], [0j, 0j]]
-    """
-    return store("ifftn", transform(a, "IFFT", s, axes, norm), out, exact=True)
+    return implements(getattr(np.fft, name))(named(transformed, name, summary, example, *families, _ALONG_AXES))
 
 
-@implements(np.fft.rfftn)
-def rfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: Any = None) -> Any:
-    """Return the transform of real numbers along several axes; the last one keeps its first half.
-
-    Parameters
-    ----------
-    a : array_like
-        Real.
-    s, axes, norm, out : optional
-        As those of `fftn`.
-
-    Returns
-    -------
-    Array
-        Complex, with half the last axis: ``n // 2 + 1``.
-
-    Raises
-    ------
-    TypeError
-        If ``a`` is complex.
-
-    Examples
-    --------
-    >>> rfftn(np.ones((2, 2))).tolist()
-    [[(4+0j), 0j], [0j, 0j]]
-    """
-    return store("rfftn", transform(a, "RFFT", s, axes, norm), out, exact=True)
-
-
-@implements(np.fft.irfftn)
-def irfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: Any = None) -> Any:
-    """Return the inverse of `rfftn`.
-
-    Parameters
-    ----------
-    a, axes, norm, out : optional
-        As those of `fftn`.
-    s : sequence of int, optional
-        Of the result; the last one is ``2 (extent - 1)`` by default.
-
-    Returns
-    -------
-    Array
-        Real.
-
-    Examples
-    --------
-    >>> irfftn(np.full((2, 2), 4.0)).tolist()
-    [[4.0, 0.0], [0.0, 0.0]]
-    """
-    return store("irfftn", transform(a, "IRFFT", s, axes, norm), out, exact=True)
-
-
-@implements(np.fft.fft2)
-def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: Any = None) -> Any:
-    """Return the transform along two axes.
-
-    Parameters
-    ----------
-    a, s, axes, norm, out : optional
-        As those of `fftn`.
-
-    Returns
-    -------
-    Array
-        Complex.
-
-    Examples
-    --------
-    >>> fft2(np.ones((2, 2))).tolist()
-    [[(4+0j), 0j], [0j, 0j]]
-    """
-    return store("fft2", transform(a, "FFT", s, axes, norm), out, exact=True)
-
-
-@implements(np.fft.ifft2)
-def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: Any = None) -> Any:
-    """Return the inverse of `fft2`.
-
-    Parameters
-    ----------
-    a, s, axes, norm, out : optional
-        As those of `fftn`.
-
-    Returns
-    -------
-    Array
-        Complex.
-
-    Examples
-    --------
-    >>> ifft2(np.full((2, 2), 4.0)).tolist()
-    [[(4+0j), 0j], [0j, 0j]]
-    """
-    return store("ifft2", transform(a, "IFFT", s, axes, norm), out, exact=True)
-
-
-@implements(np.fft.rfft2)
-def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: Any = None) -> Any:
-    """Return the transform of real numbers along two axes.
-
-    Parameters
-    ----------
-    a : array_like
-        Real.
-    s, axes, norm, out : optional
-        As those of `fftn`.
-
-    Returns
-    -------
-    Array
-        Complex, with half the last axis: ``n // 2 + 1``.
-
-    Raises
-    ------
-    TypeError
-        If ``a`` is complex.
-
-    Examples
-    --------
-    >>> rfft2(np.ones((2, 2))).tolist()
-    [[(4+0j), 0j], [0j, 0j]]
-    """
-    return store("rfft2", transform(a, "RFFT", s, axes, norm), out, exact=True)
-
-
-@implements(np.fft.irfft2)
-def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: Any = None) -> Any:
-    """Return the inverse of `rfft2`.
-
-    Parameters
-    ----------
-    a, axes, norm, out : optional
-        As those of `fftn`.
-    s : sequence of int, optional
-        Of the result; the last one is ``2 (extent - 1)`` by default.
-
-    Returns
-    -------
-    Array
-        Real.
-
-    Examples
-    --------
-    >>> irfft2(np.full((2, 2), 4.0)).tolist()
-    [[4.0, 0.0], [0.0, 0.0]]
-    """
-    return store("irfft2", transform(a, "IRFFT", s, axes, norm), out, exact=True)
+ifftn = _several(
+    "ifftn",
+    "IFFT",
+    "Return the inverse of `fftn`.",
+    ">>> ifftn(np.full((2, 2), 4.0)).tolist()\n[[(4+0j), 0j], [0j, 0j]]",
+)
+rfftn = _several(
+    "rfftn",
+    "RFFT",
+    "Return the transform of real numbers along several axes; the last one keeps its first half.",
+    ">>> rfftn(np.ones((2, 2))).tolist()\n[[(4+0j), 0j], [0j, 0j]]",
+    _OF_REAL,
+)
+irfftn = _several(
+    "irfftn",
+    "IRFFT",
+    "Return the inverse of `rfftn`.",
+    ">>> irfftn(np.full((2, 2), 4.0)).tolist()\n[[4.0, 0.0], [0.0, 0.0]]",
+    _TO_REAL_AXES,
+)
+fft2 = _several(
+    "fft2",
+    "FFT",
+    "Return the transform along two axes.",
+    ">>> fft2(np.ones((2, 2))).tolist()\n[[(4+0j), 0j], [0j, 0j]]",
+)
+ifft2 = _several(
+    "ifft2",
+    "IFFT",
+    "Return the inverse of `fft2`.",
+    ">>> ifft2(np.full((2, 2), 4.0)).tolist()\n[[(4+0j), 0j], [0j, 0j]]",
+)
+rfft2 = _several(
+    "rfft2",
+    "RFFT",
+    "Return the transform of real numbers along two axes.",
+    ">>> rfft2(np.ones((2, 2))).tolist()\n[[(4+0j), 0j], [0j, 0j]]",
+    _OF_REAL,
+)
+irfft2 = _several(
+    "irfft2",
+    "IRFFT",
+    "Return the inverse of `rfft2`.",
+    ">>> irfft2(np.full((2, 2), 4.0)).tolist()\n[[4.0, 0.0], [0.0, 0.0]]",
+    _TO_REAL_AXES,
+)
