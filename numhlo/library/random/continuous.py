@@ -11,6 +11,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from numhlo.library.documentation import described
 from numhlo.library.lax import elementwise as lax_ops
 from numhlo.library.numpy import elementwise
 from numhlo.library.numpy.axis_order import matrix_transpose
@@ -37,6 +38,35 @@ __all__ = [
     "cauchy", "exponential", "gumbel", "laplace", "logistic", "multivariate_normal", "normal",
     "orthogonal", "truncated_normal", "uniform",
 ]  # fmt: skip
+
+SAMPLES = """
+Parameters
+----------
+key : (2,) uint32
+shape : int or tuple of int, optional
+dtype : dtype, optional
+    A float one, float64 by default.
+
+Returns
+-------
+Array
+"""
+
+OF_PARAMETERS = """
+Parameters
+----------
+key : (2,) uint32
+shape : int or tuple of int, optional
+    By default that of the parameters, which broadcast to it.
+dtype : dtype, optional
+    A float one, float64 by default.
+df : array_like
+    Positive.
+
+Returns
+-------
+Array
+"""
 
 
 def float_dtype(name: str, dtype: Any) -> np.dtype:
@@ -132,21 +162,17 @@ def draw_gumbel(key: Any, shape: tuple[int, ...], dtype: np.dtype, mode: str | N
 
 
 @runs_anywhere
+@described(SAMPLES)
 def uniform(key: Any, shape: Any = (), dtype: Any = None, minval: Any = 0.0, maxval: Any = 1.0) -> Any:
     """Return numbers in ``[minval, maxval)``, all equally likely.
 
     Parameters
     ----------
-    key : (2,) uint32
     shape : tuple of int, optional
     dtype : dtype, optional
         float64 by default.
     minval, maxval : array_like, optional
         They broadcast to ``shape``.
-
-    Returns
-    -------
-    Array
 
     Raises
     ------
@@ -166,19 +192,14 @@ def uniform(key: Any, shape: Any = (), dtype: Any = None, minval: Any = 0.0, max
 
 
 @runs_anywhere
+@described(SAMPLES)
 def normal(key: Any, shape: Any = (), dtype: Any = None) -> Any:
     """Return numbers of mean 0 and variance 1; complex ones have half the variance in each part.
 
     Parameters
     ----------
-    key : (2,) uint32
-    shape : int or tuple of int, optional
     dtype : dtype, optional
         A float or complex one, float64 by default.
-
-    Returns
-    -------
-    Array
 
     Notes
     -----
@@ -200,19 +221,9 @@ def normal(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 
 
 @runs_anywhere
+@described(SAMPLES)
 def exponential(key: Any, shape: Any = (), dtype: Any = None) -> Any:
     """Return exponential numbers of mean 1.
-
-    Parameters
-    ----------
-    key : (2,) uint32
-    shape : int or tuple of int, optional
-    dtype : dtype, optional
-        A float one, float64 by default.
-
-    Returns
-    -------
-    Array
 
     Examples
     --------
@@ -224,21 +235,14 @@ def exponential(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 
 
 @runs_anywhere
+@described(SAMPLES)
 def gumbel(key: Any, shape: Any = (), dtype: Any = None, mode: str | None = None) -> Any:
     """Return Gumbel numbers of location 0 and scale 1.
 
     Parameters
     ----------
-    key : (2,) uint32
-    shape : int or tuple of int, optional
-    dtype : dtype, optional
-        A float one, float64 by default.
     mode : "low" or "high", optional
         "high" draws twice the bits: of float32, numbers beyond 16 are right, too, up to 32.
-
-    Returns
-    -------
-    Array
 
     Raises
     ------
@@ -255,19 +259,9 @@ def gumbel(key: Any, shape: Any = (), dtype: Any = None, mode: str | None = None
 
 
 @runs_anywhere
+@described(SAMPLES)
 def laplace(key: Any, shape: Any = (), dtype: Any = None) -> Any:
     """Return Laplace numbers of mean 0 and scale 1.
-
-    Parameters
-    ----------
-    key : (2,) uint32
-    shape : int or tuple of int, optional
-    dtype : dtype, optional
-        A float one, float64 by default.
-
-    Returns
-    -------
-    Array
 
     Examples
     --------
@@ -282,19 +276,9 @@ def laplace(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 
 
 @runs_anywhere
+@described(SAMPLES)
 def logistic(key: Any, shape: Any = (), dtype: Any = None) -> Any:
     """Return logistic numbers of mean 0 and scale 1.
-
-    Parameters
-    ----------
-    key : (2,) uint32
-    shape : int or tuple of int, optional
-    dtype : dtype, optional
-        A float one, float64 by default.
-
-    Returns
-    -------
-    Array
 
     Examples
     --------
@@ -309,19 +293,9 @@ def logistic(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 
 
 @runs_anywhere
+@described(SAMPLES)
 def cauchy(key: Any, shape: Any = (), dtype: Any = None) -> Any:
     """Return Cauchy numbers of location 0 and scale 1.
-
-    Parameters
-    ----------
-    key : (2,) uint32
-    shape : int or tuple of int, optional
-    dtype : dtype, optional
-        A float one, float64 by default.
-
-    Returns
-    -------
-    Array
 
     Examples
     --------
@@ -344,6 +318,7 @@ def truncated_normal(key: Any, lower: Any, upper: Any, shape: Any = None, dtype:
     lower, upper : array_like
     shape : tuple of int, optional
     dtype : dtype, optional
+        A float one, float64 by default.
 
     Returns
     -------
@@ -385,6 +360,7 @@ def multivariate_normal(
     shape : tuple of int, optional
         Of the samples without the vectors' axis.
     dtype : dtype, optional
+        A float one, float64 by default.
     method : {"cholesky", "eigh", "svd"}, optional
         How the covariance is factored; the latter two allow singular ones.
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from numhlo.library.documentation import described
 from numhlo.library.numpy import elementwise
 from numhlo.library.numpy.linalg import norms
 from numhlo.library.numpy.reshaping import shape_tuple
 from numhlo.library.random.continuous import (
+    OF_PARAMETERS,
+    SAMPLES,
     draw_exponential,
     draw_normal,
     draw_uniform,
@@ -23,21 +26,13 @@ __all__ = ["lognormal", "maxwell", "pareto", "rayleigh", "triangular", "wald", "
 
 
 @runs_anywhere
+@described(OF_PARAMETERS)
 def lognormal(key: Any, sigma: Any = 1.0, shape: Any = None, dtype: Any = None) -> Any:
     """Return exponentials of normal numbers of deviation ``sigma``.
 
     Parameters
     ----------
-    key : (2,) uint32
     sigma : array_like, optional
-    shape : int or tuple of int, optional
-        By default that of the parameter, which broadcasts to it.
-    dtype : dtype, optional
-        A float one, float64 by default.
-
-    Returns
-    -------
-    Array
 
     Examples
     --------
@@ -51,19 +46,9 @@ def lognormal(key: Any, sigma: Any = 1.0, shape: Any = None, dtype: Any = None) 
 
 
 @runs_anywhere
+@described(SAMPLES)
 def maxwell(key: Any, shape: Any = (), dtype: Any = None) -> Any:
     """Return lengths of vectors of three standard normal numbers.
-
-    Parameters
-    ----------
-    key : (2,) uint32
-    shape : int or tuple of int, optional
-    dtype : dtype, optional
-        A float one, float64 by default.
-
-    Returns
-    -------
-    Array
 
     Examples
     --------
@@ -76,16 +61,14 @@ def maxwell(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 
 
 @runs_anywhere
+@described(OF_PARAMETERS)
 def pareto(key: Any, b: Any, shape: Any = None, dtype: Any = None) -> Any:
     """Return Pareto numbers of shape parameter ``b`` and scale 1.
 
     Parameters
     ----------
-    key : (2,) uint32
     b : array_like
         Positive.
-    shape, dtype : optional
-        As those of `lognormal`.
 
     Returns
     -------
@@ -104,19 +87,13 @@ def pareto(key: Any, b: Any, shape: Any = None, dtype: Any = None) -> Any:
 
 
 @runs_anywhere
+@described(OF_PARAMETERS)
 def rayleigh(key: Any, scale: Any, shape: Any = None, dtype: Any = None) -> Any:
     """Return Rayleigh numbers.
 
     Parameters
     ----------
-    key : (2,) uint32
     scale : array_like
-    shape, dtype : optional
-        As those of `lognormal`.
-
-    Returns
-    -------
-    Array
 
     Examples
     --------
@@ -131,20 +108,14 @@ def rayleigh(key: Any, scale: Any, shape: Any = None, dtype: Any = None) -> Any:
 
 
 @runs_anywhere
+@described(OF_PARAMETERS)
 def triangular(key: Any, left: Any, mode: Any, right: Any, shape: Any = None, dtype: Any = None) -> Any:
     """Return numbers of the triangular distribution between ``left`` and ``right`` with its peak at ``mode``.
 
     Parameters
     ----------
-    key : (2,) uint32
     left, mode, right : array_like
         Rising; that is not checked.
-    shape, dtype : optional
-        As those of `lognormal`.
-
-    Returns
-    -------
-    Array
 
     Examples
     --------
@@ -164,20 +135,14 @@ def triangular(key: Any, left: Any, mode: Any, right: Any, shape: Any = None, dt
 
 
 @runs_anywhere
+@described(OF_PARAMETERS)
 def wald(key: Any, mean: Any, shape: Any = None, dtype: Any = None) -> Any:
     """Return numbers of the inverse Gaussian distribution of scale 1 (Michael, Schucany, Haas, 1976).
 
     Parameters
     ----------
-    key : (2,) uint32
     mean : array_like
         Positive.
-    shape, dtype : optional
-        As those of `lognormal`.
-
-    Returns
-    -------
-    Array
 
     Examples
     --------
@@ -199,22 +164,16 @@ def wald(key: Any, mean: Any, shape: Any = None, dtype: Any = None) -> Any:
 
 
 @runs_anywhere
+@described(SAMPLES)
 def weibull_min(key: Any, scale: Any, concentration: Any, shape: Any = (), dtype: Any = None) -> Any:
     """Return Weibull numbers.
 
     Parameters
     ----------
-    key : (2,) uint32
     scale, concentration : array_like
         They broadcast with the samples.
     shape : int or tuple of int, optional
         How many numbers are drawn.
-    dtype : dtype, optional
-        A float one, float64 by default.
-
-    Returns
-    -------
-    Array
 
     Examples
     --------

@@ -11,10 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.documentation import described
 from numhlo.library.numpy import elementwise, reductions
 from numhlo.library.numpy.linalg import norms
 from numhlo.library.numpy.reshaping import shape_tuple
 from numhlo.library.random.continuous import (
+    OF_PARAMETERS,
+    SAMPLES,
     draw_exponential,
     draw_normal,
     draw_uniform,
@@ -159,22 +162,14 @@ def _gamma_array(key: Any, a: Any, shape: tuple[int, ...], dtype: np.dtype, log_
 
 
 @runs_anywhere
+@described(OF_PARAMETERS)
 def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Any:
     """Return gamma numbers of shape parameter ``a`` and scale 1.
 
     Parameters
     ----------
-    key : (2,) uint32
     a : array_like
         Positive. The samples have a derivative by it.
-    shape : int or tuple of int, optional
-        By default that of the parameters, which broadcast to it.
-    dtype : dtype, optional
-        A float one, float64 by default: so for all functions here.
-
-    Returns
-    -------
-    Array
 
     Examples
     --------
@@ -187,22 +182,14 @@ def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Any:
 
 
 @runs_anywhere
+@described(OF_PARAMETERS)
 def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Any:
     """Return logarithms of gamma numbers, accurate for small ``a`` too.
 
     Parameters
     ----------
-    key : (2,) uint32
     a : array_like
         Positive. The samples have a derivative by it.
-    shape : int or tuple of int, optional
-        By default that of the parameters, which broadcast to it.
-    dtype : dtype, optional
-        A float one, float64 by default: so for all functions here.
-
-    Returns
-    -------
-    Array
 
     Notes
     -----
@@ -219,16 +206,14 @@ def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Any:
 
 
 @runs_anywhere
+@described(OF_PARAMETERS)
 def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None) -> Any:
     """Return beta numbers.
 
     Parameters
     ----------
-    key : (2,) uint32
     a, b : array_like
         Positive.
-    shape, dtype : optional
-        As those of `gamma`.
 
     Returns
     -------
@@ -262,6 +247,7 @@ def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None) -> Any
     shape : int or tuple of int, optional
         Without the last axis.
     dtype : dtype, optional
+        A float one, float64 by default.
 
     Returns
     -------
@@ -295,20 +281,9 @@ def _chisquare(key: Any, df: Any, size: tuple[int, ...], dtype: np.dtype) -> Any
 
 
 @runs_anywhere
+@described(OF_PARAMETERS)
 def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Any:
     """Return chi-squared numbers of ``df`` degrees of freedom.
-
-    Parameters
-    ----------
-    key : (2,) uint32
-    df : array_like
-        Positive.
-    shape, dtype : optional
-        As those of `gamma`.
-
-    Returns
-    -------
-    Array
 
     Examples
     --------
@@ -321,20 +296,14 @@ def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Any:
 
 
 @runs_anywhere
+@described(OF_PARAMETERS)
 def f(key: Any, dfnum: Any, dfden: Any, shape: Any = None, dtype: Any = None) -> Any:
     """Return numbers of the F distribution.
 
     Parameters
     ----------
-    key : (2,) uint32
     dfnum, dfden : array_like
         Degrees of freedom, positive.
-    shape, dtype : optional
-        As those of `gamma`.
-
-    Returns
-    -------
-    Array
 
     Examples
     --------
@@ -353,20 +322,9 @@ def f(key: Any, dfnum: Any, dfden: Any, shape: Any = None, dtype: Any = None) ->
 
 
 @runs_anywhere
+@described(OF_PARAMETERS)
 def t(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Any:
     """Return numbers of Student's t distribution.
-
-    Parameters
-    ----------
-    key : (2,) uint32
-    df : array_like
-        Positive.
-    shape, dtype : optional
-        As those of `gamma`.
-
-    Returns
-    -------
-    Array
 
     Examples
     --------
@@ -383,20 +341,14 @@ def t(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Any:
 
 
 @runs_anywhere
+@described(SAMPLES)
 def generalized_normal(key: Any, p: float, shape: Any = (), dtype: Any = None) -> Any:
     """Return numbers whose density falls as ``exp(-|x| ** p)``.
 
     Parameters
     ----------
-    key : (2,) uint32
     p : float
         Positive: 2 for a normal distribution of variance 1/2, 1 for Laplace's.
-    shape : int or tuple of int, optional
-    dtype : dtype, optional
-
-    Returns
-    -------
-    Array
 
     Examples
     --------
@@ -423,6 +375,7 @@ def ball(key: Any, d: int, p: float = 2, shape: Any = (), dtype: Any = None) -> 
     p : float, optional
     shape : int or tuple of int, optional
     dtype : dtype, optional
+        A float one, float64 by default.
 
     Returns
     -------
@@ -449,20 +402,14 @@ def ball(key: Any, d: int, p: float = 2, shape: Any = (), dtype: Any = None) -> 
 
 
 @runs_anywhere
+@described(SAMPLES)
 def double_sided_maxwell(key: Any, loc: Any, scale: Any, shape: Any = (), dtype: Any = None) -> Any:
     """Return Maxwell numbers of either sign, scaled and shifted; ``shape`` stands before the parameters' shape.
 
     Parameters
     ----------
-    key : (2,) uint32
     loc, scale : array_like
         They broadcast with each other.
-    shape : int or tuple of int, optional
-    dtype : dtype, optional
-
-    Returns
-    -------
-    Array
 
     Examples
     --------
