@@ -54,9 +54,16 @@ def _sections(names: str, of: Domain, gives: str, apply: Any, source: str) -> di
     }
 
 
+def _applied(apply: Primitive | str | Callable[..., Any], *values: Any) -> Any:
+    """Return what an op, a composite of that name, or a function of traced arrays makes of operands."""
+    if isinstance(apply, str):
+        return composite(apply, *values)
+    return bind1(apply, *values) if isinstance(apply, Primitive) else apply(*values)
+
+
 def _unary(
     name: str,
-    apply: Primitive | Callable[[Any], Any],
+    apply: Primitive | str | Callable[[Any], Any],
     documentation: str,
     *example: str,
     of: Domain = INEXACT,
@@ -66,14 +73,14 @@ def _unary(
     def rule(x: Any) -> Any:
         (value,) = operands(name, x)
         of.require(name, value)
-        return bind1(apply, value) if isinstance(apply, Primitive) else apply(value)
+        return _applied(apply, value)
 
     return document(rule, name, documentation, _sections("x", of, gives, apply, source), *example)
 
 
 def _binary(
     name: str,
-    apply: Primitive | Callable[[Any, Any], Any],
+    apply: Primitive | str | Callable[[Any, Any], Any],
     documentation: str,
     *example: str,
     of: Domain,
@@ -84,7 +91,7 @@ def _binary(
     def rule(x: Any, y: Any) -> Any:
         values = operands(name, x, y)
         of.require(name, values[0])
-        return bind1(apply, *values) if isinstance(apply, Primitive) else apply(*values)
+        return _applied(apply, *values)
 
     public = rule if names == "x y" else _renamed(rule, names)
     return document(public, name, documentation, _sections(names, of, gives, apply, source), *example)
@@ -124,14 +131,12 @@ abs = _unary(
     of=ANY,
     gives="the shape of ``x``, and the dtype of its parts",
 )
-acos = _unary("acos", lambda x: composite("acos", x), "Return the inverse cosine.", "-1.0", "Array(3.14159265)")
-acosh = _unary("acosh", lambda x: composite("acosh", x), "Return the inverse hyperbolic cosine.", "1.0", "Array(0.)")
+acos = _unary("acos", "acos", "Return the inverse cosine.", "-1.0", "Array(3.14159265)")
+acosh = _unary("acosh", "acosh", "Return the inverse hyperbolic cosine.", "1.0", "Array(0.)")
 add = _binary("add", ops.ADD, "Return the sum.", "np.array([1, 2]), 3", "Array([4, 5])", of=ANY)
-asin = _unary("asin", lambda x: composite("asin", x), "Return the inverse sine.", "1.0", "Array(1.57079633)")
-asinh = _unary(
-    "asinh", lambda x: composite("asinh", x), "Return the inverse hyperbolic sine.", "0.5", "Array(0.48121183)"
-)
-atan = _unary("atan", lambda x: composite("atan", x), "Return the inverse tangent.", "1.0", "Array(0.78539816)")
+asin = _unary("asin", "asin", "Return the inverse sine.", "1.0", "Array(1.57079633)")
+asinh = _unary("asinh", "asinh", "Return the inverse hyperbolic sine.", "0.5", "Array(0.48121183)")
+atan = _unary("atan", "atan", "Return the inverse tangent.", "1.0", "Array(0.78539816)")
 atan2 = _binary(
     "atan2",
     ops.ATAN2,
@@ -140,12 +145,10 @@ atan2 = _binary(
     "Array(2.35619449)",
     of=INEXACT,
 )
-atanh = _unary(
-    "atanh", lambda x: composite("atanh", x), "Return the inverse hyperbolic tangent.", "0.5", "Array(0.54930614)"
-)
+atanh = _unary("atanh", "atanh", "Return the inverse hyperbolic tangent.", "0.5", "Array(0.54930614)")
 bessel_i0e = _unary(
     "bessel_i0e",
-    lambda x: composite("bessel_i0e", x),
+    "bessel_i0e",
     "Return ``exp(-abs(x)) i0(x)``.",
     "1000.0",
     "Array(0.01261724)",
@@ -154,7 +157,7 @@ bessel_i0e = _unary(
 )
 bessel_i1e = _unary(
     "bessel_i1e",
-    lambda x: composite("bessel_i1e", x),
+    "bessel_i1e",
     "Return ``exp(-abs(x)) i1(x)``.",
     "1000.0",
     "Array(0.01261093)",
@@ -163,12 +166,7 @@ bessel_i1e = _unary(
 )
 bitwise_and = _binary("bitwise_and", ops.AND, "Return the bitwise and.", "0b1100, 0b1010", "Array(8)", of=BITS)
 bitwise_not = _unary(
-    "bitwise_not",
-    ops.NOT,
-    "Return the bitwise complement.",
-    "np.uint8(0b11110000)",
-    "Array(15, dtype=uint8)",
-    of=BITS,
+    "bitwise_not", ops.NOT, "Return the bitwise complement.", "np.uint8(0b11110000)", "Array(15, dtype=uint8)", of=BITS
 )
 bitwise_or = _binary("bitwise_or", ops.OR, "Return the bitwise or.", "0b1100, 0b1010", "Array(14)", of=BITS)
 bitwise_xor = _binary("bitwise_xor", ops.XOR, "Return the bitwise exclusive or.", "0b1100, 0b1010", "Array(6)", of=BITS)
@@ -202,10 +200,10 @@ conj = _unary(
     gives="the shape of ``x``, and complex",
 )
 cos = _unary("cos", ops.COSINE, "Return the cosine.", "0.0", "Array(1.)")
-cosh = _unary("cosh", lambda x: composite("cosh", x), "Return the hyperbolic cosine.", "0.0", "Array(1.)")
+cosh = _unary("cosh", "cosh", "Return the hyperbolic cosine.", "0.0", "Array(1.)")
 digamma = _unary(
     "digamma",
-    lambda x: composite("digamma", x),
+    "digamma",
     "Return the logarithmic derivative of gamma.",
     "1.0",
     "Array(-0.57721566)",
@@ -222,17 +220,11 @@ div = _binary(
 )
 eq = _comparison("eq", "Return where operands are equal.", "np.array([1, 2]), 2", "Array([False,  True])")
 erf = _unary(
-    "erf",
-    lambda x: composite("erf", x),
-    "Return the error function.",
-    "0.5",
-    "Array(0.52049988)",
-    of=FLOAT,
-    source="NIST DLMF section 7.2.",
+    "erf", "erf", "Return the error function.", "0.5", "Array(0.52049988)", of=FLOAT, source="NIST DLMF section 7.2."
 )
 erf_inv = _unary(
     "erf_inv",
-    lambda x: composite("erf_inv", x),
+    "erf_inv",
     "Return the inverse of the error function.",
     "0.5",
     "Array(0.47693628)",
@@ -241,7 +233,7 @@ erf_inv = _unary(
 )
 erfc = _unary(
     "erfc",
-    lambda x: composite("erfc", x),
+    "erfc",
     "Return the complementary error function.",
     "10.0",
     "Array(2.08848758e-45)",
@@ -249,15 +241,10 @@ erfc = _unary(
     source="NIST DLMF section 7.2.",
 )
 exp = _unary("exp", ops.EXPONENTIAL, "Return e to the power of the operand.", "1.0", "Array(2.71828183)")
-exp2 = _unary("exp2", lambda x: composite("exp2", x), "Return 2 to the power of the operand.", "10.0", "Array(1024.)")
+exp2 = _unary("exp2", "exp2", "Return 2 to the power of the operand.", "10.0", "Array(1024.)")
 expm1 = _unary("expm1", ops.EXPONENTIAL_MINUS_ONE, "Return ``exp(x) - 1``, accurate near 0.", "1e-20", "Array(1.e-20)")
 floor = _unary(
-    "floor",
-    ops.FLOOR,
-    "Return the greatest integer not above.",
-    "np.array([-0.5, 0.5])",
-    "Array([-1.,  0.])",
-    of=FLOAT,
+    "floor", ops.FLOOR, "Return the greatest integer not above.", "np.array([-0.5, 0.5])", "Array([-1.,  0.])", of=FLOAT
 )
 ge = _comparison(
     "ge", "Return where the first operand is not less.", "np.array([1, 2, 3]), 2", "Array([False,  True,  True])"
@@ -267,7 +254,7 @@ gt = _comparison(
 )
 igamma = _binary(
     "igamma",
-    lambda a, x: composite("igamma", a, x),
+    "igamma",
     "Return the regularized lower incomplete gamma function of a, x.",
     "1.0, np.array([0.5, 2.0])",
     "Array([0.39346934, 0.86466472])",
@@ -277,7 +264,7 @@ igamma = _binary(
 )
 igammac = _binary(
     "igammac",
-    lambda a, x: composite("igammac", a, x),
+    "igammac",
     "Return ``1 - igamma(a, x)``, accurately.",
     "1.0, np.array([0.5, 50.0])",
     "Array([6.06530660e-01, 1.92874985e-22])",
@@ -307,7 +294,7 @@ le = _comparison(
 )
 lgamma = _unary(
     "lgamma",
-    lambda x: composite("lgamma", x),
+    "lgamma",
     "Return the logarithm of gamma's absolute value.",
     "np.array([5.0, -0.5])",
     "Array([3.17805383, 1.26551212])",
@@ -352,7 +339,7 @@ nextafter = _binary(
 )
 polygamma = _binary(
     "polygamma",
-    lambda m, x: composite("polygamma", m, x),
+    "polygamma",
     "Return digamma's m-th derivative at x.",
     "1.0, np.array([1.0, 2.0])",
     "Array([1.64493407, 0.64493407])",
@@ -361,12 +348,7 @@ polygamma = _binary(
     source="NIST DLMF section 5.15.",
 )
 population_count = _unary(
-    "population_count",
-    ops.POPCNT,
-    "Return the number of one bits.",
-    "np.array([7, 8])",
-    "Array([3, 1])",
-    of=INTEGER,
+    "population_count", ops.POPCNT, "Return the number of one bits.", "np.array([7, 8])", "Array([3, 1])", of=INTEGER
 )
 real = _unary(
     "real",
@@ -414,7 +396,7 @@ sign = _unary(
     of=NUMBERS,
 )
 sin = _unary("sin", ops.SINE, "Return the sine.", "0.0", "Array(0.)")
-sinh = _unary("sinh", lambda x: composite("sinh", x), "Return the hyperbolic sine.", "0.0", "Array(0.)")
+sinh = _unary("sinh", "sinh", "Return the hyperbolic sine.", "0.0", "Array(0.)")
 sqrt = _unary("sqrt", ops.SQRT, "Return the square root.", "np.array([4.0, 2.0])", "Array([2.        , 1.41421356])")
 square = _unary(
     "square", lambda x: b.multiply(x, x), "Return the square.", "np.array([3, -4])", "Array([ 9, 16])", of=ANY
@@ -426,7 +408,7 @@ tanh = _unary("tanh", ops.TANH, "Return the hyperbolic tangent.", "np.array([0.0
 
 zeta = _binary(
     "zeta",
-    lambda x, q: composite("zeta", x, q),
+    "zeta",
     "Return Hurwitz's zeta function of order x at q.",
     "2.0, np.array([1.0, 2.0])",
     "Array([1.64493407, 0.64493407])",

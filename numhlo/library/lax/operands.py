@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from numhlo.library.documentation import named
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DTypeError, OperandError
 from numhlo.lowering.ir.types import FLOATS, INTEGERS
@@ -117,9 +118,5 @@ def document(rule: F, name: str, documentation: str, sections: Mapping[str, str]
     """Return a function with a name and a docstring, whose example is arguments as written, and what they give."""
     arguments, result = example
     call = f">>> {name}({arguments})\n{result}"
-    text = [documentation]
-    for title, body in {**sections, "Examples": f">>> import numpy as np\n{call}" if "np." in call else call}.items():
-        text += ["", title, "-" * len(title), *body.splitlines()]
-    rule.__name__ = rule.__qualname__ = name
-    rule.__doc__ = "\n".join(line and f"    {line}" for line in text).strip() + "\n    "
-    return rule
+    family = "\n\n".join(f"{title}\n{'-' * len(title)}\n{body}" for title, body in sections.items())
+    return named(rule, name, documentation, f">>> import numpy as np\n{call}" if "np." in call else call, family)
