@@ -7,9 +7,10 @@ an axis in `normalizations`.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
-from numhlo.library.documentation import described
+from numhlo.library.documentation import named
 from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy.ufunc_rules import complex_numbers
 from numhlo.library.scipy.special.widely_used import inexact, logsumexp
@@ -36,80 +37,56 @@ Array
 """
 
 
-@runs_anywhere
-@described(_SMOOTH)
-def sigmoid(x: Any) -> Any:
-    """Return ``1 / (1 + exp(-x))``.
-
-    Examples
-    --------
-    >>> sigmoid(0.0)
-    Array(0.5)
-    """
-    return bind1(ops.LOGISTIC, *inexact(x))
-
-
-@runs_anywhere
-@described(_SMOOTH)
-def tanh(x: Any) -> Any:
-    """Return the hyperbolic tangent.
-
-    Examples
-    --------
-    >>> tanh([0.0, 100.0])
-    Array([0., 1.])
-    """
-    return bind1(ops.TANH, *inexact(x))
-
-
-@runs_anywhere
-@described(_SMOOTH)
-def silu(x: Any) -> Any:
-    """Return ``x sigmoid(x)``.
-
-    Examples
-    --------
-    >>> silu([0.0, 1.0])
-    Array([0.        , 0.73105858])
-    """
-    (value,) = inexact(x)
-    return b.multiply(value, bind1(ops.LOGISTIC, value))
-
-
-swish = silu
-
-
-@runs_anywhere
-@described(_SMOOTH)
-def softplus(x: Any) -> Any:
-    """Return ``log(1 + exp(x))``.
-
-    Examples
-    --------
-    >>> softplus([0.0, 1000.0])
-    Array([6.93147181e-01, 1.00000000e+03])
-    """
-    return _softplus(*inexact(x))
-
-
 def _softplus(value: Any) -> Any:
     if value.dtype.kind == "c":
         return complex_numbers.logaddexp(value, b.constant(0, value))
     return ufuncs.logaddexp(value, 0.0)
 
 
-@runs_anywhere
-@described(_SMOOTH)
-def log_sigmoid(x: Any) -> Any:
-    """Return ``log(sigmoid(x))``.
+def _smooth(name: str, formula: Callable[[Any], Any], summary: str, example: str) -> Callable[[Any], Any]:
+    def activation(x: Any) -> Any:
+        return formula(*inexact(x))
 
-    Examples
-    --------
-    >>> log_sigmoid([0.0, -1000.0])
-    Array([-6.93147181e-01, -1.00000000e+03])
-    """
-    (value,) = inexact(x)
-    return b.negate(_softplus(b.negate(value)))
+    return runs_anywhere(named(activation, name, summary, example, _SMOOTH))
+
+
+sigmoid = _smooth(
+    "sigmoid", lambda x: bind1(ops.LOGISTIC, x), "Return ``1 / (1 + exp(-x))``.", ">>> sigmoid(0.0)\nArray(0.5)"
+)
+tanh = _smooth(
+    "tanh", lambda x: bind1(ops.TANH, x), "Return the hyperbolic tangent.", ">>> tanh([0.0, 100.0])\nArray([0., 1.])"
+)
+silu = _smooth(
+    "silu",
+    lambda x: b.multiply(x, bind1(ops.LOGISTIC, x)),
+    "Return ``x sigmoid(x)``.",
+    ">>> silu([0.0, 1.0])\nArray([0.        , 0.73105858])",
+)
+swish = silu
+softplus = _smooth(
+    "softplus",
+    _softplus,
+    "Return ``log(1 + exp(x))``.",
+    ">>> softplus([0.0, 1000.0])\nArray([6.93147181e-01, 1.00000000e+03])",
+)
+log_sigmoid = _smooth(
+    "log_sigmoid",
+    lambda x: b.negate(_softplus(b.negate(x))),
+    "Return ``log(sigmoid(x))``.",
+    ">>> log_sigmoid([0.0, -1000.0])\nArray([-6.93147181e-01, -1.00000000e+03])",
+)
+mish = _smooth(
+    "mish",
+    lambda x: b.multiply(x, bind1(ops.TANH, _softplus(x))),
+    "Return ``x tanh(softplus(x))``.",
+    ">>> mish([0.0, 1.0])\nArray([0.        , 0.86509839])",
+)
+soft_sign = _smooth(
+    "soft_sign",
+    lambda x: b.divide(x, convert(b.add(b.absolute(x), 1.0), x.dtype)),
+    "Return ``x / (1 + abs(x))``.",
+    ">>> soft_sign([-1.0, 3.0])\nArray([-0.5 ,  0.75])",
+)
 
 
 @runs_anywhere
@@ -144,34 +121,6 @@ def gelu(x: Any, approximate: bool = True) -> Any:
         return b.multiply(value, bind1(ops.LOGISTIC, inner))  # (1 + tanh(u)) / 2 = logistic(2 u), which keeps the tail
     share = composite("erfc", b.multiply(value, -math.sqrt(0.5)))
     return b.multiply(b.multiply(value, 0.5), share)
-
-
-@runs_anywhere
-@described(_SMOOTH)
-def mish(x: Any) -> Any:
-    """Return ``x tanh(softplus(x))``.
-
-    Examples
-    --------
-    >>> mish([0.0, 1.0])
-    Array([0.        , 0.86509839])
-    """
-    (value,) = inexact(x)
-    return b.multiply(value, bind1(ops.TANH, _softplus(value)))
-
-
-@runs_anywhere
-@described(_SMOOTH)
-def soft_sign(x: Any) -> Any:
-    """Return ``x / (1 + abs(x))``.
-
-    Examples
-    --------
-    >>> soft_sign([-1.0, 3.0])
-    Array([-0.5 ,  0.75])
-    """
-    (value,) = inexact(x)
-    return b.divide(value, convert(b.add(b.absolute(value), 1.0), value.dtype))
 
 
 @runs_anywhere
