@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.documentation import described
-from numhlo.library.scipy.special.widely_used import ONE_REAL, in_double, real_operands, xlog1py, xlogy
+from numhlo.library.scipy.special.widely_used import ONE_REAL, in_double, of_one_real, real_operands, xlog1py, xlogy
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.tracer.building import bind1, composite, runs_anywhere
 from numhlo.tracer.building import operations as b
@@ -108,17 +108,12 @@ def expn(n: Any, x: Any) -> Any:
     return composite("expn", *real_operands("expn", n, x))
 
 
-@runs_anywhere
-@described(ONE_REAL)
-def erfcx(x: Any) -> Any:
-    """Return ``exp(x ** 2) erfc(x)``, which neither overflows nor vanishes for large ``x``.
-
-    Examples
-    --------
-    >>> erfcx(1000.0)
-    Array(0.00056419)
-    """
-    return composite("erfcx", *real_operands("erfcx", x))
+erfcx = of_one_real(
+    "erfcx",
+    lambda x: composite("erfcx", x),
+    "Return ``exp(x ** 2) erfc(x)``, which neither overflows nor vanishes for large ``x``.",
+    ">>> erfcx(1000.0)\nArray(0.00056419)",
+)
 
 
 @runs_anywhere
@@ -151,56 +146,34 @@ def _unscaled(name: str, x: Any) -> Any:
     return in_double(product, x)
 
 
-@runs_anywhere
-@described(_BESSEL)
-def i0(x: Any) -> Any:
-    """Return the modified Bessel function of order 0.
-
-    Examples
-    --------
-    >>> i0([0.0, 1.0])
-    Array([1.        , 1.26606588])
-    """
-    return _unscaled("bessel_i0e", *real_operands("i0", x))
-
-
-@runs_anywhere
-@described(_BESSEL)
-def i0e(x: Any) -> Any:
-    """Return `i0` times ``exp(-abs(x))``.
-
-    Examples
-    --------
-    >>> i0e(1000.0)
-    Array(0.01261724)
-    """
-    return composite("bessel_i0e", *real_operands("i0e", x))
-
-
-@runs_anywhere
-@described(_BESSEL)
-def i1(x: Any) -> Any:
-    """Return the modified Bessel function of order 1.
-
-    Examples
-    --------
-    >>> i1([-1.0, 1.0])
-    Array([-0.5651591,  0.5651591])
-    """
-    return _unscaled("bessel_i1e", *real_operands("i1", x))
-
-
-@runs_anywhere
-@described(_BESSEL)
-def i1e(x: Any) -> Any:
-    """Return `i1` times ``exp(-abs(x))``.
-
-    Examples
-    --------
-    >>> i1e(1000.0)
-    Array(0.01261093)
-    """
-    return composite("bessel_i1e", *real_operands("i1e", x))
+i0 = of_one_real(
+    "i0",
+    lambda x: _unscaled("bessel_i0e", x),
+    "Return the modified Bessel function of order 0.",
+    ">>> i0([0.0, 1.0])\nArray([1.        , 1.26606588])",
+    _BESSEL,
+)
+i0e = of_one_real(
+    "i0e",
+    lambda x: composite("bessel_i0e", x),
+    "Return `i0` times ``exp(-abs(x))``.",
+    ">>> i0e(1000.0)\nArray(0.01261724)",
+    _BESSEL,
+)
+i1 = of_one_real(
+    "i1",
+    lambda x: _unscaled("bessel_i1e", x),
+    "Return the modified Bessel function of order 1.",
+    ">>> i1([-1.0, 1.0])\nArray([-0.5651591,  0.5651591])",
+    _BESSEL,
+)
+i1e = of_one_real(
+    "i1e",
+    lambda x: composite("bessel_i1e", x),
+    "Return `i1` times ``exp(-abs(x))``.",
+    ">>> i1e(1000.0)\nArray(0.01261093)",
+    _BESSEL,
+)
 
 
 @runs_anywhere

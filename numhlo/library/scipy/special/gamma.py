@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.documentation import described
-from numhlo.library.scipy.special.widely_used import ONE_REAL, real_operands
+from numhlo.library.scipy.special.widely_used import ONE_REAL, of_one_real, real_operands
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.building import composite, runs_anywhere
@@ -60,17 +60,12 @@ MOST_TERMS = 10_000
 """Of a sum that is written out."""
 
 
-@runs_anywhere
-@described(ONE_REAL)
-def gamma(x: Any) -> Any:
-    """Return the gamma function: infinite at 0, NaN at the negative integers.
-
-    Examples
-    --------
-    >>> gamma([0.5, 5.0])
-    Array([ 1.77245385, 24.        ])
-    """
-    return composite("gamma", *real_operands("gamma", x))
+gamma = of_one_real(
+    "gamma",
+    lambda x: composite("gamma", x),
+    "Return the gamma function: infinite at 0, NaN at the negative integers.",
+    ">>> gamma([0.5, 5.0])\nArray([ 1.77245385, 24.        ])",
+)
 
 
 @runs_anywhere

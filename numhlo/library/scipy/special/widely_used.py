@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.documentation import described
+from numhlo.library.documentation import described, named
 from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy import reductions
 from numhlo.lowering.ir import TensorType, capture_location
@@ -115,6 +115,18 @@ def real_operands(name: str, *operands: Any) -> list[Any]:
             fix="take the real part, or use SciPy's outside tracing",
         )
     return arrays
+
+
+def of_one_real(
+    name: str, formula: Callable[[Any], Any], summary: str, example: str, *families: str
+) -> Callable[[Any], Any]:
+    """Return a public function of one real operand; it belongs to the module of its formula."""
+
+    def function(x: Any) -> Any:
+        return formula(*real_operands(name, x))
+
+    function.__module__ = formula.__module__
+    return runs_anywhere(named(function, name, summary, example, *families, ONE_REAL))
 
 
 def _real_or_jaxs(name: str, x: Any) -> Any:
