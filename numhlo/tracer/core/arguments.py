@@ -18,6 +18,7 @@ from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ImmutableArrayError
 from numhlo.lowering.ir.types import ELEMENT_TYPES
 from numhlo.tracer.core.array import has_own_arithmetic
+from numhlo.tracer.core.promotion import dtype_of_numbers
 from numhlo.tracer.core.trace import Trace, Tracer
 
 NATIVE: dict[np.dtype, np.dtype] = {dtype: dtype for dtype in ELEMENT_TYPES.values()}
@@ -144,7 +145,9 @@ def leaf_type(leaf: Any, path: str = "") -> LeafType:
 
 def is_number(leaf: Any) -> bool:
     """Return whether a leaf is a number of Python's or a scalar of NumPy's, to which nothing is written in place."""
-    return leaf.is_scalar if isinstance(leaf, Tracer) else type(leaf) in WEAK or isinstance(leaf, np.generic)
+    if isinstance(leaf, Tracer):
+        return leaf.is_scalar
+    return type(leaf) in WEAK or isinstance(leaf, np.generic) or dtype_of_numbers(type(leaf)) is not None
 
 
 def asks_scalar(x: Tracer) -> bool:
@@ -222,7 +225,7 @@ def as_ndarray(leaf: Any, path: str) -> np.ndarray:
     """
     if isinstance(leaf, np.ndarray):
         return leaf
-    if type(leaf) is int:
+    if isinstance(leaf, int) and not isinstance(leaf, bool):
         return _integer(leaf, path)
     if isinstance(leaf, Tracer):
         Trace(None).read(leaf)  # raises: nothing is being traced, so it was leaked

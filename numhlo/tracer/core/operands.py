@@ -24,7 +24,15 @@ from numhlo.tracer.core.bind import bind1
 from numhlo.tracer.core.memory_orders import BY_FIELDS, OF_NEW_ARRAYS, with_memory_order
 from numhlo.tracer.core.operand_names import operand_names
 from numhlo.tracer.core.orders import lay_out
-from numhlo.tracer.core.promotion import FLOAT0, NARROW, NATIVE_DTYPES, TRACEABLE, as_dtype, common_dtype
+from numhlo.tracer.core.promotion import (
+    FLOAT0,
+    NARROW,
+    NATIVE_DTYPES,
+    TRACEABLE,
+    as_dtype,
+    common_dtype,
+    dtype_of_numbers,
+)
 from numhlo.tracer.core.trace import Trace, Tracer, current_trace
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
@@ -129,6 +137,9 @@ def promotion_key(x: Any) -> Any:
         return x.dtype if x.dtype.isnative else x.dtype.newbyteorder("=")
     if isinstance(x, list | tuple):
         return asarray(x).dtype
+    number = dtype_of_numbers(kind)
+    if number is not None:
+        return number
     raise DTypeError(
         f"expected an array or a number, got {kind.__name__}",
         where=capture_location(),

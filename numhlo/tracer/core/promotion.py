@@ -26,6 +26,24 @@ FLOAT0 = np.dtype([("float0", "V")])
 """JAX's dtype of tangents and cotangents of integers, which have none: its arrays hold nothing. Traced, bools."""
 
 
+@functools.lru_cache(maxsize=1024)
+def dtype_of_numbers(kind: type) -> np.dtype | None:
+    """Return the dtype of numbers of a class that derives from Python's, as an `IntEnum` does; None for others.
+
+    Promotion adapts Python's own numbers alone: members of an `IntEnum` are int64 to NumPy.
+
+    Examples
+    --------
+    >>> dtype_of_numbers(type("Meters", (float,), {}))
+    dtype('float64')
+    >>> dtype_of_numbers(float), dtype_of_numbers(np.float64)
+    (None, None)
+    """
+    if kind in NARROW or issubclass(kind, bool | np.generic):  # NumPy's float64 derives from float
+        return None
+    return next((np.dtype(base) for base in NARROW if issubclass(kind, base)), None)
+
+
 def common_dtype(keys: Sequence[Any]) -> np.dtype:
     """Return the common dtype of promotion keys."""
     dtypes = [k for k in keys if isinstance(k, np.dtype)]
