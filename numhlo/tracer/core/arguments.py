@@ -18,7 +18,7 @@ from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ImmutableArrayError
 from numhlo.lowering.ir.types import ELEMENT_TYPES
 from numhlo.tracer.core.array import has_own_arithmetic
-from numhlo.tracer.core.promotion import dtype_of_numbers
+from numhlo.tracer.core.promotion import dtype_of_number
 from numhlo.tracer.core.trace import Trace, Tracer
 
 NATIVE: dict[np.dtype, np.dtype] = {dtype: dtype for dtype in ELEMENT_TYPES.values()}
@@ -147,7 +147,7 @@ def is_number(leaf: Any) -> bool:
     """Return whether a leaf is a number of Python's or a scalar of NumPy's, to which nothing is written in place."""
     if isinstance(leaf, Tracer):
         return leaf.is_scalar
-    return type(leaf) in WEAK or isinstance(leaf, np.generic) or dtype_of_numbers(type(leaf)) is not None
+    return type(leaf) in WEAK or isinstance(leaf, np.generic) or dtype_of_number(leaf) is not None
 
 
 def asks_scalar(x: Tracer) -> bool:

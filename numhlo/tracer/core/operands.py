@@ -31,7 +31,7 @@ from numhlo.tracer.core.promotion import (
     TRACEABLE,
     as_dtype,
     common_dtype,
-    dtype_of_numbers,
+    dtype_of_number,
 )
 from numhlo.tracer.core.trace import Trace, Tracer, current_trace
 
@@ -137,7 +137,7 @@ def promotion_key(x: Any) -> Any:
         return x.dtype if x.dtype.isnative else x.dtype.newbyteorder("=")
     if isinstance(x, list | tuple):
         return asarray(x).dtype
-    number = dtype_of_numbers(kind)
+    number = dtype_of_number(x)
     if number is not None:
         return number
     raise DTypeError(

@@ -26,20 +26,25 @@ FLOAT0 = np.dtype([("float0", "V")])
 """JAX's dtype of tangents and cotangents of integers, which have none: its arrays hold nothing. Traced, bools."""
 
 
-@functools.lru_cache(maxsize=1024)
-def dtype_of_numbers(kind: type) -> np.dtype | None:
-    """Return the dtype of numbers of a class that derives from Python's, as an `IntEnum` does; None for others.
+def dtype_of_number(x: Any) -> np.dtype | None:
+    """Return the dtype of a number whose class derives from Python's, as an `IntEnum` does; None for all else.
 
     Promotion adapts Python's own numbers alone: members of an `IntEnum` are int64 to NumPy.
 
     Examples
     --------
-    >>> dtype_of_numbers(type("Meters", (float,), {}))
+    >>> dtype_of_number(type("Meters", (float,), {})(2.5))
     dtype('float64')
-    >>> dtype_of_numbers(float), dtype_of_numbers(np.float64)
+    >>> dtype_of_number(2.5), dtype_of_number(np.float64(2.5))
     (None, None)
     """
-    if kind in NARROW or issubclass(kind, bool | np.generic):  # NumPy's float64 derives from float
+    kind: Any = type(x)
+    return None if kind in NARROW else _dtype_of_class(kind)
+
+
+@functools.lru_cache(maxsize=1024)
+def _dtype_of_class(kind: Any) -> np.dtype | None:
+    if issubclass(kind, bool | np.generic):  # NumPy's float64 derives from float
         return None
     return next((np.dtype(base) for base in NARROW if issubclass(kind, base)), None)
 
