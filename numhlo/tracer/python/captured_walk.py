@@ -11,6 +11,7 @@ reach. Arrays found that way are still compared by content for as long as they l
 from __future__ import annotations
 
 import functools
+import gc
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -48,6 +49,7 @@ class _Items:
 
     source: Any
     getter: Callable[..., Callable[[Any], Any]]
+    is_class: bool = False
     values: dict[Any, tuple[Any, str]] = field(default_factory=dict)
 
     def watch(self) -> Watch:
@@ -71,7 +73,7 @@ class _Items:
                 continue
             if self.getter is attrgetter:
                 setattr(self.source, key, old)
-            elif isinstance(self.source, dict | list):
+            elif isinstance(self.source, dict | list) and not self.is_class:
                 self.source[key] = old
             else:
                 continue
@@ -180,13 +182,23 @@ class CapturedWalk:
             for key, value in vars(base).items():
                 if _function_of(value) is not None:
                     self._visit_function(_function_of(value), {})
+                    self._watch(self._namespace(base), itemgetter, key, value, f"{base.__qualname__}.{key}")
                 elif not key.startswith("__") and not hasattr(value, "__get__"):
                     self._watch(self._namespace(base), itemgetter, key, value, f"{base.__qualname__}.{key}")
                     self._visit(value, f"{base.__qualname__}.{key}")
 
     def _namespace(self, cls: type) -> Mapping[str, Any]:
-        """Return a class's attributes: the same object every time."""
-        return self._namespaces.setdefault(cls, cls.__dict__)
+        """Return a class's attributes: the same object every time, and where Python gives it the dict that holds them.
+
+        Native code looks into dicts. Nothing may be written into this one: Python would go on with what it has cached.
+        """
+        found = self._namespaces.get(cls)
+        if found is None:
+            view = cls.__dict__
+            held = gc.get_referents(view)
+            found = held[0] if len(held) == 1 and type(held[0]) is dict else view
+            self._namespaces[cls] = found
+        return found
 
     def _is_new(self, key: Any) -> bool:
         if id(key) in self._visited or len(self._visited) >= MOST_OBJECTS:
@@ -251,7 +263,8 @@ class CapturedWalk:
     def _watch(self, source: Any, getter: Callable[..., Any], key: Any, value: Any, name: str) -> None:
         """Watch one item, unless nobody rebinds what it holds."""
         if not _is_constant(value):
-            items = self._items.setdefault((id(source), getter), _Items(source, getter))
+            is_class = any(source is namespace for namespace in self._namespaces.values())
+            items = self._items.setdefault((id(source), getter), _Items(source, getter, is_class))
             items.values.setdefault(key, (value, name))
 
     def _item(self, value: Any, key: Any, name: str) -> tuple[Any, str]:
