@@ -5,6 +5,7 @@ methods and operators, or put something in the place of what no protocol of NumP
 """
 
 import numhlo.library.math_functions
+import numhlo.library.numba_functions
 import numhlo.library.numpy.array_methods
 import numhlo.library.numpy.element_iterators
 import numhlo.library.numpy.families

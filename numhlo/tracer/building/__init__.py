@@ -103,6 +103,7 @@ from numhlo.tracer.core.trace import Trace, Tracer, current_trace
 from numhlo.tracer.core.view_step import ViewStep
 from numhlo.tracer.differentiation.table import Walker
 from numhlo.tracer.python import concretization, foreign_values, special_methods
+from numhlo.tracer.python.autograph.rewriting import rewriting_callees
 from numhlo.tracer.python.callbacks import CALLBACK_METHODS, call_function
 from numhlo.tracer.python.function_tracing import trace_pytree_function
 from numhlo.tracer.python.plain_numpy import run_traced
@@ -229,6 +230,7 @@ __all__ = [
     "reshape_to",
     "result_dtype",
     "run_traced",
+    "rewriting_callees",
     "runs_anywhere",
     "scan",
     "select",

@@ -197,7 +197,10 @@ def _vectorized(function: np.vectorize) -> Any:
 
 
 def _object(callee: Any) -> Any:
-    """Return what stands for an object that is called."""
+    """Return what stands for an object that is called: one of a package's by its class, whatever it says of itself."""
+    package = package_of(type(callee))
+    if package is not None:
+        return PACKAGES[package].exchange(callee)
     call = inspect.getattr_static(type(callee), "__call__", None)
     return MethodType(_function(call), callee) if type(call) is FunctionType else callee
 

@@ -21,6 +21,12 @@ ENDLESS = (itertools.count, itertools.cycle)
 """Iterators that surely have no end."""
 
 
+def is_range(maker: Any) -> bool:
+    """Return whether what a loop calls is Python's `range`, or Numba's, whose iterations may run side by side."""
+    name = (getattr(maker, "__module__", None), getattr(maker, "__name__", None))
+    return maker is builtins.range or name == ("numba.misc.special", "prange")
+
+
 class Items:
     """``enumerate(x)``, ``zip(x, y)`` or ``reversed(x)``, as it is written, or what goes by that name.
 

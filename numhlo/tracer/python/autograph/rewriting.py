@@ -72,7 +72,7 @@ def autographed(fun: Callable[..., Any]) -> Callable[..., Any]:
         return functools.partial(autographed(fun.func), *fun.args, **fun.keywords)
     if inspect.ismethod(fun):
         return MethodType(autographed(fun.__func__), fun.__self__)
-    inner = fun if hasattr(fun, "__wrapped__") and _is_of_library(fun) else rewritten(fun)
+    inner = exchanged_callee(fun) if hasattr(fun, "__wrapped__") and _is_of_library(fun) else rewritten(fun)
 
     @functools.wraps(fun)
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -343,7 +343,8 @@ class _Rewriter(ast.NodeTransformer):
             assert isinstance(node.target, ast.Name)
             target = ast.Constant(node.target.id)
             counts = tuple_of([self.visit(a) for a in bounds])
-            call = runtime_call("for_range", load("range"), counts, load(body), target, variables)
+            maker: Any = self.visit(node.iter.func)  # type: ignore[attr-defined]
+            call = runtime_call("for_range", maker, counts, load(body), target, variables)
         return [function, self._assigned(order, call, node)]
 
     def _items(self, iterable: ast.expr) -> ast.expr:
@@ -475,9 +476,12 @@ class _Pairing(ast.NodeTransformer):
 def _bounds(node: ast.For) -> list[ast.expr] | None:
     """Return the arguments of the `range` that a loop goes through; None if it is not called as it is here."""
     call = node.iter
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or not isinstance(node.target, ast.Name):
+    if not isinstance(call, ast.Call) or not isinstance(node.target, ast.Name):
         return None
-    is_simple = call.func.id == "range" and not call.keywords and not any(isinstance(a, ast.Starred) for a in call.args)
+    name = getattr(call.func, "id", None) or getattr(call.func, "attr", None)
+    is_simple = (
+        name in ("range", "prange") and not call.keywords and not any(isinstance(a, ast.Starred) for a in call.args)
+    )
     return call.args if is_simple else None
 
 

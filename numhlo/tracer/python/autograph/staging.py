@@ -6,7 +6,6 @@ functions of the variables that they change, and of nothing else that changes.
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -296,7 +295,7 @@ def for_range(
         The loop's variable, one of ``variables``.
     variables : Variables
     """
-    if maker is not builtins.range or not any(map(is_unknown, bounds)):
+    if not iterables.is_range(maker) or not any(map(is_unknown, bounds)):
         rounds = maker(*bounds)
         long = LongLoop(rounds, body) if isinstance(rounds, range) else None
         return _unrolled(rounds, body, stop_flag(target), variables, long)
