@@ -25,6 +25,7 @@ from numhlo.tracer.core.trace import Trace, Tracer, current_trace
 from numhlo.tracer.python.autograph.lent_storage import LentStorage, can_be_lent
 from numhlo.tracer.python.autograph.loop_slots import ALONE, KEPT, TURNED, VALUE, Again, Slot, Slots
 from numhlo.tracer.python.autograph.memory import is_array, on_cell, unchecked, whole
+from numhlo.tracer.python.autograph.mismatches import refuse_rounds
 from numhlo.tracer.python.autograph.python_state import leaving_alone
 from numhlo.tracer.python.autograph.undefined import Undefined
 from numhlo.tracer.python.autograph.variables import Variables, is_traceable
@@ -221,8 +222,7 @@ class LoopState:
         if kept:
             self.slots.force(kept)
             raise Again
-        if other:
-            return {**self._values(self.leaves), **{name: after[name] for name in other}}  # refused by its structure
+        refuse_rounds(self.what, self.carried, self.carried, after)
         leaves = {name: found for name, (found, _) in flat.items()}
         self._turned = {slot for slot in self.slots.of(TURNED) if entered[slot].cell.version}
         self.slots.settle(entered, {slot: leaves[slot.name][slot.number] for slot in self.slots.all})

@@ -26,7 +26,7 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.core.installed_code import is_library
 from numhlo.tracer.core.source_lines import source_lines
-from numhlo.tracer.python.autograph import staging
+from numhlo.tracer.python.autograph import logic, staging
 from numhlo.tracer.python.autograph.early_returns import without_early_returns
 from numhlo.tracer.python.autograph.exits import HELD, ITERATORS, LEAVES, RUNTIME, without_exits
 from numhlo.tracer.python.autograph.inner_functions import InnerFunctions
@@ -158,7 +158,7 @@ def _definition(fun: FunctionType) -> tuple[ast.FunctionDef, int]:
     return definition, first
 
 
-_STAGING = vars(staging)
+_STAGING = frozenset({id(vars(staging)), id(vars(logic))})
 
 
 def _called(callee: Any) -> Any:
@@ -168,7 +168,7 @@ def _called(callee: Any) -> Any:
         return exchanged_callee(callee) if made is None else MethodType(made, callee.__self__)
     if not isinstance(callee, FunctionType):
         return exchanged_callee(callee)
-    if callee.__globals__ is _STAGING:
+    if id(callee.__globals__) in _STAGING:
         return callee  # most calls of rewritten code
     return _rewritten_if_possible(callee) or exchanged_callee(callee)
 

@@ -18,15 +18,20 @@ from numhlo.tracer.control_flow.branches import cond, require_scalar
 from numhlo.tracer.control_flow.loops import fori_loop, while_loop
 from numhlo.tracer.core.bind import new_trace
 from numhlo.tracer.core.cell import cells_so_far
-from numhlo.tracer.core.operands import FUNCTIONS, convert, is_weak, result_dtype
+from numhlo.tracer.core.operands import FUNCTIONS, convert, is_weak
 from numhlo.tracer.core.trace import Tracer, current_trace
 from numhlo.tracer.python.autograph import iterables
 from numhlo.tracer.python.autograph.exits import stop_flag
 from numhlo.tracer.python.autograph.joined import Joined, Side
 from numhlo.tracer.python.autograph.lent_storage import LentStorage
+from numhlo.tracer.python.autograph.logic import both as both
+from numhlo.tracer.python.autograph.logic import chained as chained
+from numhlo.tracer.python.autograph.logic import either as either
+from numhlo.tracer.python.autograph.logic import negation as negation
 from numhlo.tracer.python.autograph.long_loops import LongLoop, must_be_counted
 from numhlo.tracer.python.autograph.long_whiles import LongWhile
 from numhlo.tracer.python.autograph.loop_state import LoopState
+from numhlo.tracer.python.autograph.mismatches import refuse_branches
 from numhlo.tracer.python.autograph.python_state import leaving_alone
 from numhlo.tracer.python.autograph.undefined import Later, Undefined
 from numhlo.tracer.python.autograph.variables import Variables as Variables
@@ -107,6 +112,8 @@ def if_statement(
         side.fill(fillers, Undefined)
     handed_on = [n for n in ("", *variables.names) if all(is_traceable(v[n]) for v in values)]
     rest = {n: _common(n, *[v[n] for v in values]) for n in variables.names if n not in handed_on}
+    refuse_branches("an if", [n for n in handed_on if n], *values)
+    refuse_branches("a return", handed_on[:1], *values)
     joined = Joined(handed_on, sides, mark)
     changed = sorted(storage.changed)
 
@@ -232,6 +239,7 @@ def if_expression(test: Any, then: Callable[[], Any], other: Callable[[], Any]) 
     def checked(branch: Callable[[], Any]) -> Callable[[], Any]:
         def traced() -> Any:
             sides.append(Side({"": _result(branch(), "a conditional expression")}, mark))
+            refuse_branches("a conditional expression", [""], sides[0].values, sides[-1].values)
             return sides[-1].values[""]
 
         return traced
@@ -439,42 +447,6 @@ def is_over(stop: Any) -> bool:
     return not is_unknown(stop) and bool(stop)
 
 
-def both(first: Any, second: Callable[[], Any]) -> Any:
-    """Return ``first and second()``."""
-    if not is_unknown(first):
-        return first and second()
-    with leaving_alone("an and", [second]):
-        other = second()
-    return (
-        FUNCTIONS[np.logical_and](first, other)
-        if _are_bools(first, other)
-        else FUNCTIONS[np.where](first, other, first)
-    )
-
-
-def either(first: Any, second: Callable[[], Any]) -> Any:
-    """Return ``first or second()``."""
-    if not is_unknown(first):
-        return first or second()
-    with leaving_alone("an or", [second]):
-        other = second()
-    return (
-        FUNCTIONS[np.logical_or](first, other) if _are_bools(first, other) else FUNCTIONS[np.where](first, first, other)
-    )
-
-
-def _are_bools(*operands: Any) -> bool:
-    return all(result_dtype(x).kind == "b" for x in operands)
-
-
-def chained(left: Any, *links: tuple[Callable[[Any, Any], Any], Callable[[], Any]]) -> Any:
-    """Return ``left < right < ...``, from pairs of a comparison and what gives its right side."""
-    (compare, read), *rest = links
-    right = read()
-    holds = compare(left, right)
-    return both(holds, lambda: chained(right, *rest)) if rest else holds
-
-
 def known(test: Any, statement: str, obstacle: str) -> Any:
     """Return the test of a statement that was not rewritten, because of what is in it.
 
@@ -491,8 +463,3 @@ def known(test: Any, statement: str, obstacle: str) -> Any:
             fix="write it without, or choose by numpy.where or lax.cond; what raises belongs before the call",
         )
     return test
-
-
-def negation(x: Any) -> Any:
-    """Return ``not x``."""
-    return FUNCTIONS[np.logical_not](x) if is_unknown(x) else not x
