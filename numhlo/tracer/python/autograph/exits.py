@@ -174,10 +174,19 @@ def bound_names(statements: Sequence[ast.stmt]) -> set[str]:
     return {n.id for n in names if not n.id.endswith(SUFFIX)}
 
 
-def set_later(name: str, like: ast.stmt) -> ast.stmt:
-    """Return the statement that says of a variable without a value that every way through a loop gives it one."""
+def set_later(name: str, like: ast.stmt, kind: str = "later") -> ast.stmt:
+    """Return the statement that says of a variable without a value that every way through a loop gives it one.
+
+    Parameters
+    ----------
+    name : str
+    like : ast.stmt
+        Where the statement stands.
+    kind : str, optional
+        ``"later"``, or ``"in_loops"`` if only ways through loops that run do.
+    """
     read = ast.Lambda(ast.arguments([], [], None, [], [], None, []), ast.Name(name, ast.Load()))
-    call = ast.Call(ast.Attribute(ast.Name(RUNTIME, ast.Load()), "later", ast.Load()), [read, ast.Constant(name)], [])
+    call = ast.Call(ast.Attribute(ast.Name(RUNTIME, ast.Load()), kind, ast.Load()), [read, ast.Constant(name)], [])
     made = ast.Assign([ast.Name(name, ast.Store())], call)
     for part in ast.walk(made):
         ast.copy_location(part, like) if isinstance(part, ast.stmt | ast.expr) else None

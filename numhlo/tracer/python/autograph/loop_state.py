@@ -6,7 +6,7 @@ Which variables mean which arrays in every iteration is found in `loop_slots`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from types import CellType, FunctionType
 from typing import Any
@@ -67,6 +67,8 @@ class LoopState:
         Numbers of cells that iterations before these have made are at least so; None where there may be no iteration.
     is_patient : bool, optional
         More iterations may be traced before the loop, so that variables mean the same in all that follow.
+    kept : collection of str, optional
+        Variables that are expected to mean the same memory after the loop as before.
     """
 
     def __init__(
@@ -76,13 +78,14 @@ class LoopState:
         *functions: Callable[..., Any],
         since: int | None = None,
         is_patient: bool = False,
+        kept: Collection[str] = (),
     ) -> None:
         self.variables, self.what = variables, what
         self.carried = variables.split()
         flat = {name: tree_flatten(value) for name, value in self.carried.items()}
         self.leaves = {name: leaves for name, (leaves, _) in flat.items()}
         self.trees = {name: tree for name, (_, tree) in flat.items()}
-        self.slots = Slots(self.leaves, variables.in_place, since, is_patient=is_patient)
+        self.slots = Slots(self.leaves, variables.in_place.union(kept), since, is_patient=is_patient)
         outer = [cell.cell_contents for f in functions for cell in f.__closure__ or () if is_set(cell)]
         self._find_alone(tree_leaves(outer))
         written = [s for s in self.slots.of(KEPT) if s.name in variables.in_place and can_be_lent(s.before)]
@@ -256,6 +259,7 @@ class LoopState:
         for slot in self.slots.of(ALONE):
             slot.before[...] = joined[slot.name][slot.number]
             joined[slot.name][slot.number] = slot.before
+        self.variables = self.variables.having(self.variables.unrun())
         return self.variables.finished({n: tree_unflatten(self.trees[n], x) for n, x in joined.items()})
 
     def _put_back(self, found: dict[str, Any], results: dict[Slot, Any]) -> None:

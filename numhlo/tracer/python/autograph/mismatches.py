@@ -98,7 +98,7 @@ def difference(first: Any, second: Any) -> tuple[str, str, bool] | None:
     >>> difference([1.0], [])
     ('1 item', '0 items', True)
     >>> difference(1.0, None)
-    ('float64[]', 'None', False)
+    ('Python float', 'None', False)
     """
     leaves, tree = tree_flatten(first)
     others, other = tree_flatten(second)

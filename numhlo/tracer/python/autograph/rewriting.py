@@ -27,8 +27,9 @@ from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.core.installed_code import is_library
 from numhlo.tracer.core.source_lines import source_lines
 from numhlo.tracer.python.autograph import logic, staging
+from numhlo.tracer.python.autograph.assignments import surely_assigned
 from numhlo.tracer.python.autograph.early_returns import without_early_returns
-from numhlo.tracer.python.autograph.exits import HELD, ITERATORS, LEAVES, RUNTIME, without_exits
+from numhlo.tracer.python.autograph.exits import HELD, ITERATORS, LEAVES, RUNTIME, set_later, without_exits
 from numhlo.tracer.python.autograph.inner_functions import InnerFunctions
 from numhlo.tracer.python.autograph.matches import without_matches
 from numhlo.tracer.python.autograph.names import Names, always_returns, contains_return, names_of
@@ -244,8 +245,13 @@ class _Rewriter(ast.NodeTransformer):
     def of(cls, function: ast.FunctionDef) -> list[ast.stmt]:
         """Return a function's statements, rewritten."""
         inner = InnerFunctions(function)
-        plain = without_early_returns(without_matches(function.body))
-        return cls(inner).function_body(without_exits(plain))
+        plain = without_matches(function.body)
+        given = [a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)]
+        sure = surely_assigned(plain, given)
+        flat = without_exits(without_early_returns(plain))
+        hidden = sorted(sure - surely_assigned(flat, given)) if sure else []
+        start = [set_later(name, function.body[0], "in_loops") for name in hidden]
+        return [*start, *cls(inner).function_body(flat)]
 
     def function_body(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
         """Rewrite a function's statements, in which an `if` may return."""

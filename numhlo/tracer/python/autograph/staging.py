@@ -31,9 +31,10 @@ from numhlo.tracer.python.autograph.logic import negation as negation
 from numhlo.tracer.python.autograph.long_loops import LongLoop, must_be_counted
 from numhlo.tracer.python.autograph.long_whiles import LongWhile
 from numhlo.tracer.python.autograph.loop_state import LoopState
+from numhlo.tracer.python.autograph.memory import meaning
 from numhlo.tracer.python.autograph.mismatches import refuse_branches
 from numhlo.tracer.python.autograph.python_state import leaving_alone
-from numhlo.tracer.python.autograph.undefined import Later, Undefined
+from numhlo.tracer.python.autograph.undefined import MISSING, InLoops, Later, Undefined
 from numhlo.tracer.python.autograph.variables import Variables as Variables
 from numhlo.tracer.python.autograph.variables import is_traceable, is_unknown
 from numhlo.tracer.python.autograph.variables import put as put
@@ -60,6 +61,12 @@ def later(read: Callable[[], Any], name: str) -> Any:
     return Later(name) if isinstance(found, Undefined) else found
 
 
+def in_loops(read: Callable[[], Any], name: str) -> Any:
+    """Return a variable's value, or `InLoops`."""
+    found = value(read, name)
+    return InLoops(name) if isinstance(found, Undefined) else found
+
+
 def deleted(name: str) -> Any:
     """Return the value of a variable that a branch deleted."""
     return Undefined(name)
@@ -75,6 +82,19 @@ def _empty_like(x: Any) -> Any:
         return np.zeros(leaf.shape, leaf.dtype) if kind is None else kind(0)
 
     return tree_map(zero, x)
+
+
+def _filler(x: Any, mark: int) -> Any:
+    """Return a value of a variable, after the branch that gives it none, beside what the other branch gives it.
+
+    Memory from before the branches stays that memory, whichever of them runs: which is not asked before it is known.
+    """
+
+    def same(leaf: Any) -> Any:
+        known = meaning(leaf)
+        return leaf if known is not None and known.is_outside(mark) else _empty_like(leaf)
+
+    return tree_map(same, x)
 
 
 def if_statement(
@@ -105,9 +125,9 @@ def if_statement(
     mark = cells_so_far()
     with leaving_alone("an if", [*variables.values, then, other], variables.attributes()):
         sides = _probed(then, other, variables, carried, returns, storage)
-    missing = variables.missing()
+    missing = variables.missing(MISSING)
     values = [side.values for side in sides]
-    fillers = {n: _empty_like(x) for n in missing for x in _one_sided(*[v[n] for v in values])}
+    fillers = {n: _filler(x, mark) for n in missing for x in _one_sided(*[v[n] for v in values])}
     for side in sides:
         side.fill(fillers, Undefined)
     handed_on = [n for n in ("", *variables.names) if all(is_traceable(v[n]) for v in values)]
@@ -157,9 +177,9 @@ def _with_results(variables: Variables, body: Callable[..., Any]) -> Variables:
     missing = variables.missing()
     if not missing:
         return variables
-    carried = variables.split()
+    carried, mark = variables.split(), cells_so_far()
     after = _probe(body, variables, carried, False, LentStorage(carried)).values
-    filled = {n: _empty_like(after[n]) for n in missing if is_traceable(after[n])}
+    filled = {n: _filler(after[n], mark) for n in missing if is_traceable(after[n])}
     return variables.having(variables.filled(filled))
 
 
@@ -214,7 +234,7 @@ def _told(x: Any) -> Any:
 
 def _common(name: str, first: Any, second: Any) -> Any:
     """Return what a variable that is no array is after either branch."""
-    if isinstance(first, Later) and isinstance(second, Later):
+    if isinstance(first, MISSING) and type(first) is type(second):
         return first
     if isinstance(first, Undefined) or isinstance(second, Undefined):
         return Undefined(name)
@@ -254,6 +274,8 @@ def if_expression(test: Any, then: Callable[[], Any], other: Callable[[], Any]) 
 
 def _result(found: Any, what: str) -> Any:
     """Return what a branch gives; raise if it is nothing that a graph can choose."""
+    if isinstance(found, Undefined):
+        found.refuse()
     if not is_traceable(found):
         raise UnsupportedError(
             f"{what} on a traced condition gives a {type(found).__name__}",
@@ -270,21 +292,21 @@ def while_statement(test: Callable[..., Any], body: Callable[..., Any], variable
     It starts as Python does; from the first test that is not known, the loop goes on in the graph, and so it does where
     it is seen to count.
     """
-    values = variables.values
+    values, has_run = variables.values, False
     long = LongWhile(test, body)
     while True:
         holds = test(*values)
         if is_unknown(holds):
             break
         if not holds:
-            return values
-        values = body(*values)
+            return values if has_run else variables.unrun()
+        values, has_run = body(*values), True
         found = long.goes_on(variables.having(values))
         if found is not None:
             return found
     now = _with_results(variables.having(values), body)
     now.check("a while")
-    state = LoopState(now, "a while", test, body)
+    state = LoopState(now, "a while", test, body, kept=variables.missing())
     return state.after(lambda: while_loop(state.test(test), state.step(body), state.first()), [test, body])
 
 
@@ -319,7 +341,7 @@ def for_range(
         given[target] = counted.start
     index = _index(next(filter(is_unknown, bounds)).copy())  # as the index of the loop, and no more known
     now = _with_results(variables.having(list(given.values())), lambda *values: body(index, *values))
-    state = LoopState(now, "a for", body)
+    state = LoopState(now, "a for", body, kept=variables.missing())
 
     def turn(k: Any, given: dict[str, Any]) -> dict[str, Any]:
         after: dict[str, Any] = state.step(lambda *values: body(counted.index(k), *values))(given)
@@ -402,7 +424,7 @@ def _unrolled(
         found = None if long is None else long.goes_on(done, variables.having(values))
         if found is not None:
             return found
-    return values
+    return variables.unrun() if values is variables.values else values
 
 
 def _not_left(body: Callable[..., Any], flag: int) -> Callable[..., Any]:

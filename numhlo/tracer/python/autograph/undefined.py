@@ -32,6 +32,18 @@ class Later(Undefined):
     """The value of a variable that every way through a loop and what follows it gives one, before it does."""
 
 
+class InLoops(Undefined):
+    """The value of a variable that has one wherever it is read, if the loops before that run at least once.
+
+    What stands for it where a traced condition says that a path was left is never read. A loop that does not run, or
+    may not run, leaves `Undefined` in its place.
+    """
+
+
+MISSING = (Later, InLoops)
+"""What branches may give any value, where they give none."""
+
+
 def _use(self: Undefined, *_: Any) -> NoReturn:
     self.refuse()
 

@@ -12,7 +12,7 @@ from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.tracer.control_flow.bodies import is_known
 from numhlo.tracer.core.promotion import TRACEABLE
 from numhlo.tracer.core.trace import Tracer
-from numhlo.tracer.python.autograph.undefined import Later, Undefined
+from numhlo.tracer.python.autograph.undefined import InLoops, Later, Undefined
 from numhlo.tracer.trees.pytrees import tree_leaves
 
 
@@ -59,9 +59,15 @@ class Variables:
         """Return the same variables with other values."""
         return Variables(self.names, values, self.in_place, self.mixed, self.owners.items(), self.shared)
 
-    def missing(self) -> list[str]:
+    def missing(self, kinds: type | tuple[type, ...] = Later) -> list[str]:
         """Return the names of those that have no value yet, but surely will where it is asked for."""
-        return [n for n, v in zip(self.names, self.values, strict=True) if isinstance(v, Later)]
+        return [n for n, v in zip(self.names, self.values, strict=True) if isinstance(v, kinds)]
+
+    def unrun(self) -> tuple[Any, ...]:
+        """Return the values after a loop that did not run, or may not have run."""
+        return tuple(
+            Undefined(n) if isinstance(v, InLoops) else v for n, v in zip(self.names, self.values, strict=True)
+        )
 
     def check(self, what: str) -> None:
         """Raise where an array's changes could not be told from those of the object that takes its name."""
