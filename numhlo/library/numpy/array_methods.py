@@ -40,6 +40,7 @@ from numhlo.lowering.ir.errors import ConcretizationError, DTypeError, Unsupport
 from numhlo.tracer.building import (
     FUNCTIONS,
     PACKAGES,
+    STATIC,
     Flat,
     Tracer,
     are_arrays_immutable,
@@ -50,6 +51,8 @@ from numhlo.tracer.building import (
     lay_out,
     lies_in,
     loses_slope,
+    naming,
+    needs,
     operands,
     refuse_write,
     require_array,
@@ -102,7 +105,9 @@ def _conjugate(self: Tracer, *args: Any, **options: Any) -> Any:
 
 def _iterate(self: Tracer) -> Iterator[Any]:
     if self.ndim == 0:
-        raise TypeError("iteration over a 0-d array")
+        error = ConcretizationError("iteration over a 0-d array", where=capture_location())
+        error.is_numpys, error.needs = True, needs(self)
+        raise error
     return (self[k] for k in range(self.shape[0]))  # type: ignore[index]
 
 
@@ -330,7 +335,7 @@ def _hash(self: Tracer) -> int:
         f"hash of a traced array {self.aval.short()}",
         where=capture_location(),
         why="its value is not known while tracing, so it can't be a key of a dict or an element of a set",
-        fix="index an array by it, or mark the argument static (static_argnums, static_argnames)",
+        fix=naming(f"index an array by it, or {STATIC}", self),
     )
     error.is_numpys = not self.is_scalar
     raise error

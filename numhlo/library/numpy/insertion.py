@@ -92,8 +92,8 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     """
     array, place = _flat_or_axis(arr, axis)
     extent = array.shape[place]
-    if isinstance(obj, Tracer) and obj.concrete is None and obj.ndim == 0 and obj.dtype.kind in "iu":
-        line = b.iota(extent - 1)
+    if isinstance(obj, Tracer) and obj.concrete is None and obj.size == 1 and obj.dtype.kind in "iu":
+        obj, line = as_traced(reshape_to(obj, ())), b.iota(extent - 1)
         skipped = b.at_least(line, broadcast_to_shape(advanced.wrap_negative(obj, extent), line.shape))
         return advanced.take(array, b.add(line, convert(skipped, np.int64)), place, "clip")
     found = _known_positions(obj, extent, "delete")
@@ -109,7 +109,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     ----------
     arr : array_like
     obj : int, slice, or array_like of int or bool
-        Known while tracing, but for a single index.
+        Known while tracing, but for a single index, before which any number of values goes.
     values : array_like
         They broadcast, and are converted to the dtype of ``arr``.
     axis : int, optional
@@ -134,8 +134,8 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     array, place = _flat_or_axis(arr, axis)
     extent = array.shape[place]
     new = stored(values, array.dtype)
-    if isinstance(obj, Tracer) and obj.concrete is None and obj.ndim == 0:
-        return _insert_one(array, obj, new, place)
+    if isinstance(obj, Tracer) and obj.concrete is None and obj.size == 1 and obj.dtype.kind in "iu":
+        return _insert_at(array, obj, new, place)
     positions = _known_positions(obj, extent, "insert")
     if positions.dtype.kind == "b":
         positions = np.flatnonzero(positions)
@@ -172,15 +172,19 @@ def _raised(x: Any, ndim: int) -> Any:
     return reshape_to(x, (1,) * (ndim - len(shape)) + shape)
 
 
-def _insert_one(array: Tracer, position: Tracer, new: Any, place: int) -> Any:
+def _insert_at(array: Tracer, position: Tracer, new: Any, place: int) -> Any:
+    """Return the array with values put before one traced position: as many as there are along the axis."""
     extent = array.shape[place]
-    shape = (*array.shape[:place], 1, *array.shape[place + 1 :])
-    both = as_traced(concatenate_arrays([array, broadcast_to_shape(new, shape)], place))
-    line = b.iota(extent + 1)
-    at = broadcast_to_shape(advanced.wrap_negative(position, extent), line.shape)
-    later = convert(b.greater(line, at), np.int64)
-    source = b.select(b.equal(line, at), extent, b.subtract(line, later))
-    return advanced.take(both, source, place, "clip")
+    new = _raised(new, array.ndim)
+    new = moveaxis(new, 0, place) if position.ndim == 0 else new
+    count = shape_of(new)[place]
+    shape = (*array.shape[:place], count, *array.shape[place + 1 :])
+    both = as_traced(concatenate_arrays([array, broadcast_to_shape(strip_leading(new, array.ndim), shape)], place))
+    line = b.iota(extent + count)
+    at = broadcast_to_shape(advanced.wrap_negative(as_traced(reshape_to(position, ())), extent), line.shape)
+    from_new = b.add(b.subtract(line, at), extent)
+    behind = b.select(b.less(line, b.add(at, count)), from_new, b.subtract(line, count))
+    return advanced.take(both, b.select(b.less(line, at), line, behind), place, "clip")
 
 
 @implements(np.resize)

@@ -9,9 +9,8 @@ import numpy as np
 from numhlo.library.numpy import axis_order
 from numhlo.library.numpy.elementwise import divide, log10, power, sign
 from numhlo.library.numpy.reshaping import expand_dims, shape_tuple
-from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import DataDependentShapeError
 from numhlo.tracer.building import (
+    STATIC,
     Tracer,
     are_arrays_immutable,
     as_dtype,
@@ -25,6 +24,7 @@ from numhlo.tracer.building import (
     reshape_to,
     result_dtype,
     shape_of,
+    unknown_extent_of,
 )
 from numhlo.tracer.building import asarray as to_array
 from numhlo.tracer.building import operations as b
@@ -84,11 +84,11 @@ def _known_bound(bound: Any) -> Any:
         return bound
     known = bound.concrete
     if known is None:
-        raise DataDependentShapeError(
+        raise unknown_extent_of(
+            bound,
             "arange with a traced bound",
-            where=capture_location(),
             why="its length would depend on a value that is not known while tracing",
-            fix="mark the argument static, or use arange(N) < n as a mask at the full size N",
+            fix=f"{STATIC}, or use arange(N) < n as a mask at the full size N",
         )
     return known[()]
 

@@ -16,6 +16,7 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.tracer.building import (
+    STATIC,
     Tracer,
     as_traced,
     asarray,
@@ -25,6 +26,8 @@ from numhlo.tracer.building import (
     convert,
     expand,
     implements,
+    known_numbers,
+    naming,
     normalize_axes,
     normalize_axis,
     reshape_to,
@@ -282,7 +285,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None, *, total_repeat_length
             "repeat with traced counts",
             where=capture_location(),
             why="the extent of the result would depend on their values",
-            fix="use a Python integer or a concrete array of counts, or give total_repeat_length",
+            fix=naming(f"{STATIC}, use a concrete array of counts, or give total_repeat_length", as_traced(repeats)),
         )
     if counts.size == 1:
         wide = expand(array, axis + 1)
@@ -314,7 +317,7 @@ def tile(A: Any, reps: Any) -> Any:
     >>> tile(np.array([1, 2]), 2)
     Array([1, 2, 1, 2])
     """
-    array = as_traced(asarray(A))
+    array, reps = as_traced(asarray(A)), known_numbers(reps)
     counts = (int(reps),) if isinstance(reps, int | np.integer) else tuple(int(r) for r in reps)
     ndim = max(array.ndim, len(counts))
     counts = (1,) * (ndim - len(counts)) + counts

@@ -15,8 +15,9 @@ import numpy as np
 from numhlo.library.numpy.axis_order import moveaxis
 from numhlo.library.numpy.indexing.special_views import Broadcast, Diagonal
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import ArgumentError, DataDependentShapeError, ShapeError
+from numhlo.lowering.ir.errors import ArgumentError, ShapeError
 from numhlo.tracer.building import (
+    STATIC,
     Reshape,
     Tracer,
     as_traced,
@@ -30,6 +31,7 @@ from numhlo.tracer.building import (
     normalize_axes,
     shape_of,
     strides_of,
+    unknown_extent_of,
     view_reshape,
     view_transpose,
 )
@@ -64,11 +66,11 @@ def shape_tuple(shape: Any) -> tuple[int, ...]:
     entries = shape if isinstance(shape, Sequence | np.ndarray) else (shape,)
     for entry in entries:
         if isinstance(entry, Tracer) and entry.concrete is None:
-            raise DataDependentShapeError(
+            raise unknown_extent_of(
+                entry,
                 "an array's shape with a traced extent",
-                where=capture_location(),
                 why="every shape must be known while tracing",
-                fix="mark the argument static (static_argnums, static_argnames), or work at full size under a mask",
+                fix=f"{STATIC}, or work at full size under a mask",
             )
     return tuple(operator.index(n) for n in entries)
 

@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.numpy.indexing.index_items import Range, basic_view, whole
-from numhlo.tracer.building import as_traced, asarray, implements, normalize_axis
+from numhlo.tracer.building import (
+    as_traced,
+    asarray,
+    implements,
+    known_numbers,
+    normalize_axis,
+)
 
 __all__ = ["array_split", "dsplit", "hsplit", "split", "unstack", "vsplit"]
 
@@ -111,7 +117,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     >>> split(np.array([1, 2, 3, 4]), 2)
     [Array([1, 2]), Array([3, 4])]
     """
-    array = asarray(ary)
+    array, indices_or_sections = asarray(ary), known_numbers(indices_or_sections)
     extent = array.shape[normalize_axis(axis, array.ndim)]
     if isinstance(indices_or_sections, int | np.integer):
         if indices_or_sections == 0:

@@ -42,14 +42,7 @@ class NumhloError(Exception):
     add: cannot broadcast float64[3] with float64[4]
     """
 
-    def __init__(
-        self,
-        what: str,
-        *,
-        where: Location | None = None,
-        why: str = "",
-        fix: str = "",
-    ) -> None:
+    def __init__(self, what: str, *, where: Location | None = None, why: str = "", fix: str = "") -> None:
         self.what, self.where, self.why, self.fix = what, where, why, fix
         super().__init__(what, where, why, fix)
 
@@ -244,6 +237,9 @@ class ConcretizationError(NumhloError, TypeError):
 
     is_numpys = False
     """Whether NumPy raises an error there, too."""
+
+    needs: Callable[[Any], bool] | None = None
+    """Tells whether the value that is missing follows from that of a traced array."""
 
 
 class DrawError(ConcretizationError):

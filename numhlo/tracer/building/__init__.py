@@ -98,6 +98,7 @@ from numhlo.tracer.core.semantics import (
     windows_are_checked,
 )
 from numhlo.tracer.core.short_tracebacks import short_tracebacks
+from numhlo.tracer.core.static_arguments import STATIC, naming, needs, unknown_extent_of
 from numhlo.tracer.core.strides import Strides, are_contiguous
 from numhlo.tracer.core.trace import Trace, Tracer, current_trace
 from numhlo.tracer.core.view_step import ViewStep
@@ -105,6 +106,7 @@ from numhlo.tracer.differentiation.table import Walker
 from numhlo.tracer.python import concretization, foreign_values, special_methods
 from numhlo.tracer.python.autograph.rewriting import rewriting_callees
 from numhlo.tracer.python.callbacks import CALLBACK_METHODS, call_function
+from numhlo.tracer.python.concretization import known_numbers
 from numhlo.tracer.python.function_tracing import trace_pytree_function
 from numhlo.tracer.python.plain_numpy import run_traced
 from numhlo.tracer.python.stand_ins import (
@@ -127,6 +129,7 @@ __all__ = [
     "FUNCTIONS",
     "PACKAGES",
     "SCALARS",
+    "STATIC",
     "UNORDERED",
     "WEAK",
     "Array",
@@ -195,6 +198,7 @@ __all__ = [
     "is_undecided",
     "is_unknown",
     "is_weak",
+    "known_numbers",
     "lay_out",
     "leaf_type",
     "lies_in",
@@ -203,6 +207,8 @@ __all__ = [
     "map_lanes",
     "matrices",
     "memory_order",
+    "naming",
+    "needs",
     "new_array",
     "new_trace",
     "normalize_axes",
@@ -229,8 +235,8 @@ __all__ = [
     "require_sizes",
     "reshape_to",
     "result_dtype",
-    "run_traced",
     "rewriting_callees",
+    "run_traced",
     "runs_anywhere",
     "scan",
     "select",
@@ -257,6 +263,7 @@ __all__ = [
     "tree_map",
     "tree_structure",
     "tree_unflatten",
+    "unknown_extent_of",
     "unshared",
     "view_reshape",
     "view_transpose",

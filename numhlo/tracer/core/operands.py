@@ -17,7 +17,7 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 from numhlo.lowering.ir import Location, TensorType, capture_location
-from numhlo.lowering.ir.errors import DTypeError, ShapeError
+from numhlo.lowering.ir.errors import ConcretizationError, DTypeError, ShapeError
 from numhlo.lowering.ops import comparison, conversion, layout
 from numhlo.tracer.core.array import Array, as_written, has_own_arithmetic
 from numhlo.tracer.core.bind import bind1
@@ -33,6 +33,7 @@ from numhlo.tracer.core.promotion import (
     common_dtype,
     dtype_of_number,
 )
+from numhlo.tracer.core.static_arguments import explain_parameter
 from numhlo.tracer.core.trace import Trace, Tracer, current_trace
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
@@ -109,7 +110,11 @@ def implements(*functions: Any, eager: Callable[..., Any] | None = None) -> Call
                 return as_arrays(numpy_function(*args, **kwargs))
             if args and isinstance(args[0], Unsized):
                 return args[0].call(traced.__name__, args, kwargs)
-            return traced(*args, **kwargs)
+            try:
+                return traced(*args, **kwargs)
+            except ConcretizationError as error:
+                explain_parameter(error, written, args, kwargs)
+                raise
 
         for function in functions:
             FUNCTIONS[function] = public

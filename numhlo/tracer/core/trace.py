@@ -246,6 +246,8 @@ class Trace:
         Weak references to concrete arrays that were copied into the graph as they are now; kept by the root trace.
     memo : dict
         What is made once for a whole trace, such as functions that are called twice; kept by the root trace.
+    names : dict
+        What arguments are called in messages, with the function's name: of those that the user named.
     captured : object
         What finds captured state while tracing for `jit`; kept by the root trace.
     made_at : Location or None
@@ -277,6 +279,7 @@ class Trace:
         self.lifts: dict[int, set[tuple[Any, int]]] = {}
         self.copied: list[weakref.ref[np.ndarray]] = []
         self.memo: dict[Any, Any] = {}
+        self.names: dict[Value, tuple[str, str]] = {}
         self.captured: Any = None
         self.made_at: Location | None = None
         self.opener = 0

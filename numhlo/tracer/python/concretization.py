@@ -15,6 +15,8 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ConcretizationError
 from numhlo.tracer.core.except_clauses import note_swallowed
 from numhlo.tracer.core.non_differentiable_uses import loses_slope
+from numhlo.tracer.core.operands import contains_tracer
+from numhlo.tracer.core.static_arguments import STATIC, explain_value
 from numhlo.tracer.core.trace import Trace, Tracer
 from numhlo.tracer.python.text_values import is_writing, note_unknown
 
@@ -30,6 +32,7 @@ def value_of(self: Tracer, what: str, fix: str, *, is_scalar: bool = True) -> np
         return self.concretize(what, fix)
     except ConcretizationError as error:
         error.is_numpys = is_scalar and self.size != 1
+        explain_value(error, self)
         raise
 
 
@@ -61,6 +64,20 @@ def tobytes(self: Tracer, order: str = "C") -> bytes:
     return value.tobytes(order)  # type: ignore[arg-type]
 
 
+def known_numbers(x: Any) -> Any:
+    """Return what decides a shape, a number or nested lists of them, with the values of traced arrays in their places.
+
+    Raises
+    ------
+    ConcretizationError
+        If one is not known while tracing.
+    """
+    if isinstance(x, Tracer):
+        found = value_of(x, "the value", STATIC)
+        return found if x.ndim else found[()]
+    return type(x)(map(known_numbers, x)) if type(x) in (list, tuple) and contains_tracer(x) else x
+
+
 def truth(self: Tracer) -> bool:
     """Return the truth value."""
     fix = (
@@ -79,10 +96,7 @@ def number(kind: type) -> Callable[[Tracer], Any]:
     """Return the conversion to a Python number type."""
 
     def convert_number(self: Tracer) -> Any:
-        fix = (
-            f"use astype({kind.__name__}), or mark the argument static (static_argnums, static_argnames); "
-            "to write it into an array, make that array with numhlo.numpy"
-        )
+        fix = f"use astype({kind.__name__}), or {STATIC}; to write it into an array, make that array with numhlo.numpy"
         get = functools.partial(value_of if kind is int else _constant, self)
         return kind(get(f"{kind.__name__}()", fix))
 
@@ -91,7 +105,7 @@ def number(kind: type) -> Callable[[Tracer], Any]:
 
 def index(self: Tracer) -> int:
     """Return the value as a Python index."""
-    fix = "mark the argument static (static_argnums, static_argnames), or use lax.dynamic_slice / lax.fori_loop"
+    fix = f"{STATIC}, or use lax.dynamic_slice / lax.fori_loop"
     return value_of(self, "the use as a Python index or length", fix).__index__()
 
 

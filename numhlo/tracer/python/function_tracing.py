@@ -101,6 +101,7 @@ def trace_pytree_function(
             argument.cell.is_array = layout != SCALAR
         for argument, called in zip(arguments, names, strict=False):
             argument.cell.name = f"argument {called} of {name}"
+            trace.names[argument.cell.value] = called, name
         cells = [a.cell for a in arguments]
         for cell in cells:
             cell.is_observed = True

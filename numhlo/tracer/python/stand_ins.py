@@ -140,7 +140,13 @@ def from_iterator(iter: Any, dtype: Any, count: int = -1, *, like: Any = None) -
     return _maker("array")(items, dtype)
 
 
-for _routed_function in (np.choose, np.compress, np.kaiser, np.roll, np.take, np.lib.stride_tricks.as_strided):
+ROUTED = (
+    np.bartlett, np.blackman, np.choose, np.compress, np.diag_indices, np.fft.fftfreq, np.fft.rfftfreq, np.hamming,
+    np.hanning, np.kaiser, np.lib.stride_tricks.as_strided, np.mask_indices, np.roll, np.take, np.tril_indices,
+    np.triu_indices,
+)  # fmt: skip
+
+for _routed_function in ROUTED:
     stands_for(_routed_function)(_routed(_routed_function))
 
 

@@ -218,7 +218,7 @@ def test_messages():
     assert refusal(lambda np, n: np.arange(n), 3, kind=DataDependentShapeError) == (
         "arange with a traced bound\n  at test_creation.py\n"
         "  its length would depend on a value that is not known while tracing; "
-        "mark the argument static, or use arange(N) < n as a mask at the full size N"
+        "mark the argument static (static_argnums, static_argnames), or use arange(N) < n as a mask at the full size N"
     )
     assert refusal(lambda np, v: np.zeros(3, object), V, kind=DTypeError) == (
         "dtype object can't be traced\n  at test_creation.py\n"

@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.numpy import elementwise, rearranging
-from numhlo.tracer.building import as_arrays, as_traced, asarray, implements, normalize_axis
+from numhlo.tracer.building import (
+    as_arrays,
+    as_traced,
+    asarray,
+    implements,
+    known_numbers,
+    normalize_axis,
+)
 
 __all__ = ["fftfreq", "fftshift", "ifftshift", "rfftfreq"]
 
@@ -35,6 +42,7 @@ def fftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> A
     >>> fftfreq(4, 0.5)
     Array([ 0. ,  0.5, -1. , -0.5])
     """
+    n = known_numbers(n)
     return _frequencies(np.fft.fftfreq(n, 1.0 / n, device=device), n, d, dtype)
 
 
@@ -56,6 +64,7 @@ def rfftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> 
     >>> rfftfreq(4, 0.5)
     Array([0. , 0.5, 1. ])
     """
+    n = known_numbers(n)
     return _frequencies(np.fft.rfftfreq(n, 1.0 / n, device=device), n, d, dtype)
 
 
