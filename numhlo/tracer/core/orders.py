@@ -14,6 +14,7 @@ from typing import Any
 from numhlo.lowering.ir import Op, Region, TensorType
 from numhlo.lowering.ops import comparison, control_flow, conversion, creation, layout, reduction, sorting
 from numhlo.lowering.ops.elementwise import Elementwise
+from numhlo.lowering.ops.loops import LOOPS
 from numhlo.tracer.core.strides import Strides, are_contiguous, contiguous_strides, reshaped_strides
 from numhlo.tracer.core.trace import Tracer
 
@@ -132,7 +133,7 @@ class Same:
     def strides(self, type: TensorType) -> Strides:
         """Return the other array's strides."""
         (source,) = self.sources
-        return strides_through(source)
+        return _strides_as(source, type)
 
 
 class Either:
@@ -150,12 +151,17 @@ class Either:
 
     def strides(self, type: TensorType) -> Strides:
         """Return the strides of the first."""
-        return strides_through(self.sources[0])
+        return _strides_as(self.sources[0], type)
 
     @property
     def is_undecided(self) -> bool:
         """Return whether the arrays lie in memory in different ways."""
         return len({_lying(x) for x in self.sources}) > 1
+
+
+def _strides_as(x: Tracer, type: TensorType) -> Strides:
+    """Return an array's strides where it is of a type; what was converted to that is new, and C-contiguous."""
+    return strides_through(x) if x.aval == type else contiguous_strides(type.shape, type.dtype.itemsize)
 
 
 def _lying(x: Tracer) -> tuple[int, ...]:
@@ -286,7 +292,8 @@ def note_order(op: Op, operands: Sequence[Any], results: Sequence[Tracer]) -> No
     elif definition in KEEPING:
         seen = _seen(op, operands, results[0].aval.shape)
         for result in results if seen else ():
-            _follow(seen, result)
+            if len(result.aval.shape) > 1:
+                _follow(seen, result)
 
 
 def _seen(op: Op, operands: Sequence[Any], shape: tuple[int, ...]) -> Sequence[Any]:
@@ -299,6 +306,8 @@ def _seen(op: Op, operands: Sequence[Any], shape: tuple[int, ...]) -> Sequence[A
         case reduction.REDUCE:
             step = _Without(tuple(op.attributes["dimensions"]))
             operands = operands[: len(op.results)]
+        case control_flow.COMPOSITE if op.attributes["name"] in LOOPS:
+            return []
         case control_flow.COMPOSITE:
             return [x for x in operands if isinstance(x, Tracer) and x.aval.shape == shape]
         case _:
@@ -312,7 +321,7 @@ def _follow(operands: Sequence[Any], result: Tracer) -> None:
     order: Order | None = None
     others: list[Tracer] = []
     for x in operands:
-        if x.__class__ is not Tracer or len(x.aval.shape) < 2 or _is_number(x):
+        if x.__class__ is not Tracer or len(x.aval.shape) != len(shape) or _is_number(x):
             continue
         is_new = not x.steps and x.aval.shape == shape
         own = x.cell.order
@@ -324,15 +333,15 @@ def _follow(operands: Sequence[Any], result: Tracer) -> None:
             others.append(x)
     if order is None and not others:
         result.cell.order = NUMBER
-    elif order is not None and all(_keys(x, shape) <= order.keys for x in _news(operands, order)):
+    elif order is not None and all(_keys(x, shape) <= order.keys for x in _news(operands, order, len(shape))):
         result.cell.order = order  # chains of operations are no deeper than what they begin with
     elif order is not None or not all(map(is_plain, others)):
-        result.cell.order = Order([source for x in _news(operands, None) for source in _sources(x, shape)])
+        result.cell.order = Order([source for x in _news(operands, None, len(shape)) for source in _sources(x, shape)])
 
 
-def _news(operands: Sequence[Any], order: Order | None) -> list[Tracer]:
+def _news(operands: Sequence[Any], order: Order | None, axes: int) -> list[Tracer]:
     """Return operands that have an order of their own, and that is not a given one."""
-    arrays = [x for x in operands if x.__class__ is Tracer and len(x.aval.shape) > 1 and not _is_number(x)]
+    arrays = [x for x in operands if x.__class__ is Tracer and len(x.aval.shape) == axes and not _is_number(x)]
     return [x for x in arrays if order is None or x.cell.order is not order or x.steps]
 
 

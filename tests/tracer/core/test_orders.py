@@ -195,3 +195,16 @@ def test_arguments_in_another_order_are_traced_anew():
 def test_what_a_traced_number_decides_is_refused_where_it_matters():
     with pytest.raises(MutationError, match="decides how it lies in memory, and so whether reshaping it makes a copy"):
         numhlo.jit(reads_what_may_be_written, autograph=True)(C.copy(), P.copy(), 2)
+
+
+def test_loops_give_arrays_in_the_order_of_c():
+    found = []
+
+    def f(x):
+        rows, tables = numhlo.lax.map(lambda k: (x[0] * k, x * k), x)
+        both = np.sin(tables) + rows[:, None]
+        found.extend([rows.strides, tables.strides, both.strides])
+        return both
+
+    numhlo.jit(f)(C.T.copy(order="F"))
+    assert found[:3] == [(32, 8), (96, 32, 8), (96, 32, 8)]
