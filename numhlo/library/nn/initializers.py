@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.documentation import described
+from numhlo.library.documentation import described, named
 from numhlo.library.lax.slices import dynamic_update_slice
 from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy import filled_arrays as creation
@@ -42,6 +42,13 @@ dtype : dtype_like, optional
 Returns
 -------
 Array
+"""
+
+_AS_VARIANCE_SCALING = """
+Parameters
+----------
+in_axis, out_axis, batch_axis, dtype : optional
+    As those of `variance_scaling`.
 """
 
 _INITIALIZER = """
@@ -300,26 +307,9 @@ def _named(name: str, scale: float, mode: str, distribution: str, source: str) -
     def rule(in_axis: Axes = -2, out_axis: Axes = -1, batch_axis: Axes = (), dtype: Any = None) -> Initializer:
         return variance_scaling(scale, mode, distribution, in_axis, out_axis, batch_axis, dtype)
 
-    rule.__name__ = rule.__qualname__ = name
-    rule.__doc__ = f"""Return the initializer ``variance_scaling({scale}, {mode!r}, {distribution!r})`` ({source}).
-
-    Parameters
-    ----------
-    in_axis, out_axis, batch_axis, dtype : optional
-        As those of `variance_scaling`.
-
-    Returns
-    -------
-    callable
-        ``init(key, shape, dtype=dtype) -> array``.
-
-    Examples
-    --------
-    >>> from numhlo import random
-    >>> {name}()(random.key(0), (2, 3), "float32").shape
-    (2, 3)
-    """
-    return rule
+    summary = f"Return the initializer ``variance_scaling({scale}, {mode!r}, {distribution!r})`` ({source})."
+    example = f'>>> from numhlo import random\n>>> {name}()(random.key(0), (2, 3), "float32").shape\n(2, 3)'
+    return named(rule, name, summary, example, _AS_VARIANCE_SCALING, _INITIALIZER)
 
 
 xavier_uniform = glorot_uniform = _named("glorot_uniform", 1.0, "fan_avg", "uniform", "Glorot and Bengio, 2010")
