@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.documentation import described
+from numhlo.library.documentation import described, named
 from numhlo.library.lax.arithmetic import integer_pow
 from numhlo.library.lax.callbacks import debug_print
 from numhlo.library.lax.elementwise import div, lt, sqrt
@@ -151,44 +151,31 @@ def _float32(name: str, x: Any) -> Any:
     return array
 
 
-@runs_anywhere
-@described(_FLOAT32)
-def sqrt_f32(x: Any) -> Any:
-    """Return the square root of float32 numbers.
+def _of_float32(name: str, formula: Callable[[Any], Any], summary: str, example: str) -> Callable[[Any], Any]:
+    def function(x: Any) -> Any:
+        return formula(_float32(name, x))
 
-    Examples
-    --------
-    >>> sqrt_f32(np.float32(9))
-    Array(3., dtype=float32)
-    """
-    return sqrt(_float32("sqrt_f32", x))
+    return runs_anywhere(named(function, name, summary, example, _FLOAT32))
 
 
-@runs_anywhere
-@described(_FLOAT32)
-def square_f32(x: Any) -> Any:
-    """Return the square of float32 numbers.
-
-    Examples
-    --------
-    >>> square_f32(np.float32(3))
-    Array(9., dtype=float32)
-    """
-    return integer_pow(_float32("square_f32", x), 2)
-
-
-@runs_anywhere
-@described(_FLOAT32)
-def reciprocal_f32(x: Any) -> Any:
-    """Return one by float32 numbers.
-
-    Examples
-    --------
-    >>> reciprocal_f32(np.float32(4))
-    Array(0.25, dtype=float32)
-    """
-    array = _float32("reciprocal_f32", x)
-    return div(np.ones(shape_of(array), np.float32), array)
+sqrt_f32 = _of_float32(
+    "sqrt_f32",
+    sqrt,
+    "Return the square root of float32 numbers.",
+    ">>> sqrt_f32(np.float32(9))\nArray(3., dtype=float32)",
+)
+square_f32 = _of_float32(
+    "square_f32",
+    lambda x: integer_pow(x, 2),
+    "Return the square of float32 numbers.",
+    ">>> square_f32(np.float32(3))\nArray(9., dtype=float32)",
+)
+reciprocal_f32 = _of_float32(
+    "reciprocal_f32",
+    lambda x: div(np.ones(shape_of(x), np.float32), x),
+    "Return one by float32 numbers.",
+    ">>> reciprocal_f32(np.float32(4))\nArray(0.25, dtype=float32)",
+)
 
 
 @runs_anywhere
