@@ -37,6 +37,15 @@ Returns
 -------
 Array
     Of the shape of ``input``.
+
+Raises
+------
+ArgumentError
+    If there is neither a size nor a footprint.
+DTypeError
+    For complex numbers.
+ShapeError
+    If a footprint has other dimensions than there are axes.
 """
 
 _LINE = """
@@ -52,20 +61,7 @@ Returns
 -------
 Array
     Of the shape of ``input``.
-"""
 
-_NO_WINDOW = """
-Raises
-------
-ArgumentError
-    If there is neither a size nor a footprint.
-DTypeError
-    For complex numbers.
-ShapeError
-    If a footprint has other dimensions than there are axes.
-"""
-
-_EMPTY = """
 Raises
 ------
 RuntimeError
@@ -161,7 +157,7 @@ def places_of(function: str, x: Any, size: Any, footprint: Any, mode: Any, cval:
 
 
 @runs_anywhere
-@described(_WINDOW, _NO_WINDOW)
+@described(_WINDOW)
 def minimum_filter(
     input: Any,
     size: Any = None,
@@ -199,7 +195,7 @@ def minimum_filter(
 
 
 @runs_anywhere
-@described(_LINE, _EMPTY)
+@described(_LINE)
 def minimum_filter1d(
     input: Any, size: int, axis: int = -1, output: Any = None, mode: str = "reflect", cval: float = 0.0, origin: int = 0
 ) -> Any:
@@ -216,7 +212,7 @@ def minimum_filter1d(
 
 
 @runs_anywhere
-@described(_WINDOW, _NO_WINDOW)
+@described(_WINDOW)
 def maximum_filter(
     input: Any,
     size: Any = None,
@@ -241,7 +237,7 @@ def maximum_filter(
 
 
 @runs_anywhere
-@described(_LINE, _EMPTY)
+@described(_LINE)
 def maximum_filter1d(
     input: Any, size: int, axis: int = -1, output: Any = None, mode: str = "reflect", cval: float = 0.0, origin: int = 0
 ) -> Any:
