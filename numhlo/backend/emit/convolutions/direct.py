@@ -49,7 +49,12 @@ def emit_direct(op: Op, planner: Any, nest: Nest, tiling: Tiling, operands: tupl
     (draft,) = remembered(
         lambda _: ("tiled convolution", dtype, tiling, nest.depth, len(origins), traffic), values, planner.buffer, write
     )
-    planner.launch_root(op, draft, [value for value in operands if isinstance(value.owner, Op)])
+    planner.launch_root(op, draft, [value for value in operands if _is_of_program(value)])
+
+
+def _is_of_program(value: Value) -> bool:
+    """Return whether a value is one of the program's, and no copy that the planner made."""
+    return isinstance(value.owner, Op) or value in value.owner.arguments
 
 
 class _Writer:
