@@ -45,6 +45,9 @@ SECONDS_OF_NUMPY = 2.0
 NUDGES = {"float64": 1e-12, "float32": 2e-7, "int64": 0.0}
 """How far arguments are moved, relative to their values, to see whether a program is decided."""
 
+NARROW = Tolerance(relative={name: max(far, CLOSE.relative["float32"]) for name, far in CLOSE.relative.items()})
+"""How far results may be apart where float32 arguments may have gone into float64 arrays."""
+
 LOOSE = Tolerance(relative={name: 100 * far for name, far in CLOSE.relative.items()})
 """How far the results of a decided program go at most when its arguments are moved by a rounding error."""
 
@@ -182,6 +185,7 @@ def _check(source: Source, compiled: Any, function: Callable[..., Any], tier: st
         "native": tier == "native",
         "first_answers": tier == "native" and source.seed % 2 == 0,
         "schedule": schedule(source, tier),
+        "tolerance": NARROW if any(p.dtype == "float32" for p in source.parameters) else CLOSE,
     }
     with compiles_nothing() if tier != "native" else waits_for_machine_code():
         try:

@@ -197,7 +197,10 @@ def call_ufunc(w: Writer) -> None:
             f"np.multiply({a}, {b}, out={v.name})",
             f"np.clip({v.name}, {w.number(-0.9, -0.3)}, 0.8, out={v.name})",
         ]
-        forms += [f"np.tanh({v.name}, out={v.name})", f"np.negative({v.name}, {v.name})"]
+        forms += [
+            f"np.tanh({v.name}, out={v.name})",
+            f"np.abs({v.name}, {v.name})",
+        ]  # NumPy's negative of some strides reads what it wrote
         forms = [f for f in forms if v.dtype == "float64" or "multiply" not in f]
     w.add(w.choose(forms))
 

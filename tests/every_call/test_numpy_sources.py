@@ -259,3 +259,9 @@ def test_a_find_is_a_program_of_its_own(tmp_path):
 def test_refusals_are_counted_without_names_and_sizes():
     one = shortened("MutationError: an array float64[5,6] is read, 'w1'")
     assert one == shortened("MutationError: an array float64[3] is read, 'v2'")
+
+
+def test_float32_that_goes_into_float64_is_compared_as_float32():
+    text = "import numpy as np\n\n\ndef program(a, c):\n    c[1] = a.mean() * 3\n    c[0] = np.tanh(a).sum()\n"
+    parameters = (Parameter("a", (9,), "float32"), Parameter("c", (9,), "float64"))
+    assert judge(Source(text, parameters, 20008416, False, False), "first").kind == "right"
