@@ -163,6 +163,8 @@ class Rest:
     ----------
     is_unsettled : bool
         That would help.
+    ends : mapping
+        Values after all rounds, of variables of which they are known, by name.
     """
 
     def __init__(
@@ -178,6 +180,7 @@ class Rest:
         self.rounds, self.body, self.item, self.variables = rounds, body, item, variables
         self.since, self.is_patient, self.is_unsettled = since, is_patient, False
         self.constants: dict[str, Any] = {}
+        self.ends: Mapping[str, Any] = {}
         self.state = PythonState([*variables.values, body], variables.attributes())
 
     def tried(self) -> tuple[Any, ...] | None:
@@ -260,7 +263,7 @@ class Rest:
             return found
 
         found = dict(zip(self.variables.names, state.after(loop, resolved=resolved), strict=True))
-        return tuple({**found, **self.constants}.values())
+        return tuple({**found, **self.constants, **self.ends}.values())
 
     def _probe_last(self, state: LoopState) -> None:
         """Trace the last round as Python runs it: where its index is out of bounds this raises."""
@@ -289,7 +292,7 @@ class Rest:
                     self.constants[name] = before + step * len(self.rounds)
         known = frozenset(counters.values())
         for name, after in zip(self.variables.names, found, strict=True):
-            if name in counters and not _Counting(known).stays_small(trace, after):
+            if name in counters and name not in self.ends and not _Counting(known).stays_small(trace, after):
                 raise ConcretizationError(f"the Python int {name!r} may outgrow 64 bits")
         return found
 

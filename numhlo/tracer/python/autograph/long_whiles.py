@@ -1,13 +1,14 @@
 """`while` loops that count: ``while i < n`` with a known ``i`` that goes up by one is a loop over a range.
 
 How many rounds are left is found by asking the test of all of them, where it looks at integers that go up by the same
-in every round, and at what stays as it is. Otherwise the loop is run as Python runs it.
+in every round, and at what stays as it is; else by running the loop's numbers alone (`loop_numbers`), as of ``t += dt``
+or ``while True: if k >= n: break``. Otherwise the loop is run as Python runs it.
 """
 
 from __future__ import annotations
 
 import dis
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from types import CodeType
 from typing import Any
@@ -16,12 +17,16 @@ from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.tracer.core.cell import cells_so_far
 from numhlo.tracer.core.trace import Tracer, current_trace
 from numhlo.tracer.python.autograph.long_loops import FEWEST, LONG, PATIENCE, Rest, cost_since, step_of, unrolling
+from numhlo.tracer.python.autograph.loop_numbers import run_alone
 from numhlo.tracer.python.autograph.loop_state import is_set
 from numhlo.tracer.python.autograph.undefined import Undefined
 from numhlo.tracer.python.autograph.variables import Variables
 
 MOST_ROUNDS = 100_000
 """How many rounds a test is asked of."""
+
+ENOUGH = 100
+"""How many operations must have been traced before an iteration is traced once more, to run its numbers alone."""
 
 _CHANGING = (bool, float, complex, str)
 """Values of Python's, beside integers, on which a test may hang."""
@@ -51,7 +56,7 @@ class LongWhile:
         self.test, self.body = test, body
         self._trace = current_trace()
         self._before = 0 if self._trace is None else len(self._trace.region.ops)
-        self._cost = self._done = 0
+        self._cost = self._seen_cost = self._done = 0
         self._seen: list[Sequence[Any]] = []
         self._versions = _versions(test)
         self._is_open = self._trace is not None and not self._trace.concrete
@@ -65,23 +70,50 @@ class LongWhile:
         assert self._trace is not None
         self._cost += cost_since(self._trace, self._before)
         self._before = len(self._trace.region.ops)
+        if not self._cost:
+            return None  # all of it is known so far
         self._done += 1
-        if not self._is_unsettled and self._done != 3 and (self._done < 3 or self._cost < LONG):
+        if not self._is_unsettled and not self._is_due():
             return None
-        self._is_open = self._is_unsettled or self._done == 3
+        self._is_open = self._is_unsettled or self._cost < LONG
         steps = self._steps(variables.names) if self._versions == _versions(self.test) else {}
         count = self._count(variables, steps) if steps else 0
+        alone = None if count or self._cost < ENOUGH else self._alone(variables)
+        if alone is not None:
+            count, ends = alone
         unrolled = unrolling.get()
         if unrolled is not None and unrolled.takes(self._done + count):
             self._is_open = False
             return None
         if count < FEWEST or self._cost * count < LONG * self._done:
             return None
-        rest = _RestOfWhile(count, self.body, steps, variables, self._since, is_patient=self._patience > 0)
+        rest: Rest
+        if alone is None:
+            rest = _RestOfWhile(count, self.body, steps, variables, self._since, is_patient=self._patience > 0)
+        else:
+            rest = _RestOfNumbers(count, self.body, ends, variables, self._since, is_patient=self._patience > 0)
         found = rest.tried()
         self._is_unsettled = rest.is_unsettled
         self._patience -= rest.is_unsettled
         return found
+
+    def _is_due(self) -> bool:
+        """Return whether the rounds left are looked at after this one: the third, and where there was so much to do."""
+        limits = [limit for limit in (ENOUGH, LONG) if self._seen_cost < limit <= self._cost]
+        self._seen_cost = self._cost if self._done >= 3 else 0
+        return self._done == 3 or (self._done > 3 and bool(limits))
+
+    def _alone(self, variables: Variables) -> tuple[int, dict[str, Any]] | None:
+        """Return how many rounds are left, and the numbers after them, where the numbers say so by themselves."""
+        if self._versions != _versions(self.test):
+            return None
+        try:
+            holds = self.test(*variables.values)
+        except Exception:  # noqa: BLE001 - raised again where Python asks
+            return None
+        if isinstance(holds, Tracer | Undefined) or not holds:
+            return None
+        return run_alone(self.test, self.body, variables, self._since)
 
     def _steps(self, names: Sequence[str]) -> dict[str, int]:
         """Return by how much integers change in a round; nothing where other values of Python's change."""
@@ -183,6 +215,28 @@ class _RestOfWhile(Rest):
         found = dict(zip(self.variables.names, super().values(), strict=True))
         found.update({n: self.first[n] + step * len(self.rounds) for n, step in self.steps.items()})
         return tuple(found.values())
+
+
+class _RestOfNumbers(Rest):
+    """The rounds of a `while` that are left, of which its numbers say how many."""
+
+    def __init__(
+        self,
+        count: int,
+        body: Callable[..., Any],
+        ends: Mapping[str, Any],
+        variables: Variables,
+        since: int,
+        *,
+        is_patient: bool,
+    ) -> None:
+        super().__init__(range(count), body, lambda index: index, variables, since, is_patient=is_patient)
+        self.ends = ends
+
+    def run(self, item: Any, values: Sequence[Any]) -> tuple[Any, ...]:
+        """Run the body, which takes no number of the round."""
+        found: tuple[Any, ...] = self.body(*values)
+        return found
 
 
 def _change(before: Any, after: Any) -> int | None:

@@ -15,8 +15,9 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import MutationError, UnsupportedError
-from numhlo.tracer.control_flow.bodies import own_arrays
+from numhlo.tracer.control_flow.bodies import own_arrays, weak_argument
 from numhlo.tracer.control_flow.branches import as_predicate
+from numhlo.tracer.core.arguments import is_number, leaf_type
 from numhlo.tracer.core.cell import Cell
 from numhlo.tracer.core.operands import FUNCTIONS, asarray
 from numhlo.tracer.core.orders import Either, Same
@@ -181,6 +182,15 @@ class LoopState:
             if is_array(slot.before) and cell is not slot.before.cell:
                 before = slot.before if not entered[slot].steps else whole(slot.before.cell)
                 cell.order = Either([before, *slot.others]) if slot.others else Same(before)
+
+    @contextmanager
+    def unknown(self) -> Iterator[list[Any]]:
+        """Give the variables' values in some iteration, of which nothing is known, in the trace of a body."""
+        leaves, tree = tree_flatten(self.first())
+        trace = _current()
+        given = [weak_argument(trace, leaf_type(x), is_scalar=is_number(x)) for x in leaves]
+        with self._entered(tree_unflatten(tree, given)) as (values, _):
+            yield values
 
     def _tie_entered(self, entered: dict[Slot, Any]) -> None:
         trace = _current()

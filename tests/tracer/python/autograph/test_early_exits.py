@@ -71,14 +71,6 @@ def writes_argument(x, values):
     return x
 
 
-def view_of_what_is_written(x, limit):
-    for row in x:
-        if row[0] > limit:
-            row[1] = limit
-            return row
-    return x[0]
-
-
 def skips_then_writes(x, limit):
     total = np.zeros(2)
     for v in x:
@@ -182,7 +174,6 @@ CALLS = [
     *[(fills_slots_in_while, np.array(v)) for v in ([3.0, 0.0], [3.0, 4.0, 5.0, 6.0, -1.0], [0.0])],
     *[(marks, np.array([0.5, 1.5, 2.5, 0.0]), n) for n in (0, 1, 3)],
     *[(writes_argument, np.zeros(3), np.array(v)) for v in ([0.0, 2.0], [0.0, -2.0, 4.0], [0.5, 0.5])],
-    *[(view_of_what_is_written, np.arange(6.0).reshape(3, 2), limit) for limit in (-1.0, 1.0, 9.0)],
     *[(skips_then_writes, np.array([1.0, 5.0, v, 3.0]), 2.0) for v in (-1.0, 1.0)],
     *[(halve, v) for v in (37.0, 0.0, 0.5)],
     *[(first_root, v) for v in (37.0, 0.0, 0.5)],
