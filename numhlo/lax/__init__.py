@@ -1,5 +1,6 @@
 """Structured control flow and strict operations, under JAX's names."""
 
+import numhlo.compilation.eager_loops as _eager_loops  # noqa: F401 - long loops outside tracing run compiled
 from numhlo.lax import linalg as linalg
 from numhlo.library.citations import cite as _cite
 from numhlo.library.lax import arguments as _arguments

@@ -1,8 +1,8 @@
 """Loops that carry values: `while_loop` and `fori_loop`.
 
-Outside tracing a loop runs as a Python loop over its body. Inside, the body is traced once, as the region of a
-``while`` op; `fori_loop` makes one of counted form, from which the trip count can be read. The loop owns its carry:
-what a body writes into it is not seen in the initial value.
+Outside tracing a short loop runs as a Python loop over its body, a long one compiled. Inside, the body is traced once,
+as the region of a ``while`` op; `fori_loop` makes one of counted form, from which the trip count can be read. The loop
+owns its carry: what a body writes into it is not seen in the initial value.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from numhlo.tracer.control_flow.bodies import (
     with_arrays,
 )
 from numhlo.tracer.control_flow.branches import require_scalar
+from numhlo.tracer.control_flow.eager_loops import LONG, MISS, run_compiled
 from numhlo.tracer.core.arguments import LeafType, is_number, leaf_type
 from numhlo.tracer.core.bind import bind, bind1
 from numhlo.tracer.core.callable_arguments import require_callable
@@ -72,13 +73,28 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
     require_callable(cond_fun, "while_loop: cond_fun")
     require_callable(body_fun, "while_loop: body_fun")
     if current_trace() is None:
-        value, before = copy_arrays(init_val), init_val
-        while _condition("while_loop", cond_fun(value)):
-            value = body_fun(value)
-            before = require_kept("while_loop", before, value)
-        return as_carry(init_val, value)
+        return _while_outside(cond_fun, body_fun, init_val)
     carry = Carry("while_loop", init_val, body_fun)
     return carry.emit(cond_fun)
+
+
+def _while_outside(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any) -> Any:
+    """Run a loop outside tracing: its first iterations in Python, and if it is a long one, the others compiled."""
+    value, before, iterations = copy_arrays(init_val), init_val, 0
+    while _condition("while_loop", cond_fun(value)):
+        value = body_fun(value)
+        before = require_kept("while_loop", before, value)
+        iterations += 1
+        if iterations == LONG:
+            rest = run_compiled(_while_program, (cond_fun, body_fun), (), (value,))
+            if rest is not MISS:
+                return as_carry(init_val, rest)
+    return as_carry(init_val, value)
+
+
+def _while_program(functions: tuple[Any, ...], _: tuple[Any, ...], value: Any) -> Any:
+    cond_fun, body_fun = functions
+    return while_loop(cond_fun, body_fun, value)
 
 
 def _condition(what: str, result: Any) -> Any:
@@ -117,6 +133,10 @@ def fori_loop(
     for bound in (lower, upper):
         require_scalar(bound, "fori_loop: a bound", "biu")
     if current_trace() is None:
+        if int(upper) - int(lower) >= LONG:
+            result = run_compiled(_for_program, (body_fun,), (), (lower, upper, init_val))
+            if result is not MISS:
+                return as_carry(init_val, result)
         value, before = copy_arrays(init_val), init_val
         for i in range(int(lower), int(upper)):
             value = body_fun(i, value)
@@ -136,6 +156,10 @@ def fori_loop(
     index = LeafType(leaf_type(first).tensor, weak=index_dtype == np.int64)
     carry = Carry("fori_loop", init_val, body_fun, leading=(index, first))
     return carry.emit(lambda i, _: i < last)
+
+
+def _for_program(functions: tuple[Any, ...], _: tuple[Any, ...], lower: Any, upper: Any, value: Any) -> Any:
+    return fori_loop(lower, upper, functions[0], value)
 
 
 class Carry:

@@ -1,7 +1,8 @@
 """Loops over slices of stacked arrays: `scan`, `map` and `associative_scan`.
 
 `scan` and `map` become the composites ``numhlo.scan`` and ``numhlo.map``, whose decomposition is a ``while`` that calls
-the one copy of the body; outside tracing they run as Python loops. Carries follow the rules of `loops`.
+the one copy of the body; outside tracing short ones run as Python loops, long ones compiled. Carries follow the rules
+of `loops`.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from numhlo.tracer.control_flow.bodies import (
     weak_argument,
     with_arrays,
 )
+from numhlo.tracer.control_flow.eager_loops import LONG, MISS, run_compiled
 from numhlo.tracer.control_flow.loops import KEPT, find_carry_types, require_kept
 from numhlo.tracer.core.arguments import LeafType, is_number, leaf_type
 from numhlo.tracer.core.array import Array
@@ -81,6 +83,10 @@ def scan(
     require_callable(f, "scan: f")
     leaves, tree = tree_flatten(xs)
     steps = slice_count("scan", xs, length)
+    if current_trace() is None and steps >= LONG:
+        result = run_compiled(_scan_program, (f,), (steps, bool(reverse)), (init, xs))
+        if result is not MISS:
+            return as_carry(init, result[0]), result[1]
     if current_trace() is None or unroll is True or (unroll > 1 and unroll >= steps > 0):
         return _scan_in_python(f, init, leaves, tree, steps, reverse)
     slices = _slice_types("scan", xs, leaves)
@@ -142,11 +148,23 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
     leaves, tree = tree_flatten(xs)
     lanes = slice_count("map", xs, None)
     if current_trace() is None:
+        result = run_compiled(_map_program, (f,), (), (xs,)) if lanes >= LONG else MISS
+        if result is not MISS:
+            return result
         return _scan_in_python(lambda _, x: (None, f(x)), None, leaves, tree, lanes, False)[1]
     slices = _slice_types("map", xs, leaves)
     body = Body("the body", lambda trace: f(_slices(trace, tree, slices)), closed=True)
     results = _emit_loop("numhlo.map", f, body, body.types, leaves, {"lanes": lanes})
     return tree_unflatten(body.tree, results)
+
+
+def _scan_program(functions: tuple[Any, ...], statics: tuple[Any, ...], init: Any, xs: Any) -> Any:
+    length, reverse = statics
+    return scan(functions[0], init, xs, length, reverse)
+
+
+def _map_program(functions: tuple[Any, ...], _: tuple[Any, ...], xs: Any) -> Any:
+    return map(functions[0], xs)
 
 
 def _slices(trace: Trace, tree: PyTreeDef, types: Sequence[LeafType]) -> Any:

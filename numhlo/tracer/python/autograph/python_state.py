@@ -67,6 +67,11 @@ class PythonState:
                     self._kept.append((found, content, kept))
                     waiting += [x for x in kept if type(x) not in _PLAIN]
         self.whole = not waiting
+        self._seen = [*seen.values()]
+
+    def arrays(self) -> list[np.ndarray]:
+        """Return NumPy's arrays among what was looked at, whose elements are not."""
+        return [x for x in self._seen if isinstance(x, np.ndarray)]
 
     def has_changed(self) -> bool:
         """Return whether something holds other objects than before."""
