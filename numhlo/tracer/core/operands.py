@@ -58,6 +58,10 @@ class Unsized:
         """Return a function of NumPy's, by name, of arguments the first of which is this."""
         raise NotImplementedError
 
+    def call_at_any_place(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Return a function of NumPy's, by name, of arguments among which this is."""
+        return self.refuse()
+
     def apply(self, ufunc: Any, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """Return an elementwise function of operands among which this is."""
         raise NotImplementedError
@@ -69,6 +73,18 @@ class Unsized:
         if name.startswith("_"):
             raise AttributeError(name)
         return self.refuse()
+
+
+def unsized_in(args: Sequence[Any]) -> Unsized | None:
+    """Return the first of arguments, or of what lists among them hold, whose number of elements is not known."""
+    for x in args:
+        if isinstance(x, Unsized):
+            return x
+        if type(x) in (list, tuple):
+            found = next((item for item in x if isinstance(item, Unsized)), None)
+            if found is not None:
+                return found
+    return None
 
 
 def as_arrays(result: Any) -> Any:
@@ -110,6 +126,8 @@ def implements(*functions: Any, eager: Callable[..., Any] | None = None) -> Call
                 return as_arrays(numpy_function(*args, **kwargs))
             if args and isinstance(args[0], Unsized):
                 return args[0].call(traced.__name__, args, kwargs)
+            if (unsized := unsized_in(args)) is not None:
+                return unsized.call_at_any_place(traced.__name__, args, kwargs)
             try:
                 return traced(*args, **kwargs)
             except ConcretizationError as error:

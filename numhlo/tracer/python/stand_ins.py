@@ -18,7 +18,7 @@ import numpy as np
 
 from numhlo.lowering.ir.errors import DTypeError
 from numhlo.tracer.core.arguments import WEAK, asks_scalar
-from numhlo.tracer.core.operands import FUNCTIONS, Unsized, contains_tracer, convert
+from numhlo.tracer.core.operands import FUNCTIONS, Unsized, contains_tracer, convert, unsized_in
 from numhlo.tracer.core.promotion import TRACEABLE
 from numhlo.tracer.core.trace import Tracer, current_trace
 from numhlo.tracer.python.text_values import Text, as_text
@@ -116,7 +116,8 @@ def _routed(numpy_function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(numpy_function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        traced = contains_tracer([*args, *kwargs.values()])
+        given = [*args, *kwargs.values()]
+        traced = contains_tracer(given) or unsized_in(given) is not None
         return (FUNCTIONS[numpy_function] if traced else numpy_function)(*args, **kwargs)
 
     return call
@@ -189,6 +190,8 @@ class Holder:
 
 
 def _needs_trace(entry: Any) -> bool:
+    if isinstance(entry, Unsized):
+        return True
     bounds = (entry.start, entry.stop) if isinstance(entry, slice) else (entry,)
     return any(map(is_unknown, bounds))
 

@@ -49,6 +49,12 @@ class Places(Selected):
             fix="index by the mask itself (x[mask]), use where(mask, x, y), or write numhlo.numpy.nonzero(..., size=n)",
         )
 
+    def __getitem__(self, index: Any) -> Any:
+        """Return one coordinate; their axes stay as they are."""
+        if isinstance(index, tuple) and any(entry is None for entry in index):
+            self.refuse()
+        return super().__getitem__(index)
+
 
 class Rows(Places):
     """The coordinates of the true elements of a mask, one row each.

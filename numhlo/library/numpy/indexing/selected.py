@@ -45,6 +45,9 @@ ORDERED = {"median": 1, "percentile": 2, "quantile": 2}
 CALLS: dict[str, Callable[..., Any]] = {}
 """More functions of NumPy's by name, as ``function(chosen, *args, **options)``; `selected_calls` fills it."""
 
+ANYWHERE: dict[str, Callable[..., Any]] = {}
+"""Functions that elements are another argument of than the first, as ``function(chosen, args, options)``."""
+
 WITHOUT_IDENTITY = ("max", "min")
 Spread: TypeAlias = Callable[[Tracer, Tracer, Any], Any]
 """Puts one value for each true element where it belongs: ``spread(like, mask, values)``."""
@@ -138,7 +141,7 @@ class Selected(Unsized):
     def whole(self, x: Any) -> Any:
         """Return an operand in the shape of the whole array, as this one's elements meet it."""
         if isinstance(x, Selected):
-            if not self.matches(x):
+            if x.ndim != self.ndim or not self.matches(x):
                 self.refuse()
             return x.values
         if isinstance(x, Unsized):
@@ -172,9 +175,14 @@ class Selected(Unsized):
 
     def write_into(self, target: Tracer, mask: Tracer) -> Tracer:
         """Return what ``target`` becomes by ``target[mask] = self``."""
-        if not _same(mask, self.mask) or self.values.shape != target.shape:
+        leading, tail = self.values.shape[: mask.ndim], self.values.shape[mask.ndim :]
+        fits = leading == target.shape[: mask.ndim] and self.values.ndim == target.ndim
+        if not fits or any(n not in (1, m) for n, m in zip(tail, target.shape[mask.ndim :], strict=True)):
             self.refuse()
-        return as_traced(b.select(self.whole_mask, convert(self.values, target.dtype), target))
+        values = broadcast_to_shape(convert(self.values, target.dtype), target.shape)
+        if not _same(mask, self.mask):
+            self.refuse()
+        return as_traced(b.select(self.with_values(values).whole_mask, values, target))
 
     def __getitem__(self, index: Any) -> Any:
         """Return one element, counted from either end, or a part of every element."""
@@ -185,7 +193,8 @@ class Selected(Unsized):
         if is_integer(first):
             chosen = as_traced(reshape_to(self.values, (self.mask.size, *self.values.shape[self.mask.ndim :])))
             return chosen[(self._place(first), *rest)]  # type: ignore[index]
-        if not (isinstance(first, slice) and first == slice(None)) or has_new_extent(rest):
+        is_whole = isinstance(first, slice) and first == slice(None)
+        if not is_whole or has_new_extent([entry for entry in rest if entry is not None]):
             self.refuse()
         part = as_traced(self.values)[(slice(None),) * self.mask.ndim + tuple(rest)]  # type: ignore[index]
         return self.with_values(part)
@@ -253,9 +262,13 @@ class Selected(Unsized):
         return self.reduce(name, *args[1:], **options)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        if not args or args[0] is not self:
-            self.refuse()
-        return self.call(func.__name__, args, kwargs)
+        return self.call_at_any_place(func.__name__, args, kwargs)
+
+    def call_at_any_place(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Return a function of arguments among which this is."""
+        if args and args[0] is self:
+            return self.call(name, args, options)
+        return ANYWHERE[name](self, args, options) if name in ANYWHERE else self.refuse()
 
     def _ordered(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """Return a median or quantiles: those of the whole array with NaN for what is left out."""

@@ -13,8 +13,16 @@ import numpy as np
 
 from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy.cumulative import cumsum
-from numhlo.library.numpy.indexing.selected import CALLS, Selected, worst
-from numhlo.tracer.building import FUNCTIONS, as_traced, convert, reshape_to
+from numhlo.library.numpy.indexing.selected import ANYWHERE, CALLS, Selected, covariance, worst
+from numhlo.library.numpy.joining import stack
+from numhlo.tracer.building import (
+    FUNCTIONS,
+    Unsized,
+    as_traced,
+    convert,
+    expand,
+    reshape_to,
+)
 from numhlo.tracer.building import operations as b
 
 EACH = (
@@ -25,6 +33,9 @@ EACH = (
 
 BY_TABLE = (np.digitize, np.interp, np.isin)
 """What is computed of each element by tables, which are no elements."""
+
+AFTER_TABLE = (np.polyval, np.searchsorted, np.take)
+"""The same, of functions whose first argument is the table."""
 
 traced = FUNCTIONS.__getitem__
 METHODS = ("argmax", "argmin", "clip", "conj", "conjugate", "cumsum", "dot", "flatten", "ravel", "round")
@@ -42,6 +53,64 @@ def _each(function: Any) -> Callable[..., Any]:
 
 def _by_table(function: Any) -> Callable[..., Any]:
     return lambda chosen, *tables, **options: chosen.with_values(traced(function)(chosen.values, *tables, **options))
+
+
+def _after_table(function: Any) -> Callable[..., Any]:
+    def call(chosen: Selected, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Return a function of elements by a table; positions that are left out are the first."""
+        tables = (x for k, x in enumerate((*args, *options.values())) if not (k == 1 and x is chosen))
+        if len(args) < 2 or args[1] is not chosen or any(isinstance(x, Unsized) for x in tables):
+            chosen.refuse()
+        values = b.select(chosen.whole_mask, chosen.values, 0) if function is np.take else chosen.values
+        if function is np.take and options.keys() - {"mode"}:
+            chosen.refuse()
+        return chosen.with_values(traced(function)(args[0], values, *args[2:], **options))
+
+    return call
+
+
+def _select(chosen: Selected, args: tuple[Any, ...], options: dict[str, Any]) -> Selected:
+    conditions, choices, *default = (*args, *options.values())
+    lists = ([chosen.whole(x) for x in items] for items in (conditions, choices))
+    return chosen.with_values(traced(np.select)(*lists, *map(chosen.whole, default)))
+
+
+def _piecewise(chosen: Selected, conditions: Any, functions: Any, *args: Any, **options: Any) -> Selected:
+    whole = [chosen.whole(x) for x in (conditions if isinstance(conditions, list | tuple) else [conditions])]
+    return chosen.with_values(traced(np.piecewise)(chosen.values, whole, functions, *args, **options))
+
+
+def _where(chosen: Selected, args: tuple[Any, ...], options: dict[str, Any]) -> Selected:
+    return chosen.with_values(traced(np.where)(*map(chosen.whole, args)))
+
+
+def _pairs(chosen: Selected, y: Any) -> Selected:
+    """Return elements beside others, in rows of two."""
+    _require_numbers(chosen)
+    return chosen.with_values(stack([chosen.values, chosen.whole(y)], -1))
+
+
+def _covariance(chosen: Selected, y: Any = None, **options: Any) -> Any:
+    if options.keys() - {"ddof", "bias"}:
+        chosen.refuse()
+    ddof, bias = options.get("ddof"), options.get("bias", False)
+    if y is not None:
+        return covariance(_pairs(chosen, y), ddof=ddof, bias=bias)
+    _require_numbers(chosen)
+    return chosen.var(ddof=(0 if bias else 1) if ddof is None else ddof)
+
+
+def _correlation(chosen: Selected, y: Any) -> Any:
+    found = covariance(_pairs(chosen, y))
+    deviations = ufuncs.sqrt(as_traced(reshape_to(found, (4,)))[::3])  # type: ignore[index]
+    return ufuncs.divide(found, ufuncs.multiply(expand(deviations, 1), expand(deviations, 0)))
+
+
+def _least_squares(chosen: Selected, right: Any, rcond: Any = None) -> Any:
+    """Return the solution of equations some of which are left out: a row of zeros changes nothing."""
+    if chosen.ndim != 2 or not isinstance(right, Selected) or not chosen.matches(right):
+        chosen.refuse()
+    return traced(np.linalg.lstsq)(chosen.filled(), right.filled(), rcond)
 
 
 def _require_numbers(chosen: Selected) -> None:
@@ -108,11 +177,13 @@ def _product_of_conjugate(chosen: Selected, other: Any) -> Any:
     return ufuncs.conjugate(chosen) @ other
 
 
-def _fit(chosen: Selected, y: Any, deg: int) -> Any:
+def _fit(chosen: Selected, y: Any, deg: int, *, w: Any = None) -> Any:
     """Return a polynomial's coefficients by least squares, where those left out have no weight."""
     _require_numbers(chosen)
     flat = (chosen.mask.size,)
     weights = convert(reshape_to(chosen.mask, flat), np.float64)
+    if w is not None:
+        weights = b.select(reshape_to(chosen.mask, flat), reshape_to(convert(chosen.whole(w), np.float64), flat), 0.0)
     return traced(np.polyfit)(reshape_to(chosen.values, flat), reshape_to(chosen.whole(y), flat), deg, w=weights)
 
 
@@ -137,6 +208,10 @@ CALLS.update(
     argmin=_place_of_extreme("min"),
     average=_average,
     conj=ufuncs.conjugate,
+    corrcoef=_correlation,
+    cov=_covariance,
+    lstsq=_least_squares,
+    piecewise=_piecewise,
     conjugate=ufuncs.conjugate,
     count_nonzero=lambda chosen: ufuncs.not_equal(chosen, 0).sum(),
     cumsum=_running_sum,
@@ -147,6 +222,9 @@ CALLS.update(
     ptp=lambda chosen: ufuncs.subtract(chosen.max(), chosen.min()),
     vdot=_product_of_conjugate,
 )
+
+
+ANYWHERE.update({function.__name__: _after_table(function) for function in AFTER_TABLE}, select=_select, where=_where)
 
 
 def _attach() -> None:
