@@ -21,7 +21,7 @@ from numhlo.compilation.jitted_function import JittedFunction
 from numhlo.compilation.pytree_text import from_json, to_json
 from numhlo.lowering import ir
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
+from numhlo.lowering.ir.errors import ArgumentError, DataDependentShapeError, UnsupportedError
 from numhlo.stablehlo import Module
 from numhlo.stablehlo import load as load_module
 from numhlo.tracer.core.callable_arguments import require_callable
@@ -176,6 +176,13 @@ def export(fun: Callable[..., Any], /, *specs: Any, **kwspecs: Any) -> Exported:
             where=capture_location(),
             why="a program in a file knows arrays only, and would not update the container",
             fix="work on a copy of the container, dict(x) or list(x), and return it",
+        )
+    if traced.has_cuts:
+        raise DataDependentShapeError(
+            f"{traced.name} can't be exported: the length of a result depends on values",
+            where=capture_location(),
+            why="results of a program in a file have shapes that are known",
+            fix="return the whole array and the mask, or numhlo.numpy.nonzero(mask, size=n)",
         )
     _require_portable(graph)
     call = {"arguments": to_json(traced.in_tree), "results": to_json(traced.out_tree), "updated": list(traced.written)}

@@ -10,7 +10,7 @@ import numpy as np
 from numhlo.compilation.keys import CallKey, describe_key
 from numhlo.compilation.observer import Observer
 from numhlo.compilation.programs import make_program
-from numhlo.compilation.result_structure import unflattener, with_arrays
+from numhlo.compilation.result_structure import unflattener, with_arrays, with_cuts
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, MutationError
 from numhlo.lowering.ir.interruptions import copy_together
@@ -106,6 +106,9 @@ class Entry:
         self.unflatten = unflattener(traced.out_tree)
         if traced.out_arrays and array_type is Array:
             self.unflatten = with_arrays(self.unflatten, traced.out_arrays)
+        if traced.cuts:
+            cuts = [(cut.leaf, cut.length, cut.axis) for cut in traced.cuts]
+            self.unflatten = with_cuts(self.unflatten, cuts, traced.out_tree.num_leaves)
         self.observer = observer
         self.program = make_program(
             traced.function, name, self.donated, traced.written, observer, array_type, keeps_graph=keeps_graph

@@ -62,6 +62,29 @@ def with_arrays(unflatten: Callable[[Sequence[Any]], Any], numbers: Sequence[int
     return unflatten_with_arrays
 
 
+def with_cuts(
+    unflatten: Callable[[Sequence[Any]], Any], cuts: Sequence[tuple[int, int, int]], count: int
+) -> Callable[[Sequence[Any]], Any]:
+    """Return what puts so many results into a structure, some of them cut to the lengths that others say.
+
+    Parameters
+    ----------
+    unflatten : callable
+    cuts : sequence of (int, int, int)
+        Numbers of a result and of its length among the results, and the axis that is cut.
+    count : int
+        Of the results that have places in the structure.
+    """
+
+    def unflatten_with_cuts(results: Sequence[Any]) -> Any:
+        made = list(results[:count])
+        for leaf, length, axis in cuts:
+            made[leaf] = made[leaf][(*(slice(None),) * axis, slice(int(results[length])))].copy()  # frees the rest
+        return unflatten(made)
+
+    return unflatten_with_cuts
+
+
 def _part(tree: PyTreeDef, start: int) -> Callable[[Results], Any]:
     """Return the function that makes a part of a structure, whose leaves begin at a place among the results."""
     if tree == LEAF:

@@ -59,12 +59,15 @@ class Traced(Stage):
         Numbers of the argument leaves that the function writes into; their new contents are its last results.
     rebound : ReboundItems or None
         What the function does to the items of containers among its arguments.
+    has_cuts : bool
+        Results have lengths that depend on values: the graph returns them at their greatest, and behind all results
+        the lengths.
     """
 
     def __init__(self, name: str, in_tree: PyTreeDef, traced: TracedFunction, make_entry: Callable[[], Entry]) -> None:
         self.name = name
         self.in_tree, self.out_tree, self.written = in_tree, traced.out_tree, traced.written
-        self.rebound = traced.rebound
+        self.rebound, self.has_cuts = traced.rebound, bool(traced.cuts)
         self._traced = traced
         self._make_entry = make_entry
         self.module = Module([_close(traced)], f"jit_{name}")

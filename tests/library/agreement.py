@@ -39,8 +39,10 @@ def run_traced(fun: Callable[..., Any], arguments: Sequence[Any]) -> tuple[Any, 
     captures: list[Any] = traced.captures
     results = interpret(traced.function, [*arrays, *captures])
     count = traced.out_tree.num_leaves
+    for cut in traced.cuts:
+        results[cut.leaf] = results[cut.leaf].take(range(int(results[cut.length])), cut.axis)
     after = list(arguments)
-    for place, new in zip(traced.written, results[count:], strict=True):
+    for place, new in zip(traced.written, results[count + len(traced.cuts) :], strict=True):
         after[place] = new
     return tree_unflatten(traced.out_tree, results[:count]), after
 

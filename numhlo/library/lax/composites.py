@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import ArgumentError, MutationError
+from numhlo.lowering.ir.errors import ArgumentError, DataDependentShapeError, MutationError
 from numhlo.lowering.ops.control_flow import COMPOSITE
 from numhlo.tracer.building import (
     Tracer,
@@ -85,6 +85,13 @@ def composite(decomposition: Callable[..., Any], name: str, version: int = 0) ->
                 f"composite {name}: its decomposition writes into an argument",
                 where=capture_location(),
                 fix="copy the argument first",
+            )
+        if traced.cuts:
+            raise DataDependentShapeError(
+                f"composite {name}: the length of a result depends on values",
+                where=capture_location(),
+                why="its decomposition is an operation, whose results have shapes that are known",
+                fix="return the mask beside the whole array",
             )
         options = {
             "name": name,

@@ -9,12 +9,14 @@ import numpy as np
 
 from numhlo.library.numpy.axis_order import moveaxis
 from numhlo.library.numpy.indexing import advanced_indexing as advanced
+from numhlo.library.numpy.indexing.found_values import trimmed
 from numhlo.library.numpy.indexing.index_items import strip_leading
 from numhlo.library.numpy.reshaping import shape_tuple
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DataDependentShapeError
 from numhlo.tracer.building import (
     Tracer,
+    are_arrays_immutable,
     as_traced,
     asarray,
     broadcast_to_shape,
@@ -221,7 +223,7 @@ def resize(a: Any, new_shape: Any) -> Any:
 
 @implements(np.trim_zeros)
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
-    """Return the array without zeros at its ends: the values must be known while tracing.
+    """Return the array without zeros at its ends; of a traced line, elements as those of ``x[mask]``.
 
     Parameters
     ----------
@@ -237,11 +239,14 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     Raises
     ------
     DataDependentShapeError
-        If ``filt`` is traced.
+        If ``filt`` is traced and no line.
 
     Examples
     --------
     >>> trim_zeros([0, 1, 0])
     [1]
     """
+    is_line = isinstance(filt, Tracer) and filt.known() is None and filt.ndim == 1 and axis is None
+    if is_line and not are_arrays_immutable():
+        return trimmed(filt, trim)
     return new_array(np.trim_zeros(_known_positions(filt, 0, "trim_zeros"), trim, axis))  # type: ignore[arg-type]

@@ -15,6 +15,7 @@ from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy import reductions, sorting
 from numhlo.library.numpy.cumulative import cumsum
 from numhlo.library.numpy.indexing import advanced_indexing as advanced
+from numhlo.library.numpy.indexing.found_values import distinct
 from numhlo.library.numpy.indexing.index_items import Points
 from numhlo.library.numpy.joining import concatenate
 from numhlo.library.numpy.membership import isin
@@ -22,6 +23,7 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DataDependentShapeError, UnsupportedError
 from numhlo.tracer.building import (
     Tracer,
+    are_arrays_immutable,
     as_traced,
     asarray,
     broadcast_to_shape,
@@ -153,7 +155,7 @@ def unique(
         Only None while tracing.
     equal_nan, sorted : bool, optional
     size : int, optional
-        The number of results; required while tracing.
+        The number of results; while tracing, what has none can be returned, and used as ``x[mask]``.
     fill_value : scalar, optional
 
     Returns
@@ -164,7 +166,7 @@ def unique(
     Raises
     ------
     DataDependentShapeError
-        If ``ar`` is traced and ``size`` left out.
+        If ``ar`` is traced, ``size`` left out, and more than the elements asked for.
     UnsupportedError
         If there is an axis, while tracing.
 
@@ -180,8 +182,11 @@ def unique(
         return known
     if axis is not None:
         raise UnsupportedError("unique(axis=) of a traced array", where=capture_location(), fix="flatten it first")
+    flat = _flat(array)
+    if size is None and flat.size and not any(flags) and not are_arrays_immutable():
+        return distinct(flat, equal_nan)
     count = _require_size("unique", size)
-    parts = _distinct(_flat(array), count, equal_nan, fill_value)
+    parts = _distinct(flat, count, equal_nan, fill_value)
     wanted = [True, return_index, return_inverse, return_counts]
     parts[2] = reshape_to(parts[2], array.shape)
     chosen = [p for p, w in zip(parts, wanted, strict=True) if w]

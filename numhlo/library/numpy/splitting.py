@@ -8,13 +8,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.numpy.indexing.index_items import Range, basic_view, whole
-from numhlo.tracer.building import (
-    as_traced,
-    asarray,
-    implements,
-    known_numbers,
-    normalize_axis,
-)
+from numhlo.tracer.building import as_traced, asarray, implements, known_numbers, normalize_axis
 
 __all__ = ["array_split", "dsplit", "hsplit", "split", "unstack", "vsplit"]
 

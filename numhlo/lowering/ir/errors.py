@@ -290,7 +290,7 @@ class DataDependentShapeError(NumhloError, TypeError):
     >>> import numpy as np
     >>> import numhlo
     >>> try:
-    ...     numhlo.jit(lambda x: x[x > 0])(np.ones(3))
+    ...     numhlo.jit(lambda x: x[x > 0].reshape(-1, 1))(np.ones(3))
     ... except numhlo.errors.DataDependentShapeError as error:
     ...     print(error.what)
     x[mask] with a traced boolean mask bool[3]

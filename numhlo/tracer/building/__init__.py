@@ -59,6 +59,7 @@ from numhlo.tracer.core.operands import (
     ARRAYS,
     FUNCTIONS,
     SCALARS,
+    CutResult,
     Unsized,
     as_arrays,
     as_traced,

@@ -12,7 +12,7 @@ import math
 import operator
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
@@ -45,6 +45,27 @@ SCALARS = (bool, int, float, complex)
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+class CutResult(NamedTuple):
+    """Elements whose number is known when a function has run, as what it computes.
+
+    Attributes
+    ----------
+    buffer : Tracer
+        As many elements as there are at most, of which the first ones count.
+    count : Tracer
+        Their number.
+    axis : int
+        Along which they lie.
+    rebuild : callable
+        Returns, of a buffer and a count in another trace, what this is there.
+    """
+
+    buffer: Any
+    count: Any
+    axis: int
+    rebuild: Callable[[Any, Any], Any]
+
+
 class Unsized:
     """Elements whose number is not known while tracing; functions of them are theirs to define (see `selected`)."""
 
@@ -65,6 +86,10 @@ class Unsized:
     def apply(self, ufunc: Any, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """Return an elementwise function of operands among which this is."""
         raise NotImplementedError
+
+    def as_result(self) -> CutResult:
+        """Return what a traced function gives back for this, which is cut to its length when that is known."""
+        return self.refuse(self.location)
 
     def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
         self.refuse()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from numhlo.tracer.core.cell import Cell
 from numhlo.tracer.core.except_clauses import raise_swallowed
 from numhlo.tracer.core.located_errors import naming_the_line
 from numhlo.tracer.core.operands import Unsized
+from numhlo.tracer.core.semantics import are_arrays_immutable
 from numhlo.tracer.core.strides import SCALAR, Strides
 from numhlo.tracer.core.trace import Trace, Tracer
 from numhlo.tracer.python.autograph.undefined import Undefined
@@ -32,6 +33,25 @@ from numhlo.tracer.trees.pytree_paths import structure_paths
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_unflatten
 
 
+class Cut(NamedTuple):
+    """A result of which the first elements count, so many as another result says.
+
+    Attributes
+    ----------
+    leaf, length : int
+        Numbers of both among the results.
+    axis : int
+        Along which it is cut.
+    rebuild : callable
+        Returns what the leaf is in another trace.
+    """
+
+    leaf: int
+    length: int
+    axis: int
+    rebuild: Callable[[Any, Any], Any]
+
+
 @dataclass(slots=True, eq=False)
 class TracedFunction:
     """A function as traced for one signature.
@@ -39,8 +59,8 @@ class TracedFunction:
     Attributes
     ----------
     function : Function
-        Takes the arguments' leaves, then ``captures``; returns the results' leaves, what else ``rebound`` takes, then
-        the new values of the arguments named by ``written``.
+        Takes the arguments' leaves, then ``captures``; returns the results' leaves, what else ``rebound`` takes, the
+        counts of ``cuts``, then the new values of the arguments named by ``written``.
     out_tree : PyTreeDef
     out_weak : tuple of bool
         For each result leaf, whether it stands for a Python scalar.
@@ -55,6 +75,8 @@ class TracedFunction:
         Numbers of the result leaves that have no dimensions but were made as arrays, which can be written into.
     keeps_loops : bool
         Loops of Python's over known ranges are loops of the graph, since they would be long unrolled.
+    cuts : tuple of Cut
+        Results whose length depends on values.
     """
 
     function: Function
@@ -66,6 +88,7 @@ class TracedFunction:
     rebound: ReboundItems | None = None
     out_arrays: tuple[int, ...] = ()
     keeps_loops: bool = False
+    cuts: tuple[Cut, ...] = ()
 
 
 def trace_pytree_function(
@@ -110,17 +133,32 @@ def trace_pytree_function(
         raise_swallowed(trace)
         watch = found if isinstance(found, ContainerWatch) else None
         leaves, out_tree = tree_flatten(found if watch is None else watch.result)
-        returns = [_read_result(trace, leaf, name, k, out_tree) for k, leaf in enumerate(leaves)]
         rebound, extra = (None, []) if watch is None else watch.rebound(leaves)
-        returns += [trace.read(x) for x in extra]
+        leaves, counts, cuts = _with_counts(leaves, rebound)
+        returns = [_read_result(trace, leaf, name, k, out_tree) for k, leaf in enumerate(leaves)]
+        returns += [trace.read(x) for x in (*extra, *counts)]
         written = tuple(k for k, cell in enumerate(cells) if cell.version)
         trace.region.returns = [*returns, *[cells[k].value for k in written]]
     weak = tuple(_is_weak(leaf) for leaf in leaves)
     layouts = tuple(k for k, cell in enumerate(cells) if cell.layout_read)
     arrays = tuple(k for k, leaf in enumerate(leaves) if _is_made_as_array(leaf, cells))
     return TracedFunction(
-        Function(name, trace.region), out_tree, weak, trace.captures, written, layouts, rebound, arrays
+        Function(name, trace.region), out_tree, weak, trace.captures, written, layouts, rebound, arrays, cuts=cuts
     )
+
+
+def _with_counts(leaves: list[Any], rebound: ReboundItems | None) -> tuple[list[Any], list[Any], tuple[Cut, ...]]:
+    """Return results with buffers for those whose length depends on values, the lengths, and where these belong."""
+    made, counts, cuts = list(leaves), list[Any](), list[Cut]()
+    for k, leaf in enumerate(leaves):
+        if not isinstance(leaf, Unsized):
+            continue
+        if rebound is not None or are_arrays_immutable():
+            leaf.refuse(leaf.location)
+        made[k], count, axis, rebuild = leaf.as_result()
+        cuts.append(Cut(k, len(leaves) + len(counts), axis, rebuild))
+        counts.append(count)
+    return made, counts, tuple(cuts)
 
 
 @contextmanager
@@ -156,8 +194,6 @@ def _is_made_as_array(leaf: Any, arguments: Sequence[Cell]) -> bool:
 def _read_result(trace: Trace, leaf: Any, name: str, number: int, out_tree: PyTreeDef) -> Value:
     if isinstance(leaf, Tracer):
         return trace.read(leaf)
-    if isinstance(leaf, Unsized):
-        leaf.refuse(leaf.location)
     if isinstance(leaf, Undefined):
         leaf.refuse()
     if not isinstance(leaf, np.ndarray | np.generic | bool | int | float | complex):
@@ -214,6 +250,8 @@ def call_traced(traced: TracedFunction, leaves: Sequence[Any], arguments: Any) -
         results[k].cell.is_array = True
     if traced.rebound is not None:
         traced.rebound.repeat(arguments, results)
+    for cut in traced.cuts:
+        results[cut.leaf] = cut.rebuild(results[cut.leaf], results[cut.length])
     return tree_unflatten(traced.out_tree, results[:count])
 
 

@@ -7,14 +7,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.numpy import elementwise, rearranging
-from numhlo.tracer.building import (
-    as_arrays,
-    as_traced,
-    asarray,
-    implements,
-    known_numbers,
-    normalize_axis,
-)
+from numhlo.tracer.building import as_arrays, as_traced, asarray, implements, known_numbers, normalize_axis
 
 __all__ = ["fftfreq", "fftshift", "ifftshift", "rfftfreq"]
 

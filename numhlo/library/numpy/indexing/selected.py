@@ -7,6 +7,7 @@ are computed on the whole array and chosen by the mask. Everything else raises, 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeAlias
 
@@ -14,13 +15,15 @@ import numpy as np
 
 from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy import moments, reductions
+from numhlo.library.numpy.axis_order import moveaxis
 from numhlo.library.numpy.cumulative import cumsum
+from numhlo.library.numpy.indexing.same_masks import are_same
 from numhlo.library.numpy.ufunc_calls import Ufunc
-from numhlo.lowering.ir import Location, Op, Value, capture_location
+from numhlo.lowering.ir import Location, capture_location
 from numhlo.lowering.ir.errors import DataDependentShapeError
-from numhlo.lowering.ops import creation
 from numhlo.tracer.building import (
     FUNCTIONS,
+    CutResult,
     Tracer,
     Unsized,
     as_traced,
@@ -51,9 +54,6 @@ ANYWHERE: dict[str, Callable[..., Any]] = {}
 WITHOUT_IDENTITY = ("max", "min")
 Spread: TypeAlias = Callable[[Tracer, Tracer, Any], Any]
 """Puts one value for each true element where it belongs: ``spread(like, mask, values)``."""
-
-SAME_DEPTH = 8
-"""How many ops deep two masks are compared to tell whether they are the same."""
 
 
 class Selected(Unsized):
@@ -117,7 +117,7 @@ class Selected(Unsized):
 
     def matches(self, other: Selected) -> bool:
         """Return whether others are surely selected by the same mask."""
-        return _same(self.mask, other.mask)
+        return are_same(self.mask, other.mask)
 
     def refuse(self, where: Location | None = None) -> NoReturn:
         """Raise the error for what needs the number of elements."""
@@ -180,7 +180,7 @@ class Selected(Unsized):
         if not fits or any(n not in (1, m) for n, m in zip(tail, target.shape[mask.ndim :], strict=True)):
             self.refuse()
         values = broadcast_to_shape(convert(self.values, target.dtype), target.shape)
-        if not _same(mask, self.mask):
+        if not are_same(mask, self.mask):
             self.refuse()
         return as_traced(b.select(self.with_values(values).whole_mask, values, target))
 
@@ -270,6 +270,14 @@ class Selected(Unsized):
             return self.call(name, args, options)
         return ANYWHERE[name](self, args, options) if name in ANYWHERE else self.refuse()
 
+    def as_result(self) -> CutResult:
+        """Return the elements one behind the other, and their number."""
+        extent = self.mask.size
+        rows = reshape_to(self.values, (extent, *self.values.shape[self.mask.ndim :]))
+        order = FUNCTIONS[np.flatnonzero](reshape_to(self.mask, (extent,)), size=extent)
+        buffer = FUNCTIONS[np.take](rows, order, axis=0, mode="clip") if extent else rows
+        return CutResult(buffer, reductions.sum(self.mask), 0, functools.partial(first_ones, self.spread))
+
     def _ordered(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """Return a median or quantiles: those of the whole array with NaN for what is left out."""
         count = ORDERED[name]
@@ -280,6 +288,15 @@ class Selected(Unsized):
         found = getattr(np, f"nan{name}")(chosen, *args[1:], **options)
         has_nan = reductions.any(ufuncs.logical_and(self.whole_mask, ufuncs.isnan(values)))
         return b.select(broadcast_to_shape(has_nan, found.shape), np.nan, found)
+
+
+def first_ones(spread: Spread, buffer: Tracer, count: Any) -> Selected:
+    """Return so many of the first elements of an array."""
+    return Selected.of(buffer, as_traced(ufuncs.less(b.iota(buffer.shape[0]), count)), spread)
+
+
+def _first_columns(spread: Spread, axis: int, buffer: Tracer, count: Any) -> Columns:
+    return Columns(first_ones(spread, moveaxis(buffer, axis, 0), count), axis)
 
 
 def covariance(rows: Selected, *, ddof: int | None = None, bias: bool = False) -> Any:
@@ -387,6 +404,12 @@ class Columns(Uncounted):
         found = self.rows.reduce(name, place + before, *args, **options)
         return found if self.axis == before else Columns(found, self.axis - before)
 
+    def as_result(self) -> CutResult:
+        """Return the elements one behind the other along their axis, and their number."""
+        buffer, count, _, _ = self.rows.as_result()
+        rebuild = functools.partial(_first_columns, self.rows.spread, self.axis)
+        return CutResult(moveaxis(buffer, 0, self.axis), count, self.axis, rebuild)
+
     def write_into(self, view: Tracer, axis: int, mask: Tracer) -> None:
         """Write the elements to where a mask holds along an axis of an array."""
         rows = view_transpose(view, (axis, *[k for k in range(view.ndim) if k != axis]))
@@ -423,23 +446,6 @@ def worst(name: str, dtype: np.dtype) -> Any:
     if dtype.kind in "iu":
         return np.iinfo(dtype).min if name == "max" else np.iinfo(dtype).max
     return name == "min" if dtype.kind == "b" else (-np.inf if name == "max" else np.inf)
-
-
-def _same(first: Tracer, second: Tracer) -> bool:
-    """Return whether two masks are surely equal: one value, or the same ops on the same values."""
-    return first.shape == second.shape and _same_value(first.value(), second.value(), SAME_DEPTH)
-
-
-def _same_value(x: Value, y: Value, depth: int) -> bool:
-    if x is y:
-        return True
-    one, other = x.owner, y.owner
-    if not isinstance(one, Op) or not isinstance(other, Op) or depth == 0 or one.regions or other.regions:
-        return False
-    if one.definition is not other.definition or x.type != y.type or repr(one.attributes) != repr(other.attributes):
-        return False
-    pairs = zip(one.operands, other.operands, strict=True) if len(one.operands) == len(other.operands) else ()
-    return bool(one.operands or one.definition is creation.IOTA) and all(_same_value(a, b, depth - 1) for a, b in pairs)
 
 
 OPERATORS = {

@@ -12,17 +12,11 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.numpy import elementwise as ufuncs
+from numhlo.library.numpy import reductions
 from numhlo.library.numpy.cumulative import cumsum
-from numhlo.library.numpy.indexing.selected import ANYWHERE, CALLS, Selected, covariance, worst
+from numhlo.library.numpy.indexing.selected import ANYWHERE, CALLS, Selected, covariance, first_ones, worst
 from numhlo.library.numpy.joining import stack
-from numhlo.tracer.building import (
-    FUNCTIONS,
-    Unsized,
-    as_traced,
-    convert,
-    expand,
-    reshape_to,
-)
+from numhlo.tracer.building import FUNCTIONS, Unsized, as_traced, convert, expand, reshape_to
 from numhlo.tracer.building import operations as b
 
 EACH = (
@@ -139,6 +133,30 @@ def _running_sum(chosen: Selected, axis: int | None = None) -> Selected:
     return chosen.with_values(reshape_to(cumsum(flat), chosen.mask.shape))
 
 
+def _running_product(chosen: Selected, axis: int | None = None) -> Selected:
+    """Return the products up to each element."""
+    _require_numbers(chosen)
+    flat = reshape_to(b.select(chosen.whole_mask, chosen.values, 1), (chosen.mask.size,))
+    return chosen.with_values(reshape_to(traced(np.cumprod)(flat), chosen.mask.shape))
+
+
+def _sorted(chosen: Selected, axis: int = -1) -> Selected:
+    """Return the elements sorted: what is left out comes last, as NaN do."""
+    _require_numbers(chosen)
+    last = np.nan if chosen.dtype.kind in "fc" else worst("min", chosen.dtype)
+    flat = reshape_to(b.select(chosen.whole_mask, chosen.values, last), (chosen.mask.size,))
+    return first_ones(chosen.spread, traced(np.sort)(flat), reductions.sum(chosen.mask))
+
+
+def _differences(chosen: Selected) -> Selected:
+    """Return the differences of elements that follow each other."""
+    _require_numbers(chosen)
+    if chosen.mask.size < 2:
+        chosen.refuse()
+    line, count, _, _ = chosen.as_result()
+    return first_ones(chosen.spread, traced(np.diff)(line), ufuncs.subtract(count, 1))
+
+
 def _histogram(
     chosen: Selected, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> tuple[Any, Any]:
@@ -214,11 +232,14 @@ CALLS.update(
     piecewise=_piecewise,
     conjugate=ufuncs.conjugate,
     count_nonzero=lambda chosen: ufuncs.not_equal(chosen, 0).sum(),
+    cumprod=_running_product,
     cumsum=_running_sum,
+    diff=_differences,
     dot=_product,
     histogram=_histogram,
     inner=_product,
     polyfit=_fit,
+    sort=_sorted,
     ptp=lambda chosen: ufuncs.subtract(chosen.max(), chosen.min()),
     vdot=_product_of_conjugate,
 )

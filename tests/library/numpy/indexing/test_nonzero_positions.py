@@ -78,8 +78,8 @@ def test_transformations(rng):
         lambda np, x: np.where(x > 0)[0][:1],
         lambda np, x: np.argwhere(x > 0)[:2],
         lambda np, x: [i for i in np.where(x > 0)[0]],  # noqa: C416 - what is tested is the loop
-        lambda np, x: np.where(x > 0)[1],
-        lambda np, x: np.argwhere(x > 0),
+        lambda np, x: np.where(x > 0)[1].reshape(1, -1),
+        lambda np, x: np.argwhere(x > 0).reshape(-1),
         lambda np, x: x[np.where(x > 0)[0][:, None]],
         lambda np, x: x[:, np.where(x > 0)[1]],
         lambda np, x: np.power.at(x, np.where(x > 0)[0], 2),

@@ -76,7 +76,7 @@ def test_new_axes():
         lambda x, y: np.polyval(x[x > 0], 2.0),
         lambda x, y: np.take(x[x > 0], [0, 1]),
         lambda x, y: np.take(y, (x[x > 0]).astype(int), axis=0),
-        lambda x, y: np.select([x > 0], [x[x > 1]]),
+        lambda x, y: np.select([x[x > 0] > 1], [x[x > 1]]),
         lambda x, y: (x[x > 0] * y[x > 0]).sum(),
         lambda x, y: np.cov(y[x > 0], x, fweights=1),
     ],
