@@ -23,6 +23,8 @@ from typing import Any
 
 Input = str | bytes
 PACKAGE = "numhlo"
+LONG = 50_000
+"""Characters that may stand for 16 times as many, by aliases, which take about a second to read on a busy machine."""
 
 
 class Find(Exception):  # noqa: N818 - what is found is no error of the fuzzer
@@ -34,7 +36,7 @@ class Limits:
     """What one mutant may take."""
 
     seconds: float = 1.0
-    """CPU time."""
+    """CPU time, and as much again for every `LONG` characters: what is linear in a text may take so long."""
     silence: float = 60.0
     """Wall time without a line from a batch, after which its process is ended: what no signal interrupts."""
     memory: int = 3 << 30
@@ -66,7 +68,7 @@ def limited(seconds: float) -> Iterator[None]:
 def fault(attempt: Callable[[Input], str], given: Input, seconds: float) -> str | None:
     """Return what an input does that it must not, in one line that is the same for the same cause; else None."""
     try:
-        with limited(seconds):
+        with limited(seconds * (1 + len(given) / LONG)):
             attempt(given)
     except Find as error:
         return str(error)

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import Function, element_spelling
+from numhlo.lowering.ir.types import ELEMENT_TYPES
 from numhlo.lowering.ops.primitive import Attribute
-from numhlo.lowering.text.dense_printer import print_dense, print_float_attribute
+from numhlo.lowering.text.dense_printer import print_dense, print_float, print_float_attribute
 from numhlo.lowering.text.foreign import UNIT, DenseArray, ForeignAttribute
 
 Symbol = Callable[[Function], str]
@@ -48,7 +49,8 @@ def print_name(text: str) -> str:
 
 def print_array(element: str, values: Iterable[Any]) -> str:
     """Return ``array<element: ...>``."""
-    text = ", ".join(str(value).lower() for value in values)
+    dtype = ELEMENT_TYPES.get(element, _FLOAT64)
+    text = ", ".join(print_float(value, dtype) if isinstance(value, float) else str(value).lower() for value in values)
     return f"array<{element}: {text}>" if text else f"array<{element}>"
 
 

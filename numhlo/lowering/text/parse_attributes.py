@@ -138,12 +138,19 @@ class AttributeParser(RecordParser):
         values: list[Any] = []
         if not self.at(">"):
             self.expect(":")
-            parse_item = self.parse_boolean if element == "i1" else self._parse_number
-            values.append(parse_item())
+            values.append(self._parse_array_item(element))
             while self.accept(","):
-                values.append(parse_item())
+                values.append(self._parse_array_item(element))
         self.expect(">")
         return DenseArray(values, element)
+
+    def _parse_array_item(self, element: str) -> Any:
+        """Read an element of a dense array: a number of the array's type, so that it is the same when it is printed."""
+        if element == "i1":
+            return self.parse_boolean()
+        dtype = ELEMENT_TYPES.get(element.removeprefix("s") if element.startswith("si") else element, _FLOAT64)
+        index = self.index
+        return self.parse_elements(self.advance(), TensorType((), dtype), index)[()].item()
 
     def _parse_foreign_word(self) -> ForeignAttribute:
         word = self.advance()

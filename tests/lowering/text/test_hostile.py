@@ -235,6 +235,26 @@ def test_long_chains_of_calls(name):
     TRANSFORMED[name](calls_in_calls(20).callable())
 
 
+@pytest.mark.parametrize(
+    ("given", "printed"),
+    [
+        ("f32: 1.0e999, 0x7F800000, 0x7FC00000, 2.0", "f32: 0x7F800000, 0x7F800000, 0x7FC00000, 2.000000e+00"),
+        ("f64: 1.5, -1.0e999", "f64: 1.500000e+00, 0xFFF0000000000000"),
+        ("i8: -3, 0x7", "i8: -3, 7"),
+        ("i1: true, false", "i1: true, false"),
+    ],
+)
+def test_elements_of_dense_arrays_are_of_its_type(given, printed):
+    text = body(f'"a.b"() {{x = array<{given}>}} : () -> ()')
+    once = stablehlo.parse(text).as_text()
+    assert f"array<{printed}>" in once and stablehlo.parse(once).as_text() == once
+
+
+@pytest.mark.parametrize("given", ["i64: 1.5", "i64: 1.0e999", "i8: 300", "i32: true", "f32: true", "i64: 1 : i8"])
+def test_elements_of_another_type_are_refused(given):
+    assert refused(body(f'"a.b"() {{x = array<{given}>}} : () -> ()'))
+
+
 # -- what stays in memory
 
 
