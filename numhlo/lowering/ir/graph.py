@@ -127,7 +127,7 @@ class Region:
     return_location : Location
     """
 
-    __slots__ = ("argument_locations", "arguments", "ops", "return_location", "returns")
+    __slots__ = ("__weakref__", "argument_locations", "arguments", "ops", "return_location", "returns")
 
     def __init__(self, argument_types: Sequence[Type] = ()) -> None:
         self.arguments = [Value(t, self) for t in argument_types]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Function, Op, Region, TensorType
@@ -20,6 +21,7 @@ from numhlo.lowering.ops.factorizations import MEANINGS
 from numhlo.lowering.ops.loops import loop_body, make_map, make_scan
 from numhlo.lowering.ops.special import FUNCTIONS, make
 from numhlo.lowering.ops.threefry import make_threefry2x32
+from numhlo.tracer.batching.calls import Memo, batch_callee, remember
 from numhlo.tracer.batching.collectives import batch_collective
 from numhlo.tracer.batching.linear_algebra import batch_factorization
 from numhlo.tracer.batching.table import BATCHING, Environment, Lanes, all_mapped, batch_body, batch_function, spread
@@ -140,8 +142,8 @@ def _batch_branch(op: Op, operands: list[Lanes], size: int, environment: Environ
 def _batch_while(op: Op, operands: list[Lanes], size: int, environment: Environment) -> Sequence[Lanes]:
     """Loop once with batched carries while the condition is the same for all lanes, else lane by lane."""
     condition, body = op.regions
-    mapped = _carries_mapped(body, [x.mapped for x in operands], size, environment)
-    if _returns_mapped(condition, mapped, size, environment)[0]:
+    mapped = _carries_mapped(op, [x.mapped for x in operands], size, environment)
+    if _returns_mapped(op, condition, mapped, size, environment)[0]:
         return map_lanes(op, operands, size, environment)
     types = [
         v.tensor.with_shape((size, *v.tensor.shape)) if m else v.type for v, m in zip(op.operands, mapped, strict=True)
@@ -161,26 +163,38 @@ def _batch_while(op: Op, operands: list[Lanes], size: int, environment: Environm
     return [Lanes(a, m) for a, m in zip(outputs, mapped, strict=True)]
 
 
-def _returns_mapped(region: Region, mapped: Sequence[bool], size: int, environment: Environment) -> list[bool]:
+_RETURNS: Memo[list[bool]] = WeakKeyDictionary()
+"""By region of a loop: which values it returns depend on the lane."""
+
+
+def _returns_mapped(
+    op: Op, region: Region, mapped: Sequence[bool], size: int, environment: Environment
+) -> Sequence[bool]:
     """Return which values of a body depend on the lane, given which arguments do."""
-    found: list[bool] = []
 
-    def body(*arrays: Any) -> list[Any]:
-        lanes = [Lanes(a, m) for a, m in zip(arrays, mapped, strict=True)]
-        found.extend(x.mapped for x in batch_body(region, lanes, size, environment))
-        return []
+    def find() -> list[bool]:
+        found: list[bool] = []
 
-    types = [
-        v.tensor.with_shape((size, *v.tensor.shape)) if m else v.type
-        for v, m in zip(region.arguments, mapped, strict=True)
-    ]
-    trace_region(body, types)
-    return found
+        def body(*arrays: Any) -> list[Any]:
+            lanes = [Lanes(a, m) for a, m in zip(arrays, mapped, strict=True)]
+            found.extend(x.mapped for x in batch_body(region, lanes, size, environment))
+            return []
+
+        types = [
+            v.tensor.with_shape((size, *v.tensor.shape)) if m else v.type
+            for v, m in zip(region.arguments, mapped, strict=True)
+        ]
+        trace_region(body, types)
+        return found
+
+    around = tuple(environment[v].mapped for v in free_values(region))
+    return remember(_RETURNS, op, region, (size, tuple(mapped), around), find)
 
 
-def _carries_mapped(body: Region, mapped: list[bool], size: int, environment: Environment) -> list[bool]:
+def _carries_mapped(op: Op, mapped: list[bool], size: int, environment: Environment) -> list[bool]:
     while True:
-        after = [m or n for m, n in zip(mapped, _returns_mapped(body, mapped, size, environment), strict=True)]
+        found = _returns_mapped(op, op.regions[1], mapped, size, environment)
+        after = [m or n for m, n in zip(mapped, found, strict=True)]
         if after == mapped:
             return mapped
         mapped = after
@@ -219,7 +233,7 @@ def _batch_composite(op: Op, operands: list[Lanes], size: int, environment: Envi
         return all_mapped(bind(op.definition, *arrays, attributes=make_threefry2x32(shape), results=results))
     if name.removeprefix("numhlo.") in MEANINGS:
         return batch_factorization(op, operands, size)
-    return batch_function(op.attributes["decomposition"], operands, size)
+    return batch_callee(op, op.attributes["decomposition"], operands, size)
 
 
 def _batch_custom(op: Op, operands: list[Lanes], size: int, rule: CustomRule) -> list[Lanes]:
@@ -251,7 +265,7 @@ def _batch_scan(op: Op, operands: list[Lanes], size: int) -> list[Lanes]:
     mapped = [x.mapped for x in carries]
     while True:
         flags = [*fixed, *mapped, *stepped]
-        wide, out = _batched_body(body, flags, size, p["num_carries"], mapped)
+        wide, out = _batched_body(op, body, flags, size, p["num_carries"], mapped)
         after = [m or n for m, n in zip(mapped, out[: p["num_carries"]], strict=True)]
         if after == mapped:
             break
@@ -272,24 +286,32 @@ def _batch_scan(op: Op, operands: list[Lanes], size: int) -> list[Lanes]:
     return [Lanes(c, m) for c, m in zip(outputs, mapped, strict=False)] + ys
 
 
+_BODIES: Memo[tuple[Function, list[bool]]] = WeakKeyDictionary()
+"""By body of a scan or map: the body on lanes, and which of its results are mapped."""
+
+
 def _batched_body(
-    body: Function, flags: Sequence[bool], size: int, num_carries: int, mapped: Sequence[bool]
+    op: Op, body: Function, flags: Sequence[bool], size: int, num_carries: int, mapped: Sequence[bool]
 ) -> tuple[Function, list[bool]]:
     """Return a loop body on lanes, with carries mapped as asked, and which of its results are mapped."""
-    types = [
-        v.tensor.with_shape((size, *v.tensor.shape)) if m else v.type
-        for v, m in zip(body.body.arguments, flags, strict=True)
-    ]
-    found: list[bool] = []
 
-    def run(*arrays: Any) -> list[Any]:
-        outputs = batch_function(body, [Lanes(a, m) for a, m in zip(arrays, flags, strict=True)], size)
-        found.extend(x.mapped for x in outputs)
-        carries = [spread(x, size) if m else x.array for x, m in zip(outputs, mapped, strict=False)]
-        return carries + [x.array for x in outputs[num_carries:]]
+    def find() -> tuple[Function, list[bool]]:
+        types = [
+            v.tensor.with_shape((size, *v.tensor.shape)) if m else v.type
+            for v, m in zip(body.body.arguments, flags, strict=True)
+        ]
+        found: list[bool] = []
 
-    wide, _ = trace_function(f"batched_{body.name}", run, types)
-    return wide, found
+        def run(*arrays: Any) -> list[Any]:
+            outputs = batch_function(body, [Lanes(a, m) for a, m in zip(arrays, flags, strict=True)], size)
+            found.extend(x.mapped for x in outputs)
+            carries = [spread(x, size) if m else x.array for x, m in zip(outputs, mapped, strict=False)]
+            return carries + [x.array for x in outputs[num_carries:]]
+
+        wide, _ = trace_function(f"batched_{body.name}", run, types)
+        return wide, found
+
+    return remember(_BODIES, op, body, (size, tuple(flags), num_carries, tuple(mapped)), find)
 
 
 def _batch_map(op: Op, operands: list[Lanes], size: int) -> list[Lanes]:
@@ -297,7 +319,7 @@ def _batch_map(op: Op, operands: list[Lanes], size: int) -> list[Lanes]:
     p = op.attributes["composite_attributes"]
     body = loop_body(op)
     flags = [x.mapped for x in operands]
-    wide, found = _batched_body(body, flags, size, 0, [])
+    wide, found = _batched_body(op, body, flags, size, 0, [])
     count = p["num_consts"]
     if _goes_apart(op, wide, operands):
         return _join_maps(op, operands, size)

@@ -56,7 +56,13 @@ class _Split(NamedTuple):
 def _joint_call(
     walker: Walker, op: Op, primals: list[Any], tangents: list[Any], environment: Environment
 ) -> tuple[Sequence[Any], Sequence[Any]]:
-    callee = op.attributes["callee"]
+    return differentiate_callee(walker, op.attributes["callee"], primals, tangents)
+
+
+def differentiate_callee(
+    walker: Walker, callee: Function, primals: list[Any], tangents: list[Any]
+) -> tuple[Sequence[Any], Sequence[Any]]:
+    """Return the results of a function that an op stands for, and their tangents."""
     if walker.calls is not None and callee in walker.calls.shared:
         shared = _linearize if walker.linearizes else _forward
         return shared(walker, walker.calls, callee, primals, tangents)
@@ -176,8 +182,19 @@ _TRANSPOSED: WeakKeyDictionary[Function, dict[tuple[Flags, Flags, Flags], tuple[
 def _transpose_call(
     op: Op, operands: list[Any], cotangents: list[Any], known: Mapping[Value, Any], totals: Mapping[Value, Any]
 ) -> Mapping[Value, Any]:
-    """Call the transposed function; the cotangents of what it uses go on from what they are."""
-    callee, found = op.attributes["callee"], dict(totals)
+    return transpose_callee(op, op.attributes["callee"], operands, cotangents, known, totals)
+
+
+def transpose_callee(
+    op: Op,
+    callee: Function,
+    operands: list[Any],
+    cotangents: list[Any],
+    known: Mapping[Value, Any],
+    totals: Mapping[Value, Any],
+) -> Mapping[Value, Any]:
+    """Call the transposed function of the one that an op stands for; cotangents go on from what they are."""
+    found = dict(totals)
     places = {v: k for k, v in enumerate(op.operands) if v in found}
     sums = {k: found.pop(v) for v, k in places.items()}
     linear = tuple(x is None for x in operands)

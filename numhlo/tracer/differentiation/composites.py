@@ -9,8 +9,10 @@ from numhlo.lowering.ir import Op, Value
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.annotations import ANNOTATIONS, STOP_GRADIENT
 from numhlo.lowering.ops.cumulative import make_cumulative
+from numhlo.lowering.passes.outlining import inlined_callee
 from numhlo.tracer.core.bind import bind1
 from numhlo.tracer.core.custom_rules import linear_rule
+from numhlo.tracer.differentiation.calls import transpose_callee
 from numhlo.tracer.differentiation.elementwise import SPECIAL_DERIVATIVES, mul
 from numhlo.tracer.differentiation.factorizations import FACTOR_DERIVATIVES, transpose_solve
 from numhlo.tracer.differentiation.loops import Loop, transpose_scan
@@ -63,6 +65,8 @@ def _add_composite(
     op: Op, operands: list[Any], cotangents: list[Any], known: Mapping[Value, Any], totals: Mapping[Value, Any]
 ) -> Mapping[Value, Any]:
     """Transpose; the cotangents of a scan's constants go on from what they are."""
+    if inlined_callee(op) is not None and linear_rule(op) is None:
+        return transpose_callee(op, op.attributes["decomposition"], operands, cotangents, known, totals)
     found = dict(totals)
     if op.attributes["name"] != "numhlo.scan" or linear_rule(op) is not None:
         add_results(op, _transpose_composite(op, operands, cotangents), known, found)

@@ -20,6 +20,7 @@ from numhlo.tracer.core.operands import full_of
 from numhlo.tracer.core.replay import replay_op
 from numhlo.tracer.core.trace import Trace, current_trace
 from numhlo.tracer.differentiation.activity import Activity
+from numhlo.tracer.differentiation.calls import differentiate_callee
 from numhlo.tracer.differentiation.composites import has_derivative, jvp_composite
 from numhlo.tracer.differentiation.dependence import Dependence
 from numhlo.tracer.differentiation.loops import jvp_scan
@@ -222,4 +223,4 @@ def _joint_composite(
         with walker.in_primal():
             outputs = replay_op(op, primals, {})
         return outputs, jvp_composite(op, primals, tangents, outputs)
-    return walker.decomposition(op, primals, tangents)
+    return differentiate_callee(walker, op.attributes["decomposition"], primals, tangents)
