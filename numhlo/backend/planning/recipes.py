@@ -186,11 +186,17 @@ def plan_again(function: Function, *, donated: frozenset[int], written: Sequence
 
 
 def _make(function: Function, sizes: Sequence[int], donated: frozenset[int], written: Sequence[int]) -> Recipe | None:
+    """Return what was planned with unknowns, None where that is not possible.
+
+    Unknowns stand for integers in all of the planner, in NumPy, and in rules that users register; each may refuse them by
+    whatever error it has (`TypeError` of an index, `AttributeError` of a method of int). None of these says anything of
+    the program: it is planned with numbers then, and what is wrong with it is raised there. Interrupts pass.
+    """
     questions = Questions(sizes, SMALL)
     try:
         program = plan(with_unknowns(function, questions.unknowns), donated=donated, written=written)
         return Recipe(program, questions)
-    except Exception:  # noqa: BLE001 - whatever can't reckon with unknowns: the caller plans with numbers
+    except Exception:  # noqa: BLE001 - the caller plans with numbers, and meets again what is the program's fault
         return None
     finally:
         questions.close()

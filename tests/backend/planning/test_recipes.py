@@ -168,3 +168,20 @@ def spy(init, made):
         init(self, program, *args, **kwargs)
 
     return wrapped
+
+
+def test_whatever_refuses_unknowns_leaves_the_plan_with_numbers(monkeypatch):
+    given = {"donated": frozenset(), "written": ()}
+    programs = [optimized(layer, shape) for shape in SHAPES[:3]]
+    assert planning.plan_again(programs[0], **given) is None
+    for error in (RuntimeError("a rule that a user registered"), KeyboardInterrupt()):
+
+        def refuse(*_, error=error, **__):
+            raise error
+
+        monkeypatch.setattr(recipes, "plan", refuse)
+        if isinstance(error, KeyboardInterrupt):
+            with pytest.raises(KeyboardInterrupt):
+                planning.plan_again(programs[2], **given)
+        else:
+            assert planning.plan_again(programs[1], **given) is None
