@@ -138,6 +138,7 @@ __all__ = [
     "Carry",
     "Collective",
     "CustomRule",
+    "CutResult",
     "DynamicSlice",
     "ElementIterator",
     "Flat",
