@@ -35,24 +35,24 @@ if TYPE_CHECKING:
     from numhlo.compilation.looking import clear_caches, debug_infs, debug_nans, log_compiles
     from numhlo.compilation.shape_evaluation import eval_shape
     from numhlo.exporting import Exported, export, load
-    from numhlo.library.jacobians import hessian, jacfwd, jacobian, jacrev
     from numhlo.library.lax.callbacks import io_callback, pure_callback
     from numhlo.library.lax.checkpointed_loops import checkpointed_scan, checkpointed_while_loop
     from numhlo.library.lax.devices import block_until_ready, device_get, device_put
     from numhlo.library.lax.scopes import named_call, named_scope
+    from numhlo.library.transformations.closures import closure_convert
+    from numhlo.library.transformations.compile_time_evaluation import ensure_compile_time_eval
+    from numhlo.library.transformations.custom_backward import custom_gradient, custom_vjp
+    from numhlo.library.transformations.custom_batching import custom_vmap
+    from numhlo.library.transformations.custom_forward import custom_jvp
+    from numhlo.library.transformations.jacobians import hessian, jacfwd, jacobian, jacrev
+    from numhlo.library.transformations.transposing import fwd_and_bwd, linear_transpose
     from numhlo.library.user_kernels import kernel
     from numhlo.switches import debugging
     from numhlo.tracer.core.arguments import ShapeDtypeStruct, typeof
     from numhlo.tracer.core.array import Array
-    from numhlo.tracer.core.compile_time_evaluation import ensure_compile_time_eval
     from numhlo.tracer.transformations.checkpoint_policies import checkpoint_name, checkpoint_policies
     from numhlo.tracer.transformations.checkpointing import checkpoint, remat
-    from numhlo.tracer.transformations.closures import closure_convert
-    from numhlo.tracer.transformations.custom_backward import custom_gradient, custom_vjp
-    from numhlo.tracer.transformations.custom_batching import custom_vmap
-    from numhlo.tracer.transformations.custom_forward import custom_jvp
     from numhlo.tracer.transformations.differentiating import grad, jvp, linearize, value_and_grad, vjp
-    from numhlo.tracer.transformations.transposing import fwd_and_bwd, linear_transpose
     from numhlo.tracer.transformations.vectorizing import vmap
 
 __version__ = "0.1.0"
@@ -69,31 +69,31 @@ _HOMES = {
     "checkpointed_scan": "numhlo.library.lax.checkpointed_loops",
     "checkpointed_while_loop": "numhlo.library.lax.checkpointed_loops",
     "clear_caches": "numhlo.compilation.looking",
-    "closure_convert": "numhlo.tracer.transformations.closures",
-    "custom_gradient": "numhlo.tracer.transformations.custom_backward",
-    "custom_jvp": "numhlo.tracer.transformations.custom_forward",
-    "custom_vjp": "numhlo.tracer.transformations.custom_backward",
-    "custom_vmap": "numhlo.tracer.transformations.custom_batching",
+    "closure_convert": "numhlo.library.transformations.closures",
+    "custom_gradient": "numhlo.library.transformations.custom_backward",
+    "custom_jvp": "numhlo.library.transformations.custom_forward",
+    "custom_vjp": "numhlo.library.transformations.custom_backward",
+    "custom_vmap": "numhlo.library.transformations.custom_batching",
     "debug_infs": "numhlo.compilation.looking",
     "debug_nans": "numhlo.compilation.looking",
     "debugging": "numhlo.switches",
     "device_get": "numhlo.library.lax.devices",
     "device_put": "numhlo.library.lax.devices",
     "disable_jit": "numhlo.compilation.disabling",
-    "ensure_compile_time_eval": "numhlo.tracer.core.compile_time_evaluation",
+    "ensure_compile_time_eval": "numhlo.library.transformations.compile_time_evaluation",
     "eval_shape": "numhlo.compilation.shape_evaluation",
     "export": "numhlo.exporting",
-    "fwd_and_bwd": "numhlo.tracer.transformations.transposing",
+    "fwd_and_bwd": "numhlo.library.transformations.transposing",
     "grad": "numhlo.tracer.transformations.differentiating",
-    "hessian": "numhlo.library.jacobians",
+    "hessian": "numhlo.library.transformations.jacobians",
     "io_callback": "numhlo.library.lax.callbacks",
-    "jacfwd": "numhlo.library.jacobians",
-    "jacobian": "numhlo.library.jacobians",
-    "jacrev": "numhlo.library.jacobians",
+    "jacfwd": "numhlo.library.transformations.jacobians",
+    "jacobian": "numhlo.library.transformations.jacobians",
+    "jacrev": "numhlo.library.transformations.jacobians",
     "jit": "numhlo.compilation.jit",
     "jvp": "numhlo.tracer.transformations.differentiating",
     "kernel": "numhlo.library.user_kernels",
-    "linear_transpose": "numhlo.tracer.transformations.transposing",
+    "linear_transpose": "numhlo.library.transformations.transposing",
     "linearize": "numhlo.tracer.transformations.differentiating",
     "load": "numhlo.exporting",
     "log_compiles": "numhlo.compilation.looking",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from numhlo.library.transformations.compile_time_evaluation import ensure_compile_time_eval as ensure_compile_time_eval
 from numhlo.library.unsupported_names import raise_absent as _raise_absent
 from numhlo.tracer.core.arguments import ShapeDtypeStruct as ShapedArray
 from numhlo.tracer.core.arguments import typeof as get_aval
-from numhlo.tracer.core.compile_time_evaluation import ensure_compile_time_eval as ensure_compile_time_eval
 from numhlo.tracer.core.trace import Trace as Trace
 from numhlo.tracer.core.trace import Tracer as Tracer
 

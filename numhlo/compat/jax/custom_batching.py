@@ -8,7 +8,7 @@ from typing import Any, ParamSpec, TypeVar
 from numhlo.compat.jax import lax
 from numhlo.compat.jax.arrays import immutably
 from numhlo.compat.jax.transformations import traced_immutably
-from numhlo.tracer.transformations import custom_batching
+from numhlo.library.transformations import custom_batching
 from numhlo.tracer.trees.pytrees import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 P = ParamSpec("P")

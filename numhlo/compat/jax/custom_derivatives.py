@@ -4,7 +4,7 @@ from numhlo.compat.jax.custom_rules import custom_gradient as custom_gradient
 from numhlo.compat.jax.custom_rules import custom_jvp as custom_jvp
 from numhlo.compat.jax.custom_rules import custom_vjp as custom_vjp
 from numhlo.compat.jax.transformations import closure_convert as closure_convert
-from numhlo.tracer.transformations.symbolic_zeros import CustomVJPPrimal as CustomVJPPrimal
-from numhlo.tracer.transformations.symbolic_zeros import SymbolicZero as SymbolicZero
+from numhlo.library.transformations.symbolic_zeros import CustomVJPPrimal as CustomVJPPrimal
+from numhlo.library.transformations.symbolic_zeros import SymbolicZero as SymbolicZero
 
 __all__ = ["CustomVJPPrimal", "SymbolicZero", "closure_convert", "custom_gradient", "custom_jvp", "custom_vjp"]

@@ -7,7 +7,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from numhlo.compat.jax.arrays import immutably
 from numhlo.compat.jax.transformations import traced_immutably
-from numhlo.tracer.transformations import custom_backward, custom_forward
+from numhlo.library.transformations import custom_backward, custom_forward
 
 P = ParamSpec("P")
 R = TypeVar("R")

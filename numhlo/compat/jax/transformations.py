@@ -14,10 +14,10 @@ from numhlo.compat.jax.stages import TracedStage
 from numhlo.compilation import jit as compilation
 from numhlo.compilation import jitted_function, shape_evaluation
 from numhlo.compilation.disabling import disable_jit as disable_jit
-from numhlo.library import jacobians
 from numhlo.library.lax import scopes
+from numhlo.library.transformations import closures, jacobians, transposing
 from numhlo.tracer.core.semantics import immutable_arrays
-from numhlo.tracer.transformations import checkpointing, closures, differentiating, transposing, vectorizing
+from numhlo.tracer.transformations import checkpointing, differentiating, vectorizing
 from numhlo.tracer.trees.pytree_registration import Partial
 from numhlo.tracer.trees.pytrees import tree_map
 

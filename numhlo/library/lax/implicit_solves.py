@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from numhlo.library.transformations.custom_forward import custom_jvp
 from numhlo.lowering.ir import Function, Op, capture_location
 from numhlo.lowering.ir.errors import ShapeError, UnsupportedError
 from numhlo.tracer.building import (
@@ -35,7 +36,6 @@ from numhlo.tracer.building.derivatives import (
     Dual,
     Staged,
     add_tangents,
-    custom_jvp,
     instantiate,
     is_differentiable,
     jvp,

@@ -27,6 +27,7 @@ from numhlo.library.random.continuous import (
 )
 from numhlo.library.random.discrete import rademacher
 from numhlo.library.random.keys import as_key, several_keys, split_key
+from numhlo.library.transformations.custom_forward import custom_jvp
 from numhlo.tracer.building import (
     asarray,
     broadcast_to_shape,
@@ -41,7 +42,6 @@ from numhlo.tracer.building import (
     while_loop,
 )
 from numhlo.tracer.building import operations as b
-from numhlo.tracer.building.derivatives import custom_jvp
 
 __all__ = [
     "ball", "beta", "chisquare", "dirichlet", "double_sided_maxwell", "f", "gamma", "generalized_normal", "loggamma",

@@ -48,6 +48,7 @@ from numhlo.tracer.core.bind import (
     trace_region,
 )
 from numhlo.tracer.core.callable_arguments import require_callable
+from numhlo.tracer.core.closed_over import closed_over, stand_in, standing_in
 from numhlo.tracer.core.custom_rules import CustomRule, LinearRule, bind_with_rule
 from numhlo.tracer.core.except_clauses import refuse_waiting
 from numhlo.tracer.core.memory_orders import memory_order, with_memory_order
@@ -101,7 +102,7 @@ from numhlo.tracer.core.semantics import (
 from numhlo.tracer.core.short_tracebacks import short_tracebacks
 from numhlo.tracer.core.static_arguments import STATIC, naming, needs, unknown_extent_of
 from numhlo.tracer.core.strides import Strides, are_contiguous
-from numhlo.tracer.core.trace import Trace, Tracer, current_trace
+from numhlo.tracer.core.trace import Trace, Tracer, current_trace, outside_traces
 from numhlo.tracer.core.view_step import ViewStep
 from numhlo.tracer.differentiation.table import Walker
 from numhlo.tracer.python import concretization, foreign_values, special_methods
@@ -176,6 +177,7 @@ __all__ = [
     "broadcast_shapes",
     "broadcast_to_shape",
     "call_function",
+    "closed_over",
     "combiner_region",
     "common_dtype",
     "compare",
@@ -221,6 +223,7 @@ __all__ = [
     "operand_of",
     "operands",
     "operations",
+    "outside_traces",
     "promotion_key",
     "reduce_with",
     "refuse_groups",
@@ -249,6 +252,8 @@ __all__ = [
     "slice_count",
     "special_methods",
     "spelling",
+    "stand_in",
+    "standing_in",
     "stands_for",
     "stands_for_scalar",
     "stored",

@@ -15,37 +15,48 @@ from numhlo.tracer.differentiation.table import (
 )
 from numhlo.tracer.transformations.auxiliary_results import opened, sealed, sealed_pair
 from numhlo.tracer.transformations.checkpointing import checkpoint
-from numhlo.tracer.transformations.closures import closure_convert
-from numhlo.tracer.transformations.custom_backward import custom_vjp
-from numhlo.tracer.transformations.custom_forward import custom_jvp
-from numhlo.tracer.transformations.derivative_arguments import chosen_places, is_float0, require_inexact
-from numhlo.tracer.transformations.differentiating import jvp, stop_gradient, value_and_grad, vjp
-from numhlo.tracer.transformations.staging import Staged, ends_its_blocks, stage_leaves, transformation
+from numhlo.tracer.transformations.derivative_arguments import arrays_like, chosen_places, is_float0, require_inexact
+from numhlo.tracer.transformations.differentiating import (
+    LinearMap,
+    apply_transposed,
+    jvp,
+    linearize_function,
+    stop_gradient,
+    value_and_grad,
+    vjp,
+)
+from numhlo.tracer.transformations.residuals import Residuals
+from numhlo.tracer.transformations.staging import Staged, ends_its_blocks, stage, stage_leaves, transformation
 from numhlo.tracer.transformations.unwinding import Tape, Unwinding
+from numhlo.tracer.transformations.vectorizing import spread_prefix
 
 __all__ = [
     "Activity",
     "Dual",
     "Environment",
+    "LinearMap",
     "Loop",
+    "Residuals",
     "Staged",
     "Tape",
     "Unwinding",
     "add_tangents",
+    "apply_transposed",
+    "arrays_like",
     "checkpoint",
     "chosen_places",
-    "closure_convert",
-    "custom_jvp",
-    "custom_vjp",
     "ends_its_blocks",
     "instantiate",
     "is_differentiable",
     "is_float0",
     "jvp",
+    "linearize_function",
     "opened",
     "require_inexact",
     "sealed",
     "sealed_pair",
+    "spread_prefix",
+    "stage",
     "stage_leaves",
     "stop_gradient",
     "transformation",

@@ -16,10 +16,12 @@ import numpy as np
 
 from numhlo.library.lax.raveling import ravel_pytree
 from numhlo.library.scipy.operands import MEANINGS
+from numhlo.library.transformations.closures import closure_convert
+from numhlo.library.transformations.custom_backward import custom_vjp
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DTypeError, ShapeError
 from numhlo.tracer.building import as_traced, asarray, scan, tree_map, vmap, while_loop
-from numhlo.tracer.building.derivatives import closure_convert, custom_vjp, vjp
+from numhlo.tracer.building.derivatives import vjp
 
 __all__ = ["odeint"]
 

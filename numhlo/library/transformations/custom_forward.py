@@ -9,14 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
-from numhlo.lowering.ir import Op, capture_location
-from numhlo.lowering.ir.errors import ArgumentError
-from numhlo.tracer.core.custom_rules import CustomRule
-from numhlo.tracer.core.operands import asarray, full_of
-from numhlo.tracer.core.replay import replay_function
-from numhlo.tracer.core.trace import current_trace
-from numhlo.tracer.differentiation.table import Dual, Walker, is_differentiable
-from numhlo.tracer.transformations.custom_call_arguments import (
+from numhlo.library.transformations.custom_call_arguments import (
     CustomFunction,
     arrays_around,
     bind_call,
@@ -28,10 +21,20 @@ from numhlo.tracer.transformations.custom_call_arguments import (
     run_rule,
     still,
 )
-from numhlo.tracer.transformations.staging import stage_leaves
-from numhlo.tracer.transformations.symbolic_zeros import Flags
-from numhlo.tracer.transformations.vectorizing import vmap
-from numhlo.tracer.trees.pytrees import tree_unflatten
+from numhlo.library.transformations.symbolic_zeros import Flags
+from numhlo.lowering.ir import Op, capture_location
+from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.tracer.building import (
+    CustomRule,
+    Walker,
+    asarray,
+    current_trace,
+    full_of,
+    replay_function,
+    tree_unflatten,
+    vmap,
+)
+from numhlo.tracer.building.derivatives import Dual, is_differentiable, stage_leaves
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -7,18 +7,28 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 
+from numhlo.library.transformations.symbolic_zeros import SymbolicZero
 from numhlo.lowering.ir import Op, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError, UnsupportedError
-from numhlo.tracer.core.callable_arguments import require_callable
-from numhlo.tracer.core.closed_over import closed_over, stand_in, standing_in
-from numhlo.tracer.core.custom_rules import CustomRule, bind_with_rule
-from numhlo.tracer.core.operands import asarray, convert, full_of, shape_of
-from numhlo.tracer.core.trace import Tracer
-from numhlo.tracer.python.plain_numpy import run_traced
-from numhlo.tracer.transformations.derivative_arguments import is_float0
-from numhlo.tracer.transformations.staging import Staged
-from numhlo.tracer.transformations.symbolic_zeros import SymbolicZero
-from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_map, tree_unflatten
+from numhlo.tracer.building import (
+    CustomRule,
+    PyTreeDef,
+    Tracer,
+    asarray,
+    bind_with_rule,
+    closed_over,
+    convert,
+    full_of,
+    require_callable,
+    run_traced,
+    shape_of,
+    stand_in,
+    standing_in,
+    tree_flatten,
+    tree_map,
+    tree_unflatten,
+)
+from numhlo.tracer.building.derivatives import Staged, is_float0
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -6,19 +6,24 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, ParamSpec, TypeVar
 
+from numhlo.library.transformations.custom_call_arguments import pair_of
 from numhlo.lowering.ir import Op, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError, UnsupportedError
-from numhlo.tracer.batching.table import Lanes
-from numhlo.tracer.core.callable_arguments import require_callable
-from numhlo.tracer.core.custom_rules import CustomRule, bind_with_rule
-from numhlo.tracer.core.operands import asarray, shape_of
-from numhlo.tracer.core.trace import current_trace
-from numhlo.tracer.differentiation.table import Dual, Walker
-from numhlo.tracer.python.plain_numpy import run_traced
-from numhlo.tracer.transformations.custom_call_arguments import pair_of
-from numhlo.tracer.transformations.staging import stage_leaves
-from numhlo.tracer.transformations.vectorizing import spread_prefix
-from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_unflatten
+from numhlo.tracer.building import (
+    CustomRule,
+    Lanes,
+    PyTreeDef,
+    Walker,
+    asarray,
+    bind_with_rule,
+    current_trace,
+    require_callable,
+    run_traced,
+    shape_of,
+    tree_flatten,
+    tree_unflatten,
+)
+from numhlo.tracer.building.derivatives import Dual, spread_prefix, stage_leaves
 
 P = ParamSpec("P")
 R = TypeVar("R")

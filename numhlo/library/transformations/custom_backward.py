@@ -10,18 +10,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
-from numhlo.lowering.ir import Function, Op, TensorType, capture_location
-from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
-from numhlo.lowering.ops import control_flow
-from numhlo.lowering.ops.custom_calls import register_custom_call
-from numhlo.tracer.core.bind import bind, trace_function
-from numhlo.tracer.core.callable_arguments import require_callable
-from numhlo.tracer.core.custom_rules import CustomRule, LinearRule, bind_with_rule
-from numhlo.tracer.core.operands import asarray, full_of, shape_of
-from numhlo.tracer.core.replay import replay_function
-from numhlo.tracer.core.trace import current_trace
-from numhlo.tracer.differentiation.table import Walker, is_differentiable
-from numhlo.tracer.transformations.custom_call_arguments import (
+from numhlo.library.transformations.custom_call_arguments import (
     CustomFunction,
     arrays_around,
     bind_call,
@@ -33,11 +22,30 @@ from numhlo.tracer.transformations.custom_call_arguments import (
     run_rule,
     still,
 )
-from numhlo.tracer.transformations.residuals import Residuals
-from numhlo.tracer.transformations.staging import stage_leaves
-from numhlo.tracer.transformations.symbolic_zeros import Flags
-from numhlo.tracer.transformations.vectorizing import vmap
-from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_unflatten
+from numhlo.library.transformations.symbolic_zeros import Flags
+from numhlo.lowering.ir import Function, Op, TensorType, capture_location
+from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
+from numhlo.lowering.ops import control_flow
+from numhlo.lowering.ops.custom_calls import register_custom_call
+from numhlo.tracer.building import (
+    CustomRule,
+    LinearRule,
+    PyTreeDef,
+    Walker,
+    asarray,
+    bind,
+    bind_with_rule,
+    current_trace,
+    full_of,
+    replay_function,
+    require_callable,
+    shape_of,
+    trace_function,
+    tree_flatten,
+    tree_unflatten,
+    vmap,
+)
+from numhlo.tracer.building.derivatives import Residuals, is_differentiable, stage_leaves
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.tracer.core.operands import shape_of
+from numhlo.tracer.building import shape_of
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from numhlo.tracer.core.trace import outside_traces
+from numhlo.tracer.building import outside_traces
 
 
 @contextmanager

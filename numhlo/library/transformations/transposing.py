@@ -6,17 +6,32 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from numhlo.lowering.ir import TensorType
-from numhlo.tracer.core.arguments import ShapeDtypeStruct
-from numhlo.tracer.core.callable_arguments import require_callable
-from numhlo.tracer.core.operands import asarray, shape_of
-from numhlo.tracer.differentiation.table import instantiate, transpose_body
-from numhlo.tracer.python.plain_numpy import run_traced
-from numhlo.tracer.transformations.auxiliary_results import opened, sealed_pair
-from numhlo.tracer.transformations.derivative_arguments import arrays_like, require_inexact
-from numhlo.tracer.transformations.differentiating import LinearMap, apply_transposed, linearize_function
-from numhlo.tracer.transformations.residuals import Residuals
-from numhlo.tracer.transformations.staging import Staged, ends_its_blocks, stage, stage_leaves, transformation
-from numhlo.tracer.trees.pytrees import tree_flatten, tree_unflatten
+from numhlo.tracer.building import (
+    ShapeDtypeStruct,
+    asarray,
+    require_callable,
+    run_traced,
+    shape_of,
+    tree_flatten,
+    tree_unflatten,
+)
+from numhlo.tracer.building.derivatives import (
+    LinearMap,
+    Residuals,
+    Staged,
+    apply_transposed,
+    arrays_like,
+    ends_its_blocks,
+    instantiate,
+    linearize_function,
+    opened,
+    require_inexact,
+    sealed_pair,
+    stage,
+    stage_leaves,
+    transformation,
+    transpose_body,
+)
 
 
 def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[..., tuple[Any, ...]]:

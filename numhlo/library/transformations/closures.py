@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from numhlo.tracer.core.callable_arguments import require_callable
-from numhlo.tracer.core.operands import asarray
-from numhlo.tracer.core.replay import replay_function
-from numhlo.tracer.python.plain_numpy import run_traced
-from numhlo.tracer.transformations.custom_call_arguments import flatten_like
-from numhlo.tracer.transformations.staging import ends_its_blocks, stage_leaves, transformation
-from numhlo.tracer.trees.pytrees import tree_flatten, tree_unflatten
+from numhlo.library.transformations.custom_call_arguments import flatten_like
+from numhlo.tracer.building import asarray, replay_function, require_callable, run_traced, tree_flatten, tree_unflatten
+from numhlo.tracer.building.derivatives import ends_its_blocks, stage_leaves, transformation
 
 
 @ends_its_blocks
