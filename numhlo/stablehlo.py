@@ -7,6 +7,7 @@ them one face.
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Mapping
 from functools import cached_property
 from os import PathLike
@@ -372,6 +373,7 @@ def load(path: str | PathLike[str]) -> Module:
     ------
     UnsupportedError
         If the file is MLIR bytecode and jaxlib is not there, or another binary form; the message says how to get text.
+        If it is a device.
     ParseError
         As `parse`.
 
@@ -384,6 +386,14 @@ def load(path: str | PathLike[str]) -> Module:
     ...     load(path)
     <StableHLO module: <function @main(tensor<f32>) -> (tensor<f32>)>>
     """
+    mode = Path(path).stat().st_mode
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+        raise UnsupportedError(
+            f"{path} is a device, not a file",
+            where=capture_location(),
+            why="devices may have no end, and a program is read whole",
+            fix="give a file, or pass what you have read to parse or deserialize",
+        )
     return from_bytes(Path(path).read_bytes(), str(path))
 
 

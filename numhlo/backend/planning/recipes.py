@@ -189,8 +189,8 @@ def _make(function: Function, sizes: Sequence[int], donated: frozenset[int], wri
     """Return what was planned with unknowns, None where that is not possible.
 
     Unknowns stand for integers in all of the planner, in NumPy, and in rules that users register; each may refuse them
-    by whatever error it has (`TypeError` of an index, `AttributeError` of a method of int). None of these says anything of
-    the program: it is planned with numbers then, and what is wrong with it is raised there. Interrupts pass.
+    by whatever error it has (`TypeError` of an index, `AttributeError` of a method of int). None of these says anything
+    of the program: it is planned with numbers then, and what is wrong with it is raised there. Interrupts pass.
     """
     questions = Questions(sizes, SMALL)
     try:

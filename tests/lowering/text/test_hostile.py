@@ -1,6 +1,7 @@
 """Texts that are made to take time, memory or another program's place: each is refused, with its line and column."""
 
 import gc
+import sys
 import time
 import tracemalloc
 
@@ -253,6 +254,15 @@ def test_elements_of_dense_arrays_are_of_its_type(given, printed):
 @pytest.mark.parametrize("given", ["i64: 1.5", "i64: 1.0e999", "i8: 300", "i32: true", "f32: true", "i64: 1 : i8"])
 def test_elements_of_another_type_are_refused(given):
     assert refused(body(f'"a.b"() {{x = array<{given}>}} : () -> ()'))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no /dev/zero")
+@pytest.mark.parametrize("load", [stablehlo.load, numhlo.load])
+def test_files_without_an_end_are_not_read(load, tmp_path):
+    path = tmp_path / "endless.mlir"
+    path.symlink_to("/dev/zero")
+    with pytest.raises(UnsupportedError, match=r"endless\.mlir is a device, not a file"):
+        load(path)
 
 
 # -- what stays in memory
