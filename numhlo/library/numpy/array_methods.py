@@ -398,7 +398,7 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "transpose": _transpose,
     "view": _view,
 }
-REPLACEMENTS = {"shape": "x = x.reshape(shape)", "dtype": "x = x.view(dtype)"}
+REPLACEMENTS = {"dtype": "x = x.view(dtype)"}
 """What to write instead of an assignment to these attributes."""
 LOADED = (ufunc_methods,)
 """Modules that are imported for the rules that they register."""
@@ -417,6 +417,32 @@ def _refusing_assignment(cls: type[Tracer], name: str, fix: str) -> property:
     return found.setter(refuse)
 
 
+def _set_shape(self: Tracer, shape: Any) -> None:
+    """Give an array another shape in place, as ``x.shape = shape`` does: whoever has this array sees it.
+
+    Raises
+    ------
+    AttributeError
+        If the elements would have to be copied.
+    UnsupportedError
+        If the array is an argument, whose shape the caller would have to see, or made outside the branch or loop body.
+    """
+    is_argument = self.cell.is_observed and not self.steps
+    if are_arrays_immutable() or is_argument or self.cell.trace is not current_trace():
+        raise UnsupportedError(
+            f"assignment to the shape of a traced array {self.aval.short()}",
+            where=capture_location(),
+            why="it is an argument" if is_argument else "it is immutable, or was made outside the branch or loop body",
+            fix="write x = x.reshape(shape)",
+        )
+    found = reshaping.reshape(self, shape)
+    if found.cell is not self.cell:
+        raise AttributeError(
+            "Incompatible shape for in-place modification. Use `.reshape()` to make a copy with the desired shape."
+        )
+    self.steps, self.aval, self._read = found.steps, found.aval, None
+
+
 def attach(cls: type[Tracer]) -> None:
     """Give the class of traced arrays NumPy's operators, methods and attributes."""
     cls.__name__ = "traced array"  # as Python's own messages call it
@@ -427,6 +453,8 @@ def attach(cls: type[Tracer]) -> None:
         setattr(cls, name, attribute)
     for name, fix in REPLACEMENTS.items():
         setattr(cls, name, _refusing_assignment(cls, name, fix))
+    own_shape: Any = cls.shape
+    cls.shape = own_shape.setter(_set_shape)  # type: ignore[method-assign]
 
 
 attach(Tracer)

@@ -16,11 +16,13 @@ from numhlo.tracer.building import (
     as_dtype,
     broadcast_to_shape,
     convert,
+    current_trace,
     full_of,
     implements,
     lay_out,
     new_array,
     shape_of,
+    stands_for,
     stored,
 )
 from numhlo.tracer.building import asarray as to_array
@@ -72,6 +74,21 @@ Returns
 -------
 Array
 """
+
+
+@stands_for(np.ndarray)
+def _ndarray(
+    shape: Any,
+    dtype: Any = float,
+    buffer: Any = None,
+    offset: int = 0,
+    strides: Any = None,
+    order: Any = None,
+) -> Any:
+    """Return an array of a shape, as NumPy's constructor does: zeros, where NumPy's contents are undefined."""
+    if buffer is None and strides is None and not offset and current_trace() is not None:
+        return zeros(shape, dtype)
+    return np.ndarray(shape, dtype, buffer, offset, strides, order)
 
 
 @implements(np.zeros)

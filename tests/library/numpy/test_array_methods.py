@@ -82,11 +82,44 @@ def test_in_place_operators_keep_python_numbers_weak():
     assert [y.dtype for y in numhlo.jit(f)(x, 1, 2)] == [y.dtype for y in f(x, 1, 2)]
 
 
-def test_shape_and_dtype_are_not_assigned():
+def test_shapes_of_arguments_and_dtypes_are_not_assigned():
     assert refusal(lambda np, x: setattr(x, "shape", (6,)), X, kind=UnsupportedError) == (
         "assignment to the shape of a traced array float64[2,3]\n  at test_array_methods.py\n"
-        "  its type is fixed while tracing; write x = x.reshape(shape)"
+        "  it is an argument; write x = x.reshape(shape)"
     )
+    assert "its type is fixed while tracing; write x = x.view(dtype)" in refusal(
+        lambda np, x: setattr(x, "dtype", np.int64), X, kind=UnsupportedError
+    )
+
+
+def test_shapes_are_assigned_in_place():
+    def f(x):
+        y = numpy.ndarray((2, 3), numpy.float32)
+        y[:] = 1
+        z = x * 2
+        other, view = z, z[0]
+        z.shape = (3, 2)
+        z[0, 1] = 7
+        z.shape = -1
+        rows = (x + 1)[:, ::2]
+        rows.shape = (2, 2, 1)
+        return y, z, other, view, rows
+
+    compiled = numhlo.jit(f)
+    for k in range(3):
+        for found, expected in zip(compiled(X + k), f(X + k), strict=True):
+            numpy.testing.assert_array_equal(found, expected, strict=True)
+
+
+def test_shapes_that_need_a_copy_are_refused_as_by_numpy():
+    def f(x):
+        y = (x * 2).T
+        y.shape = 6
+        return y
+
+    for function in (f, numhlo.jit(f)):
+        with pytest.raises(AttributeError, match="Incompatible shape for in-place modification"):
+            function(X)
 
 
 def test_no_element_equals_none_or_text():
