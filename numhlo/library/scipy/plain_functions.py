@@ -7,6 +7,7 @@ functions are exchanged where the user's code calls them. SciPy is not imported 
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 from collections.abc import Callable
 from types import MethodType
@@ -14,6 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.scipy.linalg import blas, lapack
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import NumhloError, UnsupportedError
 from numhlo.tracer.building import PACKAGES, Package, contains_tracer
 
 MODULES = (
@@ -83,6 +87,8 @@ def is_from_scipy(value: Any) -> bool:
 
 def of_traced_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function of SciPy's that takes traced arrays, too, if there is one."""
+    if type(function).__name__ == "fortran":
+        return functools.partial(_routine, function)
     ours = None if isinstance(function, np.ufunc) else counterpart(function)
     if ours is None:
         return function
@@ -94,6 +100,30 @@ def of_traced_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
         return (ours if contains_tracer((args, (*kwargs.values(),), held)) else function)(*args, **kwargs)
 
     return call
+
+
+def _routine(routine: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call a routine of BLAS or LAPACK: SciPy's own without traced arguments, else ours of that name."""
+    if not contains_tracer((args, (*kwargs.values(),))):
+        return routine(*args, **kwargs)
+    name = routine.__name__.rpartition(" ")[2]
+    found = (lapack.ROUTINES | blas.ROUTINES).get(name)
+    options = {k: v for k, v in kwargs.items() if not k.startswith("overwrite_")}
+    try:
+        if found is not None:
+            inspect.signature(found[0]).bind(found[1], *args, **options)
+            return found[0](found[1], *args, **options)
+        why = "it has no op here"
+    except TypeError as error:
+        if isinstance(error, NumhloError):
+            raise
+        why = f"that call has no counterpart here: {error}"
+    raise UnsupportedError(
+        f"{name} of scipy.linalg with traced arrays",
+        where=capture_location(),
+        why=why,
+        fix="use functions of scipy.linalg or numpy.linalg, or numhlo.pure_callback",
+    )
 
 
 PACKAGES["scipy"] = Package(of_traced_arrays, counterpart)

@@ -81,6 +81,9 @@ PACKAGES: dict[str, Package] = {}
 
 def package_of(value: Any) -> str | None:
     """Return which of `PACKAGES` a function or an object's class is of."""
+    kind = value if isinstance(value, type) else type(value)
+    if kind.__name__ == "fortran" and kind.__module__ == "builtins":
+        return "scipy" if "scipy" in PACKAGES else None  # the class of its BLAS and LAPACK routines, which says nothing
     module = getattr(value, "__module__", None)
     package = module.partition(".")[0] if isinstance(module, str) else None
     return package if package in PACKAGES else None
