@@ -35,3 +35,8 @@ def is_library(module_name: Any) -> bool:
     if file is None:
         return top in sys.stdlib_module_names
     return file.startswith(_INSTALLED) or not _INSTALLED_BY_NAME.isdisjoint(PurePath(file).parts)
+
+
+def has_library_code(fun: Any) -> bool:
+    """Return whether a function's code is a library's, whatever it was made of: ``vmap(f)`` is."""
+    return is_library(getattr(fun, "__globals__", {"__name__": type(fun).__module__}).get("__name__"))

@@ -24,7 +24,7 @@ from typing import Any
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
-from numhlo.tracer.core.installed_code import is_library
+from numhlo.tracer.core.installed_code import has_library_code
 from numhlo.tracer.core.source_lines import source_lines
 from numhlo.tracer.python.autograph import logic, staging
 from numhlo.tracer.python.autograph.assignments import surely_assigned
@@ -73,7 +73,7 @@ def autographed(fun: Callable[..., Any]) -> Callable[..., Any]:
         return functools.partial(autographed(fun.func), *fun.args, **fun.keywords)
     if inspect.ismethod(fun):
         return MethodType(autographed(fun.__func__), fun.__self__)
-    inner = exchanged_callee(fun) if hasattr(fun, "__wrapped__") and _is_of_library(fun) else rewritten(fun)
+    inner = exchanged_callee(fun) if hasattr(fun, "__wrapped__") and has_library_code(fun) else rewritten(fun)
 
     @functools.wraps(fun)
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -87,11 +87,6 @@ def autographed(fun: Callable[..., Any]) -> Callable[..., Any]:
 def rewriting_callees() -> AbstractContextManager[Any]:
     """Rewrite what is called in a block, where it is traced: functions of the user's that have a source."""
     return rewrites.bound(_rewritten_if_possible)
-
-
-def _is_of_library(fun: Any) -> bool:
-    """Return whether a function's code is a library's, whatever it was made of: ``vmap(f)`` is."""
-    return is_library(getattr(fun, "__globals__", {"__name__": type(fun).__module__}).get("__name__"))
 
 
 def rewritten(fun: Callable[..., Any]) -> Callable[..., Any]:
@@ -176,7 +171,7 @@ def _called(callee: Any) -> Any:
 
 @functools.lru_cache(maxsize=512)
 def _rewritten_if_possible(fun: FunctionType) -> Callable[..., Any] | None:
-    if inspect.isgeneratorfunction(fun) or _is_own(fun.__code__) or _is_of_library(fun):
+    if inspect.isgeneratorfunction(fun) or _is_own(fun.__code__) or has_library_code(fun):
         return None
     try:
         return rewritten(fun)
