@@ -202,9 +202,12 @@ def operands(name: str, dtype: str) -> list[np.ndarray]:
 def agrees(name: str, arrays: Any, way: str, wanted: Any, refused: Any) -> bool:
     """Return whether a way gives NumPy's result, or refuses what NumPy refuses."""
     f = function(name)
-    if name in SIZED and wanted is not None and way in ("traced", "plain NumPy"):
-        if way == "plain NumPy":
-            return isinstance(outcome(lambda *xs: plain(f, xs), *arrays)[1], DataDependentShapeError)
+    is_sized = name in SIZED and wanted is not None
+    if is_sized and way == "plain NumPy":
+        error = outcome(lambda *xs: plain(f, xs), *arrays)[1]
+        if isinstance(error, DataDependentShapeError):
+            return True
+    if is_sized and way == "traced":
         option = SIZES.get(name, "size")
         extent = len(wanted[0] if isinstance(wanted, tuple) else wanted)
         f = functools.partial(f, **{option: extent if option != "strip_zeros" else False})
