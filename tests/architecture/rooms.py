@@ -86,12 +86,8 @@ def rooms_in(root: Path, inside: str) -> tuple[list[Room], Counter[tuple[str, st
         if room is None:
             continue
         sizes.setdefault(room, []).append(len(path.read_text(encoding="utf-8").splitlines()))
-        others = {
-            other
-            for found in imported_modules(path, files)
-            if found in files and (other := room_of(found, files[found], inside)) not in (None, room)
-        }
-        arrows.update((room, other) for other in others if other is not None)
+        found_rooms = {room_of(name, files[name], inside) for name in imported_modules(path, files) if name in files}
+        arrows.update((room, other) for other in found_rooms if other is not None and other != room)
     folder = root.joinpath("numhlo", *inside.split(".")) if inside else root / "numhlo"
     found = [Room(name, len(lines), sum(lines), summary_of(folder / name)) for name, lines in sorted(sizes.items())]
     return found, arrows

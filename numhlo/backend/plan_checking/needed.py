@@ -71,6 +71,7 @@ class Needs:
         same = {root_of(value): value for value in buffers}
         known = Known({value: op for op in launch.ops for value in op.results}, self._body)
         kept = {number for value, number in launch.outputs if has_parts(value) or _is_chosen(value)}
+        folds = any(op.regions for op in launch.ops)  # bounds, counters and indices that are known from ranges
         waiting, seen = list(places), set[Value]()
         while waiting:
             value = waiting.pop()
@@ -82,6 +83,7 @@ class Needs:
                 found = value if value in buffers else same[root]
                 is_there = buffers[found] in kept or constant_of(root) is not None
                 is_there |= value in places and is_in_place(found, found, places[value])
+                is_there |= folds and _is_integer(found) and not _is_given(found, known)
                 if not (is_there or any(map(is_read, _sources(found)))):
                     return found
             elif root in known.made:

@@ -198,7 +198,7 @@ def line_fit(x, y):
     a = np.stack([x, np.ones_like(x)], axis=1)
     slope, offset = np.linalg.lstsq(a, y, rcond=None)[0]
     residuals = y - (slope * x + offset)
-    outliers = np.abs(residuals) > 2 * residuals.std()
+    outliers = np.abs(residuals) > 1.5
     y = np.where(outliers, slope * x + offset, y)
     return slope, offset, y
 
