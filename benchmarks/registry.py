@@ -21,7 +21,6 @@ from benchmarks.programs import (
     recurrences,
     reductions,
     softmax,
-    stacks_and_queues,
     stencil,
 )
 
@@ -43,7 +42,6 @@ MODULES = (
     recurrences,
     reductions,
     softmax,
-    stacks_and_queues,
     stencil,
 )
 
