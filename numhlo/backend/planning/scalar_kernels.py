@@ -59,13 +59,12 @@ def emit_scalar_kernel(op: Op, planner: RegionPlanner) -> str:
     op : Op
     planner : RegionPlanner
     """
-    indexed = indexed_values(op)
-    reason = _obstacle(op, indexed)
+    reason = _obstacle(op)
     if reason:
         return reason
     kept: set[Update] = set()
     while True:
-        attempt = _Attempt(op, planner, kept, indexed)
+        attempt = _Attempt(op, planner, kept)
         try:
             attempt.write()
         except OverwrittenError as error:
@@ -79,9 +78,9 @@ def emit_scalar_kernel(op: Op, planner: RegionPlanner) -> str:
             return ""
 
 
-def _obstacle(op: Op, indexed: set[Value]) -> str:
+def _obstacle(op: Op) -> str:
     """Return why an op can't be one kernel, as far as a glance at it tells."""
-    if op.definition is not WHILE and _updated_in_branches(op, indexed) is None:
+    if op.definition is not WHILE and _updated_in_branches(op) is None:
         return "a branch gives a large array"
     if op.definition is WHILE and _computes_rows(op):
         return "its rounds compute arrays that are long for local variables"
@@ -94,22 +93,17 @@ def _obstacle(op: Op, indexed: set[Value]) -> str:
     return ""
 
 
-def _updated_in_branches(op: Op, indexed: set[Value]) -> list[tuple[Value, Value]] | None:
-    """Return the results in memory of branches, each after the array that all of these update.
-
-    None if a large one is no such; a small one that is none is kept in local variables.
-    """
+def _updated_in_branches(op: Op) -> list[tuple[Value, Value]] | None:
+    """Return the large results of branches, each after the array that all of these update; None if one is no such."""
     found: list[tuple[Value, Value]] = []
     for number, result in enumerate(op.results):
-        is_large = result.tensor.size > MOST_ELEMENTS
-        if not is_large and (result not in indexed or result.tensor.size <= 1):
+        if result.tensor.size <= MOST_ELEMENTS:
             continue
         arrays = {updated_array(region.returns[number], region) for region in op.regions}
         array = arrays.pop()
-        if not (arrays or array is None or array.tensor != result.tensor or array in [other for other, _ in found]):
-            found.append((array, result))
-        elif is_large:
+        if arrays or array is None or array.tensor != result.tensor or array in [other for other, _ in found]:
             return None
+        found.append((array, result))
     return found
 
 
@@ -150,12 +144,12 @@ def _large_result(region: Region) -> str:
 class _Attempt:
     """The kernel of one op, written before any buffer is claimed for its results."""
 
-    def __init__(self, op: Op, planner: RegionPlanner, kept: set[Update], indexed: set[Value]) -> None:
+    def __init__(self, op: Op, planner: RegionPlanner, kept: set[Update]) -> None:
         self.op, self.planner = op, planner
         self.numbers: dict[Value, int] = {}
         self.scratch: list[Value] = []
         self.text = KernelText(self._buffer_of)
-        self.indexed = indexed
+        self.indexed = indexed_values(op)
         self.writer = ScalarWriter(
             self.text, self._outer, self.indexed, intervals=planner.context.intervals, kept=kept, scratch=self._scratch
         )
@@ -197,7 +191,7 @@ class _Attempt:
                 if before is not after:
                     self.writer.initial[result] = self._initial(operand, result)
         else:
-            for array, result in _updated_in_branches(self.op, self.indexed) or ():
+            for array, result in _updated_in_branches(self.op) or ():
                 self.writer.contents[array] = self._initial(array, result)
         self.writer.op(self.op)
         for result in self.op.results:
