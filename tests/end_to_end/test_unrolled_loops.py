@@ -219,8 +219,8 @@ def attracted(place, speed, rounds):
 
 
 WORK = [
-    pytest.param(layers, of_layers(1), 395, id="layers"),
-    pytest.param(slopes_of(layers), of_layers(1), 395, id="slopes of layers"),
+    pytest.param(layers, of_layers(1), 405, id="layers"),
+    pytest.param(slopes_of(layers), of_layers(1), 405, id="slopes of layers"),
     pytest.param(slopes_of(gated_layers), of_layers(4), 320, id="slopes of gated layers", marks=pytest.mark.slow),
     pytest.param(chained, lambda rounds: [(100,), (4 * rounds,)], 180, id="chain"),
     pytest.param(filtered, lambda rounds: [(5 * rounds,)], 225, id="filter"),

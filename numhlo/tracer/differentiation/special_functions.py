@@ -81,17 +81,17 @@ def _betaln(x: Any, other: Any) -> Any:
 
 
 def _times_log(factor: Any, x: Any) -> Any:
-    """Return ``factor log(x)``, 0 where the factor is."""
-    return b.multiply(factor, b.log(b.select(_annulled(factor, x), 1.0, x)))
+    """Return ``factor log(x)``, 0 where both are."""
+    return b.multiply(factor, b.log(b.select(_annulled(factor, x, 0.0), 1.0, x)))
 
 
 def _times_log1p(factor: Any, x: Any) -> Any:
-    """Return ``factor log(1 + x)``, 0 where the factor is."""
-    return b.multiply(factor, b.log1p(b.select(_annulled(factor, x), 0.0, x)))
+    """Return ``factor log(1 + x)``, 0 where the factor and the sum are."""
+    return b.multiply(factor, b.log1p(b.select(_annulled(factor, x, -1.0), 0.0, x)))
 
 
-def _annulled(factor: Any, x: Any) -> Any:
-    return b.both(b.equal(factor, 0), b.equal(x, x))
+def _annulled(factor: Any, x: Any, pole: float) -> Any:
+    return b.both(b.equal(factor, 0), b.equal(x, pole))
 
 
 def _betainc(p: Any, q: Any, x: Any, y: Any) -> Any:
