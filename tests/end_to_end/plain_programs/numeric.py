@@ -195,6 +195,7 @@ def chained(x):
 
 @program(normal(30), normal(30), kind="fits by normal equations")
 def line_fit(x, y):
+    y = 1.0 + y  # two equal arrays have an offset, too
     a = np.stack([x, np.ones_like(x)], axis=1)
     slope, offset = np.linalg.lstsq(a, y, rcond=None)[0]
     residuals = y - (slope * x + offset)
