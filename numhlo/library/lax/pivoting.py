@@ -14,7 +14,6 @@ from numhlo.lowering.ops.factorization_decompositions import lapack_attributes
 from numhlo.tracer.building import bind, broadcast_to_shape, convert, fori_loop, full_of, reshape_to, shape_of
 from numhlo.tracer.building import matrices as m
 from numhlo.tracer.building import operations as b
-from numhlo.tracer.building.derivatives import stop_gradient
 
 
 def permutation_of(pivots: Any, size: int) -> Any:
@@ -68,7 +67,7 @@ def columns_by_length(a: Any) -> tuple[Any, Any]:
     scales = TensorType((*type.shape[:-2], min(type.shape[-2:])), type.dtype)
     attributes = lapack_attributes("geqp3", [type, lines], [type, lines, scales], type.ndim - 2)
     free = full_of(0, lines.shape, np.int32)
-    found = bind(control_flow.CUSTOM_CALL, stop_gradient(a), free, attributes=attributes, results=[type, lines, scales])
+    found = bind(control_flow.CUSTOM_CALL, b.fixed(a), free, attributes=attributes, results=[type, lines, scales])
     order = b.subtract(found[1], b.constant(1, found[1]))
     places = broadcast_to_shape(reshape_to(order, (*lines.shape[:-1], 1, lines.shape[-1])), type.shape)
     return take_along_axis(a, places, -1), order
