@@ -45,7 +45,7 @@ class _Program:
         def loop(*arguments: Any) -> Any:
             return self._trace((first, last)[: len(functions)], arguments)
 
-        self.jitted = jit(loop)  # what its variables read of the world is guarded
+        self.jitted = jit(loop, autograph=False)  # guards what its variables read of the world; else Python branches
 
     def gives_up(self) -> bool:
         """Return whether the call that failed has traced the body, which runs in Python from now on."""

@@ -32,7 +32,7 @@ class JitOptions(TypedDict, total=False):
     inline: bool
     tier0: bool | None
     check: str | Iterable[str] | None
-    autograph: bool
+    autograph: bool | None
 
 
 class Jit(Protocol):
@@ -61,7 +61,7 @@ def jit(  # noqa: PLR0913 - options by keyword
     inline: bool = False,
     tier0: bool | None = None,
     check: str | Iterable[str] | None = None,
-    autograph: bool = False,
+    autograph: bool | None = None,
 ) -> Any:
     """Make a function that is traced on its first call with new shapes and dtypes, compiled, and from then on run so.
 
@@ -86,8 +86,9 @@ def jit(  # noqa: PLR0913 - options by keyword
         outside an array, or leaves the range of a signed integer. The error names the op, the line, the round of a
         loop and the lane of a map; arguments are left as they were. Inside another jitted function its `check` holds.
     autograph : bool, optional
-        Rewrite the function's `if`, `while` and ``for i in range(n)``, and those of your functions that it calls, so
-        that they work on traced values.
+        Whether the function's `if`, `while` and ``for i in range(n)``, and those of your functions that it calls, are
+        rewritten into control flow, so that they work on traced values. By default they are where the function needs
+        it, which its first trace finds out; True rewrites from the start, False never.
 
     Returns
     -------
@@ -131,8 +132,8 @@ def jit(  # noqa: PLR0913 - options by keyword
         )
         return again if fun is None else staticmethod(again(fun.__func__))
     require_callable(fun, "jit: fun", fix="pass a function, or use jit as a decorator")
-    if not isinstance(autograph, bool):
-        raise ArgumentError(f"jit: autograph={autograph!r}", where=capture_location(), fix="give True or False")
+    if not isinstance(autograph, bool | None):
+        raise ArgumentError(f"jit: autograph={autograph!r}", where=capture_location(), fix="give True, False or None")
     fun = autographed(fun) if autograph else fun
     parameters = parameters_of(fun)
     static = select(parameters, static_argnums, static_argnames, "static_")
@@ -140,4 +141,4 @@ def jit(  # noqa: PLR0913 - options by keyword
     load_backend()
     given = {"tier0": tier0, "check": check}
     switches = {name: SWITCHES[name].read(value, name) for name, value in given.items() if value is not None}
-    return JittedFunction(fun, static, donated, inline=inline, switches=switches)
+    return JittedFunction(fun, static, donated, inline=inline, switches=switches, may_rewrite=autograph is not False)

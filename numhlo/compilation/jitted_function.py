@@ -33,7 +33,7 @@ from numhlo.compilation.signature import (
     static_key,
 )
 from numhlo.compilation.stages import Lowered, Traced
-from numhlo.compilation.unrolled_for_long import trace_in_short
+from numhlo.compilation.traced_again import Rewriting, trace_in_short, trace_rewritten_if_needed
 from numhlo.lowering.ir.scoped_values import settle, unsettled
 from numhlo.switches import chosen, using
 from numhlo.tracer.core.aliasing import views
@@ -47,7 +47,7 @@ from numhlo.tracer.python.captured_walk import CapturedWalk
 from numhlo.tracer.python.frozen_draws import refusing_draws, undisturbed
 from numhlo.tracer.python.function_tracing import TracedFunction, call_traced, trace_pytree_function
 from numhlo.tracer.python.interludes import is_interlude
-from numhlo.tracer.python.plain_numpy import run_traced
+from numhlo.tracer.python.plain_numpy import rewrites, run_traced
 from numhlo.tracer.python.rebound_items import ContainerWatch
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_unflatten
 
@@ -78,6 +78,7 @@ class JittedFunction(Generic[P, R]):
         *,
         inline: bool,
         switches: Mapping[str, Any] | None = None,
+        may_rewrite: bool = True,
     ) -> None:
         functools.update_wrapper(self, fun, updated=())
         self.__wrapped__: Callable[..., R] = fun
@@ -89,15 +90,19 @@ class JittedFunction(Generic[P, R]):
         self._is_method = self._traced_before = False
         self._named_leaves: tuple[Any, Sequence[str]] | None = None
         self._switches = switches or {}
+        self._rewriting = Rewriting(is_allowed=may_rewrite)
         self._variants: dict[frozenset[str], JittedFunction] = {}
-        options = (type(self), static, donated, *self._switches.items())
+        options = (type(self), static, donated, may_rewrite, *self._switches.items())
         self._cache = cache_of(fun, options) if isinstance(fun, FunctionType) else Cache()
         self._words = self._cache.caller.words
 
     @classmethod
     def like(cls, other: JittedFunction) -> Self:
         """Return a function of this class, jitted as another one is."""
-        return cls(other.__wrapped__, other._static, other._donated, inline=other._inline, switches=other._switches)
+        return cls(other.__wrapped__, other._static, other._donated, inline=other._inline, **other._options())
+
+    def _options(self) -> dict[str, Any]:
+        return {"switches": self._switches, "may_rewrite": self._rewriting.is_allowed}
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._is_method = True
@@ -123,7 +128,7 @@ class JittedFunction(Generic[P, R]):
             found = getattr(found, part, None)
         if found is self:
             return name
-        make = functools.partial(type(self), inline=self._inline, switches=self._switches)
+        make = functools.partial(type(self), inline=self._inline, **self._options())
         return make, (self.__wrapped__, self._static, self._donated)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> JittedFunction:
@@ -182,7 +187,8 @@ class JittedFunction(Generic[P, R]):
         found = self._variants.get(checks)
         if found is None:
             switches = {**self._switches, "check": checks}
-            found = type(self)(self.__wrapped__, self._static, self._donated, inline=False, switches=switches)
+            options = {**self._options(), "switches": switches}
+            found = type(self)(self.__wrapped__, self._static, self._donated, inline=False, **options)
             found._is_method = self._is_method
             self._variants[checks] = found
         return found
@@ -268,8 +274,8 @@ class JittedFunction(Generic[P, R]):
         names: Sequence[str] | None = None,
     ) -> tuple[TracedFunction, Guards]:
         """Trace the function for one signature, inside the current trace if there is one."""
-        if current_trace() is not None:
-            return self._trace_now(call, tree, types, strides, names)
+        if (outer := current_trace()) is not None:
+            return self._trace_inside(outer, call, tree, types, strides, names)
         traces: list[weakref.ref[Trace]] = []
 
         def trace(fun: Callable[..., Any], watch: Watch | None) -> tuple[TracedFunction, Guards]:
@@ -279,10 +285,24 @@ class JittedFunction(Generic[P, R]):
 
             return self._trace_now(call, tree, types, strides, names, begun, fun)
 
-        traced, guards = undisturbed(lambda: trace_in_short(self.__wrapped__, trace, call.statics.values()))
+        others = call.statics.values()
+        traced, guards = undisturbed(lambda: trace_in_short(self.__wrapped__, trace, others, self._rewriting))
         if watches_leaks():
             refuse_leaks(self._name, traces[-1])
         return traced, guards
+
+    def _trace_inside(self, outer: Trace, call: Call, *signature: Any) -> tuple[TracedFunction, Guards]:
+        """Trace the function inside another trace: that of a jitted function knows by itself when to rewrite."""
+        if not self._rewriting.is_allowed:
+            with rewrites.bound(None):
+                return self._trace_now(call, *signature)
+        if outer.root.captured is not None or rewrites.get() is not None:
+            return self._trace_now(call, *signature)
+
+        def trace(fun: Callable[..., Any], watch: Watch | None) -> tuple[TracedFunction, Guards]:
+            return self._trace_now(call, *signature, fun=fun)
+
+        return trace_rewritten_if_needed(self.__wrapped__, trace, call.statics.values(), self._rewriting)
 
     def _trace_now(
         self,

@@ -7,7 +7,6 @@ import pytest
 
 import numhlo
 from numhlo.compilation import unrolled_for_long
-from numhlo.lowering.ir.errors import ConcretizationError
 from numhlo.lowering.passes.pipeline import optimize
 
 RNG = np.random.default_rng(0)
@@ -203,12 +202,6 @@ def test_the_graph_does_not_grow_with_the_rounds():
     assert counts[0] == counts[1]
 
 
-def whole_arrays(x):
-    for k in range(400):
-        x = np.sin(x) * 0.5 + k
-    return x
-
-
 def layers_of_a_list(x):
     weights = [x[k : k + 25].reshape(5, 5) for k in range(110)]
     h = np.ones(5)
@@ -271,15 +264,51 @@ def aloud_on_arrays(x):
     return x
 
 
-@pytest.mark.parametrize(
-    "function", [aloud_on_arrays, whole_arrays, into_a_list, layers_of_a_list, few_elements, aloud]
-)
+@pytest.mark.parametrize("function", [aloud_on_arrays, into_a_list, layers_of_a_list, few_elements, aloud])
 def test_other_loops_are_unrolled(function, capsys):
     jitted = numhlo.jit(function)
     with numhlo.debugging(engine="interpreter"):
         jitted(np.ones(300))
     assert KEPT not in jitted.explain()
     assert capsys.readouterr().out == ("once\nonce\n" if function in (aloud, aloud_on_arrays) else "")
+
+
+def chain(x, steps):
+    for k in range(steps):
+        x = np.sin(x) * 0.5 + k
+    return x
+
+
+def diffusion(x, steps):
+    y = x.copy()
+    for _ in range(steps):
+        y[1:-1] += 0.1 * (y[2:] - 2 * y[1:-1] + y[:-2])
+    return y, x
+
+
+def moments(x, steps):
+    m, v = np.zeros_like(x), np.zeros_like(x)
+    for t in range(1, steps + 1):
+        m, v = 0.9 * m + 0.1 * x, 0.99 * v + 0.01 * x * x
+        x = x - 0.01 * (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.99**t)) + 1)
+    return x, m, v
+
+
+@pytest.mark.parametrize("function", [chain, diffusion, moments])
+def test_long_chains_on_whole_arrays_are_kept_whatever_their_length(function):
+    lengths = {
+        numhlo.jit(function, static_argnums=1).lower(RNG.normal(size=9), n).as_text().count("\n") for n in (2000, 4000)
+    }
+    assert len(lengths) == 1
+    jitted = numhlo.jit(function, static_argnums=1)
+    for k in range(4):
+        x = RNG.normal(size=9)
+        given = x.copy()
+        np.testing.assert_allclose(np.stack(jitted(x, 2000)), np.stack(function(x, 2000)), rtol=1e-9, atol=1e-9)
+        np.testing.assert_array_equal(x, given)
+        if k == 1:
+            jitted.wait()
+    assert KEPT in jitted.explain()
 
 
 def beyond(x):
@@ -316,16 +345,6 @@ def beyond_in_a_branch(x):
     return y
 
 
-def chosen_by_data(x):
-    y = np.zeros(300)
-    for k in range(300):
-        if x[k] > 0:
-            y[k] = x[k]
-        else:
-            y[k] = 1
-    return y
-
-
 @pytest.mark.parametrize(
     ("function", "error"),
     [
@@ -333,7 +352,6 @@ def chosen_by_data(x):
         (divided, ZeroDivisionError),
         (divided_whole, ZeroDivisionError),
         (beyond_in_a_branch, IndexError),
-        (chosen_by_data, ConcretizationError),
     ],
 )
 def test_what_python_would_have_met_in_a_round_is_met(function, error):

@@ -90,7 +90,7 @@ PROGRAMS = {
 
 def planned(function, rounds):
     arguments = PROGRAMS[function][0]
-    traced = numhlo.jit(lambda x, y: function(x, y, rounds)).trace(*arguments)._traced
+    traced = numhlo.jit(lambda x, y: function(x, y, rounds), autograph=False).trace(*arguments)._traced
     return plan(optimize(traced.function), written=traced.written)
 
 
@@ -149,7 +149,7 @@ def test_sums_of_each_length_are_written_once(monkeypatch):
 @pytest.mark.parametrize("function", [f for f in PROGRAMS if f is not slopes], ids=lambda f: f.__name__)
 def test_unrolled_loops_compute_what_numpy_does(function):
     arguments, (rounds, _) = PROGRAMS[function]
-    jitted = numhlo.jit(lambda x, y: function(x, y, rounds))
+    jitted = numhlo.jit(lambda x, y: function(x, y, rounds), autograph=False)
     wanted = function(*arguments, rounds)
     for _ in range(2):
         np.testing.assert_allclose(jitted(*arguments), wanted, rtol=1e-8)
@@ -160,7 +160,7 @@ def test_unrolled_loops_compute_what_numpy_does(function):
 def test_gradients_of_unrolled_loops():
     """The same in complex numbers: the imaginary part of a tiny step is the slope."""
     start, parameters = PAIR
-    jitted = numhlo.jit(lambda x, y: slopes(x, y, 40))
+    jitted = numhlo.jit(lambda x, y: slopes(x, y, 40), autograph=False)
 
     def stepped(k):
         values = [complex(x) for x in (*start, *parameters)]
@@ -236,7 +236,7 @@ def test_an_op_takes_few_function_calls_until_its_steps_are_there(function, shap
         arguments, made = [RNG.normal(size=shape) for shape in shapes(rounds)], []
 
         def work(arguments=arguments, made=made):
-            traced = numhlo.jit(lambda *a: function(*a)).trace(*arguments)._traced
+            traced = numhlo.jit(lambda *a: function(*a), autograph=False).trace(*arguments)._traced
             made.append(traced.function.body)
             StepTable(plan(optimize(traced.function), written=traced.written))
 

@@ -60,18 +60,18 @@ class Source:
     text: str
     parameters: tuple[Parameter, ...]
     seed: int
-    autograph: bool
+    autograph: bool | None
     static: bool
 
 
 def program(seed: int, without: Sequence[str] = ()) -> Source:
     """Return the program of a seed, without statements of some kinds."""
     random = Random(seed)
-    autograph = random.random() < 0.6
-    w = Writer(random, traced=autograph and random.random() < 0.8, most_statements=random.randint(5, 22))
+    autograph = True if random.random() < 0.4 else None
+    w = Writer(random, traced=random.random() < 0.6, most_statements=random.randint(5, 22))
     w.without = frozenset(without)
     parameters = draw_parameters(w)
-    static = not (autograph and w.chance(0.5))
+    static = w.chance(0.5)
     steps = [p for p in parameters if p.is_steps]
     w.lines = ["import numpy as np", "", ""]
     w.add(f"def program({', '.join(p.name for p in parameters)}):")

@@ -105,7 +105,8 @@ def jit(fun: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     if fun in CHECKED:
         return CHECKED[fun](options)
     kept = {k: v for k, v in options.items() if k not in MEANINGLESS}
-    return JittedFunction.like(compilation.jit(_giving_immutable_functions(traced_immutably(fun)), **kept))
+    immutable = _giving_immutable_functions(traced_immutably(fun))
+    return JittedFunction.like(compilation.jit(immutable, autograph=False, **kept))
 
 
 def _giving_immutable_functions(fun: Callable[..., Any]) -> Callable[..., Any]:

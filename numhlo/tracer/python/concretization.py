@@ -82,7 +82,7 @@ def truth(self: Tracer) -> bool:
     """Return the truth value."""
     fix = (
         "use numpy.where or lax.cond instead of if, lax.while_loop instead of while, logical_and instead of and; "
-        "or jit(autograph=True)"
+        "numhlo.jit does so by itself where the source can be read"
     )
     try:
         return bool(value_of(self, "the truth value", fix))

@@ -27,7 +27,10 @@ from numhlo.lowering.ir.errors import (
     ShapeError,
 )
 
-BRANCH = "use numpy.where or lax.cond instead of if, lax.while_loop instead of while, logical_and instead of and; or jit(autograph=True)"
+BRANCH = (
+    "use numpy.where or lax.cond instead of if, lax.while_loop instead of while, logical_and instead of and; "
+    "numhlo.jit does so by itself where the source can be read"
+)
 STATIC = (
     "or mark the argument static (static_argnums, static_argnames); "
     "to write it into an array, make that array with numhlo.numpy"

@@ -31,6 +31,7 @@ from numhlo.tracer.python.autograph.assignments import surely_assigned
 from numhlo.tracer.python.autograph.early_returns import without_early_returns
 from numhlo.tracer.python.autograph.exits import HELD, ITERATORS, LEAVES, RUNTIME, set_later, without_exits
 from numhlo.tracer.python.autograph.inner_functions import InnerFunctions
+from numhlo.tracer.python.autograph.lambda_sources import decides, definition_of_lambda
 from numhlo.tracer.python.autograph.matches import without_matches
 from numhlo.tracer.python.autograph.names import Names, always_returns, contains_return, names_of
 from numhlo.tracer.python.autograph.syntax import (
@@ -95,7 +96,7 @@ def rewritten(fun: Callable[..., Any]) -> Callable[..., Any]:
     Raises
     ------
     ArgumentError
-        If there is no source to rewrite: code that was typed into ``python -c``, lambdas, compiled functions.
+        If there is no source to rewrite: code that was typed into ``python -c``, compiled functions.
 
     Examples
     --------
@@ -104,9 +105,9 @@ def rewritten(fun: Callable[..., Any]) -> Callable[..., Any]:
     """
     if inspect.ismethod(fun):
         return MethodType(rewritten(fun.__func__), fun.__self__)
-    if not isinstance(fun, FunctionType) or fun.__code__.co_name == "<lambda>":
+    if not isinstance(fun, FunctionType):
         raise ArgumentError(
-            f"autograph: {fun!r} is no function made by def", where=capture_location(), fix="write it with def"
+            f"autograph: {fun!r} is no function of Python's", where=capture_location(), fix="write it with def"
         )
     definition, first = _definition(fun)
     definition.decorator_list = []
@@ -136,6 +137,13 @@ def rewritten(fun: Callable[..., Any]) -> Callable[..., Any]:
 def _definition(fun: FunctionType) -> tuple[ast.FunctionDef, int]:
     """Return a function's definition as a tree, and the number of its first line."""
     name = fun.__code__.co_name
+    if name == "<lambda>":
+        found = definition_of_lambda(fun.__code__, fun.__globals__)
+        if found is None:
+            raise ArgumentError(
+                "autograph: the source of a lambda can't be found", where=capture_location(), fix="write it with def"
+            )
+        return found, 1
     try:
         lines, first = source_lines(fun.__code__, fun.__globals__)  # not that of what a decorator's function wraps
         tree = ast.parse(textwrap.dedent("".join(lines)))
@@ -171,7 +179,10 @@ def _called(callee: Any) -> Any:
 
 @functools.lru_cache(maxsize=512)
 def _rewritten_if_possible(fun: FunctionType) -> Callable[..., Any] | None:
-    if inspect.isgeneratorfunction(fun) or _is_own(fun.__code__) or has_library_code(fun):
+    code = fun.__code__
+    if inspect.isgeneratorfunction(fun) or _is_own(code) or has_library_code(fun):
+        return None
+    if code.co_name == "<lambda>" and not decides(code):
         return None
     try:
         return rewritten(fun)
