@@ -241,7 +241,7 @@ def test_values_that_are_known():
 @pytest.mark.parametrize(
     ("ask", "what", "fix"),
     [
-        (bool, "the truth value", "use numpy.where or lax.cond instead of if, lax.while_loop instead of while, logical_and instead of and; or jit(autograph=True)"),
+        (bool, "the truth value", "use numpy.where or lax.cond instead of if, lax.while_loop instead of while, logical_and instead of and; numhlo.jit does so by itself where the source can be read"),
         (int, "int()", "use astype(int), or mark the argument static (static_argnums, static_argnames); to write it into an array, make that array with numhlo.numpy"),
         (float, "float()", "use astype(float), or mark the argument static (static_argnums, static_argnames); to write it into an array, make that array with numhlo.numpy"),
         (range, "the use as a Python index or length", "mark the argument static (static_argnums, static_argnames), or use lax.dynamic_slice / lax.fori_loop"),
