@@ -15,9 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.scipy.linalg import blas, lapack
-from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import NumhloError, UnsupportedError
+from numhlo.library.scipy.linalg import blas, host_routines, lapack
 from numhlo.tracer.building import PACKAGES, Package, contains_tracer
 
 MODULES = (
@@ -103,27 +101,24 @@ def of_traced_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _routine(routine: Any, *args: Any, **kwargs: Any) -> Any:
-    """Call a routine of BLAS or LAPACK: SciPy's own without traced arguments, else ours of that name."""
+    """Call a routine of BLAS or LAPACK: SciPy's own without traced arrays; else ours, or it on the host."""
     if not contains_tracer((args, (*kwargs.values(),))):
         return routine(*args, **kwargs)
     name = routine.__name__.rpartition(" ")[2]
     found = (lapack.ROUTINES | blas.ROUTINES).get(name)
     options = {k: v for k, v in kwargs.items() if not k.startswith("overwrite_")}
+    if found is not None and _takes(found[0], (found[1], *args), options):
+        return found[0](found[1], *args, **options)
+    return host_routines.call(routine, name, args, options)
+
+
+def _takes(function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> bool:
+    """Return whether a function has parameters for all arguments: ours have none for strides and offsets."""
     try:
-        if found is not None:
-            inspect.signature(found[0]).bind(found[1], *args, **options)
-            return found[0](found[1], *args, **options)
-        why = "it has no op here"
-    except TypeError as error:
-        if isinstance(error, NumhloError):
-            raise
-        why = f"that call has no counterpart here: {error}"
-    raise UnsupportedError(
-        f"{name} of scipy.linalg with traced arrays",
-        where=capture_location(),
-        why=why,
-        fix="use functions of scipy.linalg or numpy.linalg, or numhlo.pure_callback",
-    )
+        inspect.signature(function).bind(*args, **options)
+    except TypeError:
+        return False
+    return True
 
 
 PACKAGES["scipy"] = Package(of_traced_arrays, counterpart)

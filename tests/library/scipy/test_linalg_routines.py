@@ -102,8 +102,36 @@ def test_a_matrix_that_is_not_positive_definite_is_told_by_info():
     assert int(numhlo.jit(lambda a: lapack.dgetrf(a)[2])(np.zeros((2, 2)))) == lapack.dgetrf(np.zeros((2, 2)))[2]
 
 
-def test_others_are_refused_by_name():
-    with pytest.raises(UnsupportedError, match=r"dgeev of scipy\.linalg with traced arrays"):
-        numhlo.jit(lambda a: lapack.dgeev(a))(np.eye(2))
-    with pytest.raises(UnsupportedError, match=r"ddot of scipy\.linalg"):
-        numhlo.jit(lambda x: blas.ddot(x, x, incx=2))(np.ones(4))
+@pytest.mark.parametrize("letter", LETTERS)
+def test_others_are_called_on_the_host(rng, letter):
+    a, b = matrix(rng, letter, 4, 4), matrix(rng, letter, 4, 2)
+    same(lambda a: getattr(lapack, letter + "geqrf")(a), a)
+    same(lambda a, b: getattr(lapack, letter + "gels")(a, b)[1:2], a, b)
+    same(lambda a: getattr(lapack, letter + "gesdd")(a * 2)[1], a)
+    if letter in "sd":
+        same(lambda a: np.sort(np.abs(getattr(lapack, letter + "geev")(a)[0])), a)
+        same(lambda x: getattr(blas, letter + "dot")(x, x, n=2, incx=2, incy=2), b[:, 0].copy())
+
+
+def test_what_runs_on_the_host_says_so():
+    factors = numhlo.jit(lambda a: lapack.dgeqrf(a)[0])
+    factors(np.eye(3))
+    assert "runs on NumPy: what it calls is Python" in factors.explain()
+
+
+def test_routines_on_the_host_under_vmap(rng):
+    a = rng.normal(size=(3, 4, 4))
+    found = numhlo.vmap(numhlo.jit(lambda a: lapack.dgesdd(a)[1]))(a)
+    np.testing.assert_allclose(found, np.linalg.svd(a, compute_uv=False), rtol=1e-9)
+
+
+def test_what_is_not_safe_on_the_host_is_refused_by_name():
+    with pytest.raises(UnsupportedError, match=r"dswap of scipy\.linalg(.|\n)*it writes into its arguments"):
+        numhlo.jit(lambda x, y: blas.dswap(x, y))(np.ones(4), np.arange(4.0))
+    with pytest.raises(UnsupportedError, match=r"drot of scipy\.linalg(.|\n)*a traced integer"):
+        numhlo.jit(lambda x, n: blas.drot(x, x + 1, 0.6, 0.8, n=n))(np.ones(4), 2)
+
+
+def test_arguments_that_do_not_fit_are_told_by_the_routine():
+    with pytest.raises(TypeError, match="dgeqrf"):
+        numhlo.jit(lambda a: lapack.dgeqrf(a, wrong=1))(np.eye(2))
