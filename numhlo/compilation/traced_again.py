@@ -164,8 +164,10 @@ def _trace_rewritten(
     rewritten = with_watched_loops(fun)
     try:
         found = _with_known_names(fun, lambda: trace(rewritten, None), others)
-    except ConcretizationError:
-        raise unknown from None
+    except ConcretizationError as error:
+        if error.what == unknown.what:
+            raise unknown from None
+        raise
     rewriting.is_needed = True
     return found
 
