@@ -125,3 +125,5 @@ c_ = Joiner(np.c_, -1, columns=True)
 
 stands_for(np.c_)(c_)
 stands_for(np.r_)(r_)
+stands_for(np.mgrid)(mgrid)
+stands_for(np.ogrid)(ogrid)

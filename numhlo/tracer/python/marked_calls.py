@@ -39,7 +39,7 @@ SIGNS: dict[type[ast.AST], str] = {
 OPERATION = "\0numhlo: "
 """What stands before an operation, as ``x + y``, in the constant that stands for what has its function, ``apply``."""
 
-INDEXED = frozenset({"c_", "r_"})
+INDEXED = frozenset({"c_", "mgrid", "ogrid", "r_"})
 """NumPy's objects that are used by indexing: they are exchanged, too."""
 
 MODULES = frozenset({"np", "numpy", "math"})

@@ -24,10 +24,11 @@ from numhlo.tracer.core.trace import Tracer, current_trace
 from numhlo.tracer.python.text_values import Text, as_text
 
 MAKERS = frozenset({
-    "append", "arange", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "block",
-    "column_stack", "concatenate", "copy", "diag", "diagflat", "dstack", "empty", "empty_like", "eye", "full",
-    "full_like", "geomspace", "hstack", "identity", "indices", "linspace", "logspace", "ones", "ones_like",
-    "repeat", "stack", "tile", "tri", "vander", "vstack", "zeros", "zeros_like",
+    "append", "arange", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "bartlett", "blackman",
+    "block", "column_stack", "concatenate", "copy", "diag", "diagflat", "dstack", "empty", "empty_like", "eye",
+    "fromfunction", "full", "full_like", "geomspace", "hamming", "hanning", "hstack", "identity", "indices", "kaiser",
+    "linspace", "logspace", "ones", "ones_like", "repeat", "stack", "tile", "tri", "vander", "vstack", "zeros",
+    "zeros_like",
 })  # fmt: skip
 """NumPy's functions that make arrays for programs to write into, though no argument need be traced."""
 
@@ -145,9 +146,8 @@ def from_iterator(iter: Any, dtype: Any, count: int = -1, *, like: Any = None) -
 
 
 ROUTED = (
-    np.bartlett, np.blackman, np.choose, np.compress, np.diag_indices, np.fft.fftfreq, np.fft.rfftfreq, np.hamming,
-    np.hanning, np.kaiser, np.lib.stride_tricks.as_strided, np.mask_indices, np.roll, np.take, np.tril_indices,
-    np.triu_indices,
+    np.choose, np.compress, np.diag_indices, np.fft.fftfreq, np.fft.rfftfreq, np.lib.stride_tricks.as_strided,
+    np.mask_indices, np.roll, np.take, np.tril_indices, np.triu_indices,
 )  # fmt: skip
 
 for _routed_function in ROUTED:

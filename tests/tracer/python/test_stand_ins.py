@@ -155,3 +155,27 @@ def test_what_can_not_be_chosen_by_keys():
         numhlo.jit(lambda x: max(names, key=lambda name: x[names.index(name)]))(X)
     with pytest.raises(ValueError, match="empty"):
         numhlo.jit(lambda x: max(v for v in x[:0]))(X)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: np.fromfunction(lambda i, j: i + 0.5 * j, (3, 3)),
+        lambda: np.mgrid[0:3.0, 0:3][0],
+        lambda: np.ogrid[0:3.0, 0:3][0],
+        lambda: np.hanning(5),
+        lambda: np.kaiser(5, 2.0),
+    ],
+    ids=["fromfunction", "mgrid", "ogrid", "hanning", "kaiser"],
+)
+def test_arrays_made_of_numbers_alone_are_written(make):
+    def write(x):
+        made = make()
+        made[0] = x
+        made[1:] += x
+        return made
+
+    jitted = numhlo.jit(write)
+    for x in (2.5, -1.0, 2.5):
+        np.testing.assert_allclose(jitted(x), write(x), rtol=1e-12, atol=1e-12)
+        jitted.wait()
