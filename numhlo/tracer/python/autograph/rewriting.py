@@ -337,7 +337,10 @@ class _Rewriter(ast.NodeTransformer):
         names.bound.update(n.id for n in ast.walk(node.target) if isinstance(n, ast.Name))
         shared = self._shared(names, statements)
         is_left = node.orelse or not _is_plain(node.target) or _is_lazy(node.iter, names.bound | names.updated)
-        if is_left or self._reason(names, shared):
+        reason = self._reason(names, shared)
+        if is_left or reason:
+            if reason and _bounds(node) is not None:
+                node.iter = self._known_range(node.iter, reason)
             node.iter = self.visit(node.iter)
             node.body, node.orelse = self._block(node.body), self._block(node.orelse)
             return node
@@ -424,10 +427,17 @@ class _Rewriter(ast.NodeTransformer):
     def _left(self, node: ast.If | ast.While, reason: str) -> ast.stmt:
         """Leave a statement as it is, but for what is in it, and for what is said where its test is not known."""
         if not assigns(node.test):
-            kind = "an if" if isinstance(node, ast.If) else "a while"
+            kind = f"{'an if' if isinstance(node, ast.If) else 'a while'} on a traced condition"
             node.test = runtime_call("known", self._condition(node.test), ast.Constant(kind), ast.Constant(reason))
         node.body, node.orelse = self._block(node.body), self._block(node.orelse)
         return node
+
+    def _known_range(self, call: ast.expr, reason: str) -> ast.expr:
+        """Let a range whose loop is left as it is say why, where its length is not known."""
+        assert isinstance(call, ast.Call)
+        kind = "a for over a range of traced length"
+        call.args = [runtime_call("known", a, ast.Constant(kind), ast.Constant(reason)) for a in call.args]
+        return call
 
     def _visited(self, statement: ast.stmt) -> list[ast.stmt]:
         found = self.visit(statement)

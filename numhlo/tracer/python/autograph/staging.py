@@ -470,7 +470,7 @@ def is_over(stop: Any) -> bool:
 
 
 def known(test: Any, statement: str, obstacle: str) -> Any:
-    """Return the test of a statement that was not rewritten, because of what is in it.
+    """Return the test of a statement that was not rewritten, because of what is in it, or the length of its range.
 
     Raises
     ------
@@ -479,7 +479,7 @@ def known(test: Any, statement: str, obstacle: str) -> Any:
     """
     if is_unknown(test):
         raise ConcretizationError(
-            f"{statement} on a traced condition, with {obstacle}",
+            f"{statement}, with {obstacle}",
             where=capture_location(),
             why="autograph makes functions of branches and bodies, which can't have that",
             fix="write it without, or choose by numpy.where or lax.cond; what raises belongs before the call",

@@ -155,6 +155,20 @@ def test_what_can_not_be_traced():
         "  it gets one only in a branch or a loop that may not run; give 'y' a value before"
     ]
 
+    def rebinds_what_a_helper_uses(x, n):
+        c = x
+
+        def helper():
+            return c.sum()
+
+        for _ in range(n):
+            c = c + 1
+            x = x + helper()
+        return x
+
+    message = fails(rebinds_what_a_helper_uses, np.ones(2), 3, kind=ConcretizationError)
+    assert "a for over a range of traced length, with the variable 'c', which a function inside uses" in message
+
     def rebinds_what_it_writes(x):
         while x[0] < 9:
             x[0] = 5.0
