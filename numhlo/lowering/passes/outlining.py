@@ -57,8 +57,7 @@ def find_outlined(function: Function, most: int | None = None) -> list[Function]
     functions = function.reached()
     if len(functions) == 1 or inlined_size(functions) <= (MOST_OPS if most is None else most):
         return []
-    calls = Counter(callee for f in functions for op in f.body.walk() if (callee := inlined_callee(op)) is not None)
-    several = {callee for callee, count in calls.items() if count > 1}
+    several = _called_several_times(functions)
     outlined: list[Function] = []
     sizes: dict[Function, int] = {}
     for one in functions:
@@ -67,6 +66,24 @@ def find_outlined(function: Function, most: int | None = None) -> list[Function]
             outlined.append(one)
             sizes[one] = 1
     return outlined
+
+
+def _called_several_times(functions: list[Function]) -> set[Function]:
+    """Return what is called from several places; callees come before callers.
+
+    The body of a loop is called once by the loop, which may stand in several places.
+    """
+    calls: Counter[Function] = Counter()
+    uses: Counter[Function] = Counter()  # of loops and others whose ops stay inside an op of their own
+    for one in reversed(functions):
+        times = max(uses[one], 1)
+        for op in one.body.walk():
+            callee = inlined_callee(op)
+            if callee is None:
+                uses.update({inner: times for inner in op.attributes.values() if isinstance(inner, Function)})
+            else:
+                calls[callee] += times
+    return {callee for callee, count in calls.items() if count > 1}
 
 
 def inlined_size(functions: list[Function]) -> int:

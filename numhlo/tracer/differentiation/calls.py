@@ -15,9 +15,8 @@ from numhlo.lowering.ir import Function, Op, Value
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.creation import CONSTANT
 from numhlo.tracer.core.bind import bind, trace_closed
-from numhlo.tracer.core.replay import replay_function
 from numhlo.tracer.differentiation.halves import split_function
-from numhlo.tracer.differentiation.packing import Packing
+from numhlo.tracer.differentiation.packing import pack_residuals
 from numhlo.tracer.differentiation.table import (
     ADDING,
     JOINT,
@@ -141,35 +140,7 @@ def _cut(walker: Walker, callee: Function, active: Flags) -> _Split:
             if value not in region.returns:
                 region.returns.append(value)
             sources.append(("output", region.returns.index(value)))
-    split = _Split(halves.primal, halves.linear, sources, halves.out_active)
-    packing = Packing([v.tensor for v in region.returns[count:]])
-    return _packed(split, count, packing) if packing.groups else split
-
-
-def _packed(split: _Split, count: int, packing: Packing) -> _Split:
-    """Hand residuals on packed, behind the ``count`` results."""
-    primal, linear = split.primal, split.linear
-    made = [k for k, (kind, where) in enumerate(split.sources) if kind == "output" and where >= count]
-    others = [k for k in range(len(split.sources)) if k not in made]
-
-    def run(*arrays: Any) -> list[Any]:
-        found = replay_function(primal, arrays)
-        return [*found[:count], *packing.pack(found[count:])]
-
-    def run_linear(*arrays: Any) -> list[Any]:
-        first = len(linear.body.arguments) - len(split.sources)
-        moved, rest, packed = arrays[:first], arrays[first : first + len(others)], arrays[first + len(others) :]
-        unpacked = packing.unpack(packed)
-        found = {**dict(zip(others, rest, strict=True)), **{k: unpacked[split.sources[k][1] - count] for k in made}}
-        return replay_function(linear, [*moved, *[found[k] for k in range(len(split.sources))]])
-
-    wide = trace_closed(primal.name, run, primal.argument_types)
-    extra = wide.result_types[count:]
-    moved = linear.argument_types[: len(linear.argument_types) - len(split.sources)]
-    given = [linear.argument_types[len(moved) + k] for k in others]
-    narrow = trace_closed(linear.name, run_linear, [*moved, *given, *extra])
-    sources = [*[split.sources[k] for k in others], *[("output", count + k) for k in range(len(extra))]]
-    return _Split(wide, narrow, sources, split.out_active)
+    return _Split(*pack_residuals(halves.primal, halves.linear, sources, count, "output"), halves.out_active)
 
 
 _TRANSPOSED: WeakKeyDictionary[Function, dict[tuple[Flags, Flags, Flags], tuple[Function, list[bool]]]] = (

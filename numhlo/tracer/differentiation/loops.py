@@ -3,13 +3,16 @@
 To linearize, the body's primal half becomes a scan that also returns the residuals of each step, stacked; residuals
 that follow from the loop's constants alone are computed once, outside, and none is stacked that is an input or an
 output of the loop. The tangent half becomes a linear scan over them.
+Loops that share a body share what it becomes: in a graph whose loops run the next one twice, differentiating the body
+of every loop by itself doubles at every level.
 A map is a scan without carries. Source: Griewank and Walther, "Evaluating Derivatives", chapters 3 and 4.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
 
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Function, Op, Region, TensorType, Value
@@ -22,7 +25,11 @@ from numhlo.tracer.core.replay import replay_function
 from numhlo.tracer.differentiation.activity import Activity
 from numhlo.tracer.differentiation.dependence import Dependence
 from numhlo.tracer.differentiation.halves import split_function
+from numhlo.tracer.differentiation.packing import pack_residuals
 from numhlo.tracer.differentiation.table import Dual, Walker, instantiate, transpose_body
+
+Found = TypeVar("Found")
+Flags = tuple[bool, ...]
 
 
 class Loop(NamedTuple):
@@ -87,6 +94,19 @@ def jvp_loop(
     return _forward(walker, loop, primals, inits, active)
 
 
+def _shared(walker: Walker, loop: Loop, active: Sequence[bool], kind: Hashable, find: Callable[[], Found]) -> Found:
+    """Return what a loop's body becomes: what the walk found for another loop of this body, or what it finds now.
+
+    How many steps there are, and in which order, is no matter of the body.
+    """
+    bodies = walker.calls_in(loop.body).bodies
+    key = kind, loop._replace(length=0, reverse=False), tuple(active)
+    if key not in bodies:
+        bodies[key] = find()
+    found: Found = bodies[key]
+    return found
+
+
 def _forward(
     walker: Walker, loop: Loop, primals: list[Any], inits: dict[int, Any], active: list[bool]
 ) -> tuple[Sequence[Any], Sequence[Any]]:
@@ -95,6 +115,21 @@ def _forward(
     groups = (range(loop.num_consts), range(loop.num_consts, loop.first_x), range(loop.first_x, len(arguments)))
     layout = [(k, part) for group in groups for part in (0, 1) for k in group if part == 0 or active[k]]
     out_carries = [active[loop.num_consts + k] for k in range(loop.num_carries)]
+    body, flags = _shared(walker, loop, active, "doubled", lambda: _doubled(walker, loop, layout, out_carries))
+    counts = [sum(1 for k, _ in layout if k in group) for group in groups]
+    wide = Loop(body, loop.length, counts[0], counts[1], loop.reverse)
+    results = iter(bind_scan(wide, [primals[k] if part == 0 else inits[k] for k, part in layout]))
+    carries = [next(results) for _ in range(loop.num_carries)]
+    carry_tangents = [next(results) if a else None for a in out_carries]
+    ys = [next(results) for _ in flags]
+    return [*carries, *ys], [*carry_tangents, *[next(results) if f else None for f in flags]]
+
+
+def _doubled(
+    walker: Walker, loop: Loop, layout: Sequence[tuple[int, int]], out_carries: Sequence[bool]
+) -> tuple[Function, list[bool]]:
+    """Return the body on arguments and tangents as laid out, and which of the stacked outputs have tangents."""
+    arguments, values = loop.body.body.arguments, loop.body.body.returns
     flags: list[bool] = []
 
     def run(*arrays: Any) -> list[Any]:
@@ -102,7 +137,6 @@ def _forward(
         outputs = walker.within().function(
             loop.body, [Dual(given[k, 0], given.get((k, 1))) for k in range(len(arguments))]
         )
-        values = loop.body.body.returns
         carries, ys = outputs[: loop.num_carries], outputs[loop.num_carries :]
         flags.extend(d.tangent is not None for d in ys)
         doubled = [instantiate(d.tangent, v) for d, v, a in zip(carries, values, out_carries, strict=False) if a]
@@ -113,15 +147,7 @@ def _forward(
             + [d.tangent for d in ys if d.tangent is not None]
         )
 
-    types = [arguments[k].type for k, _ in layout]
-    body = trace_closed(f"jvp_{loop.body.name}", run, types)
-    counts = [sum(1 for k, _ in layout if k in group) for group in groups]
-    wide = Loop(body, loop.length, counts[0], counts[1], loop.reverse)
-    results = iter(bind_scan(wide, [primals[k] if part == 0 else inits[k] for k, part in layout]))
-    carries = [next(results) for _ in range(loop.num_carries)]
-    carry_tangents = [next(results) if a else None for a in out_carries]
-    ys = [next(results) for _ in flags]
-    return [*carries, *ys], [*carry_tangents, *[next(results) if f else None for f in flags]]
+    return trace_closed(f"jvp_{loop.body.name}", run, [arguments[k].type for k, _ in layout]), flags
 
 
 class LoopHalves(NamedTuple):
@@ -192,7 +218,10 @@ def _linearize(
 ) -> tuple[Sequence[Any], Sequence[Any]]:
     inside = values_inside(loop.body.body) if walker.saved else set()
     kept = {v: x for v, x in walker.saved.items() if v in inside}
-    halves = split_loop(walker, loop, active, kept)
+    if kept:
+        halves, order = _halves(walker, loop, active, kept)
+    else:
+        halves, order = _shared(walker, loop, active, "halves", lambda: _halves(walker, loop, active, kept))
     primals = [*primals, *kept.values()]
     count = len(loop.body.body.returns)
     with walker.in_primal():
@@ -200,18 +229,35 @@ def _linearize(
         once = replay_function(halves.hoisted, primals[: loop.num_consts])
     found = {"once": once, "input": primals, "output": outputs}
     captured = [found[kind][k] for kind, k in halves.sources]
-    places = [k for k, a in enumerate(active) if a]
-    consts = [k for k in places if k < loop.num_consts]
-    carries = [k for k in places if loop.num_consts <= k < loop.first_x]
-    xs = [k for k in places if k >= loop.first_x]
-    fixed = [j for j, (kind, _) in enumerate(halves.sources) if kind == "once"]
-    stepped = [j for j, (kind, _) in enumerate(halves.sources) if kind != "once"]
-    order = [("t", k) for k in consts] + [("r", j) for j in fixed] + [("t", k) for k in carries]
-    order += [("t", k) for k in xs] + [("r", j) for j in stepped]
-    body = _reordered(halves.linear, places, order)
-    linear = Loop(body, loop.length, len(consts) + len(fixed), len(carries), loop.reverse)
-    results = iter(bind_scan(linear, [inits[k] if kind == "t" else captured[k] for kind, k in order]))
+    counts = [sum(1 for group, *_ in order if group == wanted) for wanted in (0, 1)]
+    linear = Loop(halves.linear, loop.length, counts[0], counts[1], loop.reverse)
+    results = iter(bind_scan(linear, [inits[k] if kind == "t" else captured[k] for _, kind, k in order]))
     return outputs[:count], [next(results) if f else None for f in halves.out_active]
+
+
+def _halves(
+    walker: Walker, loop: Loop, active: list[bool], kept: Mapping[Value, Any]
+) -> tuple[LoopHalves, list[tuple[int, str, int]]]:
+    """Cut the body in two, with the linear half's arguments in a scan's order.
+
+    Each of these is in group 0, 1 or 2, of constants, carries or stacked inputs, and is a tangent ``"t"`` or residual
+    ``"r"`` by its number.
+    """
+    halves = split_loop(walker, loop, active, kept)
+    if loop.body in walker.calls_in(loop.body).shared:
+        halves = _few_residuals(halves, len(loop.body.body.returns))
+    places = [k for k, a in enumerate(active) if a]
+    tangents = [(0 if k < loop.num_consts else 1 if k < loop.first_x else 2, "t", k) for k in places]
+    residuals = [(0 if kind == "once" else 2, "r", j) for j, (kind, _) in enumerate(halves.sources)]
+    order = sorted([*tangents, *residuals], key=lambda one: one[0])
+    return halves._replace(linear=_reordered(halves.linear, places, [one[1:] for one in order])), order
+
+
+def _few_residuals(halves: LoopHalves, count: int) -> LoopHalves:
+    """Return halves of a body with ``count`` results that hand few arrays on."""
+    hoisted, linear, sources = pack_residuals(halves.hoisted, halves.linear, halves.sources, 0, "once")
+    primal, linear, sources = pack_residuals(halves.primal, linear, sources, count, "output")
+    return halves._replace(primal=primal, linear=linear, hoisted=hoisted, sources=sources)
 
 
 def _reordered(function: Function, places: list[int], order: list[tuple[str, int]]) -> Function:
@@ -230,13 +276,63 @@ def transpose_scan(op: Op, operands: list[Any], cotangents: list[Any], totals: M
     """
     loop = Loop.of(op)
     arguments, values = loop.body.body.arguments, loop.body.body.returns
-    present = [c is not None for c in cotangents]
+    fixed, present = tuple(x is not None for x in operands), tuple(c is not None for c in cotangents)
+    key = loop.num_consts, loop.num_carries, fixed, present
+    memo = _TRANSPOSED.setdefault(loop.body, {})
+    if key not in memo:
+        memo[key] = _transposed(loop, fixed, present)
+    turned = memo[key]
+    back = Loop(turned.body, loop.length, len(turned.fixed), len(turned.carries) + len(turned.summed), not loop.reverse)
+    inputs = [operands[k] for k in turned.fixed]
+    inputs += [instantiate(cotangents[k], values[k]) for k in turned.carries]
+    inputs += [instantiate(totals.get(k), arguments[k]) for k in turned.summed]
+    inputs += [cotangents[k] for k in turned.ys] + [operands[k] for k in turned.stepped]
+    found = dict(zip(turned.returned, bind_scan(back, inputs), strict=True))
+    return [found.get(k, totals.get(k)) for k in range(len(arguments))]
+
+
+class _Transposed(NamedTuple):
+    """The body of a linear scan, transposed.
+
+    Attributes
+    ----------
+    body : Function
+        Takes what the next five say, in their order; the carries are those of ``carries`` and ``summed``.
+    fixed : list of int
+        Constants that the scan is not linear in.
+    carries : list of int
+        Carries that have cotangents, by their numbers among the results.
+    summed : list of int
+        Linear constants, whose cotangents add up.
+    ys : list of int
+        Stacked outputs that have cotangents, by their numbers among the results.
+    stepped : list of int
+        Stacked inputs that the scan is not linear in.
+    returned : list of int
+        The operands whose cotangents the backward scan returns.
+    """
+
+    body: Function
+    fixed: list[int]
+    carries: list[int]
+    summed: list[int]
+    ys: list[int]
+    stepped: list[int]
+    returned: list[int]
+
+
+_TRANSPOSED: WeakKeyDictionary[Function, dict[tuple[int, int, Flags, Flags], _Transposed]] = WeakKeyDictionary()
+"""By body of a linear scan: numbers of constants and carries, which operands are not linear, which cotangents exist."""
+
+
+def _transposed(loop: Loop, known_operands: Flags, present: Flags) -> _Transposed:
+    arguments, values = loop.body.body.arguments, loop.body.body.returns
     needed = Dependence().of_scan(loop.body, present, loop.num_consts, loop.num_carries)
-    linear = [x is None and n for x, n in zip(operands, needed, strict=True)]
+    linear = [n and not k for k, n in zip(known_operands, needed, strict=True)]
     consts, xs = range(loop.num_consts), range(loop.first_x, len(arguments))
     carries = [k for k in range(loop.num_carries) if needed[loop.num_consts + k]]
-    fixed, summed = [k for k in consts if operands[k] is not None], [k for k in consts if linear[k]]
-    stepped, back = [k for k in xs if operands[k] is not None], [k for k in xs if linear[k]]
+    fixed, summed = [k for k in consts if known_operands[k]], [k for k in consts if linear[k]]
+    stepped, back = [k for k in xs if known_operands[k]], [k for k in xs if linear[k]]
     ys = [k for k in range(loop.num_carries, len(values)) if present[k]]
     returned = [*[loop.num_consts + k for k in carries], *summed, *back]
     types: list[TensorType] = [arguments[k].tensor for k in fixed]
@@ -256,10 +352,4 @@ def transpose_scan(op: Op, operands: list[Any], cotangents: list[Any], totals: M
         return [instantiate(found[k], arguments[k]) for k in returned]
 
     body = trace_closed(f"transposed_{loop.body.name}", run, types)
-    backwards = Loop(body, loop.length, len(fixed), len(carries) + len(summed), not loop.reverse)
-    inputs = [operands[k] for k in fixed]
-    inputs += [instantiate(cotangents[k], values[k]) for k in carries]
-    inputs += [instantiate(totals.get(k), arguments[k]) for k in summed]
-    inputs += [cotangents[k] for k in ys] + [operands[k] for k in stepped]
-    found = dict(zip(returned, bind_scan(backwards, inputs), strict=True))
-    return [found.get(k, totals.get(k)) for k in range(len(arguments))]
+    return _Transposed(body, fixed, carries, summed, ys, stepped, returned)

@@ -13,7 +13,7 @@ Backward: such a body is transposed, op by op from the end, by the rules of `TRA
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
@@ -130,6 +130,8 @@ def _add_tiles(x: Any, y: Any) -> Any:
 class Calls:
     """Which functions a walk differentiates once, however often they are called, and what became of them.
 
+    Loops differentiate their bodies once, too, for all loops that have the same body.
+
     Parameters
     ----------
     function : Function
@@ -140,6 +142,7 @@ class Calls:
         self.shared = set(find_outlined(function, MOST_OPS))
         self.forward: dict[tuple[Function, tuple[bool, ...]], Any] = {}
         self.halves: dict[tuple[Function, tuple[bool, ...]], Any] = {}
+        self.bodies: dict[tuple[Hashable, ...], Any] = {}
 
 
 class Walker:
@@ -195,9 +198,14 @@ class Walker:
 
     def function(self, function: Function, inputs: Sequence[Dual]) -> list[Dual]:
         """Run a function."""
+        self.calls_in(function)
+        return self.body(function.body, inputs, {})
+
+    def calls_in(self, function: Function) -> Calls:
+        """Return what the walk shares: found in a function that it begins with, or before."""
         if self.calls is None:
             self.calls = Calls(function)
-        return self.body(function.body, inputs, {})
+        return self.calls
 
     def decomposition(
         self, op: Op, primals: Sequence[Any], tangents: Sequence[Any]

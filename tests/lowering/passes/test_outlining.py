@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from numhlo import stablehlo
+from numhlo.lowering.ir import TensorType
+from numhlo.lowering.ops.builder import FunctionBuilder
 from numhlo.lowering.ops.control_flow import CALL, COMPOSITE
+from numhlo.lowering.ops.elementwise import SINE
+from numhlo.lowering.ops.loops import make_scan
+from numhlo.lowering.ops.primitive import make_op
 from numhlo.lowering.passes import outlining
 from numhlo.lowering.passes.outlining import MOST_OPS, SMALL, find_outlined, is_outlined
 from numhlo.lowering.passes.pipeline import optimize
@@ -84,3 +89,28 @@ def test_what_stays_is_printed():
     optimized = optimize(stablehlo.parse(doubling(20)).graph.main)
     text = stablehlo.Module(stablehlo.ir.Module(list(reversed(optimized.reached())))).as_text()
     assert "attributes {numhlo.outlined = true}" in official_parse(text)
+
+
+def scans_of_scans(levels):
+    """Return a function of two scans of one decomposition, whose body is such a function again."""
+    row = TensorType((4,), np.dtype(np.float64))
+    parameters = {"length": 1, "num_consts": 0, "num_carries": 1, "reverse": False}
+    builder = FunctionBuilder("innermost", [row])
+    body = builder.finish([builder.op(SINE, builder.arguments[0])])
+    for level in range(levels):
+        scan = {"name": "numhlo.scan", "composite_attributes": parameters, "decomposition": make_scan(body, 1, 0, 1)}
+        builder = FunctionBuilder(f"level_{level}", [row])
+        (value,) = builder.arguments
+        for _ in range(2):
+            (value,) = builder.append(make_op(COMPOSITE, [value], scan, (), [row]))
+        body = builder.finish([value])
+    return body
+
+
+def test_bodies_of_loops_that_stand_in_several_places_stay():
+    levels = 24
+    main = scans_of_scans(levels)
+    assert find_outlined(main)
+    optimized = optimize(main)
+    assert sum(1 for function in optimized.reached() for _ in function.body.walk()) < 2 * levels * SMALL
+    assert find_outlined(scans_of_scans(4)) == []

@@ -13,6 +13,9 @@ X = np.array([0.5, 0.7], np.float32)
 LINKS = {
     "call": f"%{{k}} = func.call @{{f}}(%{{x}}) : ({ROW}) -> {ROW}",
     "composite": f'%{{k}} = stablehlo.composite "own.part" %{{x}} {{{{decomposition = @{{f}}}}}} : ({ROW}) -> {ROW}',
+    "scan": f"""%{{k}} = stablehlo.composite "numhlo.scan" %{{x}} {{{{
+      composite_attributes = {{{{length = 1 : i64, num_carries = 1 : i64, num_consts = 0 : i64, reverse = false}}}},
+      decomposition = @scan_{{f}}}}}} : ({ROW}) -> {ROW}""",
     "while": f"""%i{{k}} = stablehlo.constant dense<0> : tensor<i64>
       %{{k}}:2 = stablehlo.while(%j{{k}} = %i{{k}}, %y{{k}} = %{{x}}) : tensor<i64>, {ROW} cond {{{{
         %n{{k}} = stablehlo.constant dense<1> : tensor<i64>
@@ -27,6 +30,12 @@ LINKS = {
 }
 
 
+SCANNED = f"""func.func private @scan_{{f}}(%x: {ROW}) -> {ROW} {{{{
+  {LINKS["while"].replace("{k}", "w").replace("{x}", "x")}
+  return %w#1 : {ROW} }}}}"""
+"""What a scan of a function stands for; scans of it share this."""
+
+
 def chain(kind, count):
     """Return a program of functions, each of which runs the next one twice."""
     result = "#1" if kind == "while" else ""
@@ -36,6 +45,7 @@ def chain(kind, count):
         second = LINKS[kind].format(k="b", x=f"a{result}", f=f"f{k + 1}")
         name = "public @main" if k == 0 else f"private @f{k}"
         lines.append(f"func.func {name}(%x: {ROW}) -> {ROW} {{\n{first}\n{second}\nreturn %b{result} : {ROW} }}")
+        lines += [SCANNED.format(f=f"f{k + 1}")] if kind == "scan" else []
     sine = f"%0 = stablehlo.sine %x : {ROW}"
     lines.append(f"func.func private @f{count}(%x: {ROW}) -> {ROW} {{ {sine}\nreturn %0 : {ROW} }}")
     return stablehlo.parse("\n".join(lines)).callable("main")
@@ -73,6 +83,17 @@ def test_derivatives_are_right(kind):
     for transform in (numhlo.grad(total(f)), numhlo.vmap(numhlo.grad(lambda x: f(numhlo.numpy.stack([x, x]))[0]))):
         expected = numhlo.grad(total(plain))(X)
         np.testing.assert_allclose(transform(X), expected, rtol=1e-5)
+
+
+@pytest.mark.slow
+def test_deep_derivatives_of_loops_that_share_bodies_are_compiled():
+    function = numhlo.vmap(numhlo.grad(total(chain("scan", 11))))
+    compiled = numhlo.jit(function).lower(np.stack([X, X])).compile()
+    for rows in (np.stack([X, 2 * X]), np.stack([X - 1, 3 * X])):
+        slopes, values = np.ones(rows.shape), np.float64(rows)
+        for _ in range(2**11):
+            slopes, values = slopes * np.cos(values), np.sin(values)
+        np.testing.assert_allclose(compiled(rows), slopes, rtol=1e-3)
 
 
 def loops_in_loops(depth):
