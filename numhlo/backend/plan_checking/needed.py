@@ -167,6 +167,8 @@ def _is_varied(array: Value, known: Known) -> bool:
         op = known.made.get(value)
         if constant_of(value) is not None or (op is not None and op.definition in (BROADCAST_IN_DIM, IOTA)):
             return False
+        if op is not None and op.definition is GATHER and op.operands[0].tensor.size == 1:
+            return False
         if op is not None and value not in seen:
             seen.add(value)
             waiting += used_by(op)

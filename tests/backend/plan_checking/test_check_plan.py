@@ -94,6 +94,11 @@ def _index_into_equal_rows(n):
     return hnp.sin(lax.dynamic_index_in_dim(rows, n, 0))
 
 
+def _index_into_copies_of_one_element(n):
+    copies = hnp.take(hnp.reshape(hnp.float64(n), (1,)), np.arange(34) % 7 % 1, axis=0)
+    return copies[n % 34]
+
+
 def _branch_updates_what_is_there(n):
     start = hnp.zeros((4, 33)) + n
     return lax.switch(n, [lambda: start, lambda: start.at[2].set(1.5), lambda: start])
@@ -106,7 +111,13 @@ def _unused_in_each_lane(n):
 
 @pytest.mark.parametrize(
     "fun",
-    [_padding_cuts_everything_away, _index_into_equal_rows, _branch_updates_what_is_there, _unused_in_each_lane],
+    [
+        _padding_cuts_everything_away,
+        _index_into_equal_rows,
+        _index_into_copies_of_one_element,
+        _branch_updates_what_is_there,
+        _unused_in_each_lane,
+    ],
 )
 def test_kernels_need_not_read_what_no_result_depends_on(fun):
     with numhlo.debugging(verify=True):
