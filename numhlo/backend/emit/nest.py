@@ -17,6 +17,7 @@ from numhlo.backend.emit.access import Access, Start
 from numhlo.backend.emit.elementwise import UNROUNDED
 from numhlo.backend.emit.expressions import PLACED, Apply, Graph, Literal, Load, Node, Position, operand_nodes
 from numhlo.backend.emit.kernel_text import KernelText
+from numhlo.backend.emit.literals import LIKE_EXTENTS
 from numhlo.backend.emit.registers import Register, from_number, whole_literal
 from numhlo.backend.emit.tables import ELEMENT
 from numhlo.backend.primitives.narrow_floats import payload_bits
@@ -326,11 +327,17 @@ class Nest:
         return self.text.let(expression, hint_of(node), depth)
 
     def _divisor(self, node: Apply, name: str) -> str:
-        """Return a constant integer divisor as text: dividing by a known number is a multiplication."""
+        """Return a constant integer divisor as text: dividing by a known number is a multiplication.
+
+        Of a single element that is not worth a kernel for each extent that programs divide by, as where the place of
+        a cell is taken apart into row and column.
+        """
         divisor = self.expressions.nodes[node.operands[1]]
-        if isinstance(divisor, Literal) and not divisor.text and divisor.register.kind in "iu":
-            return whole_literal(divisor.number, divisor.register)
-        return name
+        if not isinstance(divisor, Literal) or divisor.text or divisor.register.kind not in "iu":
+            return name
+        if abs(divisor.number) in LIKE_EXTENTS and math.prod(self.expressions.shape) == 1:
+            return name
+        return whole_literal(divisor.number, divisor.register)
 
     def _literal(self, number: int, node: Literal) -> str:
         if node.text:

@@ -56,3 +56,11 @@ def test_text(name, golden):
     function, arguments = PROGRAMS[name]
     program = plan(from_jax(function, *arguments))
     golden("\n\n".join(kernel.source for kernel in program.kernels if kernel.name != "copy"))
+
+
+def test_a_place_is_taken_apart_by_one_kernel_for_all_extents():
+    def clear(x, place):
+        return x.at[place // x.shape[1], place % x.shape[1]].set(0)
+
+    small, large = [plan(from_jax(clear, np.zeros((n, n)), np.int64(n))).kernels for n in (60, 61)]
+    assert set(small) == set(large)
