@@ -246,7 +246,7 @@ def write_branches(writer: ScalarWriter, op: Op) -> None:
             _write_branch(writer, region, names)
         writer.branches -= 1
         after = _versions(writer)
-        versions |= {key: now for key, now in after.items() if key not in before or before[key][1] != now[1]}
+        versions |= {key: now for key, now in after.items() if key in before and before[key][1] != now[1]}
         for array, version in before.values():
             array.memory.version = version
     for array, version in versions.values():

@@ -59,12 +59,24 @@ def indexed_values(scope: Op | Region) -> set[Value]:
 
 
 def updated_array(value: Value, region: Region) -> Value | None:
-    """Return the array from outside a region of which a value is what updates in the region leave; None if of none."""
+    """Return the array from outside a region of which a value is what updates in the region leave; None if of none.
+
+    A branch updates an array if each of its sides does, or gives it as it was.
+    """
+    inside = set(region.ops)
     op = value.owner
-    while isinstance(op, Op) and op in region.ops:
-        if op.definition not in UPDATED and op.definition is not control_flow.WHILE:
+    while isinstance(op, Op) and op in inside:
+        number = op.results.index(value)
+        if op.definition in (control_flow.IF, control_flow.CASE):
+            sides = {updated_array(side.returns[number], side) for side in op.regions}
+            given = sides.pop()
+            if sides or given is None:
+                return None
+            value = given
+        elif op.definition in UPDATED or op.definition is control_flow.WHILE:
+            value = op.operands[number]
+        else:
             return None
-        value = op.operands[op.results.index(value)]
         op = value.owner
     return value
 

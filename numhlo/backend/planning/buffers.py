@@ -9,7 +9,7 @@ writes the kernels.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple, Protocol
@@ -178,16 +178,26 @@ class RegionBuffers:
     state : bool
         The region is a loop's body: what it returns may stay in its arguments' buffers, in any order. Arguments that it
         returns as they are keep their buffers, which others may share: nothing is written there.
+    given : collection of Value
+        Values from outside that nobody else reads from here on: the region may write over them.
     """
 
-    def __init__(self, context: Context, region: Region, targets: Sequence[Target], *, state: bool = False) -> None:
+    def __init__(
+        self,
+        context: Context,
+        region: Region,
+        targets: Sequence[Target],
+        *,
+        state: bool = False,
+        given: Collection[Value] = (),
+    ) -> None:
         self.context = context
         self.memory = context.memory
         self.buffer_of = context.buffer_of
         self.region = region
         self.targets = targets
         self.unchanged = unchanged_arguments(region) if state else {}
-        self.state = set(region.arguments) - set(self.unchanged.values()) if state else set()
+        self.state = set(region.arguments) - set(self.unchanged.values()) if state else set(given)
         self.layout = Layout(region, context.splats, self.state | context.donated | context.written)
         context.kept.update(self.layout.fusion.kept)
         join_rows(self.layout)
@@ -198,7 +208,10 @@ class RegionBuffers:
         self.lent: dict[int, Unit] = {}
         self._remaining = self._count_uses()
         self._wanted: dict[Value, int] = {}
-        self._taken: set[Value] = set()
+        self._held = {value: value for value in self.state}
+        """Of the state's buffers: the value that lies there now, and the one that was there at first."""
+        self._taken: dict[Value, Value] = {}
+        """The same the other way round, where another value has taken the first one's place."""
         self._owned: set[Value] = {v for v in region.arguments if v in context.donated}
         for number, value in enumerate(region.returns):
             self._wanted.setdefault(self.layout.root(value), number)
@@ -338,14 +351,20 @@ class RegionBuffers:
 
     def _is_overwritable(self, argument: Value, reusable: Sequence[Value]) -> bool:
         assert self.unit is not None
-        if argument in self._taken or not self.dies_here(argument):
+        held = self._taken.get(argument, argument)
+        if self._is_made_here(held) or not self.dies_here(held):
             return False
         roots = {self.layout.root(v) for v in self.layout.loads[self.unit]}
-        return argument not in roots or any(self.layout.root(v) is argument for v in reusable)
+        return held not in roots or any(self.layout.root(v) is held for v in reusable)
 
     def is_dead(self, argument: Value) -> bool:
-        """Return whether nothing reads an argument any more, and nothing else lies in its buffer."""
-        return self._remaining.get(argument, 0) == 0 and argument not in self._taken
+        """Return whether nothing reads an argument any more, nor what lies in its buffer in its place."""
+        held = self._taken.get(argument, argument)
+        return self._remaining.get(held, 0) == 0 and not self._is_made_here(held)
+
+    def _is_made_here(self, value: Value) -> bool:
+        """Return whether a value is a result of the current unit, which writes it even if nobody reads it."""
+        return self.unit is not None and value.owner in self.unit.ops
 
     def _reused(self, value: Value, reusable: Sequence[Value]) -> int | None:
         for operand in reusable:
@@ -374,8 +393,9 @@ class RegionBuffers:
             self._owned.discard(root)
             self.adopt(result, number)
             return number
-        if root in self.state and root not in self._taken:
-            self._taken.add(root)
+        if root in self._held:
+            argument = self._held.pop(root)
+            self._held[result], self._taken[argument] = argument, result
             self.buffer_of[result] = number
             return number
         return None
@@ -389,7 +409,7 @@ class RegionBuffers:
             return True
         number = self._wanted.get(result)
         claimed = number is not None and (self.claimed.get(number) is root or root in self.context.written)
-        return claimed or (root in self.state and root not in self._taken)
+        return claimed or root in self._held
 
     def hand_over(self, value: Value) -> None:
         """Make the arena buffer of a returned value its target's own, if it has not been claimed."""

@@ -1,9 +1,9 @@
-"""Loops and branches as step trees.
+"""Loops as step trees.
 
 The part of a loop's state that changes lives in buffers of its own. The body writes a new value over the old one where
 nothing reads that any more; otherwise into a second buffer, and the two are exchanged after each iteration. The part
 that does not change may share its buffers with constants, arguments and other values: nothing writes there, and they
-are never exchanged. Branches write their results into common buffers.
+are never exchanged. Next: `branches`.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from numhlo.backend.planning.joined_loops import join_rounds
 from numhlo.backend.planning.region import RegionPlanner
 from numhlo.backend.planning.scalar_kernels import emit_scalar_kernel
 from numhlo.backend.planning.window_copies import hoist_window_copies
-from numhlo.backend.program import Branch, Exchange, Loop
+from numhlo.backend.program import Exchange, Loop
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op, TensorType, Value
 from numhlo.lowering.ops import control_flow as ops
 from numhlo.lowering.ops import creation
 
 
-class _OwnBuffer:
+class OwnBuffer:
     """A target that never takes the planner's buffer for its own."""
 
     is_argument = False
@@ -39,18 +39,7 @@ class _OwnBuffer:
         return False
 
 
-class FixedTarget(_OwnBuffer):
-    """A buffer that is there already."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-
-    def claim(self, overwritable: Callable[[Value], bool]) -> int:
-        """Return the buffer."""
-        return self.number
-
-
-class NewTarget(_OwnBuffer):
+class NewTarget(OwnBuffer):
     """A buffer that is allocated when it is written."""
 
     def __init__(self, context: Context, type: TensorType) -> None:
@@ -63,7 +52,7 @@ class NewTarget(_OwnBuffer):
         return self.number
 
 
-class CarryTarget(_OwnBuffer):
+class CarryTarget(OwnBuffer):
     """The next value of a loop's state: over the old one, or beside it."""
 
     def __init__(self, context: Context, argument: Value) -> None:
@@ -179,17 +168,4 @@ def _initial_state(op: Op, planner: RegionPlanner) -> list[int]:
     return state
 
 
-def emit_branches(op: Op, planner: RegionPlanner) -> None:
-    """Append a branch on a boolean or an index: one kernel, or a tree of steps."""
-    if not emit_scalar_kernel(op, planner):
-        return
-    planner.share_views(op)
-    targets = [FixedTarget(planner.output(result)) for result in op.results]
-    index = planner.buffer(op.operands[0])
-    regions = list(reversed(op.regions)) if op.definition is ops.IF else op.regions
-    branches = [RegionPlanner(planner.context, region, targets).run() for region in regions]
-    planner.steps.append(Branch(index, branches, op))
-
-
 KERNELS.register(ops.WHILE)(RootRule(emit_while))
-KERNELS.register(ops.IF, ops.CASE)(RootRule(emit_branches))

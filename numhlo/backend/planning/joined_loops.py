@@ -56,20 +56,30 @@ def join_rounds(loop: Loop, first: int, planner: RegionPlanner) -> str:
     planner : RegionPlanner
     """
     kept = {*loop.state, *planner.context.second_buffers}  # they hold something from one round to the next
-    joined = _JoinedLoop(loop, kept, first, planner)
-    try:
-        joined.write()
-    except NotJoinedError as error:
-        return str(error)
-    joined.append()
-    return ""
+    reason = ""
+    for turning in (True, False):
+        joined = _JoinedLoop(loop, kept, first, planner, turning=turning)
+        try:
+            joined.write()
+        except NotJoinedError as error:
+            reason = reason or str(error)
+            if not joined.turns:
+                return reason
+        else:
+            joined.append()
+            return ""
+    return reason
 
 
 class _JoinedLoop:
-    """The kernel of one loop, written before the buffers of its steps are moved."""
+    """The kernel of one loop, written before the buffers of its steps are moved.
 
-    def __init__(self, loop: Loop, kept: set[int], first: int, planner: RegionPlanner) -> None:
+    With ``turning``, arrays that change places in pairs are written about by two rounds, which is twice as long.
+    """
+
+    def __init__(self, loop: Loop, kept: set[int], first: int, planner: RegionPlanner, *, turning: bool) -> None:
         self.loop, self.kept, self.first, self.planner = loop, kept, first, planner
+        self.turns = turning
         self.values: dict[int, Value] = {}
         self.numbers: dict[Value, int] = {}
         self.local: dict[int, str] = {}
@@ -115,7 +125,7 @@ class _JoinedLoop:
         pairs = [pair for step in loop.body if isinstance(step, Exchange) for pair in step.pairs]
         single = [pair for pair in pairs if self._type(pair[0]).size == 1]
         arrays = [pair for pair in pairs if pair not in single]
-        turns = len({number for pair in arrays for number in pair}) == 2 * len(arrays) > 0
+        turns = self.turns = self.turns and len({number for pair in arrays for number in pair}) == 2 * len(arrays) > 0
         with text.block("while True:"):
             self._round(single if turns else pairs, [])
             if turns:

@@ -7,20 +7,23 @@ elementwise ops that read the operand don't move down past it (`fusion`).
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from numhlo.backend.emit.access import whole_array
+from numhlo.backend.emit.indexed_values import updated_array
 from numhlo.backend.planning.strided_updates import STRIDED_UPDATE
 from numhlo.backend.planning.views import Views, is_view
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops import indexing
-from numhlo.lowering.ops.control_flow import COMPOSITE
+from numhlo.lowering.ops.control_flow import CASE, COMPOSITE, IF
 
 UPDATES = (indexing.DYNAMIC_UPDATE_SLICE, indexing.SCATTER)
 """Ops whose results are their first operands but for some elements."""
 
-MAYBE_UPDATES = frozenset({*UPDATES, COMPOSITE})
+BRANCHES = frozenset({IF, CASE})
+
+MAYBE_UPDATES = frozenset({*UPDATES, *BRANCHES, COMPOSITE})
 
 LARGE = 1024
 """Bytes from where on an array is dearer to copy than to be read one kernel earlier."""
@@ -35,8 +38,21 @@ def is_update(op: Op) -> bool:
 
 
 def _updates(region: Region) -> list[Op]:
-    """Return the ops of a region that `is_update` is true of, without asking each."""
-    return [op for op in region.ops if op.definition in MAYBE_UPDATES and is_update(op)]
+    """Return the ops of a region that may change a part of an array, without asking each."""
+    return [op for op in region.ops if op.definition in MAYBE_UPDATES and (op.regions or is_update(op))]
+
+
+def _arrays_of(op: Op) -> Iterator[Value]:
+    """Yield the arrays that an update changes a part of: a branch does if one of its sides does."""
+    if op.definition not in BRANCHES:
+        yield from op.operands[: len(op.results)]
+        return
+    for number in range(len(op.results)):
+        for side in op.regions:
+            returned = side.returns[number]
+            array = updated_array(returned, side)
+            if array is not None and array is not returned:
+                yield array
 
 
 def find_overwritten(region: Region, views: Views, arguments: Collection[Value]) -> dict[Value, Op]:
@@ -53,7 +69,7 @@ def find_overwritten(region: Region, views: Views, arguments: Collection[Value])
     updates = _updates(region)
     inside = set(region.ops) if updates else ()
     for op in updates:
-        for operand in op.operands[: len(op.results)]:
+        for operand in _arrays_of(op):
             base = views.base(operand)
             ours = base.owner in inside if isinstance(base.owner, Op) else base in arguments
             if ours and operand.tensor.nbytes >= LARGE and _is_whole(operand, views):

@@ -7,7 +7,7 @@ on their own (`numhlo.backend.emit.tables.KERNELS`) get the planner and append t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -47,8 +47,16 @@ class RegionPlanner(RegionBuffers):
         The copies with which updates of arrays began.
     """
 
-    def __init__(self, context: Context, region: Region, targets: Sequence[Target], *, state: bool = False) -> None:
-        super().__init__(context, region, targets, state=state)
+    def __init__(
+        self,
+        context: Context,
+        region: Region,
+        targets: Sequence[Target],
+        *,
+        state: bool = False,
+        given: Collection[Value] = (),
+    ) -> None:
+        super().__init__(context, region, targets, state=state, given=given)
         self.steps: list[Step] = []
         self.results: list[int] = []
         self.copies: dict[Value, Launch] = {}

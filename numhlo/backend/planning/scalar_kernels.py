@@ -59,12 +59,13 @@ def emit_scalar_kernel(op: Op, planner: RegionPlanner) -> str:
     op : Op
     planner : RegionPlanner
     """
-    reason = _obstacle(op)
+    indexed = indexed_values(op)
+    reason = _obstacle(op, indexed)
     if reason:
         return reason
     kept: set[Update] = set()
     while True:
-        attempt = _Attempt(op, planner, kept)
+        attempt = _Attempt(op, planner, kept, indexed)
         try:
             attempt.write()
         except OverwrittenError as error:
@@ -78,9 +79,9 @@ def emit_scalar_kernel(op: Op, planner: RegionPlanner) -> str:
             return ""
 
 
-def _obstacle(op: Op) -> str:
+def _obstacle(op: Op, indexed: set[Value]) -> str:
     """Return why an op can't be one kernel, as far as a glance at it tells."""
-    if op.definition is not WHILE and _updated_in_branches(op) is None:
+    if op.definition is not WHILE and _updated_in_branches(op, indexed) is None:
         return "a branch gives a large array"
     if op.definition is WHILE and _computes_rows(op):
         return "its rounds compute arrays that are long for local variables"
@@ -93,17 +94,22 @@ def _obstacle(op: Op) -> str:
     return ""
 
 
-def _updated_in_branches(op: Op) -> list[tuple[Value, Value]] | None:
-    """Return the large results of branches, each after the array that all of these update; None if one is no such."""
+def _updated_in_branches(op: Op, indexed: set[Value]) -> list[tuple[Value, Value]] | None:
+    """Return the results in memory of branches, each after the array that all of these update.
+
+    None if a large one is no such; a small one that is none is kept in local variables.
+    """
     found: list[tuple[Value, Value]] = []
     for number, result in enumerate(op.results):
-        if result.tensor.size <= MOST_ELEMENTS:
+        is_large = result.tensor.size > MOST_ELEMENTS
+        if not is_large and (result not in indexed or result.tensor.size <= 1):
             continue
         arrays = {updated_array(region.returns[number], region) for region in op.regions}
         array = arrays.pop()
-        if arrays or array is None or array.tensor != result.tensor or array in [other for other, _ in found]:
+        if not (arrays or array is None or array.tensor != result.tensor or array in [other for other, _ in found]):
+            found.append((array, result))
+        elif is_large:
             return None
-        found.append((array, result))
     return found
 
 
@@ -144,12 +150,12 @@ def _large_result(region: Region) -> str:
 class _Attempt:
     """The kernel of one op, written before any buffer is claimed for its results."""
 
-    def __init__(self, op: Op, planner: RegionPlanner, kept: set[Update]) -> None:
+    def __init__(self, op: Op, planner: RegionPlanner, kept: set[Update], indexed: set[Value]) -> None:
         self.op, self.planner = op, planner
         self.numbers: dict[Value, int] = {}
         self.scratch: list[Value] = []
         self.text = KernelText(self._buffer_of)
-        self.indexed = indexed_values(op)
+        self.indexed = indexed
         self.writer = ScalarWriter(
             self.text, self._outer, self.indexed, intervals=planner.context.intervals, kept=kept, scratch=self._scratch
         )
@@ -191,7 +197,7 @@ class _Attempt:
                 if before is not after:
                     self.writer.initial[result] = self._initial(operand, result)
         else:
-            for array, result in _updated_in_branches(self.op) or ():
+            for array, result in _updated_in_branches(self.op, self.indexed) or ():
                 self.writer.contents[array] = self._initial(array, result)
         self.writer.op(self.op)
         for result in self.op.results:

@@ -104,6 +104,19 @@ BRANCHES = f"""func.func @main(%x: {M}, %n: {S}) -> ({M}, {M}) {{
 }}"""
 """A branch with two results."""
 
+EXCHANGES = f"""func.func @main(%x: {M}, %n: {S}) -> {M} {{
+  %a = stablehlo.dot_general %x, %x, {DOT}
+  %b = stablehlo.dot_general %x, %a, {DOT}
+  %0:2 = "stablehlo.case"(%n) ({{
+    stablehlo.return %a, %b : {M}, {M}
+  }}, {{
+    stablehlo.return %b, %a : {M}, {M}
+  }}) : ({S}) -> ({M}, {M})
+  %c = stablehlo.dot_general %0#0, %0#1, {DOT}
+  return %c : {M}
+}}"""
+"""A branch of which one side lets two arrays change places, by three copies."""
+
 UPDATE = f"""func.func @main(%x: {M}, %w: {M}) -> ({M}, {M}) {{
   %k = stablehlo.constant dense<3> : {S}
   %a = stablehlo.dot_general %x, %w, {DOT}
