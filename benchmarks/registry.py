@@ -21,6 +21,7 @@ from benchmarks.programs import (
     recurrences,
     reductions,
     softmax,
+    stacks_and_queues,
     stencil,
 )
 
@@ -42,6 +43,7 @@ MODULES = (
     recurrences,
     reductions,
     softmax,
+    stacks_and_queues,
     stencil,
 )
 
