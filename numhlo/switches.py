@@ -154,7 +154,7 @@ _PREFIX = "NUMHLO_"
 @cache
 def _warn_of_unknown_variables() -> None:
     """Say once which variables look like switches and are none: misspelled ones would do nothing without a word."""
-    variables = ["NUMHLO_CACHE_DIR", *[switch.variable for switch in SWITCHES.values()]]
+    variables = ["NUMHLO_CACHE_DIR", "NUMHLO_FRONT_END", *[switch.variable for switch in SWITCHES.values()]]
     known = {variable.removeprefix(_PREFIX): variable for variable in variables}
     for name in sorted(os.environ):
         if name.startswith(_PREFIX) and name not in known.values():

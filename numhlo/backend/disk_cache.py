@@ -25,6 +25,7 @@ import llvmlite.binding as llvm
 import ml_dtypes
 import numpy as np
 
+from numhlo.backend.compiler.front_ends import front_end
 from numhlo.backend.own_text import own_files
 from numhlo.backend.program import Kernel
 from numhlo.backend.target import processor
@@ -44,7 +45,7 @@ MOST_BYTES = 256 << 20
 KEPT_SHARE = 0.8
 SWEEP_EVERY = 256
 TOUCH_SECONDS = 3600.0
-INLINED = ("primitives", "vector_math", "compiler")
+INLINED = ("primitives", "vector_math", "kernels", "compiler")
 
 
 def default_folder() -> Path | None:
@@ -83,12 +84,12 @@ def numba_version() -> bytes:
 def fingerprint() -> bytes:
     """Return a hash of all that goes into object code besides the kernel's own source.
 
-    The text of everything that a kernel may inline, the compiler's own text, versions, and the processor.
+    The text of everything that a kernel may inline, the compiler's own text, versions, the processor, the front end.
     """
     found = hashlib.sha256(f"{ABI} {sys.version_info[:3]} {sys.implementation.name} {sys.byteorder}".encode())
     versions = (llvmlite.__version__, np.__version__, ml_dtypes.__version__)
     found.update(numba_version() + f"{' '.join(versions)} {llvm.llvm_version_info}".encode())
-    found.update(repr((processor(), llvm.get_process_triple())).encode())
+    found.update(repr((processor(), llvm.get_process_triple(), front_end())).encode())
     for package in INLINED:
         for path, text in own_files(package):
             found.update(path.encode() + b"\0" + text)

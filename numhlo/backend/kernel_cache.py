@@ -54,15 +54,28 @@ class KernelHandle:
         ``"compiled"``, ``"compiled at a lower level"``, ``"compiled in this process"`` or ``"disk"`` once loaded.
     crash : str
         How the compiler ended on the kernel before it was compiled at a lower level, or an empty string.
+    fallback : str
+        Why direct lowering left the kernel to Numba's front end, or an empty string; one from the disk doesn't say.
     """
 
-    __slots__ = ("__weakref__", "_arrived", "crash", "done", "error", "kernel", "loaded", "origin", "orphaned")
+    __slots__ = (
+        "__weakref__",
+        "_arrived",
+        "crash",
+        "done",
+        "error",
+        "fallback",
+        "kernel",
+        "loaded",
+        "origin",
+        "orphaned",
+    )
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
         self.loaded: LoadedKernel | None = None
         self.error: BaseException | None = None
-        self.origin = self.crash = ""
+        self.origin = self.crash = self.fallback = ""
         self.orphaned = False
         self.done = False
         self._arrived = Latch()
@@ -181,6 +194,7 @@ class KernelCache:
             handle.fail(error)
             return
         handle.crash = compiler_service().lowered.get(handle.kernel, "")
+        handle.fallback = compiler_service().fallbacks.get(handle.kernel, "")
         if handle.crash:  # not kept on disk: every process is to say so
             handle.finish(future.result(), "compiled at a lower level")
             return

@@ -90,6 +90,8 @@ def describe_program(program: CompiledProgram | InterpretedProgram) -> list[str]
     lines = [f"kernels: {shown or 'none'}"]
     if "failed" in states:
         lines.append("NumPy does what the failed kernels should do")
+    reasons = [handle.fallback for handle in executable.handles.values() if handle.fallback]
+    lines += [f"a kernel lowered by Numba's front end: {' '.join(reason.split())}" for reason in reasons]
     ways = executable.ways_in_python()
     if ways:
         lines.append(f"so far in Python: {', '.join(f'{way}: {count}' for way, count in sorted(ways.items()))}")

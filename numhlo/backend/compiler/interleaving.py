@@ -7,7 +7,7 @@ don't: their rows may be as short as two vectors.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from typing import Any
 
 from llvmlite import ir
@@ -20,14 +20,15 @@ CROWDED = frozenset({"atan_f64", "atan2_f64"})
 """Functions whose twenty coefficients leave no registers for a second vector: with a square root it costs a quarter."""
 
 
-def gains_by_interleaving(function: Callable[..., Any]) -> bool:
-    """Return whether a kernel evaluates polynomials that leave registers for a second vector."""
-    return evaluates_polynomials(function) and CROWDED.isdisjoint(function.__globals__)
+def gains_by_interleaving(callees: Iterable[Any]) -> bool:
+    """Return whether a kernel that calls these evaluates polynomials that leave registers for a second vector."""
+    called = list(callees)
+    return evaluates_polynomials(called) and CROWDED.isdisjoint(getattr(callee, "__name__", "") for callee in called)
 
 
-def evaluates_polynomials(function: Callable[..., Any]) -> bool:
-    """Return whether a kernel calls functions of `numhlo.backend.vector_math`."""
-    modules = [getattr(value, "__module__", None) or "" for value in function.__globals__.values()]
+def evaluates_polynomials(callees: Iterable[Any]) -> bool:
+    """Return whether some of the callees are functions of `numhlo.backend.vector_math`."""
+    modules = [getattr(callee, "__module__", None) or "" for callee in callees]
     return any(module.startswith("numhlo.backend.vector_math") for module in modules)
 
 

@@ -1,5 +1,6 @@
-"""One kernel's source to object code: Numba's front end with the passes a kernel needs, one run of LLVM's optimizer.
+"""One kernel's source to object code: the kernel IR and its direct lowering, one run of LLVM's optimizer.
 
+Where the kernel IR has no form for something, Numba's front end lowers the kernel, with the passes that it needs.
 Runs in a compiler process. Nothing is loaded here: the object code goes back to the process that asked, as bytes. The
 symbol is the kernel's name, its type ``i64 (i64, i64, i64, i64, i64)``; a kernel that returns nothing returns 0.
 """
@@ -7,7 +8,7 @@ symbol is the kernel's name, its type ``i64 (i64, i64, i64, i64, i64)``; a kerne
 from __future__ import annotations
 
 import linecache
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -19,11 +20,16 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 
 from numhlo.backend.compiler.call_signatures import remembered_signatures
+from numhlo.backend.compiler.front_ends import DIRECT, front_end
 from numhlo.backend.compiler.interleaving import evaluates_polynomials
 from numhlo.backend.compiler.intrinsics.vector_math import register_jitable
 from numhlo.backend.compiler.levels import HIGHEST
+from numhlo.backend.compiler.lowering import lower as lower_directly
+from numhlo.backend.compiler.lowering import numba_target
 from numhlo.backend.compiler.mask_moves import may_lack_masks, with_compared_masks
 from numhlo.backend.compiler.pipelines import KernelPipeline
+from numhlo.backend.kernels.read import read_kernel
+from numhlo.backend.kernels.reading import UnreadableError
 from numhlo.backend.primitives.arithmetic import overtake
 from numhlo.backend.primitives.lanes import Lanes, ProductLanes
 from numhlo.backend.primitives.search import FirstExtreme
@@ -92,48 +98,89 @@ def _flags() -> compiler.Flags:
     return flags
 
 
+@dataclass(frozen=True)
+class Compiled:
+    """Object code, and how it was made.
+
+    Attributes
+    ----------
+    code : bytes
+    fallback : str
+        Why Numba's front end lowered the kernel, where direct lowering was asked for; else an empty string.
+    """
+
+    code: bytes
+    fallback: str = ""
+
+
+def compile_source(name: str, source: str, level: int = HIGHEST, through: str = "") -> bytes:
+    """Return the object code of the kernel ``name`` that ``source`` defines: `compile_kernel` without the report."""
+    return compile_kernel(name, source, level, through).code
+
+
 @global_compiler_lock
-def compile_source(name: str, source: str, level: int = HIGHEST) -> bytes:
-    """Return the object code of the kernel ``name`` that ``source`` defines.
+def compile_kernel(name: str, source: str, level: int = HIGHEST, through: str = "") -> Compiled:
+    """Return the object code of the kernel ``name`` that ``source`` defines, and how it was made.
 
     Parameters
     ----------
     name, source : str
     level : int, optional
         How much LLVM optimizes, from 0 to `HIGHEST`. Below that it does not vectorize loops.
+    through : str, optional
+        The front end; by default this process's, which `numhlo.backend.compiler.front_ends` chooses.
 
     Raises
     ------
     Exception
         Whatever Numba or LLVM say about source that they can't compile.
     """
-    function = function_of_source(name, source)
-    lanes, polynomials = _reduces_lanes(function), evaluates_polynomials(function)
-    widest, interleaves = lanes or polynomials or _searches_columns(function), polynomials or not lanes
-    module = _linked_module(_compiled(function), name)
+    lower, callees, fallback = _lowering_of(name, source, through or front_end())
+    lanes, polynomials = _reduces_lanes(callees), evaluates_polynomials(callees)
+    widest, interleaves = lanes or polynomials or _searches_columns(callees), polynomials or not lanes
+    module = lower()
     target = host_target(widest=widest, level=level)  # Numba has made LLVM ready by now
     _optimize(module, target, interleaves=interleaves, level=level)
     code = bytes(target.machine.emit_object(module))
     if may_lack_masks(code, target.features):
-        module = _linked_module(_compiled(function), name)  # emitting code has changed the first one
+        module = lower()  # emitting code has changed the first one
         _optimize(module, target, interleaves=interleaves, level=level)
         module = llvm.parse_assembly(with_compared_masks(str(module)))
         code = bytes(target.machine.emit_object(module))
-    return code
+    return Compiled(code, fallback)
 
 
-def _reduces_lanes(function: Callable[..., Any]) -> bool:
+def _lowering_of(name: str, source: str, through: str) -> tuple[Callable[[], llvm.ModuleRef], list[Any], str]:
+    """Return what gives a new linked module of a kernel, what the kernel calls, and why it was not lowered directly."""
+    fallback = ""
+    if through == DIRECT:
+        try:
+            kernel = read_kernel(name, source, numba_target())
+            first = [_linked_library(lower_directly(kernel, numba_target()), name)]
+        except UnreadableError as error:
+            fallback = str(error)
+        else:
+
+            def lower() -> llvm.ModuleRef:
+                return first.pop() if first else _linked_library(lower_directly(kernel, numba_target()), name)
+
+            return lower, kernel.callees, ""
+    function = function_of_source(name, source)
+    return lambda: _linked_module(_compiled(function), name), list(function.__globals__.values()), fallback
+
+
+def _reduces_lanes(callees: Iterable[Any]) -> bool:
     """Return whether a kernel loads, as vectors, what its loops may have stored just before.
 
     A load waits where it spans several stores: those must be vectors of the same width, also for a few elements.
     Interleaved loops, which take several vectors at a time, leave fewer elements than that to a scalar loop.
     """
-    return any(isinstance(value, FirstExtreme | Lanes | ProductLanes) for value in function.__globals__.values())
+    return any(isinstance(callee, FirstExtreme | Lanes | ProductLanes) for callee in callees)
 
 
-def _searches_columns(function: Callable[..., Any]) -> bool:
+def _searches_columns(callees: Iterable[Any]) -> bool:
     """Return whether a kernel is a search across columns, which masks keep busier than memory."""
-    return any(value is overtake for value in function.__globals__.values())
+    return any(callee is overtake for callee in callees)
 
 
 def _compiled(function: Callable[..., Any]) -> Any:
@@ -152,17 +199,28 @@ def _compiled(function: Callable[..., Any]) -> Any:
 
 
 def _linked_module(result: Any, name: str) -> llvm.ModuleRef:
-    """Return one LLVM module of the kernel, its entry point and everything that it calls."""
-    library, description = result.library, result.fndesc
+    """Return one LLVM module of what Numba's front end made of a kernel, with the kernel's symbol."""
     module = llvm.parse_assembly(str(_entry_point(result, name)))
+    _link(module, result.library, name)
+    assert module.get_function(result.fndesc.llvm_func_name) is not None
+    return module
+
+
+def _linked_library(library: Any, name: str) -> llvm.ModuleRef:
+    """Return one LLVM module of a library whose code has the kernel's symbol, with everything that it calls."""
+    module = llvm.parse_assembly("")
+    _link(module, library, name)
+    return module
+
+
+def _link(module: llvm.ModuleRef, library: Any, name: str) -> None:
+    """Add the code of a library and everything that it calls to a module, all but the kernel for the module alone."""
     module.link_in(library._final_module)
     for used in dict.fromkeys(library._linking_libraries):
         module.link_in(used._get_module_for_linking(), preserve=True)
     for function in module.functions:
         if not function.is_declaration and function.name != name:
             function.linkage = "internal"
-    assert module.get_function(description.llvm_func_name) is not None
-    return module
 
 
 def _entry_point(result: Any, name: str) -> ir.Module:

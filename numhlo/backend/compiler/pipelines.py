@@ -72,7 +72,7 @@ class KernelLowering(NativeLowering):
     def run_pass(self, state: Any) -> bool:
         """Lower the kernel."""
         state.library = KernelLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
-        state.library.interleaves = gains_by_interleaving(state.func_id.func)
+        state.library.interleaves = gains_by_interleaving(state.func_id.func.__globals__.values())
         return bool(super().run_pass(state))
 
 

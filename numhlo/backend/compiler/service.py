@@ -68,6 +68,8 @@ class CompilerService:
     compiled : int
     lowered : dict from Kernel to str
         The crash of the compiler on each kernel that was compiled at a lower level for it.
+    fallbacks : dict from Kernel to str
+        Why direct lowering left a kernel to Numba's front end.
     """
 
     def __init__(self, processes: int | None = None) -> None:
@@ -80,6 +82,7 @@ class CompilerService:
         self.in_process = ""
         self.compiled = 0
         self.lowered: dict[Kernel, str] = {}
+        self.fallbacks: dict[Kernel, str] = {}
 
     def submit(self, kernel: Kernel, then: Callable[[Future[bytes]], None] | None = None) -> Future[bytes]:
         """Return the future of a kernel's object code; it raises `KernelCompileError` where there is none.
@@ -217,6 +220,8 @@ class Driver(threading.Thread):
             else:
                 if process.memory > MOST_MEMORY:
                     self._drop_process()
+                if reply.header.get("fallback"):
+                    self.service.fallbacks[kernel] = reply.header["fallback"]
                 return object_code(kernel, reply)
         raise AssertionError("unreachable")
 

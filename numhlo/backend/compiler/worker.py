@@ -16,7 +16,7 @@ import time
 import traceback
 from typing import BinaryIO
 
-from numhlo.backend.compiler.kernel_compiler import compile_source
+from numhlo.backend.compiler.kernel_compiler import compile_kernel, compile_source
 from numhlo.backend.compiler.messages import Message, read_message, write_message
 
 if sys.platform != "win32":
@@ -79,11 +79,12 @@ def answer(request: Message) -> Message:
     """Compile one kernel."""
     start = time.perf_counter()
     try:
-        code = compile_source(request.header["name"], request.payload.decode(), request.header["level"])
+        made = compile_kernel(request.header["name"], request.payload.decode(), request.header["level"])
     except Exception as error:  # noqa: BLE001 - whatever the compiler says goes back to who asked
         text = "".join(traceback.format_exception(error))
         return Message({"error": f"{type(error).__name__}: {error}", "traceback": text})
-    return Message({"milliseconds": (time.perf_counter() - start) * 1e3, "memory": memory_in_use()}, code)
+    milliseconds = (time.perf_counter() - start) * 1e3
+    return Message({"milliseconds": milliseconds, "memory": memory_in_use(), "fallback": made.fallback}, made.code)
 
 
 def serve(source: BinaryIO, sink: BinaryIO) -> None:
