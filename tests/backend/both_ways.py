@@ -4,6 +4,7 @@ import ctypes
 
 import numpy as np
 
+from numhlo.backend.compiler.front_ends import FRONT_ENDS
 from numhlo.backend.compiler.kernel_compiler import compile_source, function_of_source
 from numhlo.backend.loader import LoadedKernel
 
@@ -31,15 +32,21 @@ def run_python(name, source, arrays, count, dims=(0,), ctx=0):
 
 
 def assert_same_both_ways(name, source, arrays, count, dims=(0,)):
-    """Check that both ways leave the same bytes, at every call; NaNs may differ in sign and payload."""
+    """Check that both ways leave the same bytes, at every call; NaNs may differ in sign and payload.
+
+    By either front end machine code leaves the same bytes, NaNs included.
+    """
     python = [a.copy() for a in arrays]
     run_python(name, source, python, count, dims)
-    loaded = LoadedKernel(name, compile_source(name, source))
+    loaded = [LoadedKernel(name, compile_source(name, source, through=front_end)) for front_end in FRONT_ENDS]
     numbers, kept = np.array(dims, np.int64), []
     for call in range(CALLS):
-        native = [a.copy() for a in arrays]  # at other addresses than before
-        NATIVE(loaded.address)(0, table_of(native).ctypes.data, numbers.ctypes.data, 0, count)
-        kept.append(native)
+        native, other = ([a.copy() for a in arrays] for _ in loaded)  # at other addresses than before
+        for code, own in zip(loaded, (native, other), strict=True):
+            NATIVE(code.address)(0, table_of(own).ctypes.data, numbers.ctypes.data, 0, count)
+        kept.append((native, other))
+        for number, (left, right) in enumerate(zip(native, other, strict=True)):
+            assert left.tobytes() == right.tobytes(), f"buffer {number}, call {call}: the front ends differ"
         for number, (left, right) in enumerate(zip(native, python, strict=True)):
             text = f"buffer {number}, call {call}"
             np.testing.assert_array_equal(canonical(left), canonical(right), text, strict=True)

@@ -322,7 +322,9 @@ def test_what_is_compiled_in_this_process_is_not_kept(cache, monkeypatch):
     code = compiler_service().submit(KERNEL).result(60)
     future = Future()
     future.set_result(code)
-    here = SimpleNamespace(in_process="for a test", lowered={}, fallbacks={}, submit=lambda _, then: future.add_done_callback(then))
+    here = SimpleNamespace(
+        in_process="for a test", lowered={}, fallbacks={}, submit=lambda _, then: future.add_done_callback(then)
+    )
     monkeypatch.setattr(kernel_cache, "compiler_service", lambda: here)
     handle = KernelCache(cache).request(KERNEL)
     assert handle.address != 0

@@ -155,7 +155,11 @@ class NumbaTarget:
     def _resolve(self, callee: Any, given: tuple[types.Type, ...]) -> Resolved:
         function = self.typing.resolve_value_type(callee)
         signature = self._signature(function, given)
-        return Resolved(signature, self.context.get_function(function, signature), own_type(signature.return_type))
+        try:
+            code = self.context.get_function(function, signature)
+        except NotImplementedError as error:
+            raise UnreadableError(f"Numba has no code for {callee} of {given}", why=str(error)) from error
+        return Resolved(signature, code, own_type(signature.return_type))
 
     def _signature(self, function: Any, given: Sequence[types.Type]) -> Any:
         try:

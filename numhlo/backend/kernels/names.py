@@ -13,17 +13,17 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Changing:
-    """Names of variables that change.
+    """Which variables change.
 
     Attributes
     ----------
-    inside : set of str
-        They are assigned in blocks inside the one that holds their value.
+    inside : set of (syntax tree, str)
+        Statements and the names to which they give values that are replaced in blocks inside the statement's block.
     anywhere : set of str
-        They are read where no assignment has certainly been before: one variable holds all their values.
+        Names that are read where no assignment has certainly been before: one variable holds all their values.
     """
 
-    inside: set[str] = field(default_factory=set)
+    inside: set[tuple[ast.AST, str]] = field(default_factory=set)
     anywhere: set[str] = field(default_factory=set)
 
 
@@ -33,11 +33,13 @@ def changing_names(function: ast.FunctionDef) -> Changing:
     Examples
     --------
     >>> text = "def f(n):\n    s = 0\n    for i in range(n):\n        b = i * i\n        s = s + b\n    return s"
-    >>> changing_names(ast.parse(text).body[0])
-    Changing(inside={'s'}, anywhere=set())
+    >>> [(ast.unparse(node), name) for node, name in changing_names(ast.parse(text).body[0]).inside]
+    [('s = 0', 's')]
     """
-    analysis = _Scopes({argument.arg for argument in function.args.args}, _assigned(function))
-    analysis.block(function.body)
+    parameters: dict[str, ast.AST] = {argument.arg: function for argument in function.args.args}
+    analysis = _Scopes(parameters, _assigned(function))
+    for statement in function.body:
+        analysis.statement(statement)
     return analysis.changing
 
 
@@ -46,11 +48,11 @@ def _assigned(function: ast.FunctionDef) -> set[str]:
 
 
 class _Scopes:
-    """Goes through a function once, with the names that are visible in each open block."""
+    """Goes through a function once, with the names that are visible in each open block and what gave them values."""
 
-    def __init__(self, parameters: set[str], assigned: set[str]) -> None:
+    def __init__(self, parameters: dict[str, ast.AST], assigned: set[str]) -> None:
         self.assigned = assigned
-        self.open: list[set[str]] = [parameters]
+        self.open: list[dict[str, ast.AST]] = [parameters]
         self.changing = Changing()
 
     def visible(self, name: str) -> bool:
@@ -63,20 +65,19 @@ class _Scopes:
             if isinstance(inner, ast.Name) and inner.id in self.assigned and not self.visible(inner.id):
                 self.changing.anywhere.add(inner.id)
 
-    def assign(self, name: str) -> None:
+    def assign(self, name: str, node: ast.AST) -> None:
         """See an assignment in the innermost block."""
-        if name in self.open[-1]:
-            return
-        if self.visible(name):
-            self.changing.inside.add(name)
-            return
-        self.open[-1].add(name)
+        for scope in reversed(self.open[:-1]):
+            if name in scope and name not in self.open[-1]:
+                self.changing.inside.add((scope[name], name))
+                return
+        self.open[-1][name] = node
 
-    def block(self, statements: list[ast.stmt], *first: str) -> None:
-        """Go through a block, at whose start some names are assigned."""
-        self.open.append(set())
-        for name in first:
-            self.assign(name)
+    def block(self, statements: list[ast.stmt], counter: str = "", loop: ast.AST | None = None) -> None:
+        """Go through a block, perhaps that of a loop with a counter."""
+        self.open.append({})
+        if loop is not None:
+            self.assign(counter, loop)
         for statement in statements:
             self.statement(statement)
         self.open.pop()
@@ -89,14 +90,14 @@ class _Scopes:
                 for target in targets:
                     for name in ast.walk(target):
                         if isinstance(name, ast.Name):
-                            self.assign(name.id)
+                            self.assign(name.id, node)
             case ast.AugAssign(target=ast.Name(id=name), value=value):
                 self.read(ast.Name(name, ast.Load()))
                 self.read(value)
-                self.assign(name)
+                self.assign(name, node)
             case ast.For(target=ast.Name(id=name), iter=bounds, body=body):
                 self.read(bounds)
-                self.block(body, name)
+                self.block(body, name, node)
             case ast.While(test=test, body=body):
                 self.read(test)
                 self.block(body)

@@ -56,7 +56,9 @@ class _ModuleReader:
         match node:
             case ast.ImportFrom(module=str(module), names=names, level=0):
                 found = importlib.import_module(module)
-                self.globals.update({n.asname or n.name: getattr(found, n.name) for n in names})
+                every = {name: name for name in found.__all__} if names[0].name == "*" else {}
+                wanted = every or {n.asname or n.name: n.name for n in names}
+                self.globals.update({name: getattr(found, own) for name, own in wanted.items()})
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 self.globals[name] = self._number(value)
             case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):

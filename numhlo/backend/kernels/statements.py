@@ -32,7 +32,7 @@ def read_function(names: Names, node: ast.FunctionDef, types: tuple[ir.Type, ...
         raise unreadable(f"such decorators as those of {node.name}", node)
     changing = changing_names(node)
     reader = StatementReader(names, changing)
-    reader.line = node.lineno
+    reader.node, reader.line = node, node.lineno
     parameters = []
     for argument, type in zip(given.args, types, strict=True):
         parameter = ir.Variable(argument.arg, type)
@@ -45,16 +45,24 @@ def read_function(names: Names, node: ast.FunctionDef, types: tuple[ir.Type, ...
     return ir.Function(node.name, parameters, reader.body, result)
 
 
+def _reads_changing(node: ir.Expression) -> bool:
+    if isinstance(node, ir.Read):
+        return node.variable.mutable
+    return any(_reads_changing(operand) for operand in ir.operands_of(node))
+
+
 class StatementReader(ExpressionReader):
     """Reads the statements of one function."""
 
     result: ir.Type | None = None
     """What the function returns, once it has."""
+    node: ast.AST
+    """The statement that is read."""
 
     def statements(self, nodes: Sequence[ast.stmt]) -> None:
         """Read the statements of the innermost block."""
         for node in nodes:
-            self.line = node.lineno
+            self.node, self.line = node, node.lineno
             read = READERS.get(type(node))
             if read is None:
                 raise unreadable(f"statement {type(node).__name__}", node)
@@ -87,15 +95,14 @@ class StatementReader(ExpressionReader):
 
     def _changing(self, name: str, type: ir.Type) -> ir.Variable | None:
         """Return the variable that changes to hold a name's new value, if that is one."""
+        held = None if name in self.open[-1] else self.visible(name)
         if name in self.changing.anywhere:
             variable = self.anywhere.setdefault(name, ir.Variable(name, type, mutable=True))
-        elif name in self.changing.inside:
-            read = self.visible(name)
-            fresh = read is None or (name in self.open[-1] and read.type != type)
-            if fresh:
-                read = self.open[-1][name] = ir.Read(ir.Variable(name, type, mutable=True))
-            assert isinstance(read, ir.Read)
-            variable = read.variable
+        elif isinstance(held, ir.Read):  # it stands in a block around this one
+            variable = held.variable
+        elif (self.node, name) in self.changing.inside:
+            variable = ir.Variable(name, type, mutable=True)
+            self.open[-1][name] = ir.Read(variable)
         else:
             return None
         if variable.type != type:
@@ -113,7 +120,9 @@ class StatementReader(ExpressionReader):
             return
         if len(node.targets) > 1 or not isinstance(target, ast.Tuple) or not isinstance(value, ast.Tuple):
             raise unreadable(f"assignment such as {ast.unparse(node)}", node)
-        values = [self.kept(self.expression(item), node) for item in value.elts]
+        values = [self.expression(item) for item in value.elts]
+        if any(_reads_changing(item) for item in values):
+            values = [self.kept(item, node) for item in values]
         for name, item in zip(target.elts, values, strict=True):
             if not isinstance(name, ast.Name):
                 raise unreadable("target that is no name", node)

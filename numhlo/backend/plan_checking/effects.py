@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from numhlo.backend.plan_checking.callees import Access, access_of, passes_on, reads_result, subroutine_access
+from numhlo.backend.kernels.callees import Access, access_of, passes_on, reads_result, subroutine_access
 from numhlo.lowering.ir.errors import InternalError
 
 POINTER = re.compile(r"^ *(\w+) = address\(bufs, (\w+)\)$", re.MULTILINE)
@@ -188,7 +188,7 @@ def _access(call: ast.Call, word: str, pointers: Sequence[int]) -> Access:
         return Access(tuple(pointers), tuple(pointers))
     access = access_of(word)
     if access is None:
-        raise InternalError(f"{word} gets a pointer: {ast.unparse(call)}", fix="teach plan_checking.callees the word")
+        raise InternalError(f"{word} gets a pointer: {ast.unparse(call)}", fix="teach kernels.callees the word")
     return Access((*access.reads, *access.writes), access.writes) if reads_result(call, word) else access
 
 

@@ -6,7 +6,7 @@ import inspect
 import pytest
 
 from numhlo.backend import primitives
-from numhlo.backend.plan_checking.callees import access_of, passes_on
+from numhlo.backend.kernels.callees import access_of, passes_on
 from numhlo.backend.plan_checking.effects import POINTER, assigned_in, calls_in, effects_of, pointed_to, touches_of
 from numhlo.lowering.ir.errors import InternalError
 from tests.backend.plan_checking import correct_plans as texts

@@ -1,7 +1,8 @@
 """What the words of kernel source do with the pointers that they are given: which they read, which they write.
 
 By the classes of `numhlo.backend.primitives`, and by the documentation of BLAS's and LAPACK's subroutines. A word that
-gets a pointer and is not known here is an error, so that no new word goes unseen. Next: `effects` reads whole kernels.
+gets a pointer and is not known here is an error, so that no new word goes unseen. Next: `effects` of statements, and
+`numhlo.backend.plan_checking.effects` of kernels' text.
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ def access_of(word: str) -> Access | None:
     if found is None:
         if word in ("range", "min", "max") or hasattr(vector_math, word):
             return None
-        raise InternalError(f"a kernel calls {word}, which is no primitive", fix="teach plan_checking.callees the word")
+        raise InternalError(f"a kernel calls {word}, which is no primitive", fix="teach kernels.callees the word")
     names = BY_NAME.get(word) or BY_CLASS.get(type(found))
     if names is None:
         return None
