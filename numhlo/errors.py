@@ -14,6 +14,13 @@ Examples
 add: cannot broadcast float64[3] with float64[4]
 """
 
+from numhlo.lowering.ir.conversion_errors import (
+    ArrayConversionError,
+    DataDependentIndexError,
+    IntegerConversionError,
+    LoopDerivativeError,
+    TruthValueError,
+)
 from numhlo.lowering.ir.errors import (
     ArgumentError,
     AxisOutOfBoundsError,
@@ -46,20 +53,24 @@ from numhlo.lowering.ir.errors import (
 
 __all__ = [
     "ArgumentError",
+    "ArrayConversionError",
     "AxisOutOfBoundsError",
     "CommunicationError",
     "ConcretizationError",
     "ControlFlowTypeError",
     "DTypeError",
+    "DataDependentIndexError",
     "DataDependentShapeError",
     "DrawError",
     "EndlessRecursionError",
     "ImmutableArrayError",
+    "IntegerConversionError",
     "IntegerOverflowError",
     "InternalError",
     "InvalidIndexError",
     "InvalidValueError",
     "LeakedTracerError",
+    "LoopDerivativeError",
     "MutationError",
     "NotCallableError",
     "NumhloError",
@@ -69,6 +80,7 @@ __all__ = [
     "ShapeError",
     "SignatureError",
     "StaticArgumentError",
+    "TruthValueError",
     "UndefinedVariableError",
     "UnsupportedError",
     "VerificationError",

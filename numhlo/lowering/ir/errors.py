@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from numhlo.lowering.ir.jax_errors import ConcretizationTypeError, UnexpectedTracerError
+
 if TYPE_CHECKING:
     from numhlo.lowering.ir.location import Location
 
@@ -222,7 +224,7 @@ class NotCallableError(NumhloError, TypeError):
     """
 
 
-class ConcretizationError(NumhloError, TypeError):
+class ConcretizationError(NumhloError, ConcretizationTypeError):
     """A traced array was used where Python needs its value: bool, int, float, index, item.
 
     Examples
@@ -282,7 +284,7 @@ class UndefinedVariableError(NumhloError, UnboundLocalError):
     """
 
 
-class DataDependentShapeError(NumhloError, TypeError):
+class DataDependentShapeError(NumhloError, ConcretizationTypeError):
     """The shape of a result would depend on the values of a traced array.
 
     Examples
@@ -297,7 +299,7 @@ class DataDependentShapeError(NumhloError, TypeError):
     """
 
 
-class LeakedTracerError(NumhloError, RuntimeError):
+class LeakedTracerError(NumhloError, RuntimeError, UnexpectedTracerError):
     """A traced array outlived the trace that made it.
 
     Examples
@@ -346,7 +348,7 @@ class ControlFlowTypeError(NumhloError, TypeError):
     """
 
 
-class StaticArgumentError(NumhloError, TypeError):
+class StaticArgumentError(NumhloError, TypeError, ValueError):
     """A static argument can't be a cache key.
 
     Examples

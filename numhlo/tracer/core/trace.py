@@ -176,12 +176,12 @@ class Tracer:
         """Return the array's value for those who can't do without: it may take computing large ones."""
         return self.home.values.find(self.value(), LARGEST)
 
-    def concretize(self, what: str, fix: str) -> np.ndarray:
-        """Return the array's value, or raise an error that says that ``what`` needs it."""
+    def concretize(self, what: str, fix: str, kind: type[ConcretizationError] = ConcretizationError) -> np.ndarray:
+        """Return the array's value, or raise an error of a kind that says that ``what`` needs it."""
         known = self.known()
         if known is None:
             here = capture_location()
-            raise ConcretizationError(
+            raise kind(
                 f"{what} of a traced array {self.aval.short()}",
                 where=here,
                 why=f"its value is not known while tracing{self.cell.origin(here)}",

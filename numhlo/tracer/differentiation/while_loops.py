@@ -14,6 +14,7 @@ from typing import Any
 
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op, Region, Value
+from numhlo.lowering.ir.conversion_errors import LoopDerivativeError
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.loops import loop_body
@@ -138,7 +139,7 @@ def _refused(op: Op) -> UnsupportedError:
             why="it is given as a while loop, which has no transpose",
             fix="use lax.scan, or numhlo.vjp of the function at zeros, which is linear",
         )
-    return UnsupportedError(
+    return LoopDerivativeError(
         "reverse-mode differentiation of a while loop with an unknown number of steps",
         where=op.location,
         why="the values of every step are needed backwards, and under jit and vmap their number is not known",

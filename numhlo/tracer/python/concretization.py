@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.conversion_errors import ArrayConversionError, IntegerConversionError, TruthValueError
 from numhlo.lowering.ir.errors import ConcretizationError
 from numhlo.tracer.core.except_clauses import note_swallowed
 from numhlo.tracer.core.non_differentiable_uses import loses_slope
@@ -20,8 +21,11 @@ from numhlo.tracer.core.static_arguments import STATIC, explain_value
 from numhlo.tracer.core.trace import Trace, Tracer
 from numhlo.tracer.python.text_values import is_writing, note_unknown
 
+Kind = type[ConcretizationError]
+Default = ConcretizationError
 
-def value_of(self: Tracer, what: str, fix: str, *, is_scalar: bool = True) -> np.ndarray:
+
+def value_of(self: Tracer, what: str, fix: str, *, is_scalar: bool = True, kind: Kind = Default) -> np.ndarray:
     """Return the value; raise where it is not known, and of an array whose trace has ended that it has.
 
     What has ``is_scalar`` raises of longer arrays in NumPy, too.
@@ -29,18 +33,18 @@ def value_of(self: Tracer, what: str, fix: str, *, is_scalar: bool = True) -> np
     if not self.home.open and self.known() is None:
         Trace(None).read(self)  # raises
     try:
-        return self.concretize(what, fix)
+        return self.concretize(what, fix, kind)
     except ConcretizationError as error:
         error.is_numpys = is_scalar and self.size != 1
         explain_value(error, self)
         raise
 
 
-def _constant(self: Tracer, what: str, fix: str, *, is_scalar: bool = True) -> np.ndarray:
+def _constant(self: Tracer, what: str, fix: str, *, is_scalar: bool = True, kind: Kind = Default) -> np.ndarray:
     """Return the value for arithmetic outside the trace; raise where a derivative would not see that."""
-    value = value_of(self, what, fix, is_scalar=is_scalar)
+    value = value_of(self, what, fix, is_scalar=is_scalar, kind=kind)
     if loses_slope(self):
-        raise ConcretizationError(
+        raise kind(
             f"{what} of a traced array {self.aval.short()} under a derivative",
             where=capture_location(),
             why="what is computed from the plain number would count as constant, and the derivative be wrong",
@@ -85,7 +89,7 @@ def truth(self: Tracer) -> bool:
         "numhlo.jit does so by itself where the source can be read"
     )
     try:
-        return bool(value_of(self, "the truth value", fix))
+        return bool(value_of(self, "the truth value", fix, kind=TruthValueError))
     except ConcretizationError as error:
         if self.size == 1:  # of others NumPy raises, too
             note_swallowed(error)
@@ -106,7 +110,7 @@ def number(kind: type) -> Callable[[Tracer], Any]:
 def index(self: Tracer) -> int:
     """Return the value as a Python index."""
     fix = f"{STATIC}, or use lax.dynamic_slice / lax.fori_loop"
-    return value_of(self, "the use as a Python index or length", fix).__index__()
+    return value_of(self, "the use as a Python index or length", fix, kind=IntegerConversionError).__index__()
 
 
 def repetitions(self: Tracer) -> Any:
@@ -123,7 +127,7 @@ def as_ndarray(self: Tracer, dtype: Any = None, copy: bool | None = None) -> np.
         "call the function of this name in numhlo.numpy or numhlo.scipy; "
         "to index an array by it, or write it into one, make that array with numhlo.numpy"
     )
-    value = _constant(self, "conversion to a NumPy array", fix, is_scalar=False)
+    value = _constant(self, "conversion to a NumPy array", fix, is_scalar=False, kind=ArrayConversionError)
     return np.array(value, dtype=dtype)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import operator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -18,7 +18,8 @@ from numhlo.library.numpy.indexing.known_widths import known_width
 from numhlo.library.numpy.indexing.view_chains import view_slice, view_units
 from numhlo.library.numpy.ufunc_rules.elementwise import compare, constant, select
 from numhlo.lowering.ir import Location, capture_location
-from numhlo.lowering.ir.errors import AxisOutOfBoundsError, DataDependentShapeError, InvalidIndexError
+from numhlo.lowering.ir.conversion_errors import DataDependentIndexError
+from numhlo.lowering.ir.errors import AxisOutOfBoundsError, InvalidIndexError
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.tracer.building import (
     DynamicSlice,
@@ -211,9 +212,9 @@ def _slice_indices(entry: slice, extent: int) -> tuple[int, int, int]:
         raise InvalidIndexError(str(error), where=capture_location()) from error
 
 
-def unknown_extent(where: Location | None = None) -> DataDependentShapeError:
+def unknown_extent(where: Location | None = None) -> DataDependentIndexError:
     """Return the error for what needs the extent of a slice with traced bounds."""
-    return DataDependentShapeError(
+    return DataDependentIndexError(
         "a slice with a traced bound",
         where=where or capture_location(),
         why="the extent of the result would depend on a value that is not known while tracing",
@@ -221,9 +222,9 @@ def unknown_extent(where: Location | None = None) -> DataDependentShapeError:
     )
 
 
-def unknown_number(mask: Tracer) -> DataDependentShapeError:
+def unknown_number(mask: Tracer) -> DataDependentIndexError:
     """Return the error for what needs the number of elements that a traced mask selects."""
-    return DataDependentShapeError(
+    return DataDependentIndexError(
         f"x[mask] with a traced boolean mask {mask.aval.short()}",
         where=capture_location(),
         why="the extent of the result would depend on the mask's values",
@@ -388,3 +389,12 @@ def strip_leading(value: Any, ndim: int) -> Any:
     if extra > 0 and all(n == 1 for n in shape[:extra]):
         return reshape_to(value, shape[extra:])
     return value
+
+
+def refuse_list_index() -> NoReturn:
+    """Raise the error for a list between brackets, which is no index under JAX's rules."""
+    raise InvalidIndexError(
+        "x[list]: Using a non-tuple sequence for multidimensional indexing is not allowed",
+        where=capture_location(),
+        fix="use x[jnp.array(list)] for elements, x[tuple(list)] for one index along each axis",
+    )

@@ -20,7 +20,7 @@ from numhlo.library.numpy.cumulative import cumsum
 from numhlo.library.numpy.indexing.same_masks import are_same
 from numhlo.library.numpy.ufunc_calls import Ufunc
 from numhlo.lowering.ir import Location, capture_location
-from numhlo.lowering.ir.errors import DataDependentShapeError
+from numhlo.lowering.ir.conversion_errors import DataDependentIndexError
 from numhlo.tracer.building import (
     FUNCTIONS,
     CutResult,
@@ -121,7 +121,7 @@ class Selected(Unsized):
 
     def refuse(self, where: Location | None = None) -> NoReturn:
         """Raise the error for what needs the number of elements."""
-        raise DataDependentShapeError(
+        raise DataDependentIndexError(
             f"x[mask] with a traced boolean mask {self.mask.aval.short()}",
             where=where or capture_location(),
             why="the extent of the result would depend on the mask's values",

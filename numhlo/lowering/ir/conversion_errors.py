@@ -1,0 +1,94 @@
+"""Errors of traced arrays that are used as a bool, an integer, an array or an index, or in loops without an end."""
+
+from __future__ import annotations
+
+from numhlo.lowering.ir.errors import ConcretizationError, DataDependentShapeError, UnsupportedError
+from numhlo.lowering.ir.jax_errors import (
+    NonConcreteBooleanIndexError,
+    TracerArrayConversionError,
+    TracerBoolConversionError,
+    TracerIntegerConversionError,
+)
+
+
+class TruthValueError(ConcretizationError, TracerBoolConversionError):
+    """The truth value of a traced array is needed.
+
+    Examples
+    --------
+    >>> import numhlo
+    >>> try:
+    ...     numhlo.jit(lambda x: not x)(3.0)
+    ... except numhlo.errors.TruthValueError as error:
+    ...     print(error.what)
+    the truth value of a traced array float64[]
+    """
+
+
+class IntegerConversionError(ConcretizationError, TracerIntegerConversionError):
+    """A traced array is used as a Python index or length.
+
+    Examples
+    --------
+    >>> import numhlo
+    >>> try:
+    ...     numhlo.jit(lambda n: (1, 2)[n])(1)
+    ... except numhlo.errors.IntegerConversionError as error:
+    ...     print(error.what)
+    the use as a Python index or length of a traced array int64[]
+    """
+
+
+class ArrayConversionError(ConcretizationError, TracerArrayConversionError):
+    """NumPy asks a traced array for its elements.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import numhlo
+    >>> try:
+    ...     numhlo.jit(lambda x: x.__array__())(np.ones(3))
+    ... except numhlo.errors.ArrayConversionError as error:
+    ...     print(error.what)
+    conversion to a NumPy array of a traced array float64[3]
+    """
+
+
+class DataDependentIndexError(DataDependentShapeError, NonConcreteBooleanIndexError):
+    """The extent of what an index selects depends on the values of a traced array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import numhlo
+    >>> try:
+    ...     numhlo.jit(lambda x, n: x[:n] + 1)(np.ones(3), 2)
+    ... except numhlo.errors.DataDependentIndexError as error:
+    ...     print(error.what)
+    a slice with a traced bound
+    """
+
+
+class LoopDerivativeError(UnsupportedError, ValueError):
+    """Reverse mode needs the values of every step of a loop whose steps are not counted.
+
+    Examples
+    --------
+    >>> import numhlo
+    >>> steps = lambda x: numhlo.lax.while_loop(lambda y: y < 9, lambda y: y * 2, x)
+    >>> try:
+    ...     numhlo.jit(numhlo.grad(steps))(1.0)
+    ... except numhlo.errors.LoopDerivativeError as error:
+    ...     print(error.what)
+    reverse-mode differentiation of a while loop with an unknown number of steps
+    """
+
+
+for _found in (
+    TruthValueError,
+    IntegerConversionError,
+    ArrayConversionError,
+    DataDependentIndexError,
+    LoopDerivativeError,
+):
+    _found.__module__ = "numhlo.errors"
