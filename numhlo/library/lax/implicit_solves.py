@@ -19,13 +19,16 @@ from numhlo.tracer.building import (
     Lanes,
     LinearRule,
     PyTreeDef,
+    Tracer,
     Walker,
     asarray,
     bind_with_rule,
+    closed_over,
     current_trace,
     map_lanes,
     replay_function,
     shape_of,
+    standing_in,
     trace_function,
     tree_flatten,
     tree_map,
@@ -93,6 +96,20 @@ def custom_linear_solve(
     """
     if current_trace() is None:
         return solve(matvec, b)
+    return _linear_solve(matvec, b, solve, transpose_solve, symmetric, has_aux, solver_is_linear=False)
+
+
+def _linear_solve(
+    matvec: Callable[[Any], Any],
+    b: Any,
+    solve: Solver,
+    transpose_solve: Solver | None,
+    symmetric: bool = False,
+    has_aux: bool = False,
+    *,
+    solver_is_linear: bool,
+) -> Any:
+    """Return the solution; the transpose of a linear solver solves with the transpose, if it has no loops."""
     leaves, tree = tree_flatten(b)
     arrays = [asarray(x) for x in leaves]
     matrix = _staged_alike(matvec, arrays, tree, "matvec")
@@ -100,7 +117,8 @@ def custom_linear_solve(
     staged, matrices = [forward], [matrix.function]
     if transpose_solve is not None and not symmetric:
         matrices.append(_transposed(matrix.function, len(arrays)))
-        staged.append(_staged_solve(matrices[1], matrix.captures, arrays, tree, transpose_solve, has_aux))
+        turned = _turned(forward, len(arrays)) if solver_is_linear else None
+        staged.append(turned or _staged_solve(matrices[1], matrix.captures, arrays, tree, transpose_solve, has_aux))
     forms = _sharing(staged, len(arrays) + len(matrix.captures))
     halves = [_Half(*pair) for pair in zip(matrices, forms, strict=True)] * (2 if symmetric else 1)
     captures = [c for s in staged for c in s.captures]
@@ -165,6 +183,14 @@ def _transposed(matrix: Function, count: int) -> Function:
         return [instantiate(c, v) for c, v in zip(found[:count], arguments, strict=False)]
 
     return trace_function(f"transposed_{matrix.name}", run, [v.type for v in arguments])[0]
+
+
+def _turned(solver: Staged, count: int) -> Staged | None:
+    """Return the transpose of a solver; None of one that has none, such as a loop."""
+    try:
+        return solver._replace(function=_transposed(solver.function, count))
+    except UnsupportedError:
+        return None
 
 
 def _sharing(staged: list[Staged], shared: int) -> list[Function]:
@@ -253,7 +279,8 @@ def custom_root(
     solve : callable
         ``solve(f, initial_guess) -> root``.
     tangent_solve : callable
-        ``tangent_solve(g, y) -> x`` with ``g(x) == y``, for linear ``g``: derivatives of ``f``, and their transposes.
+        ``tangent_solve(g, y) -> x`` with ``g(x) == y``, for linear ``g``: derivatives of ``f``. Reverse mode transposes
+        it, or, where it has loops, calls it with the transposes of derivatives.
     has_aux : bool, optional
         ``solve`` returns a pair of the root and what else it found, which has no derivative.
 
@@ -286,22 +313,45 @@ def custom_root(
         captures = [next(parts[0] if m else parts[1]) for m in moving]
         return tree_unflatten(tree, replay_function(staged.function, [*map(asarray, tree_flatten(x)[0]), *captures]))
 
+    found_by = stage_leaves(
+        lambda *given: solve(
+            lambda x: residual(x, *_split(given[len(guess) :], moving)), tree_unflatten(tree, given[: len(guess)])
+        ),
+        [asarray(x) for x in (*guess, *staged.captures)],
+        "solve",
+    )
+
+    helpers = [x for x in closed_over([tangent_solve], Tracer) if x.home.open]
+
     @custom_jvp
-    def root(floats: list[Any], others: list[Any], start: Any) -> Any:
-        return solve(lambda x: residual(x, floats, others), start)
+    def root(floats: list[Any], others: list[Any], start: Any, around: list[Any], helping: list[Any]) -> Any:
+        """Return what the solver finds, which may read arrays from around it: derivatives don't go through it."""
+        del helping
+        parts = iter(floats), iter(others)
+        captures = [next(parts[0] if m else parts[1]) for m in moving]
+        given = [*map(asarray, tree_flatten(start)[0]), *captures, *around]
+        return tree_unflatten(found_by.out_tree, replay_function(found_by.function, given))
 
     @root.defjvp
     def _(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-        floats, others, start = primals
-        found = root(floats, others, start)
+        floats, others = primals[:2]
+        found = root(*primals)
         x = found[0] if has_aux else found
         _, moved = jvp(lambda c: residual(x, c, others), (floats,), (tangents[0],))
 
         def matvec(v: Any) -> Any:
             return jvp(lambda x: residual(x, floats, others), (x,), (v,))[1]
 
-        slope = tree_map(b.negate, custom_linear_solve(matvec, moved, tangent_solve, tangent_solve))
+        with standing_in(helpers, primals[4]):
+            solved = _linear_solve(matvec, moved, tangent_solve, tangent_solve, solver_is_linear=True)
+        slope = tree_map(b.negate, solved)
         return found, (slope, tree_map(lambda leaf: 0 * leaf, found[1])) if has_aux else slope
 
-    split = [[c for c, m in zip(staged.captures, moving, strict=True) if m is wanted] for wanted in (True, False)]
-    return root(split[0], split[1], initial_guess)
+    floats, others = _split(staged.captures, moving)
+    return root(floats, others, initial_guess, list(found_by.captures), helpers)
+
+
+def _split(captures: Sequence[Any], moving: Sequence[bool]) -> tuple[list[Any], list[Any]]:
+    """Return those of a function's captures that have derivatives, and the others."""
+    floats, others = ([c for c, m in zip(captures, moving, strict=True) if m is wanted] for wanted in (True, False))
+    return floats, others

@@ -329,7 +329,7 @@ def polar(a: Any, side: str = "right") -> tuple[Any, Any]:
 
     Parameters
     ----------
-    a : (m, n) array_like
+    a : (..., m, n) array_like
     side : {"right", "left"}, optional
         On which side the second factor stands.
 
@@ -355,7 +355,10 @@ def polar(a: Any, side: str = "right") -> tuple[Any, Any]:
         raise ArgumentError(f"polar(side={side!r})", where=capture_location(), fix="use one of right, left")
     w, s, vh = svd(a, full_matrices=False)
     unitary = w @ vh
-    return unitary, (np.conj(vh.T) * s) @ vh if side == "right" else (w * s) @ np.conj(w.T)
+    widened = s[..., None, :]
+    if side == "right":
+        return unitary, (np.conj(np.matrix_transpose(vh)) * widened) @ vh
+    return unitary, (w * widened) @ np.conj(np.matrix_transpose(w))
 
 
 @runs_anywhere

@@ -18,7 +18,7 @@ from numhlo.library.lax.raveling import ravel_pytree
 from numhlo.library.scipy.operands import MEANINGS
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ShapeError
-from numhlo.tracer.building import asarray, while_loop
+from numhlo.tracer.building import Tracer, asarray, while_loop
 
 __all__ = ["bicgstab", "cg", "gmres"]
 
@@ -39,14 +39,20 @@ def _product_with(function: str, matrix: Any) -> Product:
     if callable(matrix):
         product: Product = matrix
         return product
-    array = matrix if hasattr(matrix, "todense") else asarray(matrix)  # sparse ones multiply by themselves
-    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+    array = matrix if _multiplies_itself(matrix) else asarray(matrix)
+    if len(array.shape) != 2 or array.shape[0] != array.shape[1]:
         raise ShapeError(
             f"{function} with A of shape {array.shape}",
             where=capture_location(),
             fix="give a square matrix, or a function that multiplies by one",
         )
     return lambda x: array @ x
+
+
+def _multiplies_itself(matrix: Any) -> bool:
+    """Return whether a matrix is sparse, or an operator of somebody's: it has a product, and no elements to give."""
+    is_operator = hasattr(matrix, "__matmul__") and not hasattr(matrix, "__array__")
+    return hasattr(matrix, "todense") or (is_operator and not isinstance(matrix, Tracer))
 
 
 def _square(x: Any) -> Any:

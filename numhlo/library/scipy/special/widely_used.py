@@ -344,7 +344,7 @@ def logsumexp(
     a : array_like
     axis : int or tuple of int, optional
     b : array_like, optional
-        Weights.
+        Weights; elements of weight 0 don't count, whatever they are.
     keepdims : bool, optional
     return_sign : bool, optional
         Return the logarithm of the absolute value, and the sign.
@@ -362,6 +362,8 @@ def logsumexp(
     Array(1000.69314718)
     """
     values, *weights = inexact(a) if b is None else inexact(a, b)
+    if weights:  # what has no weight must not be the peak that all others vanish beside
+        values = masked_out(ufuncs.not_equal(weights[0], 0), values)
     if where is not None:
         values = masked_out(asarray(where, np.dtype(bool)), values)
     return _log_of_sum(values, weights, axis, keepdims, return_sign)
