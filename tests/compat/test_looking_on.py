@@ -12,7 +12,7 @@ import pytest
 
 import numhlo.compat.jax as compat
 from numhlo.compat.jax.test_util import check_grads
-from numhlo.lowering.ir.errors import InvalidValueError, SignatureError, UnsupportedError
+from numhlo.lowering.ir.errors import ArgumentError, InvalidValueError, SignatureError, UnsupportedError
 from numhlo.lowering.ir.scoped_values import unsettled
 
 jnp = compat.numpy
@@ -70,7 +70,7 @@ def test_stages():
         with pytest.raises(TypeError) as caught:
             compiled(wrong)
         assert isinstance(caught.value, SignatureError)
-    with pytest.raises(UnsupportedError, match=r"as_text\('hlo'\)\n.*\n  programs are StableHLO; leave it out"):
+    with pytest.raises(ArgumentError, match=r"as_text\('hlo'\): unknown dialect\n.*\n  programs are StableHLO; leave it out"):
         lowered.as_text("hlo")
     program = compat.make_jaxpr(lambda x: (x @ x, 2 * x))(x)
     assert [aval.shape for aval in program.in_avals + program.out_avals] == [(4,), (), (4,)]

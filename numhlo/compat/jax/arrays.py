@@ -12,9 +12,11 @@ from typing import Any, ParamSpec, Self, TypeVar
 import numpy as np
 
 from numhlo.compat.jax.invalid_values import refuse_invalid
+from numhlo.compat.jax.operand_rules import refuse_others
 from numhlo.compat.jax.processor import Device, Shard, SingleDeviceSharding
 from numhlo.library.numpy import rounding, sorting
 from numhlo.library.numpy.indexing.at import At, Rules
+from numhlo.library.numpy.indexing.index_items import refuse_list_index
 from numhlo.library.numpy.linalg.matrix_products import matmul
 from numhlo.library.numpy.weak_numbers import exponent_within, in_one_dtype, with_weak_numbers, wrapped_integer
 from numhlo.lowering.ir.scoped_values import unsettled
@@ -50,6 +52,8 @@ class Array(mutable.Array, metaclass=_Instances):
     def __getitem__(self, index: Any) -> Any:
         if contains_tracer(index):
             return as_traced(self)[index]  # type: ignore[index]
+        if type(index) is list:
+            refuse_list_index()
         try:
             return frozen(super().__getitem__(index))
         except IndexError:  # JAX clamps integers out of bounds; what is wrong otherwise raises again
@@ -106,11 +110,11 @@ class Array(mutable.Array, metaclass=_Instances):
         return self.addressable_shards[index].data
 
     def is_deleted(self) -> bool:
-        """Return False: memory is given back when nobody holds the array."""
+        """Return False; what becomes of arrays that are deleted is in `deleted_arrays`."""
         return False
 
     def delete(self) -> None:
-        """Do nothing: memory is given back when nobody holds the array."""
+        """Delete the elements: whatever reads them from now on raises; `deleted_arrays` defines how."""
 
     def is_ready(self) -> bool:
         """Return True: calls return when they are done."""
@@ -140,6 +144,14 @@ class Array(mutable.Array, metaclass=_Instances):
         if kind is None and stable is None:
             stable = True
         return frozen(sorting.argsort(thawed(self), axis, kind, stable=stable, **options))
+
+    def __pos__(self) -> Any:
+        """Return the array itself, of any dtype."""
+        return self
+
+    def __round__(self, ndigits: Any = None) -> Any:
+        """Return rounded elements, as integers if no number of digits is given."""
+        return self.round(0).astype(int) if ndigits is None else self.round(ndigits)
 
     def partition(self, kth: Any, axis: int = -1, **options: Any) -> Any:  # type: ignore[override]
         """Return the array partitioned along an axis."""
@@ -237,6 +249,7 @@ def _rebinding(name: str) -> Callable[[Any, Any], Any]:
     return operator
 
 
+refuse_others(Array)
 for _name in mutable.IN_PLACE:
     setattr(Array, f"__i{_name}__", _rebinding(_name))
 

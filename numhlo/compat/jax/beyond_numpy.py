@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 import numhlo.numpy
-from numhlo.compat.jax.arrays import frozen, immutably
+from numhlo.compat.jax.arrays import frozen
+from numhlo.compat.jax.calling import as_jax
 from numhlo.compat.jax.complex_functions import FORMULAS, with_complex_numbers
+from numhlo.compat.jax.numpy_rules import ruled
 from numhlo.library.numpy.weak_numbers import wrapped_integer
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DataDependentShapeError, DTypeError, ShapeError
@@ -43,16 +45,18 @@ def with_options(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     callable
     """
     if name in QUESTIONS:
-        return _answer(function)
+        function = _answer(function)
     if name in PRODUCTS:
-        return _product(function)
+        function = _product(function)
     if name in ("full", "full_like"):
-        return _wrapping(function)
+        function = _wrapping(function)
     if name in FORMULAS:
-        return with_complex_numbers(name, function)
+        function = with_complex_numbers(name, function)
     if name == "argsort":
-        return stable_by_default(function)
-    return _promoting(function) if name in ("sum", "prod") else function
+        function = stable_by_default(function)
+    if name in ("prod", "sum"):
+        function = _promoting(function)
+    return ruled(name, function)
 
 
 def _wrapping(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -119,7 +123,7 @@ def _promoting(function: Callable[..., Any]) -> Callable[..., Any]:
     return public
 
 
-@immutably
+@as_jax("numpy")
 def take(
     a: Any,
     indices: Any,
@@ -141,7 +145,7 @@ def take(
     return _read(array, index, fill_value)
 
 
-@immutably
+@as_jax("numpy")
 def take_along_axis(
     arr: Any,
     indices: Any,
@@ -175,7 +179,7 @@ def _along(name: str, array: Any, places: Any, axis: int, mode: str | None) -> t
     return tuple(places if k == axis else line for k, line in enumerate(lines))
 
 
-@immutably
+@as_jax("numpy")
 def put_along_axis(
     arr: Any, indices: Any, values: Any, axis: int | None, inplace: bool = True, *, mode: str | None = None
 ) -> Any:
@@ -189,7 +193,7 @@ def put_along_axis(
     return frozen(written.reshape(array.shape))
 
 
-@immutably
+@as_jax("numpy")
 def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = True) -> Any:
     """Return an array with values written at places of the flattened one; those out of bounds are dropped."""
     if inplace:
@@ -201,13 +205,13 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
     return frozen(array.reshape(-1).at[places].set(values, mode="drop").reshape(array.shape))
 
 
-@immutably
+@as_jax("numpy")
 def mask_indices(n: int, mask_func: Callable[..., Any], k: int = 0, *, size: int | None = None) -> Any:
     """Return the indices where a mask of a square of ones holds, ``size`` of them."""
     return numhlo.numpy.nonzero(mask_func(numhlo.numpy.ones((n, n)), k), size=size)
 
 
-@immutably
+@as_jax("numpy")
 def clip(arr: Any, /, min: Any = None, max: Any = None, *, a_min: Any = None, a_max: Any = None) -> Any:
     """Return values limited by bounds that are there; bounds that the dtype does not hold wrap."""
     if any(map(np.iscomplexobj, (arr, min, max, a_min, a_max))):
@@ -224,7 +228,7 @@ def clip(arr: Any, /, min: Any = None, max: Any = None, *, a_min: Any = None, a_
     return limited if high is None else numhlo.numpy.minimum(limited, high)
 
 
-@immutably
+@as_jax("numpy")
 def delete(arr: Any, obj: Any, axis: int | None = None, *, assume_unique_indices: bool = False) -> Any:
     """Return an array without the elements at places along an axis; traced ones have to be unique."""
     traced = isinstance(obj, Tracer) and obj.dtype.kind in "iu"
@@ -238,7 +242,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None, *, assume_unique_indices
     return numhlo.numpy.take(array, places, axis)
 
 
-@immutably
+@as_jax("numpy")
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     """Return a function between its known points; ``"extrapolate"`` goes on with the slope at an end."""
     sides = {"left": left, "right": right}
@@ -256,7 +260,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     return found
 
 
-@immutably
+@as_jax("numpy")
 def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
     """Return the product of two polynomials; zeros that it begins with stay unless they are to be cut off."""
     if trim_leading_zeros:
@@ -264,7 +268,7 @@ def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
     return numhlo.numpy.convolve(numhlo.numpy.atleast_1d(a1), numhlo.numpy.atleast_1d(a2))
 
 
-@immutably
+@as_jax("numpy")
 def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> Any:
     """Return quotient and remainder of two polynomials, the remainder as long as ``u`` unless zeros are cut off."""
     if trim_leading_zeros:

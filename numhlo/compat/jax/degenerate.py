@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.compat.jax.wrapping import seen_as_jax
+from numhlo.compat.jax.wrapping import Adaptation, as_it_is, seen_as_jax
 from numhlo.compilation.jit import jit
 
 
-def seen_without_refusals(module: ModuleType, namespace: dict[str, Any]) -> Callable[[str], Any]:
+def seen_without_refusals(
+    module: ModuleType, namespace: dict[str, Any], adapt: Adaptation = as_it_is
+) -> Callable[[str], Any]:
     """Return ``__getattr__`` of a module of linear algebra whose functions raise no `LinAlgError` about values.
 
     Parameters
@@ -22,13 +24,15 @@ def seen_without_refusals(module: ModuleType, namespace: dict[str, Any]) -> Call
         Whose functions they are.
     namespace : dict
         ``globals()`` of the module that has them, where what was asked for is kept.
+    adapt : callable, optional
+        As that of `seen_as_jax`.
     """
 
+    def adapted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        return adapt(name, without_refusals(function))
+
     def find(name: str) -> Any:
-        value = seen_as_jax(module, name)
-        if callable(value) and not isinstance(value, type):
-            value = without_refusals(value)
-        namespace[name] = value
+        value = namespace[name] = seen_as_jax(module, name, adapted)
         return value
 
     return find

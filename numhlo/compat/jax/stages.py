@@ -7,7 +7,9 @@ from typing import Any
 
 from numhlo.compat.jax.arrays import immutably
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import UnsupportedError
+from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.tracer.core.arguments import ShapeDtypeStruct
+from numhlo.tracer.trees.pytrees import tree_unflatten
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,23 @@ class Stage:
         return self._traced.out_info
 
     @property
+    def args_info(self) -> Any:
+        """Return the arguments' shapes and dtypes, in the structure of ``(args, kwargs)``."""
+        types = [v.tensor for v in self._traced.module.main.body.arguments]
+        return tree_unflatten(self.in_tree, [ShapeDtypeStruct(t.shape, t.dtype) for t in types])
+
+    @property
+    def in_avals(self) -> Any:
+        """Return the arguments' shapes and dtypes, in the structure of ``(args, kwargs)``."""
+        return self.args_info
+
+    @property
+    def fun_name(self) -> str:
+        """Return the function's name."""
+        name: str = self._traced.name
+        return "<lambda>" if name == "lambda" else name
+
+    @property
     def in_tree(self) -> Any:
         """Return the structure of ``(args, kwargs)``."""
         return self._traced.in_tree
@@ -94,12 +113,15 @@ class Stage:
 
         Raises
         ------
-        UnsupportedError
+        ArgumentError
             If another dialect is asked for.
         """
         if dialect not in (None, "stablehlo"):
-            raise UnsupportedError(
-                f"as_text({dialect!r})", where=capture_location(), why="programs are StableHLO", fix="leave it out"
+            raise ArgumentError(
+                f"as_text({dialect!r}): unknown dialect",
+                where=capture_location(),
+                why="programs are StableHLO",
+                fix="leave it out",
             )
         text: str = self._stage.as_text(**options)
         return text

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any, ParamSpec, Protocol, TypeVar, overload
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from numhlo.compat.jax.arrays import Array, immutable_functions, immutably
+from numhlo.compat.jax.deleted_arrays import DeletedArray, delete_donated, refuse_deleted
+from numhlo.compat.jax.refusals import errors_of_both_kinds
 from numhlo.compat.jax.stages import TracedStage
 from numhlo.compilation import jit as compilation
 from numhlo.compilation import jitted_function, shape_evaluation
+from numhlo.compilation.argument_leaves import donated_leaves
 from numhlo.compilation.disabling import disable_jit as disable_jit
+from numhlo.compilation.entry import Entry
+from numhlo.compilation.signature import Call, Selection
 from numhlo.library.lax import scopes
 from numhlo.library.transformations import closures, jacobians, transposing
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import ArgumentError, DTypeError
+from numhlo.tracer.core.callable_arguments import require_callable
 from numhlo.tracer.core.semantics import immutable_arrays
 from numhlo.tracer.transformations import checkpointing, differentiating, vectorizing
 from numhlo.tracer.trees.pytree_registration import Partial
-from numhlo.tracer.trees.pytrees import tree_map
+from numhlo.tracer.trees.pytrees import tree_leaves, tree_map
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -54,6 +63,9 @@ class JittedFunction(jitted_function.JittedFunction[P, R]):
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call through the cache; what is not made by a program may be anything."""
+        for x in tree_leaves((args, kwargs)):
+            if type(x) is DeletedArray:
+                refuse_deleted(x)
         return immutably(super()._call)(args, kwargs)
 
     @property
@@ -61,17 +73,48 @@ class JittedFunction(jitted_function.JittedFunction[P, R]):
         """Return numhlo's own function."""
         return jitted_function.JittedFunction.like(self)
 
+    def _cache_size(self) -> int:
+        """Return for how many signatures there are programs."""
+        return self.cache_info().currsize
+
     def trace(self, *args: Any, **kwargs: Any) -> TracedStage:  # type: ignore[override]
         """Trace the function for arguments, or stand-ins of their shapes and dtypes."""
         return TracedStage(super().trace(*args, **kwargs))
 
 
+class DonatingFunction(JittedFunction[P, R]):
+    """A jitted function that deletes the arrays that it was told it may use, once their memory could be a result's."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, jitted: Any) -> DonatingFunction[P, R]:
+        """Return a jitted function as one that deletes what it was told it may use."""
+        static, donated = jitted._static, jitted._donated
+        twice = (static.numbers & donated.numbers) | (static.names & donated.names)
+        if twice:
+            raise ArgumentError(
+                f"jit: static_argnums and donate_argnums cannot intersect, and both name {sorted(twice, key=str)}",
+                where=capture_location(),
+                fix="donate arrays alone",
+            )
+        found = cls(jitted.__wrapped__, static, Selection(), inline=jitted._inline, switches=jitted._switches)
+        found._donated_here = donated
+        return found
+
+    def _run(self, call: Call, entry: Entry, leaves: Sequence[Any]) -> Any:
+        """Run the program, never by a route that native code takes alone."""
+        result = entry.run(leaves, call.arguments)
+        delete_donated([leaves[k] for k in donated_leaves(call, self._donated_here)], result)
+        return result
+
+    _donated_here = Selection()
+
+
 CHECKED: WeakKeyDictionary[Callable[..., Any], Callable[[dict[str, Any]], Any]] = WeakKeyDictionary()
 """Functions that `checkify` made, which are compiled inside: what makes them with options of `jit`."""
 
-MEANINGLESS = frozenset(
-    {"backend", "compiler_options", "device", "donate_argnames", "donate_argnums", "in_shardings", "out_shardings"}
-)
+MEANINGLESS = frozenset({"backend", "compiler_options", "device", "in_shardings", "out_shardings"})
 """Options of `jit` on which nothing depends here."""
 
 
@@ -92,8 +135,8 @@ def jit(fun: None = None, /, **options: Any) -> Jit: ...
 def jit(fun: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Make a function that is traced and compiled for each new signature; see `numhlo.jit`.
 
-    Options are JAX's; donated arguments are accepted and kept, since arrays are immutable, and so is what says on which
-    device something is, since there is one.
+    Options are JAX's. Donated arguments are deleted where JAX would use their memory; here it is not used, since other
+    arrays may lie in it. What says on which device something is is accepted, since there is one.
 
     Examples
     --------
@@ -104,9 +147,25 @@ def jit(fun: Callable[..., Any] | None = None, /, **options: Any) -> Any:
         return functools.partial(jit, **options)
     if fun in CHECKED:
         return CHECKED[fun](options)
+    require_callable(fun, "Expected a callable value: jit's fun")
     kept = {k: v for k, v in options.items() if k not in MEANINGLESS}
-    immutable = _giving_immutable_functions(traced_immutably(fun))
-    return JittedFunction.like(compilation.jit(immutable, autograph=False, **kept))
+    jitted = compilation.jit(_body_of(fun), autograph=False, **kept)
+    return DonatingFunction.of(jitted) if jitted._donated else JittedFunction.like(jitted)
+
+
+_BODY = "_numhlo_traced_immutably"
+
+
+def _body_of(fun: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what is traced of a function: the same each time, so that it is compiled once."""
+    kept = vars(fun) if isinstance(fun, FunctionType) else {}
+    found: Callable[..., Any] | None = kept.get(_BODY)
+    if found is None or found.__wrapped__.__wrapped__ is not fun:  # type: ignore[attr-defined] # another's, copied
+        found = _giving_immutable_functions(traced_immutably(fun))
+        vars(found).pop(_BODY, None)
+        if isinstance(fun, FunctionType):
+            setattr(fun, _BODY, found)
+    return found
 
 
 def _giving_immutable_functions(fun: Callable[..., Any]) -> Callable[..., Any]:
@@ -119,11 +178,25 @@ def _giving_immutable_functions(fun: Callable[..., Any]) -> Callable[..., Any]:
     return body
 
 
+def _raising_both(function: Callable[P, R]) -> Callable[P, R]:
+    """Return a function whose errors about arguments are those that programs written for JAX catch."""
+
+    @functools.wraps(function)
+    def public(*args: P.args, **kwargs: P.kwargs) -> R:
+        with errors_of_both_kinds:
+            return function(*args, **kwargs)
+
+    return public
+
+
 def _adapted(transformation: Transformation, what: str) -> Transformation:
     """Return a transformation whose function is traced under JAX's rules and whose results are immutable."""
 
     def public(fun: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        return immutably(transformation(traced_immutably(fun), *args, **options))
+        require_callable(fun, f"Expected a callable value: {transformation.__name__}'s fun")
+        with errors_of_both_kinds:
+            made = transformation(traced_immutably(fun), *args, **options)
+        return _raising_both(immutably(made))
 
     public.__name__ = public.__qualname__ = transformation.__name__
     public.__doc__ = f"{what}; see `numhlo.{transformation.__name__}`."
@@ -134,7 +207,9 @@ def _applied(transformation: Transformation, what: str) -> Transformation:
     """Return a transformation that calls its function at once, under JAX's rules."""
 
     def public(fun: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        return immutably(transformation)(traced_immutably(fun), *args, **options)
+        require_callable(fun, f"Expected a callable value: {transformation.__name__}'s fun")
+        with errors_of_both_kinds:
+            return immutably(transformation)(traced_immutably(fun), *args, **options)
 
     public.__name__ = public.__qualname__ = transformation.__name__
     public.__doc__ = f"{what}; see `numhlo.{transformation.__name__}`."
@@ -144,7 +219,10 @@ def _applied(transformation: Transformation, what: str) -> Transformation:
 def vmap(fun: Callable[P, R], *args: Any, spmd_axis_name: Any = None, **options: Any) -> Callable[P, R]:
     """Make a function of one example a function of a batch; see `numhlo.vmap`. There are no devices to name."""
     del spmd_axis_name
-    return immutably(vectorizing.vmap(traced_immutably(fun), *args, **options))
+    require_callable(fun, "Expected a callable value: vmap's fun")
+    with errors_of_both_kinds:
+        made = vectorizing.vmap(traced_immutably(fun), *args, **options)
+    return _raising_both(immutably(made))
 
 
 grad = _adapted(differentiating.grad, "Make a function that returns the gradient")
@@ -153,7 +231,31 @@ jacfwd = _adapted(jacobians.jacfwd, "Make a function that returns the Jacobian, 
 jacrev = _adapted(jacobians.jacrev, "Make a function that returns the Jacobian, row by row")
 jacobian = jacrev
 hessian = _adapted(jacobians.hessian, "Make a function that returns the matrix of second derivatives")
-jvp = _applied(differentiating.jvp, "Return a function's value and its derivative along tangents")
+_jvp = _applied(differentiating.jvp, "Return a function's value and its derivative along tangents")
+
+
+def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = False) -> Any:
+    """Return a function's value and its derivative along tangents; see `numhlo.jvp`. Dtypes have to agree."""
+    leaves = [tree_leaves(x) for x in (primals, tangents)]
+    if len(leaves[0]) == len(leaves[1]):
+        for primal, tangent in zip(*leaves, strict=True):
+            _require_tangent(primal, tangent)
+    return _jvp(fun, primals, tangents, has_aux=has_aux)
+
+
+def _require_tangent(primal: Any, tangent: Any) -> None:
+    found, wanted = (getattr(x, "dtype", None) or np.result_type(x) for x in (tangent, primal))
+    is_weak = type(tangent) in (float, complex)
+    fits = found.kind in "fcV" if is_weak or type(primal) in (float, complex) else found == wanted
+    if wanted.kind in "fc" and not fits:
+        raise DTypeError(
+            f"jvp: a tangent of dtype {found} for an argument of dtype {wanted}",
+            where=capture_location(),
+            why="primal and tangent arguments to jax.jvp do not match; dtypes must be equal",
+            fix="convert the tangent",
+        )
+
+
 vjp = _applied(differentiating.vjp, "Return a function's value and a function that pulls cotangents back")
 linearize = _applied(differentiating.linearize, "Return a function's value and its linear approximation")
 eval_shape = _applied(shape_evaluation.eval_shape, "Return the shapes and dtypes of a function's results")

@@ -8,6 +8,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from numhlo.compat.jax.arrays import Array, immutably, leaves_of, thawed
+from numhlo.compat.jax.calling import checked_as_jax
 from numhlo.compat.jax.signatures import called_as_jax
 from numhlo.library.numpy.index_tricks import Grid, Joiner
 from numhlo.library.numpy.ufunc_calls import Ufunc
@@ -59,6 +60,8 @@ WIDENED = frozenset({
 })  # fmt: skip
 """Functions that outside tracing give wider floats of bfloat16 and its like, or refuse them."""
 
+Adaptation = Callable[[str, Callable[..., Any]], Callable[..., Any]]
+
 METHODS = ("reduce", "accumulate", "outer", "reduceat")
 
 
@@ -81,8 +84,21 @@ def _at(ufunc: Ufunc) -> Callable[..., Any]:
     return at
 
 
-def seen_as_jax(module: ModuleType, name: str) -> Any:
+def as_it_is(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that takes no more than it does."""
+    del name
+    return function
+
+
+def seen_as_jax(module: ModuleType, name: str, adapt: Adaptation = as_it_is) -> Any:
     """Return an attribute of a module, a function wrapped.
+
+    Parameters
+    ----------
+    module : module
+    name : str
+    adapt : callable, optional
+        Returns, of a name and the function, one that takes more.
 
     Raises
     ------
@@ -104,7 +120,7 @@ def seen_as_jax(module: ModuleType, name: str) -> Any:
         for method in METHODS:
             setattr(wrapped, method, immutably(getattr(value, method)))
         wrapped.at = immutably(_on_thawed(_at(value)))
-    return wrapped
+    return checked_as_jax(home, name, adapt(name, wrapped))
 
 
 def methods_of(owner: Any) -> SimpleNamespace:
@@ -114,7 +130,7 @@ def methods_of(owner: Any) -> SimpleNamespace:
 
 
 def attributes_of(
-    module: ModuleType, namespace: dict[str, Any]
+    module: ModuleType, namespace: dict[str, Any], adapt: Adaptation = as_it_is
 ) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
     """Return ``__all__``, ``__getattr__`` and ``__dir__`` of a module whose names are another's, wrapped on first use.
 
@@ -124,6 +140,8 @@ def attributes_of(
         Whose names they are.
     namespace : dict
         ``globals()`` of the module that has them, where what was asked for is kept.
+    adapt : callable, optional
+        As that of `seen_as_jax`.
 
     Returns
     -------
@@ -132,7 +150,7 @@ def attributes_of(
     names = [name for name in module.__all__ if name != "Array"]
 
     def find(name: str) -> Any:
-        value = namespace[name] = seen_as_jax(module, name)
+        value = namespace[name] = seen_as_jax(module, name, adapt)
         return value
 
     return names, find, lambda: sorted(names)

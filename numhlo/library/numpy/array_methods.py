@@ -174,6 +174,8 @@ def _item(self: Tracer, *index: Any) -> Any:
         return known.item()
     if element.size != 1:
         raise ValueError("can only convert an array of size 1 to a Python scalar")
+    if are_arrays_immutable():
+        return concretization.tolist(element)  # raises
     kind = {"b": np.bool_, "i": np.int64, "u": np.int64, "f": np.float64, "c": np.complex128}[element.dtype.kind]
     result = convert(_copy(_reshape(element, ())), kind)
     result.cell.is_array, result.weak = False, True

@@ -56,13 +56,19 @@ UNARY = {
 }
 DIVISIONS = (elementwise.divide, elementwise.floor_divide, elementwise.remainder, elementwise.divmod)
 """What raises in Python where numbers are divided by zero."""
+CONTAINERS = (*operands.SEQUENCES, set, dict)
+"""What NumPy makes arrays of, and JAX refuses."""
 NEVER_EQUAL = (type(None), str, bytes)
 """What no element is equal to."""
 
 
 def _binary(function: Callable[..., Any], reflected: bool) -> Callable[..., Any]:
     def operator(self: Tracer, other: Any) -> Any:
+        if isinstance(other, CONTAINERS) and are_arrays_immutable():
+            raise TypeError(f"unsupported operand types: a traced array and a {type(other).__name__}")  # as in JAX
         if not isinstance(other, foreign_values.KNOWN):
+            if hasattr(type(other), "__jax_array__"):
+                return operator(self, other.__jax_array__())
             other = foreign_values.as_operand(other)
             if other is NotImplemented:
                 return NotImplemented
@@ -87,6 +93,8 @@ def _comparison(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
     def compare(self: Tracer, other: Any) -> Any:
         if isinstance(other, NEVER_EQUAL) and name in ("eq", "ne"):
+            if are_arrays_immutable():
+                return NotImplemented
             differ = operands.full_of(name == "ne", self.shape, np.bool_)
             return as_traced(differ) if self.ndim else NotImplemented
         return NotImplemented if name in ("eq", "ne") and foreign_values.is_no_number(other) else operator(self, other)

@@ -225,6 +225,8 @@ def unify(bodies: Sequence[Body], what: str) -> list[LeafType]:
                 fix="return the same containers with the same keys from both",
             )
         _require_equal_shapes(first, other, what)
+        if are_arrays_immutable():
+            _require_equal_dtypes(first, other, what)
     return [promote(row) for row in zip(*[b.types for b in bodies], strict=True)]
 
 
@@ -237,6 +239,18 @@ def _require_equal_shapes(first: Body, other: Body, what: str) -> None:
                 where=capture_location(),
                 why=f"{first.name} returns {a}, {other.name} returns {b}",
                 fix="return arrays of one shape from both",
+            )
+
+
+def _require_equal_dtypes(first: Body, other: Body, what: str) -> None:
+    for a, b in zip(first.types, other.types, strict=True):
+        mine, theirs, is_weak = a.tensor.dtype, b.tensor.dtype, a.weak or b.weak
+        if mine.kind != theirs.kind or (mine != theirs and not is_weak):
+            raise ControlFlowTypeError(
+                f"{what}: branches must have equal output types but they differ",
+                where=capture_location(),
+                why=f"{first.name} returns {a}, {other.name} returns {b}",
+                fix="convert the results to one dtype",
             )
 
 

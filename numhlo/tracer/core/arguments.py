@@ -77,6 +77,10 @@ class ShapeDtypeStruct:
         """Return the number of elements."""
         return TensorType(self.shape, self.dtype).size
 
+    def update(self, **changes: Any) -> ShapeDtypeStruct:
+        """Return another one that differs in what is given."""
+        return ShapeDtypeStruct(**{**{name: getattr(self, name) for name in self.__slots__}, **changes})
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ShapeDtypeStruct):
             return NotImplemented

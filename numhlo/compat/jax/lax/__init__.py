@@ -9,13 +9,14 @@ import numhlo.lax as _wrapped
 from numhlo.compat.jax.branching import cond as cond
 from numhlo.compat.jax.branching import switch as switch
 from numhlo.compat.jax.lax import linalg as linalg
+from numhlo.compat.jax.lax_rules import ruled as _ruled
 from numhlo.compat.jax.processor_choices import approx_max_k as approx_max_k
 from numhlo.compat.jax.processor_choices import approx_min_k as approx_min_k
 from numhlo.compat.jax.processor_choices import platform_dependent as platform_dependent
 from numhlo.compat.jax.processor_choices import ragged_dot as ragged_dot
 from numhlo.compat.jax.wrapping import attributes_of as _attributes_of
 
-__all__, _find, __dir__ = _attributes_of(_wrapped, globals())
+__all__, _find, __dir__ = _attributes_of(_wrapped, globals(), _ruled)
 
 PrecisionLike = Any
 """What `precision=` takes, for annotations."""

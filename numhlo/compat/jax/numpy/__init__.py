@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numhlo.numpy as _wrapped
 from numhlo.compat.jax import beyond_numpy as _beyond
 from numhlo.compat.jax.along_axes import apply_along_axis as apply_along_axis
@@ -36,11 +34,6 @@ from numhlo.compat.jax.wrapping import attributes_of as _attributes_of
 from numhlo.numpy import complex128 as complex_  # noqa: F401
 from numhlo.numpy import float64 as float_  # noqa: F401
 
-__all__, _find, __dir__ = _attributes_of(_wrapped, globals())
+__all__, __getattr__, __dir__ = _attributes_of(_wrapped, globals(), _beyond.with_options)
 
 ndarray = Array
-
-
-def __getattr__(name: str) -> Any:
-    found = globals()[name] = _beyond.with_options(name, _find(name))
-    return found

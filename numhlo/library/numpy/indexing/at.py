@@ -22,6 +22,7 @@ from numhlo.library.numpy.indexing.index_items import (
     basic_view,
     is_point,
     normalize_index,
+    refuse_list_index,
     strip_leading,
 )
 from numhlo.library.numpy.indexing.selected import Selected
@@ -110,6 +111,8 @@ class At(Generic[A]):
         self.array, self.rules = array, rules or Rules()
 
     def __getitem__(self, index: Any) -> AtIndex[A]:
+        if type(index) is list and (self.rules.update_mode or are_arrays_immutable()):
+            refuse_list_index()
         return AtIndex(self.array, index, self.rules)
 
     def __repr__(self) -> str:

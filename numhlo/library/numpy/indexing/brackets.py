@@ -12,7 +12,14 @@ import numpy as np
 
 from numhlo.library.numpy.cumulative import cumsum
 from numhlo.library.numpy.indexing import advanced_indexing as advanced
-from numhlo.library.numpy.indexing.index_items import Points, basic_view, element_view, normalize_index, strip_leading
+from numhlo.library.numpy.indexing.index_items import (
+    Points,
+    basic_view,
+    element_view,
+    normalize_index,
+    refuse_list_index,
+    strip_leading,
+)
 from numhlo.library.numpy.indexing.nonzero_positions import get_at, has_selected, set_at, with_masks
 from numhlo.library.numpy.indexing.selected import Columns, Selected
 from numhlo.library.numpy.indexing.traced_slices import Part, TracedSlice, sliced_part, write_part
@@ -23,6 +30,7 @@ from numhlo.lowering.ir.errors import AxisOutOfBoundsError, ShapeError
 from numhlo.tracer.building import (
     Flat,
     Tracer,
+    are_arrays_immutable,
     as_traced,
     asarray,
     broadcast_to_shape,
@@ -47,6 +55,8 @@ def get_item(x: Tracer, index: Any) -> Any:
     element = element_view(x, index)
     if element is not None:
         return element if element.aval.shape else _scalar(element)
+    if type(index) is list and are_arrays_immutable():
+        refuse_list_index()
     if has_selected(index):
         index = with_masks(x, index)
         if has_selected(index):
