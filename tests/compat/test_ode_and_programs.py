@@ -68,15 +68,3 @@ def test_limits():
     with pytest.raises(UnsupportedError):
         compat.jvp(lambda y: odeint(lambda y, t: -y, y, TIMES), (START,), (START,))
     assert not hasattr(numhlo.compat.jax.experimental, "nonsense")
-
-
-def test_programs_can_be_looked_at():
-    f = lambda x, n: compat.numpy.sin(x) * n
-    shown = compat.make_jaxpr(f, static_argnums=1)(np.ones(3), 2)
-    assert "stablehlo.sine" in str(shown) and shown.out_info.shape == (3,)
-    program, shape = compat.make_jaxpr(f, static_argnums=1, return_shape=True)(np.ones(3), 2)
-    assert str(program) == str(shown) and shape.shape == (3,) and shape.dtype == np.float64
-    with pytest.raises(AttributeError, match="programs are StableHLO; read str"):
-        _ = shown.jaxpr
-    with pytest.raises(UnsupportedError, match="use vmap"):
-        compat.make_jaxpr(f, axis_env=[("i", 2)])

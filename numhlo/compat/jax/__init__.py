@@ -9,7 +9,6 @@ less, so there is no ``jax_enable_x64`` to switch.
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
-from numhlo import __version__
 from numhlo.compat.jax import (
     ad_checkpoint,
     custom_batching,
@@ -48,7 +47,6 @@ from numhlo.compat.jax.devices import (
     process_index,
 )
 from numhlo.compat.jax.dtypes import float0
-from numhlo.compat.jax.looking import make_jaxpr
 from numhlo.compat.jax.precision import (
     default_device,
     default_matmul_precision,
@@ -57,6 +55,7 @@ from numhlo.compat.jax.precision import (
     numpy_rank_promotion,
     transfer_guard,
 )
+from numhlo.compat.jax.substitution import install, is_installed, uninstall
 from numhlo.compat.jax.transformations import (
     checkpoint,
     closure_convert,
@@ -78,6 +77,7 @@ from numhlo.compat.jax.transformations import (
     vjp,
     vmap,
 )
+from numhlo.compat.jax.version import __version__, __version_info__
 from numhlo.compilation.leaks import checking_leaks
 from numhlo.compilation.leaks import checking_leaks as check_tracer_leaks
 from numhlo.compilation.looking import clear_caches, debug_infs, debug_nans, log_compiles
@@ -94,6 +94,7 @@ __all__ = [
     "Device",
     "ShapeDtypeStruct",
     "__version__",
+    "__version_info__",
     "ad_checkpoint",
     "block_until_ready",
     "check_tracer_leaks",
@@ -132,6 +133,8 @@ __all__ = [
     "grad",
     "hessian",
     "image",
+    "install",
+    "is_installed",
     "jacfwd",
     "jacobian",
     "jacrev",
@@ -143,7 +146,6 @@ __all__ = [
     "local_device_count",
     "local_devices",
     "log_compiles",
-    "make_jaxpr",
     "named_call",
     "named_scope",
     "nn",
@@ -162,6 +164,7 @@ __all__ = [
     "tree_util",
     "typeof",
     "typing",
+    "uninstall",
     "value_and_grad",
     "vjp",
     "vmap",
@@ -169,7 +172,24 @@ __all__ = [
 
 
 _LATE_MODULES = frozenset(
-    {"core", "custom_derivatives", "dlpack", "export", "profiler", "sharding", "stages", "test_util"}
+    {
+        "_src",
+        "api_util",
+        "core",
+        "custom_derivatives",
+        "dlpack",
+        "example_libraries",
+        "export",
+        "extend",
+        "interpreters",
+        "lib",
+        "monitoring",
+        "profiler",
+        "sharding",
+        "stages",
+        "test_util",
+        "version",
+    }
 )
 """Modules that are loaded when they are first used."""
 
@@ -177,6 +197,7 @@ _LATE = {
     "NamedSharding": ("sharding", "NamedSharding"),
     "P": ("sharding", "PartitionSpec"),
     "Shard": ("processor", "Shard"),
+    "make_jaxpr": ("looking", "make_jaxpr"),
     "make_mesh": ("sharding", "make_mesh"),
     "pmap": ("mapping", "pmap"),
     "reshard": ("sharding", "reshard"),
@@ -196,4 +217,4 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_LATE_MODULES, *_LATE})
+    return sorted({*__all__, *_LATE_MODULES, *_LATE} - {"_src"})

@@ -23,8 +23,9 @@ from numhlo.lowering.ir.scoped_values import ScopedValue
 from numhlo.tracer.trees.pytrees import tree_leaves
 
 __all__ = [
-    "AxisType", "Mesh", "NamedSharding", "PartitionSpec", "Sharding", "SingleDeviceSharding", "get_mesh", "make_mesh",
-    "require_sharding", "reshard", "set_mesh", "use_mesh",
+    "AbstractMesh", "AxisType", "Mesh", "NamedSharding", "PartitionSpec", "Sharding", "SingleDeviceSharding",
+    "auto_axes", "explicit_axes", "get_abstract_mesh", "get_mesh", "make_mesh", "require_sharding", "reshard",
+    "set_mesh", "use_mesh",
 ]  # fmt: skip
 
 
@@ -108,6 +109,11 @@ class Mesh:
     size = 1
     empty = False
 
+    @property
+    def abstract_mesh(self) -> AbstractMesh:
+        """Return the axes without the devices."""
+        return AbstractMesh((1,) * len(self.axis_names), self.axis_names, self.axis_types)
+
     def __enter__(self) -> Mesh:
         self._blocks.append(_mesh.bound(self))
         self._blocks[-1].__enter__()
@@ -125,6 +131,58 @@ class Mesh:
     def __repr__(self) -> str:
         axes = ", ".join(f"{name!r}: 1" for name in self.axis_names)
         return f"Mesh({axes})"
+
+
+class AbstractMesh:
+    """The names and extents of a mesh's axes, without the devices.
+
+    Parameters
+    ----------
+    axis_sizes : sequence of int
+    axis_names : sequence of str
+    axis_types : optional
+        Accepted: it is the same for one device.
+
+    Examples
+    --------
+    >>> AbstractMesh((1,), ("x",)).shape["x"]
+    1
+    """
+
+    def __init__(self, axis_sizes: Sequence[int], axis_names: Sequence[Any], axis_types: Any = None) -> None:
+        self.axis_sizes, self.axis_names = tuple(axis_sizes), tuple(axis_names)
+        self.axis_types = (AxisType.Auto,) * len(self.axis_names) if axis_types is None else axis_types
+
+    @property
+    def shape(self) -> OrderedDict[Any, int]:
+        """Return the axes' extents by name."""
+        return OrderedDict(zip(self.axis_names, self.axis_sizes, strict=True))
+
+    @property
+    def size(self) -> int:
+        """Return the number of devices."""
+        return math.prod(self.axis_sizes)
+
+    @property
+    def empty(self) -> bool:
+        """Return whether there are no axes."""
+        return not self.axis_names
+
+    @property
+    def are_all_axes_explicit(self) -> bool:
+        """Return whether programs say of every axis how arrays are spread along it."""
+        return bool(self.axis_names) and all(kind is AxisType.Explicit for kind in self.axis_types)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, AbstractMesh):
+            return NotImplemented
+        return (self.axis_sizes, self.axis_names) == (other.axis_sizes, other.axis_names)
+
+    def __hash__(self) -> int:
+        return hash((self.axis_sizes, self.axis_names))
+
+    def __repr__(self) -> str:
+        return f"AbstractMesh({', '.join(f'{name!r}: {size}' for name, size in self.shape.items())})"
 
 
 _mesh: ScopedValue[Mesh | None] = ScopedValue(None)
@@ -246,6 +304,26 @@ def get_mesh() -> Mesh | None:
     return _mesh.get()
 
 
+def get_abstract_mesh() -> AbstractMesh:
+    """Return the axes of the mesh that is chosen; an empty one where there is none.
+
+    Examples
+    --------
+    >>> get_abstract_mesh().empty
+    True
+    """
+    mesh = get_mesh()
+    return AbstractMesh((), ()) if mesh is None else mesh.abstract_mesh
+
+
+def auto_axes(f: Any = None, /, **options: Any) -> Any:
+    """Return a function as it is: nobody needs to say how arrays are spread over one device."""
+    return (lambda function: function) if f is None else f
+
+
+explicit_axes = auto_axes
+
+
 def require_sharding(sharding: Any) -> None:
     """Refuse what is no sharding of the one device.
 
@@ -286,7 +364,7 @@ def pcast(x: Any, axis_name: Any = None, *, to: str = "varying") -> Any:
 
 
 _ON_MORE = dict.fromkeys(
-    ["AbstractDevice", "AbstractMesh", "ManualAxisType", "auto_axes", "explicit_axes", "get_abstract_mesh"],
+    ["AbstractDevice", "ManualAxisType"],
     "leave it out: there is one device",
 )
 

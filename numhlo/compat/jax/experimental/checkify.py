@@ -32,11 +32,14 @@ from numhlo.switches import using
 from numhlo.tracer.core.trace import current_trace
 
 __all__ = [
-    "Error", "JaxRuntimeError", "all_checks", "automatic_checks", "check", "check_error", "checkify", "debug_check",
-    "div_checks", "float_checks", "index_checks", "init_error", "nan_checks", "user_checks",
+    "Error", "ErrorCategory", "JaxRuntimeError", "all_checks", "automatic_checks", "check", "check_error", "checkify",
+    "debug_check", "div_checks", "float_checks", "index_checks", "init_error", "nan_checks", "user_checks",
 ]  # fmt: skip
 
-Checks = frozenset[str]
+ErrorCategory = str
+"""What a check looks for."""
+
+Checks = frozenset[ErrorCategory]
 
 user_checks: Checks = frozenset({"user"})
 nan_checks: Checks = frozenset({"nan"})

@@ -27,4 +27,6 @@ _OF_SHARDING = ("pcast", "pvary", "with_sharding_constraint")
 def __getattr__(name: str) -> Any:
     if name in _OF_SHARDING:
         return getattr(_import_module("numhlo.compat.jax.sharding"), name)
+    if name.endswith("_p"):
+        return getattr(_import_module("numhlo.compat.jax.extend.core.primitives"), name)
     return _find(name)

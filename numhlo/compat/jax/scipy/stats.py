@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import Any
 
 import numhlo.scipy.stats as _wrapped
@@ -26,9 +28,29 @@ for _name in ("evaluate", "logpdf", "integrate_gaussian", "integrate_box_1d", "i
     setattr(gaussian_kde, _name, _immutably(getattr(_wrapped.gaussian_kde, _name)))
 
 
+class _Distribution(ModuleType):
+    """A distribution's module, as ``import jax.scipy.stats.norm`` gives it; its functions are wrapped late."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        vars(self).update(vars(_methods_of(getattr(_wrapped, self.__name__.rpartition(".")[2]))))
+        if name not in vars(self):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}", name=name)
+        return vars(self)[name]
+
+
+__path__: list[str] = []
+"""Distributions are modules in this one."""
+
+for _name in __all__:
+    if not callable(getattr(_wrapped, _name)):
+        _module = _Distribution(f"{__name__}.{_name}", getattr(_wrapped, _name).__doc__)
+        globals()[_name] = sys.modules[_module.__name__] = _module
+
+
 def __getattr__(name: str) -> Any:
-    value = getattr(_wrapped, name)
-    found = globals()[name] = _seen_as_jax(_wrapped, name) if callable(value) else _methods_of(value)
+    found = globals()[name] = _seen_as_jax(_wrapped, name)
     return found
 
 

@@ -1,0 +1,7 @@
+"""`jax._src.linear_util`: wrapped functions."""
+
+from numhlo.compat.jax.late_modules import same_names as _same_names
+
+__all__: list[str] = []
+
+__getattr__, __dir__ = _same_names("numhlo.compat.jax.extend.linear_util")

@@ -1,0 +1,34 @@
+"""`jax.experimental.layout`: in which order an array's elements lie; kernels choose it themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Format", "Layout"]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """An order of axes, the one that varies least first.
+
+    Attributes
+    ----------
+    major_to_minor : tuple of int
+    """
+
+    major_to_minor: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A layout, and where the array is.
+
+    Attributes
+    ----------
+    layout : Layout or None
+    sharding : Sharding or None
+    """
+
+    layout: Any = None
+    sharding: Any = None

@@ -1,0 +1,148 @@
+"""Substitution: an import hook that puts these modules in JAX's place, for programs and libraries that import `jax`.
+
+``import jax.numpy`` then gives `numhlo.compat.jax.numpy`, and `jaxlib` is `numhlo.compat.jaxlib`. What is not there is
+refused where it is imported. ``python -m numhlo.compat.jax program.py`` does so for a whole process.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+__all__ = ["install", "is_installed", "uninstall"]
+
+PLACES = {"jax": "numhlo.compat.jax", "jaxlib": "numhlo.compat.jaxlib"}
+"""By package, what is imported in its place."""
+
+REFUSED = {
+    "jax.experimental.pallas": "kernels of Pallas are written for accelerators; write the operation in jax.numpy",
+    "jax.experimental.mosaic": "it is a compiler for accelerators",
+    "jax.experimental.jax2tf": "TensorFlow runs no programs of numhlo; jax.export writes StableHLO",
+    "jax.experimental.colocated_python": "there is one process",
+    "jax.experimental.transfer": "there is one process",
+    "jax.experimental.roofline": "it models XLA's programs; see jit(f).lower(...).compile().cost_analysis()",
+    "jax.experimental.serialize_executable": "executables are kept by NUMHLO_CACHE_DIR",
+    "jax.experimental.topologies": "there is one device",
+    "jax.lib.xla_extension": "it is XLA's own interface; programs run without XLA",
+    "jax.tools": "they are tools for XLA's files",
+    "jaxlib.mlir": "programs are built without MLIR; lower a primitive with mlir.lower_fun",
+    "jaxlib.xla_client": "it is XLA's own interface; programs run without XLA",
+    "jaxlib.xla_extension": "it is XLA's own interface; programs run without XLA",
+}
+"""Modules that mean nothing here, and why."""
+
+
+class _OwnModule(Loader):
+    """Loads a module that exists under another name: it is the same object under both."""
+
+    def __init__(self, own: str) -> None:
+        self.own = own
+        self.own_spec: ModuleSpec | None = None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Return the module."""
+        module = import_module(self.own)
+        self.own_spec = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Leave the module as it is, with its own spec, which Python has just replaced."""
+        module.__spec__ = self.own_spec
+
+
+class _Finder(MetaPathFinder):
+    """Finds `jax`, `jaxlib` and all modules in them."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return what loads a module of JAX's name, or None for all others.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If there is no such module here.
+        """
+        package, _, rest = fullname.partition(".")
+        if package not in PLACES:
+            return None
+        own = ".".join([PLACES[package], *([rest] if rest else [])])
+        try:
+            module = import_module(own)
+        except ModuleNotFoundError as error:
+            if error.name is None or not own.startswith(error.name):
+                raise
+            raise _refusal(fullname) from None
+        return ModuleSpec(fullname, _OwnModule(own), is_package=hasattr(module, "__path__"))
+
+
+def _refusal(fullname: str) -> ModuleNotFoundError:
+    why = next((f": {why}" for name, why in REFUSED.items() if f"{fullname}.".startswith(f"{name}.")), "")
+    what = f"no module {fullname} in numhlo.compat.jax, which stands in JAX's place{why}"
+    return ModuleNotFoundError(what, name=fullname)
+
+
+_FINDER = _Finder()
+
+
+def _named() -> list[str]:
+    return [name for name in sys.modules if name.partition(".")[0] in PLACES]
+
+
+def is_installed() -> bool:
+    """Return whether these modules are in JAX's place.
+
+    Examples
+    --------
+    >>> is_installed()
+    False
+    """
+    return _FINDER in sys.meta_path
+
+
+def install() -> None:
+    """Put these modules in JAX's place: from now on, ``import jax`` gives `numhlo.compat.jax`.
+
+    Modules that are imported before keep what they have; do this first. Doing it again changes nothing.
+
+    Raises
+    ------
+    ImportError
+        If JAX itself has been imported: its arrays and these don't mix.
+
+    Examples
+    --------
+    >>> import numhlo.compat.jax
+    >>> numhlo.compat.jax.install()  # doctest: +SKIP
+    >>> import jax  # doctest: +SKIP
+    >>> jax is numhlo.compat.jax  # doctest: +SKIP
+    True
+    """
+    if is_installed():
+        return
+    loaded = [name for name in _named() if "." not in name]
+    if loaded:
+        raise ImportError(
+            f"{loaded[0]} has been imported before numhlo.compat.jax.install(), and arrays of both don't mix; "
+            "install first, or run python -m numhlo.compat.jax program.py",
+            name=loaded[0],
+        )
+    sys.meta_path.insert(0, _FINDER)
+
+
+def uninstall() -> None:
+    """Undo `install`: from now on, ``import jax`` gives JAX again; modules that are imported keep what they have.
+
+    Examples
+    --------
+    >>> uninstall()
+    """
+    if not is_installed():
+        return
+    sys.meta_path.remove(_FINDER)
+    for name in _named():
+        del sys.modules[name]
