@@ -7,6 +7,7 @@ change. Captured arrays are still read anew at every call of the compiled stage.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, NoReturn, Self
 
 import numpy as np
@@ -70,7 +71,11 @@ class Traced(Stage):
         self.rebound, self.has_cuts = traced.rebound, bool(traced.cuts)
         self._traced = traced
         self._make_entry = make_entry
-        self.module = Module([_close(traced)], f"jit_{name}")
+
+    @cached_property
+    def module(self) -> Module:
+        """Return the graph as a program; shapes are known without."""
+        return Module([_close(self._traced)], f"jit_{self.name}")
 
     def __repr__(self) -> str:
         return f"<traced {self.name}: {_types(self.module)}>"

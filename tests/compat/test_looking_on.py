@@ -109,8 +109,8 @@ def test_types():
     seen = []
     compat.jit(lambda x: seen.append(isinstance(x, compat.core.Tracer)) or x)(1.0)
     assert seen == [True] and compat.core.get_aval(np.ones(2)).shape == (2,)
-    with pytest.raises(AttributeError, match="no attribute 'find_top_trace'; traces are found by"):
-        _ = compat.core.find_top_trace
+    with pytest.raises(AttributeError, match="no attribute 'gensym'; variables of jaxprs"):
+        _ = compat.core.gensym
     assert compat.dlpack.from_dlpack(np.arange(3)).tolist() == [0, 1, 2]
     assert compat.custom_derivatives.custom_jvp is compat.custom_jvp
     assert {"pmap", "sharding", "jit"} <= set(dir(compat))
@@ -137,3 +137,89 @@ def test_saved_residuals_are_jaxs(capsys):
         arrays = [line for line in lines if "constant" not in line and "literal" not in line]
         texts.append(sorted(re.sub("output of .* from|(?<=from ).*test_looking_on.*", "", line) for line in arrays))
     assert texts[0] == texts[1] and len(texts[0]) > 10
+
+
+def test_what_computes_at_once_and_what_waits():
+    table = jnp.array([1.0, 2.0, 4.0])
+
+    @compat.jit
+    def f(x, k):
+        with compat.ensure_compile_time_eval():
+            known = jnp.sum(table)
+            assert not isinstance(known, compat.core.Tracer) and float(known) == 7.0
+            chosen = jnp.where(k > 1, jnp.sin(x), known)
+            assert isinstance(chosen, compat.core.Tracer)
+            read = table[k]
+            same = chosen == read
+        return chosen + read, same
+
+    for x, k in ((0.5, 0), (1.5, 2), (0.25, 1)):
+        value, same = f(x, k)
+        wanted = (np.sin(x) if k > 1 else 7.0) + [1.0, 2.0, 4.0][k]
+        np.testing.assert_allclose(value, wanted)
+        assert not same
+
+
+def test_shapes_of_shapes_and_of_arrays_around():
+    @compat.jit
+    def f(x):
+        inside = compat.eval_shape(lambda: (x, compat.ShapeDtypeStruct((2,), np.int32, sharding=None)))
+        assert [s.shape for s in inside] == [(3,), (2,)] and inside[1].dtype == np.int32
+        assert inside[0].sharding is None and compat.typeof(x).update(shape=(4,)).shape == (4,)
+        return x
+
+    f(np.ones(3))
+
+
+def test_branches_that_are_not_taken_call_nothing():
+    calls = []
+
+    def note(k):
+        calls.append(int(k))
+        return np.float64(k)
+
+    @compat.jit
+    def f(x):
+        ask = lambda: compat.pure_callback(note, compat.ShapeDtypeStruct((), np.float64), np.array(3))
+        return compat.lax.cond(x < 0, ask, lambda: x)
+
+    assert [float(f(v)) for v in (1.0, 2.0)] == [1.0, 2.0] and calls == []
+    assert float(f(-1.0)) == 3.0 and calls[:1] == [3]
+
+
+def test_inlined_functions_get_arrays():
+    inner = compat.jit(lambda x: compat.numpy.zeros((), x.dtype) + x, inline=True)
+    assert float(compat.jit(lambda y: inner(2.0) * y)(3.0)) == 6.0
+
+
+def test_numbers_among_residuals_stay_numbers():
+    @compat.custom_vjp
+    def f(x):
+        return x * x
+
+    def backward(kept, g):
+        flag, factor, x = kept
+        assert flag is True and type(factor) is float
+        return (g * factor * x if flag else g,)
+
+    f.defvjp(lambda x: (x * x, (True, 5.0, x)), backward)
+    for v in (1.0, 2.0):
+        assert float(compat.grad(f)(v)) == float(compat.jit(compat.grad(f))(v)) == 5 * v
+    np.testing.assert_allclose(compat.vmap(compat.grad(f))(np.array([1.0, 3.0])), [5.0, 15.0])
+    zero = compat.custom_derivatives.SymbolicZero(compat.core.ShapedArray((2,), np.float32))
+    assert zero.shape == (2,) and zero == compat.custom_derivatives.SymbolicZero((2,), np.dtype("float32"))
+
+
+def test_tracers_of_derivatives():
+    from numhlo.compat.jax.interpreters import ad  # noqa: PLC0415 - it is loaded late
+
+    seen = []
+
+    def f(x):
+        top = compat.extend.core.find_top_trace([x])
+        values = [x, jnp.sin(x), compat.lax.stop_gradient(x), jnp.ones(3), jnp.argmax(x)]
+        seen.append([isinstance(v, ad.JVPTracer) and v._trace.main is top.main for v in values])
+        return jnp.sum(x)
+
+    compat.jvp(f, (np.ones(2),), (np.ones(2),))
+    assert seen == [[True, True, False, False, False]]

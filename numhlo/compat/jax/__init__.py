@@ -29,7 +29,9 @@ from numhlo.compat.jax import (
     typing,
 )
 from numhlo.compat.jax.arrays import Array
+from numhlo.compat.jax.avals import get_aval as typeof
 from numhlo.compat.jax.callbacks import pure_callback
+from numhlo.compat.jax.compile_time import ensure_compile_time_eval
 from numhlo.compat.jax.configuration import config
 from numhlo.compat.jax.custom_rules import custom_gradient, custom_jvp, custom_vjp
 from numhlo.compat.jax.devices import (
@@ -83,10 +85,9 @@ from numhlo.compilation.leaks import checking_leaks as check_tracer_leaks
 from numhlo.compilation.looking import clear_caches, debug_infs, debug_nans, log_compiles
 from numhlo.compilation.looking import log_compiles as explain_cache_misses
 from numhlo.library.lax.scopes import named_scope
-from numhlo.library.transformations.compile_time_evaluation import ensure_compile_time_eval
 from numhlo.library.unsupported_names import NOT_OF_JAX as _ADVICE
 from numhlo.library.unsupported_names import raise_absent as _raise_absent
-from numhlo.tracer.core.arguments import ShapeDtypeStruct, typeof
+from numhlo.tracer.core.arguments import ShapeDtypeStruct
 from numhlo.tracer.transformations.checkpoint_policies import checkpoint_policies
 
 __all__ = [

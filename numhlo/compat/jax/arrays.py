@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import Any, ParamSpec, Self, TypeVar
 
 import numpy as np
 
+from numhlo.compat.jax.compile_time import OPEN, home_of_arguments
 from numhlo.compat.jax.invalid_values import refuse_invalid
 from numhlo.compat.jax.operand_rules import refuse_others
 from numhlo.compat.jax.processor import Device, Shard, SingleDeviceSharding
@@ -51,7 +53,9 @@ class Array(mutable.Array, metaclass=_Instances):
 
     def __getitem__(self, index: Any) -> Any:
         if contains_tracer(index):
-            return as_traced(self)[index]  # type: ignore[index]
+            home = home_of_arguments(index, None) if OPEN else None
+            with nullcontext() if home is None else home.resumed():
+                return as_traced(self)[index]  # type: ignore[index]
         if type(index) is list:
             refuse_list_index()
         try:
@@ -307,6 +311,9 @@ def immutably(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def public(*args: P.args, **kwargs: P.kwargs) -> R:
+        if OPEN and (home := home_of_arguments(args, kwargs)) is not None:
+            with home.resumed():
+                return public(*args, **kwargs)
         with immutable_arrays():
             result = function(*args, **kwargs)
         if unsettled:

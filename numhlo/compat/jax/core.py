@@ -9,8 +9,8 @@ from typing import Any
 from numhlo.compat.jax.avals import AbstractValue as AbstractValue
 from numhlo.compat.jax.avals import ShapedArray as ShapedArray
 from numhlo.compat.jax.avals import get_aval as get_aval
+from numhlo.compat.jax.compile_time import ensure_compile_time_eval as ensure_compile_time_eval
 from numhlo.compat.jax.late_modules import late as _late
-from numhlo.library.transformations.compile_time_evaluation import ensure_compile_time_eval as ensure_compile_time_eval
 from numhlo.tracer.core.trace import Trace as Trace
 from numhlo.tracer.core.trace import Tracer as Tracer
 from numhlo.tracer.core.trace import current_trace, outside_traces
@@ -72,6 +72,7 @@ _HOMES = {
         _JAXPRS,
     ),
     "Primitive": "numhlo.compat.jax.primitives",
+    "find_top_trace": "numhlo.compat.jax.extend.core",
     **dict.fromkeys(["mapped_aval", "pytype_aval_mappings",
          "raise_to_shaped", "unmapped_aval", "valid_jaxtype"], "numhlo.compat.jax.avals"),
 }  # fmt: skip
@@ -82,7 +83,6 @@ __getattr__, __dir__ = _late(
     (),
     _HOMES,
     {
-        "find_top_trace": "traces are found by current_trace",
         "gensym": "variables of jaxprs are named when they are printed: make a Var",
     },
     __all__,

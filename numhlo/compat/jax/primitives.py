@@ -7,10 +7,12 @@ whose decomposition is what was registered as its lowering, else its implementat
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any, NoReturn, TypeVar
 
 from numhlo.compat.jax.arrays import frozen, immutably
 from numhlo.compat.jax.avals import ShapedArray, get_aval
+from numhlo.compat.jax.compile_time import home_of
 from numhlo.compat.jax.primitive_rules import LOWERINGS, Binding, LoweringContext, PrimitiveRule
 from numhlo.lowering.ir import Function, TensorType
 from numhlo.tracer.core.bind import trace_closed
@@ -79,7 +81,9 @@ class Primitive:
         """
         if current_trace() is None and not any(isinstance(x, Tracer) for x in args):
             return tree_map(frozen, self.impl(*args, **params))
-        results = self._in_trace(args, params)
+        home = home_of(args)  # in a block that computes at once
+        with nullcontext() if home is None else home.resumed():
+            results = self._in_trace(args, params)
         return results if self.multiple_results else results[0]
 
     def impl(self, *args: Any, **params: Any) -> Any:

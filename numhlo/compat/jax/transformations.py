@@ -24,7 +24,9 @@ from numhlo.library.lax import scopes
 from numhlo.library.transformations import closures, jacobians, transposing
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError
+from numhlo.tracer.core.arguments import ShapeDtypeStruct
 from numhlo.tracer.core.callable_arguments import require_callable
+from numhlo.tracer.core.operands import full_of
 from numhlo.tracer.core.semantics import immutable_arrays
 from numhlo.tracer.transformations import checkpointing, differentiating, vectorizing
 from numhlo.tracer.trees.pytree_registration import Partial
@@ -98,7 +100,7 @@ class DonatingFunction(JittedFunction[P, R]):
                 where=capture_location(),
                 fix="donate arrays alone",
             )
-        found = cls(jitted.__wrapped__, static, Selection(), inline=jitted._inline, switches=jitted._switches)
+        found = cls(jitted.__wrapped__, static, Selection(), inline=jitted._inline, **jitted._options())
         found._donated_here = donated
         return found
 
@@ -114,7 +116,7 @@ class DonatingFunction(JittedFunction[P, R]):
 CHECKED: WeakKeyDictionary[Callable[..., Any], Callable[[dict[str, Any]], Any]] = WeakKeyDictionary()
 """Functions that `checkify` made, which are compiled inside: what makes them with options of `jit`."""
 
-MEANINGLESS = frozenset({"backend", "compiler_options", "device", "in_shardings", "out_shardings"})
+MEANINGLESS = frozenset({"backend", "compiler_options", "device", "in_shardings", "inline", "out_shardings"})
 """Options of `jit` on which nothing depends here."""
 
 
@@ -225,6 +227,22 @@ def vmap(fun: Callable[P, R], *args: Any, spmd_axis_name: Any = None, **options:
     return _raising_both(immutably(made))
 
 
+def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Return the shapes and dtypes of a function's results, which may be `ShapeDtypeStruct`s themselves.
+
+    See `numhlo.eval_shape`.
+    """
+
+    def body(*given: Any, **named: Any) -> Any:
+        return tree_map(_array_of, fun(*given, **named))
+
+    return shape_evaluation.eval_shape(traced_immutably(body), *args, **kwargs)
+
+
+def _array_of(leaf: Any) -> Any:
+    return full_of(0, leaf.shape, leaf.dtype) if isinstance(leaf, ShapeDtypeStruct) else leaf
+
+
 grad = _adapted(differentiating.grad, "Make a function that returns the gradient")
 value_and_grad = _adapted(differentiating.value_and_grad, "Make a function that returns value and gradient")
 jacfwd = _adapted(jacobians.jacfwd, "Make a function that returns the Jacobian, column by column")
@@ -258,7 +276,6 @@ def _require_tangent(primal: Any, tangent: Any) -> None:
 
 vjp = _applied(differentiating.vjp, "Return a function's value and a function that pulls cotangents back")
 linearize = _applied(differentiating.linearize, "Return a function's value and its linear approximation")
-eval_shape = _applied(shape_evaluation.eval_shape, "Return the shapes and dtypes of a function's results")
 checkpoint = _adapted(checkpointing.checkpoint, "Make a function whose values inside are computed again backwards")
 remat = checkpoint
 linear_transpose = _adapted(transposing.linear_transpose, "Make the transpose of a linear function")

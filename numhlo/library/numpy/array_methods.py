@@ -42,6 +42,7 @@ from numhlo.tracer.building import (
     PACKAGES,
     STATIC,
     Flat,
+    Trace,
     Tracer,
     are_arrays_immutable,
     as_dtype,
@@ -58,6 +59,7 @@ from numhlo.tracer.building import (
     require_array,
     strides_of,
     trace_for,
+    tree_leaves,
     tree_map,
     view_transpose,
     with_memory_order,
@@ -253,6 +255,9 @@ def _apply_foreign(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], option
 
 def _array_ufunc(self: Tracer, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
     if current_trace() is None:
+        if (home := _waiting_trace((inputs, options))) is not None:
+            with home.resumed():
+                return _array_ufunc(self, ufunc, method, *inputs, **options)
         return getattr(ufunc, method)(*_values_now(inputs), **_values_now(options))
     function = FUNCTIONS.get(ufunc)
     function = function if method == "__call__" else getattr(function, method, None)
@@ -272,6 +277,17 @@ def _array_ufunc(self: Tracer, ufunc: np.ufunc, method: str, *inputs: Any, **opt
     return function(*inputs, **options)
 
 
+def _waiting_trace(arguments: Any) -> Trace | None:
+    """Return where to trace what a block that computes at once can't compute; None where it has to be known.
+
+    Under JAX's rules such a block computes what depends on no traced array.
+    """
+    if not are_arrays_immutable():
+        return None
+    homes = [x.home for x in tree_leaves(arguments) if isinstance(x, Tracer) and x.home.open and x.known() is None]
+    return next((t for t in homes if all(t.is_inside(other) for other in homes)), None)
+
+
 def _values_now(arguments: Any) -> Any:
     """Return arguments with known values in the place of traced arrays, where nothing is being traced."""
     return tree_map(lambda x: x.value_now() if isinstance(x, Tracer) else x, arguments)
@@ -279,6 +295,9 @@ def _values_now(arguments: Any) -> Any:
 
 def _array_function(self: Tracer, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
     if current_trace() is None:
+        if (home := _waiting_trace((args, kwargs))) is not None:
+            with home.resumed():
+                return _array_function(self, func, types, args, kwargs)
         return func(*_values_now(args), **_values_now(kwargs))
     function = FUNCTIONS.get(func)
     if function is None:

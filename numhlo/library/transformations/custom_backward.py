@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn, ParamSpec, TypeVar
+from typing import Any, NamedTuple, NoReturn, ParamSpec, TypeVar
 
 from numhlo.library.transformations.custom_call_arguments import (
     CustomFunction,
@@ -28,6 +28,7 @@ from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.custom_calls import register_custom_call
 from numhlo.tracer.building import (
+    SCALARS,
     CustomRule,
     LinearRule,
     PyTreeDef,
@@ -117,7 +118,7 @@ class custom_vjp(CustomFunction[P, R]):  # noqa: N801 - JAX's name, used as a de
         call = prepare(self.fun, self.nondiff, args, kwargs)
         name = getattr(self.fun, "__name__", "function")
         staged = stage_leaves(call.fun, call.leaves, name)
-        residual_tree: list[PyTreeDef] = []
+        kept_residuals: list[_Kept] = []
 
         around = arrays_around(self.fwd, self.bwd, *call.fixed)
         perturbed, present = Flags(self.symbolic_zeros), Flags(self.symbolic_zeros)
@@ -134,12 +135,12 @@ class custom_vjp(CustomFunction[P, R]):  # noqa: N801 - JAX's name, used as a de
             result, needed = pair_of(both, what, "the result, and what the backward rule needs")
             outputs = flatten_like(staged.out_tree, result, what)
             residuals, tree = tree_flatten(needed)
-            residual_tree[:] = [tree]
-            return [asarray(x) for x in outputs], [asarray(x) for x in residuals]
+            kept_residuals[:] = [_Kept(tree, [x if type(x) in SCALARS else None for x in residuals])]
+            return [asarray(x) for x in outputs], [asarray(x) for x in residuals if type(x) not in SCALARS]
 
         def backward(residuals: list[Any], cotangents: list[Any], models: list[Any], now: list[Any]) -> list[Any]:
             assert self.bwd is not None
-            kept = tree_unflatten(residual_tree[0], residuals)
+            kept = kept_residuals[0].filled(residuals)
             given = tree_unflatten(staged.out_tree, present.told(cotangents))
             found = run_rule(self.bwd, [*call.fixed, kept, given], around, now)
             return of_types(_spread_none(found, call.tree, name), models, f"a cotangent of the vjp rule of {name}")
@@ -147,6 +148,25 @@ class custom_vjp(CustomFunction[P, R]):  # noqa: N801 - JAX's name, used as a de
         made = _VjpRule(forward, backward, len(call.leaves), len(around), (perturbed, present))
         result: R = bind_call("numhlo.custom_vjp", call, staged, made, around)
         return result
+
+
+class _Kept(NamedTuple):
+    """What a forward rule left for the backward rule, without the arrays.
+
+    Attributes
+    ----------
+    tree : PyTreeDef
+    numbers : list
+        Python's numbers and flags among the leaves, which stay what they are; None for arrays.
+    """
+
+    tree: PyTreeDef
+    numbers: list[Any]
+
+    def filled(self, arrays: Sequence[Any]) -> Any:
+        """Return all of it."""
+        rest = iter(arrays)
+        return tree_unflatten(self.tree, [next(rest) if n is None else n for n in self.numbers])
 
 
 def _spread_none(found: Any, tree: PyTreeDef, name: str) -> list[Any]:

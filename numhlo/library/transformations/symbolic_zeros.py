@@ -14,9 +14,15 @@ import numpy as np
 from numhlo.tracer.building import shape_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class SymbolicZero:
     """A tangent or cotangent that is zero whatever the values are.
+
+    Parameters
+    ----------
+    like : tuple of int, or object with a shape and a dtype
+        Its shape, or what has both.
+    dtype : numpy.dtype, optional
 
     Attributes
     ----------
@@ -26,6 +32,10 @@ class SymbolicZero:
 
     shape: tuple[int, ...]
     dtype: np.dtype
+
+    def __init__(self, like: Any, dtype: Any = None) -> None:
+        object.__setattr__(self, "shape", tuple(getattr(like, "shape", like)))
+        object.__setattr__(self, "dtype", np.dtype(getattr(like, "dtype", None) if dtype is None else dtype))
 
     @property
     def ndim(self) -> int:

@@ -24,6 +24,9 @@ from numhlo.lowering.ops.primitive import Primitive, make_op
 from numhlo.lowering.passes.dead_ops import live_ops, remove_dead_ops
 from numhlo.lowering.passes.outlining import OUTLINED, inlined_callee
 
+UNFOLDED = (layout.BROADCAST_IN_DIM, control_flow.CALL, control_flow.CUSTOM_CALL)
+"""Ops that stay, whatever is known. A custom call may run a user's function, maybe in a branch that is not taken."""
+
 FOLD_BYTES = 1024
 """Ops whose operands are constants are evaluated if operands and results together have at most this size."""
 
@@ -237,7 +240,7 @@ class Rewriter:
         self.counts[what] = self.counts.get(what, 0) + 1
 
     def _fold(self, op: Op) -> list[Value] | None:
-        if op.regions or not op.operands or op.definition in (layout.BROADCAST_IN_DIM, control_flow.CALL):
+        if op.regions or not op.operands or op.definition in UNFOLDED:
             return None
         known = []
         for value in op.operands:

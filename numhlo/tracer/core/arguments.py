@@ -53,6 +53,8 @@ class ShapeDtypeStruct:
     dtype : dtype_like
     weak_type : bool, optional
         Whether it stands for a number of Python's, which takes the dtype of the arrays that it meets.
+    sharding : object, optional
+        Accepted: there is one device.
 
     Examples
     --------
@@ -62,7 +64,10 @@ class ShapeDtypeStruct:
 
     __slots__ = ("dtype", "shape", "weak_type")
 
-    def __init__(self, shape: Sequence[int], dtype: Any, *, weak_type: bool = False) -> None:
+    sharding = None
+    """How the array is spread over devices: not at all."""
+
+    def __init__(self, shape: Sequence[int], dtype: Any, *, weak_type: bool = False, sharding: object = None) -> None:
         self.shape = tuple(operator.index(n) for n in shape)
         self.dtype = np.dtype(dtype)
         self.weak_type = weak_type

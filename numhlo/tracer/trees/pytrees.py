@@ -134,7 +134,10 @@ class PyTreeDef:
 
     def __hash__(self) -> int:
         if self._hash is None:
-            self._hash = hash((self.node_type, self.metadata, self.children))
+            try:
+                self._hash = hash((self.node_type, self.metadata, self.children))
+            except TypeError:  # what a class keeps beside its leaves is compared, and need not have a hash
+                self._hash = hash((self.node_type, self.children))
         return self._hash
 
     def __repr__(self) -> str:

@@ -15,9 +15,14 @@ from numhlo.compat.jax.primitive_rules import primitive_jvps as primitive_jvps
 from numhlo.compat.jax.primitive_rules import primitive_transposes as primitive_transposes
 from numhlo.compat.jax.primitives import Primitive
 from numhlo.library.unsupported_names import raise_absent as _raise_absent
+from numhlo.lowering.interpreter import free_values
+from numhlo.lowering.ir import Op, TensorType
+from numhlo.lowering.ops.annotations import STOP_GRADIENT
+from numhlo.tracer.core.trace import Trace, Tracer
+from numhlo.tracer.differentiation.table import is_differentiable
 
 __all__ = [
-    "UndefinedPrimal",
+    "JVPTracer", "UndefinedPrimal",
     "Zero",
     "add_tangents",
     "bilinear_transpose",
@@ -149,7 +154,40 @@ def bilinear_transpose(
     return (lhs_rule(cotangent, x, y, **params), None) if first else (None, rhs_rule(cotangent, x, y, **params))
 
 
+class _JvpTracers(type):
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, Tracer) and depends_on_arguments(instance)
+
+
+class JVPTracer(metaclass=_JvpTracers):
+    """A class whose instances are traced arrays that have a tangent where the function is differentiated."""
+
+
+def depends_on_arguments(x: Tracer) -> bool:
+    """Return whether a traced array has a derivative by the arguments of the function that is being traced."""
+    trace, value = x.home, x.value()
+    arguments = set(trace.region.arguments[: len(trace.region.arguments) - len(trace.captures)])
+    seen, waiting = {value}, [value]
+    while waiting:
+        value = waiting.pop()
+        if not isinstance(value.type, TensorType) or not is_differentiable(value.tensor.dtype):
+            continue
+        if value in arguments:
+            return True
+        op = value.owner
+        if not isinstance(op, Op) or op.attributes.get("name") == STOP_GRADIENT.name:
+            continue
+        for operand in (*op.operands, *(free_values(op) if op.regions else ())):
+            if operand not in seen:
+                seen.add(operand)
+                waiting.append(operand)
+    return False
+
+
+# what JAX's traced arrays tell of the trace that they belong to
+Tracer._trace = property(lambda x: x.home)  # type: ignore[attr-defined]
+Trace.main = property(lambda trace: trace)  # type: ignore[attr-defined]
+
+
 def __getattr__(name: str) -> object:
-    _raise_absent(
-        __name__, name, {"JVPTracer": "derivatives are taken of whole programs: there is no tracer of their own"}
-    )
+    _raise_absent(__name__, name, {"JVPTrace": "derivatives are taken of whole programs, once they are traced"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from numhlo.compat.jax.avals import ShapedArray as _ShapedArray
@@ -21,12 +22,12 @@ from numhlo.compat.jax.jaxprs import new_jaxpr_eqn as new_jaxpr_eqn
 from numhlo.compat.jax.jaxprs import subjaxprs as subjaxprs
 from numhlo.compat.jax.late_modules import late as _late
 from numhlo.compat.jax.primitives import Primitive as Primitive
-from numhlo.tracer.core.trace import Trace, current_trace, outside_traces
+from numhlo.tracer.core.trace import Trace, Tracer, current_trace, outside_traces
 
 __all__ = [
     "AbstractToken", "ClosedJaxpr", "DropVar", "Effect", "Effects", "Jaxpr", "JaxprEqn", "Literal", "OpaqueTraceState",
-    "Primitive", "TraceTag", "Var", "get_opaque_trace_state", "jaxpr_as_fun", "jaxprs_in_params", "mapped_aval",
-    "new_jaxpr_eqn", "no_effects", "primal_dtype_to_tangent_dtype", "set_current_trace", "subjaxprs",
+    "Primitive", "TraceTag", "Var", "find_top_trace", "get_opaque_trace_state", "jaxpr_as_fun", "jaxprs_in_params",
+    "mapped_aval", "new_jaxpr_eqn", "no_effects", "primal_dtype_to_tangent_dtype", "set_current_trace", "subjaxprs",
     "take_current_trace", "unmapped_aval", "unsafe_am_i_under_a_jit_DO_NOT_USE", "valid_jaxtype",
 ]  # fmt: skip
 
@@ -89,6 +90,12 @@ def unsafe_am_i_under_a_jit_DO_NOT_USE() -> bool:  # noqa: N802 - JAX's name
     return trace is not None and not trace.root.concrete
 
 
+def find_top_trace(xs: Iterable[Any]) -> Trace | None:
+    """Return the innermost trace that traced arrays belong to; the current one where there are none."""
+    homes = [x.home for x in xs if isinstance(x, Tracer)]
+    return next((t for t in homes if all(t.is_inside(other) for other in homes)), current_trace())
+
+
 class take_current_trace:  # noqa: N801 - JAX's name
     """Block with the current trace, outside of it."""
 
@@ -133,4 +140,4 @@ def primal_dtype_to_tangent_dtype(dtype: Any) -> Any:
     return _ShapedArray((), dtype).to_tangent_aval().dtype
 
 
-__getattr__, __dir__ = _late(__name__, ["primitives"], advice={"find_top_trace": "see take_current_trace"}, own=__all__)
+__getattr__, __dir__ = _late(__name__, ["primitives"], own=__all__)
