@@ -70,7 +70,9 @@ def test_stages():
         with pytest.raises(TypeError) as caught:
             compiled(wrong)
         assert isinstance(caught.value, SignatureError)
-    with pytest.raises(ArgumentError, match=r"as_text\('hlo'\): unknown dialect\n.*\n  programs are StableHLO; leave it out"):
+    with pytest.raises(
+        ArgumentError, match=r"as_text\('hlo'\): unknown dialect\n.*\n  programs are StableHLO; leave it out"
+    ):
         lowered.as_text("hlo")
     program = compat.make_jaxpr(lambda x: (x @ x, 2 * x))(x)
     assert [aval.shape for aval in program.in_avals + program.out_avals] == [(4,), (), (4,)]

@@ -14,8 +14,6 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-import textwrap
-import tokenize
 import weakref
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -25,13 +23,12 @@ from typing import Any
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.core.installed_code import has_library_code
-from numhlo.tracer.core.source_lines import source_lines
 from numhlo.tracer.python.autograph import logic, staging
 from numhlo.tracer.python.autograph.assignments import surely_assigned
 from numhlo.tracer.python.autograph.early_returns import without_early_returns
 from numhlo.tracer.python.autograph.exits import HELD, ITERATORS, LEAVES, RUNTIME, set_later, without_exits
+from numhlo.tracer.python.autograph.function_sources import decides, definition_of
 from numhlo.tracer.python.autograph.inner_functions import InnerFunctions
-from numhlo.tracer.python.autograph.lambda_sources import decides, definition_of_lambda
 from numhlo.tracer.python.autograph.matches import without_matches
 from numhlo.tracer.python.autograph.names import Names, always_returns, contains_return, names_of
 from numhlo.tracer.python.autograph.syntax import (
@@ -67,7 +64,7 @@ def autographed(fun: Callable[..., Any]) -> Callable[..., Any]:
 
     Examples
     --------
-    >>> autographed(textwrap.dedent)("  x")
+    >>> autographed(inspect.cleandoc)("  x")
     'x'
     """
     if isinstance(fun, functools.partial):
@@ -100,7 +97,7 @@ def rewritten(fun: Callable[..., Any]) -> Callable[..., Any]:
 
     Examples
     --------
-    >>> rewritten(textwrap.dedent)("  x")
+    >>> rewritten(inspect.cleandoc)("  x")
     'x'
     """
     if inspect.ismethod(fun):
@@ -109,7 +106,7 @@ def rewritten(fun: Callable[..., Any]) -> Callable[..., Any]:
         raise ArgumentError(
             f"autograph: {fun!r} is no function of Python's", where=capture_location(), fix="write it with def"
         )
-    definition, first = _definition(fun)
+    definition, first = definition_of(fun)
     definition.decorator_list = []
     name = definition.name = f"{definition.name}{RUNTIME}"  # so that its own name means in it what it did
     definition.body = _Rewriter.of(definition)
@@ -132,34 +129,6 @@ def rewritten(fun: Callable[..., Any]) -> Callable[..., Any]:
     functools.update_wrapper(made, fun)
     made.__kwdefaults__ = fun.__kwdefaults__
     return made
-
-
-def _definition(fun: FunctionType) -> tuple[ast.FunctionDef, int]:
-    """Return a function's definition as a tree, and the number of its first line."""
-    name = fun.__code__.co_name
-    if name == "<lambda>":
-        found = definition_of_lambda(fun.__code__, fun.__globals__)
-        if found is None:
-            raise ArgumentError(
-                "autograph: the source of a lambda can't be found", where=capture_location(), fix="write it with def"
-            )
-        return found, 1
-    try:
-        lines, first = source_lines(fun.__code__, fun.__globals__)  # not that of what a decorator's function wraps
-        tree = ast.parse(textwrap.dedent("".join(lines)))
-        # Other source may go by the file's name: "<string>" is what both `exec` and `python -c` call it.
-        definition = next((n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == name), None)
-        why = "what stands in its place is other code"
-    except (OSError, TypeError, SyntaxError, tokenize.TokenError) as error:
-        definition, why = None, str(error)
-    if definition is None:
-        raise ArgumentError(
-            f"autograph: the source of {fun.__qualname__} can't be read",
-            where=capture_location(),
-            why=why,
-            fix="put the function into a file or a notebook cell",
-        )
-    return definition, first
 
 
 _STAGING = frozenset({id(vars(staging)), id(vars(logic))})

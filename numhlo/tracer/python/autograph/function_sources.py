@@ -1,4 +1,4 @@
-"""The source of a lambda: the expression in its file that compiles to its code."""
+"""The source of functions as syntax trees: of those that `def` made, and of lambdas."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ import ast
 import dis
 import functools
 import linecache
+import textwrap
+import tokenize
 from collections.abc import Mapping
 from copy import deepcopy
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any
+
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.tracer.core.source_lines import source_lines
 
 _DECIDES = frozenset({"UNARY_NOT", "TO_BOOL"})
 
@@ -28,21 +34,47 @@ def decides(code: CodeType) -> bool:
     return any(decides(inner) for inner in code.co_consts if isinstance(inner, CodeType))
 
 
-def definition_of_lambda(code: CodeType, scope: Mapping[str, Any]) -> ast.FunctionDef | None:
-    """Return a lambda as a function definition with its line numbers; None where its source isn't found.
+def definition_of(fun: FunctionType) -> tuple[ast.FunctionDef, int]:
+    """Return a function's definition as a tree, and the number of its first line.
 
-    Parameters
-    ----------
-    code : CodeType
-        Of the lambda.
-    scope : mapping
-        The globals that it runs in.
+    Raises
+    ------
+    ArgumentError
+        If there is no source, or other code stands in its place.
 
     Examples
     --------
-    >>> definition_of_lambda(eval("lambda x: x").__code__, {}) is None
-    True
+    >>> definition_of(textwrap.dedent)[0].name
+    'dedent'
     """
+    name = fun.__code__.co_name
+    if name == "<lambda>":
+        found = _definition_of_lambda(fun.__code__, fun.__globals__)
+        if found is None:
+            raise ArgumentError(
+                "autograph: the source of a lambda can't be found", where=capture_location(), fix="write it with def"
+            )
+        return found, 1
+    try:
+        lines, first = source_lines(fun.__code__, fun.__globals__)  # not that of what a decorator's function wraps
+        tree = ast.parse(textwrap.dedent("".join(lines)))
+        # Other source may go by the file's name: "<string>" is what both `exec` and `python -c` call it.
+        definition = next((n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == name), None)
+        why = "what stands in its place is other code"
+    except (OSError, TypeError, SyntaxError, tokenize.TokenError) as error:
+        definition, why = None, str(error)
+    if definition is None:
+        raise ArgumentError(
+            f"autograph: the source of {fun.__qualname__} can't be read",
+            where=capture_location(),
+            why=why,
+            fix="put the function into a file or a notebook cell",
+        )
+    return definition, first
+
+
+def _definition_of_lambda(code: CodeType, scope: Mapping[str, Any]) -> ast.FunctionDef | None:
+    """Return a lambda as a function definition with its line numbers;  None where its source isn't found."""
     linecache.checkcache(code.co_filename)
     lines = linecache.getlines(code.co_filename, dict(scope))
     found = [node for node in _lambdas("".join(lines)) if _holds(node, code)]
