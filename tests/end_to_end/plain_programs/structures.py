@@ -315,3 +315,20 @@ def backwards(x):
     parts.reverse()
     parts.insert(0, x.sum())
     return np.array(parts[:4]), parts.pop()
+
+
+@program(normal(9), kind="elements moved up and down by slices, with a count")
+def smallest_in_order(x):
+    kept, count = np.full(6, np.inf), 0
+    for value in x:
+        place = 0
+        while place < count and kept[place] < value:
+            place += 1
+        if place < 5:
+            kept[place + 1 :] = kept[place:-1]
+            kept[place] = value
+            count = min(count + 1, 5)
+    least = kept[0]
+    worst = np.argmax(kept[:5])
+    kept[worst:-1] = kept[worst + 1 :]
+    return kept[:3], least, count

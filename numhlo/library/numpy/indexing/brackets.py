@@ -66,7 +66,8 @@ def get_item(x: Tracer, index: Any) -> Any:
         return Selected.of(x, index, masked_values)
     part = unsized_part(x, index)
     if part is not None and part.axis == 0:
-        return get_item(part.view, part.mask) if part.is_mask else TracedSlice(part.view, part.mask, masked_values)
+        is_mask, view, mask = part.is_mask, part.view, part.mask
+        return get_item(view, mask) if is_mask else TracedSlice(view, mask, masked_values, part.interval)
     if part is not None and part.is_mask and part.mask.ndim == 1:
         rows = view_transpose(part.view, (part.axis, *[k for k in range(part.view.ndim) if k != part.axis]))
         return Columns(Selected.of(rows, part.mask, masked_values), part.axis)

@@ -34,8 +34,8 @@ def known_width(entry: slice) -> int | None:
         return None
     if entry.step not in (None, 1) or not all(_is_integer(bound) for bound in (start, stop)):
         return None
-    distance = Counter(_linear_form(trace.read(stop)))
-    distance.subtract(_linear_form(trace.read(start)))
+    distance = Counter(linear_form(trace.read(stop)))
+    distance.subtract(linear_form(trace.read(start)))
     width = distance.pop(None, 0)
     if any(distance.values()) or width <= 0:
         return None
@@ -56,7 +56,7 @@ def _is_integer(bound: Any) -> bool:
     return isinstance(bound, Tracer) and not bound.shape and bound.dtype == np.int64
 
 
-def _linear_form(value: Value, depth: int = 0) -> dict[Value | None, int]:
+def linear_form(value: Value, depth: int = 0) -> dict[Value | None, int]:
     """Return the factors of the values that an integer is a sum of, and under None the constant."""
     op = value.owner
     if not isinstance(op, Op) or depth > DEEPEST:
@@ -64,10 +64,10 @@ def _linear_form(value: Value, depth: int = 0) -> dict[Value | None, int]:
     if op.definition is creation.CONSTANT:
         return {None: int(op.attributes["value"])}
     if op.definition is conversion.CONVERT and op.operands[0].tensor.dtype.kind == "i":
-        return _linear_form(op.operands[0], depth + 1)
+        return linear_form(op.operands[0], depth + 1)
     if op.definition not in (elementwise.ADD, elementwise.SUBTRACT, elementwise.MULTIPLY):
         return {value: 1}
-    left, right = (_linear_form(operand, depth + 1) for operand in op.operands)
+    left, right = (linear_form(operand, depth + 1) for operand in op.operands)
     if op.definition is elementwise.MULTIPLY:
         if set(right) != {None}:
             left, right = right, left

@@ -19,6 +19,7 @@ from numhlo.library.numpy.indexing.index_items import (
     unknown_extent,
     unknown_number,
 )
+from numhlo.library.numpy.indexing.intervals import Interval
 from numhlo.library.numpy.indexing.known_widths import known_width
 from numhlo.library.numpy.indexing.selected import OPERATORS, Columns, Selected, Spread, is_integer
 from numhlo.library.numpy.ufunc_calls import Ufunc
@@ -41,14 +42,34 @@ __all__ = ["Part", "TracedSlice", "sliced_part", "write_part"]
 
 
 class Run(Selected):
-    """What is computed of the elements between traced bounds."""
+    """What is computed of the elements between traced bounds.
+
+    Attributes
+    ----------
+    interval : Interval or None
+        Where they are, if all between the bounds are meant.
+    """
+
+    def __init__(self, values: Tracer, mask: Tracer, spread: Spread, interval: Interval | None = None) -> None:
+        super().__init__(values, mask, spread)
+        self.interval = interval
 
     def refuse(self, where: Location | None = None) -> NoReturn:
         """Raise the error for what needs the number of elements."""
         raise unknown_extent(where)
 
     def with_values(self, values: Any) -> Run:
-        return Run(as_traced(values), self.mask, self.spread)
+        return Run(as_traced(values), self.mask, self.spread, self.interval)
+
+    def moved_to(self, mask: Tracer, interval: Interval | None) -> Run:
+        """Return the elements where others are that surely are as many; this if nothing is known of that."""
+        own = self.interval
+        if own is None or interval is None or mask is self.mask or not interval.is_as_long_as(own):
+            return self
+        return Run(interval.moved(self.values, own, mask.size), mask, self.spread, interval)
+
+    def whole(self, x: Any) -> Any:
+        return super().whole(x.moved_to(self.mask, self.interval) if isinstance(x, Run) else x)
 
 
 class TracedSlice(Run):
@@ -60,10 +81,11 @@ class TracedSlice(Run):
     mask : Tracer
         Where they are.
     spread : callable
+    interval : Interval or None
     """
 
-    def __init__(self, base: Tracer, mask: Tracer, spread: Spread) -> None:
-        self.base, self.mask, self.spread = base, mask, spread
+    def __init__(self, base: Tracer, mask: Tracer, spread: Spread, interval: Interval | None) -> None:
+        self.base, self.mask, self.spread, self.interval = base, mask, spread, interval
         self.location = capture_location()
 
     @property
@@ -113,12 +135,15 @@ class Part(NamedTuple):
         The first axis of the view that the mask is over.
     is_mask : bool
         Whether the program wrote a mask, not a slice.
+    interval : Interval or None
+        Where the elements of a slice are.
     """
 
     view: Tracer
     mask: Tracer
     axis: int
     is_mask: bool
+    interval: Interval | None = None
 
 
 def sliced_part(x: Tracer, index: Any) -> Part | None:
@@ -137,7 +162,10 @@ def sliced_part(x: Tracer, index: Any) -> Part | None:
     is_counted_from_end = any(other is Ellipsis for other in before)
     kept = sum(other is None or isinstance(other, slice) for other in (after if is_counted_from_end else before))
     axis = view.ndim - 1 - kept if is_counted_from_end else kept
-    return Part(view, _interval(entry, view.shape[axis]), axis, False)
+    extent = view.shape[axis]
+    start = np.int64(0) if entry.start is None else _bound(entry.start, extent)
+    end = np.int64(extent) if entry.stop is None else _bound(entry.stop, extent)
+    return Part(view, _mask_of(entry, start, end, extent), axis, False, Interval.of(entry, extent, start, end))
 
 
 def _is_basic(entry: Any) -> bool:
@@ -146,16 +174,14 @@ def _is_basic(entry: Any) -> bool:
     )
 
 
-def _interval(entry: slice, extent: int) -> Tracer:
-    """Return where the elements of a slice are."""
+def _mask_of(entry: slice, start: Any, end: Any, extent: int) -> Tracer:
+    """Return where the elements of a slice are, whose bounds are counted from the start."""
     places = b.iota(extent)
     mask: Any = broadcast_to_shape(np.True_, (extent,))
-    start: Any = np.int64(0)
     if entry.start is not None:
-        start = _bound(entry.start, extent)
         mask = b.at_least(places, broadcast_to_shape(start, (extent,)))
     if entry.stop is not None:
-        mask = b.both(mask, b.less(places, broadcast_to_shape(_bound(entry.stop, extent), (extent,))))
+        mask = b.both(mask, b.less(places, broadcast_to_shape(end, (extent,))))
     if entry.step is not None and entry.step > 1:
         first = broadcast_to_shape(ufuncs.maximum(start, 0), (extent,))
         mask = b.both(mask, b.equal(b.remainder(b.subtract(places, first), entry.step), 0))
@@ -176,7 +202,7 @@ def write_part(part: Part, value: Any, combine: Callable[[Any, Any], Any] | None
     DataDependentShapeError
         If the value has as many dimensions, so that its extent would have to be that of the elements.
     """
-    view, mask, axis, _ = part
+    view, mask, axis, _, interval = part
     if isinstance(value, Columns):
         if combine is not None:
             value.refuse()
@@ -185,7 +211,9 @@ def write_part(part: Part, value: Any, combine: Callable[[Any, Any], Any] | None
     if isinstance(value, Selected):
         if axis:
             value.refuse()
-        new = value if combine is None else combine(Run(view, mask, value.spread), value)
+        if isinstance(value, Run):
+            value = value.moved_to(mask, interval)
+        new = value if combine is None else combine(Run(view, mask, value.spread, interval), value)
         view.assign(new.write_into(view, mask))
         return
     spread = _spread(part, stored(value, view.dtype) if combine is None else asarray(value))
