@@ -14,7 +14,7 @@ from numhlo.lowering.ir.errors import ArgumentError
 VARIABLE = "NUMHLO_FRONT_END"
 DIRECT = "direct"
 NUMBA = "numba"
-FRONT_ENDS = (NUMBA, DIRECT)
+FRONT_ENDS = (DIRECT, NUMBA)
 """The default first."""
 
 

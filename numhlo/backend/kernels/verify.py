@@ -120,9 +120,9 @@ class _Verifier:
             case ir.Store(storage=storage, pointer=pointer, index=index, value=value):
                 self.access(pointer, index)
                 self.require(value.type == register_type(storage), "a store has a value of its elements' type")
-            case ir.Return(value=value):
-                type = ir.NOTHING if value is None else value.type
-                self.require(type == self.function.result, "a function returns values of one type")
+            case ir.Return(value=returned):
+                given = ir.NOTHING if returned is None else returned.type
+                self.require(given == self.function.result, "a function returns values of one type")
             case ir.Break() | ir.Continue():
                 self.require(self.loops > 0, "break and continue stand in a loop")
             case ir.For() | ir.While() | ir.If():

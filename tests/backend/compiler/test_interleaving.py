@@ -4,6 +4,7 @@ import pytest
 from llvmlite import ir
 
 from numhlo.backend.compiler import kernel_compiler
+from numhlo.backend.compiler.front_ends import FRONT_ENDS
 from numhlo.backend.compiler.interleaving import interleave
 
 WISH = '!"llvm.loop.interleave.count", i32 2'
@@ -25,12 +26,13 @@ TWO = "    for i in range(lo, hi):\n        store_f64(out, i, 0.0)\n    for i in
     ("loops", "name", "wishes"),
     [(ONE, "exp_f64", True), (ONE, "square_root", False), (ONE, "atan2_f64", False), (TWO, "log_f64", False)],
 )
-def test_the_only_loop_of_kernels_with_polynomials_is_interleaved(loops, name, wishes):
+@pytest.mark.parametrize("through", FRONT_ENDS)
+def test_the_only_loop_of_kernels_with_polynomials_is_interleaved(loops, name, wishes, through):
     imports = "" if name == "square_root" else f"from numhlo.backend.vector_math import {name}"
     source = SOURCE.format(imports=imports, loops=loops, name=name)
     source = source.replace("atan2_f64(", "atan2_f64(1.0, ")
-    library = kernel_compiler._compiled(kernel_compiler.function_of_source("kernel", source)).library
-    assert (WISH in str(library._final_module)) == wishes
+    lower, _, _ = kernel_compiler._lowering_of("kernel", source, through)
+    assert (WISH in str(lower())) == wishes
 
 
 def looping(*edges):

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from numhlo.backend import target
-from numhlo.backend.compiler import kernel_compiler, pipelines
+from numhlo.backend.compiler import kernel_compiler, lowering
+from numhlo.backend.compiler.front_ends import FRONT_ENDS
 from numhlo.backend.compiler.intrinsics import vectors
 from numhlo.backend.compiler.levels import HIGHEST
 from tests.backend.both_ways import run_native
@@ -113,9 +114,10 @@ def test_what_is_loaded_as_vectors_is_stored_a_vector_at_a_time(monkeypatch, ker
 
 
 @pytest.mark.usefixtures("wide_processor")
-def test_the_widest_vectors_have_512_bits():
-    function = kernel_compiler.function_of_source(*EXP)
-    module = kernel_compiler._linked_module(kernel_compiler._compiled(function), EXP[0])
+@pytest.mark.parametrize("through", FRONT_ENDS)
+def test_the_widest_vectors_have_512_bits(through):
+    lower, _, _ = kernel_compiler._lowering_of(*EXP, through)
+    module = lower()
     host = kernel_compiler.host_target(widest=True)
     kernel_compiler._optimize(module, host)
     assert "zmm" in host.machine.emit_assembly(module)
@@ -125,8 +127,8 @@ def test_width_and_interleaving_change_no_bits(monkeypatch):
     x = np.random.default_rng(0).normal(size=1003) * 100
     wide, narrow = x.copy(), x.copy()
     run_native(*EXP, [wide], x.size)
-    monkeypatch.setattr(kernel_compiler, "evaluates_polynomials", lambda function: False)
-    monkeypatch.setattr(pipelines, "gains_by_interleaving", lambda function: False)
+    monkeypatch.setattr(kernel_compiler, "evaluates_polynomials", lambda callees: False)
+    monkeypatch.setattr(lowering, "gains_by_interleaving", lambda callees: False)
     run_native(*EXP, [narrow], x.size)
     assert not np.array_equal(wide, x)
     assert wide.tobytes() == narrow.tobytes()
