@@ -17,6 +17,7 @@ LAZY_LOADERS: dict[str, str] = {
     "numhlo/backend/disk_cache.py:numba_version": "importlib.metadata takes 12 ms, and only archives need it",
     "numhlo/backend/own_text.py:_archived": "importlib.resources takes 10 ms, and only archives need it",
     "numhlo/backend/emit/user_kernels.py:_compile": "Numba is loaded by the first user's kernel, for which it is needed",
+    "numhlo/backend/kernels/read.py:_global": "kernel text says itself where its names come from",
     "numhlo/lowering/ops/lazy_scipy.py:_module": "SciPy is loaded by the first special function that is evaluated",
     "numhlo/lowering/text/official_tool.py:official": "jaxlib is loaded where it is there, and only for bytecode",
     "numhlo/lowering/text/official_tool.py:limit": "Windows has no module of limits",
