@@ -1,12 +1,17 @@
 """Direct lowering: the same bits as Numba's front end gives, and as plain Python."""
 
+import re
+
 import numpy as np
 import pytest
 
+import numhlo
 from numhlo.backend.compiler import kernel_compiler
 from numhlo.backend.compiler.front_ends import DIRECT, FRONT_ENDS, NUMBA
 from numhlo.backend.compiler.kernel_compiler import compile_kernel, compile_source
+from numhlo.backend.compiler.service import CompilerService
 from numhlo.backend.loader import LoadedKernel
+from numhlo.backend.program import Kernel
 from tests.backend.both_ways import CALLS, NATIVE, run_python, table_of
 from tests.backend.kernels.kernels import IMPORTS, KERNELS, source_of
 
@@ -84,3 +89,48 @@ def test_what_the_ir_has_no_form_for_is_left_to_numba_and_said():
 def test_numba_is_asked_for_by_name(monkeypatch):
     monkeypatch.setattr(kernel_compiler, "read_kernel", None)
     assert compile_kernel("kernel", source_of("sums"), through=NUMBA).code
+
+
+ROWS = """
+def kernel(ctx, bufs, dims, lo, hi):
+    out, x, n = address(bufs, 0), address(bufs, 1), number(dims, 0)
+    for row in range(lo, hi):
+        for i in range(n):
+            store_f64(out, row * n + i, load_f64(x, i) * 2.0)
+"""
+
+
+def test_llvm_knows_of_loops_what_it_knows_by_numba():
+    """The iterations that are left count down without overflow, and the inner loop gets the same vectors."""
+    found = []
+    for through in FRONT_ENDS:
+        lower, _, _ = kernel_compiler._lowering_of("kernel", IMPORTS + ROWS, through)
+        module = lower()
+        written = str(module)
+        kernel_compiler._optimize(module, kernel_compiler.host_target())
+        optimized = str(module)
+        counted = re.findall(r"sub nsw i64 %\S+, 1$", written, re.MULTILINE)
+        vectors = re.findall(r"store <\d+ x double>", optimized)
+        found.append((len(counted), sorted(vectors)))
+    assert found[0] == found[1]
+    assert found[0][0] == 2 and found[0][1]
+
+
+def test_a_kernel_that_was_left_to_numba_is_said_by_the_service_and_by_explain():
+    kernel = Kernel("kernel", IMPORTS + TWO_TYPES)
+    service = CompilerService(processes=1)
+    try:
+        assert LoadedKernel("kernel", service.submit(kernel).result(60)).address
+        assert "no variable of two types" in service.fallbacks[kernel]
+        plain = Kernel("kernel", source_of("elementwise"))
+        service.submit(plain).result(60)
+        assert list(service.fallbacks) == [kernel]
+    finally:
+        service.close()
+    compiled = numhlo.jit(lambda x: x * 3.0 + 0.125).lower(np.arange(5.0)).compile()
+    assert "Numba's front end" not in compiled.explain()
+    program = compiled._entry.program
+    for handle in program.executable.handles.values():
+        handle.fallback = "the kernel IR has no such form\n  line 3 of the text"
+    shown = compiled.explain()
+    assert "lowered by Numba's front end: the kernel IR has no such form line 3 of the text" in shown
