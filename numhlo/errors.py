@@ -18,8 +18,13 @@ from numhlo.lowering.ir.conversion_errors import (
     ArrayConversionError,
     DataDependentIndexError,
     IntegerConversionError,
-    LoopDerivativeError,
     TruthValueError,
+)
+from numhlo.lowering.ir.derivative_errors import (
+    ClosureDerivativeError,
+    ForwardDerivativeError,
+    LoopDerivativeError,
+    MissingRuleError,
 )
 from numhlo.lowering.ir.errors import (
     ArgumentError,
@@ -55,6 +60,7 @@ __all__ = [
     "ArgumentError",
     "ArrayConversionError",
     "AxisOutOfBoundsError",
+    "ClosureDerivativeError",
     "CommunicationError",
     "ConcretizationError",
     "ControlFlowTypeError",
@@ -63,6 +69,7 @@ __all__ = [
     "DataDependentShapeError",
     "DrawError",
     "EndlessRecursionError",
+    "ForwardDerivativeError",
     "ImmutableArrayError",
     "IntegerConversionError",
     "IntegerOverflowError",
@@ -71,6 +78,7 @@ __all__ = [
     "InvalidValueError",
     "LeakedTracerError",
     "LoopDerivativeError",
+    "MissingRuleError",
     "MutationError",
     "NotCallableError",
     "NumhloError",

@@ -24,7 +24,8 @@ from numhlo.library.transformations.custom_call_arguments import (
 )
 from numhlo.library.transformations.symbolic_zeros import Flags
 from numhlo.lowering.ir import Function, Op, TensorType, capture_location
-from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
+from numhlo.lowering.ir.derivative_errors import ForwardDerivativeError, MissingRuleError
+from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.custom_calls import register_custom_call
 from numhlo.tracer.building import (
@@ -125,7 +126,7 @@ class custom_vjp(CustomFunction[P, R]):  # noqa: N801 - JAX's name, used as a de
 
         def forward(arrays: list[Any], now: list[Any]) -> tuple[list[Any], list[Any]]:
             if self.fwd is None:
-                raise ArgumentError(
+                raise MissingRuleError(
                     f"{name} is a custom_vjp function without rules",
                     where=capture_location(),
                     fix="give it some with defvjp",
@@ -287,7 +288,7 @@ def _transposed_only(name: str, operands: Sequence[Any], types: Sequence[TensorT
 
 
 def _refuse_forward(arrays: Sequence[Any], attributes: Mapping[str, Any]) -> NoReturn:
-    raise UnsupportedError(
+    raise ForwardDerivativeError(
         f"forward-mode derivative (jvp, jacfwd, linearize) of the custom_vjp function {attributes['backend_config']}",
         why="its rules say only how to go backwards",
         fix="use grad, vjp or jacrev, or write a custom_jvp rule, which serves both",

@@ -8,6 +8,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 from numhlo.library.transformations.custom_call_arguments import pair_of
 from numhlo.lowering.ir import Op, capture_location
+from numhlo.lowering.ir.derivative_errors import MissingRuleError
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError, UnsupportedError
 from numhlo.tracer.building import (
     CustomRule,
@@ -123,7 +124,7 @@ class _VmapRule(CustomRule[Walker]):
         """Call the rule, and check what it returns."""
         name = op.attributes["decomposition"].name
         if self.owner.rule is None:
-            raise ArgumentError(
+            raise MissingRuleError(
                 f"{name} is a custom_vmap function without a rule",
                 where=op.location,
                 fix="give it one with def_vmap",

@@ -9,7 +9,8 @@ from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 from numhlo.library.transformations.symbolic_zeros import SymbolicZero
 from numhlo.lowering.ir import Op, capture_location
-from numhlo.lowering.ir.errors import ArgumentError, ShapeError, UnsupportedError
+from numhlo.lowering.ir.derivative_errors import ClosureDerivativeError
+from numhlo.lowering.ir.errors import ArgumentError, ShapeError
 from numhlo.tracer.building import (
     CustomRule,
     PyTreeDef,
@@ -142,7 +143,7 @@ def still(arrays: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
 def refuse_captured(op: Op, name: str, count: int, tangents: Sequence[Any]) -> None:
     """Raise where an array that the function read has a tangent and is none of the ``count`` arguments."""
     if any(t is not None for t in tangents[count:]):
-        raise UnsupportedError(
+        raise ClosureDerivativeError(
             f"{name} of {op.attributes['decomposition'].name}, with respect to an array from around it",
             where=op.location,
             why="its rule knows of arguments only",

@@ -23,7 +23,7 @@ from numhlo.library.transformations.custom_call_arguments import (
 )
 from numhlo.library.transformations.symbolic_zeros import Flags
 from numhlo.lowering.ir import Op, capture_location
-from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.lowering.ir.derivative_errors import MissingRuleError
 from numhlo.tracer.building import (
     CustomRule,
     Walker,
@@ -126,7 +126,7 @@ class custom_jvp(CustomFunction[P, R]):  # noqa: N801 - JAX's name, used as a de
 
         def rule(primals: list[Any], tangents: list[Any], now: list[Any]) -> tuple[list[Any], list[Any]]:
             if self.jvp is None:
-                raise ArgumentError(
+                raise MissingRuleError(
                     f"{staged.function.name} is a custom_jvp function without a rule",
                     where=capture_location(),
                     fix="give it one with defjvp",

@@ -1,8 +1,8 @@
-"""Errors of traced arrays that are used as a bool, an integer, an array or an index, or in loops without an end."""
+"""Errors of traced arrays that are used as a bool, an integer, an array or an index."""
 
 from __future__ import annotations
 
-from numhlo.lowering.ir.errors import ConcretizationError, DataDependentShapeError, UnsupportedError
+from numhlo.lowering.ir.errors import ConcretizationError, DataDependentShapeError
 from numhlo.lowering.ir.jax_errors import (
     NonConcreteBooleanIndexError,
     TracerArrayConversionError,
@@ -69,26 +69,10 @@ class DataDependentIndexError(DataDependentShapeError, NonConcreteBooleanIndexEr
     """
 
 
-class LoopDerivativeError(UnsupportedError, ValueError):
-    """Reverse mode needs the values of every step of a loop whose steps are not counted.
-
-    Examples
-    --------
-    >>> import numhlo
-    >>> steps = lambda x: numhlo.lax.while_loop(lambda y: y < 9, lambda y: y * 2, x)
-    >>> try:
-    ...     numhlo.jit(numhlo.grad(steps))(1.0)
-    ... except numhlo.errors.LoopDerivativeError as error:
-    ...     print(error.what)
-    reverse-mode differentiation of a while loop with an unknown number of steps
-    """
-
-
 for _found in (
     TruthValueError,
     IntegerConversionError,
     ArrayConversionError,
     DataDependentIndexError,
-    LoopDerivativeError,
 ):
     _found.__module__ = "numhlo.errors"

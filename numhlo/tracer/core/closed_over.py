@@ -15,7 +15,8 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import LeakedTracerError, UnsupportedError
+from numhlo.lowering.ir.derivative_errors import ClosureDerivativeError
+from numhlo.lowering.ir.errors import LeakedTracerError
 from numhlo.lowering.ir.scoped_values import ScopedValue
 
 MOST_OBJECTS = 1000
@@ -39,7 +40,7 @@ def stand_in(array: Any) -> Any:
     ------
     LeakedTracerError
         If nothing does.
-    UnsupportedError
+    ClosureDerivativeError
         If that has a tangent.
     """
     for known, now in _arrays.get():
@@ -48,7 +49,7 @@ def stand_in(array: Any) -> Any:
         if not shared or not all(map(operator.is_, known.steps, array.steps)):
             continue
         if now is None:
-            raise UnsupportedError(
+            raise ClosureDerivativeError(
                 f"the derivative by {array.aval.short()}, which a rule of a custom derivative reads from around it",
                 where=capture_location(),
                 why="the rule knows of arguments only",

@@ -14,7 +14,7 @@ from typing import Any
 
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op, Region, Value
-from numhlo.lowering.ir.conversion_errors import LoopDerivativeError
+from numhlo.lowering.ir.derivative_errors import LoopDerivativeError
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.loops import loop_body

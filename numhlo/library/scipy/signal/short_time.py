@@ -6,6 +6,8 @@ Outside tracing they are SciPy's own.
 
 from __future__ import annotations
 
+import functools
+import operator
 from typing import Any
 
 import numpy as np
@@ -165,7 +167,9 @@ def spectrogram(  # noqa: PLR0913 - SciPy's signature
     if mode == "psd":
         found = traced((np.conj(found) * found).real * scale)
         if plan.one_sided:
-            found[..., 1 : -1 if plan.points % 2 == 0 else None, :] *= 2
+            weights = np.ones((found.shape[-2], 1))
+            weights[1 : -1 if plan.points % 2 == 0 else None] = 2
+            found = found * weights.astype(found.dtype)
         dtype = np.dtype(f"f{dtype.itemsize // 2}")
     else:
         found = found * np.sqrt(scale)
@@ -181,9 +185,9 @@ def _added(windows: Any, step: int) -> Any:
     *outer, count, size = windows.shape
     layers = -(-size // step)
     filled = followed_by_zeros(windows, layers * step).reshape(*outer, count, layers, step)
-    total = traced(np.zeros((*outer, count + layers - 1, step), windows.dtype))
-    for k in range(layers):
-        total[..., k : k + count, :] += filled[..., k, :]
+    still = [(0, 0)] * len(outer)
+    shifted = [np.pad(filled[..., k, :], [*still, (k, layers - 1 - k), (0, 0)]) for k in range(layers)]
+    total = functools.reduce(operator.add, shifted)
     return total.reshape(*outer, -1)[..., : size + (count - 1) * step]
 
 

@@ -200,7 +200,9 @@ def csd(  # noqa: PLR0913 - SciPy's signature
     spectra = [plan.transformed(followed_by_zeros(v, length)) for v in lines]
     powers = traced(np.conj(spectra[0]) * spectra[-1] * power_scale(chosen, scaling, fs))
     if one_sided:
-        powers[..., 1 : -1 if points % 2 == 0 else None] *= 2
+        weights = np.ones(powers.shape[-1])
+        weights[1 : -1 if points % 2 == 0 else None] = 2
+        powers = (powers * weights).astype(powers.dtype)
     found = converted(np.moveaxis(_averaged(powers, average), -1, place), dtype)
     return plan.frequencies(fs), found
 
