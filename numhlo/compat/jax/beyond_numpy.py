@@ -16,10 +16,10 @@ from numhlo.compat.jax.arrays import frozen
 from numhlo.compat.jax.calling import as_jax
 from numhlo.compat.jax.complex_functions import FORMULAS, with_complex_numbers
 from numhlo.compat.jax.numpy_rules import ruled
+from numhlo.compat.jax.refusals import InPlaceError
 from numhlo.library.numpy.weak_numbers import wrapped_integer
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DataDependentShapeError, DTypeError, ShapeError
-from numhlo.tracer.core.semantics import refuse_write
 from numhlo.tracer.core.trace import Tracer
 
 PRODUCTS = (
@@ -185,7 +185,7 @@ def put_along_axis(
 ) -> Any:
     """Return an array with values written at indices along an axis; those out of bounds are dropped."""
     if inplace:
-        refuse_write("put_along_axis(..., inplace=True)", "x = put_along_axis(x, ..., inplace=False)")
+        raise InPlaceError("put_along_axis", "x, ...")
     array, places = numhlo.numpy.asarray(arr), numhlo.numpy.asarray(indices)
     flat, along = (array.reshape(-1), 0) if axis is None else (array, axis)
     index = _along("put_along_axis", flat, places, along, mode)
@@ -197,7 +197,7 @@ def put_along_axis(
 def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = True) -> Any:
     """Return an array with values written at places of the flattened one; those out of bounds are dropped."""
     if inplace:
-        refuse_write("put(..., inplace=True)", "x = put(x, ..., inplace=False)")
+        raise InPlaceError("put", "x, ...")
     if mode is not None:
         return frozen(numhlo.numpy.put(a, ind, v, mode, inplace=False))
     array, places = numhlo.numpy.asarray(a), numhlo.numpy.ravel(ind)

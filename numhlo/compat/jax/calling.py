@@ -1,7 +1,7 @@
 """What is checked when a function of JAX's name is called: its parameters, as JAX has them, and what are arrays.
 
-An argument that is None where JAX's default is None is left out, whatever NumPy's default is. Objects with
-``__jax_array__`` become arrays. Errors about arguments become those that `refusals` describes.
+An argument that is None where JAX's default is None is left out, whatever NumPy's default is. Errors about arguments
+become those that `refusals` describes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numhlo.compat.jax.deleted_arrays import DeletedArray, refuse_deleted
 from numhlo.compat.jax.lax_parameters import LAX
 from numhlo.compat.jax.numpy_parameters import NUMPY
 from numhlo.compat.jax.precision_names import require_precision
-from numhlo.compat.jax.refusals import NotAnArrayError, raise_as_jax
+from numhlo.compat.jax.refusals import NotAnArrayError, RefusedCallError, raise_as_jax
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.tracer.core import array as mutable
@@ -100,6 +100,14 @@ def _rows() -> Iterator[tuple[tuple[str, str], str]]:
                 yield from (((module, name), line) for name in names.split())
 
 
+METHODS = {
+    "reduce": "a! axis= dtype? out? keepdims= initial? where!?",
+    "accumulate": "a! axis= dtype? out?",
+    "outer": "A! B! /",
+    "reduceat": "a! indices! axis= dtype? out?",
+}
+"""Parameters of ufuncs' methods."""
+
 LINES = dict(_rows())
 """By module and name, a function's parameters."""
 
@@ -119,7 +127,7 @@ def checked_as_jax(module: str, name: str, function: Callable[..., Any]) -> Call
     callable
         The function itself if JAX's parameters are not known.
     """
-    line = LINES.get((module, name))
+    line = METHODS.get(name.rpartition(".")[2]) if "." in name else LINES.get((module, name))
     if line is None:
         return function
     parameters, ours = Parameters(line), _parameters_of(function)
@@ -185,7 +193,12 @@ def _operand(function: str, parameters: Parameters, name: str, place: int | str,
     if type(x) in OPERANDS or name not in parameters.arrays:
         return x
     if hasattr(x, "__jax_array__"):
-        return x.__jax_array__()
+        raise RefusedCallError(
+            f"{function}: an object of class {type(x).__name__} with __jax_array__",
+            where=capture_location(),
+            why="operators and jnp.asarray call it, functions don't",
+            fix=f"write {function}(jnp.asarray(...))",
+        )
     if type(x) is DeletedArray:
         refuse_deleted(x)
     if isinstance(x, OPERAND_CLASSES) or (x is None and name in parameters.unset):

@@ -99,7 +99,8 @@ def _frequencies(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         spacing = numhlo.numpy.asarray(float(d)) if isinstance(d, int | float) and not d else d
         if isinstance(count, int) and count <= 0:
             return frozen(np.zeros(0 if name == "fftfreq" else 1, dtype))
-        return function(count, spacing, device, dtype=dtype)
+        with np.errstate(divide="ignore", invalid="ignore"):  # a spacing of 0 gives infinity
+            return function(count, spacing, device, dtype=dtype)
 
     return public
 

@@ -13,7 +13,14 @@ from typing import Any, NoReturn
 import numpy as np
 
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import ArgumentError, ConcretizationError, DTypeError, NumhloError, ShapeError
+from numhlo.lowering.ir.errors import (
+    ArgumentError,
+    ConcretizationError,
+    DTypeError,
+    ImmutableArrayError,
+    NumhloError,
+    ShapeError,
+)
 
 
 class RefusedCallError(ArgumentError, TypeError, IndexError, np.linalg.LinAlgError):
@@ -44,6 +51,35 @@ class NotAnArrayError(DTypeError):
     ...     print(error.what)
     sum requires ndarray or scalar arguments, got <class 'list'> at position 0.
     """
+
+
+class InPlaceError(ImmutableArrayError, NotImplementedError, ValueError):
+    """A function is to change an array in place, as NumPy's of its name does.
+
+    Parameters
+    ----------
+    name : str
+        The function's.
+    arguments : str
+        What to give it.
+
+    Examples
+    --------
+    >>> import numhlo.compat.jax as jax
+    >>> try:
+    ...     jax.numpy.add.at(jax.numpy.zeros(2), 0, 1.0)
+    ... except NotImplementedError as error:
+    ...     print(error.what)
+    add.at(..., inplace=True): arrays are immutable under JAX's rules
+    """
+
+    def __init__(self, name: str, arguments: str) -> None:
+        super().__init__(
+            f"{name}(..., inplace=True): arrays are immutable under JAX's rules",
+            where=capture_location(),
+            why="numhlo.compat.jax has JAX's semantics; numhlo itself has NumPy's, where this works",
+            fix=f"use x = {name}({arguments}, inplace=False)",
+        )
 
 
 BOTH = (ValueError, TypeError)

@@ -274,7 +274,39 @@ def _require_tangent(primal: Any, tangent: Any) -> None:
         )
 
 
-vjp = _applied(differentiating.vjp, "Return a function's value and a function that pulls cotangents back")
+_vjp = _applied(differentiating.vjp, "Return a function's value and a function that pulls cotangents back")
+
+
+def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False, reduce_axes: Any = ()) -> Any:
+    """Return a function's value and a function that pulls cotangents back; see `numhlo.vjp`. Dtypes have to agree."""
+    del reduce_axes
+    values, pull, *aux = _vjp(fun, *primals, has_aux=has_aux)
+    dtypes = [getattr(x, "dtype", None) for x in tree_leaves(values)]
+    checked = Partial(_of_dtypes(pull.func, dtypes), *pull.args, **pull.keywords)
+    return (values, checked, *aux)
+
+
+def _of_dtypes(pull: Callable[..., Any], dtypes: list[Any]) -> Callable[..., Any]:
+    """Return what pulls cotangents back, of the results' dtypes alone; Python's floats have any."""
+
+    @functools.wraps(pull)
+    def public(*args: Any) -> Any:
+        leaves = tree_leaves(args[-1:])
+        for x, wanted in zip(leaves, dtypes, strict=False):
+            found = getattr(x, "dtype", None) or np.result_type(x)
+            is_weak = type(x) in (float, complex)
+            if wanted is not None and wanted.kind in "fc" and found != wanted and not is_weak:
+                raise ArgumentError(
+                    f"vjp: a cotangent of dtype {found} for a result of {wanted}",
+                    where=capture_location(),
+                    why="unexpected JAX type (e.g. shape/dtype) for argument to VJP function",
+                    fix="convert the cotangent",
+                )
+        return pull(*args)
+
+    return public
+
+
 linearize = _applied(differentiating.linearize, "Return a function's value and its linear approximation")
 checkpoint = _adapted(checkpointing.checkpoint, "Make a function whose values inside are computed again backwards")
 remat = checkpoint

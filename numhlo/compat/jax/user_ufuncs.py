@@ -11,11 +11,11 @@ import numhlo.numpy as jnp
 from numhlo import lax
 from numhlo.compat.jax.along_axes import vectorize
 from numhlo.compat.jax.arrays import immutably
+from numhlo.compat.jax.refusals import InPlaceError
 from numhlo.compat.jax.transformations import eval_shape
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.core.arguments import ShapeDtypeStruct
-from numhlo.tracer.core.semantics import refuse_write
 
 
 class ufunc:  # noqa: N801 - JAX's name
@@ -100,8 +100,7 @@ class ufunc:  # noqa: N801 - JAX's name
     def at(self, a: Any, indices: Any, b: Any = None, /, *, inplace: bool = True) -> Any:
         """Return the array with the function applied at places, one after the other."""
         if inplace:
-            name = f"{self.__name__}.at"
-            refuse_write(f"{name}(..., inplace=True)", f"x = {name}(x, indices, b, inplace=False)")
+            raise InPlaceError(f"{self.__name__}.at", "x, indices, b")
         array = jnp.asarray(a)
         given = indices if isinstance(indices, tuple) else (indices,)
         if any(isinstance(k, slice) or k is None or k is Ellipsis for k in given):

@@ -9,12 +9,13 @@ from typing import Any
 
 from numhlo.compat.jax.arrays import Array, immutably, leaves_of, thawed
 from numhlo.compat.jax.calling import checked_as_jax
+from numhlo.compat.jax.refusals import InPlaceError
 from numhlo.compat.jax.signatures import called_as_jax
 from numhlo.library.numpy.index_tricks import Grid, Joiner
 from numhlo.library.numpy.ufunc_calls import Ufunc
 from numhlo.tracer.building.eager import runs_anywhere, traces_narrow_floats
 from numhlo.tracer.core.operands import asarray, new_array
-from numhlo.tracer.core.semantics import immutable_arrays, refuse_write
+from numhlo.tracer.core.semantics import immutable_arrays
 from numhlo.tracer.trees.pytrees import tree_map
 
 
@@ -77,8 +78,7 @@ def _at(ufunc: Ufunc) -> Callable[..., Any]:
 
     def at(a: Any, indices: Any, b: Any = None, /, *, inplace: bool = True) -> Any:
         if inplace:
-            name = f"{ufunc.__name__}.at"
-            refuse_write(f"{name}(..., inplace=True)", f"x = {name}(x, indices, b, inplace=False)")
+            raise InPlaceError(f"{ufunc.__name__}.at", "x, indices, b")
         return updated(a, indices, *(() if b is None else (b,)))
 
     return at
@@ -118,7 +118,9 @@ def seen_as_jax(module: ModuleType, name: str, adapt: Adaptation = as_it_is) -> 
     wrapped: Any = called_as_jax(home, name, immutably(_on_thawed(value)))
     if isinstance(value, Ufunc):
         for method in METHODS:
-            setattr(wrapped, method, immutably(getattr(value, method)))
+            own = checked_as_jax(home, f"{name}.{method}", immutably(getattr(value, method)))
+            setattr(wrapped, method, own)
+        wrapped.nargs = value.nin
         wrapped.at = immutably(_on_thawed(_at(value)))
     return checked_as_jax(home, name, adapt(name, wrapped))
 
