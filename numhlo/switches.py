@@ -173,6 +173,22 @@ def _from_environment(name: str) -> Any:
     return switch.read(switch.values[0])
 
 
+@cache
+def jax_enables_x64() -> bool:
+    """Return whether the environment asks for dtypes of 64 bits under JAX's names, as JAX's own variable says.
+
+    Raises
+    ------
+    ArgumentError
+        If it says neither yes nor no.
+    """
+    given = os.environ.get("JAX_ENABLE_X64", "0").lower()
+    yes, no = ("1", "true", "t", "yes", "y", "on"), ("", "0", "false", "f", "no", "n", "off")
+    if given not in (*yes, *no):
+        raise ArgumentError(f"JAX_ENABLE_X64 is {given!r}", where=capture_location(), fix="use 0 or 1")
+    return given in yes
+
+
 def chosen(name: str) -> Any:
     """Return what `using` set a switch to in this thread; None where that is nothing, or what the environment says."""
     found = _chosen.get().get(name)

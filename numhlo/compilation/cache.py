@@ -112,9 +112,9 @@ class Cache:
         routes = self.routes
         if not routes or routes[0].entry is not entry:
             own = next((r for r in routes if r.entry is entry), None) or make_route()
-            self._change_routes((own, *[r for r in routes if r is not own][: MOST_ROUTES - 1]))
+            self.change_routes((own, *[r for r in routes if r is not own][: MOST_ROUTES - 1]))
 
-    def _change_routes(self, routes: tuple[Route, ...]) -> None:
+    def change_routes(self, routes: tuple[Route, ...]) -> None:
         """Let calls try other routes; native code does not know the first one yet."""
         self.routes = routes
         self.caller.forget()
@@ -146,7 +146,7 @@ class Cache:
             self._forget(self._entries.pop(min(self._entries, key=lambda k: self._entries[k].used)))
 
     def _forget(self, entries: Sequence[Entry]) -> None:
-        self._change_routes(tuple([r for r in self.routes if r.entry not in entries]))
+        self.change_routes(tuple([r for r in self.routes if r.entry not in entries]))
         self._past_calls += sum(e.calls for e in entries)
 
     def explain_miss(self, key: CallKey, leaves: Sequence[Any], names: Sequence[str]) -> Callable[[], str]:
@@ -182,7 +182,7 @@ class Cache:
         """Forget everything."""
         with self.lock.own:
             self._entries.clear()
-            self._change_routes(())
+            self.change_routes(())
             self._misses = self._past_calls = 0
 
     def info(self) -> CacheInfo:
@@ -196,6 +196,13 @@ def clear_all() -> None:
     """Forget everything, in every cache."""
     for cache in list(_all_caches):
         cache.clear()
+
+
+def forget_routes() -> None:
+    """Let calls of every function look up their entries again: what decides which one it is has changed."""
+    for cache in list(_all_caches):
+        with cache.lock.own:
+            cache.change_routes(())
 
 
 def _is_dead(key: CallKey) -> bool:

@@ -19,7 +19,7 @@ from numhlo.compilation.keys import InstanceKey, weak_class
 from numhlo.compilation.result_structure import kind_of
 from numhlo.compilation.signature import Call
 from numhlo.tracer.core.arguments import LeafType
-from numhlo.tracer.core.array import has_own_arithmetic
+from numhlo.tracer.core.array import has_own_arithmetic, is_weak_array
 from numhlo.tracer.trees.pytrees import PyTreeDef, find_container
 from numhlo.tracer.trees.written_order import WrittenKeys, as_written
 
@@ -65,6 +65,7 @@ class Route:
         "_types",
         "_unflatten",
         "_weak",
+        "_weak_arrays",
         "_written",
         "entry",
         "kind",
@@ -94,12 +95,16 @@ class Route:
         self._written = [name for name, _ in written]  # an order that tells structures apart
         self._statics = tuple([(k, _reference(v, keys[k])) for k, v in call.statics.items()])
         self._keyword_count = len(self._keywords) + sum(isinstance(name, str) for name in call.statics)
-        weak = [(k, weak_class(t.tensor.dtype), t.tensor.dtype) for k, t in enumerate(entry.types) if t.weak]
-        self._weak = tuple(weak)
+        kinds = enumerate(zip(entry.types, entry.key.leaves, strict=True))
+        numbers = {k: (key, t.tensor.dtype) for k, (t, key) in kinds if isinstance(key, type)}
+        self._weak = tuple([(k, *of) for k, of in numbers.items()])
+        self._weak_arrays = tuple([k for k, t in enumerate(entry.types) if t.weak and k not in numbers])
         self._scalars = tuple(k for k, t in enumerate(entry.types) if t.tensor.shape == () and not t.weak)
         self._captures = entry.captures
         self._is_owner = bool(entry.written or entry.donated)
-        self._scalar_classes = [scalar_class(t) for t in entry.types]
+        self._scalar_classes = [
+            object if k in self._weak_arrays else scalar_class(t) for k, t in enumerate(entry.types)
+        ]
         owns_scalars = any(self._scalar_classes[k] is not None for k in (*entry.written, *entry.donated))
         self._arrays = {k for k, strides in entry.layout if strides is None}  # even where they have no dimensions
         tells_scalars = any(self._scalar_classes[k] is not None for k in self._arrays)
@@ -182,8 +187,8 @@ class Route:
         for number, (array, type) in enumerate(zip(arrays, self._types, strict=True)):
             if not isinstance(array, np.ndarray) or array.dtype != type.dtype or array.shape != type.shape:
                 return None
-            if has_own_arithmetic(array.__class__):
-                return None  # refused where it is looked up
+            if has_own_arithmetic(array.__class__) or is_weak_array(array):
+                return None  # refused where it is looked up, or another signature's
             laid_out = np.asarray(array, type.dtype, order="C")
             arrays[number] = laid_out if laid_out.flags.aligned else laid_out.copy()
         return arrays
@@ -250,6 +255,10 @@ class Route:
                 leaves[number] = np.array(leaves[number], dtype)
             except OverflowError:
                 return False
+        for number in self._weak_arrays:
+            if not is_weak_array(leaves[number]):
+                return False
+            leaves[number] = np.asarray(leaves[number])
         for number in self._scalars:
             if isinstance(leaves[number], np.generic):
                 if number in self._arrays:

@@ -15,7 +15,7 @@ from numhlo.compilation.disabling import is_disabled
 from numhlo.compilation.jit import jit
 from numhlo.lowering.ir.scoped_values import ScopedValue
 from numhlo.tracer.control_flow.eager_loops import MISS, RUNNERS
-from numhlo.tracer.core.semantics import are_arrays_immutable
+from numhlo.tracer.core.type_rules import TypeRules, type_rules
 from numhlo.tracer.python.autograph.python_state import PythonState
 from numhlo.tracer.trees.pytrees import tree_flatten
 
@@ -71,7 +71,7 @@ class _Program:
 
 @functools.lru_cache(maxsize=PROGRAMS)
 def _program(
-    program: Callable[..., Any], functions: tuple[Any, ...], statics: tuple[Any, ...], _semantics: bool
+    program: Callable[..., Any], functions: tuple[Any, ...], statics: tuple[Any, ...], _rules: TypeRules
 ) -> _Program:
     return _Program(program, functions, statics)
 
@@ -88,7 +88,7 @@ def run(
     if is_disabled() or _is_running.get() or not tree_flatten(arguments)[0]:
         return MISS
     try:
-        found = _program(program, functions, statics, are_arrays_immutable())
+        found = _program(program, functions, statics, type_rules())
     except TypeError:  # functions that can't be hashed
         return MISS
     if found.is_python:

@@ -10,7 +10,7 @@ import numpy as np
 from numhlo.compilation.keys import CallKey, describe_key
 from numhlo.compilation.observer import Observer
 from numhlo.compilation.programs import make_program
-from numhlo.compilation.result_structure import unflattener, with_arrays, with_cuts
+from numhlo.compilation.result_structure import unflattener, with_arrays, with_class, with_cuts
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, MutationError
 from numhlo.lowering.ir.interruptions import copy_together
@@ -104,6 +104,9 @@ class Entry:
         self._calls = 0
         self._counted: list[np.ndarray] = []
         self.unflatten = unflattener(traced.out_tree)
+        if array_type.weak_class is not None and any(traced.out_weak):
+            weak = [k for k, is_weak in enumerate(traced.out_weak) if is_weak]
+            self.unflatten = with_class(self.unflatten, weak, array_type.weak_class)
         if traced.out_arrays and array_type is Array:
             self.unflatten = with_arrays(self.unflatten, traced.out_arrays)
         if traced.cuts:

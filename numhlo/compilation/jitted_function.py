@@ -42,6 +42,7 @@ from numhlo.tracer.core.array import Array
 from numhlo.tracer.core.short_tracebacks import short_tracebacks
 from numhlo.tracer.core.strides import SCALAR, Strides
 from numhlo.tracer.core.trace import Trace, Tracer, Watch, current_trace, outside_traces
+from numhlo.tracer.core.type_rules import type_rules
 from numhlo.tracer.python.captured_state import Guards
 from numhlo.tracer.python.captured_walk import CapturedWalk
 from numhlo.tracer.python.frozen_draws import refusing_draws, undisturbed
@@ -174,13 +175,18 @@ class JittedFunction(Generic[P, R]):
         return self._run(call, entry, leaves)
 
     def _run(self, call: Call, entry: Entry, leaves: Sequence[Any]) -> Any:
-        if entry.key.engine is not None:
-            pass  # calls outside of the block that chose the engine must not find it
+        if entry.key.engine is not None or entry.key.rules != self.usual_rules():
+            pass  # calls outside of the block that chose the engine, or other rules, must not find it
         elif entry.rebound is None:
             self._cache.promote(entry, lambda: Route(entry, call))
         elif not call.statics:
             self._cache.promote(entry, lambda: RebindingRoute(entry, call))
         return entry.run(leaves, call.arguments)
+
+    @staticmethod
+    def usual_rules() -> str | None:
+        """Return the name of the rules for types under which calls are, where no block binds others."""
+        return None
 
     def _checked(self, checks: frozenset[str]) -> JittedFunction:
         """Return this function with checks that hold for a block: it has entries of its own."""
@@ -210,7 +216,7 @@ class JittedFunction(Generic[P, R]):
             self._leaf_types(call, leaves)  # raises again, naming the argument
             raise
         statics = tuple([(k, self._static_key(v, k)) for k, v in call.statics.items()])
-        return CallKey(tree, found, statics, tree.written_orders, chosen("engine"))
+        return CallKey(tree, found, statics, tree.written_orders, chosen("engine"), type_rules().name)
 
     def _static_key(self, value: Any, name: int | str) -> Any:
         if name == 0 and self._is_method and getattr(type(value), "__hash__", None) in {None, object.__hash__}:

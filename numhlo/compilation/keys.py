@@ -10,6 +10,8 @@ import numpy as np
 
 from numhlo.tracer.core.arguments import WEAK, leaf_type
 from numhlo.tracer.core.array import Array
+from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.core.type_rules import NUMPY, type_rules
 from numhlo.tracer.trees.pytrees import PyTreeDef
 
 
@@ -28,6 +30,8 @@ class CallKey(NamedTuple):
         The order of the keys of each dict.
     engine : str or None
         What a block chose to run the call.
+    rules : str or None
+        The rules for types that hold, unless they are NumPy's.
     """
 
     tree: PyTreeDef
@@ -35,6 +39,7 @@ class CallKey(NamedTuple):
     statics: tuple[Any, ...]
     orders: tuple[tuple[int, ...], ...] = ()
     engine: str | None = None
+    rules: str | None = None
 
 
 class InstanceKey:
@@ -64,7 +69,7 @@ class InstanceKey:
 
 
 def leaf_keys(leaves: Sequence[Any]) -> tuple[Any, ...]:
-    """Return each leaf's part of a key.
+    """Return each leaf's part of a key: a dtype and a shape, and a third item where it is a weak array.
 
     Raises
     ------
@@ -72,16 +77,21 @@ def leaf_keys(leaves: Sequence[Any]) -> tuple[Any, ...]:
         If a leaf can't be traced; without its path, which only the caller knows.
     """
     keys: list[Any] = []
+    rules = type_rules()
     for leaf in leaves:
         kind = type(leaf)
         if kind is Array or kind is np.ndarray:
             dtype = leaf.dtype if leaf.dtype.isnative else leaf.dtype.newbyteorder("=")
-            keys.append((dtype, leaf.shape))
+            keys.append((dtype if rules is NUMPY else rules.canonical(dtype), leaf.shape))
         elif kind in WEAK:
             keys.append(kind)
         else:
             found = leaf_type(leaf)
-            keys.append(weak_class(found.tensor.dtype) if found.weak else (found.tensor.dtype, found.tensor.shape))
+            tensor = found.tensor
+            if found.weak and isinstance(leaf, Tracer) and not tensor.shape:
+                keys.append(weak_class(tensor.dtype))
+            else:
+                keys.append((tensor.dtype, tensor.shape, "weak") if found.weak else (tensor.dtype, tensor.shape))
     return tuple(keys)
 
 
@@ -94,8 +104,8 @@ def describe_leaf(key: Any) -> str:
     """Return a leaf's part of a key as text."""
     if isinstance(key, type):
         return f"Python {key.__name__}"
-    dtype, shape = key
-    return f"{dtype.name}[{','.join(map(str, shape))}]"
+    dtype, shape, *weak = key
+    return " ".join([*weak, f"{dtype.name}[{','.join(map(str, shape))}]"])
 
 
 def describe_static(key: Any) -> str:
@@ -120,7 +130,8 @@ def distance(old: CallKey, new: CallKey) -> int:
     """Return how far apart two keys are: in how many classes, dtypes, shapes and static values they differ."""
     if old.tree != new.tree:
         return 1000
-    count = int(old.statics != new.statics) + int(old.orders != new.orders) + int(old.engine != new.engine)
+    count = int(old.statics != new.statics) + int(old.orders != new.orders)
+    count += int(old.engine != new.engine) + int(old.rules != new.rules)
     for a, b in zip(old.leaves, new.leaves, strict=True):
         if a != b:
             count += 2 if _leaf_kind(a, b) == "dtype" and a[1] != b[1] else 1
@@ -145,6 +156,8 @@ def difference(old: CallKey, old_names: Sequence[str], new: CallKey, names: Sequ
         return "order: the keys of a dict come in another order"
     if old.engine != new.engine:
         return "engine: a block chooses another engine"
+    if old.rules != new.rules:
+        return f"rules: types were {old.rules or 'NumPy'}'s, now {new.rules or 'NumPy'}'s"
     return f"static: {_changed_static(old.statics, new.statics)}"
 
 
@@ -158,7 +171,7 @@ def _changed_tree(old: PyTreeDef, old_names: Sequence[str], new: PyTreeDef, name
 
 
 def _leaf_kind(old: Any, new: Any) -> str:
-    if isinstance(old, type) or isinstance(new, type):
+    if isinstance(old, type) or isinstance(new, type) or len(old) != len(new):
         return "weak"
     return "dtype" if old[0] != new[0] else "shape"
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any
 
+import numpy as np
+
 from numhlo.tracer.core.array import as_written
 from numhlo.tracer.trees.pytrees import LEAF, NAMED_TUPLE, NONE, PyTreeDef, find_container
 from numhlo.tracer.trees.written_order import WrittenKeys
@@ -60,6 +62,20 @@ def with_arrays(unflatten: Callable[[Sequence[Any]], Any], numbers: Sequence[int
         return unflatten(made)
 
     return unflatten_with_arrays
+
+
+def with_class(
+    unflatten: Callable[[Sequence[Any]], Any], numbers: Sequence[int], kind: type[np.ndarray]
+) -> Callable[[Sequence[Any]], Any]:
+    """Return what puts results into a structure, where those of some numbers are of another class of arrays."""
+
+    def unflatten_with_class(results: Sequence[Any]) -> Any:
+        made = list(results)
+        for number in numbers:
+            made[number] = made[number].view(kind)
+        return unflatten(made)
+
+    return unflatten_with_class
 
 
 def with_cuts(

@@ -10,6 +10,7 @@ from numhlo import lax
 from numhlo.compilation import eager_loops as programs
 from numhlo.lowering.ir.errors import ControlFlowTypeError
 from numhlo.tracer.control_flow import eager_loops, loops
+from numhlo.tracer.core.type_rules import NUMPY
 
 LONG = eager_loops.LONG + 44
 
@@ -69,7 +70,7 @@ def test_a_body_is_compiled_once():
 
     for k in range(4):
         assert int(lax.fori_loop(k, LONG + k, body, 1)) == 1 + sum(range(k, LONG + k))
-    program = programs._program(loops._for_program, (body,), (), False)
+    program = programs._program(loops._for_program, (body,), (), NUMPY)
     assert program.jitted.cache_info().misses == 1
 
 

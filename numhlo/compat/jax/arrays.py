@@ -16,14 +16,16 @@ from numhlo.compat.jax.compile_time import OPEN, home_of_arguments
 from numhlo.compat.jax.invalid_values import refuse_invalid
 from numhlo.compat.jax.operand_rules import refuse_others
 from numhlo.compat.jax.processor import Device, Shard, SingleDeviceSharding
-from numhlo.library.numpy import rounding, sorting
+from numhlo.library.numpy import array_operators, elementwise, rounding, sorting
 from numhlo.library.numpy.indexing.at import At, Rules
 from numhlo.library.numpy.indexing.index_items import refuse_list_index
 from numhlo.library.numpy.linalg.matrix_products import matmul
-from numhlo.library.numpy.weak_numbers import exponent_within, in_one_dtype, with_weak_numbers, wrapped_integer
+from numhlo.library.numpy.ufunc_calls import gives_weak
 from numhlo.lowering.ir.scoped_values import unsettled
 from numhlo.tracer.building.eager import traces_narrow_floats
 from numhlo.tracer.core import array as mutable
+from numhlo.tracer.core.arguments import ShapeDtypeStruct
+from numhlo.tracer.core.jax_types import HALVES, jax_rules
 from numhlo.tracer.core.operands import as_traced, contains_tracer
 from numhlo.tracer.core.semantics import immutable_arrays, refuse_write
 from numhlo.tracer.core.trace import Tracer
@@ -34,8 +36,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
-TO_TRUE_VALUES = ("__truediv__", "__rtruediv__", "__pow__")
-"""Operators of integers in which Python's numbers don't wrap."""
 
 
 class _Instances(type):
@@ -85,8 +85,23 @@ class Array(mutable.Array, metaclass=_Instances):
 
     @property
     def weak_type(self) -> bool:
-        """Return False: Python's numbers are weak here, arrays are not."""
-        return False
+        """Return whether the array gives way to others in promotion, as Python's numbers do."""
+        return self.is_weak
+
+    @property
+    def aval(self) -> ShapeDtypeStruct:
+        """Return the shape and dtype, and whether the array is weak."""
+        return ShapeDtypeStruct(self.shape, self.dtype, weak_type=self.is_weak)
+
+    def __repr__(self) -> str:
+        kind = f"dtype={self.dtype.name}{', weak_type=True' if self.is_weak else ''})"
+        width = np.get_printoptions()["linewidth"]
+        shown = np.array2string(
+            np.asarray(self), prefix="Array(", suffix=",", separator=", ", max_line_width=int(width)
+        )
+        empty = f" shape={self.shape}," if self.size == 0 else ""
+        last = len(shown) - shown.rfind("\n") + len(kind) + len(empty)
+        return f"Array({shown},{empty}{chr(10) + ' ' * 6 if last > width else ' '}{kind}"
 
     def devices(self) -> set[Device]:
         """Return the one device."""
@@ -165,9 +180,13 @@ class Array(mutable.Array, metaclass=_Instances):
 def thawed(x: Any) -> Any:
     """Return an immutable array as a read-only one of numhlo's own class, whose results can be written.
 
-    NumPy's functions write into what they have just made.
+    NumPy's functions write into what they have just made. Arrays of 64 bits have 32 where there are no 64.
     """
-    return x.view(mutable.Array) if type(x) is Array else x
+    if type(x) in OWN:
+        return x.view(mutable.Array)
+    if isinstance(x, np.ndarray | np.generic) and x.dtype in HALVES:
+        return canonical(x)
+    return x
 
 
 def _thawing(name: str) -> Callable[..., Any]:
@@ -190,6 +209,16 @@ for _name in (
     setattr(Array, _name, _thawing(_name))
 
 
+_astype_as_numpy = Array.astype
+
+
+@functools.wraps(_astype_as_numpy)
+def _astype(self: Any, dtype: Any, *args: Any, **options: Any) -> Any:
+    return _astype_as_numpy(self, jax_rules().requested(dtype, "astype"), *args, **options)
+
+
+Array.astype = _astype  # type: ignore[method-assign, assignment]
+
 _clip_widening = Array.clip
 
 
@@ -203,31 +232,95 @@ def _clip(self: Any, *args: Any, **options: Any) -> Any:
 Array.clip = _clip  # type: ignore[method-assign]
 
 
-def _with_weak_number(name: str) -> Callable[[Any, Any], Any]:
-    method = getattr(mutable.Array, name)
+CLOSED = frozenset(np.dtype(c) for c in "efdFD")
+"""Dtypes of which NumPy's operators give the same dtype again, beside Python's numbers of no wider kind, too."""
+
+CLOSED_BESIDE: dict[type, frozenset[np.dtype]] = {
+    int: CLOSED,
+    float: CLOSED,
+    complex: frozenset(np.dtype(c) for c in "FD"),
+}
+
+
+def _operator(name: str, method_name: str, ufunc: Any, reflected: bool) -> Callable[[Any, Any], Any]:
+    method = getattr(mutable.Array, method_name)
 
     @functools.wraps(method)
     def operator(self: Any, other: Any) -> Any:
-        if type(other) is int and name not in TO_TRUE_VALUES:
-            other = wrapped_integer(other, self.dtype)
-        if name == "__pow__":
-            other = exponent_within(other, self.dtype)
-        if self.dtype.kind == "V":
-            other = with_weak_numbers((self, other))[1]
-        if (
-            isinstance(other, np.ndarray)
-            and other.dtype != self.dtype
-            and {self.dtype, other.dtype} & mutable.UNORDERED
-        ):
-            self, other = in_one_dtype((self, other))
-        return method(self, other)
+        dtype, kind = self.dtype, type(other)
+        if dtype in CLOSED and type(self) is Array:
+            closed = other.dtype is dtype if kind is Array else dtype in CLOSED_BESIDE.get(kind, ())
+            if closed and name not in SPECIAL:
+                return method(self, other)
+        if not isinstance(other, OPERANDS):
+            return method(self, other)
+        return typed_ufunc(ufunc, other, self) if reflected else typed_ufunc(ufunc, self, other)
 
     return operator
 
 
-for _name in (*ARITHMETIC, "and", "or", "xor", "lshift", "rshift", "divmod"):
-    setattr(Array, f"__{_name}__", _with_weak_number(f"__{_name}__"))
-    setattr(Array, f"__r{_name}__", _with_weak_number(f"__r{_name}__"))
+SPECIAL = ("divmod", "pow")
+"""Operators that are never NumPy's own."""
+
+OPERANDS = (np.ndarray, np.generic, bool, int, float, complex)
+"""Classes of what operators take; NumPy's operator says what becomes of others."""
+
+BITWISE = ("and", "or", "xor", "lshift", "rshift")
+COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+
+
+def typed_ufunc(ufunc: Any, *operands: Any) -> Any:
+    """Return an elementwise function of arrays and numbers under JAX's rules, weak where all of them are."""
+    with immutable_arrays():
+        found = ufunc(*operands)
+        weak = gives_weak(ufunc.ufunc, operands)
+        if unsettled:
+            refuse_invalid(ufunc.__name__, (operands, {}), found)
+        return tuple([as_result(x, weak) for x in found]) if isinstance(found, tuple) else as_result(found, weak)
+
+
+def as_result(x: Any, weak: bool) -> Any:
+    """Return a result as an immutable array, weak or not; traced arrays, too."""
+    if isinstance(x, Tracer):
+        if x.weak != weak:
+            x = Tracer(x.cell, x.steps, x.aval)
+            x.weak = weak
+        return x
+    made = frozen(x)
+    wanted = WeakArray if weak else Array
+    return made if type(made) is wanted or type(made) not in OWN else made.view(wanted)
+
+
+def _unary(name: str, ufunc: Any) -> Callable[[Any], Any]:
+    @functools.wraps(getattr(mutable.Array, name))
+    def operator(self: Any) -> Any:
+        return typed_ufunc(ufunc, self)
+
+    return operator
+
+
+for _name in (*ARITHMETIC, "divmod", *BITWISE):
+    _ufunc = array_operators.BINARY[_name] if _name != "pow" else elementwise.power
+    setattr(Array, f"__{_name}__", _operator(_name, f"__{_name}__", _ufunc, False))
+    setattr(Array, f"__r{_name}__", _operator(_name, f"__r{_name}__", _ufunc, True))
+for _name in COMPARISONS:
+    setattr(Array, f"__{_name}__", _operator(_name, f"__{_name}__", array_operators.COMPARISONS[_name], False))
+for _name, _ufunc in array_operators.UNARY.items():
+    setattr(Array, f"__{_name}__", _unary(f"__{_name}__", _ufunc))
+
+
+class WeakArray(Array):
+    """An immutable array that gives way to others in promotion: what functions make of Python's numbers alone."""
+
+    __slots__ = ()
+    is_weak = True
+
+
+OWN = frozenset({Array, WeakArray})
+"""Classes of concrete immutable arrays; to ask `isinstance` would find traced ones, too."""
+
+Array.weak_class = WeakArray
+WeakArray.__name__ = WeakArray.__qualname__ = "Array"
 
 
 _narrow_product = traces_narrow_floats(matmul)
@@ -259,14 +352,25 @@ for _name in mutable.IN_PLACE:
 
 
 def frozen(x: Any) -> Any:
-    """Return an array (or a NumPy scalar) as an immutable one; anything else unchanged."""
+    """Return an array (or a NumPy scalar) as an immutable one, of 32 bits where there are no 64; else unchanged."""
+    if type(x) in OWN:
+        return x
     if isinstance(x, np.generic) and not isinstance(x, np.void):  # an element of float0 is taken apart to be printed
         x = np.asarray(x)
     if not isinstance(x, np.ndarray):
         return x
-    result = x.view(Array)
+    result = canonical(x).view(Array)
     result.flags.writeable = False
     return result
+
+
+def canonical(x: Any) -> Any:
+    """Return a concrete array of the dtype that JAX's rules have for its own."""
+    dtype = jax_rules().canonical(x.dtype)
+    if dtype == x.dtype:
+        return x
+    with np.errstate(all="ignore"):
+        return x.astype(dtype)
 
 
 def immutable_functions(x: Any) -> Any:
@@ -287,7 +391,20 @@ def _own(x: Any, arguments: list[np.ndarray]) -> Any:
 
 
 LEAVES = frozenset(
-    {Array, mutable.Array, np.ndarray, Tracer, bool, int, float, complex, str, type(None), *np.sctypeDict.values()}
+    {
+        Array,
+        WeakArray,
+        mutable.Array,
+        np.ndarray,
+        Tracer,
+        bool,
+        int,
+        float,
+        complex,
+        str,
+        type(None),
+        *np.sctypeDict.values(),
+    }
 )
 """Classes of what has no parts and is no function: what nearly all arguments are, which need not be taken apart."""
 
@@ -306,6 +423,10 @@ def leaves_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None
     return found
 
 
+FINISHED = frozenset({Array, WeakArray, Tracer})
+"""Classes of results that need nothing more."""
+
+
 def immutably(function: Callable[P, R]) -> Callable[P, R]:
     """Return a function that runs, and is traced, under JAX's rules, and returns immutable arrays."""
 
@@ -318,7 +439,7 @@ def immutably(function: Callable[P, R]) -> Callable[P, R]:
             result = function(*args, **kwargs)
         if unsettled:
             refuse_invalid(getattr(function, "__name__", "a function"), (args, kwargs), result)
-        if type(result) is Array or type(result) is Tracer:
+        if type(result) in FINISHED:
             return result
         leaves = leaves_of(args, kwargs)
         given = tree_leaves((args, kwargs)) if leaves is None else leaves

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, NamedTuple
 
+from numhlo.compilation.cache import forget_routes
 from numhlo.compilation.disabling import disable_jit, is_disabled
 from numhlo.compilation.leaks import checking_leaks, watches_leaks
 from numhlo.compilation.looking import debug_infs, debug_nans, log_compiles
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
-from numhlo.switches import value_of
+from numhlo.switches import jax_enables_x64, value_of
+from numhlo.tracer.core.jax_types import Settings, set_in_process, settings
 
 FIXED: dict[str, Any] = {
-    "jax_enable_x64": True,
     "jax_platform_name": "cpu",
     "jax_platforms": "cpu",
     "jax_num_cpu_devices": 1,
@@ -23,16 +24,13 @@ FIXED: dict[str, Any] = {
     "jax_threefry_partitionable": True,
     "jax_enable_custom_prng": False,
     "jax_numpy_rank_promotion": "allow",
-    "jax_numpy_dtype_promotion": "standard",
     "jax_debug_key_reuse": False,
     "jax_transfer_guard": "allow",
 }
 """Settings that have one value here."""
 
 INSTEAD: dict[str, str] = {
-    "jax_enable_x64": "ask for float32 by dtype=",
     "jax_numpy_rank_promotion": "reshape before you combine arrays",
-    "jax_numpy_dtype_promotion": "use numhlo.lax, whose functions promote nothing",
 }
 """What to write instead of another value."""
 
@@ -65,6 +63,47 @@ WITHOUT_EFFECT: dict[str, Any] = {
 """Settings about JAX's own caches, messages and choices, on which no result depends: what they are told is kept."""
 
 
+class OfTypes(NamedTuple):
+    """A setting that decides types, in the process and in blocks.
+
+    Attributes
+    ----------
+    field : str
+        What it is called among `Settings`.
+    values : mapping
+        By the value that JAX has for it, what it means.
+    """
+
+    field: str
+    values: Mapping[Any, bool]
+
+    def read(self, name: str, value: Any) -> dict[str, bool]:
+        """Return the settings that a value means.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such value.
+        """
+        if value not in self.values:
+            legal = " or ".join(map(repr, self.values))
+            raise ArgumentError(f"jax.config: {name}={value!r}", where=capture_location(), fix=f"use {legal}")
+        return {self.field: self.values[value]}
+
+    def show(self, found: Settings) -> Any:
+        """Return the value that is set."""
+        return next(value for value, flag in self.values.items() if flag == getattr(found, self.field))
+
+
+OF_TYPES: Mapping[str, OfTypes] = {
+    "jax_enable_x64": OfTypes("x64", {False: False, True: True}),
+    "jax_numpy_dtype_promotion": OfTypes("strict", {"standard": False, "strict": True}),
+}
+"""Settings that decide types."""
+
+set_in_process(x64=jax_enables_x64())
+
+
 class Configuration:
     """Settings under JAX's names; those that numhlo has one answer to can be read, and set to that."""
 
@@ -95,10 +134,13 @@ class Configuration:
         """
         if name in SWITCHES:
             self._switch(name, value)
+        elif name in OF_TYPES:
+            if set_in_process(**OF_TYPES[name].read(name, value)):
+                forget_routes()
         elif name in self._told:
             self._told[name] = value
         elif name not in FIXED:
-            known = ", ".join([*FIXED, *SWITCHES, *WITHOUT_EFFECT])
+            known = ", ".join([*FIXED, *OF_TYPES, *SWITCHES, *WITHOUT_EFFECT])
             raise ArgumentError(
                 f"jax.config.update({name!r}, {value!r})", where=capture_location(), fix=f"numhlo knows {known}"
             )
@@ -128,6 +170,8 @@ class Configuration:
         """
         if name in SWITCHES:
             return SWITCHES[name][1]()
+        if name in OF_TYPES:
+            return OF_TYPES[name].show(settings())
         found = FIXED if name in FIXED else self._told
         if name not in found:
             raise AttributeError(f"jax.config has no setting {name!r} here", name=name)
@@ -136,12 +180,12 @@ class Configuration:
     @property
     def values(self) -> dict[str, Any]:
         """Return all settings."""
-        return {name: self.read(name) for name in (*FIXED, *SWITCHES, *self._told)}
+        return {name: self.read(name) for name in (*FIXED, *OF_TYPES, *SWITCHES, *self._told)}
 
     @property
     def x64_enabled(self) -> bool:
-        """Return True."""
-        return True
+        """Return whether there are dtypes of 64 bits."""
+        return settings().x64
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

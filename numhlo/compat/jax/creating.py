@@ -15,6 +15,9 @@ import numhlo.numpy
 from numhlo.compat.jax.arrays import immutably
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DTypeError, UnsupportedError
+from numhlo.tracer.core.jax_types import jax_rules
+from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.core.type_rules import as_typed
 
 
 def _of_numbers(made: Any, name: str) -> Any:
@@ -26,6 +29,12 @@ def _of_numbers(made: Any, name: str) -> Any:
         why="arrays hold bools, integers, floats and complex numbers",
         fix="keep texts, None and other objects in lists or dicts",
     )
+
+
+def _fitting(made: Any, source: Any, dtype: Any) -> Any:
+    """Return an array of 32 bits where there are no 64; Python's integers must fit."""
+    is_of_numbers = dtype is None and isinstance(source, int | list | tuple) and not isinstance(made, Tracer)
+    return as_typed(made, source, jax_rules()) if is_of_numbers else made
 
 
 def _require_unset(name: str, out_sharding: Any) -> None:
@@ -48,7 +57,7 @@ def array(
     del device
     _require_unset("array", out_sharding)
     made = numhlo.numpy.array(object, dtype, copy=copy or None, order=order or "K", ndmin=ndmin)
-    return _of_numbers(made, "array")
+    return _of_numbers(_fitting(made, object, dtype), "array")
 
 
 @immutably
@@ -57,7 +66,8 @@ def asarray(
 ) -> Any:
     """Return what is given as an array."""
     _require_unset("asarray", options.pop("out_sharding", None))
-    return _of_numbers(numhlo.numpy.asarray(a, dtype, order, copy=copy, device=device, **options), "asarray")
+    made = numhlo.numpy.asarray(a, dtype, order, copy=copy, device=device, **options)
+    return _of_numbers(_fitting(made, a, dtype), "asarray")
 
 
 def _from_numpy(function: Callable[..., Any]) -> Callable[..., Any]:

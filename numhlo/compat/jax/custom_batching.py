@@ -50,7 +50,7 @@ def sequential_vmap(f: Callable[..., R]) -> custom_vmap[..., R]:
     --------
     >>> from numhlo.compat.jax import numpy as jnp, vmap
     >>> vmap(sequential_vmap(jnp.sum))(jnp.ones((2, 3)))
-    Array([3., 3.])
+    Array([3., 3.], dtype=float...)
     """
     made = custom_vmap(f)
 

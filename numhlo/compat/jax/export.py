@@ -15,6 +15,7 @@ from numhlo.library.unsupported_names import raise_absent as _raise_absent
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
 from numhlo.tracer.core.arguments import ShapeDtypeStruct
+from numhlo.tracer.core.semantics import immutable_arrays
 
 __all__ = ["Exported", "default_export_platform", "deserialize", "export"]
 
@@ -106,7 +107,7 @@ def export(
     >>> import numhlo.compat.jax as jax
     >>> exported = export(jax.jit(lambda x: 2 * x))(jax.ShapeDtypeStruct((2,), float))
     >>> deserialize(exported.serialize()).call(jax.numpy.ones(2))
-    Array([2., 2.])
+    Array([2., 2.], dtype=float...)
     """
     if not isinstance(fun_jit, JittedFunction):
         raise ArgumentError(f"jax.export.export({fun_jit!r})", where=capture_location(), fix="pass jax.jit(f)")
@@ -119,7 +120,8 @@ def export(
         )
 
     def made(*args: Any, **kwargs: Any) -> Exported:
-        return Exported(exporting.export(fun_jit.unwrapped, *args, **kwargs), fun_jit.__name__.strip("<>"))
+        with immutable_arrays():
+            return Exported(exporting.export(fun_jit.unwrapped, *args, **kwargs), fun_jit.__name__.strip("<>"))
 
     return made
 

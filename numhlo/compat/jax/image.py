@@ -76,7 +76,7 @@ def resize(
     Examples
     --------
     >>> resize(np.array([0.0, 1.0]), (4,), "linear")
-    Array([0.  , 0.25, 0.75, 1.  ])
+    Array([0.  , 0.25, 0.75, 1.  ], dtype=float...)
     """
     image = jnp.asarray(image)
     if len(shape) != image.ndim:
@@ -142,7 +142,7 @@ def scale_and_translate(
     Examples
     --------
     >>> scale_and_translate(np.array([1.0, 2.0]), (3,), (0,), np.array([1.0]), np.array([1.0]), "linear")
-    Array([0., 1., 2.])
+    Array([0., 1., 2.], dtype=float...)
     """
     image, found = jnp.asarray(image), _method(method)
     if found is ResizeMethod.NEAREST:

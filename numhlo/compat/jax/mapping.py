@@ -56,7 +56,7 @@ def pmap(
     --------
     >>> import numhlo.compat.jax as jax
     >>> pmap(lambda x: x / jax.lax.psum(x, "i"), axis_name="i")(jax.numpy.ones((1, 3)))
-    Array([[1., 1., 1.]])
+    Array([[1., 1., 1.]], dtype=float...)
     """
     name = axis_name if axis_name is not None else f"pmap {next(_numbers)}"
     numbers = static_broadcasted_argnums
@@ -145,7 +145,7 @@ def shard_map(
     ...     in_specs=PartitionSpec("i"), out_specs=PartitionSpec(),
     ... )
     >>> total(jax.numpy.arange(4.0))
-    Array(6.)
+    Array(6., dtype=float...)
     """
     unknown = sorted(set(options) - {"auto", "axis_names", "check_rep", "check_vma"})
     if unknown:

@@ -1,15 +1,14 @@
-"""Contexts of JAX's about devices and dtypes, of which there is one kind here: what asks for another is refused."""
+"""Contexts of JAX's about devices, of which there is one kind here, and about dtypes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from numhlo.compat.jax.configuration import config
+from numhlo.compat.jax.configuration import OF_TYPES, config
 from numhlo.library.lax.devices import require_cpu
-from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.tracer.core.jax_types import setting
 
 
 @contextmanager
@@ -25,17 +24,26 @@ def default_matmul_precision(precision: Any) -> Iterator[None]:
     yield
 
 
-@contextmanager
-def enable_x64(new_val: bool = True) -> Iterator[None]:
-    """Have dtypes of 64 bits while the block runs, as always.
+def enable_x64(new_val: bool = True) -> AbstractContextManager[None]:
+    """Have dtypes of 64 bits while the block runs, in this thread; with ``False``, have none.
 
-    Raises
-    ------
-    ArgumentError
-        If they are to be switched off.
+    Parameters
+    ----------
+    new_val : bool, optional
+
+    Examples
+    --------
+    >>> import numhlo.compat.jax as jax
+    >>> with jax.enable_x64(True):
+    ...     jax.numpy.ones(2).dtype
+    dtype('float64')
     """
-    config.update("jax_enable_x64", new_val)
-    yield
+    return setting(**OF_TYPES["jax_enable_x64"].read("jax_enable_x64", new_val))
+
+
+def disable_x64() -> AbstractContextManager[None]:
+    """Have no dtypes of 64 bits while the block runs, in this thread."""
+    return enable_x64(False)
 
 
 @contextmanager
@@ -57,20 +65,6 @@ def transfer_guard(new_val: str = "allow") -> Iterator[None]:
     yield
 
 
-@contextmanager
-def numpy_dtype_promotion(new_val: str = "standard") -> Iterator[None]:
-    """Promote dtypes by the standard rules while the block runs.
-
-    Raises
-    ------
-    ArgumentError
-        If strict rules are asked for.
-    """
-    if new_val != "standard":
-        raise ArgumentError(
-            f"jax.numpy_dtype_promotion({new_val!r})",
-            where=capture_location(),
-            why="dtypes are promoted by NumPy's rules",
-            fix="use numhlo.lax, whose functions promote nothing",
-        )
-    yield
+def numpy_dtype_promotion(new_val: str = "standard") -> AbstractContextManager[None]:
+    """Promote dtypes by the standard rules while the block runs, or, if they are strict, weak ones alone."""
+    return setting(**OF_TYPES["jax_numpy_dtype_promotion"].read("jax_numpy_dtype_promotion", new_val))

@@ -48,7 +48,7 @@ def approx_max_k(
     --------
     >>> from numhlo.compat.jax import lax, numpy as jnp
     >>> lax.approx_max_k(jnp.array([1.0, 5.0, 3.0]), 2)
-    (Array([5., 3.]), Array([1, 2], dtype=int32))
+    (Array([5., 3.], dtype=float...), Array([1, 2], dtype=int32))
     """
     del recall_target, reduction_input_size_override, aggregate_to_topk
     values, places = lax.top_k(jnp.moveaxis(jnp.asarray(operand), reduction_dimension, -1), k)
@@ -63,7 +63,7 @@ def approx_min_k(operand: Any, k: int, reduction_dimension: int = -1, **options:
     --------
     >>> from numhlo.compat.jax import lax, numpy as jnp
     >>> lax.approx_min_k(jnp.array([1.0, 5.0, 3.0]), 2)
-    (Array([1., 3.]), Array([0, 2], dtype=int32))
+    (Array([1., 3.], dtype=float...), Array([0, 2], dtype=int32))
     """
     values, places = approx_max_k(-jnp.asarray(operand), k, reduction_dimension, **options)
     return -values, places
@@ -100,7 +100,7 @@ def ragged_dot(
     >>> lax.ragged_dot(jnp.ones((3, 2)), jnp.arange(4.0).reshape(2, 2, 1), jnp.array([1, 2]))
     Array([[1.],
            [5.],
-           [5.]])
+           [5.]], dtype=float...)
     """
     del precision, options
     rows, matrices, sizes = jnp.asarray(lhs), jnp.asarray(rhs), jnp.asarray(group_sizes)

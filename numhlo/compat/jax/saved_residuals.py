@@ -33,9 +33,9 @@ def print_saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> N
     Examples
     --------
     >>> import numhlo.numpy as jnp
-    >>> print_saved_residuals(lambda x, y: x * jnp.exp(y), 2.0, 3.0)  # doctest: +ELLIPSIS
-    f64[] from the argument x
-    f64[] output of exponential from ...
+    >>> print_saved_residuals(lambda x, y: x * jnp.exp(y), jnp.float32(2), jnp.float32(3))  # doctest: +ELLIPSIS
+    f32[] from the argument x
+    f32[] output of exponential from ...
     """
     for value, name in _residuals(f, args, kwargs):
         print(f"{_short(value.tensor)} {_origin(value, name)}")  # noqa: T201 - that is what it is for

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.compat.jax.arrays import canonical
 from numhlo.compat.jax.transformations import jvp, vjp
 from numhlo.tracer.trees.pytrees import tree_leaves, tree_map
 
@@ -18,7 +19,7 @@ TOLERANCES = {2: 1e-1, 4: 6e-3, 8: 1e-5}
 
 def _narrowest(*trees: Any) -> int:
     """Return the number of bytes of the narrowest real numbers."""
-    return min((_width(np.asarray(leaf).dtype) for leaf in tree_leaves(trees)), default=8)
+    return min((_width(canonical(np.asarray(leaf)).dtype) for leaf in tree_leaves(trees)), default=8)
 
 
 def _step(args: Any, eps: float | None) -> float:
@@ -32,7 +33,7 @@ def _width(dtype: np.dtype) -> int:
 
 def _random_like(generator: np.random.Generator, tree: Any) -> Any:
     def one(leaf: Any) -> Any:
-        array = np.asarray(leaf)
+        array = canonical(np.asarray(leaf))
         drawn = generator.standard_normal(array.shape)
         if array.dtype.kind == "c":
             drawn = drawn + 1j * generator.standard_normal(array.shape)

@@ -26,6 +26,7 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError
 from numhlo.tracer.core.arguments import ShapeDtypeStruct
 from numhlo.tracer.core.callable_arguments import require_callable
+from numhlo.tracer.core.jax_types import RULES, Process
 from numhlo.tracer.core.operands import full_of
 from numhlo.tracer.core.semantics import immutable_arrays
 from numhlo.tracer.transformations import checkpointing, differentiating, vectorizing
@@ -63,6 +64,15 @@ class JittedFunction(jitted_function.JittedFunction[P, R]):
     __slots__ = ()
     array_type = Array
 
+    @staticmethod
+    def usual_rules() -> str | None:
+        """Return the name of JAX's rules under the settings of the process."""
+        return RULES[Process.settings].name
+
+    def _key(self, *args: Any) -> Any:
+        with immutable_arrays():
+            return super()._key(*args)
+
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call through the cache; what is not made by a program may be anything."""
         for x in tree_leaves((args, kwargs)):
@@ -81,7 +91,8 @@ class JittedFunction(jitted_function.JittedFunction[P, R]):
 
     def trace(self, *args: Any, **kwargs: Any) -> TracedStage:  # type: ignore[override]
         """Trace the function for arguments, or stand-ins of their shapes and dtypes."""
-        return TracedStage(super().trace(*args, **kwargs))
+        with immutable_arrays():
+            return TracedStage(super().trace(*args, **kwargs))
 
 
 class DonatingFunction(JittedFunction[P, R]):
@@ -143,7 +154,7 @@ def jit(fun: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     Examples
     --------
     >>> jit(lambda x: x + 1)(2.0)
-    Array(3.)
+    Array(3., dtype=float..., weak_type=True)
     """
     if fun is None:
         return functools.partial(jit, **options)

@@ -163,6 +163,6 @@ def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: An
     >>> import numhlo.compat.jax.numpy as jnp
     >>> mean = jnp.frompyfunc(lambda x, y: (x + y) / 2, 2, 1)
     >>> mean(jnp.arange(3.0), 4.0), mean.reduce(jnp.arange(3.0)), mean.outer(jnp.arange(2.0), jnp.arange(2.0)).shape
-    (Array([2. , 2.5, 3. ]), Array(1.25), (2, 2))
+    (Array([2. , 2.5, 3. ], dtype=float...), Array(1.25, dtype=float...), (2, 2))
     """
     return ufunc(func, nin, nout, identity)

@@ -7,8 +7,11 @@ from collections.abc import Callable
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from numhlo.compat.jax.arrays import Array, immutably, leaves_of, thawed
+import numpy as np
+
+from numhlo.compat.jax.arrays import immutably, leaves_of, thawed
 from numhlo.compat.jax.calling import checked_as_jax
+from numhlo.compat.jax.promoting import typed, typed_elementwise
 from numhlo.compat.jax.refusals import InPlaceError
 from numhlo.compat.jax.signatures import called_as_jax
 from numhlo.library.numpy.index_tricks import Grid, Joiner
@@ -29,7 +32,7 @@ def _on_thawed(function: Callable[..., Any]) -> Callable[..., Any]:
             if any(callable(x) for x in (*args, *kwargs.values())):
                 return function(*args, **kwargs)
             args, kwargs = tree_map(thawed, (args, kwargs))
-        elif any(type(x) is Array for x in leaves):
+        elif any(isinstance(x, np.ndarray | np.generic) for x in leaves):
             args = tuple([_thawed_part(x) for x in args])
             kwargs = {name: _thawed_part(x) for name, x in kwargs.items()}
         return function(*args, **kwargs)
@@ -115,7 +118,10 @@ def seen_as_jax(module: ModuleType, name: str, adapt: Adaptation = as_it_is) -> 
     home = module.__name__.removeprefix("numhlo.")
     if name in WIDENED and home in ("numpy", "numpy.linalg"):
         value = traces_narrow_floats(value)
-    wrapped: Any = called_as_jax(home, name, immutably(_on_thawed(value)))
+    if isinstance(value, Ufunc):
+        wrapped: Any = called_as_jax(home, name, typed_elementwise(value))
+    else:
+        wrapped = typed(home, name, called_as_jax(home, name, immutably(_on_thawed(value))), value)
     if isinstance(value, Ufunc):
         for method in METHODS:
             own = checked_as_jax(home, f"{name}.{method}", immutably(getattr(value, method)))
@@ -128,7 +134,10 @@ def seen_as_jax(module: ModuleType, name: str, adapt: Adaptation = as_it_is) -> 
 def methods_of(owner: Any) -> SimpleNamespace:
     """Return the public methods of an object, wrapped as functions of a module are."""
     names = [name for name in dir(owner) if not name.startswith("_") and callable(getattr(owner, name))]
-    return SimpleNamespace(**{name: immutably(_on_thawed(getattr(owner, name))) for name in names})
+    methods = {name: getattr(owner, name) for name in names}
+    return SimpleNamespace(
+        **{name: typed("scipy.stats", name, immutably(_on_thawed(method)), method) for name, method in methods.items()}
+    )
 
 
 def attributes_of(

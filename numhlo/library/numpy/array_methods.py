@@ -61,6 +61,7 @@ from numhlo.tracer.building import (
     trace_for,
     tree_leaves,
     tree_map,
+    type_rules,
     view_transpose,
     with_memory_order,
 )
@@ -152,7 +153,7 @@ def _reshape(self: Tracer, *shape: Any, order: str = "C", copy: bool | None = No
 def _astype(
     self: Tracer, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
 ) -> Tracer:
-    wanted = as_dtype(dtype)
+    wanted = as_dtype(type_rules().requested(dtype, "astype"))
     if not np.can_cast(self.dtype, wanted, casting):  # type: ignore[arg-type]
         raise TypeError(f"Cannot cast array data from {self.dtype!r} to {wanted!r} according to the rule {casting!r}")
     converted: Tracer = convert(self, wanted)
@@ -368,6 +369,7 @@ ATTRIBUTES = {
     "real": _part(False),
     "imag": _part(True),
     "flags": property(MemoryFlags),
+    "weak_type": property(lambda self: self.weak),
     "itemsize": property(lambda self: self.dtype.itemsize),
     "nbytes": property(lambda self: self.aval.nbytes),
     "strides": property(strides_of),
@@ -464,12 +466,19 @@ def _set_shape(self: Tracer, shape: Any) -> None:
     self.steps, self.aval, self._read = found.steps, found.aval, None
 
 
+def _method(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def method(self: Tracer, *args: Any, **options: Any) -> Any:
+        return type_rules().methods.get(name, function)(self, *args, **options)
+
+    return method
+
+
 def attach(cls: type[Tracer]) -> None:
     """Give the class of traced arrays NumPy's operators, methods and attributes."""
     cls.__name__ = "traced array"  # as Python's own messages call it
     attach_operators(cls)
     for name, function in METHODS.items():
-        setattr(cls, name, lambda self, *a, _f=function, **k: _f(self, *a, **k))
+        setattr(cls, name, _method(name, function))
     for name, attribute in {**ATTRIBUTES, **SPECIAL}.items():
         setattr(cls, name, attribute)
     for name, fix in REPLACEMENTS.items():

@@ -75,7 +75,7 @@ def _binary(function: Callable[..., Any], reflected: bool) -> Callable[..., Any]
         if function is elementwise.multiply and isinstance(other, (list, tuple)) and _repeats(self):
             return other * concretization.repetitions(self)
         result = function(other, self) if reflected else function(self, other)
-        if self.weak and operands.is_weak(other):  # as of two Python numbers: again a Python number
+        if self.weak and operands.is_weak(other) and not are_arrays_immutable():  # again a Python number
             if function in DIVISIONS:
                 _refuse_waiting(self if reflected else other)
             _weaken(result)
@@ -128,7 +128,7 @@ def _in_place(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 def _unary(function: Callable[..., Any]) -> Callable[..., Any]:
     def operator(self: Tracer) -> Any:
         result = function(self)
-        if self.weak:
+        if self.weak and not are_arrays_immutable():
             _weaken(result)
         return result
 

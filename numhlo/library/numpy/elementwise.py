@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.numpy.ufunc_calls import Comparison, Power, Ufunc
-from numhlo.tracer.building import FUNCTIONS, Tracer, convert
+from numhlo.tracer.building import FUNCTIONS, Tracer, are_arrays_immutable, convert
 
 __all__ = [
     "abs",
@@ -120,10 +120,11 @@ SIMPLE_POWERS: dict[Any, np.ufunc] = {-1: np.reciprocal, 0.5: np.sqrt, 1: np.pos
 
 def operator_power(x: Any, exponent: Any) -> Any:
     """Return ``x ** exponent``; simple exponents are computed more simply, and to the same bits, as NumPy does."""
-    if type(exponent) is int and exponent < 0 and isinstance(x, Tracer) and x.weak and x.dtype.kind in "bi":
+    is_number = isinstance(x, Tracer) and x.weak and not are_arrays_immutable()
+    if is_number and type(exponent) is int and exponent < 0 and x.dtype.kind in "bi":
         return power(convert(x, np.float64), exponent)  # as Python has it for its own integers
     simple = SIMPLE_POWERS.get(exponent) if type(exponent) in (int, float) else None
-    if simple is None or not isinstance(x, Tracer) or x.weak:
+    if simple is None or not isinstance(x, Tracer) or is_number:
         return power(x, exponent)
     if x.dtype.kind not in "biu" or (exponent == 2 and type(exponent) is int):
         return FUNCTIONS[simple](x)

@@ -175,6 +175,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
         return full_of(0, shape_of(values), np.int64)
     rising = searchsorted(edges, values, "left" if right else "right")
     falling = ufuncs.subtract(size, searchsorted(edges[::-1], values, "left" if right else "right"))  # type: ignore[index]
+    rising = convert(rising, falling.dtype)
     down = b.greater(edges[0], edges[-1])  # type: ignore[index]
     return note_greatest(b.select(broadcast_to_shape(down, shape_of(rising)), falling, rising), size)
 

@@ -12,7 +12,16 @@ from numhlo.library.numpy.indexing import advanced_indexing as advanced
 from numhlo.library.numpy.joining import concatenate
 from numhlo.library.numpy.searching import searchsorted
 from numhlo.library.numpy.sorting import argsort
-from numhlo.tracer.building import Tracer, as_traced, asarray, broadcast_to_shape, convert, implements, shape_of
+from numhlo.tracer.building import (
+    Tracer,
+    as_traced,
+    asarray,
+    broadcast_to_shape,
+    convert,
+    implements,
+    shape_of,
+    usual_dtype,
+)
 from numhlo.tracer.building import operations as b
 
 __all__ = ["interp"]
@@ -50,10 +59,11 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     >>> interp([0.5, 3.0], [0.0, 1.0, 2.0], [0.0, 10.0, 20.0])
     Array([ 5., 20.])
     """
-    wanted = np.dtype(np.complex128 if asarray(fp).dtype.kind == "c" else np.float64)
+    usual = usual_dtype(np.float64)
+    wanted = usual_dtype(np.complex128) if asarray(fp).dtype.kind == "c" else usual
     if "c" in (asarray(x).dtype.kind, asarray(xp).dtype.kind):
         raise TypeError("interp: complex numbers have no order")
-    at, nodes = convert(asarray(x), np.float64), convert(as_traced(asarray(xp)), np.float64)
+    at, nodes = convert(asarray(x), usual), convert(as_traced(asarray(xp)), usual)
     values = convert(as_traced(asarray(fp)), wanted)
     if nodes.ndim != 1 or values.shape != nodes.shape:
         raise ValueError("fp and xp are not of the same length.")
@@ -91,7 +101,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
 
 
 def _periodic(at: Any, nodes: Any, values: Any, period: Any) -> tuple[Any, Any, Any]:
-    span = ufuncs.absolute(convert(asarray(period), np.float64))
+    span = ufuncs.absolute(convert(asarray(period), usual_dtype(np.float64)))
     at, nodes = ufuncs.remainder(at, span), ufuncs.remainder(nodes, span)
     order = argsort(nodes)
     nodes, values = (advanced.take(line, order, 0, "clip") for line in (nodes, values))

@@ -6,34 +6,41 @@ Its methods (`reduce`, `outer`, ...) are in `ufunc_methods`, `out=` and `where=`
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from numhlo.library.numpy.out_arrays import store
 from numhlo.library.numpy.ufunc_rules.elementwise import RULES
-from numhlo.library.numpy.weak_numbers import with_weak_numbers, with_wrapped_integers
+from numhlo.library.numpy.weak_numbers import with_known_exponent, with_weak_numbers
 from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import ConcretizationError
 from numhlo.tracer.building import (
     FUNCTIONS,
+    NATIVE_DTYPES,
+    NUMPY,
     SCALARS,
     Tracer,
+    TypeRules,
     Unsized,
     as_arrays,
+    as_traced,
     asarray,
     broadcast_shapes,
     broadcast_to_shape,
     convert,
     current_trace,
     full_of,
+    is_weak_bound,
     loop_dtypes,
     memory_order,
     promotion_key,
     select,
     shape_of,
+    stand_in_dtype,
     strict_integer_powers,
+    type_rules,
     unshared,
 )
 
@@ -70,7 +77,7 @@ class Ufunc:
         self.__name__ = self.__qualname__ = ufunc.__name__
         self.__doc__ = ufunc.__doc__
         self.__signature__ = _signature(ufunc)
-        self._uniform_loops: dict[np.dtype, tuple[np.dtype, ...] | None] = {}
+        self._uniform_loops: dict[tuple[TypeRules, np.dtype], tuple[np.dtype, ...] | None] = {}
         FUNCTIONS[ufunc] = self
 
     def __repr__(self) -> str:
@@ -89,8 +96,12 @@ class Ufunc:
     ) -> Any:
         """Apply the function elementwise; see NumPy's function of the same name."""
         dtype = dtype_in_signature(signature) if signature is not None and dtype is None else dtype
-        operands = tuple(with_wrapped_integers(self.ufunc, operands)) if int in map(type, operands) else operands
+        if self.ufunc is np.power and type(operands[-1]) is int:
+            operands = tuple(with_known_exponent(operands))
         if current_trace() is None:
+            rules = type_rules()
+            if rules is not NUMPY and out is None and where is True and len(operands) == self.nin:
+                return as_arrays(self._run_converted(operands, dtype, casting))
             target = {} if out is None else {"out": out}  # NumPy refuses None where there are several results
             seen = operands if self.nin == 1 or self.ufunc is np.ldexp else with_weak_numbers(operands)
             return as_arrays(self.ufunc(*seen, where=where, dtype=dtype, casting=casting, order=order, **target))
@@ -107,6 +118,20 @@ class Ufunc:
         result = self._apply(operands, dtype, casting)
         return result if out is None and where is True else self._store(result, out, where, casting)
 
+    def _run_converted(self, operands: tuple[Any, ...], dtype: Any, casting: str) -> Any:
+        """Return NumPy's result of operands that are converted to what JAX's rules say; in float32 if NumPy must."""
+        dtypes = self.loop(operands, dtype, casting)
+        arrays = [np.asarray(as_number_of(x, d)) for x, d in zip(operands, dtypes, strict=False)]
+        if self.ufunc in UNCHANGING and dtypes[0] == np.bool_:
+            return arrays[0].copy()  # NumPy has no loop
+        if not NATIVE_DTYPES.issuperset(dtypes):
+            arrays = [x if x.dtype in NATIVE_DTYPES else x.astype(stand_in_dtype(x.dtype)) for x in arrays]
+        with np.errstate(all="ignore"):
+            found = self.ufunc(*arrays)
+        if self.nout > 1:
+            return tuple([r.astype(d, copy=False) for r, d in zip(found, dtypes[self.nin :], strict=True)])
+        return found.astype(dtypes[-1], copy=False)
+
     def _apply(self, operands: tuple[Any, ...], dtype: Any, casting: str) -> Any:
         aval = _aval_of_all(operands) if dtype is None else None
         dtypes = None if aval is None else self._uniform_loop(aval.dtype)
@@ -114,19 +139,27 @@ class Ufunc:
             operands = tuple(map(as_operand, operands))
             dtypes = self.loop(operands, dtype, casting)
             shape = broadcast_shapes(*map(shape_of, operands), name=self.__name__, operands=operands)
-            operands = tuple([broadcast_to_shape(convert(x, d), shape) for x, d in zip(operands, dtypes, strict=False)])
+            rules = type_rules()
+            weak = rules is not NUMPY and gives_weak(self.ufunc, operands)
+            converted = convert if rules is NUMPY else as_number_of
+            operands = tuple(
+                [broadcast_to_shape(converted(x, d), shape) for x, d in zip(operands, dtypes, strict=False)]
+            )
+        else:
+            weak = False
         result = self.rule(*operands)
         if self.nout > 1:
-            return tuple(convert(r, d) for r, d in zip(result, dtypes[self.nin :], strict=True))
+            return tuple([_weak_if(weak, convert(r, d)) for r, d in zip(result, dtypes[self.nin :], strict=True)])
         result = convert(result, dtypes[-1])
-        return unshared(result) if result is operands[0] else result
+        return _weak_if(weak, unshared(result) if result is operands[0] else result)
 
     def _uniform_loop(self, dtype: np.dtype) -> tuple[np.dtype, ...] | None:
         """Return the dtypes of the loop that takes operands of one dtype as they are; None where they are converted."""
-        if dtype not in self._uniform_loops:
+        key = type_rules(), dtype
+        if key not in self._uniform_loops:
             found = loop_dtypes(self.ufunc, (dtype,) * self.nin)
-            self._uniform_loops[dtype] = found if found[: self.nin] == (dtype,) * self.nin else None
-        return self._uniform_loops[dtype]
+            self._uniform_loops[key] = found if found[: self.nin] == (dtype,) * self.nin else None
+        return self._uniform_loops[key]
 
     def loop(self, operands: tuple[Any, ...], dtype: Any = None, casting: str = "same_kind") -> tuple[np.dtype, ...]:
         """Return the dtypes that operands are converted to, and those of the results."""
@@ -168,6 +201,55 @@ class Ufunc:
         return METHODS[method](self, *args, **options)
 
 
+STRONG = frozenset({
+    np.bitwise_count, np.frexp, np.isinf, np.ldexp, np.log10, np.log2, np.signbit, np.spacing,
+})  # fmt: skip
+"""Functions whose results are not weak under JAX's rules though all operands are."""
+
+STRONG_OF_INTEGERS = frozenset({np.isfinite, np.power, np.rint})
+"""Functions of which that holds for integers."""
+
+STRONG_OF_ARRAYS = frozenset({
+    np.deg2rad, np.rad2deg, np.degrees, np.radians, np.gcd, np.heaviside, np.hypot, np.lcm, np.logaddexp2,
+    np.logical_and, np.logical_not, np.logical_or, np.logical_xor,
+})  # fmt: skip
+"""Functions of which that holds where an operand has dimensions."""
+
+UNCHANGING = frozenset({np.conjugate, np.positive})
+"""Functions that leave real numbers, and bools, as they are."""
+
+
+def gives_weak(ufunc: np.ufunc, operands: Sequence[Any]) -> bool:
+    """Return whether a function's results are weak under JAX's rules."""
+    keys = tuple(map(promotion_key, operands))
+    if ufunc in STRONG or (ufunc in STRONG_OF_INTEGERS and set(keys) == {int}):
+        return False
+    if ufunc is np.power and not all(isinstance(key, type) for key in keys):
+        return False
+    return is_weak_bound(keys) and not (ufunc in STRONG_OF_ARRAYS and any(map(np.ndim, operands)))
+
+
+def as_number_of(x: Any, dtype: np.dtype) -> Any:
+    """Return an operand in a dtype under JAX's rules: Python's integers that it does not hold wrap.
+
+    Raises
+    ------
+    OverflowError
+        If a Python integer is beyond what the rules have for integers.
+    """
+    if type(x) not in SCALARS:
+        return convert(x, dtype)
+    with np.errstate(all="ignore"):
+        return np.asarray(x, type_rules().numbers[type(x)]).astype(dtype, copy=False)
+
+
+def _weak_if(weak: bool, result: Any) -> Any:
+    if weak:
+        result = as_traced(result)
+        result.weak = True
+    return result
+
+
 def _aval_of_all(operands: tuple[Any, ...]) -> TensorType | None:
     """Return the one type of operands that are traced arrays and stand for no Python number; None for others."""
     aval = None
@@ -201,6 +283,8 @@ class Comparison(Ufunc):
     """A comparison: exact between any two integers, Python's included, whatever their dtypes can hold."""
 
     def _apply(self, operands: tuple[Any, ...], dtype: Any, casting: str) -> Any:
+        if type_rules() is not NUMPY:
+            return super()._apply(operands, dtype, casting)
         first, second = operands
         first, second = _comparable(first, second)
         second, first = _comparable(second, first)

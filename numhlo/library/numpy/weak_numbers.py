@@ -1,7 +1,7 @@
 """Python's numbers beside floats that ml_dtypes defines, outside tracing: they are weak there, too.
 
 NumPy knows no order between such dtypes and its own, and widens: bfloat16 times 0.5 would be float32. `Array` has
-operators that do so, too. Under JAX's rules integers beside them take their dtype, as they do in a trace.
+operators that do so, too.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.tracer.building import UNORDERED, Tracer, are_arrays_immutable, common_dtype
+from numhlo.tracer.building import UNORDERED, Tracer, are_arrays_immutable
 
-__all__ = ["clip", "exponent_within", "in_one_dtype", "with_weak_numbers", "with_wrapped_integers", "wrapped_integer"]
+__all__ = ["clip", "exponent_within", "with_known_exponent", "with_weak_numbers", "wrapped_integer"]
 
 
 def with_weak_numbers(operands: Sequence[Any]) -> Sequence[Any]:
@@ -36,34 +36,16 @@ def with_weak_numbers(operands: Sequence[Any]) -> Sequence[Any]:
     """
     for x in operands:
         if isinstance(x, np.ndarray | np.generic) and x.dtype in UNORDERED:
-            found = [x.dtype.type(y) if type(y) in (int, float) else y for y in operands]
-            return in_one_dtype(found) if are_arrays_immutable() else found
+            return [x.dtype.type(y) if type(y) in (int, float) else y for y in operands]
     return operands
 
 
-def in_one_dtype(operands: Sequence[Any]) -> list[Any]:
-    """Return operands, arrays in the dtype that they have in common in a trace; anything else unchanged."""
-    dtypes = [x.dtype for x in operands if isinstance(x, np.ndarray | np.generic)]
-    common = common_dtype(dtypes)
-    return [x.astype(common, copy=False) if isinstance(x, np.ndarray | np.generic) else x for x in operands]
-
-
-WRAPPING = frozenset({
-    np.add, np.subtract, np.multiply, np.floor_divide, np.remainder, np.divmod, np.maximum, np.minimum, np.gcd,
-    np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.left_shift, np.right_shift,
-})  # fmt: skip
-"""Functions of integers in which, under JAX's rules, Python's numbers wrap; comparisons have true values."""
-
-
-def with_wrapped_integers(ufunc: np.ufunc, operands: Sequence[Any]) -> Sequence[Any]:
-    """Return operands; under JAX's rules Python's integers as the dtype of integer arrays beside them holds them."""
-    if not (ufunc in WRAPPING or ufunc is np.power) or not are_arrays_immutable():
+def with_known_exponent(operands: Sequence[Any]) -> Sequence[Any]:
+    """Return operands of a power; under JAX's rules with an exponent of Python's that the dtype of the base holds."""
+    base, exponent = operands
+    if not are_arrays_immutable() or not isinstance(base, np.ndarray | np.generic | Tracer):
         return operands
-    dtypes = [x.dtype for x in operands if isinstance(x, np.ndarray | np.generic | Tracer)]
-    if len({*dtypes}) != 1:
-        return operands
-    wrapped = [wrapped_integer(x, dtypes[0]) for x in operands]
-    return wrapped if ufunc is not np.power else [wrapped[0], exponent_within(operands[1], dtypes[0])]
+    return base, exponent_within(exponent, base.dtype)
 
 
 def exponent_within(exponent: Any, dtype: np.dtype) -> Any:

@@ -30,6 +30,7 @@ from numhlo.tracer.building import (
     expand,
     runs_anywhere,
     shape_of,
+    usual_dtype,
 )
 from numhlo.tracer.building import matrices as m
 from numhlo.tracer.building import operations as b
@@ -77,7 +78,7 @@ def float_dtype(name: str, dtype: Any) -> np.dtype:
     ValueError
         If it is none.
     """
-    wanted = np.dtype(np.float64 if dtype is None else dtype)
+    wanted = usual_dtype(np.float64) if dtype is None else np.dtype(dtype)
     if wanted.kind not in "fV":
         raise ValueError(f"dtype argument to `{name}` must be a float dtype, got {wanted}")
     return wanted

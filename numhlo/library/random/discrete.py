@@ -29,6 +29,7 @@ from numhlo.tracer.building import (
     reshape_to,
     runs_anywhere,
     shape_of,
+    usual_dtype,
 )
 from numhlo.tracer.building import operations as b
 
@@ -42,7 +43,7 @@ def _bound(x: Any, dtype: np.dtype, extra: int = 0) -> Any:
     """Return a bound as integers, clipped to the range of a dtype."""
     array = asarray(x)
     if array.dtype.kind not in "iu":
-        array = convert(array, np.int64)
+        array = convert(array, usual_dtype(np.int64))
     info, own = np.iinfo(dtype), np.iinfo(array.dtype)
     low, high = max(int(info.min), int(own.min)), min(int(info.max) + extra, int(own.max))
     return rounding.clip(array, low, high)
@@ -78,7 +79,7 @@ def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -
     >>> randint(key(0), (3,), 0, 10)
     Array([5, 1, 5])
     """
-    own, wanted = as_key(key, "randint"), np.dtype(np.int64 if dtype is None else dtype)
+    own, wanted = as_key(key, "randint"), usual_dtype(np.int64) if dtype is None else np.dtype(dtype)
     if wanted.kind not in "iu":
         raise TypeError(f"randint only accepts integer dtypes, got {wanted}")
     size = sample_shape("randint", shape, minval, maxval)
@@ -92,7 +93,7 @@ def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -
 def _draw_integers(key: Any, shape: tuple[int, ...], minval: Any, maxval: Any, dtype: np.dtype) -> Any:
     """Return remainders of twice as many bits as the dtype has: nearly all equally likely."""
     top = asarray(maxval)
-    top = top if top.dtype.kind in "iu" else convert(top, np.int64)
+    top = top if top.dtype.kind in "iu" else convert(top, usual_dtype(np.int64))
     limit = min(int(np.iinfo(dtype).max), int(np.iinfo(top.dtype).max))
     beyond = broadcast_to_shape(b.greater(top, b.constant(limit, top)), shape)
     low, high = (parameter(_bound(x, dtype), shape, dtype) for x in (minval, maxval))
@@ -171,7 +172,7 @@ def rademacher(key: Any, shape: Any = (), dtype: Any = None) -> Any:
     (3,)
     """
     own, size = as_key(key, "rademacher"), shape_tuple(shape)
-    heads = convert(b.less(draw_uniform(own, size, np.dtype(np.float64)), 0.5), dtype or np.int64)
+    heads = convert(b.less(draw_uniform(own, size, usual_dtype(np.float64)), 0.5), dtype or usual_dtype(np.int64))
     return b.subtract(b.multiply(heads, 2), 1)
 
 
@@ -200,12 +201,12 @@ def geometric(key: Any, p: Any, shape: Any = None, dtype: Any = None) -> Any:
     Array([1, 1])
     """
     own, chance = as_key(key, "geometric"), asarray(p)
-    chance = chance if chance.dtype.kind in "fV" else convert(chance, np.float64)
+    chance = chance if chance.dtype.kind in "fV" else convert(chance, usual_dtype(np.float64))
     size = sample_shape("geometric", shape, chance)
     u = draw_uniform(own, size, chance.dtype)
     logs = b.log(b.select(b.equal(u, 0), b.constant(1, u), u))
     fails = broadcast_to_shape(b.log1p(b.negate(chance)), size)
-    return convert(b.add(b.floor(b.divide(logs, fails)), 1), dtype or np.int64)
+    return convert(b.add(b.floor(b.divide(logs, fails)), 1), dtype or usual_dtype(np.int64))
 
 
 @runs_anywhere
@@ -249,7 +250,7 @@ def categorical(
     """
     own, scores = as_key(key, "categorical"), as_traced(asarray(logits))
     if scores.dtype.kind not in "fV":
-        scores = as_traced(convert(scores, np.float64))
+        scores = as_traced(convert(scores, usual_dtype(np.float64)))
     place = normalize_axis(axis, scores.ndim)
     batch = scores.shape[:place] + scores.shape[place + 1 :]
     size = sample_shape("categorical", shape, full_of(0, batch, np.int8))
@@ -414,7 +415,7 @@ def _reshaped(x: Any, array: Any, size: tuple[int, ...], axis: int) -> Any:
 def _weighted(key: Any, p: Any, count: int, size: tuple[int, ...], replace: bool, mode: str | None) -> Any:
     """Return indices with given probabilities: by bisection of their sums, or the largest of noisy logarithms."""
     chances = asarray(p)
-    chances = chances if chances.dtype.kind in "fV" else convert(chances, np.float64)
+    chances = chances if chances.dtype.kind in "fV" else convert(chances, usual_dtype(np.float64))
     if shape_of(chances) != (count,):
         raise ValueError(
             "p must be None or a 1D vector with the same size as a.shape[axis]. "
@@ -422,8 +423,8 @@ def _weighted(key: Any, p: Any, count: int, size: tuple[int, ...], replace: bool
         )
     if not replace:
         noisy = b.add(draw_gumbel(key, (count,), chances.dtype, mode), b.log(chances))
-        return convert(reshape_to(lax_reductions.top_k(noisy, math.prod(size))[1], size), np.int64)
+        return convert(reshape_to(lax_reductions.top_k(noisy, math.prod(size))[1], size), usual_dtype(np.int64))
     sums: Any = as_traced(cumulative.cumsum(chances))
     u = draw_uniform(key, size, chances.dtype)
     drawn = elementwise.multiply(sums[-1], elementwise.subtract(1, u))
-    return convert(searching.searchsorted(sums, drawn), np.int64)
+    return convert(searching.searchsorted(sums, drawn), usual_dtype(np.int64))

@@ -26,6 +26,7 @@ from numhlo.tracer.building import (
     require_sizes,
     runs_anywhere,
     shape_of,
+    usual_dtype,
 )
 from numhlo.tracer.building import operations as b
 
@@ -233,7 +234,7 @@ def bits(key: Any, shape: Any = (), dtype: Any = None) -> Any:
     >>> bits(key(0), (2,), np.uint8).dtype
     dtype('uint8')
     """
-    wanted = np.dtype(np.uint64 if dtype is None else dtype)
+    wanted = usual_dtype(np.uint64) if dtype is None else np.dtype(dtype)
     if wanted.kind != "u":
         raise ArgumentError(f"random.bits(dtype={wanted.name})", where=capture_location(), fix="use an unsigned dtype")
     return draw_bits(as_key(key, "bits"), shape_tuple(shape), 8 * wanted.itemsize)

@@ -15,7 +15,7 @@ import numpy as np
 from numhlo.library.numpy import reductions
 from numhlo.library.random.continuous import draw_uniform, parameter, sample_shape
 from numhlo.library.random.keys import as_key, several_keys
-from numhlo.tracer.building import convert, full_of, runs_anywhere, while_loop
+from numhlo.tracer.building import convert, full_of, runs_anywhere, usual_dtype, while_loop
 from numhlo.tracer.building import operations as b
 
 __all__ = ["poisson"]
@@ -118,7 +118,7 @@ def poisson(key: Any, lam: Any, shape: Any = None, dtype: Any = None) -> Any:
     >>> poisson(key(0), 4.0, (2,)).shape
     (2,)
     """
-    own, wanted = as_key(key, "poisson"), np.dtype(np.int64 if dtype is None else dtype)
+    own, wanted = as_key(key, "poisson"), usual_dtype(np.int64) if dtype is None else np.dtype(dtype)
     size = sample_shape("poisson", shape, lam)
     mean = parameter(lam, size, F64)
     if math.prod(size) == 0:

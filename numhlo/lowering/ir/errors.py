@@ -121,6 +121,16 @@ class DTypeError(NumhloError, TypeError):
     is_numpys = True
 
 
+class TypePromotionError(DTypeError, ValueError):
+    """Element types that promote to nothing in common under JAX's rules.
+
+    Examples
+    --------
+    >>> print(TypePromotionError("Input dtypes ('int4', 'int8') have no available implicit dtype promotion path"))
+    Input dtypes ('int4', 'int8') have no available implicit dtype promotion path
+    """
+
+
 class ArgumentError(NumhloError, ValueError):
     """An argument's value is not one of those allowed.
 
@@ -394,12 +404,10 @@ class ImmutableArrayError(NumhloError, TypeError):
 
     Examples
     --------
-    >>> import numhlo
     >>> import numhlo.compat.jax as jax
-    >>> x = jax.numpy.ones(3)
     >>> try:
-    ...     x[0] = 2.0
-    ... except numhlo.errors.ImmutableArrayError as error:
+    ...     jax.numpy.ones(3)[0] = 2.0
+    ... except ImmutableArrayError as error:
     ...     print(error.what)
     x[index] = value: arrays are immutable under JAX's rules
     """
@@ -410,11 +418,10 @@ class UnsupportedError(NumhloError, NotImplementedError):
 
     Examples
     --------
-    >>> import numpy as np
     >>> import numhlo
     >>> try:
-    ...     numhlo.jit(lambda x: np.unique(x, axis=0))(np.ones((3, 2)))
-    ... except numhlo.errors.UnsupportedError as error:
+    ...     numhlo.jit(lambda x: numhlo.numpy.unique(x, axis=0))(numhlo.numpy.ones((3, 2)))
+    ... except UnsupportedError as error:
     ...     print(error.what)
     unique(axis=) of a traced array
     """
@@ -473,11 +480,10 @@ class OutOfMemoryError(NumhloError, MemoryError):
 
     Examples
     --------
-    >>> import numpy as np
     >>> import numhlo
     >>> try:
-    ...     numhlo.jit(lambda x: np.broadcast_to(x, (2**22, 2**22)) + 1)(1.0)
-    ... except numhlo.errors.OutOfMemoryError as error:
+    ...     numhlo.jit(lambda x: numhlo.numpy.broadcast_to(x, (2**22, 2**22)) + 1)(1.0)
+    ... except OutOfMemoryError as error:
     ...     print(error.what)
     lambda: no memory for its results float64[4194304,4194304] (128 TiB)
     """

@@ -51,6 +51,8 @@ from numhlo.tracer.core.callable_arguments import require_callable
 from numhlo.tracer.core.closed_over import closed_over, stand_in, standing_in
 from numhlo.tracer.core.custom_rules import CustomRule, LinearRule, bind_with_rule
 from numhlo.tracer.core.except_clauses import refuse_waiting
+from numhlo.tracer.core.jax_loops import NATIVE_DTYPES, inexact_dtype, stand_in_dtype
+from numhlo.tracer.core.jax_types import is_weak_bound
 from numhlo.tracer.core.memory_orders import memory_order, with_memory_order
 from numhlo.tracer.core.named_axes import AxisName, Collective, bind_collective, refuse_groups, size_of
 from numhlo.tracer.core.named_functions import composite
@@ -90,7 +92,7 @@ from numhlo.tracer.core.operands import (
 )
 from numhlo.tracer.core.operations import bitcast, compare, constant, select
 from numhlo.tracer.core.orders import Gathered, is_plain, is_undecided, lay_out
-from numhlo.tracer.core.promotion import as_dtype, common_dtype, loop_dtypes
+from numhlo.tracer.core.promotion import as_dtype, common_dtype, loop_dtypes, usual_dtype
 from numhlo.tracer.core.replay import replay_body, replay_function, replay_op
 from numhlo.tracer.core.semantics import (
     are_arrays_immutable,
@@ -103,6 +105,7 @@ from numhlo.tracer.core.short_tracebacks import short_tracebacks
 from numhlo.tracer.core.static_arguments import STATIC, naming, needs, unknown_extent_of
 from numhlo.tracer.core.strides import Strides, are_contiguous
 from numhlo.tracer.core.trace import Trace, Tracer, current_trace, outside_traces
+from numhlo.tracer.core.type_rules import NUMPY, TypeRules, type_rules
 from numhlo.tracer.core.view_step import ViewStep
 from numhlo.tracer.differentiation.table import Walker
 from numhlo.tracer.python import concretization, foreign_values, special_methods
@@ -129,6 +132,8 @@ __all__ = [
     "CALLBACK_METHODS",
     "COMBINERS",
     "FUNCTIONS",
+    "NATIVE_DTYPES",
+    "NUMPY",
     "PACKAGES",
     "SCALARS",
     "STATIC",
@@ -156,6 +161,7 @@ __all__ = [
     "Trace",
     "Tracer",
     "Transpose",
+    "TypeRules",
     "Unsized",
     "ViewStep",
     "Walker",
@@ -197,11 +203,13 @@ __all__ = [
     "full_of",
     "immutable_arrays",
     "implements",
+    "inexact_dtype",
     "is_contiguous",
     "is_plain",
     "is_undecided",
     "is_unknown",
     "is_weak",
+    "is_weak_bound",
     "known_numbers",
     "lay_out",
     "leaf_type",
@@ -253,6 +261,7 @@ __all__ = [
     "special_methods",
     "spelling",
     "stand_in",
+    "stand_in_dtype",
     "standing_in",
     "stands_for",
     "stands_for_scalar",
@@ -270,8 +279,10 @@ __all__ = [
     "tree_map",
     "tree_structure",
     "tree_unflatten",
+    "type_rules",
     "unknown_extent_of",
     "unshared",
+    "usual_dtype",
     "view_reshape",
     "view_transpose",
     "vmap",

@@ -55,7 +55,7 @@ class Body:
             self.types = [
                 leaf_type(x, f"result {p} of {name}".replace("  ", " ")) for x, p in zip(leaves, paths, strict=True)
             ]
-            self.values = [trace.read(x) for x in leaves]
+            self.values = [trace.read(x if isinstance(x, Tracer) else asarray(x)) for x in leaves]
         self.trace = trace
 
     def region(self, types: Sequence[LeafType] | None = None) -> Region:

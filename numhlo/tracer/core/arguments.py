@@ -17,20 +17,16 @@ import numpy as np
 from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ImmutableArrayError
 from numhlo.lowering.ir.types import ELEMENT_TYPES
-from numhlo.tracer.core.array import has_own_arithmetic
+from numhlo.tracer.core.array import has_own_arithmetic, is_weak_array
 from numhlo.tracer.core.promotion import dtype_of_number
 from numhlo.tracer.core.trace import Trace, Tracer
+from numhlo.tracer.core.type_rules import NUMPY, type_rules
 
 NATIVE: dict[np.dtype, np.dtype] = {dtype: dtype for dtype in ELEMENT_TYPES.values()}
 """Every dtype that a traced array can have, in this machine's byte order, by itself."""
 
-WEAK: dict[type, np.dtype] = {
-    bool: np.dtype(np.bool_),
-    int: np.dtype(np.int64),
-    float: np.dtype(np.float64),
-    complex: np.dtype(np.complex128),
-}
-"""The dtype that a Python scalar is traced with."""
+WEAK = NUMPY.numbers
+"""The dtype that a Python scalar is traced with under NumPy's rules; its keys are the classes of such scalars."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +128,15 @@ def leaf_type(leaf: Any, path: str = "") -> LeafType:
     DTypeError
         If the leaf is no array of numbers.
     """
-    weak = WEAK.get(type(leaf))
+    rules = type_rules()
+    weak = rules.numbers.get(type(leaf))
     if weak is not None:
         return LeafType(TensorType((), weak), weak=True)
     if isinstance(leaf, Tracer):
         return LeafType(leaf.aval, leaf.weak)
     if isinstance(leaf, ShapeDtypeStruct):
-        return LeafType(TensorType(leaf.shape, native_dtype(leaf.dtype, path)), leaf.weak_type)
+        dtype = rules.canonical(native_dtype(leaf.dtype, path))
+        return LeafType(TensorType(leaf.shape, dtype), leaf.weak_type)
     if not isinstance(leaf, np.ndarray | np.generic):
         leaf = as_ndarray(leaf, path)
     kind: type = type(leaf)
@@ -149,7 +147,8 @@ def leaf_type(leaf: Any, path: str = "") -> LeafType:
             why="it would be traced as an array of its elements, which means something else",
             fix="pass its data, numpy.asarray(x) or x.data, and a mask as another argument",
         )
-    return LeafType(TensorType(leaf.shape, native_dtype(leaf.dtype, path)))
+    dtype = rules.canonical(native_dtype(leaf.dtype, path))
+    return LeafType(TensorType(leaf.shape, dtype), is_weak_array(leaf))
 
 
 def is_number(leaf: Any) -> bool:

@@ -102,6 +102,10 @@ class Array(ArrayOperations):
     __slots__ = ()
     is_read_only = False
     """Whether arrays of the class that programs make can't be written."""
+    weak_class: type[Array] | None = None
+    """The class of results that are weak; None where rules have no such arrays."""
+    is_weak = False
+    """Whether arrays of the class are weak under JAX's rules: in promotion they give way as Python's numbers do."""
 
     @property
     def at(self) -> Updates[Self]:
@@ -146,6 +150,11 @@ def has_own_arithmetic(kind: type) -> bool:
         found = foreign and any(getattr(kind, n) is not getattr(np.ndarray, n) for n in names)
         _known_arithmetic[kind] = found
     return found
+
+
+def is_weak_array(x: Any) -> bool:
+    """Return whether a concrete value is an array of a class that is weak under JAX's rules."""
+    return getattr(type(x), "is_weak", False)
 
 
 def stands_for_scalar(x: Any) -> bool:

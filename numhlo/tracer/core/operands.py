@@ -19,7 +19,7 @@ import numpy as np
 from numhlo.lowering.ir import Location, TensorType, capture_location
 from numhlo.lowering.ir.errors import ConcretizationError, DTypeError, ShapeError
 from numhlo.lowering.ops import comparison, conversion, layout
-from numhlo.tracer.core.array import Array, as_written, has_own_arithmetic
+from numhlo.tracer.core.array import Array, as_written, has_own_arithmetic, is_weak_array
 from numhlo.tracer.core.bind import bind1
 from numhlo.tracer.core.memory_orders import BY_FIELDS, OF_NEW_ARRAYS, with_memory_order
 from numhlo.tracer.core.operand_names import operand_names
@@ -35,6 +35,7 @@ from numhlo.tracer.core.promotion import (
 )
 from numhlo.tracer.core.static_arguments import explain_parameter
 from numhlo.tracer.core.trace import Trace, Tracer, current_trace
+from numhlo.tracer.core.type_rules import NUMPY, as_typed, type_rules
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 """NumPy function (for ``__array_function__``) or ufunc (for ``__array_ufunc__``) to our traced implementation."""
@@ -168,20 +169,26 @@ def implements(*functions: Any, eager: Callable[..., Any] | None = None) -> Call
 
 def is_weak(x: Any) -> bool:
     """Return whether ``x`` is a Python scalar, or a traced array that stands for one."""
-    return type(x) in SCALARS or (isinstance(x, Tracer) and x.weak)
+    return type(x) in SCALARS or (x.weak if isinstance(x, Tracer) else is_weak_array(x))
+
+
+WEAK_KEYS: dict[str, Any] = {"b": np.dtype(bool), "i": int, "f": float, "c": complex}
+"""What promotion sees of weak arrays, by the kind of their dtype."""
 
 
 def promotion_key(x: Any) -> Any:
     """Return what promotion sees of ``x``: a dtype, or a Python scalar type for weak ones."""
     if isinstance(x, Tracer):
         dtype = x.aval.dtype
-        return {"b": np.dtype(bool), "i": int, "f": float, "c": complex}[dtype.kind] if x.weak else dtype
+        return WEAK_KEYS[dtype.kind] if x.weak else dtype
     kind = type(x)
     if kind in NARROW:
         return kind
     if kind is bool:
         return np.dtype(bool)
     if isinstance(x, np.ndarray | np.generic):
+        if is_weak_array(x) and x.dtype.kind in WEAK_KEYS:
+            return WEAK_KEYS[x.dtype.kind]
         return x.dtype if x.dtype.isnative else x.dtype.newbyteorder("=")
     if isinstance(x, list | tuple):
         return asarray(x).dtype
@@ -231,6 +238,8 @@ def asarray(x: Any, dtype: np.dtype | None = None) -> Any:
         rows = [expand(convert(p, common), 0) for p in parts]
         return bind1(layout.CONCATENATE, *rows, attributes={"dimension": 0})
     array = np.asarray(x, dtype)
+    if dtype is None and (rules := type_rules()) is not NUMPY:
+        array = as_typed(array, x, rules)
     if array.dtype in TRACEABLE:
         return array
     return np.zeros(array.shape, bool) if array.dtype == FLOAT0 else array.astype(as_dtype(array.dtype))

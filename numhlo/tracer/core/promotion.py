@@ -14,12 +14,13 @@ import numpy as np
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DTypeError
 from numhlo.lowering.ir.types import COMPLEX, ELEMENT_TYPES, FLOATS
+from numhlo.tracer.core.jax_loops import NATIVE_DTYPES, jax_loop
 from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.core.type_rules import NUMPY, TypeRules, type_rules
 
 TRACEABLE = frozenset(ELEMENT_TYPES.values())
 """Every dtype that a traced array can have."""
 
-NATIVE_DTYPES = frozenset(np.dtype(c) for c in "?bhilqBHILQefdFD")
 NARROW = {int: 0, float: 1, complex: 2}
 
 FLOAT0 = np.dtype([("float0", "V")])
@@ -50,7 +51,12 @@ def _dtype_of_class(kind: Any) -> np.dtype | None:
 
 
 def common_dtype(keys: Sequence[Any]) -> np.dtype:
-    """Return the common dtype of promotion keys."""
+    """Return the common dtype of promotion keys, under the rules that hold."""
+    found = type_rules().common(keys)
+    return _common_dtype(keys) if found is None else found
+
+
+def _common_dtype(keys: Sequence[Any]) -> np.dtype:
     dtypes = [k for k in keys if isinstance(k, np.dtype)]
     weak = [k for k in keys if not isinstance(k, np.dtype)]
     if not dtypes:
@@ -79,7 +85,6 @@ def _adapt(strong: np.dtype, kind: Any) -> np.dtype:
     return np.result_type(strong, kind(0))
 
 
-@functools.lru_cache(maxsize=4096)
 def loop_dtypes(
     ufunc: np.ufunc, keys: tuple[Any, ...], dtype: np.dtype | None = None, casting: str = "same_kind"
 ) -> tuple[np.dtype, ...]:
@@ -100,9 +105,19 @@ def loop_dtypes(
     DTypeError
         If NumPy's ufunc has no loop for them.
     """
+    return _loop_dtypes(type_rules(), ufunc, keys, dtype, casting)
+
+
+@functools.lru_cache(maxsize=8192)
+def _loop_dtypes(
+    rules: TypeRules, ufunc: np.ufunc, keys: tuple[Any, ...], dtype: np.dtype | None, casting: str
+) -> tuple[np.dtype, ...]:
+    if rules is not NUMPY:
+        common = rules.common(keys) if dtype is None else dtype
+        return tuple(map(rules.canonical, jax_loop(ufunc, [rules.common([k]) for k in keys], common)))
     if not any(isinstance(k, np.dtype) for k in keys):
         keys = tuple(np.dtype(k) for k in keys)  # NumPy compares Python ints as objects
-    common = common_dtype(keys)
+    common = _common_dtype(keys)
     narrow = common if common not in NATIVE_DTYPES else None
     if narrow is not None or (dtype is not None and dtype not in NATIVE_DTYPES):
         keys = (np.dtype(np.float32),) * len(keys)
@@ -124,6 +139,17 @@ def _key_name(key: Any) -> str:
     return key.name if isinstance(key, np.dtype) else f"a Python {key.__name__}"
 
 
+def usual_dtype(dtype: Any) -> np.dtype:
+    """Return what a default of 64 bits is under the rules that hold: of 32, where JAX's have no 64.
+
+    Examples
+    --------
+    >>> usual_dtype(np.int64)
+    dtype('int64')
+    """
+    return type_rules().canonical(np.dtype(dtype))
+
+
 def as_dtype(dtype: Any, default: Any = np.float64) -> np.dtype:
     """Return a dtype that can be traced, ``default`` for None.
 
@@ -136,7 +162,7 @@ def as_dtype(dtype: Any, default: Any = np.float64) -> np.dtype:
     """
     if isinstance(dtype, Tracer):
         raise TypeError("Cannot construct a dtype from an array")
-    wanted: np.dtype = np.dtype(default if dtype is None else dtype)
+    wanted: np.dtype = usual_dtype(default) if dtype is None else np.dtype(dtype)
     if not wanted.isnative:
         wanted = wanted.newbyteorder("=")
     if wanted not in TRACEABLE:

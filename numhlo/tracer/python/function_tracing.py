@@ -18,14 +18,16 @@ from numhlo.lowering.ir.errors import DTypeError, MutationError, NumhloError
 from numhlo.lowering.ops import control_flow
 from numhlo.tracer.control_flow.bodies import weak_argument
 from numhlo.tracer.core.arguments import WEAK, LeafType
+from numhlo.tracer.core.array import is_weak_array
 from numhlo.tracer.core.bind import bind, new_trace
 from numhlo.tracer.core.cell import Cell
 from numhlo.tracer.core.except_clauses import raise_swallowed
 from numhlo.tracer.core.located_errors import naming_the_line
-from numhlo.tracer.core.operands import Unsized
+from numhlo.tracer.core.operands import Unsized, asarray
 from numhlo.tracer.core.semantics import are_arrays_immutable
 from numhlo.tracer.core.strides import SCALAR, Strides
 from numhlo.tracer.core.trace import Trace, Tracer
+from numhlo.tracer.core.type_rules import NUMPY, type_rules
 from numhlo.tracer.python.autograph.undefined import Undefined
 from numhlo.tracer.python.einops_backend import register_einops_backend
 from numhlo.tracer.python.rebound_items import ContainerWatch, ReboundItems
@@ -179,7 +181,9 @@ def _explaining_numpy() -> Iterator[None]:
 
 
 def _is_weak(leaf: Any) -> bool:
-    return leaf.weak if isinstance(leaf, Tracer) else type(leaf) in WEAK
+    if type(leaf) is bool and type_rules() is not NUMPY:
+        return False
+    return leaf.weak if isinstance(leaf, Tracer) else type(leaf) in WEAK or is_weak_array(leaf)
 
 
 def _is_made_as_array(leaf: Any, arguments: Sequence[Cell]) -> bool:
@@ -196,6 +200,8 @@ def _read_result(trace: Trace, leaf: Any, name: str, number: int, out_tree: PyTr
         return trace.read(leaf)
     if isinstance(leaf, Undefined):
         leaf.refuse()
+    if type_rules() is not NUMPY and isinstance(leaf, np.ndarray | np.generic | int | float | complex):
+        leaf = asarray(leaf)
     if not isinstance(leaf, np.ndarray | np.generic | bool | int | float | complex):
         raise DTypeError(
             f"the result{structure_paths(out_tree)[number]} of {name} is of class {type(leaf).__qualname__}",

@@ -16,11 +16,11 @@ import numpy as np
 from numhlo.lowering.ir import Function, TensorType, capture_location
 from numhlo.lowering.ir.errors import MutationError
 from numhlo.lowering.ir.scoped_values import with_own_bindings
-from numhlo.tracer.core.arguments import WEAK, is_number
+from numhlo.tracer.core.arguments import is_number
 from numhlo.tracer.core.array import Array
 from numhlo.tracer.core.bind import new_trace
 from numhlo.tracer.core.located_errors import naming_the_line
-from numhlo.tracer.core.operands import asarray, known_value, shape_of, unshared
+from numhlo.tracer.core.operands import asarray, is_weak, known_value, shape_of, unshared
 from numhlo.tracer.core.promotion import FLOAT0
 from numhlo.tracer.core.short_tracebacks import short_tracebacks
 from numhlo.tracer.core.trace import Trace, Tracer, current_trace
@@ -107,7 +107,7 @@ def stage_leaves(
     """Trace ``fun(*leaves)``, with the leaves' types and, where they are known, values; see `stage`."""
     arrays = [asarray(x) for x in leaves]
     types = [TensorType(shape_of(x), x.dtype) for x in arrays]
-    weak = [type(x) in WEAK or (isinstance(x, Tracer) and x.weak) for x in leaves]
+    weak = [is_weak(x) for x in leaves]
     known = [known_value(x) for x in arrays]
     scalars = [is_number(x) for x in leaves]
     return stage(name, lambda arguments: fun(*arguments), types, known, weak, scalars, differentiates)

@@ -11,12 +11,12 @@ from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError
 from numhlo.tracer.batching import control_flow
 from numhlo.tracer.batching.table import Lanes, batch_function, spread
-from numhlo.tracer.core.arguments import WEAK, is_number
+from numhlo.tracer.core.arguments import is_number
 from numhlo.tracer.core.arrangement import move_axis
 from numhlo.tracer.core.callable_arguments import require_callable
 from numhlo.tracer.core.located_errors import refusing_depth
 from numhlo.tracer.core.named_axes import batching_axis, named_axis
-from numhlo.tracer.core.operands import asarray, known_value, normalize_axis, shape_of
+from numhlo.tracer.core.operands import asarray, is_weak, known_value, normalize_axis, shape_of
 from numhlo.tracer.core.trace import Tracer
 from numhlo.tracer.python.plain_numpy import run_traced
 from numhlo.tracer.transformations.staging import ends_its_blocks, stage, transformation
@@ -125,7 +125,7 @@ def _run(
 ) -> tuple[list[Lanes], PyTreeDef]:
     types = [TensorType(shape_of(x.array)[x.mapped :], x.array.dtype) for x in lanes]
     known = [None if x.mapped else known_value(x.array) for x in lanes]
-    weak = [type(leaf) in WEAK or (isinstance(leaf, Tracer) and leaf.weak) for leaf in leaves]
+    weak = [is_weak(leaf) for leaf in leaves]
     scalars = [lane.mapped or is_number(leaf) for lane, leaf in zip(lanes, leaves, strict=True)]
     with named_axis(axis_name, size):
         staged = stage(fun.__name__, lambda arguments: fun(*arguments), types, known, weak, scalars)

@@ -48,7 +48,7 @@ class BCOO:
     >>> import numhlo.compat.jax.numpy as jnp
     >>> m = BCOO((jnp.array([1.0, 2.0]), jnp.array([[0, 0], [1, 2]])), shape=(2, 3))
     >>> m, m @ jnp.arange(3.0)
-    (BCOO(float64[2, 3], nse=2), Array([0., 4.]))
+    (BCOO(float...[2, 3], nse=2), Array([0., 4.], dtype=float...))
     """
 
     __array_priority__ = 1000
@@ -311,7 +311,7 @@ def bcoo_dot_general(lhs: BCOO, rhs: Any, *, dimension_numbers: Any, **options: 
     --------
     >>> bcoo_dot_general(eye(2), jnp.arange(4.0).reshape(2, 2), dimension_numbers=(((0,), (1,)), ((), ())))
     Array([[0., 2.],
-           [1., 3.]])
+           [1., 3.]], dtype=float...)
     """
     (left, right), batch = dimension_numbers
     if any(len(axes) for axes in batch) or len(left) != 1:
@@ -361,7 +361,7 @@ def eye(
     Examples
     --------
     >>> eye(2)
-    BCOO(float64[2, 2], nse=2)
+    BCOO(float...[2, 2], nse=2)
     """
     return BCOO.fromdense(jnp.eye(N, M, k, dtype=dtype or float), index_dtype=index_dtype)
 
@@ -372,7 +372,7 @@ def empty(shape: Any, dtype: Any = None, index_dtype: Any = "int32", **options: 
     Examples
     --------
     >>> empty((2, 3))
-    BCOO(float64[2, 3], nse=0)
+    BCOO(float...[2, 3], nse=0)
     """
     extents = (shape,) if isinstance(shape, int) else tuple(shape)
     parts = jnp.zeros(0, dtype or float), jnp.zeros((0, len(extents)), index_dtype)

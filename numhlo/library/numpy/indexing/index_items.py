@@ -254,7 +254,8 @@ def checked_array(positions: np.ndarray, extent: int, axis: int) -> np.ndarray:
 
 def _far_outside(positions: np.ndarray, extent: int, axis: int = 0) -> np.ndarray:
     """Return positions with those before the first element moved so far that counting from the end can't reach it."""
-    return np.where(positions < -extent, np.iinfo(np.int64).min // 2, positions)
+    wide = positions if positions.dtype.itemsize >= np.dtype(np.int32).itemsize else positions.astype(np.int32)
+    return np.where(wide < -extent, np.iinfo(wide.dtype).min // 2, wide)
 
 
 def _frozen_start(index: Tracer, extent: int) -> Tracer:

@@ -42,7 +42,7 @@ def vq(obs: Any, code_book: Any, check_finite: bool = True) -> tuple[Any, Any]:
     Examples
     --------
     >>> vq([[0.0, 1.0], [4.0, 4.0]], [[0.0, 0.0], [4.0, 4.0]])
-    (Array([0, 1]), Array([1., 0.]))
+    (Array([0, 1], dtype=int...), Array([1., 0.], dtype=float...))
     """
     rows, centroids = n.asarray(obs), n.asarray(code_book)
     if rows.ndim != centroids.ndim or rows.ndim not in (1, 2) or rows.shape[1:] != centroids.shape[1:]:

@@ -69,8 +69,8 @@ class Rotation(NamedTuple):
     Examples
     --------
     >>> turn = Rotation.from_euler("z", 90.0, degrees=True)
-    >>> turn.apply(jnp.array([1.0, 0.0, 0.0])).round(12)
-    Array([0., 1., 0.])
+    >>> turn.apply(jnp.array([1.0, 0.0, 0.0])).round(5)
+    Array([0., 1., 0.], dtype=float...)
     """
 
     quat: Any
@@ -289,8 +289,8 @@ class Slerp(NamedTuple):
     Examples
     --------
     >>> turns = Rotation.from_euler("z", jnp.array([0.0, 90.0]), degrees=True)
-    >>> Slerp.init(jnp.array([0.0, 1.0]), turns)(0.5).as_rotvec(degrees=True).round(9)
-    Array([ 0.,  0., 45.])
+    >>> Slerp.init(jnp.array([0.0, 1.0]), turns)(0.5).as_rotvec(degrees=True).round(4)
+    Array([ 0.,  0., 45.], dtype=float...)
     """
 
     times: Any
