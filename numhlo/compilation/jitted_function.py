@@ -297,17 +297,25 @@ class JittedFunction(Generic[P, R]):
             refuse_leaks(self._name, traces[-1])
         return traced, guards
 
-    def _trace_inside(self, outer: Trace, call: Call, *signature: Any) -> tuple[TracedFunction, Guards]:
+    def _trace_inside(
+        self,
+        outer: Trace,
+        call: Call,
+        tree: PyTreeDef,
+        types: Sequence[LeafType],
+        strides: Sequence[Strides | None],
+        names: Sequence[str] | None,
+    ) -> tuple[TracedFunction, Guards]:
         """Trace the function inside another trace: that of a jitted function knows by itself when to rewrite."""
-        if not self._rewriting.is_allowed:
-            with rewrites.bound(None):
-                return self._trace_now(call, *signature)
-        if outer.root.captured is not None or rewrites.get() is not None:
-            return self._trace_now(call, *signature)
 
         def trace(fun: Callable[..., Any], watch: Watch | None) -> tuple[TracedFunction, Guards]:
-            return self._trace_now(call, *signature, fun=fun)
+            return self._trace_now(call, tree, types, strides, names, fun=fun)
 
+        if not self._rewriting.is_allowed:
+            with rewrites.bound(None):
+                return trace(self.__wrapped__, None)
+        if outer.root.captured is not None or rewrites.get() is not None:
+            return trace(self.__wrapped__, None)
         return trace_rewritten_if_needed(self.__wrapped__, trace, call.statics.values(), self._rewriting)
 
     def _trace_now(

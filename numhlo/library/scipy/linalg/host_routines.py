@@ -18,7 +18,7 @@ from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.tracer.building import ShapeDtypeStruct, Tracer, tree_map
 
 
-def call(routine: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def call(routine: Any, name: str, args: Sequence[Any], kwargs: Mapping[Any, Any]) -> Any:
     """Call a routine on the host when the program runs.
 
     Parameters
