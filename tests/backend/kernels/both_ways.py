@@ -8,6 +8,7 @@ machine does meanwhile meets both. At the end stands how long the front ends and
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import pickle
 import statistics
@@ -56,8 +57,9 @@ class Process:
 
     def close(self) -> None:
         """End the process."""
-        assert self.popen.stdin is not None
+        assert self.popen.stdin is not None and self.popen.stdout is not None
         self.popen.stdin.close()
+        self.popen.stdout.close()
         self.popen.wait()
         self.folder.cleanup()
 
@@ -80,8 +82,10 @@ def ratio(processes: dict[str, Process], name: str, seconds: float) -> tuple[flo
 def run(names: list[str], size: str, seconds: float, write: Any) -> tuple[list[str], list[tuple[str, str]]]:
     """Compare programs, write a line for each, and return those whose bits differ and the kernels of all."""
     different, ratios = [], []
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as opened:
         processes = {front_end: Process(front_end, folder) for front_end in FRONT_ENDS}
+        for process in processes.values():
+            opened.callback(process.close)
         for name in names:
             same, native = compare(processes, name, size)
             line = f"{name:32} {'same bits' if same else 'DIFFERENT':10} native after {native[NUMBA]:6.2f} s "
@@ -93,8 +97,6 @@ def run(names: list[str], size: str, seconds: float, write: Any) -> tuple[list[s
             write(line + "\n")
             different += [] if same else [name]
         kernels, fallbacks = processes[DIRECT].get("kernels")
-        for process in processes.values():
-            process.close()
     write(f"{len(names)} programs, {len(different)} with other bits; {len(kernels)} kernels, ")
     write(f"{len(fallbacks)} of them left to Numba's front end\n")
     for reason in fallbacks:
