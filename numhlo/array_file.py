@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import stat
 import struct
 from typing import IO
 
@@ -47,7 +48,7 @@ def read_array(path: str) -> np.ndarray:
     Raises
     ------
     ArgumentError
-        If the file is none, or does not hold what its header says.
+        If the file is none, or does not hold what its header says. If it is a pipe.
     OutOfMemoryError
         If it is larger than what memory there is.
     OSError
@@ -63,6 +64,10 @@ def read_array(path: str) -> np.ndarray:
     array([[0., 1., 2.],
            [3., 4., 5.]])
     """
+    if stat.S_ISFIFO(os.stat(path).st_mode):
+        raise ArgumentError(
+            f"{path} is a pipe", why="the size of an array's file is compared with its shape", fix="give a file"
+        )
     with open(path, "rb") as file:
         try:
             dtype, is_fortran, shape = _read_header(path, file)

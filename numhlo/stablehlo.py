@@ -7,6 +7,7 @@ them one face.
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Mapping
 from functools import cached_property
@@ -373,7 +374,7 @@ def load(path: str | PathLike[str]) -> Module:
     ------
     UnsupportedError
         If the file is MLIR bytecode and jaxlib is not there, or another binary form; the message says how to get text.
-        If it is a device.
+        If it is a device, or a pipe that nobody writes into.
     ParseError
         As `parse`.
 
@@ -394,7 +395,23 @@ def load(path: str | PathLike[str]) -> Module:
             why="devices may have no end, and a program is read whole",
             fix="give a file, or pass what you have read to parse or deserialize",
         )
-    return from_bytes(Path(path).read_bytes(), str(path))
+    return from_bytes(_read_pipe(path) if stat.S_ISFIFO(mode) else Path(path).read_bytes(), str(path))
+
+
+def _read_pipe(path: str | PathLike[str]) -> bytes:
+    """Return all that is written into a pipe; a writer that is not there yet is not waited for, as none may come."""
+    number = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    with os.fdopen(number, "rb", buffering=0) as pipe:
+        begin = pipe.read(1)  # None if somebody is about to write
+        os.set_blocking(number, True)
+        if begin != b"":
+            return (begin or b"") + pipe.read()
+    raise UnsupportedError(
+        f"{path} is a pipe that nobody writes into",
+        where=capture_location(),
+        why="to wait for a writer could take for ever",
+        fix="give a file, or begin to write first",
+    )
 
 
 def from_bytes(data: bytes, name: str) -> Module:

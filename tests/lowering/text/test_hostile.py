@@ -1,7 +1,9 @@
 """Texts that are made to take time, memory or another program's place: each is refused, with its line and column."""
 
 import gc
+import os
 import sys
+import threading
 import time
 import tracemalloc
 
@@ -10,7 +12,8 @@ import pytest
 
 import numhlo
 from numhlo import stablehlo
-from numhlo.lowering.ir.errors import ParseError, UnsupportedError, VerificationError
+from numhlo.array_file import read_array
+from numhlo.lowering.ir.errors import ArgumentError, ParseError, UnsupportedError, VerificationError
 from numhlo.lowering.ir.structure import structurally_equal
 from numhlo.lowering.text.lexer import DEEPEST
 from tests.lowering.text.test_parser import body
@@ -263,6 +266,29 @@ def test_files_without_an_end_are_not_read(load, tmp_path):
     path.symlink_to("/dev/zero")
     with pytest.raises(UnsupportedError, match=r"endless\.mlir is a device, not a file"):
         load(path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no named pipes among files")
+@pytest.mark.parametrize("load", [stablehlo.load, numhlo.load])
+def test_pipes_are_read_if_somebody_writes(load, tmp_path):
+    path = tmp_path / "pipe.mlir"
+    os.mkfifo(path)
+    with pytest.raises(UnsupportedError, match=r"pipe\.mlir is a pipe that nobody writes into"):
+        load(path)
+    with pytest.raises(ArgumentError, match=r"pipe\.mlir is a pipe"):
+        read_array(str(path))
+    text = numhlo.export(lambda x: x + 1, np.float32(1)).as_text() + "//" + "x" * 200_000  # more than a pipe holds
+    writer = open(os.open(path, os.O_RDWR), "w", encoding="utf-8")  # noqa: SIM115 - the thread closes it
+
+    def write():
+        with writer:
+            writer.write(text)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    program = load(path)
+    thread.join()
+    assert "stablehlo.add" in program.as_text()
 
 
 # -- what stays in memory
