@@ -91,6 +91,8 @@ CALLS = {
     "choice by integers": lambda n: n.select([n.array([1, 0])], [n.array([5, 6])], 7),
     "ufunc": lambda n: (n.add.reduce(n.ones((2, 3)), axis=None), n.add.nin, n.add.nargs, n.add.identity),
     "ufunc at": lambda n: n.add.at(n.zeros(3), n.array([0, 1, 0]), 1.0, inplace=False),
+    "padding by a function": lambda n: n.pad(n.arange(3), 1, mode=lambda line, width, axis, options: 0 * line + axis),
+    "average without weight": lambda n: n.average(n.arange(3.0), weights=n.zeros(3)),
     "function of None": lambda n: n.vectorize(lambda x, y: x if y is None else x + y)(n.arange(3), None),
 }
 """By what is given, a call of a module like `jax.numpy`."""

@@ -41,7 +41,7 @@ def vectorize(pyfunc: Callable[..., Any], *, excluded: Any = frozenset(), signat
                 where=capture_location(),
                 fix="exclude them",
             )
-        made = numhlo.numpy.vectorize(traced, excluded={*excluded, *absent}, signature=signature)
+        made = numhlo.numpy.vectorize(traced, excluded=[*excluded, *absent], signature=signature)
         return immutably(made)(*args, **kwargs)
 
     return public

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
 import numhlo.numpy
 from numhlo.compat.jax.arrays import frozen
@@ -19,7 +20,7 @@ from numhlo.compat.jax.numpy_rules import ruled
 from numhlo.compat.jax.refusals import InPlaceError
 from numhlo.library.numpy.weak_numbers import wrapped_integer
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import DataDependentShapeError, DTypeError, ShapeError
+from numhlo.lowering.ir.errors import DataDependentShapeError, DTypeError, ShapeError, UnsupportedError
 from numhlo.tracer.core.trace import Tracer
 
 PRODUCTS = (
@@ -136,12 +137,19 @@ def take(
 ) -> Any:
     """Return elements along an axis; those out of bounds are ``fill_value``, NaN by default, as `jax.numpy.take`'s."""
     del out, unique_indices, indices_are_sorted
+    if mode == "raise":
+        raise UnsupportedError(
+            "The 'raise' mode to jnp.take is not supported",
+            where=capture_location(),
+            why="no program can stop for an index",
+            fix="use fill, clip or wrap",
+        )
     if mode not in (None, "fill"):
         return numhlo.numpy.take(a, indices, axis, mode=mode)
     array = numhlo.numpy.asarray(a)
     if axis is None:
         array, axis = array.reshape(-1), 0
-    index = (*(slice(None) for _ in range(axis % array.ndim)), numhlo.numpy.asarray(indices))
+    index = (*(slice(None) for _ in range(normalize_axis_index(axis, array.ndim))), numhlo.numpy.asarray(indices))
     return _read(array, index, fill_value)
 
 
@@ -172,7 +180,7 @@ def _along(name: str, array: Any, places: Any, axis: int, mode: str | None) -> t
             where=capture_location(),
             fix="give indices as many dimensions as the array",
         )
-    axis %= array.ndim
+    axis = normalize_axis_index(axis, array.ndim)
     if mode == "wrap":
         places = places % array.shape[axis]
     lines = [np.arange(n).reshape((-1, *(1,) * (array.ndim - 1 - k))) for k, n in enumerate(array.shape)]

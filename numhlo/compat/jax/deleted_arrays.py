@@ -59,4 +59,4 @@ def delete_donated(arguments: Any, results: Any) -> None:
             delete(array)
 
 
-Array.delete = delete  # type: ignore[method-assign] # what it makes of an array is defined here
+Array.delete = delete  # type: ignore[method-assign,assignment] # what it makes of an array is defined here

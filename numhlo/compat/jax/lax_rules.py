@@ -11,7 +11,7 @@ import numpy as np
 import numhlo.lax
 import numhlo.numpy
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import DTypeError
+from numhlo.lowering.ir.errors import ArgumentError, DTypeError
 
 Function = Callable[..., Any]
 
@@ -29,7 +29,7 @@ PAIRS = frozenset({
 })  # fmt: skip
 """Functions of two operands of one dtype, where Python's numbers are of the dtypes that they have alone."""
 
-REDUCED = {"pmax": numhlo.numpy.max, "pmin": numhlo.numpy.min, "psum": numhlo.numpy.sum}
+REDUCED: dict[str, Function] = {"pmax": numhlo.numpy.max, "pmin": numhlo.numpy.min, "psum": numhlo.numpy.sum}
 """Reductions over named axes, and what they are over an axis of the array."""
 
 
@@ -37,6 +37,8 @@ def ruled(name: str, function: Function) -> Function:
     """Return a function of `lax` that refuses what JAX's of its name refuses; itself where that is the same."""
     if name in REDUCED:
         return _over_all_axes(name, function)
+    if name in REQUIREMENTS:
+        return _after(name, REQUIREMENTS[name], function)
     if name in PAIRS:
         return _of_one_dtype(name, function)
     if name in REFUSED:
@@ -74,6 +76,66 @@ def _of_one_dtype(name: str, function: Function) -> Function:
         return function(x, y, *args, **kwargs)
 
     return public
+
+
+def _after(name: str, require: Callable[..., None], function: Function) -> Function:
+    """Return a function that is called when its arguments have been looked at."""
+
+    @functools.wraps(function)
+    def public(*args: Any, **kwargs: Any) -> Any:
+        require(name, *args, **kwargs)
+        return function(*args, **kwargs)
+
+    return public
+
+
+def _require_extents(name: str, operand: Any, new_sizes: Any, *rest: Any, **options: Any) -> None:
+    del operand, rest, options
+    if any(isinstance(n, int) and n < 0 for n in new_sizes):
+        raise _refused(name, f"sizes {tuple(new_sizes)}, which must all be positive")
+
+
+def _require_numbers(name: str, shape: Any, fill_value: Any, *rest: Any, **options: Any) -> None:
+    del shape, rest, options
+    if np.ndim(fill_value):
+        raise _refused(
+            name, f"{fill_value.dtype}{list(np.shape(fill_value))}: it must be called with scalar fill_value"
+        )
+
+
+def _require_one_dtype(name: str, *operands: Any, **options: Any) -> None:
+    del options
+    floats = [x for x in operands if getattr(getattr(x, "dtype", None), "kind", "") in ("f", "c", "V")]
+    if floats and any(type(x) is int for x in operands):
+        raise _refused(name, f"int64 beside {floats[0].dtype}; it requires arguments to have the same dtypes")
+
+
+def _require_power(name: str, x: Any, y: Any) -> None:
+    dtype = _dtype_of(x)
+    if y < 0 and dtype is not None and dtype.kind in "biu":
+        raise _refused(name, f"{dtype} and a negative power: integers cannot be raised to them")
+
+
+def _require_few_keys(name: str, operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> None:
+    del dimension, is_stable
+    count = len(operand) if isinstance(operand, tuple | list) else 1
+    if not 1 <= num_keys <= count:
+        raise ArgumentError(
+            f"lax.{name}: num_keys={num_keys} must be between 1 and {count}",
+            where=capture_location(),
+            fix="name operands that are there",
+        )
+
+
+REQUIREMENTS: dict[str, Callable[..., None]] = {
+    "clamp": _require_one_dtype,
+    "full": _require_numbers,
+    "integer_pow": _require_power,
+    "pad": _require_one_dtype,
+    "reshape": _require_extents,
+    "sort": _require_few_keys,
+}
+"""By name, what is asked of a function's arguments beyond what numhlo's asks."""
 
 
 def _choosing(function: Function) -> Function:

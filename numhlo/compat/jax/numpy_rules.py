@@ -11,7 +11,7 @@ import numpy as np
 import numhlo.numpy
 from numhlo.compat.jax.arrays import frozen
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError
+from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
 
 Function = Callable[..., Any]
 
@@ -46,6 +46,17 @@ def _dtype(name: str, x: Any) -> DTypeError:
 
 def _is_complex(x: Any) -> bool:
     return isinstance(x, complex) or getattr(getattr(x, "dtype", None), "kind", "") == "c"
+
+
+def _absent(name: str, what: str, fix: str) -> UnsupportedError:
+    return UnsupportedError(f"jax.numpy.{name}({what})", where=capture_location(), why="JAX has it not", fix=fix)
+
+
+def _require_order(name: str, *args: Any, **options: Any) -> None:
+    order = options.get("order", "C")
+    del args
+    if order == "A":
+        raise _absent(name, "order='A'", "use C or F")
 
 
 def _require_matrix(name: str, m: Any, *rest: Any, **options: Any) -> None:
@@ -131,6 +142,7 @@ REQUIREMENTS: dict[str, Callable[..., None]] = {
     **dict.fromkeys(["amax", "amin", "max", "min", "nanmax", "nanmin"], _require_initial),
     **dict.fromkeys(["cumulative_prod", "cumulative_sum"], _require_dimensions),
     "histogramdd": _require_sample,
+    **dict.fromkeys(["ravel", "reshape"], _require_order),
     **dict.fromkeys(["diag_indices", "tri", "tril_indices", "triu_indices"], _require_integers),
 }
 """By name, what is asked of a function's arguments beyond what NumPy's asks."""
@@ -259,12 +271,56 @@ def _of_conditions(function: Function) -> Function:
     return public
 
 
+def _giving_nan(function: Function) -> Function:
+    """Return ``average``, which gives NaN where weights sum to zero."""
+
+    @functools.wraps(function)
+    def public(a: Any, axis: Any = None, weights: Any = None, **kwargs: Any) -> Any:
+        try:
+            return function(a, axis, weights, **kwargs)
+        except ZeroDivisionError:
+            options = {key: x for key, x in kwargs.items() if key == "keepdims"}
+            total = numhlo.numpy.sum(numhlo.numpy.multiply(a, weights), axis, **options)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                found = numhlo.numpy.divide(total, 0.0)
+            return (found, numhlo.numpy.zeros_like(found)) if kwargs.get("returned") else found
+
+    return public
+
+
+PAD_MODES = (
+    "constant", "edge", "empty", "linear_ramp", "maximum", "mean", "median", "minimum", "reflect", "symmetric", "wrap",
+)  # fmt: skip
+
+
+def _padding_by_functions(function: Function) -> Function:
+    """Return ``pad``, whose mode may be a function that returns each padded vector: it changes none."""
+
+    @functools.wraps(function)
+    def public(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
+        if callable(mode):
+            padded = numhlo.numpy.pad(array, pad_width)
+            for axis, width in enumerate(np.broadcast_to(np.asarray(pad_width), (np.ndim(array), 2)).tolist()):
+                vectors = numhlo.numpy.moveaxis(padded, axis, -1)
+                lines = vectors.reshape(-1, vectors.shape[-1])
+                rows = [mode(lines[k], tuple(width), axis, kwargs) for k in range(lines.shape[0])]
+                padded = numhlo.numpy.moveaxis(numhlo.numpy.stack(rows).reshape(vectors.shape), -1, axis)
+            return padded
+        if mode not in PAD_MODES:
+            raise _absent("pad", f"mode={mode!r}", f"use one of {', '.join(PAD_MODES)}")
+        return function(array, pad_width, mode, **kwargs)
+
+    return public
+
+
 RULES: dict[str, Callable[[Function], Function]] = {
     **dict.fromkeys(["argsort", "dstack", "hstack", "nanmean", "nanstd", "nanvar", "stack", "vstack"], _converted),
     **dict.fromkeys(["conj", "conjugate", "positive"], _keeping_bools),
     **dict.fromkeys(["convolve", "correlate", "polyder", "reciprocal"], _of_floats),
+    "average": _giving_nan,
     "histogram": _counting_in_floats,
     "nan_to_num": _never_in_place,
+    "pad": _padding_by_functions,
     "roots": _with_complex_roots,
     "select": _of_conditions,
     "setdiff1d": _with_zeros_left,

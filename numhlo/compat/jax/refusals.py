@@ -86,10 +86,15 @@ BOTH = (ValueError, TypeError)
 
 
 @functools.cache
-def _both(kind: type[Exception]) -> type[Exception]:
-    """Return a subclass of an error's class that is a `ValueError` and a `TypeError`, too."""
+def _subclass(kind: Any) -> Any:
     missing = tuple(base for base in BOTH if not issubclass(kind, base))
     return type(kind.__name__, (kind, *missing), {"__module__": kind.__module__}) if missing else kind
+
+
+def _make_both(error: Any) -> None:
+    """Let an error be of a subclass of its class that is a `ValueError` and a `TypeError`, too."""
+    kind: Any = type(error)
+    error.__class__ = _subclass(kind)
 
 
 def raise_as_jax(error: Exception) -> NoReturn:
@@ -103,7 +108,7 @@ def raise_as_jax(error: Exception) -> NoReturn:
     if isinstance(error, ConcretizationError):
         raise error
     if isinstance(error, NumhloError):
-        error.__class__ = _both(type(error))
+        _make_both(error)
         raise error
     raise RefusedCallError(str(error), where=capture_location()) from error
 
@@ -116,7 +121,7 @@ class _ErrorsOfBothKinds:
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
         if isinstance(error, ArgumentError | ShapeError | DTypeError):
-            error.__class__ = _both(type(error))
+            _make_both(error)
 
 
 errors_of_both_kinds = _ErrorsOfBothKinds()
