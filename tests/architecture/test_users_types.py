@@ -108,7 +108,7 @@ def test_programs_as_users_write_them() -> None:
     np.testing.assert_allclose(found, program(n.arange(5.0)), rtol=1e-6)
     assert_type(jax.numpy.sum(np.ones(3), promote_integers=False), jax.Array)
     assert_type(jax.numpy.arange(3).at[0].set(7) + 1, jax.Array)
-    assert_type(jax.numpy.add.reduce([1, 2]), jax.Array)
+    assert_type(jax.numpy.add.reduce(jax.numpy.arange(2)), jax.Array)
     assert_type(jax.random.split(jax.random.key(0)), jax.Array)
     for wrong in (
         lambda: numhlo.grda,  # type: ignore[attr-defined]
