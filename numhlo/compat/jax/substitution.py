@@ -18,20 +18,37 @@ __all__ = ["install", "is_installed", "uninstall"]
 PLACES = {"jax": "numhlo.compat.jax", "jaxlib": "numhlo.compat.jaxlib"}
 """By package, what is imported in its place."""
 
+_ONE_PROCESS = "there is one process"
+_XLA = "it is XLA's own interface; programs run without XLA"
+_WITHOUT_MLIR = "programs are built without MLIR; lower a primitive with mlir.lower_fun"
+
 REFUSED = {
-    "jax.experimental.pallas": "kernels of Pallas are written for accelerators; write the operation in jax.numpy",
-    "jax.experimental.mosaic": "it is a compiler for accelerators",
+    "jax.distributed": _ONE_PROCESS,
+    "jax.experimental.buffer_callback": "Python functions are called by pure_callback",
+    "jax.experimental.colocated_python": _ONE_PROCESS,
+    "jax.experimental.compute_on": "there is one device",
+    "jax.experimental.custom_partitioning": "there is one device",
+    "jax.experimental.fused": "it is for accelerators; kernels fuse by themselves",
     "jax.experimental.jax2tf": "TensorFlow runs no programs of numhlo; jax.export writes StableHLO",
-    "jax.experimental.colocated_python": "there is one process",
-    "jax.experimental.transfer": "there is one process",
+    "jax.experimental.mosaic": "it is a compiler for accelerators",
+    "jax.experimental.pallas": "kernels of Pallas are written for accelerators; write the operation in jax.numpy",
+    "jax.experimental.profiler": "see jax.profiler",
     "jax.experimental.roofline": "it models XLA's programs; see jit(f).lower(...).compile().cost_analysis()",
     "jax.experimental.serialize_executable": "executables are kept by NUMHLO_CACHE_DIR",
+    "jax.experimental.shard_alike": "there is one device",
     "jax.experimental.topologies": "there is one device",
-    "jax.lib.xla_extension": "it is XLA's own interface; programs run without XLA",
+    "jax.experimental.transfer": _ONE_PROCESS,
+    "jax.extend.ifrt_programs": _XLA,
+    "jax.extend.lowering": _XLA,
+    "jax.extend.mlir": _WITHOUT_MLIR,
+    "jax.extend.sharding": "there is one device",
+    "jax.extend.xla": _XLA,
+    "jax.ffi": "native functions are called by numhlo.kernel, Python's by pure_callback",
+    "jax.lib.xla_extension": _XLA,
     "jax.tools": "they are tools for XLA's files",
-    "jaxlib.mlir": "programs are built without MLIR; lower a primitive with mlir.lower_fun",
-    "jaxlib.xla_client": "it is XLA's own interface; programs run without XLA",
-    "jaxlib.xla_extension": "it is XLA's own interface; programs run without XLA",
+    "jaxlib.mlir": _WITHOUT_MLIR,
+    "jaxlib.xla_client": _XLA,
+    "jaxlib.xla_extension": _XLA,
 }
 """Modules that mean nothing here, and why."""
 
@@ -80,10 +97,21 @@ class _Finder(MetaPathFinder):
         return ModuleSpec(fullname, _OwnModule(own), is_package=hasattr(module, "__path__"))
 
 
+def why_refused(fullname: str) -> str:
+    """Return why a module of JAX's is not here; empty where it is, or nobody wrote it.
+
+    Examples
+    --------
+    >>> why_refused("jax.experimental.transfer")
+    'there is one process'
+    """
+    return next((why for name, why in REFUSED.items() if f"{fullname}.".startswith(f"{name}.")), "")
+
+
 def _refusal(fullname: str) -> ModuleNotFoundError:
-    why = next((f": {why}" for name, why in REFUSED.items() if f"{fullname}.".startswith(f"{name}.")), "")
-    what = f"no module {fullname} in numhlo.compat.jax, which stands in JAX's place{why}"
-    return ModuleNotFoundError(what, name=fullname)
+    what = f"no module {fullname} in numhlo.compat.jax, which stands in JAX's place"
+    why = why_refused(fullname)
+    return ModuleNotFoundError(f"{what}: {why}" if why else what, name=fullname)
 
 
 _FINDER = _Finder()

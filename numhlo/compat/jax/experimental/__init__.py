@@ -9,7 +9,7 @@ from numhlo.library.unsupported_names import raise_absent as _raise_absent
 
 __all__ = ["io_callback", "ode"]
 _LATE_MODULES = frozenset(
-    {"checkify", "compilation_cache", "layout", "mesh_utils", "multihost_utils", "pjit", "shard_map", "sparse"}
+    {"checkify", "compilation_cache", "jet", "layout", "mesh_utils", "multihost_utils", "pjit", "shard_map", "sparse"}
 )
 """Modules that are loaded when they are first used."""
 
