@@ -72,7 +72,7 @@ _HOMES = {
         _JAXPRS,
     ),
     "Primitive": "numhlo.compat.jax.primitives",
-    "find_top_trace": "numhlo.compat.jax.extend.core",
+    "find_top_trace": "numhlo.compat.jax.trace_states",
     **dict.fromkeys(["mapped_aval", "pytype_aval_mappings",
          "raise_to_shaped", "unmapped_aval", "valid_jaxtype"], "numhlo.compat.jax.avals"),
 }  # fmt: skip
