@@ -10,6 +10,11 @@ from numhlo.library.numpy import families
 from tests.architecture.source_tree import ROOMS, ROOT, functions, imported_names, python_files, syntax_tree
 
 LAZY_LOADERS: dict[str, str] = {
+    "numhlo/compat/jax/late_modules.py:find": "modules of JAX's tree load when they are first used",
+    "numhlo/compat/jax/late_modules.py:late": "as `find`, which is inside",
+    "numhlo/compat/jax/late_modules.py:same_names": "as `find`, which is inside",
+    "numhlo/compat/jax/substitution.py:create_module": "it is what imports a module under another name",
+    "numhlo/compat/jax/substitution.py:find_spec": "it finds whether there is such a module",
     "numhlo/compilation/programs.py:_backend": "a program that is only traced or exported needs no backend",
     "numhlo/compilation/programs.py:_proofs": "what proves plans is loaded where these are to be verified",
     "numhlo/__init__.py:__getattr__": "names load when they are first used, so that importing numhlo costs little",
@@ -125,8 +130,11 @@ def test_numba_stays_in_its_room():
     assert not found, "the user's process never loads Numba, and only backend handles object code:\n" + "\n".join(found)
 
 
-RUN_ELSEWHERE = frozenset({"tests/exports/export_pytorch.py", "tests/exports/export_tensorflow.py"})
-"""Scripts that wrote files of the tests, where other packages are installed; nothing imports or runs them here."""
+RUN_ELSEWHERE = frozenset({
+    "tests/exports/export_pytorch.py", "tests/exports/export_tensorflow.py",
+    *[path.as_posix() for path in python_files("tests/compat/libraries/programs")],
+})  # fmt: skip
+"""Scripts that run where other packages are installed; nothing imports them here."""
 
 
 def test_imported_packages_are_declared():

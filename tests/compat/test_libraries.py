@@ -12,7 +12,9 @@ from tests.compat.libraries.running import LIBRARIES, differences, run
 @pytest.mark.parametrize("library", LIBRARIES, ids=lambda library: library.program)
 def test_program(library):
     if not library.is_installed:
-        pytest.skip(f'{library.name} is not installed: python -m pip install -e ".[libraries]"')
+        pytest.skip(
+            f"{library.name} is not installed: python -m pip install -r tests/compat/libraries/requirements.txt"
+        )
     theirs = run(library, under_jax=True)
     if theirs.error:
         pytest.skip(f"{library.name} {library.version} does not run under JAX itself: {theirs.error}")

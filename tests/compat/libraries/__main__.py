@@ -17,7 +17,7 @@ Each of these libraries is taken from PyPI as it is and imported with our module
 README shows, at small sizes. *Equal* means: what the program prints equals what it prints under JAX {jax} in another
 process, numbers within 2e-4 relative (float32). Else the page says what stopped it, or how much differs.
 
-    python -m pip install -e ".[libraries]"
+    python -m pip install -r tests/compat/libraries/requirements.txt
     python -m tests.compat.libraries       run all of them, and write this page
     python -m pytest tests/compat/test_libraries.py
 
