@@ -80,7 +80,7 @@ def jet(
         """Return the derivatives of orders 0 to ``k``."""
         functions = [g]
         for _ in range(k):
-            functions.append(lambda t, f=functions[-1]: jvp(f, (t,), (one,))[1])
+            functions.append(_slope_of(functions[-1], one))
         return [f(zero) for f in functions]
 
     value, *found = derivatives(curve, order)
@@ -91,3 +91,7 @@ def jet(
         for number in range(len(leaves))
     ]
     return value, tree_unflatten(tree, scaled)
+
+
+def _slope_of(f: Callable[[Any], Any], one: Any) -> Callable[[Any], Any]:
+    return lambda t: jvp(f, (t,), (one,))[1]
