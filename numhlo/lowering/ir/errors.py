@@ -74,10 +74,9 @@ class ShapeError(NumhloError, ValueError):
 
     Examples
     --------
-    >>> import numpy as np
     >>> import numhlo
     >>> try:
-    ...     numhlo.jit(lambda x: x.reshape(2, 2))(np.ones(3))
+    ...     numhlo.jit(lambda x: x.reshape(2, 2))(numhlo.numpy.ones(3))
     ... except numhlo.errors.ShapeError as error:
     ...     print(error.what)
     cannot reshape array of size 3 into shape (2, 2)
@@ -109,10 +108,9 @@ class DTypeError(NumhloError, TypeError):
 
     Examples
     --------
-    >>> import numpy as np
     >>> import numhlo
     >>> try:
-    ...     numhlo.jit(lambda x: x << 1)(np.ones(3))
+    ...     numhlo.jit(lambda x: x << 1)(numhlo.numpy.ones(3))
     ... except numhlo.errors.DTypeError as error:
     ...     print(error.what)
     left_shift has no loop for float64, a Python int
