@@ -329,3 +329,64 @@ def test_numhlos_own_names_keep_numpys_rules():
         )
         assert [x.dtype for x in found] == [np.float64] * 3
         assert numhlo.numpy.ones(2).dtype == np.float64
+
+
+DRAWS = {
+    "bits": lambda j, key: (j.random.bits(key, (5,)), j.random.bits(key, (5,), "uint8")),
+    "uniform": lambda j, key: (j.random.uniform(key, (9,)), j.random.uniform(key, (9,), "bfloat16")),
+    "integers": lambda j, key: (j.random.randint(key, (9,), 0, 100), j.random.randint(key, (9,), 0, 100, "uint8")),
+    "keys": lambda j, key: (j.random.split(key, 3), j.random.fold_in(key, 7)),
+    "seeds": lambda j, key: [j.random.PRNGKey(seed) for seed in (2**40 + 5, -3, 2**31)],
+    "orders": lambda j, key: (j.random.permutation(key, 10), j.random.choice(key, 10, (4,))),
+    "chances": lambda j, key: (j.random.bernoulli(key, 0.3, (9,)), j.random.rademacher(key, (9,))),
+    "counts": lambda j, key: (
+        j.random.poisson(key, 4.0, (9,)),
+        j.random.categorical(key, j.numpy.zeros(4), shape=(9,)),
+    ),
+}
+
+
+@BITS
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DRAWS)
+def test_random_numbers_are_jaxs_bit_by_bit(name, x64):
+    theirs, ours = both_in(x64)
+    with theirs, ours:
+        wanted = jax.tree.leaves(DRAWS[name](jax, jax.random.PRNGKey(3)))
+        found = compat.tree.leaves(DRAWS[name](compat, compat.random.PRNGKey(3)))
+        traced = compat.tree.leaves(compat.jit(lambda key: DRAWS[name](compat, key))(compat.random.PRNGKey(3)))
+        for mine, in_a_trace, other in zip(found, traced, wanted, strict=True):
+            assert mine.dtype == in_a_trace.dtype == other.dtype
+            np.testing.assert_array_equal(np.asarray(mine), np.asarray(other))
+            np.testing.assert_array_equal(np.asarray(in_a_trace), np.asarray(other))
+
+
+@pytest.mark.parametrize("dtype", ["int4", "uint4", "int2", "uint2"])
+def test_integers_of_few_bits(dtype):
+    for module in (jax, compat):
+        j = module.numpy
+        a, b = j.array([0, 1, 1], dtype), j.array([1, 0, 1], dtype)
+        for compare, wanted in ((j.greater, [False, True, False]), (j.less_equal, [True, False, True])):
+            assert compare(a, b).tolist() == module.jit(compare)(a, b).tolist() == wanted
+        assert (a + b).dtype == (a + 1).dtype == j.eye(2, dtype=dtype).dtype == dtype
+        with pytest.raises(ValueError, match="no available implicit dtype promotion path"):
+            a + j.ones(3, "int8")
+        assert j.issubdtype(a.dtype, j.integer) and not j.issubdtype(a.dtype, j.inexact)
+        assert j.iinfo(dtype).max == jax.numpy.iinfo(dtype).max
+
+
+@pytest.mark.parametrize("dtype", [d.name for d in KEYS])
+def test_kinds_of_dtypes(dtype):
+    kinds = (
+        "floating",
+        "inexact",
+        "number",
+        "integer",
+        "signedinteger",
+        "unsignedinteger",
+        "complexfloating",
+        "generic",
+    )
+    for kind in kinds:
+        answers = [j.issubdtype(np.dtype(dtype), getattr(j, kind)) for j in (jax.numpy, compat.numpy)]
+        assert answers[0] == answers[1], kind

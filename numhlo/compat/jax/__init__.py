@@ -2,8 +2,8 @@
 
 ``import numhlo.compat.jax as jax`` gives `jax.jit`, `jax.grad`, `jax.vmap`, `jax.numpy`, `jax.lax`, `jax.nn` and so
 on. Arrays never change: ``y += 1`` binds the name again, assignment to elements is refused in favour of
-``x.at[index].set(value)``, and nothing is written back to the caller. Dtypes stay NumPy's: 64 bits unless asked for
-less, so there is no ``jax_enable_x64`` to switch.
+``x.at[index].set(value)``, and nothing is written back to the caller. Types are JAX's: numbers have 32 bits unless
+``jax_enable_x64`` is switched on (`jax.config`, `jax.enable_x64`, ``JAX_ENABLE_X64``), and promote by its lattice.
 """
 
 from importlib import import_module as _import_module

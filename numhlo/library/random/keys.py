@@ -92,7 +92,7 @@ def _seed(seed: Any, impl: Any) -> Any:
             where=capture_location(),
             fix="take some of its bits, as in seed % 2**63, and add others by random.fold_in",
         )
-    array = np.int64(seed) if type(seed) is int else asarray(seed)
+    array = asarray(np.int64(seed) if type(seed) is int else seed)
     if array.dtype.kind not in "iu":
         raise DTypeError(f"PRNG key seed must be an integer; got {seed!r}", where=capture_location())
     if shape_of(array):

@@ -113,7 +113,10 @@ class JaxRules(TypeRules):
         dtype('float16')
         """
         found = least_upper_bound(tuple(keys), self.settings.strict)
-        return self.numbers[found] if isinstance(found, type) else self.canonical(found)
+        if isinstance(found, type):
+            return self.numbers[found]
+        own = any(not isinstance(key, type) and key == found for key in keys)  # as wide as a function made it
+        return found if own else self.canonical(found)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -189,7 +189,7 @@ def promotion_key(x: Any) -> Any:
     if isinstance(x, np.ndarray | np.generic):
         if is_weak_array(x) and x.dtype.kind in WEAK_KEYS:
             return WEAK_KEYS[x.dtype.kind]
-        return x.dtype if x.dtype.isnative else x.dtype.newbyteorder("=")
+        return type_rules().canonical(x.dtype if x.dtype.isnative else x.dtype.newbyteorder("="))
     if isinstance(x, list | tuple):
         return asarray(x).dtype
     number = dtype_of_number(x)

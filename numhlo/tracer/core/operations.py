@@ -13,6 +13,7 @@ import ml_dtypes
 import numpy as np
 
 from numhlo.lowering.ir import TensorType
+from numhlo.lowering.ir.types import SIGNED, UNSIGNED
 from numhlo.lowering.ops import comparison, control_flow, conversion
 from numhlo.lowering.ops import creation as creation_ops
 from numhlo.lowering.ops import elementwise as ops
@@ -21,7 +22,10 @@ from numhlo.lowering.ops.primitive import Primitive
 from numhlo.tracer.core.bind import bind1
 from numhlo.tracer.core.operands import SCALARS, full_of, shape_of
 
-COMPARE_TYPES = {"b": "UNSIGNED", "u": "UNSIGNED", "i": "SIGNED"}
+
+def compare_type(dtype: np.dtype) -> str:
+    """Return how elements of a dtype are compared; integers of ml_dtypes are of no kind that NumPy knows."""
+    return "SIGNED" if dtype in SIGNED else "UNSIGNED" if dtype in UNSIGNED or dtype.kind == "b" else "FLOAT"
 
 
 def constant(value: Any, like: Any) -> Any:
@@ -39,7 +43,7 @@ def lift(x: Any, y: Any) -> tuple[Any, Any]:
 def compare(direction: str, x: Any, y: Any) -> Any:
     """Return the boolean array of an elementwise comparison."""
     x, y = lift(x, y)
-    attributes = {"comparison_direction": direction, "compare_type": COMPARE_TYPES.get(x.dtype.kind, "FLOAT")}
+    attributes = {"comparison_direction": direction, "compare_type": compare_type(x.dtype)}
     return bind1(comparison.COMPARE, x, y, attributes=attributes)
 
 
