@@ -217,7 +217,7 @@ def _astype(self: Any, dtype: Any, *args: Any, **options: Any) -> Any:
     return _astype_as_numpy(self, jax_rules().requested(dtype, "astype"), *args, **options)
 
 
-Array.astype = _astype  # type: ignore[method-assign, assignment]
+Array.astype = _astype  # type: ignore[method-assign]
 
 _clip_widening = Array.clip
 

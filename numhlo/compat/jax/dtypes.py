@@ -159,8 +159,9 @@ def promote_types(a: Any, b: Any) -> np.dtype:
     >>> promote_types("int32", "float16")
     dtype('float16')
     """
-    found = least_upper_bound(tuple(x if x in KINDS and isinstance(x, type) else np.dtype(x) for x in (a, b)))
-    return np.dtype(found)
+    keys = tuple([x if isinstance(x, type) and x in KINDS else np.dtype(x) for x in (a, b)])
+    found: np.dtype = np.dtype(least_upper_bound(keys))
+    return found
 
 
 def _key(x: Any) -> Any:

@@ -90,7 +90,7 @@ def jax_loop(ufunc: np.ufunc, own: Sequence[np.dtype], common: np.dtype) -> tupl
 @functools.lru_cache(maxsize=4096)
 def _numpy_loop(ufunc: np.ufunc, dtype: np.dtype) -> tuple[np.dtype, ...]:
     try:
-        return ufunc.resolve_dtypes((dtype,) * ufunc.nin + (None,) * ufunc.nout)  # type: ignore[arg-type]
+        return ufunc.resolve_dtypes((dtype,) * ufunc.nin + (None,) * ufunc.nout)
     except TypeError as error:
         raise DTypeError(
             f"{ufunc.__name__} has no loop for {dtype.name}",

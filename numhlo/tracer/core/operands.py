@@ -21,13 +21,13 @@ from numhlo.lowering.ir.errors import ConcretizationError, DTypeError, ShapeErro
 from numhlo.lowering.ops import comparison, conversion, layout
 from numhlo.tracer.core.array import Array, as_written, has_own_arithmetic, is_weak_array
 from numhlo.tracer.core.bind import bind1
+from numhlo.tracer.core.jax_loops import NATIVE_DTYPES
 from numhlo.tracer.core.memory_orders import BY_FIELDS, OF_NEW_ARRAYS, with_memory_order
 from numhlo.tracer.core.operand_names import operand_names
 from numhlo.tracer.core.orders import lay_out
 from numhlo.tracer.core.promotion import (
     FLOAT0,
     NARROW,
-    NATIVE_DTYPES,
     TRACEABLE,
     as_dtype,
     common_dtype,

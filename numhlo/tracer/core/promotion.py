@@ -113,8 +113,8 @@ def _loop_dtypes(
     rules: TypeRules, ufunc: np.ufunc, keys: tuple[Any, ...], dtype: np.dtype | None, casting: str
 ) -> tuple[np.dtype, ...]:
     if rules is not NUMPY:
-        common = rules.common(keys) if dtype is None else dtype
-        return tuple(map(rules.canonical, jax_loop(ufunc, [rules.common([k]) for k in keys], common)))
+        common = common_dtype(keys) if dtype is None else dtype
+        return tuple(map(rules.canonical, jax_loop(ufunc, [common_dtype([k]) for k in keys], common)))
     if not any(isinstance(k, np.dtype) for k in keys):
         keys = tuple(np.dtype(k) for k in keys)  # NumPy compares Python ints as objects
     common = _common_dtype(keys)

@@ -108,7 +108,7 @@ class BCOO:
         """
         if any(options.values()):
             _refuse(f"BCOO.fromdense of {mat!r} with batch or dense axes", "use vmap for the batch")
-        array = jnp.asarray(mat)
+        array: Any = jnp.asarray(mat)
         if nse is None and isinstance(array, Tracer):
             raise ConcretizationError(
                 "BCOO.fromdense of a traced array",
