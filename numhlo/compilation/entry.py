@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.compilation.captured_state import Guards
 from numhlo.compilation.keys import CallKey, describe_key
 from numhlo.compilation.observer import Observer
 from numhlo.compilation.programs import make_program
@@ -17,7 +18,6 @@ from numhlo.lowering.ir.interruptions import copy_together
 from numhlo.tracer.core.arguments import LeafType, as_ndarray
 from numhlo.tracer.core.array import Array, stands_for_scalar
 from numhlo.tracer.core.strides import SCALAR, Strides
-from numhlo.tracer.python.captured_state import Guards
 from numhlo.tracer.python.function_tracing import TracedFunction
 
 OVERLAP_EFFORT: Any = 10_000  # NumPy's stubs once asked for a Literal

@@ -17,6 +17,8 @@ import numhlo.library.registration  # noqa: F401 - NumPy's names get their trace
 from numhlo.compilation.argument_leaves import container_types, donated_leaves, leaf_names, parameter_name
 from numhlo.compilation.bound_function import BoundFunction, is_class_method, is_property, is_static_instance
 from numhlo.compilation.cache import Cache, CacheInfo, cache_of
+from numhlo.compilation.captured_state import Guards
+from numhlo.compilation.captured_walk import CapturedWalk
 from numhlo.compilation.disabling import is_disabled
 from numhlo.compilation.dispatch import MISS, RebindingRoute, Route
 from numhlo.compilation.entry import Entry, strides_of
@@ -43,8 +45,6 @@ from numhlo.tracer.core.short_tracebacks import short_tracebacks
 from numhlo.tracer.core.strides import SCALAR, Strides
 from numhlo.tracer.core.trace import Trace, Tracer, Watch, current_trace, outside_traces
 from numhlo.tracer.core.type_rules import type_rules
-from numhlo.tracer.python.captured_state import Guards
-from numhlo.tracer.python.captured_walk import CapturedWalk
 from numhlo.tracer.python.frozen_draws import refusing_draws, undisturbed
 from numhlo.tracer.python.function_tracing import TracedFunction, call_traced, trace_pytree_function
 from numhlo.tracer.python.interludes import is_interlude

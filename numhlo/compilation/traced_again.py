@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterable
 from types import CodeType, FunctionType, MethodType
 from typing import Any, TypeVar
 
+from numhlo.compilation.failing_iterations import no_iteration_fails
 from numhlo.compilation.unrolled_for_long import UnrolledForLongError, Watch
 from numhlo.lowering.ir import Function
 from numhlo.lowering.ir.errors import ArgumentError, ConcretizationError, DrawError, MutationError
 from numhlo.lowering.ops import control_flow
 from numhlo.tracer.core.installed_code import is_library
 from numhlo.tracer.core.semantics import windows_are_checked
-from numhlo.tracer.python.autograph.known_rounds import no_round_fails
 from numhlo.tracer.python.autograph.long_loops import Unrolling, unrolling
 from numhlo.tracer.python.autograph.python_state import PythonState
 from numhlo.tracer.python.autograph.rewriting import autographed, rewriting_callees
@@ -120,7 +120,7 @@ def _trace_with_loops_kept(
         try:
             with windows_are_checked.bound(are_windows):
                 found = trace(with_watched_loops(fun), watch)
-            if not watch.is_over and no_round_fails(found[0].function):
+            if not watch.is_over and no_iteration_fails(found[0].function):
                 found[0].keeps_loops = _has_loops(found[0].function)
                 return found
         except (UnrolledForLongError, Exception):  # noqa: BLE001 - traced as it is written, it has its say

@@ -1,6 +1,6 @@
 """What a code object reads from outside: globals, closure cells and given parameters, with the attributes after them.
 
-This file reads bytecode and nothing else; what the names stand for is looked up in `captured_state`.
+This file reads bytecode and nothing else; what the names stand for is looked up where it is used.
 """
 
 from __future__ import annotations

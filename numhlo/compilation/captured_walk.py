@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.compilation.captured_state import Content, Guards, Watch, codes_of, contents_of
 from numhlo.lowering.ir.errors import MutationError
 from numhlo.tracer.core.installed_code import is_library
 from numhlo.tracer.core.trace import Tracer
-from numhlo.tracer.python.captured_state import Content, Guards, Watch, codes_of, contents_of
 from numhlo.tracer.python.code_references import Reference, references_of
 from numhlo.tracer.python.frozen_draws import is_generator, state_of
 

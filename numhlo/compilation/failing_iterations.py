@@ -1,8 +1,8 @@
 """Whether Python, unrolling a graph's loops, would have met an error: an index out of bounds, a divisor that is zero.
 
-What a round computes from its number alone is computed for all rounds at once, by the ops' own definitions: places in
+What a iteration computes from its number alone is computed for all iterations at once, by the ops' own definitions: places in
 arrays, divisors, conditions. What depends on data is nobody's to know, here as in Python. Integers that a loop counts
-by itself, from round to round, are not followed: where one says what is read or done, nothing can be said.
+by itself, from iteration to iteration, are not followed: where one says what is read or done, nothing can be said.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from numhlo.lowering.ir import Function, Op, Region, TensorType, Value
 from numhlo.lowering.ops import comparison, control_flow, conversion, creation, elementwise, indexing
 from numhlo.lowering.ops.elementwise import Elementwise
 
-MOST_ROUNDS = 1 << 20
-"""Of more rounds of a nest, only so many are looked at, the first and the last among them."""
+MOST_ITERATIONS = 1 << 20
+"""Of more iterations of a nest, only so many are looked at, the first and the last among them."""
 
 DIVISIONS = (elementwise.DIVIDE, elementwise.REMAINDER)
 EXACT = (elementwise.ADD, elementwise.SUBTRACT, elementwise.MULTIPLY)
@@ -29,21 +29,21 @@ FOLLOWED = (comparison.COMPARE, comparison.SELECT, conversion.CONVERT)
 
 
 class _UnknownError(Exception):
-    """It can't be said that no round fails."""
+    """It can't be said that no iteration fails."""
 
 
-class _Rounds:
-    """Values of scalars in all rounds in which a region runs.
+class _Iterations:
+    """Values of scalars in all iterations in which a region runs.
 
     Parameters
     ----------
-    outer : _Rounds, optional
+    outer : _Iterations, optional
         Those of the region around.
     chosen : ndarray, optional
-        For each round, the one of the region around that it is in.
+        For each iteration, the one of the region around that it is in.
     """
 
-    def __init__(self, outer: _Rounds | None = None, chosen: Any = None) -> None:
+    def __init__(self, outer: _Iterations | None = None, chosen: Any = None) -> None:
         self.outer, self.chosen = outer, chosen
         self.count: int = 1 if chosen is None else len(chosen)
         self.known: dict[Value, Any] = {}
@@ -51,7 +51,7 @@ class _Rounds:
         """Integers that loops count by themselves, and what is computed of them."""
 
     def find(self, value: Value) -> Any:
-        """Return a value in all rounds, or one for all of them; None where it is not known."""
+        """Return a value in all iterations, or one for all of them; None where it is not known."""
         if value in self.known:
             return self.known[value]
         owner = value.owner
@@ -63,37 +63,37 @@ class _Rounds:
         return found
 
     def all_in(self, condition: Any) -> bool:
-        """Return whether something holds in all rounds."""
+        """Return whether something holds in all iterations."""
         return not self.count or bool(np.all(condition))
 
 
-def no_round_fails(function: Function) -> bool:
-    """Return whether all that a function's loops compute from their rounds' numbers is as Python would have it.
+def no_iteration_fails(function: Function) -> bool:
+    """Return whether all that a function's loops compute from their iterations' numbers is as Python would have it.
 
     Examples
     --------
-    >>> no_round_fails(Function("f", Region()))
+    >>> no_iteration_fails(Function("f", Region()))
     True
     """
     try:
         with np.errstate(all="ignore"):
-            _follow(function.body, _Rounds())
+            _follow(function.body, _Iterations())
     except _UnknownError:
         return False
     return True
 
 
-def _follow(region: Region, rounds: _Rounds) -> None:
+def _follow(region: Region, iterations: _Iterations) -> None:
     for op in region.ops:
         definition = op.definition
         if definition in STARTS:
-            _check_starts(op, STARTS[definition], rounds)
+            _check_starts(op, STARTS[definition], iterations)
         elif definition is control_flow.WHILE:
-            _follow_loop(op, rounds)
+            _follow_loop(op, iterations)
         elif definition in (control_flow.IF, control_flow.CASE):
-            _follow_branches(op, rounds)
+            _follow_branches(op, iterations)
         elif isinstance(definition, Elementwise) or definition in FOLLOWED:
-            _follow_scalar(op, rounds)
+            _follow_scalar(op, iterations)
 
 
 def _is_integer(value: Value) -> bool:
@@ -101,28 +101,28 @@ def _is_integer(value: Value) -> bool:
     return isinstance(type, TensorType) and not type.shape and type.dtype.kind in "iub"
 
 
-def _check_starts(op: Op, first: int, rounds: _Rounds) -> None:
+def _check_starts(op: Op, first: int, iterations: _Iterations) -> None:
     array = op.operands[0].tensor
     sizes = op.attributes["slice_sizes"] if first == 1 else op.operands[1].tensor.shape
     for start, extent, size in zip(op.operands[first:], array.shape, sizes, strict=True):
-        found = rounds.find(start)
+        found = iterations.find(start)
         if found is None and 1 < size < extent:
             raise _UnknownError  # a slice may be shorter at an end
-        if start in rounds.counted or (
-            found is not None and not rounds.all_in((found >= 0) & (found <= extent - size))
+        if start in iterations.counted or (
+            found is not None and not iterations.all_in((found >= 0) & (found <= extent - size))
         ):
             raise _UnknownError
 
 
-def _follow_scalar(op: Op, rounds: _Rounds) -> None:
+def _follow_scalar(op: Op, iterations: _Iterations) -> None:
     if op.result.tensor.shape:
         return
-    operands = [rounds.find(v) for v in op.operands]
+    operands = [iterations.find(v) for v in op.operands]
     if any(x is None for x in operands):
-        if op.definition in DIVISIONS and op.operands[1] in rounds.counted:
+        if op.definition in DIVISIONS and op.operands[1] in iterations.counted:
             raise _UnknownError
-        if any(v in rounds.counted for v in op.operands):
-            rounds.counted.update(op.results)
+        if any(v in iterations.counted for v in op.operands):
+            iterations.counted.update(op.results)
         return
     (found,) = evaluate_op(op, dict(zip(op.operands, operands, strict=True)))
     kind = found.dtype.kind
@@ -134,84 +134,88 @@ def _follow_scalar(op: Op, rounds: _Rounds) -> None:
         fits = operands[1] != 0
     else:
         fits = np.isfinite(found) if kind in "fc" else op.definition is not elementwise.POWER
-    if not rounds.all_in(fits):
+    if not iterations.all_in(fits):
         raise _UnknownError
-    rounds.known[op.result] = found
+    iterations.known[op.result] = found
 
 
-def _follow_branches(op: Op, rounds: _Rounds) -> None:
-    chosen = rounds.find(op.operands[0])
-    if op.operands[0] in rounds.counted:
+def _follow_branches(op: Op, iterations: _Iterations) -> None:
+    chosen = iterations.find(op.operands[0])
+    if op.operands[0] in iterations.counted:
         raise _UnknownError
     if chosen is None:
         for region in op.regions:
-            _follow(region, _Rounds(rounds, np.arange(rounds.count)))
-        rounds.counted.update(v for v in op.results if _is_integer(v) and _is_of_rounds(op, v, rounds))
+            _follow(region, _Iterations(iterations, np.arange(iterations.count)))
+        iterations.counted.update(v for v in op.results if _is_integer(v) and _is_of_iterations(op, v, iterations))
         return
     last = len(op.regions) - 1
     if op.definition is control_flow.IF:
         number = np.where(chosen, 0, 1)
     else:
         number = np.where((chosen >= 0) & (chosen < last), chosen, last)
-    number = np.broadcast_to(number, (rounds.count,))
+    number = np.broadcast_to(number, (iterations.count,))
     sides = []
     for k, region in enumerate(op.regions):
-        side = _Rounds(rounds, np.flatnonzero(number == k))
+        side = _Iterations(iterations, np.flatnonzero(number == k))
         if side.count:
             _follow(region, side)
             sides.append((side, region))
     for place, result in enumerate(op.results):
         if _is_integer(result):
-            _join(result, [(side.chosen, side.find(region.returns[place])) for side, region in sides], rounds)
+            _join(result, [(side.chosen, side.find(region.returns[place])) for side, region in sides], iterations)
 
 
-def _join(result: Value, parts: Sequence[tuple[Any, Any]], rounds: _Rounds) -> None:
-    """Note what branches give, each in the rounds that take it."""
+def _join(result: Value, parts: Sequence[tuple[Any, Any]], iterations: _Iterations) -> None:
+    """Note what branches give, each in the iterations that take it."""
     if any(x is None for _, x in parts):
-        rounds.counted.add(result)
+        iterations.counted.add(result)
         return
-    whole = rounds.known[result] = np.zeros(rounds.count, result.tensor.dtype)
+    whole = iterations.known[result] = np.zeros(iterations.count, result.tensor.dtype)
     for place, x in parts:
         whole[place] = x
 
 
-def _is_of_rounds(op: Op, result: Value, rounds: _Rounds) -> bool:
+def _is_of_iterations(op: Op, result: Value, iterations: _Iterations) -> bool:
     """Return whether a branch may give a number that Python would know."""
     values = [region.returns[op.results.index(result)] for region in op.regions]
-    return any(v in rounds.counted or rounds.find(v) is not None for v in values)
+    return any(v in iterations.counted or iterations.find(v) is not None for v in values)
 
 
-def _follow_loop(op: Op, rounds: _Rounds) -> None:
-    bounds = _bounds(op, rounds)
+def _follow_loop(op: Op, iterations: _Iterations) -> None:
+    bounds = _bounds(op, iterations)
     condition, body = op.regions
     if bounds is None:
-        inner = _Rounds(rounds, np.arange(rounds.count))
+        inner = _Iterations(iterations, np.arange(iterations.count))
         carried = body.arguments
     else:
-        starts, stops = (np.broadcast_to(x, (rounds.count,)).astype(np.int64) for x in bounds)
+        starts, stops = (np.broadcast_to(x, (iterations.count,)).astype(np.int64) for x in bounds)
         counts = np.maximum(stops - starts, 0)
         chosen, numbers = _spread(counts)
-        inner = _Rounds(rounds, chosen)
+        inner = _Iterations(iterations, chosen)
         inner.known[body.arguments[0]] = starts[chosen] + numbers
         carried = body.arguments[1:]
     first = len(body.arguments) - len(carried)
     for argument, result, start in zip(carried, op.results[first:], op.operands[first:], strict=True):
-        if _is_integer(argument) and (start in rounds.counted or rounds.find(start) is not None):
+        if _is_integer(argument) and (start in iterations.counted or iterations.find(start) is not None):
             inner.counted |= {argument, result, condition.arguments[body.arguments.index(argument)]}
     if inner.count:
         _follow(body, inner)
 
 
 def _spread(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return, for each round of a loop in all rounds around it, which of these it is in, and its own number."""
+    """Return, for each iteration of a loop in all iterations around it, which of these it is in, and its own number."""
     total = int(counts.sum())
     ends = np.cumsum(counts)
-    rows = np.arange(total) if total <= MOST_ROUNDS else np.unique(np.linspace(0, total - 1, MOST_ROUNDS).astype(int))
+    rows = (
+        np.arange(total)
+        if total <= MOST_ITERATIONS
+        else np.unique(np.linspace(0, total - 1, MOST_ITERATIONS).astype(int))
+    )
     chosen = np.searchsorted(ends, rows, side="right")
     return chosen, rows - (ends - counts)[chosen]
 
 
-def _bounds(op: Op, rounds: _Rounds) -> tuple[Any, Any] | None:
+def _bounds(op: Op, iterations: _Iterations) -> tuple[Any, Any] | None:
     """Return the first number of a loop that counts up by one, and where it ends; None where it is no such loop."""
     condition, body = op.regions
     tests: Sequence[Op] = [x for x in condition.ops if x.definition is not creation.CONSTANT]
@@ -227,8 +231,8 @@ def _bounds(op: Op, rounds: _Rounds) -> tuple[Any, Any] | None:
         return None
     if not isinstance(step, Op) or step.definition is not elementwise.ADD or body.arguments[0] not in step.operands:
         return None
-    by = rounds.find(step.operands[1 - step.operands.index(body.arguments[0])])
-    bounds = rounds.find(op.operands[0]), rounds.find(limit)
+    by = iterations.find(step.operands[1 - step.operands.index(body.arguments[0])])
+    bounds = iterations.find(op.operands[0]), iterations.find(limit)
     if by is None or by.ndim or by != 1 or any(b is None for b in bounds):
         return None
     return bounds
