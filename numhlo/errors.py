@@ -51,11 +51,11 @@ from numhlo.lowering.ir.errors import (
     ShapeError,
     SignatureError,
     StaticArgumentError,
-    TypePromotionError,
     UndefinedVariableError,
     UnsupportedError,
     VerificationError,
 )
+from numhlo.lowering.ir.promotion_errors import TypePromotionError
 
 __all__ = [
     "ArgumentError",

@@ -1,8 +1,9 @@
 """Whether Python, unrolling a graph's loops, would have met an error: an index out of bounds, a divisor that is zero.
 
-What a iteration computes from its number alone is computed for all iterations at once, by the ops' own definitions: places in
-arrays, divisors, conditions. What depends on data is nobody's to know, here as in Python. Integers that a loop counts
-by itself, from iteration to iteration, are not followed: where one says what is read or done, nothing can be said.
+What an iteration computes from its number alone is computed for all of them at once, by the ops' own definitions:
+places in arrays, divisors, conditions. What depends on data is nobody's to know, here as in Python. Integers that a
+loop counts by itself, from one iteration to the next, are not followed: where one says what is read or done, nothing
+can be said.
 """
 
 from __future__ import annotations

@@ -119,16 +119,6 @@ class DTypeError(NumhloError, TypeError):
     is_numpys = True
 
 
-class TypePromotionError(DTypeError, ValueError):
-    """Element types that promote to nothing in common under JAX's rules.
-
-    Examples
-    --------
-    >>> print(TypePromotionError("Input dtypes ('int4', 'int8') have no available implicit dtype promotion path"))
-    Input dtypes ('int4', 'int8') have no available implicit dtype promotion path
-    """
-
-
 class ArgumentError(NumhloError, ValueError):
     """An argument's value is not one of those allowed.
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import TypePromotionError
+from numhlo.lowering.ir.promotion_errors import TypePromotionError
 from numhlo.lowering.ir.scoped_values import ScopedValue
 from numhlo.lowering.ir.types import COMPLEX, FLOATS, INTEGERS
 from numhlo.tracer.core.type_rules import NUMPY, TypeRules, binding_rules, type_rules

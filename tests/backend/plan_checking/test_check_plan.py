@@ -11,6 +11,7 @@ from numhlo.backend.planning.memory import Memory
 from numhlo.lowering.ir.errors import InternalError
 from numhlo.lowering.passes import outlining
 from tests.backend.plan_checking.correct_plans import planned
+from tests.backend.plan_checking.moving_faults import MOVING_FAULTS
 from tests.backend.plan_checking.plan_faults import FAULTS
 from tests.backend.plan_checking.reading_faults import READING_FAULTS
 
@@ -22,7 +23,7 @@ def small_subroutines(monkeypatch):
     monkeypatch.setattr(outlining, "SMALL", 0)
 
 
-@pytest.mark.parametrize("fault", [*FAULTS, *READING_FAULTS], ids=lambda fault: fault.make.__name__)
+@pytest.mark.parametrize("fault", [*FAULTS, *READING_FAULTS, *MOVING_FAULTS], ids=lambda fault: fault.make.__name__)
 def test_faults_are_found(fault):
     program, function, donated = planned(fault.text, fault.donated, fault.written)
     check_plan(program, function, donated)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.compat.jax.late_modules import same_names as _same_names
-from numhlo.lowering.ir.errors import DTypeError
+from numhlo.lowering.ir.promotion_errors import TypePromotionError as TypePromotionError
 
 __all__ = ["DType", "ExtendedDType", "TypePromotionError", "supports_inf"]
 
@@ -16,9 +16,6 @@ DType = np.dtype
 
 class ExtendedDType:
     """Base of dtypes that are no numbers; arrays of such are not made here."""
-
-
-TypePromotionError = DTypeError
 
 
 def supports_inf(dtype: Any) -> bool:
