@@ -59,7 +59,6 @@ UNARY = [
     "zeros_like",
     "unwrap",
     "nan_to_num",
-    "corrcoef",
     "fft.fft",
     "linalg.norm",
     "nansum",
@@ -144,6 +143,8 @@ def require_same_types(name, kinds, shapes, x64):
         given = [argument(jax, kind, shape) for kind, shape in zip(kinds, shapes, strict=True)]
         try:
             wanted = types_of(jax, jax.eval_shape(lambda *xs: call(jax, name, xs), *given))
+            if name == "argmax":  # of complex numbers it is refused when it is compiled
+                call(jax, name, given)
         except (TypeError, ValueError):
             return
         mine = [argument(compat, kind, shape) for kind, shape in zip(kinds, shapes, strict=True)]

@@ -6,13 +6,13 @@ An array here is NumPy's ndarray, read-only, with JAX's meaning of ``+=``. Trace
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from typing import Any, ParamSpec, Self, TypeVar
 
 import numpy as np
 
-from numhlo.compat.jax.compile_time import OPEN, home_of_arguments
+from numhlo.compat.jax.compile_time import OPEN, home_of, home_of_arguments
 from numhlo.compat.jax.invalid_values import refuse_invalid
 from numhlo.compat.jax.operand_rules import refuse_others
 from numhlo.compat.jax.processor import Device, Shard, SingleDeviceSharding
@@ -28,7 +28,7 @@ from numhlo.tracer.core.arguments import ShapeDtypeStruct
 from numhlo.tracer.core.jax_types import HALVES, jax_rules
 from numhlo.tracer.core.operands import as_traced, contains_tracer
 from numhlo.tracer.core.semantics import immutable_arrays, refuse_write
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.core.trace import Trace, Tracer, current_trace
 from numhlo.tracer.trees.pytree_registration import Partial
 from numhlo.tracer.trees.pytrees import tree_leaves, tree_map
 
@@ -271,12 +271,26 @@ COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
 def typed_ufunc(ufunc: Any, *operands: Any) -> Any:
     """Return an elementwise function of arrays and numbers under JAX's rules, weak where all of them are."""
+    if current_trace() is None and any(isinstance(x, Tracer) for x in operands):
+        with _home_of_operands(operands).resumed():
+            return typed_ufunc(ufunc, *operands)
     with immutable_arrays():
         found = ufunc(*operands)
         weak = gives_weak(ufunc.ufunc, operands)
         if unsettled:
             refuse_invalid(ufunc.__name__, (operands, {}), found)
         return tuple([as_result(x, weak) for x in found]) if isinstance(found, tuple) else as_result(found, weak)
+
+
+def _home_of_operands(operands: Sequence[Any]) -> Trace:
+    """Return the open trace that operands belong to; raise where it has ended."""
+    home = home_of(operands)
+    if home is None:
+        for x in operands:
+            if isinstance(x, Tracer):
+                Trace(None).read(x)  # raises
+        raise AssertionError("a trace is open or has ended")
+    return home
 
 
 def as_result(x: Any, weak: bool) -> Any:

@@ -12,6 +12,8 @@ import numhlo.numpy
 from numhlo.compat.jax.arrays import frozen
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
+from numhlo.tracer.building import inexact_dtype
+from numhlo.tracer.core.jax_types import jax_rules
 
 Function = Callable[..., Any]
 
@@ -231,7 +233,7 @@ def _as_float(x: Any) -> Any:
     dtype = getattr(x, "dtype", None)
     if dtype is None:
         return float(x) if isinstance(x, int) else x
-    return x.astype(np.float32 if dtype.kind == "b" else np.float64) if dtype.kind in "biu" else x
+    return x.astype(inexact_dtype(jax_rules().canonical(dtype))) if dtype.kind in "biu" else x
 
 
 def _counting_in_floats(function: Function) -> Function:

@@ -15,6 +15,7 @@ import ml_dtypes
 import numpy as np
 
 from numhlo.compat.jax.arrays import OWN, as_result, canonical, immutably, typed_ufunc
+from numhlo.compat.jax.compile_time import OPEN, home_of_arguments
 from numhlo.library.numpy.ufunc_calls import Ufunc
 from numhlo.tracer.building import inexact_dtype
 from numhlo.tracer.core.jax_types import is_weak_bound, jax_rules
@@ -330,6 +331,9 @@ def typed(home: str, name: str, function: Callable[..., Any], like: Callable[...
 
     @functools.wraps(function)
     def public(*args: Any, **kwargs: Any) -> Any:
+        if OPEN and (home := home_of_arguments(args, kwargs)) is not None:
+            with home.resumed():
+                return public(*args, **kwargs)
         with immutable_arrays():
             return known.call(function, args, kwargs)
 

@@ -212,7 +212,7 @@ def _distinct(flat: Tracer, size: int, equal_nan: bool, fill_value: Any) -> list
     filler = ordered[0] if fill_value is None else convert(asarray(fill_value), flat.dtype)  # type: ignore[index]
     first_index = _scattered(rank, order, full_of(flat.size, (size,), np.int64), "minimum")
     present = b.less(first_index, flat.size)
-    index = b.select(present, first_index, as_traced(first_index)[0] + full_of(0, (size,), np.int64))  # type: ignore[index]
+    index = _or_first(present, first_index)
     values = b.select(present, flat[index], broadcast_to_shape(filler, (size,)))  # type: ignore[index]
     inverse = _scattered(order, rank, full_of(0, (flat.size,), np.int64))
     counts = _scattered(rank, full_of(1, (flat.size,), np.int64), full_of(0, (size,), np.int64), "add")

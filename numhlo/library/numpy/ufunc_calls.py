@@ -100,7 +100,8 @@ class Ufunc:
             operands = tuple(with_known_exponent(operands))
         if current_trace() is None:
             rules = type_rules()
-            if rules is not NUMPY and out is None and where is True and len(operands) == self.nin:
+            is_plain = out is None and where is True and len(operands) == self.nin
+            if rules is not NUMPY and is_plain and not any(isinstance(x, Tracer) for x in operands):
                 return as_arrays(self._run_converted(operands, dtype, casting))
             target = {} if out is None else {"out": out}  # NumPy refuses None where there are several results
             seen = operands if self.nin == 1 or self.ufunc is np.ldexp else with_weak_numbers(operands)
