@@ -19,7 +19,7 @@ from numhlo.compilation.keys import InstanceKey, weak_class
 from numhlo.compilation.result_structure import kind_of
 from numhlo.compilation.signature import Call
 from numhlo.tracer.core.arguments import LeafType
-from numhlo.tracer.core.array import has_own_arithmetic, is_weak_array
+from numhlo.tracer.core.array import has_own_arithmetic, is_gone, is_weak_array
 from numhlo.tracer.trees.pytrees import PyTreeDef, find_container
 from numhlo.tracer.trees.written_order import WrittenKeys, as_written
 
@@ -187,7 +187,7 @@ class Route:
         for number, (array, type) in enumerate(zip(arrays, self._types, strict=True)):
             if not isinstance(array, np.ndarray) or array.dtype != type.dtype or array.shape != type.shape:
                 return None
-            if has_own_arithmetic(array.__class__) or is_weak_array(array):
+            if has_own_arithmetic(array.__class__) or is_weak_array(array) or is_gone(array):
                 return None  # refused where it is looked up, or another signature's
             laid_out = np.asarray(array, type.dtype, order="C")
             arrays[number] = laid_out if laid_out.flags.aligned else laid_out.copy()

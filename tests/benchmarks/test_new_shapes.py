@@ -98,9 +98,9 @@ def layers(x, count):
     return y
 
 
-def calls_and_ops(function, count):
+def calls_and_ops(function, count, autograph=None):
     """Python calls that tracing, rewriting and planning take, and the ops of the program."""
-    jitted = numhlo.jit(lambda x: function(x, count))
+    jitted = numhlo.jit(lambda x: function(x, count), autograph=autograph)
     profile = cProfile.Profile()
     profile.enable()
     traced = jitted.trace(np.ones(1000))._traced
@@ -110,7 +110,7 @@ def calls_and_ops(function, count):
 
 
 def calls_per_op(function, count):
-    calls, ops = calls_and_ops(function, count)
+    calls, ops = calls_and_ops(function, count, autograph=False)
     return calls / ops
 
 

@@ -148,6 +148,7 @@ def test_deleted_arrays_are_not_read():
     kept = x[:2]
     for _ in range(3):
         step(x)
+        step.wait()  # machine code must not read it, either
     x.delete()
     assert x.is_deleted() and x.shape == (3,) and kept.tolist() == [1, 1]
     for read in (lambda: x + 1, lambda: n.sum(x), lambda: step(x), lambda: x[0], lambda: str(x), lambda: 1 + x):

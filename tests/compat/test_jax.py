@@ -288,7 +288,7 @@ def test_constant_indices_out_of_bounds_are_clamped_and_dropped(traced):
     run = lambda jax: jax.jit(lambda: out_of_bounds(jax))() if traced else out_of_bounds(jax)
     for wanted, found in zip(jax.tree.leaves(run(jax)), jax.tree.leaves(run(compat)), strict=True):
         np.testing.assert_array_equal(np.asarray(found), np.asarray(wanted))
-    one, two = compat.random.split(compat.random.key(0))
+    one, two = compat.random.split(compat.random.PRNGKey(0))
     assert [*one, *two, *compat.numpy.ones(2)][4:] == [1.0, 1.0] and list(reversed(compat.numpy.arange(3))) == [2, 1, 0]
     with pytest.raises(TypeError, match="0-d"):
         iter(compat.numpy.asarray(1.0))

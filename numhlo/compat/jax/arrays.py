@@ -38,11 +38,15 @@ R = TypeVar("R")
 ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
 
 
+LIKE_ARRAYS: list[type] = []
+"""Further classes whose objects JAX has arrays for."""
+
+
 class _Instances(type):
-    """The class of `Array`: traced arrays are instances of it too, as in JAX."""
+    """The class of `Array`: traced arrays are instances of it too, as in JAX, and arrays of keys."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, Tracer) or super().__instancecheck__(instance)
+        return isinstance(instance, (Tracer, *LIKE_ARRAYS)) or super().__instancecheck__(instance)
 
 
 class Array(mutable.Array, metaclass=_Instances):

@@ -15,6 +15,7 @@ class DeletedArray(Array):
     """An array whose elements are gone: it has a shape and a dtype still."""
 
     __slots__ = ()
+    is_gone = True
 
     def is_deleted(self) -> bool:
         """Return True."""

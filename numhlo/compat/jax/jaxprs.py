@@ -154,7 +154,10 @@ class ClosedJaxpr:
     --------
     >>> import numhlo.compat.jax as jax
     >>> jax.make_jaxpr(lambda x: jax.lax.sin(x) * x)(np.float32(1))
-    { lambda ; a:f32[]. let b:f32[] = sin a; c:f32[] = mul b a in (c,) }
+    { lambda ; a:f32[]. let
+        b:f32[] = sin[accuracy=None] a
+        c:f32[] = mul b a
+      in (c,) }
     """
 
     __slots__ = ("__weakref__", "consts", "jaxpr")
@@ -222,8 +225,8 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any, propagate_source
     --------
     >>> import numhlo.compat.jax as jax
     >>> closed = jax.make_jaxpr(lambda x: 2 * x)(1.0)
-    >>> eval_jaxpr(closed.jaxpr, closed.consts, 3.0)
-    [Array(6.)]
+    >>> [float(x) for x in eval_jaxpr(closed.jaxpr, closed.consts, 3.0)]
+    [6.0]
     """
     if len(args) != len(jaxpr.invars):
         raise TypeError(f"a jaxpr of {len(jaxpr.invars)} arguments got {len(args)}")

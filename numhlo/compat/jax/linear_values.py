@@ -112,8 +112,8 @@ def zero_from_primal(value: Any, symbolic_zeros: bool = False) -> Any:
 
     Examples
     --------
-    >>> zero_from_primal(1.0)
-    Array(0.)
+    >>> float(zero_from_primal(1.0))
+    0.0
     """
     aval = get_aval(value).to_tangent_aval()
     return SymbolicZero(aval.shape, aval.dtype) if symbolic_zeros else zeros_of_aval(aval)

@@ -318,7 +318,7 @@ def _padding_by_functions(function: Function) -> Function:
 RULES: dict[str, Callable[[Function], Function]] = {
     **dict.fromkeys(["argsort", "dstack", "hstack", "nanmean", "nanstd", "nanvar", "stack", "vstack"], _converted),
     **dict.fromkeys(["conj", "conjugate", "positive"], _keeping_bools),
-    **dict.fromkeys(["convolve", "correlate", "polyder", "reciprocal"], _of_floats),
+    **dict.fromkeys(["correlate", "polyder"], _of_floats),
     "average": _giving_nan,
     "histogram": _counting_in_floats,
     "nan_to_num": _never_in_place,

@@ -47,7 +47,7 @@ class Primitive:
     >>> impl = triple.def_impl(lambda x: 3 * x)
     >>> aval = triple.def_abstract_eval(lambda x: x)
     >>> ad.deflinear(triple, lambda ct: [triple.bind(ct)])
-    >>> mlir.register_lowering(triple, mlir.lower_fun(impl, multiple_results=False))
+    >>> rule = mlir.register_lowering(triple, mlir.lower_fun(impl, multiple_results=False))
     >>> float(jax.grad(lambda x: triple.bind(x) ** 2)(2.0))
     36.0
     """

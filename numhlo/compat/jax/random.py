@@ -1,16 +1,32 @@
-"""`jax.random`: the functions of `numhlo.random`, on immutable arrays."""
+"""`jax.random`: the functions of `numhlo.random`, on immutable arrays, and keys whose dtype says that they are keys."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numhlo.random as _wrapped
+from numhlo.compat.jax.key_arrays import IMPLEMENTATION as _IMPLEMENTATION
+from numhlo.compat.jax.key_arrays import KeyArray as _KeyArray
+from numhlo.compat.jax.key_arrays import of_typed_keys as _of_typed_keys
 from numhlo.compat.jax.wrapping import attributes_of as _attributes_of
 
-__all__, __getattr__, __dir__ = _attributes_of(_wrapped, globals())
-__all__.append("clone")
+__all__, __getattr__, __dir__ = _attributes_of(_wrapped, globals(), _of_typed_keys)
+__all__ += ["clone", "key_impl"]
 
 
 def clone(key: Any) -> Any:
     """Return a key that is used a second time on purpose: the key itself."""
     return key
+
+
+def key_impl(keys: Any) -> str:
+    """Return the name of the function that makes numbers of keys.
+
+    Examples
+    --------
+    >>> key_impl(_wrapped.key(0))
+    'threefry2x32'
+    """
+    if not isinstance(keys, _KeyArray):
+        _wrapped.key_data(keys)  # raises
+    return _IMPLEMENTATION

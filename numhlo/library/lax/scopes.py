@@ -39,12 +39,12 @@ def named_scope(name: Any) -> Iterator[None]:
     >>> import numhlo
     >>> def f(x):
     ...     with named_scope("scaling"):
-    ...         return float(x)
+    ...         return x.tolist()
     >>> numhlo.jit(f)(2.0)
     Traceback (most recent call last):
     ...
-    numhlo.errors.ConcretizationError: float() of a traced array float64[]
-      at <doctest ...>:3 in f, scaling:  return float(x)
+    numhlo.errors.ConcretizationError: tolist() of a traced array float64[]
+      at <doctest ...>:3 in f, scaling:  return x.tolist()
     ...
     """
     if not isinstance(name, str) or not name:

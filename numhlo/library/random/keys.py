@@ -45,7 +45,7 @@ def as_key(key: Any, name: str) -> Any:
     DTypeError, ShapeError
         If it is no key, or several.
     """
-    array = asarray(key)
+    array = asarray(getattr(key, "words", key))  # those of a typed key under JAX's names
     if array.dtype != U32:
         raise DTypeError(
             f"random.{name}: the key has dtype {array.dtype.name}",

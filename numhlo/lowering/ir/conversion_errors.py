@@ -18,7 +18,7 @@ class TruthValueError(ConcretizationError, TracerBoolConversionError):
     --------
     >>> import numhlo
     >>> try:
-    ...     numhlo.jit(lambda x: not x)(3.0)
+    ...     numhlo.jit(lambda x: not x, autograph=False)(3.0)
     ... except numhlo.errors.TruthValueError as error:
     ...     print(error.what)
     the truth value of a traced array float64[]
@@ -32,7 +32,7 @@ class IntegerConversionError(ConcretizationError, TracerIntegerConversionError):
     --------
     >>> import numhlo
     >>> try:
-    ...     numhlo.jit(lambda n: (1, 2)[n])(1)
+    ...     numhlo.jit(lambda n: (1, 2)[n], autograph=False)(1)
     ... except numhlo.errors.IntegerConversionError as error:
     ...     print(error.what)
     the use as a Python index or length of a traced array int64[]
@@ -62,7 +62,7 @@ class DataDependentIndexError(DataDependentShapeError, NonConcreteBooleanIndexEr
     >>> import numpy as np
     >>> import numhlo
     >>> try:
-    ...     numhlo.jit(lambda x, n: x[:n] + 1)(np.ones(3), 2)
+    ...     numhlo.jit(lambda x, n: x[:n].reshape(2, 1))(np.ones(3), 2)
     ... except numhlo.errors.DataDependentIndexError as error:
     ...     print(error.what)
     a slice with a traced bound

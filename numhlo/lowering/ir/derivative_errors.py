@@ -32,7 +32,7 @@ class MissingRuleError(ArgumentError, AttributeError):
     ...     numhlo.grad(f)(1.0)
     ... except numhlo.errors.MissingRuleError as error:
     ...     print(error.what)
-    lambda is a custom_jvp function without a rule
+    <lambda> is a custom_jvp function without a rule
     """
 
 
@@ -48,7 +48,7 @@ class ForwardDerivativeError(UnsupportedError, TypeError):
     ...     numhlo.jvp(f, (1.0,), (1.0,))
     ... except numhlo.errors.ForwardDerivativeError as error:
     ...     print(error.what)
-    forward-mode derivative (jvp, jacfwd, linearize) of the custom_vjp function lambda
+    forward-mode derivative (jvp, jacfwd, linearize) of the custom_vjp function <lambda>
     """
 
 
@@ -66,7 +66,7 @@ class ClosureDerivativeError(UnsupportedError, UnexpectedTracerError):
     ...     numhlo.grad(scaled)(3.0)
     ... except numhlo.errors.ClosureDerivativeError as error:
     ...     print(error.what)
-    the derivative by float64[], which a rule of a custom derivative reads from around it
+    the gradient of <lambda>, with respect to an array from around it
     """
 
 

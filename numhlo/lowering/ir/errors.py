@@ -229,7 +229,7 @@ class ConcretizationError(NumhloError, ConcretizationTypeError):
     --------
     >>> import numhlo
     >>> try:
-    ...     numhlo.jit(lambda x: 1.0 if x > 0 else 2.0)(3.0)
+    ...     numhlo.jit(lambda x: 1.0 if x > 0 else 2.0, autograph=False)(3.0)
     ... except numhlo.errors.ConcretizationError as error:
     ...     print(error.what)
     the truth value of a traced array bool[]

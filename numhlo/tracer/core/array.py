@@ -152,6 +152,11 @@ def has_own_arithmetic(kind: type) -> bool:
     return found
 
 
+def is_gone(x: Any) -> bool:
+    """Return whether a value is an array of a class whose elements nobody may read any more."""
+    return getattr(type(x), "is_gone", False)
+
+
 def is_weak_array(x: Any) -> bool:
     """Return whether a concrete value is an array of a class that is weak under JAX's rules."""
     return getattr(type(x), "is_weak", False)

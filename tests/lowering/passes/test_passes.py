@@ -370,7 +370,7 @@ def test_work_grows_linearly() -> None:
                 x = nnp.sin(x) * x
             return x
 
-        return numhlo.jit(fun).trace(1.0).module.main
+        return numhlo.jit(fun, autograph=False).trace(1.0).module.main
 
     assert len(optimize(chain(2000)).body.ops) == 4000
 

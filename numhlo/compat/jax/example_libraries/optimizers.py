@@ -116,8 +116,8 @@ def sgd(step_size: Any) -> Any:
     Examples
     --------
     >>> init, update, get_params = sgd(0.5)
-    >>> get_params(update(0, 2.0, init(3.0)))
-    Array(2.)
+    >>> float(get_params(update(0, 2.0, init(3.0))))
+    2.0
     """
     rate = make_schedule(step_size)
     return (lambda x: x), (lambda i, g, x: jnp.asarray(x) - rate(i) * g), (lambda x: x)
@@ -320,8 +320,8 @@ def l2_norm(tree: Any) -> Any:
 
     Examples
     --------
-    >>> l2_norm([jnp.array(3.0), jnp.array([4.0])])
-    Array(5.)
+    >>> float(l2_norm([jnp.array(3.0), jnp.array([4.0])]))
+    5.0
     """
     return jnp.sqrt(sum(jnp.vdot(x, x) for x in tree_leaves(tree)))
 
