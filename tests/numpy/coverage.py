@@ -108,8 +108,10 @@ EXCEPTIONS = {
         "under JAX's names complex numbers have no order, and bools no differences, as in JAX",
     ),
     **dict.fromkeys(
-        ["delete insert", "digitize", "interp", "meshgrid", "nanpercentile nanquantile", "percentile quantile"]
-        + ["place", "put_along_axis", "take"],
+        [
+            *["delete insert", "digitize", "interp", "meshgrid", "nanpercentile nanquantile", "percentile quantile"],
+            *["place", "put_along_axis", "take"],
+        ],
         "under JAX's names lists are no arrays, numbers are not cast to narrower ones, and `meshgrid` gives a list",
     ),
     **dict.fromkeys(

@@ -39,12 +39,12 @@ def named_scope(name: Any) -> Iterator[None]:
     >>> import numhlo
     >>> def f(x):
     ...     with named_scope("scaling"):
-    ...         return x.tolist()
-    >>> numhlo.jit(f)(2.0)
+    ...         return float(x)
+    >>> numhlo.jit(f, autograph=False)(2.0)
     Traceback (most recent call last):
     ...
-    numhlo.errors.ConcretizationError: tolist() of a traced array float64[]
-      at <doctest ...>:3 in f, scaling:  return x.tolist()
+    numhlo.errors.ConcretizationError: float() of a traced array float64[]
+      at <doctest ...>:3 in f, scaling:  return float(x)
     ...
     """
     if not isinstance(name, str) or not name:
