@@ -8,9 +8,9 @@ from tests.backend.kernels.one_front_end import exported_names
 
 @pytest.mark.slow
 def test_programs_give_the_same_bits_by_both_front_ends():
-    """Every other program that JAX exports; the command compares all of them."""
+    """Every fifth program that JAX exports; the command compares all of them."""
     lines = []
-    different, kernels = run(exported_names()[1::2], "small", 0.0, lines.append)
+    different, kernels = run(exported_names()[1::5], "small", 0.0, lines.append)
     assert not different
     assert len(kernels) > 100
     assert "0 of them left to Numba's front end" in "".join(lines)
