@@ -142,7 +142,8 @@ def trace_rewritten_if_needed(
     Parameters are those of `trace_in_short`, whose length nobody looks after here.
     """
     if rewriting.is_needed:
-        return trace(with_watched_loops(fun), None)
+        rewritten = with_watched_loops(fun)
+        return _with_known_names(fun, lambda: trace(rewritten, None), others)
     state = PythonState([fun, *others], most=MOST_OBJECTS)
     try:
         return trace(fun, None)

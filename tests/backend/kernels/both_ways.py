@@ -1,7 +1,7 @@
 """`python -m tests.backend.kernels.both_ways`: programs compiled by both front ends, their results and their times.
 
 Each front end has a process and a cache folder of its own. Every program is called several times, with other numbers
-each time; results are compared bit for bit. Then the processes time it in turn, in several rounds, so that what else the
+each time; results are compared bit for bit. Then the processes time it in turn, in several turns, so that what else the
 machine does meanwhile meets both. At the end stands how long the front ends and LLVM take for each kernel.
 """
 
@@ -23,7 +23,7 @@ from numhlo.backend.compiler.front_ends import DIRECT, FRONT_ENDS, NUMBA, VARIAB
 from tests.backend.kernels.one_front_end import exported_names, written_names
 from tests.backend.kernels.stages import stages_of
 
-ROUNDS = 6
+TURNS = 6
 LOSS = 0.95
 
 
@@ -72,10 +72,10 @@ def compare(processes: dict[str, Process], name: str, size: str) -> tuple[bool, 
 
 
 def ratio(processes: dict[str, Process], name: str, seconds: float) -> tuple[float, float]:
-    """Return how much faster a program is after direct lowering, by medians of rounds and by the fastest calls."""
-    rounds = [{k: process.get("time", name, seconds) for k, process in processes.items()} for _ in range(ROUNDS)]
-    medians = statistics.median(found[NUMBA][0] / found[DIRECT][0] for found in rounds)
-    best = {k: min(found[k][1] for found in rounds) for k in processes}
+    """Return how much faster a program is after direct lowering, by medians of turns and by the fastest calls."""
+    turns = [{k: process.get("time", name, seconds) for k, process in processes.items()} for _ in range(TURNS)]
+    medians = statistics.median(found[NUMBA][0] / found[DIRECT][0] for found in turns)
+    best = {k: min(found[k][1] for found in turns) for k in processes}
     return medians, best[NUMBA] / best[DIRECT]
 
 
@@ -91,7 +91,7 @@ def run(names: list[str], size: str, seconds: float, write: Any) -> tuple[list[s
             line = f"{name:32} {'same bits' if same else 'DIFFERENT':10} native after {native[NUMBA]:6.2f} s "
             line += f"and {native[DIRECT]:6.2f} s"
             if seconds:
-                found = ratio(processes, name, seconds / ROUNDS)
+                found = ratio(processes, name, seconds / TURNS)
                 ratios.append((found, name))
                 line += f"; {found[0]:5.2f}x, best {found[1]:5.2f}x{'  slower' if max(found) < LOSS else ''}"
             write(line + "\n")
