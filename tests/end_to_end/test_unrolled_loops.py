@@ -222,8 +222,8 @@ WORK = [
     pytest.param(layers, of_layers(1), 405, id="layers"),
     pytest.param(slopes_of(layers), of_layers(1), 405, id="slopes of layers"),
     pytest.param(slopes_of(gated_layers), of_layers(4), 320, id="slopes of gated layers", marks=pytest.mark.slow),
-    pytest.param(chained, lambda rounds: [(100,), (4 * rounds,)], 182, id="chain"),
-    pytest.param(filtered, lambda rounds: [(5 * rounds,)], 228, id="filter"),
+    pytest.param(chained, lambda rounds: [(100,), (4 * rounds,)], 180, id="chain"),
+    pytest.param(filtered, lambda rounds: [(5 * rounds,)], 225, id="filter"),
     pytest.param(attracted, lambda rounds: [(3, 2), (3, 2), (rounds // 2,)], 235, id="bodies"),
 ]
 

@@ -58,15 +58,17 @@ DIVISIONS = (elementwise.divide, elementwise.floor_divide, elementwise.remainder
 """What raises in Python where numbers are divided by zero."""
 CONTAINERS = (*operands.SEQUENCES, set, dict)
 """What NumPy makes arrays of, and JAX refuses."""
+USUAL = frozenset({Tracer, float, int})
+"""Classes of most operands."""
 NEVER_EQUAL = (type(None), str, bytes)
 """What no element is equal to."""
 
 
 def _binary(function: Callable[..., Any], reflected: bool) -> Callable[..., Any]:
     def operator(self: Tracer, other: Any) -> Any:
-        if isinstance(other, CONTAINERS) and are_arrays_immutable():
+        if other.__class__ not in USUAL and isinstance(other, CONTAINERS) and are_arrays_immutable():
             raise TypeError(f"unsupported operand types: a traced array and a {type(other).__name__}")  # as in JAX
-        if not isinstance(other, foreign_values.KNOWN):
+        if other.__class__ not in USUAL and not isinstance(other, foreign_values.KNOWN):
             if hasattr(type(other), "__jax_array__"):
                 return operator(self, other.__jax_array__())
             other = foreign_values.as_operand(other)
