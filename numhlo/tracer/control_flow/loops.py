@@ -34,6 +34,7 @@ from numhlo.tracer.core.arguments import LeafType, is_number, leaf_type
 from numhlo.tracer.core.bind import bind, bind1
 from numhlo.tracer.core.callable_arguments import require_callable
 from numhlo.tracer.core.operands import asarray, convert, result_dtype
+from numhlo.tracer.core.promotion import usual_dtype
 from numhlo.tracer.core.semantics import are_arrays_immutable
 from numhlo.tracer.core.trace import Trace, current_trace
 from numhlo.tracer.trees.pytree_paths import leaf_paths, structure_paths
@@ -149,11 +150,10 @@ def fori_loop(
             for i in range(lower, upper):
                 value = body_fun(with_arrays(i), value)
             return value
-    index_dtype = (
-        np.dtype(np.int64) if isinstance(lower, int) and isinstance(upper, int) else result_dtype(lower, upper)
-    )
+    whole = usual_dtype(np.int64)
+    index_dtype = whole if isinstance(lower, int) and isinstance(upper, int) else result_dtype(lower, upper)
     first, last = (convert(asarray(b), index_dtype) for b in (lower, upper))
-    index = LeafType(leaf_type(first).tensor, weak=index_dtype == np.int64)
+    index = LeafType(leaf_type(first).tensor, weak=index_dtype == whole)
     carry = Carry("fori_loop", init_val, body_fun, leading=(index, first))
     return carry.emit(lambda i, _: i < last)
 
