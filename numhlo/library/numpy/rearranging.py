@@ -34,6 +34,7 @@ from numhlo.tracer.building import (
     shape_of,
     unshared,
 )
+from numhlo.tracer.building import operations as b
 
 __all__ = [
     "flip",
@@ -215,7 +216,7 @@ def _roll_axis(array: Tracer, shift: Any, axis: int) -> Tracer:
     if extent == 0:
         return array
     if isinstance(shift, Tracer):
-        line = asarray(np.arange(extent, dtype=np.int64))
+        line = b.iota(extent)
         moved = bind1(ops.SUBTRACT, line, broadcast_to_shape(convert(shift, np.int64), (extent,)))
         result: Tracer = advanced.take(array, moved, axis, "wrap")
         return result

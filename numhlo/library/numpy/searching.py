@@ -353,7 +353,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
         line = advanced.take(line, order, 0, "clip")
     values = asarray(v)  # a number of Python's, too: -1 is less than all unsigned numbers
     wanted = result_dtype(line, values)
-    line, values = convert(line, wanted), asarray(convert(values, wanted))
+    line, values = as_traced(convert(line, wanted)), as_traced(convert(values, wanted))
     low = full_of(0, shape_of(values), np.int64)
     high = full_of(line.size, shape_of(values), np.int64)
     columns = list(zip(order_keys(line), order_keys(values), strict=True))

@@ -18,6 +18,7 @@ from numhlo.library.numpy.reshaping import shape_tuple
 from numhlo.library.random.continuous import draw_uniform, float_dtype, parameter, sample_shape
 from numhlo.library.random.keys import as_key, several_keys
 from numhlo.tracer.building import (
+    as_traced,
     asarray,
     broadcast_to_shape,
     concatenate_arrays,
@@ -153,7 +154,7 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> 
     size = sample_shape("binomial", shape, n, p)
     if math.prod(size) == 0:
         return full_of(0, size, wanted)
-    trials, chance = (stop_gradient(parameter(x, size, F64)) for x in (n, p))
+    trials, chance = (stop_gradient(as_traced(parameter(x, size, F64))) for x in (n, p))
     return convert(_draw(own, trials, chance, size), wanted)
 
 
@@ -204,7 +205,7 @@ def multinomial(key: Any, n: Any, p: Any, *, shape: Any = None, dtype: Any = Non
     size = sample_shape("multinomial", size, n, reductions.sum(chances, -1))
     if outcomes == 0 or math.prod(size) == 0:
         return full_of(0, (*size, outcomes), wanted)
-    trials = stop_gradient(parameter(n, size, F64))
+    trials = stop_gradient(as_traced(parameter(n, size, F64)))
     rows = axis_order.moveaxis(stop_gradient(broadcast_to_shape(chances, (*size, outcomes))), -1, 0)
 
     def step(left: Any, row: Any) -> Any:

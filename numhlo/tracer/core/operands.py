@@ -451,7 +451,10 @@ def expand(x: Any, *axes: int) -> Any:
 
 def full_of(value: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     """Return an array filled with a scalar, as a broadcast constant."""
-    return broadcast_to_shape(np.asarray(value).astype(dtype), shape)
+    scalar = np.asarray(value).astype(dtype)
+    if not shape and type_rules() is not NUMPY and current_trace() is not None:
+        return as_traced(scalar)  # it keeps its dtype: concrete arrays have 32 bits where the rules say so
+    return broadcast_to_shape(scalar, shape)
 
 
 def require_casting(name: str, arrays: Sequence[Any], wanted: np.dtype, casting: str) -> None:

@@ -114,7 +114,10 @@ def _loop_dtypes(
 ) -> tuple[np.dtype, ...]:
     if rules is not NUMPY:
         common = common_dtype(keys) if dtype is None else dtype
-        return tuple(map(rules.canonical, jax_loop(ufunc, [common_dtype([k]) for k in keys], common)))
+        found = jax_loop(ufunc, [common_dtype([k]) for k in keys], common)
+        if any(not isinstance(k, type) and rules.canonical(k) != k for k in keys):
+            return found  # as wide as a function of this library made an operand
+        return tuple(map(rules.canonical, found))
     if not any(isinstance(k, np.dtype) for k in keys):
         keys = tuple(np.dtype(k) for k in keys)  # NumPy compares Python ints as objects
     common = _common_dtype(keys)

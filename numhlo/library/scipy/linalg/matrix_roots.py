@@ -76,7 +76,7 @@ def _root_of_triangle(form: Any) -> Any:
     spread = broadcast_to_shape(expand(roots, -1), shape)
 
     def column(number: Any, found: Any) -> Any:
-        index = asarray(number)
+        index = convert(asarray(number), np.int64)
         own = dynamic_index_in_dim(roots, index, -1)
         above = b.less(rows, broadcast_to_shape(index, shape))
         sums = b.add(spread, broadcast_to_shape(expand(own, -1), shape))

@@ -100,8 +100,8 @@ def inexact(*operands: Any) -> list[Any]:
     """Return operands as floats (or complex numbers) of one dtype and shape."""
     wanted = result_dtype(*operands)
     wanted = np.dtype(np.float64) if wanted.kind in "biu" else wanted
-    arrays = broadcast_all(*[convert(x if isinstance(x, float | int) else asarray(x), wanted) for x in operands])
-    return [as_traced(x) for x in arrays]
+    given = [as_traced(convert(x if isinstance(x, float | int) else asarray(x), wanted)) for x in operands]
+    return [as_traced(x) for x in broadcast_all(*given)]
 
 
 def real_operands(name: str, *operands: Any) -> list[Any]:
