@@ -18,7 +18,14 @@ def of_key(draw):
     return lambda m, x: draw(m.random, m.random.fold_in(m.random.key(3), x[0]))
 
 
+def jitted_inside(m, x):
+    """Call a jitted function with constants of 64 bits."""
+    inner = m.jit(lambda a, b, y: a * y + b)
+    return inner(np.float64(2.0), np.ones(3), x)
+
+
 PROGRAMS = {
+    "jit in jit": (jitted_inside, FLOATS),
     "fori_loop": (counted, INTS),
     "fori_loop of floats": (counted, FLOATS),
     "fori_loop to a traced bound": (lambda m, x: m.lax.fori_loop(0, x[0], lambda i, c: c + i, x), INTS),

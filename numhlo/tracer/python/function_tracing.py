@@ -23,7 +23,7 @@ from numhlo.tracer.core.bind import bind, new_trace
 from numhlo.tracer.core.cell import Cell
 from numhlo.tracer.core.except_clauses import raise_swallowed
 from numhlo.tracer.core.located_errors import naming_the_line
-from numhlo.tracer.core.operands import Unsized, asarray
+from numhlo.tracer.core.operands import Unsized, asarray, convert
 from numhlo.tracer.core.semantics import are_arrays_immutable
 from numhlo.tracer.core.strides import SCALAR, Strides
 from numhlo.tracer.core.trace import Trace, Tracer
@@ -240,9 +240,10 @@ def call_traced(traced: TracedFunction, leaves: Sequence[Any], arguments: Any) -
         _check_writable(leaves, k)
     if traced.rebound is not None:
         traced.rebound.check(arguments)
+    wanted = traced.function.body.arguments
     results = bind(
         control_flow.CALL,
-        *leaves,
+        *[x if isinstance(x, Tracer) else convert(x, v.tensor.dtype) for x, v in zip(leaves, wanted, strict=False)],
         *traced.captures,
         attributes={"callee": traced.function},
         results=traced.function.result_types,
