@@ -125,7 +125,7 @@ class RegionPlanner(RegionBuffers):
         if math.prod(unit.domain) == 0:
             self._fill_empty(reduced, outputs, expressions)
             return
-        reduction = Reduction(expressions, kept, axes, reduced, stores)
+        reduction = Reduction(expressions, kept, axes, reduced, stores, self.context.loops > 0)
         drafts = write_reduction(reduction, self.buffer, self.partial)
         self.launch(drafts[0], expressions, outputs)
         for draft in drafts[1:]:

@@ -16,6 +16,7 @@ from numhlo.backend.emit.draft import Draft
 from numhlo.backend.emit.expressions import Apply, Load, Position
 from numhlo.backend.emit.maps import Store, open_rows
 from numhlo.backend.emit.nest import Axis, position_text
+from numhlo.backend.emit.reductions.narrowing import Narrowing
 from numhlo.backend.emit.reductions.writer import Reduced, ReductionWriter, itemsize
 from numhlo.lowering.ir import Value
 from numhlo.lowering.ops.elementwise import MULTIPLY
@@ -64,7 +65,9 @@ class RowWriter(ReductionWriter):
     def row(self) -> None:
         """Write all of one row."""
         totals = [self.start(reduced) for reduced in self.reduction.reduced]
-        if self._is_one_chain:
+        if self.narrowing:
+            self._narrowed(totals)
+        elif self._is_one_chain:
             self._chains(totals)
         elif self._in_blocks or (self._settles and self.blocks > 1):
             if self.blocks == 1:
@@ -80,10 +83,33 @@ class RowWriter(ReductionWriter):
         for reduced, names in zip(self.reduction.reduced, totals, strict=True):
             self.finish(reduced, names)
 
+    @cached_property
+    def narrowing(self) -> Narrowing | None:
+        """Return where the elements of a row are that matter, if bounds say that not all do."""
+        if len(self.inner) != 1 or self.count < LONG_ROW or self.reduction.stores or self.extremes:
+            return None
+        return Narrowing(self.nest, self.inner[0], self.reduction.reduced) or None
+
+    def _narrowed(self, totals: list[list[str]]) -> None:
+        """Write the reduction of those elements of a row that matter."""
+        assert self.narrowing is not None
+        start, stop = self.narrowing.write(self.count_text())
+        if not self._in_blocks:
+            with self.nest.loop(self.inner[0], f"{start}, {stop}"):
+                self._plain_loops([], totals)
+        elif self.blocks == 1:
+            self._block(start, stop, totals)
+        else:
+            with self.nest.block(f"for begin in range({start} & {-BLOCK}, {stop}, {BLOCK}):"):
+                self.text.line(f"start = max(begin, {start})")
+                self.text.line(f"stop = min(begin + {BLOCK}, {stop})")
+                self._block("start", "stop", totals)
+
     def write_in_parts(self, parts: Sequence[Value]) -> list[Draft]:
         """Return the kernel whose units are blocks, and the one that combines their results."""
         pointers = [self.text.pointer(part, "part") for part in parts]
         count = self.count_text()
+        narrowed = self.narrowing.write(count) if self.narrowing and not self.kept else None
         if self._settles and not self.kept:
             self.text.line("settled = False")
         with self.nest.block("for unit in range(lo, hi):"):
@@ -98,7 +124,13 @@ class RowWriter(ReductionWriter):
                 with self.text.block("if settled:"):
                     self.text.line("stop = start")
             totals = [self.start(reduced) for reduced in self.reduction.reduced]
-            self._block("start", "stop", totals)
+            if narrowed is None:
+                self._block("start", "stop", totals)
+            else:
+                start = self.text.let(f"max(start, {narrowed[0]})", "begin")
+                stop = self.text.let(f"min(stop, {narrowed[1]})", "end")
+                with self.nest.block(f"if {start} < {stop}:"):
+                    self._block(start, stop, totals)
             if self._settles and not self.kept:
                 self.text.line(f"settled = settled | ({self._is_settled(totals)})")
             for reduced, pointer, (total,) in zip(self.reduction.reduced, pointers, totals, strict=True):
@@ -296,7 +328,7 @@ class RowWriter(ReductionWriter):
         A loop of one by one would store them so, and who then loads them as a vector waits for all of these stores: in
         short rows for longer than all else takes.
         """
-        whole = self.may_fill and self.blocks == 1 and len(self.inner) == 1
+        whole = self.may_fill and self.blocks == 1 and len(self.inner) == 1 and not self.narrowing
         if not whole or not SHORT_ROW <= self.count < VECTOR_ROW:
             return False
         return all(

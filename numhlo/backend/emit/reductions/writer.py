@@ -76,6 +76,8 @@ class Reduction:
     reduced : list of Reduced
     stores : list of Store
         Elements that are stored on the way.
+    is_repeated : bool
+        It stands in a loop.
     """
 
     expressions: Graph
@@ -83,11 +85,12 @@ class Reduction:
     axes: tuple[int, ...]
     reduced: list[Reduced]
     stores: list[Store]
+    is_repeated: bool = False
 
     def key(self, sizes: Sizes) -> Hashable:
         """Return what a kernel's text depends on."""
         parts = (*[reduced.key(sizes) for reduced in self.reduced], *[store.key(sizes) for store in self.stores])
-        return self.expressions.key(sizes), self.kept, self.axes, parts
+        return self.expressions.key(sizes), self.kept, self.axes, parts, self.is_repeated
 
     def over(self, unknowns: Unknowns) -> Reduction:
         """Return the reduction as a writer sees it."""
@@ -97,6 +100,7 @@ class Reduction:
             self.axes,
             [reduced.over(unknowns) for reduced in self.reduced],
             [store.over(unknowns) for store in self.stores],
+            self.is_repeated,
         )
 
     @property

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from numhlo.library.numpy.indexing.known_widths import linear_form
+from numhlo.library.numpy.indexing.same_masks import is_same_value
 from numhlo.lowering.ir import Value
 from numhlo.tracer.building import (
     FUNCTIONS,
@@ -59,10 +60,12 @@ class Interval(NamedTuple):
 
     def is_as_long_as(self, other: Interval) -> bool:
         """Return whether two intervals have as many elements by their form."""
-        first, stop = Counter(self.first), Counter(self.stop)
-        first.subtract(other.first)
-        stop.subtract(other.stop)
-        return first == stop
+        return _same_form(_difference(self.first, other.first), _difference(self.stop, other.stop))
+
+    def is_same(self, other: Interval) -> bool:
+        """Return whether two intervals of axes of one extent surely have the same elements."""
+        same = _same_form(self.first, other.first) and _same_form(self.stop, other.stop)
+        return same and self.extent == other.extent
 
     def moved(self, values: Any, other: Interval, extent: int) -> Tracer:
         """Return an array of some extent that has elements where this interval is, taken from where the other one is.
@@ -76,6 +79,25 @@ class Interval(NamedTuple):
         first, source, last = (broadcast_to_shape(x, (extent,)) for x in (first, source, last))
         numbers = b.minimum(b.maximum(b.subtract(b.iota(extent), first), 0), last)
         return as_traced(FUNCTIONS[np.take](values, b.add(source, numbers), axis=0, mode="clip"))
+
+
+def _difference(one: Form, other: Form) -> Form:
+    """Return a sum less another one, without what is in both."""
+    found = Counter({value: number for value, number in one.items() if number})
+    for value, number in other.items():
+        found[_likeness(value, found)] -= number
+    return Counter({value: number for value, number in found.items() if number})
+
+
+def _same_form(one: Form, other: Form) -> bool:
+    return not _difference(one, other)
+
+
+def _likeness(value: Value | None, form: Form) -> Value | None:
+    """Return the value of a sum that is surely equal to a value; this one if there is none."""
+    if value is None or value in form:
+        return value
+    return next((other for other in form if other is not None and is_same_value(value, other)), value)
 
 
 def _within(bound: Any, extent: int) -> Any:

@@ -64,7 +64,11 @@ class Run(Selected):
     def moved_to(self, mask: Tracer, interval: Interval | None) -> Run:
         """Return the elements where others are that surely are as many; this if nothing is known of that."""
         own = self.interval
-        if own is None or interval is None or mask is self.mask or not interval.is_as_long_as(own):
+        if own is None or interval is None or mask is self.mask:
+            return self
+        if interval.is_same(own):
+            return Run(self.values, mask, self.spread, interval)
+        if not interval.is_as_long_as(own):
             return self
         return Run(interval.moved(self.values, own, mask.size), mask, self.spread, interval)
 

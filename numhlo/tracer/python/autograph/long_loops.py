@@ -21,8 +21,9 @@ from numhlo.tracer.core.semantics import strict_integer_powers
 from numhlo.tracer.core.trace import Trace, Tracer, current_trace
 from numhlo.tracer.python.autograph.exchanges import Period, period
 from numhlo.tracer.python.autograph.loop_slots import MovedError, Slot, Slots, UnsettledError
-from numhlo.tracer.python.autograph.loop_state import LoopState
+from numhlo.tracer.python.autograph.loop_state import LoopState, UnsizedChangeError
 from numhlo.tracer.python.autograph.python_state import PythonState
+from numhlo.tracer.python.autograph.undefined import Undefined
 from numhlo.tracer.python.autograph.variables import Variables
 
 LONG = 1000
@@ -205,6 +206,9 @@ class Rest:
         while True:
             try:
                 return self._values(state, resolved)
+            except UnsizedChangeError as error:
+                self.state.put_back()
+                return self._without(error.variable)
             except MovedError as error:
                 self.state.put_back()
                 found = self._period(state.slots)
@@ -213,6 +217,16 @@ class Rest:
                 state.slots.force(error.slots)
                 if found is not None:
                     resolved.update({slot: found.meaning(slot, len(self.rounds)) for slot in error.slots})
+
+    def _without(self, variable: str) -> tuple[Any, ...]:
+        """Return the variables' values afterwards, one of which no iteration takes from the one before.
+
+        It may be a slice with traced bounds, of which the last iteration leaves the one that is seen after the loop.
+        """
+        pairs = zip(self.variables.names, self.variables.values, strict=True)
+        variables = self.variables.having([Undefined(n) if n == variable else x for n, x in pairs])
+        rest = Rest(self.rounds[:-1], self.body, self.item, variables, self.since, is_patient=self.is_patient)
+        return self.run(self.item(self.rounds[-1]), rest.values())
 
     def _period(self, slots: Slots) -> Period | None:
         """Return after how many rounds names mean the same again."""

@@ -19,7 +19,7 @@ from numhlo.tracer.control_flow.bodies import own_arrays, weak_argument
 from numhlo.tracer.control_flow.branches import as_predicate
 from numhlo.tracer.core.arguments import is_number, leaf_type
 from numhlo.tracer.core.cell import Cell
-from numhlo.tracer.core.operands import FUNCTIONS, asarray
+from numhlo.tracer.core.operands import FUNCTIONS, Unsized, asarray
 from numhlo.tracer.core.orders import Either, Same
 from numhlo.tracer.core.ties import BY_LOOP, make_stale, stale_cells, tie, tie_exactly
 from numhlo.tracer.core.trace import Trace, Tracer, current_trace
@@ -42,6 +42,17 @@ class _OwnFunctionError(Exception):
     def __init__(self, name: str) -> None:
         super().__init__()
         self.name = name
+
+
+class UnsizedChangeError(UnsupportedError):
+    """A loop's body gives a variable other elements of unknown number in every iteration.
+
+    Attributes
+    ----------
+    variable : str
+    """
+
+    variable: str
 
 
 def is_set(cell: CellType) -> bool:
@@ -343,12 +354,16 @@ class LoopState:
             if changed and not carried and isinstance(before, FunctionType) and callable(after[name]):
                 raise _OwnFunctionError(name)
             if (carried and not is_traceable(after[name])) or (not carried and changed):
-                raise UnsupportedError(
+                error = UnsizedChangeError if isinstance(before, Unsized) else UnsupportedError
+                refusal = error(
                     f"{self.what} on a traced condition changes {name!r}, a {type(before).__name__}",
                     where=capture_location(),
                     why="only arrays, numbers and containers of them can be carried from one iteration to the next",
                     fix="make it an array, or leave it as it is in the loop",
                 )
+                if isinstance(refusal, UnsizedChangeError):
+                    refusal.variable = name
+                raise refusal
 
 
 def _current() -> Trace:
