@@ -33,7 +33,7 @@ FEW_UNITS = 16
 """Numbers of units below which the blocks of long reductions become units."""
 
 FEW_NARROWED = 64
-"""Numbers of blocks below which, as always in loops, one unit reduces what lies between bounds: it looks at no others."""
+"""Numbers of blocks below which, as always in loops, one unit reduces what is between bounds: it looks at no others."""
 
 
 def write_reduction(reduction: Reduction, buffer_of: BufferOf, partial: Partial) -> list[Draft]:

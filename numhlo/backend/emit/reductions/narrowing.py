@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from numhlo.backend.emit.expressions import PLACED, Apply, Literal, Load, Position, operand_nodes
+from numhlo.backend.emit.expressions import PLACED, Apply, Literal, Position, operand_nodes
 from numhlo.backend.emit.nest import Nest
 from numhlo.backend.emit.reductions.writer import Reduced
 from numhlo.backend.emit.registers import Register, literal
