@@ -136,7 +136,7 @@ SWITCHES: Mapping[str, Switch] = {
     "verify": Switch(
         "NUMHLO_VERIFY",
         OFF_ON,
-        "check the program after tracing and after each pass, and prove its plan",
+        "check the program after tracing and after each pass, prove its plan, and check kernels' IR",
     ),
 }
 """Every switch by the name that `using` takes."""

@@ -8,9 +8,10 @@ symbol is the kernel's name, its type ``i64 (i64, i64, i64, i64, i64)``; a kerne
 from __future__ import annotations
 
 import linecache
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -28,8 +29,11 @@ from numhlo.backend.compiler.lowering import lower as lower_directly
 from numhlo.backend.compiler.lowering import numba_target
 from numhlo.backend.compiler.mask_moves import may_lack_masks, with_compared_masks
 from numhlo.backend.compiler.pipelines import KernelPipeline
+from numhlo.backend.kernels import ir as kernel_ir
 from numhlo.backend.kernels.read import read_kernel
 from numhlo.backend.kernels.reading import UnreadableError
+from numhlo.backend.kernels.transform.pipeline import transform
+from numhlo.backend.kernels.verify import verify
 from numhlo.backend.primitives.arithmetic import overtake
 from numhlo.backend.primitives.lanes import Lanes, ProductLanes
 from numhlo.backend.primitives.search import FirstExtreme
@@ -155,7 +159,7 @@ def _lowering_of(name: str, source: str, through: str) -> tuple[Callable[[], llv
     fallback = ""
     if through == DIRECT:
         try:
-            kernel = read_kernel(name, source, numba_target())
+            kernel = read_to_lower(name, source)
             first = [_linked_library(lower_directly(kernel, numba_target()), name)]
         except UnreadableError as error:
             fallback = str(error)
@@ -167,6 +171,23 @@ def _lowering_of(name: str, source: str, through: str) -> tuple[Callable[[], llv
             return lower, kernel.callees, ""
     function = function_of_source(name, source)
     return lambda: _linked_module(_compiled(function), name), list(function.__globals__.values()), fallback
+
+
+def read_to_lower(name: str, source: str) -> kernel_ir.Module:
+    """Return the IR of a kernel's text as it is lowered: after the transformations.
+
+    With ``NUMHLO_VERIFY=1`` in the environment it is verified as it was read, and after each transformation.
+
+    Raises
+    ------
+    UnreadableError
+        If the text holds something that the IR has no form for.
+    MalformedKernelError
+        If the IR breaks one of its rules.
+    """
+    typing = numba_target()
+    check = partial(verify, typing=typing) if os.environ.get("NUMHLO_VERIFY") == "1" else None
+    return transform(read_kernel(name, source, typing), check)
 
 
 def _reduces_lanes(callees: Iterable[Any]) -> bool:

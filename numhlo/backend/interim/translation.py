@@ -8,9 +8,10 @@ interpreter's way is taken instead. Next: `words`.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from itertools import takewhile
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -32,6 +33,10 @@ ON_STACK = -1
 """Stands for the buffer's number where a pointer is to an array on the stack: a list of registers."""
 READ_AS_THEY_ARE = frozenset({"f32", "f64", "c64", "bool", *WIDTHS})
 """Storages whose elements are registers as soon as they are read, in the containers that `loops` makes."""
+
+
+_Assignment: TypeAlias = tuple[str, int, int, str, list[str]]
+"""A variable, the lines from one to another that compute its value, how they are indented, and what they read."""
 
 
 class Translation:
@@ -68,12 +73,15 @@ class Translation:
         self._indent = INDENT
         self._made = 0
         self._loops = 0
+        self._read: list[str] = []
+        self._assignments: list[_Assignment] = []
         definitions = list(DEFINITION.finditer(source))
         if len(definitions) != 1:
             raise NotPlainError("a kernel with helpers")
         self._source = [line for line in source[definitions[0].end() :].split("\n") if line]
         self._at = 0
         self._statements()
+        self._skip_dead_code()
         counters = [f"{INDENT}{' = '.join(f'round{k}' for k in range(self._loops))} = 0"] if self._loops else []
         first = [self._taken("arrays", self._buffers), self._taken("dims", self._numbers)]
         self.text = "\n".join([f"def plain({ARGUMENTS}):", *first, *counters, *self._lines, ""])
@@ -132,6 +140,7 @@ class Translation:
         elif line.strip() in ("break", "pass"):
             self._line(first)
         elif tokens[1:2] == ["+="] and self._types.get(first) in INTEGERS:
+            self._read.append(first)
             self._line(f"{first} += {Reader(tokens, 2, self).whole().text}")
         elif tokens[:2] != [ROUNDS_LEFT, "-="]:
             raise NotPlainError(f"a statement {line.strip()}")
@@ -197,6 +206,7 @@ class Translation:
     def _assign(self, name: str, tokens: list[str]) -> None:
         if name == ROUNDS_LEFT:
             return  # the kernel's own count; `_poll` makes another
+        read, first = len(self._read), len(self._lines)
         value = Reader(tokens, 2, self).whole()
         known = self._types.setdefault(name, value.type)
         if known != value.type:
@@ -212,7 +222,18 @@ class Translation:
         if value.type == DIMENSION:
             self._numbers[name], self._types[name] = value.value, "index"
             return
-        self._line(f"{name} = {value.text}")
+        self._lines.append(f"{self._indent}{name} = {value.text}")
+        self._assignments.append((name, first, len(self._lines), self._indent, self._read[read:]))
+
+    def _skip_dead_code(self) -> None:
+        """Do nothing where a variable is assigned that nothing reads: no expression has an effect."""
+        reads = Counter(self._read)
+        for name, first, end, indent, read in reversed(self._assignments):
+            if not reads[name]:
+                for other in read:
+                    reads[other] -= 1
+                for place in range(first, end):
+                    self._lines[place] = f"{indent}pass"
 
     def _store(self, tokens: list[str]) -> None:
         storage = tokens[0].removeprefix("store_").removeprefix("rounded_")
@@ -237,6 +258,7 @@ class Translation:
             if name in ("bufs", "dims"):
                 return Typed(name, "")
             raise NotPlainError(f"an unknown name {name}")
+        self._read.append(name)
         return Typed(name, known)
 
     def number(self, text: str) -> Typed:

@@ -10,7 +10,7 @@ from numhlo.backend.kernels import ir
 from numhlo.backend.kernels.callees import Access, access_of
 from numhlo.backend.kernels.spelling import spelling
 from numhlo.backend.primitives import native
-from numhlo.backend.primitives.atomic import pause
+from numhlo.backend.primitives.atomic import load_acquire, pause
 from numhlo.backend.primitives.memory import prefetch, prefetch_near, stack_array
 from numhlo.backend.primitives.native import MatrixProduct
 
@@ -33,7 +33,7 @@ class Effects:
         It may go on elsewhere than behind itself: out of a loop or the function.
     other : bool
         It does something else that must happen as often as it is written: calls native code, reserves memory on the
-        stack, asks for a cache line.
+        stack, asks for a cache line, waits for what other threads have stored.
     """
 
     reads: frozenset[int | None] = NOWHERE
@@ -110,7 +110,7 @@ def _of_call(callee: Any, operands: tuple[ir.Expression, ...]) -> Effects:
     if access is None:
         return NONE
     reads, writes = (NOWHERE.union(*[_memory(operands[k]) for k in places]) for places in access)
-    return Effects(reads, writes, other=isinstance(callee, MatrixProduct))
+    return Effects(reads, writes, other=callee is load_acquire or isinstance(callee, MatrixProduct))
 
 
 @cache

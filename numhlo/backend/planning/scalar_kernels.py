@@ -6,7 +6,6 @@ import numpy as np
 
 from numhlo.backend.emit import control_flow  # noqa: F401 - importing it fills the table of writers
 from numhlo.backend.emit.draft import Draft
-from numhlo.backend.emit.idle_statements import drop_idle
 from numhlo.backend.emit.indexed_values import indexed_values, updated_array
 from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.emit.literals import literal_constants
@@ -222,7 +221,6 @@ class _Attempt:
 
     def append(self) -> None:
         """Claim buffers for the results and append the launch."""
-        drop_idle(self.text.top)
         planner = self.planner
         replaced = [] if self.op.definition is WHILE else [operand for operand, _ in self.updated]
         inputs = planner.layout.operations.inputs(self.op)

@@ -274,11 +274,30 @@ def test_what_is_no_scalar_code_is_refused(line, reason):
 
 def test_expressions_bind_as_in_python():
     text = "-1 + 2 * (3 - -4) * 5 - 6 == 63 & 127"
-    source = f"def kernel(ctx, bufs, dims, lo, hi):\n    x = {text}\n"
+    source = f"def kernel(ctx, bufs, dims, lo, hi):\n    x = address(bufs, 0)\n    store_bool(x, 0, {text})\n"
     translation = Translation(source)
     written = translation.text.splitlines()[-1].partition(" = ")[2]
     assert eval(written) is eval(text) is True
-    assert Translation(source.replace(text, "not 1 < 2")).text.endswith(" x = (not (1 < 2))\n")
+    assert Translation(source.replace(text, "not 1 < 2")).text.endswith(" x[0] = (not (1 < 2))\n")
+
+
+def test_values_that_nothing_needs_are_not_computed():
+    source = """
+from numhlo.backend.primitives import address, load_i64, store_i64
+
+
+def count(ctx, bufs, dims, lo, hi):
+    x = address(bufs, 0)
+    for k in range(3):
+        far = load_i64(x, k + 1000000)
+        further = far * far
+        if k > 1:
+            later = further
+        store_i64(x, k, k)
+"""
+    x = np.zeros(4, np.int64)
+    PlainLoop(Kernel("count", source)).run([x], [], 1, lambda: None)
+    assert x.tolist() == [0, 1, 2, 0]
 
 
 def test_translating_takes_a_few_calls_a_line():

@@ -1,0 +1,33 @@
+"""The transformations run in order; each that changed a kernel is followed by a check where that is asked for."""
+
+import pytest
+
+from numhlo.backend.compiler.kernel_compiler import read_to_lower
+from numhlo.backend.kernels import ir
+from numhlo.backend.kernels.transform import pipeline
+from numhlo.backend.kernels.verify import MalformedKernelError
+from tests.backend.kernels.kernels import source_of
+from tests.backend.kernels.transform.printed import read
+
+SOURCE = "x = address(bufs, 0)\nn = load_i64(x, 1)\nm = to_f64(n)\nstore_i64(x, 0, hi)"
+
+
+def test_each_change_is_checked():
+    seen = []
+    module = pipeline.transform(read(SOURCE), lambda module: seen.append(len(module.entry.body)))
+    assert seen == [4, 2]
+    assert [callee.__name__ for callee in module.callees] == ["address"]
+    seen.clear()
+    pipeline.transform(module, lambda module: seen.append(len(module.entry.body)))
+    assert seen == [2]
+
+
+def test_a_transformation_that_breaks_rules_is_found(monkeypatch):
+    def forgetful(module):
+        module.entry.body[:] = [s for s in module.entry.body if not isinstance(s, ir.Let)]
+        return True
+
+    monkeypatch.setattr(pipeline, "TRANSFORMATIONS", [forgetful])
+    monkeypatch.setenv("NUMHLO_VERIFY", "1")
+    with pytest.raises(MalformedKernelError):
+        read_to_lower("kernel", source_of("elementwise"))
