@@ -6,7 +6,7 @@ tries this first, and falls back to a tree of steps.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from numhlo.backend.emit.loop_rounds import (
     POLL_ROUNDS,
     Count,
     Descent,
-    count_of,
     descent_of,
     goes_unpolled,
     rounds_inside,
@@ -26,7 +25,6 @@ from numhlo.backend.emit.loop_rounds import (
     write_poll,
 )
 from numhlo.backend.emit.loop_state import LoopState, begun, variables
-from numhlo.backend.emit.rounds_together import together
 from numhlo.backend.emit.scalar_code import Content, InMemory, NotScalarError, ScalarWriter, current, writes
 from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops import control_flow as ops
@@ -89,9 +87,6 @@ def _write_rounds(writer: ScalarWriter, op: Op, state: LoopState, polls: bool) -
             _write_round(writer, op, state, early=early)
         if polls:
             write_poll(text, rounds_text(text, body, writer.intervals) if copies == 1 else str(copies))
-    counted = None if polls else count_of(op)
-    if counted is not None:
-        _run_together(writer, op, state, counted, _only_name(writer.names(counted.limit)))
 
 
 def _write_round(writer: ScalarWriter, op: Op, state: LoopState, *, early: bool) -> None:
@@ -151,7 +146,6 @@ def _write_strips(writer: ScalarWriter, op: Op, state: LoopState, counted: Count
                 text.line("break")
             writer.contents.update(zip(body.arguments, state.read(), strict=True))
             state.assign(writer.region(body))
-        _run_together(writer, op, state, counted, stop)
         with text.block(f"if {counter} >= {end}:"):
             text.line("break")
         write_look(text)
@@ -178,29 +172,6 @@ def _write_descent(writer: ScalarWriter, op: Op, state: LoopState, descent: Desc
         with text.block(f"if {counter} {past} {end}:"):
             text.line("break")
         write_look(text)
-
-
-def _run_together(writer: ScalarWriter, op: Op, state: LoopState, counted: Count, end: str) -> None:
-    """Write the loop that was written last anew, if it changes nothing but arrays and its rounds may run together."""
-    changing = [
-        isinstance(content, InMemory) or before is after
-        for content, before, after in zip(state.contents, *_ends(op), strict=True)
-    ]
-    counter, items = state.contents[counted.position], writer.text.open[-1].items
-    if counted.constant_step != 1 or counter.shape or changing.count(False) != 1:
-        return
-    loop = items[-1]
-    assert isinstance(loop, Block)
-    test = next(k for k, item in enumerate(loop.items) if isinstance(item, Block))
-    written = together(writer.text, loop.items[test + 1 :], _only_name(counter), end)
-    if written is not None:
-        items[-1:] = written
-
-
-def _ends(op: Op) -> tuple[Sequence[Value], Sequence[Value]]:
-    """Return the state at the beginning and at the end of a round."""
-    body = op.regions[1]
-    return body.arguments, body.returns
 
 
 def _strip(writer: ScalarWriter, op: Op, state: LoopState, counted: Count) -> str:
