@@ -38,6 +38,7 @@ every-call: $(STAMP)-test
 
 bench: $(STAMP)-bench
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.cold
 
 format: $(STAMP)-test
 	$(BIN)/ruff check --fix-only --exit-zero .

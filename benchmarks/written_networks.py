@@ -226,3 +226,30 @@ def adam(jax: Any, p: Any, slope: Any, first: Any, second: Any) -> Any:
     second = jax.tree.map(lambda v, g: 0.999 * abs(v) + 0.001 * g * g, second, slope)
     new = jax.tree.map(lambda w, m, v: w - 0.001 * m / 0.1 / (jax.numpy.sqrt(v / 0.001) + 1e-8), p, first, second)
     return new, first, second
+
+
+@program(
+    NETWORKS,
+    tree(a=single(2, 50, scale=0.1), b=single(50), c=single(50, 2, scale=0.1)),
+    single(20, 2),
+    single(20, 30, 2),
+)
+def neural_ode_step(jax: Any, p: Any, start: Any, seen: Any) -> Any:
+    def slope(p: Any, y: Any) -> Any:
+        return jax.numpy.tanh(y**3 @ p["a"] + p["b"]) @ p["c"]
+
+    def path(p: Any) -> Any:
+        def step(y: Any, _: Any) -> Any:
+            first = slope(p, y)
+            second = slope(p, y + 0.0125 * first)
+            third = slope(p, y + 0.0125 * second)
+            y = y + 0.025 / 6 * (first + 2 * second + 2 * third + slope(p, y + 0.025 * third))
+            return y, y
+
+        return jax.lax.scan(step, start, None, length=30)[1]
+
+    def loss(p: Any) -> Any:
+        return jax.numpy.abs(path(p).swapaxes(0, 1) - seen).mean()
+
+    value, gradient = jax.value_and_grad(loss)(p)
+    return value, jax.tree.map(lambda w, g: w - 0.01 * g, p, gradient)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from concurrent.futures import Future
 from itertools import count
 from weakref import WeakValueDictionary
@@ -48,6 +49,8 @@ class KernelHandle:
         Why there is no machine code and never will be.
     done : bool
         It is loaded or failed.
+    arrived : float
+        When that was, by `time.perf_counter`.
     orphaned : bool
         Nobody is working on it: whoever was is on the other side of a fork, or was interrupted.
     origin : str
@@ -61,6 +64,7 @@ class KernelHandle:
     __slots__ = (
         "__weakref__",
         "_arrived",
+        "arrived",
         "crash",
         "done",
         "error",
@@ -78,6 +82,7 @@ class KernelHandle:
         self.origin = self.crash = self.fallback = ""
         self.orphaned = False
         self.done = False
+        self.arrived = 0.0
         self._arrived = Latch()
 
     @property
@@ -125,6 +130,7 @@ class KernelHandle:
         )
 
     def _finish(self) -> None:
+        self.arrived = time.perf_counter()
         self.done = True
         self._arrived.set()
         arrivals.tell()
@@ -205,6 +211,11 @@ class KernelCache:
             self.disk.write(handle.kernel, future.result())  # first: whoever waits for the kernel may exit at once
         finally:  # where warnings are errors, one about the folder must not lose the kernel
             handle.finish(future.result(), "compiled")
+
+    def handles(self) -> list[KernelHandle]:
+        """Return the handles of all kernels that were asked for and that somebody holds, in that order."""
+        with self.lock.own:
+            return list(self._handles.values())
 
     def clear(self) -> None:
         """Forget all kernels; machine code that a program holds stays."""
