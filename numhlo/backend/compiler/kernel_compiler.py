@@ -28,6 +28,7 @@ from numhlo.backend.compiler.levels import HIGHEST
 from numhlo.backend.compiler.lowering import lower as lower_directly
 from numhlo.backend.compiler.lowering import numba_target
 from numhlo.backend.compiler.mask_moves import may_lack_masks, with_compared_masks
+from numhlo.backend.compiler.numba_registries import load_all
 from numhlo.backend.compiler.pipelines import KernelPipeline
 from numhlo.backend.kernels import ir as kernel_ir
 from numhlo.backend.kernels.read import read_kernel
@@ -169,6 +170,7 @@ def _lowering_of(name: str, source: str, through: str) -> tuple[Callable[[], llv
                 return first.pop() if first else _linked_library(lower_directly(kernel, numba_target()), name)
 
             return lower, kernel.callees, ""
+    load_all()
     function = function_of_source(name, source)
     return lambda: _linked_module(_compiled(function), name), list(function.__globals__.values()), fallback
 

@@ -96,6 +96,18 @@ def own_type(type: types.Type) -> ir.Type:
     return found
 
 
+EXTREMES = {min: "<", max: ">"}
+"""Builtins that Numba's front end would compile from Python, and the comparison by which the first operand stays."""
+
+
+def _extreme(comparison: str) -> Callable[..., llvm_ir.Value]:
+    def code(builder: Any, arguments: Sequence[llvm_ir.Value]) -> llvm_ir.Value:
+        first, second = arguments
+        return builder.select(builder.icmp_signed(comparison, first, second), first, second)
+
+    return code
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Resolved:
     """A call of some callee with some types: what it gives, and the code that it becomes."""
@@ -153,6 +165,8 @@ class NumbaTarget:
         return found
 
     def _resolve(self, callee: Any, given: tuple[types.Type, ...]) -> Resolved:
+        if callee in EXTREMES and [types.unliteral(type) for type in given] == [types.int64] * 2:
+            return Resolved(types.int64(types.int64, types.int64), _extreme(EXTREMES[callee]), ir.INT64)
         function = self.typing.resolve_value_type(callee)
         signature = self._signature(function, given)
         try:

@@ -86,6 +86,7 @@ class LinkedLowering(NativeLowering):
         """Lower the function, and tell the target where its code is."""
         state.flags.no_compile = True
         state.flags.no_cfunc_wrapper = True
+        state.targetctx = state.targetctx.subtarget(enable_nrt=False)  # else Numba's runtime is linked to everything
         state.library = LinkedLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         super().run_pass(state)
         lowered = state["cr"]

@@ -18,6 +18,7 @@ from typing import BinaryIO
 
 from numhlo.backend.compiler.kernel_compiler import compile_kernel, compile_source
 from numhlo.backend.compiler.messages import Message, read_message, write_message
+from numhlo.backend.compiler.numba_registries import load_few
 
 if sys.platform != "win32":
     import resource
@@ -89,6 +90,7 @@ def answer(request: Message) -> Message:
 
 def serve(source: BinaryIO, sink: BinaryIO) -> None:
     """Answer requests until there are no more."""
+    load_few()
     compile_source("warm_up", WARM_UP)
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, 0)  # it has not taken too long to start
