@@ -24,7 +24,14 @@ def jitted_inside(m, x):
     return inner(np.float64(2.0), np.ones(3), x)
 
 
+def evaluated(m, x):
+    """Evaluate a jaxpr that splits a key."""
+    program = m.make_jaxpr(lambda key: m.random.bits(m.random.fold_in(key, 4000000000), (3,)))(m.random.PRNGKey(3))
+    return m.core.eval_jaxpr(program.jaxpr, program.consts, m.random.PRNGKey(x[0]))
+
+
 PROGRAMS = {
+    "a jaxpr of keys": (evaluated, INTS),
     "jit in jit": (jitted_inside, FLOATS),
     "fori_loop": (counted, INTS),
     "fori_loop of floats": (counted, FLOATS),

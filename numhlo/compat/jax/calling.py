@@ -186,7 +186,7 @@ def _named(parameters: Parameters, args: tuple[Any, ...]) -> list[tuple[str, Any
 
 def _operand(function: str, parameters: Parameters, name: str, place: int | str, x: Any) -> Any:
     """Return an argument; as an array if it can be one."""
-    if name == "axis" and isinstance(x, bool | list):
+    if name == "axis" and isinstance(x, bool | list | range):
         return int(x) if isinstance(x, bool) else tuple(x)
     if name == "precision":
         require_precision(x)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
+from numhlo.lowering.ir.scoped_values import ScopedValue
 from numhlo.tracer.core.trace import Trace, Tracer, current_trace, outside_traces
 from numhlo.tracer.trees.pytrees import tree_leaves
 
 OPEN: list[object] = []
 """Blocks that are open, in any thread; nearly always none."""
+
+_around: ScopedValue[Trace | None] = ScopedValue(None)
+"""The trace around the block that is open in this thread."""
 
 
 @contextmanager
@@ -34,10 +38,16 @@ def ensure_compile_time_eval() -> Iterator[None]:
     mark = object()
     OPEN.append(mark)
     try:
-        with outside_traces():
+        with _around.bound(current_trace() or _around.get()), outside_traces():
             yield
     finally:
         OPEN.remove(mark)
+
+
+def around_blocks() -> AbstractContextManager[Any]:
+    """Return a block for what computes nothing: the trace around blocks is current, whose arrays it may close over."""
+    trace = _around.get() if OPEN and current_trace() is None else None
+    return nullcontext() if trace is None or not trace.open else trace.resumed()
 
 
 def home_of(arrays: Sequence[Any]) -> Trace | None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.compat.jax.arrays import LIKE_ARRAYS
+from numhlo.compat.jax.avals import ShapedArray, pytype_aval_mappings
 from numhlo.compat.jax.dtypes import prng_key
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import DTypeError, ShapeError
@@ -28,6 +29,7 @@ class KeyDtype:
 
     type = prng_key
     name = "key<fry>"
+    kind = "k"
     itemsize = 4 * WORDS
 
     def __eq__(self, other: object) -> bool:
@@ -41,6 +43,25 @@ class KeyDtype:
 
 
 KEY_DTYPE = KeyDtype()
+
+
+class KeyAval(ShapedArray):
+    """The abstract value of an array of keys.
+
+    Parameters
+    ----------
+    shape : tuple of int
+    """
+
+    __slots__ = ()
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        super().__init__(shape, np.uint32)
+        self.dtype = KEY_DTYPE  # type: ignore[assignment]
+
+    def update(self, **changes: Any) -> KeyAval:
+        """Return the abstract value with another shape."""
+        return KeyAval(tuple(changes.get("shape", self.shape)))
 
 
 class KeyArray:
@@ -71,6 +92,11 @@ class KeyArray:
     def shape(self) -> tuple[int, ...]:
         """Extents of the array of keys."""
         return tuple(self.words.shape[:-1])
+
+    @property
+    def aval(self) -> KeyAval:
+        """The abstract value."""
+        return KeyAval(self.shape)
 
     @property
     def ndim(self) -> int:
@@ -161,6 +187,7 @@ class KeyArray:
 
 register_pytree_node(KeyArray, lambda keys: ((keys.words,), None), lambda _, children: KeyArray(*children))
 LIKE_ARRAYS.append(KeyArray)
+pytype_aval_mappings[KeyArray] = lambda keys: keys.aval
 
 MAKERS = frozenset({"clone", "fold_in", "split"})
 """Functions that give keys for keys."""
@@ -181,5 +208,15 @@ def of_typed_keys(name: str, function: Callable[..., Any]) -> Callable[..., Any]
             return function(*args, **kwargs)
         found = function(*args, **kwargs)
         return KeyArray(found) if name in MAKERS else found
+
+    return _folding(public) if name == "fold_in" else public
+
+
+def _folding(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``fold_in``, whose number has 32 bits without a sign."""
+
+    @functools.wraps(function)
+    def public(key: Any, data: Any) -> Any:
+        return function(key, np.uint32(data) if type(data) is int else data)
 
     return public

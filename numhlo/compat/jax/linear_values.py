@@ -11,6 +11,7 @@ from numhlo.tracer.core.operands import full_of
 from numhlo.tracer.core.promotion import FLOAT0
 from numhlo.tracer.core.trace import Tracer
 from numhlo.tracer.trees.pytree_registration import register_pytree_node
+from numhlo.tracer.trees.pytrees import tree_map
 
 
 class Zero:
@@ -108,12 +109,16 @@ def none_for_zero(x: Any) -> Any:
 
 
 def zero_from_primal(value: Any, symbolic_zeros: bool = False) -> Any:
-    """Return the zero tangent of a value: an array, or a `SymbolicZero`.
+    """Return the zero tangents of a tree of values: arrays, or each a `SymbolicZero`.
 
     Examples
     --------
     >>> float(zero_from_primal(1.0))
     0.0
     """
-    aval = get_aval(value).to_tangent_aval()
-    return SymbolicZero(aval.shape, aval.dtype) if symbolic_zeros else zeros_of_aval(aval)
+
+    def zero(leaf: Any) -> Any:
+        aval = get_aval(leaf).to_tangent_aval()
+        return SymbolicZero(aval.shape, aval.dtype) if symbolic_zeros else zeros_of_aval(aval)
+
+    return tree_map(zero, value)

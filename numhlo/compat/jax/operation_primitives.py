@@ -6,8 +6,10 @@ stands for is an equation of its own, ``stablehlo.`` and its name, which holds i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+
+import numpy as np
 
 from numhlo.compat.jax import lax
 from numhlo.compat.jax.arrays import immutably
@@ -15,6 +17,7 @@ from numhlo.compat.jax.jaxprs import ClosedJaxpr, eval_jaxpr
 from numhlo.compat.jax.primitives import Primitive
 from numhlo.compat.jax.transformations import jit
 from numhlo.lowering.interpreter import free_values
+from numhlo.tracer.core.jax_types import HALVES, setting, settings
 from numhlo.tracer.core.operands import asarray, convert
 from numhlo.tracer.core.replay import replay_op
 
@@ -84,12 +87,23 @@ class OperationPrimitive(Primitive):
         self.function, self.multiple_results = function, multiple_results
 
     def bind(self, *args: Any, **params: Any) -> Any:
-        """Apply the operation."""
-        return self.function(*args, **params)
+        """Apply the operation; what has 64 bits keeps them, since a program's types are settled."""
+        if settings().x64 or HALVES.keys().isdisjoint(_dtypes(args, params)):
+            return self.function(*args, **params)
+        with setting(x64=True):
+            return self.function(*args, **params)
 
     def impl(self, *args: Any, **params: Any) -> Any:
         """Apply the operation."""
         return self.function(*args, **params)
+
+
+def _dtypes(args: Sequence[Any], params: dict[str, Any]) -> Iterator[np.dtype]:
+    """Yield the dtypes that an equation names: of operands, of parameters, and of the operation that it holds."""
+    yield from (x.dtype for x in args if isinstance(getattr(x, "dtype", None), np.dtype))
+    yield from (params[name] for name in ("dtype", "new_dtype") if isinstance(params.get(name), np.dtype))
+    if "operation" in params:
+        yield from (v.tensor.dtype for v in params["operation"].results)
 
 
 def _elementwise(function: str) -> Callable[..., Any]:

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from numhlo.compat.jax.arrays import Array, immutable_functions, immutably
+from numhlo.compat.jax.compile_time import around_blocks
 from numhlo.compat.jax.deleted_arrays import DeletedArray, delete_donated, refuse_deleted
 from numhlo.compat.jax.refusals import errors_of_both_kinds
 from numhlo.compat.jax.stages import TracedStage
@@ -247,7 +248,8 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     def body(*given: Any, **named: Any) -> Any:
         return tree_map(_array_of, fun(*given, **named))
 
-    return shape_evaluation.eval_shape(traced_immutably(body), *args, **kwargs)
+    with around_blocks():
+        return shape_evaluation.eval_shape(traced_immutably(body), *args, **kwargs)
 
 
 def _array_of(leaf: Any) -> Any:

@@ -103,6 +103,9 @@ class TensorType:
     shape: tuple[int, ...]
     dtype: np.dtype
 
+    sharding = None
+    """How such a tensor is spread over devices: not at all. Programs ask traced arrays' types for it."""
+
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True

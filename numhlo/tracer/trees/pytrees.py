@@ -121,6 +121,12 @@ class PyTreeDef:
         _flatten_up_to(self, tree, found)
         return found
 
+    def compose(self, inner: PyTreeDef) -> PyTreeDef:
+        """Return this structure with another one in the place of every leaf."""
+        if self.node_type is None:
+            return inner
+        return PyTreeDef(self.node_type, self.metadata, [child.compose(inner) for child in self.children])
+
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True

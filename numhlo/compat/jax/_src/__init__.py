@@ -7,6 +7,6 @@ __all__: list[str] = []
 __getattr__, __dir__ = _late(
     __name__,
     ["ad_util", "api", "api_util", "checkify", "compiler", "core", "custom_derivatives", "dispatch", "dtypes",
-     "flatten_util", "linear_util", "literals", "source_info_util", "traceback_util", "tree_util", "util",
-     "xla_bridge"],
+     "flatten_util", "linear_util", "literals", "source_info_util", "state", "traceback_util", "tree_util",
+     "util", "xla_bridge"],
 )  # fmt: skip

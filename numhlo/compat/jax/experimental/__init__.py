@@ -11,7 +11,18 @@ from numhlo.library.unsupported_names import raise_absent as _raise_absent
 
 __all__ = ["disable_x64", "enable_x64", "io_callback", "ode"]
 _LATE_MODULES = frozenset(
-    {"checkify", "compilation_cache", "jet", "layout", "mesh_utils", "multihost_utils", "pjit", "shard_map", "sparse"}
+    {
+        "checkify",
+        "compilation_cache",
+        "hijax",
+        "jet",
+        "layout",
+        "mesh_utils",
+        "multihost_utils",
+        "pjit",
+        "shard_map",
+        "sparse",
+    }
 )
 """Modules that are loaded when they are first used."""
 

@@ -8,7 +8,7 @@ term = ODETerm(lambda t, y, args: -args * y)
 
 def solve(k, **options):
     saveat = SaveAt(ts=jnp.array([0.0, 1.0, 2.0, 3.0], jnp.float32))
-    controller = PIDController(rtol=1e-5, atol=1e-5)
+    controller = PIDController(rtol=1e-3, atol=1e-5)  # the first step's error is then above rounding's
     return diffeqsolve(
         term,
         Dopri5(),

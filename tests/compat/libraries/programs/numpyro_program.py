@@ -27,9 +27,11 @@ state = svi.init(jax.random.PRNGKey(1), y)
 for _ in range(5):
     state, loss = jax.jit(svi.update)(state, y)
 print(float(loss))
-mcmc = MCMC(NUTS(eight_schools), num_warmup=40, num_samples=40, progress_bar=False)
-mcmc.run(jax.random.PRNGKey(0), y)
+mcmc = MCMC(NUTS(eight_schools), num_warmup=4, num_samples=4, progress_bar=False)
+mcmc.run(jax.random.PRNGKey(0), y, extra_fields=("num_steps",))  # longer chains amplify the order of rounding
 samples = mcmc.get_samples()
-print(float(jnp.mean(samples["mu"])), float(jnp.mean(samples["theta"])))
+print(
+    float(jnp.mean(samples["mu"])), float(jnp.mean(samples["theta"])), *map(int, mcmc.get_extra_fields()["num_steps"])
+)
 draws = Predictive(eight_schools, samples)(jax.random.PRNGKey(2))
 print(draws["obs"].shape)
