@@ -88,7 +88,7 @@ def jit(  # noqa: PLR0913 - options by keyword
     autograph : bool, optional
         Whether the function's `if`, `while` and ``for i in range(n)``, and those of your functions that it calls, are
         rewritten into control flow, so that they work on traced values. By default they are where the function needs
-        it, which its first trace finds out; True rewrites from the start, False never.
+        it, which its source shows, or else its first trace; True rewrites from the start, False never.
 
     Returns
     -------

@@ -35,7 +35,12 @@ from numhlo.compilation.signature import (
     static_key,
 )
 from numhlo.compilation.stages import Lowered, Traced
-from numhlo.compilation.traced_again import Rewriting, trace_in_short, trace_rewritten_if_needed
+from numhlo.compilation.traced_again import (
+    Rewriting,
+    abstract_arguments,
+    trace_in_short,
+    trace_rewritten_if_needed,
+)
 from numhlo.lowering.ir.scoped_values import settle, unsettled
 from numhlo.switches import chosen, using
 from numhlo.tracer.core.aliasing import views
@@ -291,8 +296,10 @@ class JittedFunction(Generic[P, R]):
 
             return self._trace_now(call, tree, types, strides, names, begun, fun)
 
-        others = call.statics.values()
-        traced, guards = undisturbed(lambda: trace_in_short(self.__wrapped__, trace, others, self._rewriting))
+        others, rewriting = call.statics.values(), self._rewriting
+        traced, guards = undisturbed(
+            lambda: trace_in_short(self.__wrapped__, trace, others, rewriting, lambda: abstract_arguments(call))
+        )
         if watches_leaks():
             refuse_leaks(self._name, traces[-1])
         return traced, guards
@@ -316,7 +323,9 @@ class JittedFunction(Generic[P, R]):
                 return trace(self.__wrapped__, None)
         if outer.root.captured is not None or rewrites.get() is not None:
             return trace(self.__wrapped__, None)
-        return trace_rewritten_if_needed(self.__wrapped__, trace, call.statics.values(), self._rewriting)
+        return trace_rewritten_if_needed(
+            self.__wrapped__, trace, call.statics.values(), self._rewriting, lambda: abstract_arguments(call)
+        )
 
     def _trace_now(
         self,

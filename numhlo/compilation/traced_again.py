@@ -1,8 +1,9 @@
-"""How a function is traced that may have to be traced once more: with its branches rewritten, or its loops kept.
+"""How a function is traced: as it is written, with its branches rewritten, or with its loops kept.
 
-A function is traced as it is written. Where Python asks for the truth or the number of a value that is not known while
-tracing, it is traced again from its beginning with its `if`, `while` and `for` rewritten into control flow, as under
-``autograph=True``; from then on its other signatures are traced so at once.
+Where its source shows that a branch or loop may depend on a traced value (`traced_conditions`), a function is traced
+with its `if`, `while` and `for` rewritten into control flow, as under ``autograph=True``. Any other is traced as it is
+written. Where Python then asks for the truth or the number of a value that is not known while tracing, it is traced
+again from its beginning, rewritten; from then on its other signatures are traced so at once.
 
 Where the trace gets long, because Python unrolls a loop (`unrolled_for_long` tells), it is broken off, and the function
 is traced again with its loops watched: after some iterations those that are left become a loop of the graph. Where that
@@ -15,7 +16,10 @@ from collections.abc import Callable, Iterable
 from types import CodeType, FunctionType, MethodType
 from typing import Any, TypeVar
 
+from numhlo.compilation.abstract_values import Abstract, known, of_argument
 from numhlo.compilation.failing_iterations import no_iteration_fails
+from numhlo.compilation.signature import Call
+from numhlo.compilation.traced_conditions import asks_for_traced_values
 from numhlo.compilation.unrolled_for_long import UnrolledForLongError, Watch
 from numhlo.lowering.ir import Function
 from numhlo.lowering.ir.errors import ArgumentError, ConcretizationError, DrawError, MutationError
@@ -29,6 +33,7 @@ from numhlo.tracer.python.function_tracing import TracedFunction
 from numhlo.tracer.python.plain_numpy import run_traced
 
 R = TypeVar("R")
+Arguments = tuple[list[Abstract], dict[str, Abstract]]
 
 BODIES = 150
 """Bodies of loops and branches that a second trace may make; the first makes only those that the user asks for."""
@@ -66,11 +71,22 @@ class Rewriting:
         return self.is_allowed and is_of_value and not names_any_of(DONE_ONCE, fun)
 
 
+def abstract_arguments(call: Call) -> Arguments:
+    """Return abstract values of a call's positional and named arguments."""
+    args, kwargs = call.merge(map(of_argument, call.args), {k: of_argument(x) for k, x in call.kwargs.items()})
+    return [*map(_abstract, args)], {k: _abstract(x) for k, x in kwargs.items()}
+
+
+def _abstract(x: Any) -> Abstract:
+    return x if isinstance(x, Abstract) else known(x)
+
+
 def trace_in_short(
     fun: Callable[..., Any],
     trace: Callable[[Callable[..., Any], Watch | None], tuple[TracedFunction, R]],
     others: Iterable[Any],
     rewriting: Rewriting,
+    arguments: Callable[[], Arguments],
 ) -> tuple[TracedFunction, R]:
     """Return what ``trace(function, watch)`` returns for a function, with its loops watched if it is long else.
 
@@ -83,11 +99,14 @@ def trace_in_short(
         What else the function may change while it is traced, such as the object whose method it is.
     rewriting : Rewriting
         Whether its branches and loops may be rewritten.
+    arguments : callable
+        Returns abstract values of the positional and the named arguments.
     """
     if not rewriting.is_allowed:
         return trace(fun, None)
-    if rewriting.is_needed:
-        fun = with_watched_loops(fun)
+    found, failed = _trace_as_predicted(fun, trace, others, rewriting, arguments)
+    if found is not None:
+        return found
     if getattr(getattr(fun, "func", fun), "is_autographed", False):
         return _with_known_names(fun, lambda: trace(fun, None), others)
     state = PythonState([fun, *others], most=MOST_OBJECTS)
@@ -104,9 +123,43 @@ def trace_in_short(
         if not rewriting.may_help(error, fun):
             raise
         state.put_back()
-        return _trace_rewritten(fun, trace, others, rewriting, error)
+        return _trace_rewritten(fun, trace, others, rewriting, error, failed)
     state.put_back()
     return _trace_with_loops_kept(fun, trace, state) or trace(fun, None)
+
+
+def _trace_as_predicted(
+    fun: Callable[..., Any],
+    trace: Callable[[Callable[..., Any], Watch | None], tuple[TracedFunction, R]],
+    others: Iterable[Any],
+    rewriting: Rewriting,
+    arguments: Callable[[], Arguments],
+) -> tuple[tuple[TracedFunction, R] | None, Exception | None]:
+    """Return what the trace of a function returns that is rewritten from the start; None where it need not be.
+
+    The second is the error by which such a trace failed, where the function may be traced as it is written after it.
+    """
+    if not rewriting.is_needed:
+        if getattr(getattr(fun, "func", fun), "is_autographed", False):
+            return None, None
+        if not asks_for_traced_values(fun, *arguments()):
+            return None, None
+    try:
+        rewritten = autographed(fun)
+    except ArgumentError:
+        if not rewriting.is_needed:
+            return None, None
+        rewritten = with_watched_loops(fun)
+    state = PythonState([fun, *others], most=MOST_OBJECTS)
+    try:
+        found = _with_known_names(fun, lambda: trace(rewritten, None), others)
+    except Exception as error:
+        if rewriting.is_needed or state.draws or not state.whole or names_any_of(DONE_ONCE, fun):
+            raise
+        state.put_back()
+        return None, error
+    rewriting.is_needed = True
+    return found, None
 
 
 def _trace_with_loops_kept(
@@ -136,14 +189,15 @@ def trace_rewritten_if_needed(
     trace: Callable[[Callable[..., Any], Watch | None], tuple[TracedFunction, R]],
     others: Iterable[Any],
     rewriting: Rewriting,
+    arguments: Callable[[], Arguments],
 ) -> tuple[TracedFunction, R]:
     """Return what the trace of a function returns; where it asks for a traced value, of the function rewritten.
 
     Parameters are those of `trace_in_short`, whose length nobody looks after here.
     """
-    if rewriting.is_needed:
-        rewritten = with_watched_loops(fun)
-        return _with_known_names(fun, lambda: trace(rewritten, None), others)
+    found, failed = _trace_as_predicted(fun, trace, others, rewriting, arguments)
+    if found is not None:
+        return found
     state = PythonState([fun, *others], most=MOST_OBJECTS)
     try:
         return trace(fun, None)
@@ -151,7 +205,7 @@ def trace_rewritten_if_needed(
         if state.draws or not state.whole or not rewriting.may_help(error, fun):
             raise
         state.put_back()
-        return _trace_rewritten(fun, trace, others, rewriting, error)
+        return _trace_rewritten(fun, trace, others, rewriting, error, failed)
 
 
 def _trace_rewritten(
@@ -160,8 +214,14 @@ def _trace_rewritten(
     others: Iterable[Any],
     rewriting: Rewriting,
     unknown: ConcretizationError,
+    failed: Exception | None = None,
 ) -> tuple[TracedFunction, R]:
-    """Return what the trace of a rewritten function returns; raise the first error where rewriting changes nothing."""
+    """Return what the trace of a rewritten function returns; raise the first error where rewriting changes nothing.
+
+    ``failed`` is what such a trace raised before.
+    """
+    if failed is not None:
+        raise unknown if getattr(failed, "what", "") == unknown.what else failed from None
     rewritten = with_watched_loops(fun)
     try:
         found = _with_known_names(fun, lambda: trace(rewritten, None), others)
