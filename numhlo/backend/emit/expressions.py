@@ -234,6 +234,10 @@ class Expressions(Graph):
             number = self._known[key] = self._make(value, chain)
         return number
 
+    def find(self, value: Value, chain: int) -> int | None:
+        """Return the node of a value seen through a chain, if there is one already."""
+        return self._known.get((value, chain))
+
     def define(self, value: Value, node: int) -> None:
         """Say that a value, in the domain's shape, is ``node``."""
         self._known[value, IDENTITY] = node

@@ -44,15 +44,18 @@ BLOCK = 1024
 @VIEW.register(ops.DYNAMIC_SLICE)
 def view_dynamic_slice(op: Op, access: Access, expressions: Expressions, chain: int) -> Access:
     """Add the start indices to the offset."""
-    starts = list(access.starts)
+    starts, offset = list(access.starts), access.offset
     extents, sizes = op.operands[0].tensor.shape, op.attributes["slice_sizes"]
     for dim, index in enumerate(op.operands[1:]):
         limit, stride = extents[dim] - sizes[dim], access.strides[dim]
         start = expressions.visit(index, SCALAR)  # even without room to move: the NumPy engine takes all operands
-        if limit and stride:
+        known = _known(index)
+        if known is not None:
+            offset += clamped_start(known, limit) * stride
+        elif limit and stride:
             starts.append(Start(start, stride, limit))
     strides = [0 if n == 1 else s for n, s in zip(sizes, access.strides, strict=True)]
-    return Access(access.offset, tuple(strides), tuple(starts))
+    return Access(offset, tuple(strides), tuple(starts))
 
 
 @dataclass(frozen=True)
@@ -158,7 +161,7 @@ def emit_update(
     register = REGISTERS[update.tensor.dtype]
     node = whole.visit(update)
     if (
-        planner.reads_before_update(op.result, operand, _read_elsewhere(whole, operand, place, moving))
+        planner.reads_before_update(op.result, operand, _read_elsewhere(whole, operand, _moved(place, moving, whole)))
         and 1 < update.tensor.size <= operand.tensor.size // 2
     ):
         computed = _computed(planner, whole, update, node)
@@ -172,9 +175,10 @@ def emit_update(
         start = window.visit(index, SCALAR)
         if limit and stride:
             starts.append(Start(start, stride, limit))
-    read = _read_elsewhere(window, operand, place, moving) if update.tensor.size > 1 else ()
+    place = place._replace(starts=tuple(starts))
+    read = _read_elsewhere(window, operand, place) if update.tensor.size > 1 else ()
     planner.begin_update(op.result, operand, read, (firsts, update.tensor.shape) if firsts else None)
-    store = Store(node, op.result, place._replace(starts=tuple(starts)), register)
+    store = Store(node, op.result, place, register)
     whole.used[op] = None
     if update.tensor.size:
         planner.launch(write_map(window, [store], planner.buffer), whole, [op.result], [operand])
@@ -191,16 +195,28 @@ def _computed(planner: Any, expressions: Expressions, update: Value, node: int) 
     return computed
 
 
-def _read_elsewhere(
-    expressions: Expressions, operand: Value, place: Access, moving: Sequence[tuple[Value, int, int]]
-) -> list[Value]:
+def _moved(place: Access, moving: Sequence[tuple[Value, int, int]], expressions: Expressions) -> Access | None:
+    """Return a place with its run-time starts, where an update reads them anyway; else None: it reads nothing there."""
+    starts = []
+    for index, stride, limit in moving:
+        node = expressions.find(index, SCALAR)
+        if limit and stride:
+            if node is None:
+                return None
+            starts.append(Start(node, stride, limit))
+    return place._replace(starts=tuple(starts))
+
+
+def _read_elsewhere(expressions: Expressions, operand: Value, place: Access | None) -> list[Value]:
     """Return what an update reads, but for the array where it is read just before it is written, or elsewhere only."""
     nodes = [node for node in expressions.nodes if isinstance(node, Load)]
     shape = expressions.shape
     return [
         node.value
         for node in nodes
-        if moving or node.value is not operand or not (node.access == place or _are_apart(shape, node.access, place))
+        if place is None
+        or node.value is not operand
+        or not (node.access == place or _are_apart(shape, node.access, place))
     ]
 
 

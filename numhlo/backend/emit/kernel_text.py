@@ -97,6 +97,10 @@ class KernelText:
         buffer = self._buffer_of(value)
         self._pointers[buffer] = self.first(f"advance({self.pointer(value)}, {nbytes})", "own")
 
+    def share(self, one: Value, other: Value) -> bool:
+        """Return whether two values lie in one buffer."""
+        return self._buffer_of(one) == self._buffer_of(other)
+
     def number(self, key: object, value: int, hint: str) -> str:
         """Return the name of a run-time number; ``key`` says which one it is, whatever its value."""
         name = self._numbers.get(key)

@@ -18,6 +18,7 @@ from numhlo.backend.emit.draft import Draft, Unknowns, remembered
 from numhlo.backend.emit.elementwise import COSTS
 from numhlo.backend.emit.expressions import PLACED, Apply, Graph, Load, Node
 from numhlo.backend.emit.kernel_text import BufferOf, KernelText
+from numhlo.backend.emit.narrowing import Narrowing
 from numhlo.backend.emit.nest import Axis, Nest, collapse
 from numhlo.backend.emit.prefetching import (
     MEMORY_BYTES,
@@ -31,6 +32,7 @@ from numhlo.backend.emit.sizes import Sizes
 from numhlo.backend.emit.streaming import Piece, itemsize, write_into
 from numhlo.backend.emit.tiles import other_direction, write_tiles
 from numhlo.lowering.ir import Value
+from numhlo.lowering.ops import comparison
 
 CACHE_LINE = 64
 """Bytes that are fetched for an element, however small, where none of its neighbours is needed."""
@@ -96,9 +98,18 @@ def _write_map(expressions: Graph, stores: Sequence[Store], buffer_of: BufferOf)
         nest.move_bits(store.node for store in stores)
         extent = write_tiles(nest, along, stores, lambda pieces: write_body(nest, stores, pieces))
         return draft(text, expressions, stores, extent, "tiles_" + kernel_name(expressions))
+    _write_loops(nest, outer, inner, stores)
+    extent = math.prod(axes[k].extent for k in outer) if outer else (axes[0].extent if axes else 1)
+    return draft(text, expressions, stores, extent)
+
+
+def _write_loops(nest: Nest, outer: Sequence[int], inner: Sequence[int], stores: Sequence[Store]) -> None:
+    """Write the loops over units and their elements."""
     pieces: dict[int, Piece] = {}
-    if not axes:
+    if not inner:
         write_body(nest, stores, pieces)
+    elif any(bounds := _bounds(nest, outer, inner, stores)):
+        _write_narrowed(nest, outer, inner, bounds, stores)
     elif not outer:
         with open_strips(nest, 0, ("lo", "hi"), stores) as pieces:
             write_body(nest, stores, pieces)
@@ -116,9 +127,53 @@ def _write_map(expressions: Graph, stores: Sequence[Store], buffer_of: BufferOf)
                 pieces = loops.enter_context(open_strips(nest, inner[-1], None, stores))
                 write_body(nest, stores, pieces)
     if pieces:
-        text.line("finish_streams()")
-    extent = math.prod(axes[k].extent for k in outer) if outer else (axes[0].extent if axes else 1)
-    return draft(text, expressions, stores, extent)
+        nest.text.line("finish_streams()")
+
+
+def _bounds(nest: Nest, outer: Sequence[int], inner: Sequence[int], stores: Sequence[Store]) -> list[Narrowing | None]:
+    """Return where units change anything, and where elements of their innermost loop do."""
+    rows = _narrowed(nest, outer[0], stores) if len(outer) == 1 else None
+    return [rows, _narrowed(nest, inner[-1], stores)]
+
+
+def _write_narrowed(
+    nest: Nest,
+    outer: Sequence[int],
+    inner: Sequence[int],
+    bounds: Sequence[Narrowing | None],
+    stores: Sequence[Store],
+) -> None:
+    """Write the loops over what is between bounds."""
+    rows, elements = bounds
+    with ExitStack() as loops:
+        if rows is not None:
+            start, stop = rows.write(nest.extent(outer[0]))
+            loops.enter_context(nest.loop(outer[0], f"max({start}, lo), min({stop}, hi)"))
+        elif outer:
+            loops.enter_context(open_rows(nest, outer))
+        for axis in inner[:-1]:
+            loops.enter_context(nest.loop(axis))
+        part = None if outer else "lo, hi"
+        if elements is not None:
+            start, stop = elements.write(nest.extent(inner[-1]))
+            part = f"{start}, {stop}" if outer else f"max({start}, lo), min({stop}, hi)"
+        loops.enter_context(nest.loop(inner[-1], part))
+        write_body(nest, stores, {})
+
+
+def _narrowed(nest: Nest, axis: int, stores: Sequence[Store]) -> Narrowing | None:
+    """Return where along an axis an elementwise kernel's stores change anything, if bounds say that not all do."""
+    nodes, masks = nest.expressions.nodes, []
+    for store in stores:
+        node = nodes[store.node]
+        if not isinstance(node, Apply) or node.op.definition is not comparison.SELECT:
+            return None
+        mask, _, other = node.operands
+        old = nodes[other]
+        if not isinstance(old, Load) or old.access != store.access or not nest.text.share(old.value, store.value):
+            return None
+        masks.append(mask)
+    return Narrowing(nest, axis, masks) or None
 
 
 def draft(text: KernelText, expressions: Graph, stores: Sequence[Store], extent: int, name: str = "") -> Draft:

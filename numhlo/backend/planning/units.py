@@ -22,6 +22,9 @@ from numhlo.lowering.ir.errors import InternalError
 from numhlo.lowering.ops import creation
 from numhlo.lowering.ops.effects import op_has_effects
 
+MOST_SEEN = 200
+"""Units that are looked at to find out whether one must run before another."""
+
 
 def row_strides(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
     """Return the strides, over a domain, of a contiguous array without the reduced dimensions.
@@ -261,14 +264,38 @@ class Layout:
         return found
 
     def _readers(self, units: list[Unit]) -> dict[Unit, list[Unit]]:
-        """Return for each unit that overwrites an array the fused ones of no later stage that read it as it was."""
+        """Return for each unit that overwrites an array the ones of no later stage that read it as it was.
+
+        Ops on their own are among them but where they must run later, as two do that overwrite each other's operands.
+        """
         found: dict[Unit, list[Unit]] = {}
+        others: list[tuple[Unit, Unit]] = []
         for unit in units if self.operations.overwritten else ():
-            for value in self.loads[unit] if unit.is_fused else ():
+            for value in self.loads[unit]:
                 op = self.operations.overwritten.get(self.root(value))
-                if op is not None and self.fusion.unit_of[op].stage >= unit.stage:
-                    found.setdefault(self.fusion.unit_of[op], []).append(unit)
+                writer = None if op is None else self.fusion.unit_of[op]
+                if writer is None or writer is unit or writer.stage < unit.stage:
+                    continue
+                if unit.is_fused:
+                    found.setdefault(writer, []).append(unit)
+                else:
+                    others.append((writer, unit))
+        for writer, reader in others:
+            if not self._runs_before(writer, reader, found):
+                found.setdefault(writer, []).append(reader)
         return found
+
+    def _runs_before(self, first: Unit, unit: Unit, readers: dict[Unit, list[Unit]]) -> bool:
+        """Return whether a unit must run before another one, or nobody knows."""
+        seen, waiting = {unit}, [unit]
+        while waiting:
+            for source in self._sources(waiting.pop(), {}, readers):
+                if source is first or len(seen) > MOST_SEEN:
+                    return True
+                if source not in seen:
+                    seen.add(source)
+                    waiting.append(source)
+        return False
 
     def _effects(self, units: list[Unit]) -> dict[Unit, Unit]:
         """Return for each unit with effects the one before it."""

@@ -178,6 +178,20 @@ def _select(rewriter: Rewriter, op: Op) -> Value | None:
     return None if scalar is None else (x if scalar else y)
 
 
+@pattern(comparison.SELECT)
+def _select_of_selects(rewriter: Rewriter, op: Op) -> Value | None:
+    """select(p, select(p, x, y), z) -> select(p, x, z); select(p, x, select(p, y, z)) -> select(p, x, z)."""
+    predicate, x, y = op.operands
+    first, other = made_by(x, comparison.SELECT), made_by(y, comparison.SELECT)
+    if first is not None and first.operands[0] is predicate:
+        x = first.operands[1]
+    if other is not None and other.operands[0] is predicate:
+        y = other.operands[2]
+    if [x, y] == op.operands[1:]:
+        return None
+    return x if x is y else rewriter.op(comparison.SELECT, predicate, x, y)
+
+
 @pattern(comparison.COMPARE)
 def _compare(rewriter: Rewriter, op: Op) -> Value | None:
     """Compare an integer with itself -> constant."""

@@ -33,10 +33,13 @@ def _dynamic_slice(rewriter: Rewriter, op: Op) -> Value | None:
 
 @pattern(indexing.DYNAMIC_UPDATE_SLICE)
 def _dynamic_update_slice(rewriter: Rewriter, op: Op) -> Value | None:
-    """An update of everything -> the update; an empty update -> the operand."""
-    x, update = op.operands[:2]
+    """An update of everything -> the update; an empty update -> the operand; of a window by itself -> the operand."""
+    x, update, *starts = op.operands
     if update.type == x.type:
         return update
+    window = made_by(update, indexing.DYNAMIC_SLICE)
+    if window is not None and window.operands == [x, *starts]:
+        return x
     return x if update.tensor.size == 0 else None
 
 

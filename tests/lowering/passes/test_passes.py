@@ -90,6 +90,26 @@ FIRES = {
         ),
         [],
     ),
+    "selects by one mask": (
+        unary(
+            "%c = stablehlo.compare LT, %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>",
+            "%a = stablehlo.select %c, %x, %y : tensor<4xi1>, tensor<4xf32>",
+            "%n = stablehlo.negate %x : tensor<4xf32>",
+            "%b = stablehlo.select %c, %a, %n : tensor<4xi1>, tensor<4xf32>",
+            "%d = stablehlo.select %c, %y, %b : tensor<4xi1>, tensor<4xf32>",
+            "%r = stablehlo.select %c, %d, %d : tensor<4xi1>, tensor<4xf32>",
+        ),
+        ["compare", "negate", "select"],
+    ),
+    "selects by two masks": (
+        unary(
+            "%c = stablehlo.compare LT, %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>",
+            "%d = stablehlo.compare GT, %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>",
+            "%a = stablehlo.select %d, %x, %y : tensor<4xi1>, tensor<4xf32>",
+            "%r = stablehlo.select %c, %a, %y : tensor<4xi1>, tensor<4xf32>",
+        ),
+        ["compare", "compare", "select", "select"],
+    ),
     "repeat along two axes": (
         unary(
             "%a = stablehlo.broadcast_in_dim %x, dims = [0] : (tensor<4xf32>) -> tensor<4x3xf32>",

@@ -57,9 +57,25 @@ MERGED = {
         "4x5",
         ["slice", "dynamic_update_slice"],
     ),
+    "a column that is put back as it is": (
+        [
+            window("%w", "%x", WHOLE, "%i, %j", "4, 1"),
+            update("%r", "%x", WHOLE, "%w", "4x1", "%i, %j"),
+        ],
+        "4x5",
+        [],
+    ),
 }
 
 KEPT = {
+    "a column that is copied to another place": (
+        [
+            window("%w", "%x", WHOLE, "%i, %j", "4, 1"),
+            update("%r", "%x", WHOLE, "%w", "4x1", "%j, %i"),
+        ],
+        "4x5",
+        ["dynamic_slice", "dynamic_update_slice"],
+    ),
     "columns of a block, which begins earlier where it would not fit": (
         [window("%w", "%x", WHOLE, "%i, %j", "4, 3"), part("%r", "%w", BLOCK, "0:4, 1:2", "4x1")],
         "4x1",

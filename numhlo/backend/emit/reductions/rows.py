@@ -15,8 +15,9 @@ from numhlo.backend.emit.access import Access
 from numhlo.backend.emit.draft import Draft
 from numhlo.backend.emit.expressions import Apply, Load, Position
 from numhlo.backend.emit.maps import Store, open_rows
+from numhlo.backend.emit.narrowing import Narrowing
 from numhlo.backend.emit.nest import Axis, position_text
-from numhlo.backend.emit.reductions.narrowing import Narrowing
+from numhlo.backend.emit.reductions.narrowing import narrowed_reduction, write_lane_bounds
 from numhlo.backend.emit.reductions.writer import Reduced, ReductionWriter, itemsize
 from numhlo.lowering.ir import Value
 from numhlo.lowering.ops.elementwise import MULTIPLY
@@ -88,12 +89,12 @@ class RowWriter(ReductionWriter):
         """Return where the elements of a row are that matter, if bounds say that not all do."""
         if len(self.inner) != 1 or self.count < LONG_ROW or self.reduction.stores or self.extremes:
             return None
-        return Narrowing(self.nest, self.inner[0], self.reduction.reduced) or None
+        return narrowed_reduction(self.nest, self.inner[0], self.reduction.reduced)
 
     def _narrowed(self, totals: list[list[str]]) -> None:
         """Write the reduction of those elements of a row that matter."""
         assert self.narrowing is not None
-        start, stop = self.narrowing.write(self.count_text())
+        start, stop = write_lane_bounds(self.nest, self.narrowing, self.count_text())
         if not self._in_blocks:
             with self.nest.loop(self.inner[0], f"{start}, {stop}"):
                 self._plain_loops([], totals)
@@ -109,7 +110,7 @@ class RowWriter(ReductionWriter):
         """Return the kernel whose units are blocks, and the one that combines their results."""
         pointers = [self.text.pointer(part, "part") for part in parts]
         count = self.count_text()
-        narrowed = self.narrowing.write(count) if self.narrowing and not self.kept else None
+        narrowed = write_lane_bounds(self.nest, self.narrowing, count) if self.narrowing and not self.kept else None
         if self._settles and not self.kept:
             self.text.line("settled = False")
         with self.nest.block("for unit in range(lo, hi):"):
