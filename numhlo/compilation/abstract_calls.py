@@ -26,8 +26,8 @@ from numhlo.compilation.abstract_values import (
     known,
     tuple_of,
 )
+from numhlo.tracer.core.definitions import definition_of
 from numhlo.tracer.core.installed_code import is_library
-from numhlo.tracer.python.definitions import definition_of
 
 MOST_DEFINITIONS = 24
 """How many functions are looked at for one, at some 0.2 ms to find and parse each."""

@@ -10,27 +10,20 @@ as bytecode shows within microseconds, is not looked at.
 from __future__ import annotations
 
 import ast
-import dis
 import functools
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import CodeType, FunctionType, MethodType
+from types import FunctionType, MethodType
 from typing import Any
 
 from numhlo.compilation.abstract_calls import Calls
 from numhlo.compilation.abstract_expressions import TooLongError, TracedConditionError
 from numhlo.compilation.abstract_values import ARRAY, CONSTANT, UNSIZED, Abstract, container, join, known
 from numhlo.tracer.core.installed_code import has_library_code, is_library
-from numhlo.tracer.python.code_references import content_of, outer_names
+from numhlo.tracer.python.code_references import content_of, decides, outer_names
 
 MOST_FUNCTIONS = 200
 """How many functions' bytecode is looked at."""
-
-_DECIDING = frozenset(
-    number
-    for name, number in dis.opmap.items()
-    if ("JUMP" in name and "IF" in name) or name in ("FOR_ITER", "TO_BOOL", "UNARY_NOT")
-)
 
 MOST_PASSES = 4
 """How often the body of a loop is looked at."""
@@ -94,7 +87,7 @@ def may_decide(roots: Iterable[Any]) -> bool:
         if isinstance(found, FunctionType):
             if is_library(found.__module__):
                 continue
-            if _decides(found.__code__):
+            if decides(found.__code__):
                 return True
             waiting += [found.__globals__.get(name) for name in outer_names(found.__code__)]
             waiting += [content_of(cell) for cell in found.__closure__ or ()]
@@ -105,12 +98,6 @@ def may_decide(roots: Iterable[Any]) -> bool:
             if not is_library(cls.__module__):
                 waiting += [getattr(x, "fget", x) for base in cls.__mro__ for x in vars(base).values()]
     return bool(waiting)
-
-
-def _decides(code: CodeType) -> bool:
-    if not _DECIDING.isdisjoint(code.co_code[::2]):
-        return True
-    return any(_decides(inner) for inner in code.co_consts if isinstance(inner, CodeType))
 
 
 class Interpretation(Calls):

@@ -12,16 +12,14 @@ import builtins
 import functools
 import linecache
 import sys
-import textwrap
-import tokenize
 from collections.abc import Iterator
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ConcretizationError, NumhloError, UnsupportedError
+from numhlo.tracer.core.definitions import source_of
 from numhlo.tracer.core.installed_code import is_library
-from numhlo.tracer.core.source_lines import source_lines
 from numhlo.tracer.core.trace import Trace, current_trace
 
 CATCH_ALL = (Exception, BaseException)
@@ -134,15 +132,11 @@ def _clauses(code: CodeType) -> tuple[_Clause, ...]:
 
     Those that end by raising are left out: where an error is only told in other words, NaN is what tells of it here.
     """
-    try:
-        lines, first = source_lines(code, {})
-        tree = ast.parse(textwrap.dedent("".join(lines)))
-    except (OSError, TypeError, SyntaxError, tokenize.TokenError):
-        return ()
+    tree = source_of(code, {})
     found = []
-    for node in ast.walk(tree):
+    for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, ast.Try):
-            guarded = (node.body[0].lineno + first - 1, (node.body[-1].end_lineno or 0) + first - 1)
+            guarded = node.body[0].lineno, node.body[-1].end_lineno or 0
             returning = [handler for handler in node.handlers if not isinstance(handler.body[-1], ast.Raise)]
             found += [_Clause(*guarded, tuple(_names(handler.type))) for handler in returning]
     return tuple(reversed(found))

@@ -179,6 +179,26 @@ def indexes_own_tables(code: CodeType) -> bool:
     )
 
 
+_DECIDING = frozenset(
+    number
+    for name, number in dis.opmap.items()
+    if ("JUMP" in name and "IF" in name) or name in {"FOR_ITER", "TO_BOOL", "UNARY_NOT"}
+)
+
+
+def decides(code: CodeType) -> bool:
+    """Return whether code, or code inside it, has conditional jumps or loops.
+
+    Examples
+    --------
+    >>> decides((lambda x: x if x else 1).__code__), decides((lambda x: x + 1).__code__)
+    (True, False)
+    """
+    if not _DECIDING.isdisjoint(code.co_code[::2]):
+        return True
+    return any(decides(inner) for inner in code.co_consts if isinstance(inner, CodeType))
+
+
 def content_of(cell: CellType) -> Any:
     """Return what a closure's cell holds; None for one that is still empty."""
     try:

@@ -20,7 +20,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import is_dataclass
-from types import BuiltinFunctionType, FunctionType, MethodType, MethodWrapperType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, MethodWrapperType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -36,14 +36,14 @@ from numhlo.tracer.python import (
     classes,  # noqa: F401
     conditions,  # noqa: F401
     foreign_values,
-    marked_calls,
     ordering,
     special_methods,
     text_operations,
 )
 from numhlo.tracer.python.code_references import Reference, content_of, indexes_own_tables, outer_names, references_of
-from numhlo.tracer.python.marked_calls import MarkedCodes
 from numhlo.tracer.python.named_calls import Twins
+from numhlo.tracer.python.source import marked_calls
+from numhlo.tracer.python.source.rewritten_code import RewrittenCodes
 from numhlo.tracer.python.source_of_series import is_of_series, of_traced_series
 from numhlo.tracer.python.stand_ins import HIGHER_ORDER, PACKAGES, STAND_INS, array_method, holder, package_of
 
@@ -114,7 +114,7 @@ def _held(x: Any) -> Any:
     return special_methods.owner(x) if found is x else found
 
 
-MARKED = MarkedCodes({
+CODES = RewrittenCodes({
     marked_calls.CALLEE: Exchange(lambda callee: exchanged_callee(callee)),  # noqa: PLW0108 - it comes below
     marked_calls.HOLDER: Exchange(_held),
     marked_calls.OWNER: Mark(special_methods.owner),
@@ -285,16 +285,24 @@ def _function(fun: FunctionType) -> FunctionType:
     found: Any = None if rewrite is None else rewrite(fun)
     if found is not None:
         return found  # type: ignore[no-any-return]
-    code = MARKED.of(fun.__code__, fun.__globals__)
+    code = CODES.of(fun.__code__, fun.__globals__)
     if code is None:
         twins = _twins.get()
         return fun if twins is None else twins.of(fun)
     if code is fun.__code__:
         return fun
-    made = FunctionType(code, fun.__globals__, fun.__name__, fun.__defaults__, fun.__closure__)
+    made = with_code(fun, code)
+    return of_traced_series(made, fun) if is_of_series(fun) else made
+
+
+def with_code(fun: FunctionType, code: CodeType) -> FunctionType:
+    """Return a function with other code, which has free variables of the same names."""
+    cells = dict(zip(fun.__code__.co_freevars, fun.__closure__ or (), strict=True))
+    closure = tuple([cells[name] for name in code.co_freevars])
+    made = FunctionType(code, fun.__globals__, fun.__name__, fun.__defaults__, closure)
     made.__kwdefaults__ = fun.__kwdefaults__
     made.__qualname__ = fun.__qualname__
-    return of_traced_series(made, fun) if is_of_series(fun) else made
+    return made
 
 
 _RULES: dict[type, Callable[[Any], Any]] = {

@@ -1,5 +1,6 @@
-"""Python's `if`, `while` and `for` on traced values, rewritten into control flow: ``jit(autograph=True)``.
+"""Python's `if`, `while` and `for` on traced values, rewritten into control flow.
 
-`rewriting` turns a function's source into one that calls `staging` where Python would branch or loop; `staging` does
-what Python does as long as conditions are known, and builds `cond`, `while_loop` and `fori_loop` where they are not.
+`rewriting` makes functions of the code that `source` rewrites, which calls `staging` where Python would branch or loop;
+`staging` does what Python does as long as conditions are known, and builds `cond`, `while_loop` and `fori_loop` where
+they are not.
 """

@@ -21,7 +21,6 @@ from numhlo.tracer.core.cell import cells_so_far
 from numhlo.tracer.core.operands import FUNCTIONS, convert, is_weak
 from numhlo.tracer.core.trace import Tracer, current_trace
 from numhlo.tracer.python.autograph import iterables
-from numhlo.tracer.python.autograph.exits import stop_flag
 from numhlo.tracer.python.autograph.joined import Joined, Side
 from numhlo.tracer.python.autograph.lent_storage import LentStorage
 from numhlo.tracer.python.autograph.logic import both as both
@@ -38,6 +37,7 @@ from numhlo.tracer.python.autograph.undefined import MISSING, InLoops, Later, Un
 from numhlo.tracer.python.autograph.variables import Variables as Variables
 from numhlo.tracer.python.autograph.variables import is_traceable, is_unknown
 from numhlo.tracer.python.autograph.variables import put as put
+from numhlo.tracer.python.source.exits import stop_flag
 from numhlo.tracer.trees.pytrees import tree_map
 
 MOST_ROUNDS = 1000

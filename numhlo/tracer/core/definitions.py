@@ -34,7 +34,7 @@ class Definition:
     enclosing: str | None
 
 
-_kept: dict[int, tuple[CodeType, Definition | None]] = {}
+_kept: dict[int, tuple[CodeType, Definition]] = {}
 """By the ids of codes, the latest last."""
 
 
@@ -52,12 +52,23 @@ def definition_of(code: CodeType, scope: Mapping[str, Any]) -> Definition | None
     >>> definition_of(definition_of.__code__, globals()).node.name
     'definition_of'
     """
-    found = _kept.get(id(code))
-    if found is None:
-        found = _kept[id(code)] = code, _find(code, scope)
+    kept = _kept.get(id(code))
+    if kept is not None:
+        return kept[1]
+    found = _find(code, scope)
+    if found is not None:
+        _kept[id(code)] = code, found
         while len(_kept) > MOST_KEPT:
             del _kept[next(iter(_kept))]
-    return found[1]
+    return found
+
+
+def source_of(code: CodeType, scope: Mapping[str, Any]) -> ast.AST | None:
+    """Return the tree of a function's code, or a module's; None where its source can't be had."""
+    if code.co_name == "<module>":
+        return _parsed("".join(linecache.getlines(code.co_filename, dict(scope))))
+    found = definition_of(code, scope)
+    return None if found is None else found.node
 
 
 def take_definition(code: CodeType, scope: Mapping[str, Any]) -> Definition | None:
@@ -75,14 +86,18 @@ def _find(code: CodeType, scope: Mapping[str, Any]) -> Definition | None:
         return None
     first, last = statement_around(lines, line - 1)
     for text in ("\n" * first + "".join(lines[first:last]), "".join(lines)):
-        try:
-            tree = ast.parse(text, code.co_filename)
-        except (SyntaxError, ValueError):
-            continue
-        fitting = [found for found in _definitions(tree, line, None) if _is_of(found.node, code)]
+        tree = _parsed(text)
+        fitting = [found for found in _definitions(tree, line, None) if _is_of(found.node, code)] if tree else []
         if fitting:
             return max(fitting, key=lambda found: (found.node.lineno, found.node.col_offset))  # the innermost
     return None
+
+
+def _parsed(text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError):
+        return None
 
 
 def statement_around(lines: list[str], at: int) -> tuple[int, int]:

@@ -15,7 +15,8 @@ import ast
 import copy
 from collections.abc import Sequence
 
-from numhlo.tracer.python.autograph.exits import RUNTIME, SUFFIX
+from numhlo.tracer.python.source.exits import SUFFIX
+from numhlo.tracer.python.source.marked_calls import runtime_call
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
@@ -148,4 +149,4 @@ def _assigned(name: str, value: ast.expr, like: ast.stmt) -> ast.stmt:
 
 
 def _nothing(name: str) -> ast.expr:
-    return ast.Call(ast.Attribute(ast.Name(RUNTIME, ast.Load()), "deleted", ast.Load()), [ast.Constant(name)], [])
+    return runtime_call("deleted", ast.Constant(name))

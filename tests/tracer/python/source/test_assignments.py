@@ -5,7 +5,7 @@ import textwrap
 
 import pytest
 
-from numhlo.tracer.python.autograph.assignments import surely_assigned
+from numhlo.tracer.python.source.assignments import surely_assigned
 
 
 @pytest.mark.parametrize(

@@ -3,32 +3,26 @@
 So the code that is traced can call something else in a callee's place, however it came by it: a method, an item of a
 dict, a parameter; and a constant array can be asked for an element whose index is traced. What Python calls by itself
 is marked, too: ``x + y`` becomes a call, ``x.a`` ``(owners @ x).a``, and what is iterated over or entered by `with` is
-exchanged likewise. The marked code is compiled from the function's source, and only used where that source, unmarked,
-gives the very code that the function has: a file that was edited meanwhile does not count. Variables, names and
-positions stay the same, so errors show the user's lines.
-
-What is put in their places is decided in `plain_numpy` and `special_methods`.
+exchanged likewise. Variables, names and positions stay the same, so errors show the user's lines. `rewritten_code`
+compiles it; what is put in the marks' places is decided in `plain_numpy` and `special_methods`.
 """
 
 from __future__ import annotations
-import __future__
 
 import ast
 import copy
-import functools
-import linecache
-import weakref
-from collections.abc import Iterator, Mapping
-from types import CodeType
-from typing import Any
-
-from numhlo.tracer.core.original_code import inner_codes, remember_original
 
 CALLEE, HOLDER, OWNER, UPDATED, ITERATED, MANAGER = (
     f"\0numhlo: {what}"
     for what in ("a callee", "what is indexed", "an owner", "an owner updated", "an iterable", "a manager")
 )
 """The constants that stand for the exchanges until the code is compiled."""
+
+RUNTIME = "\0numhlo: what branches and loops call"
+"""The constant that stands for the module `autograph.staging`."""
+
+GENERATED = "_numhlo_"
+"""Ends the names of functions and variables that rewriting makes."""
 
 SIGNS: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
@@ -48,7 +42,6 @@ MODULES = frozenset({"np", "numpy", "math"})
 FRAME_READERS = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "exec"})
 """Builtins that look at their caller's variables."""
 
-_FUTURE = functools.reduce(int.__or__, [getattr(__future__, n).compiler_flag for n in __future__.all_feature_names])
 _NAMES = (ast.Name, ast.Attribute, ast.Tuple, ast.expr_context)
 _CONSTANT = (ast.Constant, ast.Tuple, ast.Slice, ast.UnaryOp, ast.unaryop, ast.expr_context)
 
@@ -58,6 +51,10 @@ class Marker(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """Mark a callee."""
+        if isinstance(node.func, ast.Attribute) and getattr(node.func.value, "value", None) == RUNTIME:
+            node.func.end_lineno = node.func.lineno  # else CPython places the call in the statement's last line
+            node.args = [self.visit(x) for x in node.args]
+            return node
         self.generic_visit(node)
         is_reader = isinstance(node.func, ast.Name) and node.func.id in FRAME_READERS
         if not is_reader:
@@ -182,6 +179,11 @@ class Marker(ast.NodeTransformer):
         return node
 
 
+def runtime_call(name: str, *arguments: ast.expr) -> ast.Call:
+    """Return a call of a function of `autograph.staging`."""
+    return ast.Call(ast.Attribute(ast.Constant(RUNTIME), name, ast.Load()), list(arguments), [])
+
+
 def _marked(mark: str, value: ast.expr) -> ast.expr:
     made = ast.BinOp(ast.copy_location(ast.Constant(mark), value), ast.MatMult(), value)
     return ast.copy_location(made, value)
@@ -228,118 +230,3 @@ def _alternatives(pattern: ast.pattern) -> list[ast.pattern]:
 def _iterated(value: ast.expr) -> ast.expr:
     is_own = isinstance(value, ast.Tuple | ast.List)
     return value if is_own else _marked(ITERATED, value)
-
-
-def with_exchanges(code: CodeType, exchanges: Mapping[str, Any]) -> CodeType:
-    """Return marked code, and the code inside it, with the exchanges in the marks' places."""
-    constants = [exchanges.get(c, c) if isinstance(c, str) else c for c in code.co_consts]
-    inside = [with_exchanges(c, exchanges) if isinstance(c, CodeType) else c for c in constants]
-    return code.replace(co_consts=tuple(inside))
-
-
-class MarkedCodes:
-    """The marked codes of functions, each made once.
-
-    Parameters
-    ----------
-    exchanges : mapping
-        What stands in the place of each mark: ``exchanges[CALLEE] @ f`` returns what is called in the place of ``f``.
-    """
-
-    def __init__(self, exchanges: Mapping[str, Any]) -> None:
-        self._exchanges = exchanges
-        self._found: dict[int, tuple[weakref.ref[CodeType], CodeType | None]] = {}
-
-    def of(self, code: CodeType, scope: Mapping[str, Any]) -> CodeType | None:
-        """Return a function's code, marked; itself if it is so already; None where its source can't be had.
-
-        Parameters
-        ----------
-        code : CodeType
-        scope : mapping
-            The function's globals, by which the source of a module in an archive is found.
-        """
-        known = self._found.get(id(code))
-        if known is None:
-            known = self._find(code, scope)
-        return known[1]
-
-    def _find(self, code: CodeType, scope: Mapping[str, Any]) -> tuple[weakref.ref[CodeType], CodeType | None]:
-        key, marked = id(code), None
-        for table in _tables(code, scope):
-            marked = table.get(code)
-            if marked is not None:
-                marked = self.finish(marked)
-                remember_original(marked, code)
-                break
-        self._found[key] = weakref.ref(code, lambda _: self._found.pop(key, None)), marked
-        return self._found[key]
-
-    def finish(self, code: CodeType, callees: Any = None) -> CodeType:
-        """Return code that was compiled from a marked tree with the exchanges, or another one, in the marks' places."""
-        marked = with_exchanges(code, self._exchanges if callees is None else {**self._exchanges, CALLEE: callees})
-        self._note(marked)
-        return marked
-
-    def _note(self, marked: CodeType) -> None:
-        """Remember that code is marked, and that inside it."""
-        key = id(marked)
-        self._found[key] = weakref.ref(marked, lambda _: self._found.pop(key, None)), marked
-        for inner in inner_codes(marked):
-            self._note(inner)
-
-
-def _tables(code: CodeType, scope: Mapping[str, Any]) -> Iterator[Mapping[CodeType, CodeType]]:
-    """Yield marked codes by unmarked ones: of the statement around a function, and then of its whole file."""
-    lines = linecache.getlines(code.co_filename, dict(scope))
-    flags = code.co_flags & _FUTURE
-    if not 0 < code.co_firstlineno <= len(lines):
-        return
-    first, last = _statement(lines, code.co_firstlineno - 1)
-    yield _table("\n" * first + "".join(lines[first:last]), code.co_filename, flags, _imports(lines))
-    yield _table("".join(lines), code.co_filename, flags)
-
-
-def _imports(lines: list[str]) -> str:
-    """Return a file's import statements, as far as lines begin with them.
-
-    What a module imports decides the code of functions: CPython calls ``np.exp`` otherwise where ``np`` is imported.
-    """
-    found = [_statement(lines, k) for k, line in enumerate(lines) if line.startswith(("import ", "from "))]
-    return "".join(line for first, last in found for line in lines[first:last])
-
-
-def _statement(lines: list[str], at: int) -> tuple[int, int]:
-    """Return where the top-level statement around a line seems to begin and end."""
-    first = at
-    while first > 0 and lines[first][:1] in " \t\f\r\n#)]}":
-        first -= 1
-    last = first
-    while last < len(lines) and lines[last].startswith("@"):
-        last += 1
-    last += 1
-    while last < len(lines) and (lines[last][:1] in " \t\f\r\n#)]}" or last <= at):
-        last += 1
-    return first, last
-
-
-@functools.lru_cache(maxsize=256)
-def _table(source: str, filename: str, flags: int, imports: str = "") -> Mapping[CodeType, CodeType]:
-    """Return the marked code of every function in a piece of source, by the code that it has unmarked."""
-    try:
-        tree = ast.parse(source, filename)
-        tree.body[:0] = [node for node in ast.parse(imports).body if getattr(node, "module", "") != "__future__"]
-        plain = compile(tree, filename, "exec", flags, dont_inherit=True)
-        marked = compile(Marker().visit(tree), filename, "exec", flags, dont_inherit=True)
-    except (SyntaxError, ValueError):
-        return {}
-    found: dict[CodeType, CodeType] = {}
-    _pair(plain, marked, found)
-    return found
-
-
-def _pair(plain: CodeType, marked: CodeType, found: dict[CodeType, CodeType]) -> None:
-    for old, new in zip(inner_codes(plain), inner_codes(marked), strict=True):
-        if old.co_freevars == new.co_freevars:
-            found[old] = new
-        _pair(old, new, found)

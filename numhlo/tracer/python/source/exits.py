@@ -16,8 +16,7 @@ import ast
 from collections import Counter
 from collections.abc import Sequence
 
-RUNTIME = "_numhlo_"
-"""What the module `staging` is called in rewritten code."""
+from numhlo.tracer.python.source.marked_calls import runtime_call
 
 SUFFIX = "_numhlo_exit"
 """Ends the names of flags."""
@@ -102,9 +101,7 @@ class _Flattener:
             node.target = ast.copy_location(ast.Name(index, ast.Store()), node)
         node.body = [ast.copy_location(ast.If(unset_flag(stop, node), body, []), node)]
         if not counted:
-            is_over = ast.Call(ast.Attribute(ast.Name(RUNTIME, ast.Load()), "is_over", ast.Load()), [], [])
-            is_over.args = [ast.Name(stop, ast.Load())]
-            leave = ast.If(is_over, [ast.Break()], [])
+            leave = ast.If(runtime_call("is_over", ast.Name(stop, ast.Load())), [ast.Break()], [])
             for part in ast.walk(leave):
                 ast.copy_location(part, node) if isinstance(part, ast.stmt | ast.expr) else None
             node.body.append(leave)
@@ -186,8 +183,7 @@ def set_later(name: str, like: ast.stmt, kind: str = "later") -> ast.stmt:
         ``"later"``, or ``"in_loops"`` if only ways through loops that run do.
     """
     read = ast.Lambda(ast.arguments([], [], None, [], [], None, []), ast.Name(name, ast.Load()))
-    call = ast.Call(ast.Attribute(ast.Name(RUNTIME, ast.Load()), kind, ast.Load()), [read, ast.Constant(name)], [])
-    made = ast.Assign([ast.Name(name, ast.Store())], call)
+    made = ast.Assign([ast.Name(name, ast.Store())], runtime_call(kind, read, ast.Constant(name)))
     for part in ast.walk(made):
         ast.copy_location(part, like) if isinstance(part, ast.stmt | ast.expr) else None
     return made

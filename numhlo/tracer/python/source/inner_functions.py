@@ -11,7 +11,7 @@ import ast
 import itertools
 from collections.abc import Iterator, Sequence
 
-from numhlo.tracer.python.autograph.names import CHANGING_METHODS, FUNCTIONS, names_of_outer, own_variables
+from numhlo.tracer.python.source.names import CHANGING_METHODS, FUNCTIONS, names_of_outer, own_variables
 
 _NUMBER = "numhlo_number"
 """Attribute of nodes that copies of them keep."""

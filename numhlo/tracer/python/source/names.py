@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from numhlo.tracer.python.marked_calls import MODULES
+from numhlo.tracer.python.source.marked_calls import MODULES
 
 
 @dataclass

@@ -19,7 +19,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from numhlo.tracer.python.autograph.exits import SUFFIX, set_flag, set_later
+from numhlo.tracer.python.source.exits import SUFFIX, set_flag, set_later
 
 _LOOPS = (ast.For, ast.While)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)

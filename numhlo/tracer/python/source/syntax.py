@@ -6,17 +6,12 @@ import ast
 import copy
 from collections.abc import Sequence
 
-from numhlo.tracer.python.autograph.exits import RUNTIME
+from numhlo.tracer.python.source.marked_calls import GENERATED, runtime_call
 
 
 def load(name: str) -> ast.expr:
     """Return what reads a variable."""
     return ast.Name(name, ast.Load())
-
-
-def runtime_call(name: str, *arguments: ast.expr) -> ast.Call:
-    """Return a call of a function of `staging`."""
-    return ast.Call(ast.Attribute(load(RUNTIME), name, ast.Load()), list(arguments), [])
 
 
 def thunk(expression: ast.expr) -> ast.Lambda:
@@ -52,7 +47,7 @@ def held(order: Sequence[str]) -> ast.Tuple:
 
 def local_name(name: str) -> str:
     """Return what holds a variable's value inside: itself, or what stands for an attribute."""
-    return name.replace(".", "_of_") + RUNTIME if "." in name else name
+    return name.replace(".", "_of_") + GENERATED if "." in name else name
 
 
 def puts(order: Sequence[str]) -> list[ast.stmt]:
