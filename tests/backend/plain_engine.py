@@ -12,7 +12,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from numhlo.backend.compiler.kernel_compiler import function_of_source
+from numhlo.backend.compiler.kernel_compiler import function_of_source, read_to_lower
+from numhlo.backend.kernels.text import text_of
 from numhlo.backend.primitives import layout
 from numhlo.backend.program import Branch, Evaluate, Exchange, Launch, Loop, Place, Program, Step
 from numhlo.backend.runtime.step_plans import OpsPlan
@@ -29,10 +30,13 @@ SECONDS_TO_REPEAT = 0.2
 
 
 class PlainEngine:
-    """A program and the frame in which its calls run; the arrays that these are given stay as they are."""
+    """A program and the frame in which its calls run; the arrays that these are given stay as they are.
 
-    def __init__(self, program: Program, chunks: int = 2) -> None:
-        self.program, self.chunks, self.plans = program, chunks, Plans()
+    With ``lowered``, kernels run as they are lowered: after the transformations of their IR.
+    """
+
+    def __init__(self, program: Program, chunks: int = 2, *, lowered: bool = False) -> None:
+        self.program, self.chunks, self.plans, self.lowered = program, chunks, Plans(), lowered
         memory = np.full(program.arena_bytes + 64, 0xA5, np.uint8)
         start = -memory.ctypes.data % 64
         self.arrays: list[np.ndarray] = []
@@ -83,7 +87,8 @@ class PlainEngine:
     def _launch(self, step: Launch) -> None:
         if step.ops:
             OpsPlan(step.ops, step.inputs, step.outputs, self.plans)  # raises if op by op it would miss an input
-        kernel = function_of_source(step.kernel.name, step.kernel.source)
+        name, source = step.kernel.name, step.kernel.source
+        kernel = function_of_source(name, text_of(read_to_lower(name, source)) if self.lowered else source)
         table = np.array([self.arrays[number].ctypes.data for number in step.buffers] or [0], np.int64)
         dims = np.array(step.dims or [0], np.int64)
         chunks = min(self.chunks, step.extent) if step.grain <= step.extent else 1
@@ -97,9 +102,11 @@ class PlainEngine:
             self.arrays[number].reshape(value.tensor.shape)[...] = array
 
 
-def run_plain(program: Program, arrays: Sequence[np.ndarray], chunks: int = 2) -> list[np.ndarray]:
+def run_plain(
+    program: Program, arrays: Sequence[np.ndarray], chunks: int = 2, *, lowered: bool = False
+) -> list[np.ndarray]:
     """Return a program's results on some arrays; calls that follow have to give the same, if they take no time."""
-    engine, start = PlainEngine(program, chunks), time.perf_counter()
+    engine, start = PlainEngine(program, chunks, lowered=lowered), time.perf_counter()
     results = engine.call([np.array(a, order="C") for a in arrays])
     if time.perf_counter() - start < SECONDS_TO_REPEAT:
         first = [np.array(x) for x in results]

@@ -1,9 +1,9 @@
 """A loop's state in scalar code: local variables, arrays in memory that are updated in place, and what is too many.
 
 What does not fit into registers is kept in two arrays on the stack: a round reads one and writes the other. Variables
-that are treated alike are then neighbours in memory, and LLVM makes SIMD code of what is done to them, which
-`rolled_loops` writes as a loop where it can; among so many local variables it finds none, and spills. With one array
-instead of two it would see local variables again.
+that are treated alike are then neighbours in memory, and LLVM makes SIMD code of what is done to them, of which
+`numhlo.backend.kernels.transform.rolling` makes a loop where it can; among so many local variables it finds none, and
+spills. With one array instead of two it would see local variables again.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from numhlo.backend.emit.registers import REGISTERS, Register
-from numhlo.backend.emit.rolled_loops import Places, defined_in, drop_unused, store_rolled
 from numhlo.backend.emit.scalar_code import Content, InMemory, NotScalarError, ScalarWriter, Update, current
 from numhlo.lowering.ir import TensorType
 
@@ -56,20 +55,20 @@ class LoopState:
 
     def read(self) -> Sequence[Content]:
         """Write the loads of what is not in local variables, at the start of a round or behind the loop."""
+        loaded: dict[str, str] = {}
         for array in self.arrays:
-            array.read()
+            loaded |= array.read()
+        if loaded:
+            self.contents = [_renamed(content, loaded) for content in self.contents]
         return self.contents
 
     def assign(self, results: Sequence[Content]) -> None:
         """Write the assignments of a round's results."""
         pairs = assignments(self.contents, results)
-        made = defined_in(self.writer.text.open[-1]) if self.arrays else ()
         for array in self.arrays:
             array.write(pairs)
             pairs = {target: source for target, source in pairs.items() if target not in array.names}
         write_assignments(self.writer, pairs)
-        if self.arrays:
-            drop_unused(self.writer.text.open[-1], made)
 
 
 class StackArrays:
@@ -90,23 +89,36 @@ class StackArrays:
         self.pointer = writer.text.stack_array("carried", max(2 * self.distance, LARGE_BYTES // size), size)
         self.here = writer.text.fresh("here")
         writer.text.line(f"{self.here} = 0")
-        first = Places(self.pointer, self.storage, self.itemsize, self.here, "0")
         for place, name in enumerate(self.names):
-            writer.text.line(first.store(place, name))
+            writer.text.line(f"store_{self.storage}({self.pointer}, 0 + {place}, {name})")
 
-    def read(self) -> None:
-        """Write the loads of all variables."""
+    def read(self) -> dict[str, str]:
+        """Write the loads of all variables, and return their new names by those that they had before."""
+        text, before = self.writer.text, self.names
+        self.names = [text.fresh("state") for _ in before]
         for place, name in enumerate(self.names):
-            self.writer.text.line(f"{name} = load_{self.storage}({self.pointer}, {self.here} + {place})")
+            text.line(f"{name} = load_{self.storage}({self.pointer}, {self.here} + {place})")
+        return dict(zip(before, self.names, strict=True))
 
     def write(self, changed: Mapping[str, str]) -> None:
         """Write the stores of all variables, those that changed with their new values, into the other array."""
         there = self.writer.fresh(f"{self.distance} - {self.here}", "there")
         for _ in changed.keys() & self.names:
             self.writer.count()
-        where = Places(self.pointer, self.storage, self.itemsize, self.here, there)
-        store_rolled(self.writer.text, self.names, changed, where)
+        for place, name in enumerate(self.names):
+            stored = changed.get(name, name)
+            self.writer.text.line(f"store_{self.storage}({self.pointer}, {there} + {place}, {stored})")
         self.writer.text.line(f"{self.here} = {there}")
+
+
+def _renamed(content: Content, names: Mapping[str, str]) -> Content:
+    """Return a content with other names of variables."""
+    if isinstance(content, InMemory):
+        return content
+    found = np.empty(content.shape, object)
+    for index in np.ndindex(content.shape):
+        found[index] = names.get(str(content[index]), content[index])
+    return found
 
 
 def variables(writer: ScalarWriter, content: Content) -> Content:

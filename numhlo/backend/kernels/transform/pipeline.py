@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from numhlo.backend.kernels import ir
 from numhlo.backend.kernels.buffers import buffers_of, callees_of
 from numhlo.backend.kernels.transform.dead_code import eliminate_dead_code
+from numhlo.backend.kernels.transform.rolling import roll_stores
 from numhlo.backend.kernels.transform.unrolling import unroll_checked_loops
 
 Transformation = Callable[[ir.Module], bool]
 """Changes a module, and returns whether it did."""
 
-TRANSFORMATIONS: Sequence[Transformation] = (eliminate_dead_code, unroll_checked_loops)
+TRANSFORMATIONS: Sequence[Transformation] = (roll_stores, eliminate_dead_code, unroll_checked_loops)
 
 
 def transform(module: ir.Module, check: Callable[[ir.Module], None] | None = None) -> ir.Module:
