@@ -1,7 +1,8 @@
 """The programs that `cold` starts: exported by JAX as text, written with NumPy's names, and written for JAX.
 
-``prepare(name, library, folder)`` imports the library and makes the arguments; what it returns is called at time 0, and
-returns what is called again and again. Neither library is imported by reading this file.
+``prepare(name, library, folder)`` imports the library, decorates the function and makes the arguments; what it returns
+is called at time 0, for which a text is read, and returns what is called again and again. Neither library is imported
+by reading this file.
 """
 
 from __future__ import annotations
@@ -90,26 +91,17 @@ def prepare(name: str, library: str, folder: Path) -> Start:
     module.config.update("jax_enable_x64", True)
     arguments = module.tree.map(module.numpy.asarray, written.arguments())
     compute = written.compute
-
-    def start() -> Call:
-        function = module.jit(lambda *arguments: compute(module, *arguments))
-        if library == "numhlo":
-            return lambda: function(*arguments)
-        return lambda: module.block_until_ready(function(*arguments))
-
-    return start
+    function = module.jit(lambda *arguments: compute(module, *arguments))
+    if library == "numhlo":
+        return lambda: lambda: function(*arguments)
+    return lambda: lambda: module.block_until_ready(function(*arguments))
 
 
 def _numpy(name: str, library: str) -> Start:
     found = program(name)
-    module_of(library).jit  # noqa: B018 - numhlo's names load when they are first used
     arguments = own_arguments(library, found.arguments("small"))
-
-    def start() -> Call:
-        function = make(found, library)
-        return lambda: function(*arguments)
-
-    return start
+    function = make(found, library)
+    return lambda: lambda: function(*arguments)
 
 
 def _text(name: str, folder: Path) -> Start:
@@ -128,13 +120,8 @@ def _text(name: str, folder: Path) -> Start:
 def _exported_in_jax(name: str) -> Start:
     jax = module_of("jax")
     function, arguments = _exported(name)
-    own = own_arguments("jax", arguments)
-
-    def start() -> Call:
-        compiled = jax.jit(function)
-        return lambda: jax.block_until_ready(compiled(*own))
-
-    return start
+    own, compiled = own_arguments("jax", arguments), jax.jit(function)
+    return lambda: lambda: jax.block_until_ready(compiled(*own))
 
 
 def _exported(name: str) -> tuple[Callable[..., Any], tuple[Any, ...]]:

@@ -202,6 +202,17 @@ class DiskCache:
         """Return the kernels' files and their states; what is not a kernel's file is left out."""
         return [(status, path) for status, path in self._entries() if NAME.fullmatch(path.name)]
 
+    def is_empty(self) -> bool:
+        """Return whether there is no kernel."""
+        folder = self._usable_folder()
+        if folder is None:
+            return True
+        try:
+            with os.scandir(folder) as entries:
+                return not any(NAME.fullmatch(entry.name) for entry in entries)
+        except OSError:
+            return True
+
     def _entries(self) -> list[tuple[os.stat_result, Path]]:
         found = []
         try:

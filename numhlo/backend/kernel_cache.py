@@ -153,6 +153,14 @@ class KernelCache:
         self._handles: WeakValueDictionary[Kernel, KernelHandle] = WeakValueDictionary()
         self._recent: dict[Kernel, KernelHandle] = {}  # the last used last
         self.hits = self.disk_hits = self.compiles = 0
+        self._is_expecting = False
+
+    def expect(self) -> None:
+        """Get ready for kernels that will be asked for soon: nothing on the disk means that all must be compiled."""
+        if not self._is_expecting:
+            self._is_expecting = True
+            if self.disk.is_empty():
+                compiler_service().start_early()
 
     def request(self, kernel: Kernel) -> KernelHandle:
         """Return a kernel's handle, and see to it that there will be machine code."""

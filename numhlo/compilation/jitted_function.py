@@ -27,6 +27,7 @@ from numhlo.compilation.garbage import build
 from numhlo.compilation.keys import CallKey, InstanceKey, describe_key, leaf_keys
 from numhlo.compilation.leaks import refuse_leaks, watches_leaks
 from numhlo.compilation.observer import Observer
+from numhlo.compilation.programs import expect_kernels
 from numhlo.compilation.signature import (
     Call,
     Selection,
@@ -287,6 +288,7 @@ class JittedFunction(Generic[P, R]):
         """Trace the function for one signature, inside the current trace if there is one."""
         if (outer := current_trace()) is not None:
             return self._trace_inside(outer, call, tree, types, strides, names)
+        expect_kernels()
         traces: list[weakref.ref[Trace]] = []
 
         def trace(fun: Callable[..., Any], watch: Watch | None) -> tuple[TracedFunction, Guards]:

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 @cache
-def _backend() -> tuple[Any, Any, Any]:
-    """Load the backend, once; return its planner, its executables, and what makes calls natively."""
-    names = ("planning", "executable", "runtime.native_calls")
-    planning, executables, calls = [import_module(f"numhlo.backend.{name}") for name in names]
-    return planning, executables, calls
+def _backend() -> tuple[Any, Any, Any, Any]:
+    """Load the backend, once; return its planner, its executables, what makes calls natively, its kernels."""
+    names = ("planning", "executable", "runtime.native_calls", "kernel_cache")
+    planning, executables, calls, kernels = [import_module(f"numhlo.backend.{name}") for name in names]
+    return planning, executables, calls, kernels
 
 
 @cache
@@ -47,6 +47,12 @@ def load_backend() -> None:
     """Load what the first call will need, so that its answer doesn't wait for it; the interpreter needs nothing."""
     if not _backend.cache_info().currsize and value_of("engine") == "compiled":
         load(_backend)
+
+
+def expect_kernels() -> None:
+    """Let compilers get ready: a program is about to be made, which may have kernels that nobody has compiled."""
+    if value_of("engine") == "compiled" and not value_of("check"):
+        _backend()[3].kernel_cache().expect()
 
 
 class InterpretedProgram:
@@ -178,7 +184,7 @@ def _make_executable(
     proves: bool,
 ) -> Executable:
     """Return an optimized function's executable, by the plan of the same function of other shapes if there is one."""
-    planning, executables, _ = _backend()
+    planning, executables, *_ = _backend()
     side = value_of("guard_pages").replace("no", "")
     options = {"keeps_steps": keeps_graph, "guard_pages": side}
     program = None
@@ -209,6 +215,7 @@ def make_program(
     keeps_graph: bool = True,
 ) -> CompiledProgram | InterpretedProgram:
     """Return a traced function ready to run, as the switches say: on which engine, checked, at once or compiled."""
+    expect_kernels()
     observer = observer or Observer(name)
     observer.traced(function)
     program: CompiledProgram | InterpretedProgram

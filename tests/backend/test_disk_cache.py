@@ -462,3 +462,12 @@ def test_the_default_folder(monkeypatch, tmp_path):
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # nobody knows where home is
     with warnings.catch_warnings():
         assert default_folder() is None
+
+
+def test_whether_it_is_empty(tmp_path):
+    cache = DiskCache(tmp_path / "kernels")
+    assert cache.is_empty() and DiskCache(None).is_empty()
+    (tmp_path / "kernels" / "something else").touch()
+    assert cache.is_empty()
+    cache.write(KERNEL, b"code")
+    assert not cache.is_empty()

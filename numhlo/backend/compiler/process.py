@@ -21,6 +21,7 @@ import ml_dtypes
 import numpy as np
 
 from numhlo.backend.compiler.address_space import shortage_there
+from numhlo.backend.compiler.fork_server import ForkedProcess, ForkServer, can_fork
 from numhlo.backend.compiler.levels import HIGHEST
 from numhlo.backend.compiler.messages import Message, read_message, write_message
 from numhlo.backend.nameless_files import open_nameless
@@ -41,7 +42,7 @@ SMALL = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
 """What keeps the address space of a process small that multiplies no matrices."""
 END_LATER = "import signal; hasattr(signal, 'setitimer') and signal.setitimer(signal.ITIMER_REAL, {seconds})"
 """Statements that let the system end a process that is not ready by then, even if nobody is left who could."""
-START = "import sys; sys.path += sys.argv[1:]; from numhlo.backend.compiler.worker import main; main()"
+START = "import sys; sys.path += sys.argv[1:]; from numhlo.backend.compiler import worker; worker.{main}()"
 """The program: what the compiler needs stands behind the standard library, so that nothing can shadow that."""
 
 
@@ -140,20 +141,9 @@ class CompilerProcess:
         self.errors = error_file()
         self.owner = os.getpid()
         self.memory = 0
-        program = f"{END_LATER.format(seconds=START_SECONDS)}; {START}"
-        command = [sys.executable, "-P", "-S", "-W", "ignore", "-c", program, *search_path()]
+        self.popen: subprocess.Popen[bytes] | ForkedProcess
         try:
-            with _between_forks.own:
-                self.popen = subprocess.Popen(
-                    command,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=self.errors,
-                    bufsize=0,  # a buffer's lock, held by a thread that reads, would stop a fork of this process
-                    env=environment(),
-                    cwd=os.sep,  # the user's folder may go away
-                    start_new_session=True,  # Ctrl-C in the terminal is not for it
-                )
+            self.popen = self._forked() if can_fork() else self._started()
         except BaseException:
             self.errors.close()
             raise
@@ -163,6 +153,31 @@ class CompilerProcess:
         except BaseException:
             self.close()
             raise
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        with _between_forks.own:
+            return subprocess.Popen(
+                command_of("main"),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self.errors,
+                bufsize=0,  # a buffer's lock, held by a thread that reads, would stop a fork of this process
+                env=environment(),
+                cwd=os.sep,  # the user's folder may go away
+                start_new_session=True,  # Ctrl-C in the terminal is not for it
+            )
+
+    def _forked(self) -> ForkedProcess:
+        server = fork_server()
+        try:
+            server.wait(START_SECONDS)
+            with _between_forks.own:
+                return server.fork(self.errors, START_SECONDS)
+        except OSError as error:
+            timed_out = isinstance(error, TimeoutError)
+            death = death_of(server.popen, server.errors, START_SECONDS, timed_out=timed_out)
+            drop_fork_server(server)
+            raise death from error
 
     @property
     def pid(self) -> int:
@@ -197,25 +212,9 @@ class CompilerProcess:
                 write_message(self._stdin, question)
             return read_message(self._stdout)
         except (EOFError, OSError) as error:
-            raise self._death(seconds, late.is_set()) from error
+            raise death_of(self.popen, self.errors, seconds, timed_out=late.is_set()) from error
         finally:
             limit.cancel()
-
-    def _death(self, seconds: float, timed_out: bool = False) -> CompilerDiedError:
-        try:
-            code: int | None = self.popen.wait(1.0)
-        except subprocess.TimeoutExpired:
-            code = None
-        self.errors.seek(0)
-        tail = self.errors.read()[-2000:].decode(errors="replace").strip()
-        if timed_out:
-            what, reason = f"the compiler process was ended: it took more than {seconds:g} s", tail
-        else:
-            what, reason = f"the compiler process ended with code {code}", tail or "something killed it"
-        death = CompilerDiedError(what, why=reason)
-        death.timed_out = timed_out
-        death.crashed = not timed_out and code is not None and (code > 1 or (code < 0 and -code not in ENDED_BY_OTHERS))
-        return death
 
     def close(self) -> None:
         """End the process and leave no zombie; in a fork of the owner, only close this side of the pipes."""
@@ -229,6 +228,89 @@ class CompilerProcess:
             return
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.popen.wait(END_SECONDS)  # the system may not be done with it: nobody waits for that
+
+
+def death_of(
+    popen: subprocess.Popen[bytes] | ForkedProcess, errors: IO[bytes], seconds: float, *, timed_out: bool
+) -> CompilerDiedError:
+    """Return the error that says how a process has ended, with the end of what it wrote to its standard error."""
+    try:
+        code: int | None = popen.wait(1.0)
+    except subprocess.TimeoutExpired:
+        code = None
+    errors.seek(0)
+    tail = errors.read()[-2000:].decode(errors="replace").strip()
+    if timed_out:
+        what, reason = f"the compiler process was ended: it took more than {seconds:g} s", tail
+    else:
+        what, reason = f"the compiler process ended with code {code}", tail or "something killed it"
+    death = CompilerDiedError(what, why=reason)
+    death.timed_out = timed_out
+    death.crashed = not timed_out and code is not None and (code > 1 or (code < 0 and -code not in ENDED_BY_OTHERS))
+    return death
+
+
+def command_of(main: str) -> list[str]:
+    """Return the command that runs one of the worker's main functions."""
+    program = f"{END_LATER.format(seconds=START_SECONDS)}; {START.format(main=main)}"
+    return [sys.executable, "-P", "-S", "-W", "ignore", "-c", program, *search_path()]
+
+
+_fork_server: ForkServer | None = None
+_fork_server_lock = ProcessLock()
+
+
+def fork_server() -> ForkServer:
+    """Return what forks compiler processes, started by now; another one where the environment has changed.
+
+    Raises
+    ------
+    OSError
+        If it can't be started.
+    """
+    global _fork_server
+    command, variables = command_of("main_of_forks"), environment()
+    with _fork_server_lock.own:
+        server = _fork_server
+        if server is not None and server.alive and server.started_with == (tuple(command), variables):
+            return server
+        if server is not None:
+            server.retire()
+        errors = error_file()
+        try:
+            with _between_forks.own:
+                _fork_server = ForkServer(command, variables, errors)
+        except BaseException:
+            errors.close()
+            raise
+        return _fork_server
+
+
+def start_fork_server() -> None:
+    """Start what compiler processes are forked from, where they are, so that it will be ready when it is needed."""
+    if can_fork() and can_start_processes() and not shortage_there():
+        with contextlib.suppress(OSError):  # who needs a process finds out
+            fork_server()
+
+
+def drop_fork_server(server: ForkServer) -> None:
+    """End a server, and let the next process come from another one."""
+    global _fork_server
+    with _fork_server_lock.own:
+        if _fork_server is server:
+            _fork_server = None
+    server.close()
+
+
+def end_fork_server(*, idle: bool = False) -> None:
+    """End what compiler processes are forked from, if there is something; where ``idle``, unless there are any."""
+    server = _fork_server
+    if server is not None and not (idle and server.living):
+        drop_fork_server(server)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=end_fork_server)
 
 
 def _close_quietly(stream: IO[bytes]) -> None:

@@ -1,13 +1,13 @@
 """The compiler as the rest of the backend sees it: ``compile_kernel(kernel)`` gives a future of object code.
 
-Processes are started when there is work, one more for every `JOBS_PER_PROCESS` kernels that wait, as many as cores at
-most, and end after `IDLE_SECONDS` without any, or when they have grown too large. Each is driven by a thread of its
-own, which sleeps in a pipe. A process that dies is replaced and its kernel tried once more; where the compiler crashed,
-at a lower level of optimization. Where no process can be started, kernels are compiled in this process, which slows
-everything else in it down: a warning says so, and so does `explain`.
+Processes are started when there is work, as many as cores at most: one for each kernel that waits where they are forks
+of one that is warm, else one for every `JOBS_PER_PROCESS`. They end after `IDLE_SECONDS` without any, or when they have
+grown too large. Each is driven by a thread of its own, which sleeps in a pipe. A process that dies is replaced and its
+kernel tried once more; where the compiler crashed, at a lower level of optimization. Where no process can be started,
+kernels are compiled in this process, which slows everything else in it down: a warning says so, and so does `explain`.
 
-A first answer goes before: to start a process takes the interpreter's lock for a few milliseconds (more where other
-processes keep the cores busy), and then a core.
+Where there is one core, a first answer goes before: to start a process takes it for half a second. Else what processes
+are forked from may start before there is work, by `start_early`, while a program is traced.
 """
 
 from __future__ import annotations
@@ -24,9 +24,16 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 from numhlo.backend.compiler.address_space import FIX, shortage_here
+from numhlo.backend.compiler.fork_server import can_fork
 from numhlo.backend.compiler.levels import HIGHEST, LOWER
 from numhlo.backend.compiler.messages import Message
-from numhlo.backend.compiler.process import MOST_MEMORY, CompilerDiedError, CompilerProcess
+from numhlo.backend.compiler.process import (
+    MOST_MEMORY,
+    CompilerDiedError,
+    CompilerProcess,
+    end_fork_server,
+    start_fork_server,
+)
 from numhlo.backend.processors import available_processors
 from numhlo.backend.program import Kernel
 from numhlo.lowering.ir.errors import InternalError
@@ -36,7 +43,7 @@ JOBS_PER_PROCESS = 8
 IDLE_SECONDS = 300.0
 TRIES = 2
 HEAD_START = 0.1
-"""Seconds that a process starts later at most, for a first answer to be given meanwhile; it takes 500 ms to start."""
+"""Seconds that a process starts later at most on one core, for a first answer to be given meanwhile."""
 BUG = "this is a bug of numhlo, please report it with this message"
 
 
@@ -78,7 +85,7 @@ class CompilerService:
         self.lock = ProcessLock()
         self.answered = Latch()
         self.drivers: list[Driver] = []
-        self.waiting = 0
+        self.waiting = self.working = 0
         self.in_process = ""
         self.compiled = 0
         self.lowered: dict[Kernel, str] = {}
@@ -110,7 +117,8 @@ class CompilerService:
         return job.future
 
     def _grow(self) -> None:
-        wanted = min(self.limit, 1 + self.waiting // JOBS_PER_PROCESS)
+        wanted = self.working + self.waiting if can_fork() else 1 + self.waiting // JOBS_PER_PROCESS
+        wanted = min(self.limit, wanted)
         self.drivers = [d for d in self.drivers if d.is_alive()]  # an interrupt may have kept one from beginning
         if len(self.drivers) < wanted:
             self.answered.clear()
@@ -121,6 +129,12 @@ class CompilerService:
             except RuntimeError:
                 self.drivers.remove(driver)
                 raise
+
+    def start_early(self) -> None:
+        """Let what processes are forked from start, where there is a core for it: kernels are about to come."""
+        if self.limit > 1 and can_fork() and not self.in_process:
+            with contextlib.suppress(RuntimeError):  # no more threads
+                start(threading.Thread(target=start_fork_server, name="numhlo-compiler-start", daemon=True))
 
     def close(self) -> None:
         """End all processes; kernels that still wait fail."""
@@ -136,6 +150,7 @@ class CompilerService:
         self.waiting = 0
         for _ in drivers:
             self.jobs.put(None)
+        end_fork_server(idle=True)
 
     def warn_in_process(self, reason: BaseException) -> None:
         """Compile in this process from now on, and say so once."""
@@ -161,7 +176,8 @@ class Driver(threading.Thread):
 
     def run(self) -> None:
         """Take kernels until there are none for a while."""
-        self.service.answered.wait(HEAD_START)
+        if self.service.limit == 1:
+            self.service.answered.wait(HEAD_START)
         with contextlib.suppress(Warning):  # errors, maybe, that nobody could catch here; `explain` says it too
             self._ensure_process()
         while not self.stopped:
@@ -175,7 +191,10 @@ class Driver(threading.Thread):
                 break
             with self.service.lock.own:
                 self.service.waiting -= 1
+                self.service.working += 1
             self._serve(job)
+            with self.service.lock.own:
+                self.service.working -= 1
         self.stop()
 
     def stop(self) -> None:
@@ -188,7 +207,11 @@ class Driver(threading.Thread):
             if self.service.waiting or self not in self.service.drivers:
                 return False
             self.service.drivers.remove(self)
-            return True
+            is_last = not self.service.drivers
+        self._drop_process()
+        if is_last:
+            end_fork_server(idle=True)
+        return True
 
     def _serve(self, job: Job) -> None:
         if not job.future.set_running_or_notify_cancel():
@@ -301,6 +324,7 @@ def compiler_service() -> CompilerService:
 def _close_at_exit() -> None:
     if _service is not None:
         _service.close()
+    end_fork_server()
 
 
 def _forget_after_fork() -> None:

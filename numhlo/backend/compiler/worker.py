@@ -1,7 +1,8 @@
 """A compiler process: reads kernels from its standard input, writes object code to its standard output, until it ends.
 
-Started by `numhlo.backend.compiler.process`. It never imports the user's modules, ignores Ctrl-C, and ends when its
-input does or when the process that started it is gone. Its memory is limited: what asks for more fails, here.
+Started by `numhlo.backend.compiler.process`, or forked by a process that is. It never imports the user's modules,
+ignores Ctrl-C, and ends when its input does or when the process that started it is gone. Its memory is limited: what
+asks for more fails, here.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ import contextlib
 import gc
 import os
 import signal
+import socket
 import sys
 import threading
 import time
 import traceback
 from typing import BinaryIO
 
+from numhlo.backend.compiler.fork_server import serve_forks
 from numhlo.backend.compiler.kernel_compiler import compile_kernel, compile_source
 from numhlo.backend.compiler.messages import Message, read_message, write_message
 from numhlo.backend.compiler.numba_registries import load_few
@@ -88,14 +91,18 @@ def answer(request: Message) -> Message:
     return Message({"milliseconds": milliseconds, "memory": memory_in_use(), "fallback": made.fallback}, made.code)
 
 
-def serve(source: BinaryIO, sink: BinaryIO) -> None:
-    """Answer requests until there are no more."""
+def get_ready() -> None:
+    """Compile a first kernel, which makes all that compiling needs ready."""
     load_few()
     compile_source("warm_up", WARM_UP)
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, 0)  # it has not taken too long to start
     gc.freeze()
     gc.disable()
+
+
+def serve(source: BinaryIO, sink: BinaryIO) -> None:
+    """Answer requests until there are no more."""
     write_message(sink, Message({"ready": True}))
     done = 0
     while True:
@@ -109,16 +116,49 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
             gc.collect()
 
 
-def main() -> None:
-    """Run the process."""
+def _begin() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    source, sink = private_streams()
     limit_memory()
+
+
+def _watch_parent() -> None:
     if hasattr(os, "getppid") and sys.platform != "win32":
         threading.Thread(target=watch_parent, args=(os.getppid(),), daemon=True).start()
+
+
+def _serve_to_the_end(source: BinaryIO, sink: BinaryIO) -> None:
     try:
         serve(source, sink)
     except BrokenPipeError:
         pass
     finally:
         os._exit(0)
+
+
+def main() -> None:
+    """Run the process."""
+    _begin()
+    source, sink = private_streams()
+    _watch_parent()
+    get_ready()
+    _serve_to_the_end(source, sink)
+
+
+def main_of_forks() -> None:
+    """Run the process that forks compiler processes: it has one thread, and a socket for standard input."""
+    _begin()
+    control = socket.socket(fileno=os.dup(0))
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    get_ready()
+    try:
+        serve_forks(control, WATCH_SECONDS, _run_fork)
+    finally:
+        os._exit(0)
+
+
+def _run_fork(source: int, sink: int) -> None:
+    os.dup2(2, 1)  # a stray print must not garble a message
+    _watch_parent()
+    _serve_to_the_end(os.fdopen(source, "rb"), os.fdopen(sink, "wb"))

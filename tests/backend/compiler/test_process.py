@@ -2,10 +2,11 @@
 
 import os
 import signal
+import time
 
 import pytest
 
-from numhlo.backend.compiler import process
+from numhlo.backend.compiler import fork_server, process
 from numhlo.backend.compiler.process import CompilerDiedError, CompilerProcess
 from tests.backend.child import run_child
 
@@ -56,3 +57,74 @@ def test_a_fork_waits_for_a_process_that_starts():
         print("done")
     """
     assert run_child(text) == "done\n"
+
+
+FORKS = pytest.mark.skipif(not fork_server.can_fork(), reason="compiler processes are no forks here")
+
+
+@FORKS
+def test_processes_are_forks_of_one_that_is_warm():
+    first, second = CompilerProcess(), CompilerProcess()
+    assert first.popen.server is second.popen.server and first.pid != second.pid
+    source = "def f(ctx, bufs, dims, lo, hi):\n    return lo\n"
+    assert first.compile("f", source).payload == second.compile("f", source).payload
+    first.close()
+    assert first.popen.returncode == -signal.SIGKILL and second.compile("f", source).payload
+    second.close()
+
+
+@FORKS
+def test_another_environment_has_a_server_of_its_own(monkeypatch):
+    first = CompilerProcess()
+    monkeypatch.setenv("SOMETHING_ELSE", "1")
+    second = CompilerProcess()
+    old, new = first.popen.server, second.popen.server
+    assert old is not new and new is process.fork_server()
+    assert first.compile("f", "def f(ctx, bufs, dims, lo, hi):\n    return lo\n").payload
+    assert old.popen.poll() is None
+    first.close()
+    assert old.popen.returncode == -signal.SIGKILL and new.alive
+    second.close()
+    process.end_fork_server(idle=True)
+    assert not new.alive
+
+
+@FORKS
+def test_a_server_that_has_ended_takes_its_forks_along_and_is_replaced():
+    first = CompilerProcess()
+    first.popen.server.popen.kill()
+
+    def compile_for_a_while():  # a fork looks after its server every second
+        for _ in range(500):
+            first.compile("f", "def f(ctx, bufs, dims, lo, hi):\n    return lo\n")
+            time.sleep(0.02)
+
+    with pytest.raises(CompilerDiedError):
+        compile_for_a_while()
+    first.close()
+    second = CompilerProcess()
+    assert second.popen.server is not first.popen.server
+    second.close()
+
+
+@FORKS
+def test_a_server_that_cannot_start_says_why(monkeypatch):
+    process.end_fork_server()
+    monkeypatch.setattr(process, "START", "raise SystemExit('no such {main}')")
+    with pytest.raises(CompilerDiedError, match=r"(?s)ended with code 1\n.*no such main_of_forks"):
+        CompilerProcess()
+    monkeypatch.undo()
+    monkeypatch.setattr(process, "START", "import time; time.sleep(60)  # {main}")
+    monkeypatch.setattr(process, "START_SECONDS", 0.3)
+    with pytest.raises(CompilerDiedError):
+        CompilerProcess()
+
+
+@FORKS
+def test_a_server_may_start_early():
+    process.end_fork_server()
+    process.start_fork_server()
+    server = process.fork_server()
+    compiler = CompilerProcess()
+    assert compiler.popen.server is server
+    compiler.close()

@@ -13,12 +13,15 @@ import numpy as np
 import pytest
 
 import numhlo
+from numhlo.backend import kernel_cache as kernel_cache_module
 from numhlo.backend.compiler import address_space
 from numhlo.backend.compiler import process as process_module
 from numhlo.backend.compiler import service as service_module
+from numhlo.backend.compiler.fork_server import can_fork
 from numhlo.backend.compiler.process import END_LATER, CompilerProcess, search_path
 from numhlo.backend.compiler.service import CompilerService, KernelCompileError, compiler_service
 from numhlo.backend.disk_cache import DiskCache
+from numhlo.backend.kernel_cache import KernelCache
 from numhlo.backend.loader import LoadedKernel
 from numhlo.backend.program import Kernel
 from tests.backend.child import run_child
@@ -70,6 +73,29 @@ def test_a_process_starts_after_the_first_answer(service, monkeypatch):
     assert driver.is_alive() and driver.process is None
     service.answered.set()
     assert LoadedKernel("service8", future.result(60)).address != 0
+
+
+@pytest.mark.skipif(not can_fork(), reason="compiler processes are no forks here")
+def test_as_many_processes_as_kernels_wait_and_cores_are_there():
+    service = CompilerService(processes=2)
+    futures = [service.submit(kernel(k)) for k in (10, 11, 12)]
+    assert len(service.drivers) == 2
+    assert all(future.result(60) for future in futures)
+    assert service.waiting == 0
+    wait_until(lambda: service.working == 0)
+    service.close()
+
+
+def test_compilers_start_while_a_program_is_traced_where_nothing_is_kept(monkeypatch, tmp_path):
+    asked = []
+    monkeypatch.setattr(compiler_service(), "start_early", lambda: asked.append("asked"))
+    for size, (folder, expected) in enumerate([(None, 1), (tmp_path, 2), (tmp_path, 2)], 3):
+        cache = KernelCache(DiskCache(folder))
+        monkeypatch.setattr(kernel_cache_module, "_cache", cache)
+        numhlo.jit(lambda x: x + 1.5).lower(np.ones(size))
+        numhlo.jit(lambda x: x + 2.5).lower(np.ones(size))
+        assert len(asked) == expected
+        cache.disk.write(kernel(9), b"code")
 
 
 def test_answers_and_waiting_let_processes_start(monkeypatch):
