@@ -1,4 +1,4 @@
-"""The commands of ``python -m numhlo`` that read a StableHLO program: run, print, verify, opt.
+"""The commands of ``python -m numhlo`` that read a program: run, print, convert, verify, opt.
 
 They know files and the shell; what they do with a program is `numhlo.stablehlo`'s. Results go to standard output, so
 that commands can be chained (``-`` is standard input); messages go to standard error, by whoever calls `perform`.
@@ -78,6 +78,9 @@ def add_commands(commands: Any) -> None:
     show = _add(commands, "print", "print a program as StableHLO text", print_program)
     show.add_argument("--generic", action="store_true", help="every op in its generic form")
     show.add_argument("--locations", action="store_true", help="with each op's place in the source")
+    convert = _add(commands, "convert", "print a program as text of StableHLO or HLO", convert_program)
+    convert.add_argument("--to", choices=("stablehlo", "hlo"), default="stablehlo", help="by default stablehlo")
+    convert.add_argument("--locations", action="store_true", help="with each op's place in the source")
     _add(commands, "verify", "check a program; says nothing if it is well formed", verify_program)
     opt = _add(commands, "opt", "print a program as it is after numhlo's passes", optimize_program)
     opt.add_argument("--function", metavar="NAME", help="instead of main, or the first public one")
@@ -87,7 +90,9 @@ def add_commands(commands: Any) -> None:
 def _add(commands: Any, name: str, text: str, function: Callable[..., str]) -> argparse.ArgumentParser:
     one: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
     one.add_argument(
-        "file", metavar="FILE", help="StableHLO text, or bytecode where jaxlib is installed; - for standard input"
+        "file",
+        metavar="FILE",
+        help="text of StableHLO or HLO, or bytecode where jaxlib is installed; - for standard input",
     )
     one.set_defaults(perform=function)
     return one
@@ -210,6 +215,17 @@ def _shown(result: Any) -> str:
 def print_program(given: argparse.Namespace) -> str:
     """Return a program's text."""
     return _module(given).as_text(generic=given.generic, locations=given.locations).rstrip("\n")
+
+
+def convert_program(given: argparse.Namespace) -> str:
+    """Return a program's text in the language that is asked for."""
+    module = _module(given)
+    text = (
+        module.as_hlo_text(locations=given.locations)
+        if given.to == "hlo"
+        else module.as_text(locations=given.locations)
+    )
+    return text.rstrip("\n")
 
 
 def verify_program(given: argparse.Namespace) -> str:

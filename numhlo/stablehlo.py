@@ -22,6 +22,7 @@ from numhlo.compilation.program_function import ProgramFunction
 from numhlo.compilation.reports import describe_program, kernel_sources
 from numhlo.display import program_html
 from numhlo.lowering import ir
+from numhlo.lowering.hlo import BEGIN, parse_hlo, print_hlo
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
 from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers, GatherDimensionNumbers, ScatterDimensionNumbers
@@ -42,6 +43,7 @@ __all__ = [
     "ProgramFunction",
     "ScatterDimensionNumbers",
     "deserialize",
+    "from_hlo",
     "load",
     "parse",
 ]
@@ -122,6 +124,30 @@ class Module:
             End every op with its place in the source.
         """
         return Page(print_module(self.graph, generic=generic, locations=locations))
+
+    def as_hlo_text(self, *, locations: bool = False) -> str:
+        """Return the program as HLO text, which XLA reads and runs; its main function is the entry computation.
+
+        What StableHLO calls differently is written as XLA's own converter does: regions and functions become
+        computations, and what a loop or a branch uses from around it becomes part of its operands.
+
+        Parameters
+        ----------
+        locations : bool, optional
+            End every instruction with its place in the source, as metadata.
+
+        Raises
+        ------
+        UnsupportedError
+            If HLO has no instruction or no type for something in the program, naming it.
+
+        Examples
+        --------
+        >>> module = parse("func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> { return %x : tensor<3xf32> }")
+        >>> from_hlo(module.as_hlo_text()).functions
+        {'main': <function @main(tensor<3xf32>) -> (tensor<3xf32>)>}
+        """
+        return Page(print_hlo(self.graph, locations=locations))
 
     def serialize(self, version: str | None = None) -> bytes:
         """Return the program as a portable artifact, which other versions of StableHLO read; needs jaxlib.
@@ -326,6 +352,47 @@ def parse(text: str, name: str = "<string>") -> Module:
     return Module(parse_text(text, name))
 
 
+def from_hlo(text: str, name: str = "<string>") -> Module:
+    """Read a program from HLO text, as XLA prints it before or after its passes.
+
+    Parameters
+    ----------
+    text : str
+        One module with all its constants, such as ``lowered.as_text("hlo")``, ``compiled.as_text()``, or a file that
+        ``XLA_FLAGS=--xla_dump_to=folder --xla_dump_large_constants`` leaves.
+    name : str, optional
+        What to call the text in messages.
+
+    Returns
+    -------
+    Module
+        Its function is ``main``; tuples among arguments and results are flat. Fusions are taken apart, layouts left
+        out, asynchronous pairs made one op.
+
+    Raises
+    ------
+    ParseError
+        With line, column, the line itself and a caret; also where constants are left out, or an instruction has no
+        meaning in StableHLO.
+    ArgumentError
+        If ``text`` is no string.
+
+    Examples
+    --------
+    >>> module = from_hlo("HloModule twice  ENTRY e { x = f32[3] parameter(0)  ROOT y = f32[3] add(x, x) }")
+    >>> import numpy as np
+    >>> module.run("main", np.ones(3, np.float32))
+    (Array([2., 2., 2.], dtype=float32),)
+    """
+    if not isinstance(text, str):
+        raise ArgumentError(
+            f"from_hlo takes text, not a {type(text).__qualname__}",
+            where=capture_location(),
+            fix="call .as_text() or to_string() on what another library made; load reads a file",
+        )
+    return Module(parse_hlo(text, name))
+
+
 def deserialize(data: bytes, name: str = "<bytecode>") -> Module:
     """Read a program from MLIR bytecode or a portable artifact; needs jaxlib.
 
@@ -360,7 +427,7 @@ def deserialize(data: bytes, name: str = "<bytecode>") -> Module:
 
 
 def load(path: str | PathLike[str]) -> Module:
-    """Read a program from a file: StableHLO text, or, where jaxlib is installed, MLIR bytecode.
+    """Read a program from a file: text of StableHLO or HLO, or, where jaxlib is installed, MLIR bytecode.
 
     Parameters
     ----------
@@ -419,11 +486,12 @@ def from_bytes(data: bytes, name: str) -> Module:
     if data.startswith(MAGIC):
         return deserialize(data, name)
     try:
-        return parse(data.decode("utf-8"), name)
+        text = data.decode("utf-8")
     except UnicodeDecodeError:
         raise UnsupportedError(
             f"{name} is neither text nor MLIR bytecode",
             where=capture_location(),
-            why="numhlo reads StableHLO as text",
+            why="numhlo reads StableHLO and HLO as text",
             fix="for an artifact of jax.export: str(jax.export.deserialize(data).mlir_module())",
         ) from None
+    return from_hlo(text, name) if text.lstrip().startswith(BEGIN) else parse(text, name)

@@ -1,4 +1,4 @@
-"""Tokens of StableHLO text, and the cursor that every part of the parser moves over them.
+"""Tokens of StableHLO text, and the cursor that every part of a parser moves over them.
 
 The whole text is cut by one compiled pattern, so a token is a plain string and its first character tells its kind.
 Shapes are the exception (``tensor<0x10xf32>``): the common ones are one token, the others are cut out as raw text by
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar
 
 from numhlo.lowering.ir import Location
 from numhlo.lowering.ir.errors import ParseError
@@ -39,7 +39,6 @@ _LONG = 4096
 
 _ESCAPE = re.compile(r'\\(?:([0-9A-Fa-f]{2})|(["\\nt]))?')
 _ESCAPED = {'"': '"', "\\": "\\", "n": "\n", "t": "\t"}
-_CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
 _INTEGER = re.compile(r"-?(?:0x[0-9A-Fa-f]{1,16}|\d{1,20})\Z", re.ASCII)
 _STRING = re.compile(r'"(?:[^"\\\n]++|\\.)*+"\Z')
 _WORD = re.compile(r"[A-Za-z_][\w$.]*\Z", re.ASCII)
@@ -89,7 +88,14 @@ class Cursor:
         Where each begins in ``text``.
     index : int
         The current token's number.
+    pattern : re.Pattern
+        Cuts a token, its first group, with the space and the comments before it; the end of the text is an empty one.
+    closing : mapping
+        Of each opening bracket.
     """
+
+    pattern: ClassVar[re.Pattern[str]] = _TOKEN
+    closing: ClassVar[Mapping[str, str]] = {"<": ">", "(": ")", "[": "]", "{": "}"}
 
     def __init__(self, text: str, name: str) -> None:
         self.text, self.name = text, name
@@ -100,7 +106,7 @@ class Cursor:
         self.depth = 0
         self._written_out = 0
         begin = 0
-        for first, last in _long_blobs(text):
+        for first, last in self.long_tokens():
             self._cut(begin, first)
             while self.tokens and not self.tokens[-1]:  # the end of the piece
                 self.tokens.pop()
@@ -111,10 +117,14 @@ class Cursor:
         self._cut(begin, len(text))
         self._require_characters()
 
+    def long_tokens(self) -> Iterator[tuple[int, int]]:
+        """Yield where tokens begin and end that a search finds more quickly than the pattern does."""
+        return _long_blobs(self.text)
+
     def _cut(self, begin: int, end: int) -> None:
         """Add the tokens of a piece of the text."""
-        self.tokens += _TOKEN.findall(self.text, begin, end)
-        self.starts += [match.start(1) for match in _TOKEN.finditer(self.text, begin, end)]
+        self.tokens += self.pattern.findall(self.text, begin, end)
+        self.starts += [match.start(1) for match in self.pattern.finditer(self.text, begin, end)]
         self._newlines += [match.start() for match in _NEWLINE.finditer(self.text, begin, end)]
 
     def _require_characters(self) -> None:
@@ -124,15 +134,16 @@ class Cursor:
         except UnicodeEncodeError as error:
             code = f"U+{ord(self.text[error.start]):04X}"
             what = f"{code} is half of a character: no text in UTF-8 has it"
-            raise self._complaint_at(error.start, what) from None
+            raise self.complaint_at(error.start, what) from None
 
     # -- errors and places
 
     def position(self, index: int) -> tuple[int, int]:
         """Return the 1-based line and column of a token."""
-        return self._position_of(self.starts[index])
+        return self.position_of(self.starts[index])
 
-    def _position_of(self, start: int) -> tuple[int, int]:
+    def position_of(self, start: int) -> tuple[int, int]:
+        """Return the 1-based line and column of a character."""
         line = bisect_left(self._newlines, start)
         return line + 1, start - (self._newlines[line - 1] if line else -1)
 
@@ -152,11 +163,11 @@ class Cursor:
 
     def complaint(self, what: str, index: int | None = None) -> ParseError:
         """Return an error about a token (the current one), with its line and a caret under it."""
-        return self._complaint_at(self.starts[self.index if index is None else index], what)
+        return self.complaint_at(self.starts[self.index if index is None else index], what)
 
-    def _complaint_at(self, start: int, what: str) -> ParseError:
-        """Return an error about a character of the text."""
-        line, column = self._position_of(start)
+    def complaint_at(self, start: int, what: str) -> ParseError:
+        """Return an error about a character of the text, as `complaint`."""
+        line, column = self.position_of(start)
         begin = self._newlines[line - 2] + 1 if line > 1 else 0
         end = self._newlines[line - 1] if line <= len(self._newlines) else len(self.text)
         left = max(begin, begin + column - 1 - _SHOWN)
@@ -301,11 +312,11 @@ class Cursor:
         waiting: list[str] = []
         while True:
             token = self.tokens[self.index]
-            if token in _CLOSING:
-                waiting.append(_CLOSING[token])
+            if token in self.closing:
+                waiting.append(self.closing[token])
             elif waiting and token == waiting[-1]:
                 waiting.pop()
-            elif token in {"", ">", ")", "]", "}"}:
+            elif not token or token in self.closing.values():
                 if not waiting:
                     raise self.error("an opening bracket")
                 raise self.error(f"'{waiting[-1]}'")

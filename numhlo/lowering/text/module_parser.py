@@ -428,5 +428,5 @@ def parse(text: str, name: str = "<string>") -> Module:
             fix="print it as text first: for a jax.export artifact, str(exported.mlir_module())",
         )
     if text.lstrip().startswith("HloModule"):
-        raise ParseError(f"{name} is XLA's own HLO text, not StableHLO", fix="use as_text() instead of as_text('hlo')")
+        raise ParseError(f"{name} is XLA's own HLO text, not StableHLO", fix="numhlo.stablehlo.from_hlo reads it")
     return ModuleParser(text, name).parse_text()

@@ -1,0 +1,22 @@
+"""HLO text, XLA's own form of programs: read into StableHLO and written from it, without XLA."""
+
+from numhlo.lowering.hlo import (  # noqa: F401 - importing them fills the tables of opcodes
+    asynchronous,
+    collectives,
+    contraction,
+    control_flow,
+    creation,
+    custom_calls,
+    dynamic_shapes,
+    elementwise,
+    functions,
+    indexing,
+    layout,
+    linear_algebra,
+    random_bits,
+    reduction,
+    windows,
+)
+from numhlo.lowering.hlo.module import BEGIN, parse_hlo, print_hlo
+
+__all__ = ["BEGIN", "parse_hlo", "print_hlo"]

@@ -1,0 +1,87 @@
+"""HLO text to a StableHLO module, and back."""
+
+from __future__ import annotations
+
+from numhlo.lowering.hlo.functions import is_written
+from numhlo.lowering.hlo.parser import parse_records
+from numhlo.lowering.hlo.translator import DEVICES, Translator
+from numhlo.lowering.hlo.writer import Writer
+from numhlo.lowering.ir import Function, Module
+from numhlo.lowering.ir.errors import UnsupportedError
+from numhlo.lowering.passes.pipeline import legalize
+from numhlo.lowering.text.unregistered import is_declaration
+
+BEGIN = "HloModule"
+"""What HLO text begins with."""
+
+
+def parse_hlo(text: str, name: str = "<string>") -> Module:
+    """Return the StableHLO module that means what an HLO text does.
+
+    Parameters
+    ----------
+    text : str
+        As XLA prints it, before or after its passes; with all constants.
+    name : str
+        The text's name, for messages and for the ops' locations.
+
+    Returns
+    -------
+    Module
+        Its entry is ``main``, whose arguments and results are those of HLO, tuples flat.
+
+    Raises
+    ------
+    ParseError
+        With line, column, the line itself and a caret.
+
+    Examples
+    --------
+    >>> parse_hlo("HloModule m  ENTRY e { p = f32[3] parameter(0)  ROOT r = f32[3] add(p, p) }").main
+    <function @main(tensor<3xf32>) -> (tensor<3xf32>)>
+    """
+    return Translator(*parse_records(text, name)).translate()
+
+
+def print_hlo(module: Module, *, locations: bool = False) -> str:
+    """Return a module as HLO text, which XLA's own reader takes.
+
+    Parameters
+    ----------
+    module : Module
+        Left unchanged. Its main function becomes the entry computation.
+    locations : bool
+        End each instruction with its place in the source.
+
+    Raises
+    ------
+    UnsupportedError
+        If HLO has no instruction or type for something in it.
+
+    Examples
+    --------
+    >>> print(print_hlo(parse_hlo("HloModule m  ENTRY e { ROOT p = f32[3] parameter(0) }")))
+    HloModule m
+    <BLANKLINE>
+    ENTRY main.1 {
+      ROOT parameter.2 = f32[3] parameter(0)
+    }
+    <BLANKLINE>
+    """
+    if not module.functions:
+        raise UnsupportedError("a module without functions has no HLO text", why="HLO begins with an entry computation")
+    main = legalize(module.main, is_kept=is_written)
+    _require_bodies(main)
+    legal = Module([main], module.name)
+    header = [f"{ours}={module.attributes[name]}" for ours, name in DEVICES.items() if name in module.attributes]
+    return Writer(locations=locations).write_module(legal, header)
+
+
+def _require_bodies(main: Function) -> None:
+    for function in main.reached():
+        if is_declaration(function):
+            raise UnsupportedError(
+                f"@{function.name} can't be written as HLO",
+                where=function.location,
+                why="it has no body in this module",
+            )
