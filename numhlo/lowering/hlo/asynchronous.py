@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from numhlo.lowering.hlo.collectives import context
 from numhlo.lowering.hlo.record import Instruction, Shape
 from numhlo.lowering.hlo.tables import PHASES, READ, Bundle, reads
-from numhlo.lowering.hlo.translator import Translator
+from numhlo.lowering.hlo.translator import Translator, rebuilt
 
 GATHERED = 1
 """Where a pair's result is among what begins returns."""
@@ -50,7 +50,9 @@ def read_copy_start(t: Translator, i: Instruction, operands: Sequence[Bundle]) -
     """Return the copy, the operand and a state."""
     if len(operands) != 1:
         raise t.complaint(i, "copy-start takes one operand")
-    return (operands[0], operands[0], context(t, i))
+    elements = t.shape(i).elements
+    states = [context(t, i, element.type) for element in elements[2:3]]
+    return (operands[0], operands[0], *states)
 
 
 @reads("copy-done")
@@ -80,7 +82,10 @@ def _begun(t: Translator, i: Instruction, operands: Sequence[Bundle], result: Bu
     shape = t.shape(i)
     _part(t, i, shape)
     is_single = len(operands) == 1 and not shape.elements[0].elements and not isinstance(operands[0], tuple)
-    states = [context(t, i) for _ in shape.elements[GATHERED + 1 :]]
+    states = [
+        rebuilt(element, iter([context(t, i, type) for type in element.leaves()]))
+        for element in shape.elements[GATHERED + 1 :]
+    ]
     return (operands[0] if is_single else tuple(operands), result, *states)
 
 

@@ -142,9 +142,16 @@ def _host_channel(i: Instruction, host: int) -> dict[str, Any]:
     return {"channel_handle": handle, "is_host_transfer": is_host}
 
 
-def context(t: Translator, i: Instruction) -> Value:
+U32 = TensorType((), np.dtype(np.uint32))
+"""The usual type of a transfer's state."""
+
+
+def context(t: Translator, i: Instruction, type: Type = U32) -> Value:
     """Return what stands for the state of a transfer that goes on, of which nothing is left here."""
-    return t.one(i, creation.CONSTANT, value=np.zeros((), np.uint32))
+    if not isinstance(type, TensorType) or not type.is_static:
+        raise t.complaint(i, f"the state of {i.opcode} is of type {type}, and must be an array")
+    zero = t.one(i, creation.CONSTANT, value=np.zeros((), type.dtype))
+    return zero if not type.shape else t.one(i, layout.BROADCAST_IN_DIM, zero, result=type, broadcast_dimensions=())
 
 
 @reads("send", may="channel_id is_host_transfer")

@@ -7,6 +7,7 @@ Each computation is written before the one that names it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -41,9 +42,7 @@ class Writer:
         for function in main.reached()[:-1]:
             self._computations[function] = self._write_function(function)
         entry = self._computation(self.fresh("main"), main.body)
-        name = "".join([c if c.isalnum() or c in "_.-" else "_" for c in module.name if c.isascii()])
-        name = name if name and not name[0].isdigit() and name[0] not in ".-" else f"m_{name}" if name else "module"
-        head = ", ".join([f"HloModule {name}", *header])
+        head = ", ".join([f"HloModule {plain(module.name) or 'module'}", *header])
         return "\n\n".join([head, *self._done, f"ENTRY {entry}"]) + "\n"
 
     # -- names and types
@@ -140,7 +139,7 @@ class Writer:
         return self._computations[function]
 
     def _write_function(self, function: Function) -> str:
-        text = self._computation(self.fresh("function"), function.body)
+        text = self._computation(self.fresh(plain(function.name) or "function"), function.body)
         self._done.append(text)
         return text.partition(" ")[0]
 
@@ -240,6 +239,22 @@ class Writer:
         for value in outer:
             self._names.pop(value, None)
         self._names.update(names)
+
+
+_ODD = re.compile(r"[^A-Za-z0-9_.-]+")
+_NUMBERED = re.compile(r"(?:\.\d+)+\Z")
+
+
+def plain(name: str) -> str:
+    """Return a name that HLO can have, without the numbers at its end.
+
+    Examples
+    --------
+    >>> plain("my op.3.1"), plain("2x")
+    ('my_op', '_2x')
+    """
+    found = _NUMBERED.sub("", _ODD.sub("_", name))
+    return found if not found or found[0].isalpha() or found[0] == "_" else f"_{found}"
 
 
 def is_constant(value: Value) -> bool:
