@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from numhlo.lowering.hlo.collectives import context
 from numhlo.lowering.hlo.record import Instruction, Shape
 from numhlo.lowering.hlo.tables import PHASES, READ, Bundle, reads
 from numhlo.lowering.hlo.translator import Translator, rebuilt
@@ -51,7 +50,7 @@ def read_copy_start(t: Translator, i: Instruction, operands: Sequence[Bundle]) -
     if len(operands) != 1:
         raise t.complaint(i, "copy-start takes one operand")
     elements = t.shape(i).elements
-    states = [context(t, i, element.type) for element in elements[2:3]]
+    states = [t.state(i, element.type) for element in elements[2:3]]
     return (operands[0], operands[0], *states)
 
 
@@ -83,7 +82,7 @@ def _begun(t: Translator, i: Instruction, operands: Sequence[Bundle], result: Bu
     _part(t, i, shape)
     is_single = len(operands) == 1 and not shape.elements[0].elements and not isinstance(operands[0], tuple)
     states = [
-        rebuilt(element, iter([context(t, i, type) for type in element.leaves()]))
+        rebuilt(element, iter([t.state(i, type) for type in element.leaves()]))
         for element in shape.elements[GATHERED + 1 :]
     ]
     return (operands[0] if is_single else tuple(operands), result, *states)

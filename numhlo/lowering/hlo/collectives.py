@@ -16,7 +16,7 @@ from numhlo.lowering.hlo.translator import Translator, attribute, rebuilt
 from numhlo.lowering.hlo.writer import Writer, quoted
 from numhlo.lowering.ir import Op, TensorType, TupleType, Type, Value
 from numhlo.lowering.ir.errors import UnsupportedError
-from numhlo.lowering.ops import communication, creation, layout
+from numhlo.lowering.ops import communication, layout
 from numhlo.lowering.ops.dimension_numbers import ChannelHandle
 from numhlo.lowering.text.foreign import UNIT
 
@@ -142,18 +142,6 @@ def _host_channel(i: Instruction, host: int) -> dict[str, Any]:
     return {"channel_handle": handle, "is_host_transfer": is_host}
 
 
-U32 = TensorType((), np.dtype(np.uint32))
-"""The usual type of a transfer's state."""
-
-
-def context(t: Translator, i: Instruction, type: Type = U32) -> Value:
-    """Return what stands for the state of a transfer that goes on, of which nothing is left here."""
-    if not isinstance(type, TensorType) or not type.is_static:
-        raise t.complaint(i, f"the state of {i.opcode} is of type {type}, and must be an array")
-    zero = t.one(i, creation.CONSTANT, value=np.zeros((), type.dtype))
-    return zero if not type.shape else t.one(i, layout.BROADCAST_IN_DIM, zero, result=type, broadcast_dimensions=())
-
-
 @reads("send", may="channel_id is_host_transfer")
 def read_send(t: Translator, i: Instruction, operands: Sequence[Bundle]) -> Bundle:
     """Send at once; ``send-done`` returns the token."""
@@ -161,7 +149,7 @@ def read_send(t: Translator, i: Instruction, operands: Sequence[Bundle]) -> Bund
         raise t.complaint(i, "send takes a value and a token")
     results = [operands[1].type] if isinstance(operands[1], Value) else []
     token = t.make(i, communication.SEND, *leaves(tuple(operands)), results=results, **_host_channel(i, TO_HOST))
-    return (operands[0], context(t, i), token[0])
+    return (operands[0], t.state(i), token[0])
 
 
 @reads("send-done", may="channel_id is_host_transfer")
@@ -179,7 +167,7 @@ def read_recv(t: Translator, i: Instruction, operands: Sequence[Bundle]) -> Bund
     value, _, token = shape.elements
     types = [*value.leaves(), token.type]
     results = t.make(i, communication.RECV, *leaves(tuple(operands)), results=types, **_host_channel(i, FROM_HOST))
-    return (rebuilt(value, iter(results[:-1])), context(t, i), results[-1])
+    return (rebuilt(value, iter(results[:-1])), t.state(i), results[-1])
 
 
 @reads("recv-done", may="channel_id is_host_transfer")

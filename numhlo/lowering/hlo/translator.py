@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from numhlo.lowering.hlo.parser import HloParser
 from numhlo.lowering.hlo.record import Computation, HloModule, Instruction, Shape
 from numhlo.lowering.hlo.shapes import ShapeParser
@@ -18,12 +20,16 @@ from numhlo.lowering.hlo.tables import Bundle, find_reading, leaves
 from numhlo.lowering.ir import Function, Module, Op, Region, TensorType, TupleType, Type, Value
 from numhlo.lowering.ir.errors import NumhloError, ParseError
 from numhlo.lowering.ops.control_flow import CALL
+from numhlo.lowering.ops.creation import CONSTANT
 from numhlo.lowering.ops.extents import same_types
 from numhlo.lowering.ops.primitive import Primitive, make_op
 from numhlo.lowering.text.parser import arity
 
 MOST_COPIED = 64
 """Instructions of a computation up to which it is copied into each region that names it: reducers and comparators."""
+
+STATE = TensorType((), np.dtype(np.uint32))
+"""The usual type of the state of what goes on."""
 
 CALLS = frozenset({"call"})
 CALLED_AS_FUNCTIONS = "called_computations"
@@ -45,6 +51,7 @@ class Translator:
         self.module, self._parser = module, parser
         self.ops: list[Op] = []
         self._functions: dict[Computation, Function] = {}
+        self._states: list[tuple[list[Op], Op]] = []
 
     def translate(self) -> Module:
         """Return the StableHLO module; its entry is ``main``."""
@@ -52,6 +59,7 @@ class Translator:
         for computation in self._find_functions(reached):
             self._functions[computation] = self._function(computation)
         main = self._functions[self.module.entry]
+        self._forget_states()
         main.name, main.visibility = "main", "public"
         others = [f for computation, f in self._functions.items() if computation is not self.module.entry]
         result = Module([main, *others], self.module.name)
@@ -249,6 +257,30 @@ class Translator:
             if not isinstance(bundle, Value) or not isinstance(bundle.type, TensorType):
                 raise self.complaint(instruction, f"operand {number} of {instruction.opcode} must be an array")
         return list(operands)
+
+    def state(self, instruction: Instruction, type: Type = STATE) -> Value:
+        """Return what stands for the state of something that goes on, of which nothing is left here."""
+        if not isinstance(type, TensorType) or not type.is_static:
+            raise self.complaint(instruction, f"the state of {instruction.opcode} must be an array, not a {type}")
+        zeros = np.broadcast_to(np.zeros((), type.dtype), type.shape)
+        value = self.one(instruction, CONSTANT, value=zeros)
+        self._states.append((self.ops, self.ops[-1]))
+        return value
+
+    def _forget_states(self) -> None:
+        """Remove the states that nothing uses: nearly all."""
+        if not self._states:
+            return
+        used: set[Value] = set()
+        for function in self._functions.values():
+            used.update(function.body.returns)
+            for op in function.body.walk():
+                used.update(op.operands)
+                for region in op.regions:
+                    used.update(region.returns)
+        unused = {op for _, op in self._states if op.result not in used}
+        for ops in {id(ops): ops for ops, _ in self._states}.values():
+            ops[:] = [op for op in ops if op not in unused]
 
     def unquoted(self, instruction: Instruction, text: str) -> str:
         """Return what stands between the quotes of an attribute's text."""
