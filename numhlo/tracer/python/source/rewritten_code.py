@@ -15,7 +15,7 @@ import functools
 import inspect
 import linecache
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import CodeType
 from typing import Any
 
@@ -111,7 +111,7 @@ def _rewrite(definition: Definition, code: CodeType, *, has_control_flow: bool) 
         result = ast.copy_location(ast.Return(node.body), node.body)
         function = ast.FunctionDef(code.co_name, node.args, [result], [])
     statements = with_control_flow(function) if has_control_flow else function.body
-    for statement in statements:
+    for statement in statements if has_control_flow else ():
         if not hasattr(statement, "lineno"):
             ast.copy_location(statement, node)
         ast.fix_missing_locations(statement)
@@ -123,7 +123,7 @@ def _compiled(
     definition: Definition,
     code: CodeType,
     exchanges: Mapping[str, Any],
-    imports: str = "",
+    imports: Sequence[ast.stmt] = (),
     pieces: frozenset[str] = frozenset(),
 ) -> CodeType:
     """Return the code of a function, compiled inside another one that has its free variables, and inside its class.
@@ -143,7 +143,7 @@ def _compiled(
             name=f"________{definition.enclosing}", bases=[], keywords=[], body=[inner], decorator_list=[], **at
         )
     factory = ast.FunctionDef(name=_FACTORY, args=arguments, body=[inner], decorator_list=[], **at)
-    module = ast.Module([*ast.parse(imports).body, factory], [])
+    module = ast.Module([*imports, factory], [])
     made = compile(module, code.co_filename, "exec", code.co_flags & _FUTURE, dont_inherit=True)
     found = _defined(made, _LAMBDA if isinstance(node, ast.Lambda) else node.name)
     assert found is not None
@@ -180,19 +180,23 @@ def _finished(
     return code.replace(co_name=name, co_qualname=qualname, co_consts=tuple(constants))
 
 
-def _imports(lines: list[str]) -> Iterator[str]:
+def _imports(lines: list[str]) -> Iterator[Sequence[ast.stmt]]:
     """Yield the import statements of a file: as far as lines begin with them, and then all of the module's."""
-    found = [statement_around(lines, k) for k, line in enumerate(lines) if line.startswith(("import ", "from "))]
-    text = "".join(line for first, last in found for line in lines[first:last])
-    yield "".join(line for line in text.splitlines(keepends=True) if "__future__" not in line)
+    starts = [k for k, line in enumerate(lines) if line[:1] in "if" and line.startswith(("import ", "from "))]
+    found = [statement_around(lines, k) for k in starts]
+    yield _import_statements("".join([line for first, last in found for line in lines[first:last]]))
+    yield _import_statements("".join(lines))
+
+
+@functools.lru_cache(maxsize=64)
+def _import_statements(text: str) -> Sequence[ast.stmt]:
+    """Return the import statements of a module."""
     try:
-        waiting: list[ast.AST] = [ast.parse("".join(lines))]
+        waiting: list[ast.AST] = [ast.parse(text)]
     except (SyntaxError, ValueError):
-        return
-    imports: list[str] = []
+        return ()
     for node in waiting:
-        if isinstance(node, ast.Import | ast.ImportFrom) and getattr(node, "module", "") != "__future__":
-            imports.append(f"{ast.unparse(node)}\n")
-        elif not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+        if not isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom, ast.expr)):
             waiting += ast.iter_child_nodes(node)
-    yield "".join(imports)
+    imports = [node for node in waiting if isinstance(node, ast.Import | ast.ImportFrom)]
+    return [node for node in imports if getattr(node, "module", "") != "__future__"]
