@@ -160,6 +160,21 @@ def test_dumps_go_to_numbered_files(tmp_path, capsys):
     numhlo.stablehlo.parse((tmp_path / "dumps" / "000_model" / "01_stablehlo.mlir").read_text()).verify()
 
 
+def test_dumps_show_kernels_before_and_after_their_transformations(tmp_path):
+    @numhlo.jit
+    def f(x, k):
+        def add(i, y):
+            return y.at[k[i]].add(x[k[i] % 3])
+
+        return numhlo.lax.fori_loop(0, k.size, add, x)
+
+    with debugging(dump="kernels", dump_to=tmp_path, engine="compiled"):
+        f(np.ones(5), np.arange(-2, 3))
+    before, after = sorted(p for p in (tmp_path / "000_f").iterdir() if "while_loop" in p.name)
+    assert after.stem.endswith("_while_loop_after_eliminate_dead_code")
+    assert len(after.read_text().splitlines()) < len(before.read_text().splitlines())
+
+
 def test_dumps_that_can_not_be_written(tmp_path):
     (tmp_path / "file").touch()
     refused = pytest.raises(ArgumentError, match=r"dumps can't be written to .*file: File exists\n.*\n  name a folder")

@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -100,9 +101,17 @@ class Observer:
         if "kernels" in self._dump:
             for kernel in kernels:
                 self._write(f"kernel {kernel.name}", "py", kernel.source)
+                self._transformed(kernel)
         if self._time:
             shown = ", ".join(f"{stage} {seconds:.4f} s" for stage, seconds in self._seconds.items())
             _say(f"{self.signature}: {shown}")
+
+    def _transformed(self, kernel: Kernel) -> None:
+        """Dump what a kernel is lowered from, where transformations change it."""
+        pipeline = import_module("numhlo.backend.kernels.transform.pipeline")
+        text, names = pipeline.transformed_text(kernel.name, kernel.source)
+        if names:
+            self._write(f"kernel {kernel.name} after {', '.join(names)}", "py", text)
 
     def run(self, program: Callable[[Any], Any], arrays: Sequence[Any]) -> Any:
         """Return ``program(arrays)``, and say how long it took."""

@@ -189,7 +189,9 @@ def read_to_lower(name: str, source: str) -> kernel_ir.Module:
     """
     typing = numba_target()
     check = partial(verify, typing=typing) if os.environ.get("NUMHLO_VERIFY") == "1" else None
-    return transform(read_kernel(name, source, typing), check)
+    module = read_kernel(name, source, typing)
+    transform(module, check)
+    return module
 
 
 def _reduces_lanes(callees: Iterable[Any]) -> bool:

@@ -45,8 +45,8 @@ class Number:
 class Pointer:
     """An address inside buffer number ``buffer`` of the launch; None if it may be anywhere.
 
-    Memory of one numbered buffer never overlaps that of another one. What else is known of it stands in
-    `Module.buffers`.
+    Memory of one numbered buffer never overlaps that of another one. What else is known of it
+    `numhlo.backend.kernels.buffers` finds out.
     """
 
     buffer: int | None
@@ -311,15 +311,12 @@ class Module:
     name : str
         The kernel's name, which is its symbol in object code.
     functions : list of Function
-    buffers : dict from int to Buffer
-        What is known of the numbered buffers.
     callees : list of objects
         The primitives and functions of `vector_math` that are called, in the order of their first call.
     """
 
     name: str
     functions: list[Function]
-    buffers: dict[int, Buffer] = field(default_factory=dict)
     callees: list[Callable[..., Any]] = field(default_factory=list)
 
     @property

@@ -13,7 +13,7 @@ import importlib
 from typing import Any
 
 from numhlo.backend.kernels import ir
-from numhlo.backend.kernels.buffers import buffers_of, callees_of
+from numhlo.backend.kernels.buffers import callees_of
 from numhlo.backend.kernels.expressions import ExpressionReader
 from numhlo.backend.kernels.names import Changing
 from numhlo.backend.kernels.reading import Typing, unreadable
@@ -84,7 +84,7 @@ class _ModuleReader:
             raise unreadable(f"function {name}", ast.Pass())
         self.function(name, (ir.INT64,) * PARAMETERS, definition)
         functions = list(self.functions.values())
-        return ir.Module(name, functions, buffers_of(functions), callees_of(functions))
+        return ir.Module(name, functions, callees_of(functions))
 
     def function(self, name: str, types: tuple[ir.Type, ...], node: ast.AST) -> ir.Function:
         """Return the function of a name for operands of some types."""

@@ -6,6 +6,7 @@ import pytest
 
 from numhlo.backend.compiler.lowering import numba_target
 from numhlo.backend.kernels import ir
+from numhlo.backend.kernels.buffers import buffers_of
 from numhlo.backend.kernels.effects import effects_of
 from numhlo.backend.kernels.identity import identity
 from numhlo.backend.kernels.names import changing_names
@@ -121,9 +122,9 @@ def test_what_is_computed_changes_the_identity(old, new):
 
 def test_buffers_say_what_their_accesses_do():
     module = read(IMPORTS + HEAD + PLAIN)
-    assert module.buffers == {0: ir.Buffer(0, "f64", 8), 1: ir.Buffer(1, "f64", 8)}
+    assert buffers_of(module.functions) == {0: ir.Buffer(0, "f64", 8), 1: ir.Buffer(1, "f64", 8)}
     mixed = read(IMPORTS + HEAD + PLAIN + "    store_f32(out, 1, to_f32(total))\n")
-    assert mixed.buffers[0] == ir.Buffer(0, "", 1)
+    assert buffers_of(mixed.functions)[0] == ir.Buffer(0, "", 1)
 
 
 @pytest.mark.parametrize(
