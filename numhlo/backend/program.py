@@ -47,10 +47,21 @@ class Buffer:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A kernel's source text, which defines one function called ``name``; equal sources are one kernel."""
+    """A kernel's source text, which defines one function called ``name``; equal sources are one kernel.
+
+    Attributes
+    ----------
+    name, source : str
+    callees : frozenset of str
+        The primitives and functions that it calls, by name.
+    lines : int
+        Of the function.
+    """
 
     name: str
     source: str
+    callees: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+    lines: int = field(default=0, compare=False, repr=False)
 
 
 @dataclass(slots=True, eq=False)

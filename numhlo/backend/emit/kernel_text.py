@@ -170,8 +170,7 @@ class KernelText:
         self.top.header = f"def {name}(ctx, bufs, dims, lo, hi):"
         self.top.items[:0] = [*self._pointer_lines, *self._number_lines, *self._array_lines, *self._first_lines]
         self.top.render("", lines)
-        body = "\n".join(lines)
-        return Kernel(sys.intern(name), _with_imports(name, body))
+        return _finished(sys.intern(name), "\n".join(lines), len(lines))
 
 
 class _Opened:
@@ -193,10 +192,10 @@ class _Opened:
 
 
 @lru_cache(maxsize=512)
-def _with_imports(name: str, body: str) -> str:
-    """Return a kernel's source: the same object for the same text, which many shapes have."""
+def _finished(name: str, body: str, lines: int) -> Kernel:
+    """Return a kernel, with imports: the same object for the same text, which many shapes have."""
     words = set(_CALLED.findall(body)) - _PYTHON - {name}
-    return sys.intern(f"{_imports(words)}\n\n\n{body}\n")
+    return Kernel(name, sys.intern(f"{_imports(words)}\n\n\n{body}\n"), frozenset(words), lines)
 
 
 def without_brackets(expression: str) -> str:

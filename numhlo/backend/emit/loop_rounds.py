@@ -15,6 +15,7 @@ import numpy as np
 
 from numhlo.backend.emit.intervals import Intervals, whole_type
 from numhlo.backend.emit.kernel_text import KernelText
+from numhlo.backend.primitives import interrupted
 from numhlo.backend.primitives.layout import CUT_SHORT, ROUNDS_LEFT
 from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops import control_flow as ops
@@ -26,8 +27,8 @@ from numhlo.lowering.ops.elementwise import ADD, SUBTRACT
 POLL_ROUNDS = 4096
 """Rounds of loops between two looks at whether the user wants to stop."""
 
-STOPPING = "interrupted("
-"""What a kernel's text has if it looks."""
+LOOK = interrupted.__name__
+"""What a kernel calls if it looks."""
 
 
 def write_poll(text: KernelText, rounds: str = "1") -> None:
@@ -48,7 +49,7 @@ def write_poll(text: KernelText, rounds: str = "1") -> None:
 
 def write_look(text: KernelText) -> None:
     """Write a look at whether the user wants to stop."""
-    with text.block(f"if {STOPPING}ctx):"):
+    with text.block(f"if {LOOK}(ctx):"):
         text.line(f"fail(ctx, {CUT_SHORT})")
         text.line("return")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from numhlo.backend.emit.intervals import Intervals
-from numhlo.backend.emit.loop_rounds import STOPPING, ends_soon
+from numhlo.backend.emit.loop_rounds import LOOK, ends_soon
 from numhlo.backend.emit.loop_work import end_soon
 from numhlo.backend.planning import branches, control_flow, mapped  # noqa: F401 - importing them fills the table of kernels
 from numhlo.backend.planning.buffers import Context
@@ -138,7 +138,7 @@ def _ends_soon(region: Region) -> bool:
 
 def _may_be_interrupted(program: Program) -> bool:
     """Return whether something that runs rounds looks at whether the user wants to stop, as long programs do."""
-    return _has_rounds(program.steps) or any(STOPPING in kernel.source for kernel in program.kernels)
+    return _has_rounds(program.steps) or any(LOOK in kernel.callees for kernel in program.kernels)
 
 
 def _has_rounds(steps: Sequence[Step]) -> bool:

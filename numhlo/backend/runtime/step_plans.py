@@ -33,8 +33,8 @@ from numhlo.lowering.ops.comparison import COMPARE
 from numhlo.lowering.ops.control_flow import COMPOSITE, WHILE
 from numhlo.lowering.ops.creation import CONSTANT
 
-SECONDS_PER_LETTER = 0.15e-6
-"""A third of what translating and compiling a kernel's text takes: few loops that go on so long end soon after."""
+SECONDS_PER_LINE = 5e-6
+"""A third of what translating and compiling a line of a kernel takes: few loops that go on so long end soon after."""
 
 MANY_ROUNDS = 64
 """Rounds of a counted loop from which on plain Python is faster, translating included."""
@@ -177,7 +177,7 @@ class LoopPlan:
     def _impatience(self) -> Callable[[], None]:
         """Return a hook that raises after the time that translating the kernel may take."""
         outer = current_hook() or _go_on
-        end = time.perf_counter() + SECONDS_PER_LETTER * len(self.launches[-1].kernel.source)
+        end = time.perf_counter() + SECONDS_PER_LINE * self.launches[-1].kernel.lines
 
         def hook() -> None:
             outer()

@@ -13,11 +13,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from numhlo.backend import primitives
 from numhlo.backend.primitives import layout
+from numhlo.backend.primitives.native import MatrixProduct
 from numhlo.backend.program import Branch, Call, Evaluate, Exchange, Kernel, Launch, Loop, Program, Step, Subroutine
 
-BLAS_WORDS = ("gemm_", "call_fortran(")
-INTERRUPT_WORD = "interrupted("
+BLAS = frozenset(
+    {
+        primitives.call_fortran.__name__,
+        *(name for name in primitives.__all__ if isinstance(getattr(primitives, name), MatrixProduct)),
+    }
+)
+"""Primitives that call BLAS or LAPACK."""
+LOOK = primitives.interrupted.__name__
+"""What looks at whether the user wants to stop."""
 CALL_BYTES = 4
 """Of the number of a call of a subroutine."""
 SPAN_WORK = 50_000_000
@@ -85,7 +94,7 @@ class StepTable:
         self._counts: dict[int, list[int]] = {}
         self._calls: dict[Subroutine, dict[int, int]] = {subroutine: {} for subroutine in program.subroutines}
         kernels = program.kernels
-        self.uses_blas = any(word in kernel.source for kernel in kernels for word in BLAS_WORDS)
+        self.uses_blas = any(not BLAS.isdisjoint(kernel.callees) for kernel in kernels)
         if self.uses_blas:
             self._add(layout.DO_HOLD_BLAS)
         self._add_steps(program.steps)
@@ -102,7 +111,7 @@ class StepTable:
         self.needs_python = layout.DO_EVALUATE in opcodes
         self.gathered = max((len(launch.buffers) for launch in launches), default=0)
         self.work = sum(launch.flops + launch.bytes for launch in launches)
-        loops = layout.DO_REPEAT in opcodes or any(INTERRUPT_WORD in kernel.source for kernel in kernels)
+        loops = layout.DO_REPEAT in opcodes or any(LOOK in kernel.callees for kernel in kernels)
         self.has_loops = loops
         self.takes_long = loops or (self.work > SPAN_WORK and not program.overwritten)
         self.words, self._block = self._encode(program)

@@ -108,11 +108,11 @@ def collatz(n):
 
 def test_only_long_loops_are_translated(monkeypatch):
     found = InPython(from_jax(collatz, np.int64(27)))
-    monkeypatch.setattr(step_plans, "SECONDS_PER_LETTER", 1.0)
+    monkeypatch.setattr(step_plans, "SECONDS_PER_LINE", 1.0)
     assert found([np.array(27)]) == [111]
     (loop,) = found.plans
     assert loop.loop is None
-    monkeypatch.setattr(step_plans, "SECONDS_PER_LETTER", 0.0)
+    monkeypatch.setattr(step_plans, "SECONDS_PER_LINE", 0.0)
     assert found([np.array(1)]) == [0]
     assert loop.loop is None
     assert found.engine.ways() == {"op by op": 1}

@@ -1,6 +1,8 @@
 """Finds parts of plans, and changes them, for tests of mistakes in plans."""
 
-from numhlo.backend.program import Branch, Buffer, Exchange, Kernel, Launch, Loop, Place, Program, Step
+from dataclasses import replace
+
+from numhlo.backend.program import Branch, Buffer, Exchange, Launch, Loop, Place, Program, Step
 
 
 def steps_inside(steps: list[Step]) -> list[list[Step]]:
@@ -65,7 +67,7 @@ def reroute(launch: Launch, old: int, new: int) -> None:
 def rewrite(launch: Launch, old: str, new: str) -> None:
     """Change a kernel's text."""
     assert old in launch.kernel.source, launch.kernel.source
-    launch.kernel = Kernel(launch.kernel.name, launch.kernel.source.replace(old, new))
+    launch.kernel = replace(launch.kernel, source=launch.kernel.source.replace(old, new))
 
 
 def new_buffer(program: Program, like: int, place: Place, **fields: object) -> int:

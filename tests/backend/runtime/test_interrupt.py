@@ -46,7 +46,9 @@ def endless_kernel_program():
     type = TensorType((), I64)
     x = Region([type]).arguments[0]
     op = make_op(elementwise.NEGATE, [x])
-    step = Launch(Kernel("endless", ENDLESS), (0, 1), (), 1, 1, [op], [(x, 0)], [(op.result, 1)])
+    step = Launch(
+        Kernel("endless", ENDLESS, frozenset({"interrupted"})), (0, 1), (), 1, 1, [op], [(x, 0)], [(op.result, 1)]
+    )
     return Program([Buffer(type, Place.ARGUMENT, 0), Buffer(type, Place.RESULT, 0)], [step], 0, [1])
 
 
