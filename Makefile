@@ -37,6 +37,7 @@ every-call: $(STAMP)-test
 	$(BIN)/python -m tests.every_call -n $(WORKERS) --dist worksteal
 
 bench: $(STAMP)-bench
+	$(BIN)/python -m numhlo cache prepare --package
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.cold
 

@@ -8,7 +8,8 @@ library is imported and the arguments are made. Forms, each a table:
 - ``notebook``: a process that has compiled twenty other programs; libraries take turns, program by program.
 - ``load``: as ``empty``, while other processes keep every core busy.
 
-Says how much later XLA gave its k-th answer, k being how many it had given at a checkpoint, and when numhlo's last
+``python -m numhlo cache prepare --package`` prepares an installation, which has the runtime's own kernels then, and
+functions of vector math. Says how much later XLA gave its k-th answer, k being how many it had given at a checkpoint, and when numhlo's last
 kernel was machine code. Writes JSON and, with ``--picture``, the curve over time.
 """
 
@@ -31,6 +32,7 @@ from benchmarks.cold_curve import curve, picture, table
 from benchmarks.cold_programs import BEFORE, NAMES, QUICK
 from benchmarks.environment import ROOT, THREADS, child_environment, machine, pin_threads
 from benchmarks.program import difference
+from numhlo.backend.disk_cache import PREPARED
 
 FORMS = ("empty", "warm", "notebook", "load")
 LIBRARIES = ("numhlo", "jax")
@@ -175,7 +177,9 @@ def main() -> int:
     names = options.only or (QUICK if options.quick else NAMES)
     forms = ("load",) if options.load else options.forms or (FORMS[:1] if options.quick else FORMS)
     load = os.getloadavg()[0]
-    conditions = f"{len(os.sched_getaffinity(0))} of {os.cpu_count()} cores, load {load:.1f} before"
+    prepared = "prepared" if PREPARED.is_dir() else "not prepared"
+    cores = f"{len(os.sched_getaffinity(0))} of {os.cpu_count()} cores"
+    conditions = f"{cores}, load {load:.1f} before, installation {prepared}"
     results: dict[str, Any] = {"machine": machine(), "conditions": conditions, "forms": {}}
     with tempfile.TemporaryDirectory() as given:
         folder = Path(given)

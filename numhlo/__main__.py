@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numhlo
 from numhlo.backend.cache_archive import export_kernels, import_kernels
-from numhlo.backend.disk_cache import DiskCache, default_folder
+from numhlo.backend.disk_cache import PREPARED, DiskCache, default_folder
+from numhlo.backend.preparing import prepare
 from numhlo.lowering.ir.counted import counted
 from numhlo.lowering.ir.errors import NumhloError
 from numhlo.program_commands import add_commands, perform, spaced
@@ -84,19 +85,22 @@ def parser() -> argparse.ArgumentParser:
         "clear": "remove them",
         "export": "write them into a file, for another machine like this one",
         "import": "add those in a file",
+        "prepare": "compile what every program may need: the runtime's own kernels, and functions of vector math",
     }
     for action, text in helps.items():
         one = actions.add_parser(action, help=text, description=text)
         one.add_argument("--folder", type=Path, help="instead of the usual one")
         if action in {"export", "import"}:
             one.add_argument("archive", type=Path)
+        if action == "prepare":
+            one.add_argument("--package", action="store_true", help="for all who use this installation, inside of it")
         if action == "import":
             one.add_argument("--trust", action="store_true", help="run the machine code in the file from now on")
     return top
 
 
 def _run(given: argparse.Namespace) -> str:
-    folder = given.folder or default_folder()
+    folder = given.folder or (PREPARED if getattr(given, "package", False) else default_folder())
     if folder is None:
         raise RefusedError("nothing is kept: NUMHLO_CACHE_DIR is empty, or there is no home")
     if given.folder and given.action == "export" and not folder.is_dir():
@@ -112,6 +116,11 @@ def _run(given: argparse.Namespace) -> str:
         warnings.simplefilter("ignore")  # said below
         if cache.problem:
             raise RefusedError(f"{folder} can't be used: {cache.problem}")
+    if given.action == "prepare":
+        if given.package:
+            cache.clear()  # what an older version has left
+        kernels, functions = prepare(folder)
+        return f"{counted(kernels, 'kernel')} and {counted(functions, 'function')} are in {folder}"
     if given.action == "export":
         return f"{counted(export_kernels(cache, given.archive), 'kernel')} written to {given.archive}"
     return f"{counted(import_kernels(cache, given.archive), 'kernel')} added to {folder}"

@@ -218,7 +218,7 @@ def first_answers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """
     backend = importlib.import_module("numhlo.backend.kernel_cache")  # not above: coverage would start later
     cache = backend.kernel_cache()
-    monkeypatch.setattr(backend.compiler_service(), "submit", lambda kernel, then: Future())
+    monkeypatch.setattr(backend.compiler_service(), "submit", lambda kernel, then, folder: Future())
     monkeypatch.setattr(type(cache.disk), "read", lambda disk, kernel: None)
     monkeypatch.setattr(cache, "_handles", WeakValueDictionary())
     monkeypatch.setattr(cache, "_recent", {})

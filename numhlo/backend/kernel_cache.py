@@ -200,7 +200,8 @@ class KernelCache:
             handle.orphan()  # what the disk had can't be loaded: compile it
             handle.orphaned = False
         self.compiles += 1
-        compiler_service().submit(handle.kernel, lambda future: self._arrive(handle, future))
+        folder = "" if self.disk.folder is None else os.path.abspath(self.disk.folder)
+        compiler_service().submit(handle.kernel, lambda future: self._arrive(handle, future), folder)
 
     def _arrive(self, handle: KernelHandle, future: Future[bytes]) -> None:
         error = future.exception()

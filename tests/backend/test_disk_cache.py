@@ -323,7 +323,7 @@ def test_what_is_compiled_in_this_process_is_not_kept(cache, monkeypatch):
     future = Future()
     future.set_result(code)
     here = SimpleNamespace(
-        in_process="for a test", lowered={}, fallbacks={}, submit=lambda _, then: future.add_done_callback(then)
+        in_process="for a test", lowered={}, fallbacks={}, submit=lambda _, then, folder: future.add_done_callback(then)
     )
     monkeypatch.setattr(kernel_cache, "compiler_service", lambda: here)
     handle = KernelCache(cache).request(KERNEL)

@@ -115,7 +115,7 @@ def test_waiting_asks_again_for_what_a_fork_left_behind(monkeypatch):
     name = f"left_behind_{uuid.uuid4().hex}"  # no disk cache has it
     step = launch(elementwise_kernel(name, F32, 1, "-a0"), [op], [(x, 0)], (op.result, 1), 4)
     with monkeypatch.context() as patch:
-        patch.setattr(compiler_service(), "submit", lambda kernel, then: Future())
+        patch.setattr(compiler_service(), "submit", lambda kernel, then, folder: Future())
         executable = Executable(Program([Buffer(type, Place.ARGUMENT), Buffer(type, Place.RESULT)], [step], 0, [1]))
     kernel_cache().orphan_unfinished()
     assert executable.wait(60.0)

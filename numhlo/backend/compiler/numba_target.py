@@ -19,6 +19,7 @@ from numba.core.registry import cpu_target
 
 from numhlo.backend.compiler.intrinsics.pointers import BufferPointer
 from numhlo.backend.compiler.pipelines import KernelLibrary
+from numhlo.backend.compiler.stored_functions import StoredFunctions, functions_of_kernels
 from numhlo.backend.kernels import ir
 from numhlo.backend.kernels.reading import UnreadableError
 from numhlo.backend.primitives.memory import Load, Store, StoreRounded
@@ -118,13 +119,20 @@ class Resolved:
 
 
 class NumbaTarget:
-    """Numba's typing and code generation of calls, remembered by callee and operand types."""
+    """Numba's typing and code generation of calls, remembered by callee and operand types.
+
+    Attributes
+    ----------
+    functions : StoredFunctions
+        What is read from disk instead, and written to it.
+    """
 
     def __init__(self) -> None:
         self.typing = cpu_target.typing_context
         self.typing.refresh()  # what has been registered so far becomes known
         cpu_target.target_context.refresh()
         self.context = _context()
+        self.functions = StoredFunctions()
         self._resolved: dict[tuple[Any, tuple[types.Type, ...]], Resolved] = {}
         self._types: dict[ir.Type, types.Type] = {}
 
@@ -164,15 +172,29 @@ class NumbaTarget:
             found = self._resolved[key] = self._resolve(*key)
         return found
 
+    def keep_functions(self) -> int:
+        """Write all functions of vector math that kernels call to disk, and return how many there are."""
+        found = functions_of_kernels()
+        for callee, types_given in found:
+            self._made(callee, types_given)
+        return len(found)
+
     def _resolve(self, callee: Any, given: tuple[types.Type, ...]) -> Resolved:
         if callee in EXTREMES and [types.unliteral(type) for type in given] == [types.int64] * 2:
             return Resolved(types.int64(types.int64, types.int64), _extreme(EXTREMES[callee]), ir.INT64)
+        stored = self.functions.read(self.context, callee, given)
+        if stored is not None:
+            return Resolved(*stored, own_type(stored[0].return_type))
+        return self._made(callee, given)
+
+    def _made(self, callee: Any, given: tuple[types.Type, ...]) -> Resolved:
         function = self.typing.resolve_value_type(callee)
         signature = self._signature(function, given)
         try:
             code = self.context.get_function(function, signature)
         except NotImplementedError as error:
             raise UnreadableError(f"Numba has no code for {callee} of {given}", why=str(error)) from error
+        self.functions.write(callee, given, signature)
         return Resolved(signature, code, own_type(signature.return_type))
 
     def _signature(self, function: Any, given: Sequence[types.Type]) -> Any:

@@ -63,6 +63,10 @@ class LinkedLibrary(CPUCodeLibrary):
         self._finalized = True
 
 
+LOWERED: dict[tuple[Any, tuple[Any, ...]], tuple[Any, LinkedLibrary]] = {}
+"""By function and types of arguments: the descriptor and the library of each function that has been lowered."""
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
 class KernelLowering(NativeLowering):
     """Numba's lowering of a kernel, for a library of its own kind."""
@@ -93,6 +97,7 @@ class LinkedLowering(NativeLowering):
         entry = LinkedFunction(lowered.fndesc.qualname).__dir__  # the tables take nothing but functions written in C
         state.targetctx.insert_user_function(entry, lowered.fndesc, [state.library])
         state["cr"] = lowered._replace(cfunc=entry)
+        LOWERED[state.func_id.func, tuple(state.args)] = lowered.fndesc, state.library
         return True
 
 

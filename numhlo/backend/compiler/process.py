@@ -184,17 +184,29 @@ class CompilerProcess:
         """Return the process id."""
         return self.popen.pid
 
-    def compile(self, name: str, source: str, level: int = HIGHEST) -> Message:
+    def compile(self, name: str, source: str, level: int = HIGHEST, folder: str = "") -> Message:
         """Return the answer to one kernel, optimized so much: object code, or an error in the header.
+
+        Functions that the kernel calls are kept in a folder of kernels, if one is given.
 
         Raises
         ------
         CompilerDiedError
             If the process ends meanwhile, by itself or for taking more than `JOB_SECONDS`.
         """
-        reply = self._exchange(JOB_SECONDS, Message({"name": name, "level": level}, source.encode()))
+        reply = self._exchange(JOB_SECONDS, Message({"name": name, "level": level, "folder": folder}, source.encode()))
         self.memory = reply.header.get("memory", 0)
         return reply
+
+    def prepare(self, folder: str) -> Message:
+        """Keep all functions that kernels may call in a folder; the header says how many there are.
+
+        Raises
+        ------
+        CompilerDiedError
+            As `compile`.
+        """
+        return self._exchange(JOB_SECONDS, Message({"prepares": True, "folder": folder}))
 
     def _exchange(self, seconds: float, question: Message | None = None) -> Message:
         """Return the answer to a question, or the first message; who hasn't read the one in time is ended, too."""

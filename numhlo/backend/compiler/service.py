@@ -60,6 +60,7 @@ class Job:
     """One kernel to compile."""
 
     kernel: Kernel
+    folder: str = ""
     future: Future[bytes] = field(default_factory=Future)
 
 
@@ -91,7 +92,9 @@ class CompilerService:
         self.lowered: dict[Kernel, str] = {}
         self.fallbacks: dict[Kernel, str] = {}
 
-    def submit(self, kernel: Kernel, then: Callable[[Future[bytes]], None] | None = None) -> Future[bytes]:
+    def submit(
+        self, kernel: Kernel, then: Callable[[Future[bytes]], None] | None = None, folder: str = ""
+    ) -> Future[bytes]:
         """Return the future of a kernel's object code; it raises `KernelCompileError` where there is none.
 
         Parameters
@@ -99,8 +102,10 @@ class CompilerService:
         kernel : Kernel
         then : callable, optional
             Called with the future when it is done. Who added it later might be interrupted with the future's lock held.
+        folder : str, optional
+            Where functions that kernels call are kept.
         """
-        job = Job(kernel)
+        job = Job(kernel, folder)
         if then is not None:
             job.future.add_done_callback(then)
         with self.lock.own:
@@ -217,21 +222,21 @@ class Driver(threading.Thread):
         if not job.future.set_running_or_notify_cancel():
             return
         try:
-            code = self._compile(job.kernel)
+            code = self._compile(job.kernel, job.folder)
         except BaseException as error:  # noqa: BLE001 - the future carries it to whoever waits
             job.future.set_exception(error)
         else:
             self.service.compiled += 1
             job.future.set_result(code)
 
-    def _compile(self, kernel: Kernel) -> bytes:
+    def _compile(self, kernel: Kernel, folder: str) -> bytes:
         level = HIGHEST
         for attempt in range(TRIES):
             process = self._ensure_process()
             if process is None:
                 return compile_in_process(kernel)
             try:
-                reply = process.compile(kernel.name, kernel.source, level)
+                reply = process.compile(kernel.name, kernel.source, level, folder)
             except CompilerDiedError as error:
                 self._drop_process()
                 if self.stopped:

@@ -20,8 +20,10 @@ from typing import BinaryIO
 
 from numhlo.backend.compiler.fork_server import serve_forks
 from numhlo.backend.compiler.kernel_compiler import compile_kernel, compile_source
+from numhlo.backend.compiler.lowering import numba_target
 from numhlo.backend.compiler.messages import Message, read_message, write_message
 from numhlo.backend.compiler.numba_registries import load_few
+from numhlo.backend.disk_cache import fingerprint
 
 if sys.platform != "win32":
     import resource
@@ -80,9 +82,12 @@ def memory_in_use() -> int:
 
 
 def answer(request: Message) -> Message:
-    """Compile one kernel."""
+    """Compile one kernel, or all functions that are kept on disk."""
     start = time.perf_counter()
+    numba_target().functions.look_in(request.header["folder"])
     try:
+        if request.header.get("prepares"):
+            return Message({"functions": numba_target().keep_functions()})
         made = compile_kernel(request.header["name"], request.payload.decode(), request.header["level"])
     except Exception as error:  # noqa: BLE001 - whatever the compiler says goes back to who asked
         text = "".join(traceback.format_exception(error))
@@ -95,6 +100,7 @@ def get_ready() -> None:
     """Compile a first kernel, which makes all that compiling needs ready."""
     load_few()
     compile_source("warm_up", WARM_UP)
+    fingerprint()  # which functions are kept on disk by
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, 0)  # it has not taken too long to start
     gc.freeze()
