@@ -8,9 +8,9 @@ library is imported and the arguments are made. Forms, each a table:
 - ``notebook``: a process that has compiled twenty other programs; libraries take turns, program by program.
 - ``load``: as ``empty``, while other processes keep every core busy.
 
-``python -m numhlo cache prepare --package`` prepares an installation, which has the runtime's own kernels then, and
-functions of vector math. Says how much later XLA gave its k-th answer, k being how many it had given at a checkpoint, and when numhlo's last
-kernel was machine code. Writes JSON and, with ``--picture``, the curve over time.
+An installation that ``python -m numhlo cache prepare --package`` has prepared has the runtime's own kernels, and
+functions of vector math. Says how much later XLA gave its k-th answer, k being how many it had given at a checkpoint,
+and when numhlo's last kernel was machine code. Writes JSON and, with ``--picture``, the curve over time.
 """
 
 from __future__ import annotations

@@ -42,8 +42,15 @@ SMALL = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
 """What keeps the address space of a process small that multiplies no matrices."""
 END_LATER = "import signal; hasattr(signal, 'setitimer') and signal.setitimer(signal.ITIMER_REAL, {seconds})"
 """Statements that let the system end a process that is not ready by then, even if nobody is left who could."""
-START = "import sys; sys.path += sys.argv[1:]; from numhlo.backend.compiler import worker; worker.{main}()"
-"""The program: what the compiler needs stands behind the standard library, so that nothing can shadow that."""
+START = (
+    "import gc, sys; gc.disable(); sys.modules['coverage'] = None; sys.path += sys.argv[1:]; "
+    "from numhlo.backend.compiler import worker; worker.{main}()"
+)
+"""The program: what the compiler needs stands behind the standard library, so that nothing can shadow that.
+
+Of half a second that it would take to start, collecting garbage takes an eighth, and a tool for tests, which Numba
+loads where it is installed, a sixteenth.
+"""
 
 
 class CompilerDiedError(InternalError):
