@@ -25,7 +25,7 @@ from numhlo.lowering.ir.scoped_values import unsettled
 from numhlo.tracer.building.eager import traces_narrow_floats
 from numhlo.tracer.core import array as mutable
 from numhlo.tracer.core.arguments import ShapeDtypeStruct
-from numhlo.tracer.core.jax_types import HALVES, jax_rules
+from numhlo.tracer.core.jax_types import HALVES, JaxRules, jax_rules
 from numhlo.tracer.core.operands import as_traced, contains_tracer
 from numhlo.tracer.core.semantics import immutable_arrays, refuse_write
 from numhlo.tracer.core.trace import Trace, Tracer, current_trace
@@ -337,7 +337,7 @@ class WeakArray(Array):
 OWN = frozenset({Array, WeakArray})
 """Classes of concrete immutable arrays; to ask `isinstance` would find traced ones, too."""
 
-Array.weak_class = WeakArray
+Array.weak_class = JaxRules.weak_class = WeakArray
 WeakArray.__name__ = WeakArray.__qualname__ = "Array"
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numhlo.lowering.ir import TensorType
 from numhlo.tracer.core.arguments import ShapeDtypeStruct, typeof
 from numhlo.tracer.core.promotion import FLOAT0
+from numhlo.tracer.core.semantics import immutable_arrays
 from numhlo.tracer.core.trace import Tracer
 
 SHORT = {"float": "f", "int": "i", "uint": "u", "complex": "c", "bfloat": "bf"}
@@ -139,7 +140,8 @@ def get_aval(x: Any) -> ShapedArray:
     own = pytype_aval_mappings.get(type(x))
     if own is not None and type(x) is not np.ndarray:
         return own(x)  # type: ignore[no-any-return]
-    found = typeof(x)
+    with immutable_arrays():
+        found = typeof(x)
     return ShapedArray(found.shape, found.dtype, found.weak_type)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 import numhlo.lax
 from numhlo.compat.jax.arrays import immutably
+from numhlo.compat.jax.bodies import body_of_arrays
 from numhlo.compat.jax.transformations import eval_shape
 from numhlo.compilation.disabling import is_disabled
 from numhlo.lowering.ir import capture_location
@@ -41,10 +42,11 @@ def cond(pred: Any, true_fun: Any, false_fun: Any, *operands: Any, operand: Any 
     _require_predicate(pred)
     if callable(false_fun) and len(operands) == 2 and callable(operands[1]):
         (mine, on_true), (other, on_false) = (true_fun, false_fun), operands
-        return numhlo.lax.cond(pred, lambda x, _: on_true(x), lambda _, y: on_false(y), mine, other)
+        first, second = body_of_arrays(on_true), body_of_arrays(on_false)
+        return numhlo.lax.cond(pred, lambda x, _: first(x), lambda _, y: second(y), mine, other)
     given = _operands("cond", operands, operand)
     agree("cond", (true_fun, false_fun), given)
-    return numhlo.lax.cond(pred, true_fun, false_fun, *given)
+    return numhlo.lax.cond(pred, body_of_arrays(true_fun), body_of_arrays(false_fun), *given)
 
 
 def _require_predicate(pred: Any) -> None:
@@ -97,4 +99,5 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, o
     given = _operands("switch", operands, operand)
     if isinstance(branches, list | tuple) and len(branches) > 1:
         agree("switch", branches, given)
-    return numhlo.lax.switch(index, branches, *given)
+    bodies = [*map(body_of_arrays, branches)] if isinstance(branches, list | tuple) else branches
+    return numhlo.lax.switch(index, bodies, *given)

@@ -14,13 +14,19 @@ import numpy as np
 import numhlo.numpy
 from numhlo.compat.jax.arrays import immutably
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import DTypeError, UnsupportedError
+from numhlo.lowering.ir.errors import ArgumentError, DTypeError, UnsupportedError
 from numhlo.tracer.core.jax_types import jax_rules
 from numhlo.tracer.core.trace import Tracer
 from numhlo.tracer.core.type_rules import as_typed
 
 
 def _of_numbers(made: Any, name: str) -> Any:
+    if getattr(made, "dtype", np.dtype(float)).kind == "O" and any(x is None for x in made.flat):
+        raise ArgumentError(
+            f"None is not a valid value for jnp.{name}",
+            where=capture_location(),
+            fix="leave the argument out, or give a number",
+        )
     if getattr(made, "dtype", np.dtype(float)).kind not in "OSUMm":
         return made
     raise DTypeError(

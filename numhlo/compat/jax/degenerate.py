@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.compat.jax.arrays import frozen
 from numhlo.compat.jax.wrapping import Adaptation, as_it_is, seen_as_jax
 from numhlo.compilation.jit import jit
+from numhlo.tracer.trees.pytrees import tree_map
 
 
 def seen_without_refusals(
@@ -52,6 +54,6 @@ def without_refusals(function: Callable[..., Any]) -> Callable[..., Any]:
                 found = dict(zip(places, arrays, strict=True))
                 return function(*[found.get(k, x) for k, x in enumerate(args)], **kwargs)
 
-            return jit(traced)(*[args[k] for k in places])
+            return tree_map(frozen, jit(traced)(*[args[k] for k in places]))
 
     return public

@@ -147,7 +147,7 @@ def iinfo(int_type: Any) -> Any:
 
 
 def promote_types(a: Any, b: Any) -> np.dtype:
-    """Return the least dtype above two in JAX's lattice, which may have 64 bits.
+    """Return the least dtype above two in JAX's lattice, of 32 bits where there are no 64.
 
     Parameters
     ----------
@@ -160,8 +160,7 @@ def promote_types(a: Any, b: Any) -> np.dtype:
     dtype('float16')
     """
     keys = tuple([x if isinstance(x, type) and x in KINDS else np.dtype(x) for x in (a, b)])
-    found: np.dtype = np.dtype(least_upper_bound(keys))
-    return found
+    return jax_rules().canonical(np.dtype(least_upper_bound(keys)))
 
 
 def _key(x: Any) -> Any:

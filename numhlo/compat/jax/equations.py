@@ -322,7 +322,9 @@ STRUCTURED: Mapping[str, Callable[[Op], Parts | None]] = {
 }
 
 
-def closed_jaxpr(function: Function, captures: Sequence[Any] = (), weak: Sequence[bool] = ()) -> ClosedJaxpr:
+def closed_jaxpr(
+    function: Function, captures: Sequence[Any] = (), weak: Sequence[bool] = (), out_weak: Sequence[bool] = ()
+) -> ClosedJaxpr:
     """Return the jaxpr of a function of the graph.
 
     Parameters
@@ -330,8 +332,8 @@ def closed_jaxpr(function: Function, captures: Sequence[Any] = (), weak: Sequenc
     function : Function
         Takes its arguments, then what it captured.
     captures : sequence of array, optional
-    weak : sequence of bool, optional
-        Which arguments stand for numbers of Python's.
+    weak, out_weak : sequence of bool, optional
+        Which arguments and results stand for numbers of Python's; those that are told of are all results.
     """
     made = _Translation()
     arguments = [made.variable(v) for v in function.body.arguments]
@@ -339,6 +341,10 @@ def closed_jaxpr(function: Function, captures: Sequence[Any] = (), weak: Sequenc
     for variable, flag in zip(arguments, weak, strict=False):
         variable.aval = ShapedArray(variable.aval.shape, variable.aval.dtype, flag)
     results = made.body(function.body)
+    results = results[: len(out_weak)] if out_weak else results
+    for variable, flag in zip(results, out_weak, strict=False):
+        if isinstance(variable, Var):
+            variable.aval = ShapedArray(variable.aval.shape, variable.aval.dtype, flag)
     constvars = [*arguments[count:], *[v for v, _ in made.constants]]
     jaxpr = Jaxpr(constvars, arguments[:count], results, made.equations)
     return ClosedJaxpr(jaxpr, [*captures, *[x for _, x in made.constants]])

@@ -10,8 +10,11 @@ import numpy as np
 
 import numhlo.lax
 import numhlo.numpy
+from numhlo.compat.jax.bodies import FUNCTIONS as BODIES
+from numhlo.compat.jax.bodies import with_bodies
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError
+from numhlo.tracer.core.jax_types import jax_rules
 
 Function = Callable[..., Any]
 
@@ -35,6 +38,8 @@ REDUCED: dict[str, Function] = {"pmax": numhlo.numpy.max, "pmin": numhlo.numpy.m
 
 def ruled(name: str, function: Function) -> Function:
     """Return a function of `lax` that refuses what JAX's of its name refuses; itself where that is the same."""
+    if name in BODIES:
+        return with_bodies(name, function)
     if name in REDUCED:
         return _over_all_axes(name, function)
     if name in REQUIREMENTS:
@@ -69,10 +74,7 @@ def _of_kinds(name: str, function: Function) -> Function:
 def _of_one_dtype(name: str, function: Function) -> Function:
     @functools.wraps(function)
     def public(x: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
-        for number, other in ((x, y), (y, x)):
-            dtype = getattr(other, "dtype", None)
-            if type(number) is int and dtype is not None and dtype.kind in "fcV":
-                raise _refused(name, f"int64 beside {dtype}; it requires arguments to have the same dtypes")
+        _require_one_dtype(name, x, y)
         return function(x, y, *args, **kwargs)
 
     return public
@@ -105,9 +107,11 @@ def _require_numbers(name: str, shape: Any, fill_value: Any, *rest: Any, **optio
 
 def _require_one_dtype(name: str, *operands: Any, **options: Any) -> None:
     del options
-    floats = [x for x in operands if getattr(getattr(x, "dtype", None), "kind", "") in ("f", "c", "V")]
-    if floats and any(type(x) is int for x in operands):
-        raise _refused(name, f"int64 beside {floats[0].dtype}; it requires arguments to have the same dtypes")
+    numbers = jax_rules().numbers
+    found = [numbers.get(type(x), getattr(x, "dtype", None)) for x in operands]
+    if len({d for d in found if isinstance(d, np.dtype)}) > 1 and any(type(x) in numbers for x in operands):
+        shown = ", ".join(map(str, found))
+        raise _refused(name, f"{shown}; it requires arguments to have the same dtypes")
 
 
 def _require_power(name: str, x: Any, y: Any) -> None:
@@ -129,6 +133,7 @@ def _require_few_keys(name: str, operand: Any, dimension: int = -1, is_stable: b
 
 REQUIREMENTS: dict[str, Callable[..., None]] = {
     "clamp": _require_one_dtype,
+    "dynamic_update_slice": lambda name, operand, update, *rest, **options: _require_one_dtype(name, operand, update),
     "full": _require_numbers,
     "integer_pow": _require_power,
     "pad": _require_one_dtype,

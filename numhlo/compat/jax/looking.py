@@ -31,7 +31,6 @@ def trace_to_jaxpr(
     leaves : sequence of array_like
     axis_env : sequence of (name, size), optional
     """
-    types = [leaf_type(x, f"{k} of make_jaxpr") for k, x in enumerate(leaves)]
 
     def body(arrays: list[Tracer]) -> Any:
         return run_traced(fun, arrays)
@@ -40,12 +39,12 @@ def trace_to_jaxpr(
         stack.enter_context(immutable_arrays())
         for name, size in axis_env:
             stack.enter_context(named_axis(name, size))
+        types = [leaf_type(x, f"{k} of make_jaxpr") for k, x in enumerate(leaves)]
         traced = trace_pytree_function(getattr(fun, "__name__", "function"), body, types)
-    closed = closed_jaxpr(traced.function, traced.captures, [t.weak for t in types])
-    count = len(traced.out_weak)
-    closed.jaxpr.outvars = closed.jaxpr.outvars[:count]
-    values = traced.function.body.returns[:count]
+    closed = closed_jaxpr(traced.function, traced.captures, [t.weak for t in types], traced.out_weak)
+    values = traced.function.body.returns[: len(traced.out_weak)]
     avals = [aval_of_type(v.tensor).update(weak_type=w) for v, w in zip(values, traced.out_weak, strict=True)]
+    closed.jaxpr.outvars = closed.jaxpr.outvars[: len(avals)]
     return closed, traced.out_tree, avals
 
 

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 import numhlo.numpy
-from numhlo.compat.jax.arrays import frozen
+from numhlo.compat.jax.arrays import Array, as_result, frozen
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
 from numhlo.tracer.building import inexact_dtype
-from numhlo.tracer.core.jax_types import jax_rules
+from numhlo.tracer.core.jax_types import KINDS, jax_rules
+from numhlo.tracer.core.operands import promotion_key
 
 Function = Callable[..., Any]
 
@@ -315,8 +316,47 @@ def _padding_by_functions(function: Function) -> Function:
     return public
 
 
+def _each_weak(function: Function) -> Function:
+    """Return ``broadcast_arrays``: each result is weak where its array is."""
+
+    @functools.wraps(function)
+    def public(*args: Any) -> Any:
+        weak = [promotion_key(x) in KINDS for x in args]
+        return [as_result(frozen(x), w) for x, w in zip(function(*args), weak, strict=True)]
+
+    return public
+
+
+def _of_arrays(function: Function) -> Function:
+    """Return a function of one operand that takes Python's numbers as the arrays that they stand for."""
+
+    @functools.wraps(function)
+    def public(x: Any, *args: Any, **kwargs: Any) -> Any:
+        is_weak = promotion_key(x) in KINDS
+        given = numhlo.numpy.asarray(x) if type(x) in (bool, int, float, complex) else x
+        return as_result(frozen(numhlo.numpy.asarray(function(given, *args, **kwargs))), is_weak)
+
+    return public
+
+
+def _of_no_dimensions(function: Function) -> Function:
+    """Return ``isscalar``, which is true of arrays without dimensions, too."""
+
+    @functools.wraps(function)
+    def public(element: Any) -> bool:
+        return function(element) or (isinstance(element, Array) and element.ndim == 0)
+
+    return public
+
+
 RULES: dict[str, Callable[[Function], Function]] = {
-    **dict.fromkeys(["argsort", "dstack", "hstack", "nanmean", "nanstd", "nanvar", "stack", "vstack"], _converted),
+    **dict.fromkeys(["angle", "imag", "real"], _of_arrays),
+    "broadcast_arrays": _each_weak,
+    "isscalar": _of_no_dimensions,
+    **dict.fromkeys(
+        ["argsort", "concat", "concatenate", "dstack", "hstack", "nanmean", "nanstd", "nanvar", "stack", "vstack"],
+        _converted,
+    ),
     **dict.fromkeys(["conj", "conjugate", "positive"], _keeping_bools),
     **dict.fromkeys(["correlate", "polyder"], _of_floats),
     "average": _giving_nan,

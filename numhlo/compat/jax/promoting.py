@@ -91,6 +91,9 @@ NEVER_WEAK: dict[str, str] = {
 }
 """Functions of a module that has ``*`` above whose results are never weak."""
 
+DECIDE_THEMSELVES = frozenset({"associative_scan", "fori_loop", "map", "scan", "while_loop"})
+"""Functions of `lax` that know of each result whether it is weak."""
+
 KEEP_WEAK_NUMBERS = ("iscomplex", "isreal", "sinc")
 """Functions of `jax.numpy` whose results are weak where all their arrays are, and have no dimensions."""
 
@@ -190,14 +193,17 @@ class Typed:
         args, kwargs = self._with_dtype(args, kwargs)
         given = self._given(args, kwargs)
         arrays = [leaf for k in self.arrays if k in given for leaf in _leaves(given[k])]
-        weak = self._is_weak(arrays, kwargs) and not (self.name in ("array", "asarray") and type(args[0]) is list)
+        weak = self._is_weak(arrays, args, kwargs) and not (self.name in ("array", "asarray") and type(args[0]) is list)
         wanted = self._common(given) if self.promoted else None
         if wanted is not None:
             wide = np.dtype(np.float32) if self.is_of_floats and wanted in WIDEST_NARROW else wanted
             args, kwargs = self._promote(wide, given, args, kwargs)
-        if self.name in OF_ITS_OWN_DTYPE and kwargs.get("dtype") is None:
+        if self.home == "numpy" and self.name in OF_ITS_OWN_DTYPE and kwargs.get("dtype") is None:
             kwargs = {**kwargs, **self._own_dtype(args[0] if args else None)}
         result = function(*args, **kwargs)
+        if self.home == "lax" and self.name in DECIDE_THEMSELVES:
+            return result
+        wanted = wanted if kwargs.get("dtype") is None else None
         return _finished(self._converted(result, wanted, given), weak)
 
     def _own_dtype(self, x: Any) -> dict[str, Any]:
@@ -228,8 +234,9 @@ class Typed:
                 given[self.parameters.index(name)] = x
         return given
 
-    def _is_weak(self, arrays: list[Any], kwargs: dict[str, Any]) -> bool:
-        if not arrays or kwargs.get("dtype") is not None:
+    def _is_weak(self, arrays: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        place = self.dtype_at
+        if not arrays or kwargs.get("dtype") is not None or (place is not None and args[place : place + 1] != ()):
             return False
         if not (self.keeps_weak or self.keeps_weak_numbers) or not is_weak_bound(list(map(promotion_key, arrays))):
             return False

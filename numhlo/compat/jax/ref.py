@@ -48,7 +48,7 @@ class Ref:
     __slots__ = ("_home", "_value")
 
     def __init__(self, value: Any) -> None:
-        self._value = jnp.asarray(value)
+        self._value: Any = jnp.asarray(value)
         self._home = current_trace()
 
     @property
@@ -59,12 +59,12 @@ class Ref:
     @property
     def shape(self) -> tuple[int, ...]:
         """Return the shape of the array."""
-        return self._value.shape  # type: ignore[no-any-return]
+        return self._value.shape
 
     @property
     def dtype(self) -> np.dtype:
         """Return the dtype of the array."""
-        return self._value.dtype  # type: ignore[no-any-return]
+        return self._value.dtype
 
     @property
     def ndim(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 from numhlo.compat.jax.arrays import immutably
@@ -135,6 +136,13 @@ class Stage:
 
 class TracedStage(Stage):
     """A function traced for one signature."""
+
+    @property
+    def jaxpr(self) -> Any:
+        """Return the program as a jaxpr; what translates it stands on these stages, and is loaded when it is asked."""
+        traced = self._traced._traced
+        closed_jaxpr = import_module("numhlo.compat.jax.equations").closed_jaxpr
+        return closed_jaxpr(traced.function, traced.captures, (), traced.out_weak)
 
     def lower(self, **options: Any) -> LoweredStage:
         """Return the next stage; there is one platform."""

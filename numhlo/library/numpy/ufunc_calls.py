@@ -225,7 +225,7 @@ def gives_weak(ufunc: np.ufunc, operands: Sequence[Any]) -> bool:
     keys = tuple(map(promotion_key, operands))
     if ufunc in STRONG or (ufunc in STRONG_OF_INTEGERS and set(keys) == {int}):
         return False
-    if ufunc is np.power and not all(isinstance(key, type) for key in keys):
+    if ufunc is np.power and not isinstance(keys[1], type):
         return False
     return is_weak_bound(keys) and not (ufunc in STRONG_OF_ARRAYS and any(map(np.ndim, operands)))
 

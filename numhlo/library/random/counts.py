@@ -206,7 +206,7 @@ def multinomial(key: Any, n: Any, p: Any, *, shape: Any = None, dtype: Any = Non
     if outcomes == 0 or math.prod(size) == 0:
         return full_of(0, (*size, outcomes), wanted)
     trials = stop_gradient(as_traced(parameter(n, size, F64)))
-    rows = axis_order.moveaxis(stop_gradient(broadcast_to_shape(chances, (*size, outcomes))), -1, 0)
+    rows = axis_order.moveaxis(stop_gradient(as_traced(broadcast_to_shape(chances, (*size, outcomes)))), -1, 0)
 
     def step(left: Any, row: Any) -> Any:
         trials, rest, own = left

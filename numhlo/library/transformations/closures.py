@@ -42,6 +42,6 @@ def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Callab
         given = flatten_like(tree, args[: len(args) - len(captures)], "the arguments of a converted function")
         with transformation() as done:
             results = replay_function(staged.function, [*map(asarray, given), *args[len(args) - len(captures) :]])
-            return done(tree_unflatten(staged.out_tree, results))
+            return done(staged.tree_of(results))
 
     return converted, captures

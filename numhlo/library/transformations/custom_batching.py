@@ -100,9 +100,7 @@ class custom_vmap(Generic[P, R]):  # noqa: N801 - JAX's name, used as a decorato
         staged = stage_leaves(lambda *arrays: run_traced(self.fun, *tree_unflatten(tree, arrays)), leaves, name)
         operands = [*map(asarray, leaves), *staged.captures]
         rule = _VmapRule(self, tree, staged.out_tree)
-        result: R = tree_unflatten(
-            staged.out_tree, bind_with_rule("numhlo.custom_vmap", staged.function, operands, rule)
-        )
+        result: R = staged.tree_of(bind_with_rule("numhlo.custom_vmap", staged.function, operands, rule))
         return result
 
 

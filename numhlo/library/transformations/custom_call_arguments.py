@@ -132,7 +132,7 @@ def bind_call(name: str, call: CustomCall, staged: Staged, rule: CustomRule, aro
         staged.function.body.add_argument(array.aval)
     operands = [*map(asarray, call.leaves), *staged.captures, *around]
     results = bind_with_rule(name, staged.function, operands, rule)
-    return tree_unflatten(staged.out_tree, results)
+    return staged.tree_of(results)
 
 
 def still(arrays: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:

@@ -31,12 +31,14 @@ from numhlo.tracer.building.derivatives import (
     is_differentiable,
     is_float0,
     jvp,
+    marked,
     opened,
     require_inexact,
     sealed,
     sealed_pair,
     transformation,
     vjp,
+    weak_leaves,
 )
 
 P = ParamSpec("P")
@@ -192,7 +194,7 @@ def _require_kind(outputs: Sequence[Any], holomorphic: bool, forward: bool) -> N
 
 def _columns(fun: Callable[..., Any], leaves: Sequence[Any], has_aux: bool) -> tuple[Any, Any, list[list[Any]]]:
     """Push all unit vectors forward at once; what does not depend on them is computed once."""
-    arrays = [asarray(x) for x in leaves]
+    arrays = marked([asarray(x) for x in leaves], weak_leaves(leaves))
 
     def push(*tangents: Any) -> Any:
         pushed = jvp(fun, arrays, tangents, has_aux)
@@ -207,12 +209,12 @@ def _columns(fun: Callable[..., Any], leaves: Sequence[Any], has_aux: bool) -> t
     else:
         result = fun(*arrays)
         value, aux = result if has_aux else (result, None)
-    return value, aux, [_split_columns(c, leaves, c.ndim - 1) for c in columns]
+    return value, aux, [marked(_split_columns(c, leaves, c.ndim - 1), weak_leaves([c] * len(leaves))) for c in columns]
 
 
 def _rows(fun: Callable[..., Any], leaves: Sequence[Any], has_aux: bool) -> tuple[Any, Any, list[list[Any]]]:
     """Pull all unit vectors back at once; integers have no slopes, and are constants."""
-    arrays = [asarray(x) for x in leaves]
+    arrays = marked([asarray(x) for x in leaves], weak_leaves(leaves))
     moving = [k for k, x in enumerate(arrays) if is_differentiable(x.dtype)]
 
     def of_moving(*values: Any) -> Any:
@@ -226,7 +228,8 @@ def _rows(fun: Callable[..., Any], leaves: Sequence[Any], has_aux: bool) -> tupl
         (outputs, pull), aux = vjp(of_moving, *[arrays[k] for k in moving]), None
     out_leaves, out_tree = tree_flatten(outputs)
     rows = vmap(lambda *c: pull(tree_unflatten(out_tree, c)))(*_basis(out_leaves))
-    cut = {k: _split_columns(r, out_leaves, 0) for k, r in zip(moving, rows, strict=True)}
+    weak = [weak_leaves([r] * len(out_leaves)) for r in rows]
+    cut = {k: marked(_split_columns(r, out_leaves, 0), w) for k, r, w in zip(moving, rows, weak, strict=True)}
     blocks = [
         [cut[k][j] if k in cut else np.zeros((*shape_of(y), *shape_of(x)), x.dtype) for k, x in enumerate(arrays)]
         for j, y in enumerate(out_leaves)

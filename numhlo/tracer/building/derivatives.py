@@ -26,7 +26,15 @@ from numhlo.tracer.transformations.differentiating import (
     vjp,
 )
 from numhlo.tracer.transformations.residuals import Residuals
-from numhlo.tracer.transformations.staging import Staged, ends_its_blocks, stage, stage_leaves, transformation
+from numhlo.tracer.transformations.staging import (
+    Staged,
+    ends_its_blocks,
+    marked,
+    stage,
+    stage_leaves,
+    transformation,
+    weak_leaves,
+)
 from numhlo.tracer.transformations.unwinding import Tape, Unwinding
 from numhlo.tracer.transformations.vectorizing import spread_prefix
 
@@ -51,6 +59,7 @@ __all__ = [
     "is_float0",
     "jvp",
     "linearize_function",
+    "marked",
     "opened",
     "require_inexact",
     "sealed",
@@ -63,4 +72,5 @@ __all__ = [
     "transpose_body",
     "value_and_grad",
     "vjp",
+    "weak_leaves",
 ]

@@ -16,12 +16,13 @@ from numhlo.lowering.ir.errors import ControlFlowTypeError
 from numhlo.lowering.ops import conversion
 from numhlo.lowering.ops.primitive import make_op
 from numhlo.tracer.core.arguments import WEAK, LeafType, is_number, leaf_type
-from numhlo.tracer.core.array import Array
+from numhlo.tracer.core.array import Array, is_weak_array
 from numhlo.tracer.core.bind import new_trace
 from numhlo.tracer.core.operands import as_traced, asarray, promotion_key
 from numhlo.tracer.core.promotion import common_dtype
 from numhlo.tracer.core.semantics import are_arrays_immutable
 from numhlo.tracer.core.trace import Trace, Tracer
+from numhlo.tracer.core.type_rules import type_rules
 from numhlo.tracer.trees.pytree_paths import structure_paths
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_map
 
@@ -168,21 +169,42 @@ def own_arrays(trace: Trace, operands: Any) -> Any:
 
 def copy_arrays(operands: Any) -> Any:
     """Return operands with every array copied: what a body owns outside tracing."""
-    return tree_map(lambda leaf: leaf.copy().view(Array) if isinstance(leaf, np.ndarray) else leaf, operands)
+
+    def own(leaf: Any) -> Any:
+        is_plain = isinstance(leaf, np.ndarray) and not is_weak_array(leaf)  # weak ones can't be written
+        return leaf.copy().view(Array) if is_plain else leaf
+
+    return tree_map(own, operands)
 
 
 def as_results(tree: Any) -> Any:
     """Return what a body returned outside tracing, every leaf as an array of its own."""
-    return tree_map(lambda leaf: np.array(leaf).view(Array), tree)
+    return tree_map(lambda leaf: of_type(np.array(asarray(leaf)).view(Array), leaf_type(leaf)), tree)
 
 
 def as_carry(init: Any, tree: Any) -> Any:
     """Return a loop's last carry outside tracing, every leaf as an array of its own, of the type that a trace gives."""
 
     def own(first: Any, last: Any) -> Any:
-        return np.array(last, promote([leaf_type(first), leaf_type(last)]).tensor.dtype).view(Array)
+        before = leaf_type(first)
+        type = promote([before, leaf_type(last)])
+        found = np.array(last, type.tensor.dtype).view(Array)
+        return of_type(found, type) if before.tensor.dtype == type.tensor.dtype else found
 
     return tree_map(own, init, tree)
+
+
+def of_type(x: Any, type: LeafType) -> Any:
+    """Return a result as one that stands for Python's numbers where its type does, and rules have such arrays."""
+    weak_class = type_rules().weak_class
+    if weak_class is None or not type.weak or type.tensor.dtype.kind == "b":
+        return x
+    if isinstance(x, Tracer):
+        x.weak = True
+        return x
+    found = x.view(weak_class)
+    found.flags.writeable = False
+    return found
 
 
 def is_known(x: Any) -> bool:

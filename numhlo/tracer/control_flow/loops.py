@@ -14,7 +14,6 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ControlFlowTypeError
-from numhlo.lowering.ir.types import FLOATS
 from numhlo.lowering.ops import control_flow, elementwise
 from numhlo.tracer.control_flow.bodies import (
     Body,
@@ -255,6 +254,8 @@ def find_carry_types(
         _require_same_structure(what, tree, body.tree if count < 0 else body.tree.children[0])
         after = body.types[: len(types)]
         wider = [_keep(what, tree, k, a, b) for k, (a, b) in enumerate(zip(types, after, strict=True))]
+        if are_arrays_immutable():  # what had to be converted is no longer weak
+            wider = [LeafType(w.tensor, w.weak and w.tensor == t.tensor) for w, t in zip(wider, types, strict=True)]
         if arguments.serve(wider):
             return wider, body
         types = wider
@@ -303,7 +304,7 @@ def _keep(what: str, tree: PyTreeDef, number: int, before: LeafType, after: Leaf
     """Return the type under which a carried leaf goes through the body unchanged."""
     common = promote([before, after]) if before.tensor.shape == after.tensor.shape else None
     narrowed = common is not None and not (before.weak or after.weak) and common.tensor.dtype != after.tensor.dtype
-    if common is None or narrowed or (are_arrays_immutable() and _becomes_another_kind(before, common)):
+    if common is None or narrowed or (are_arrays_immutable() and _becomes_another(before, after)):
         path = structure_paths(tree)[number]
         raise ControlFlowTypeError(
             f"{what}: the body changes the type of the carry{path and f' at {path}'}",
@@ -314,14 +315,6 @@ def _keep(what: str, tree: PyTreeDef, number: int, before: LeafType, after: Leaf
     return common
 
 
-def _becomes_another_kind(before: LeafType, after: LeafType) -> bool:
-    """Return whether a carry becomes numbers of another kind, which JAX refuses but for weak ones.
-
-    Where JAX's arrays are weak, those here have 64 bits; within a kind they are widened (see `of_one_width`).
-    """
-    was, now = before.tensor.dtype, after.tensor.dtype
-    return not before.weak and was.name not in ("int64", "float64") and _kind(was) != _kind(now)
-
-
-def _kind(dtype: np.dtype) -> str:
-    return "f" if dtype in FLOATS else dtype.kind
+def _becomes_another(before: LeafType, after: LeafType) -> bool:
+    """Return whether a carry becomes another dtype, which JAX refuses but for weak ones."""
+    return not before.weak and before.tensor.dtype != after.tensor.dtype

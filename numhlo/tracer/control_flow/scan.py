@@ -21,6 +21,7 @@ from numhlo.tracer.control_flow.bodies import (
     as_carry,
     copy_arrays,
     describe,
+    of_type,
     promote,
     weak_argument,
     with_arrays,
@@ -110,7 +111,8 @@ def scan(
     results = _emit_loop("numhlo.scan", f, body, [*carry, *outputs], [*start, *leaves], attributes)
     for result, type in zip(results, carry, strict=False):
         result.weak = type.weak
-    ys = tree_unflatten(body.tree.children[1], results[len(carry) :])
+    stacked = [of_type(x, t) for x, t in zip(results[len(carry) :], outputs, strict=True)]
+    ys = tree_unflatten(body.tree.children[1], stacked)
     return tree_unflatten(init_tree, results[: len(carry)]), ys
 
 
@@ -155,7 +157,7 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
     slices = _slice_types("map", xs, leaves)
     body = Body("the body", lambda trace: f(_slices(trace, tree, slices)), closed=True)
     results = _emit_loop("numhlo.map", f, body, body.types, leaves, {"lanes": lanes})
-    return tree_unflatten(body.tree, results)
+    return tree_unflatten(body.tree, [of_type(x, t) for x, t in zip(results, body.types, strict=True)])
 
 
 def _scan_program(functions: tuple[Any, ...], statics: tuple[Any, ...], init: Any, xs: Any) -> Any:
@@ -267,8 +269,8 @@ def _scan_in_python(
 def _stacked(*rows: Any) -> Any:
     """Return what the steps gave as one array; Python's numbers take the dtype of the others, as in a trace."""
     types = {LeafType(t.tensor.with_shape(()), t.weak) for t in [leaf_type(r) for r in rows]}
-    dtype = promote(list(types)).tensor.dtype
-    return FUNCTIONS[np.stack]([convert(asarray(r), dtype) for r in rows])
+    common = promote(list(types))
+    return of_type(FUNCTIONS[np.stack]([convert(asarray(r), common.tensor.dtype) for r in rows]), common)
 
 
 def _scan_nothing(f: Callable[[Any, Any], Any], carry: Any, leaves: Sequence[Any], tree: PyTreeDef) -> tuple[Any, Any]:

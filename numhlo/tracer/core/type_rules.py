@@ -28,6 +28,8 @@ class TypeRules:
         The dtype that a Python number of a class is traced with.
     methods : mapping
         Methods of traced arrays that are other functions than NumPy's.
+    weak_class : type or None
+        The class of concrete arrays that are weak; None where there are no such arrays.
     """
 
     name: str | None = None
@@ -39,6 +41,7 @@ class TypeRules:
         complex: np.dtype(np.complex128),
     }
     methods: Mapping[str, Callable[..., Any]] = {}
+    weak_class: type | None = None
 
     def canonical(self, dtype: np.dtype) -> np.dtype:
         """Return the dtype that arrays of a dtype have under these rules: itself.

@@ -17,6 +17,7 @@ from numhlo.tracer.core.bind import bind1
 from numhlo.tracer.core.named_functions import composite
 from numhlo.tracer.core.operands import broadcast_to_shape, convert, full_of, shape_of
 from numhlo.tracer.core.operations import compare, constant, select
+from numhlo.tracer.core.semantics import are_arrays_immutable
 from numhlo.tracer.differentiation.table import JVP, TRANSPOSE, add_tangents, is_differentiable, linear_operand
 
 
@@ -178,6 +179,8 @@ def _jvp_extremum(op: Op, primals: list[Any], tangents: list[Any], outputs: list
 @JVP.register(ops.ABS)
 def _jvp_abs(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
     (x,), (dx,) = primals, tangents
+    if x.dtype.kind != "c" and are_arrays_immutable():  # JAX's slope at 0 is 1
+        return [select(compare("GE", x, constant(0, x)), dx, bind1(ops.NEGATE, dx))]
     if x.dtype.kind != "c":
         return [mul(dx, bind1(ops.SIGN, x))]
     sign = bind1(ops.SIGN, x)

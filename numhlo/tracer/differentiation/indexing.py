@@ -13,7 +13,7 @@ from numhlo.lowering.ops import indexing
 from numhlo.lowering.ops.dimension_numbers import GatherDimensionNumbers
 from numhlo.tracer.core.arrangement import combiner_region
 from numhlo.tracer.core.bind import bind1
-from numhlo.tracer.core.operands import asarray, broadcast_to_shape, full_of, shape_of
+from numhlo.tracer.core.operands import asarray, broadcast_to_shape, convert, full_of, shape_of
 from numhlo.tracer.core.replay import replay_op
 from numhlo.tracer.differentiation.table import JVP, TILING, TRANSPOSE, Patch, instantiate, zeros_of
 from numhlo.tracer.differentiation.tiles import Tiles, tile_at, tiles_of
@@ -118,6 +118,6 @@ def _clamped_starts(op: Op, starts: Any, numbers: GatherDimensionNumbers) -> Any
         limit = full_of(limits[0], extents, starts.dtype)
     else:
         row = limits.reshape([-1 if k == axis else 1 for k in range(len(extents))])
-        limit = broadcast_to_shape(asarray(row), extents)
+        limit = broadcast_to_shape(convert(asarray(row), starts.dtype), extents)
     low = full_of(0, extents, starts.dtype)
     return bind1(ops.MINIMUM, bind1(ops.MAXIMUM, starts, low), limit)

@@ -90,7 +90,7 @@ def checkpoint(
         staged = stage_leaves(of_arrays, leaves, getattr(fun, "__name__", "function"))
         operands = [*map(asarray, leaves), *staged.captures]
         results = bind_with_rule("numhlo.checkpoint", staged.function, operands, Checkpoint(prevent_cse, policy))
-        result: R = tree_unflatten(staged.out_tree, results)
+        result: R = staged.tree_of(results)
         return result
 
     return checkpointed

@@ -40,7 +40,14 @@ from numhlo.tracer.transformations.derivative_arguments import (
     require_inexact,
     require_scalar_result,
 )
-from numhlo.tracer.transformations.staging import Staged, ends_its_blocks, stage_leaves, transformation
+from numhlo.tracer.transformations.staging import (
+    Staged,
+    ends_its_blocks,
+    marked,
+    stage_leaves,
+    transformation,
+    weak_leaves,
+)
 from numhlo.tracer.trees.pytree_registration import Partial
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_leaves, tree_map, tree_unflatten
 
@@ -86,11 +93,11 @@ def linearize_function(
     return [d.primal for d in results], LinearMap(Function(name, region), captures, kept)
 
 
-def apply_linear(linear: LinearMap, tangents: Sequence[Any], values: Sequence[Value]) -> list[Any]:
-    """Return the tangents of all results (``values`` gives their types)."""
+def linear_tangents(linear: LinearMap, tangents: Sequence[Any], count: int) -> list[Any]:
+    """Return the tangents of all ``count`` results, None for what has none."""
     found = replay_body(linear.function.body, [*tangents, *linear.residuals], {})
     by_output = dict(zip(linear.outputs, found, strict=True))
-    return _tangents([by_output.get(k) for k in range(len(values))], values)
+    return [by_output.get(k) for k in range(count)]
 
 
 def _tangents(found: Sequence[Any], values: Sequence[Value]) -> list[Any]:
@@ -195,15 +202,17 @@ def _pull_back_scalar(
     staged = _stage(fun, leaves, tree)
     active = [is_differentiable(asarray(x).dtype) for x in leaves] + [False] * len(staged.captures)
     results, linear = linearize_function(staged.function, [*map(asarray, leaves), *staged.captures], active)
-    pair = tree_unflatten(staged.out_tree, results)
+    pair = staged.tree_of(results)
     value = require_scalar_result(pair[0], holomorphic)
     cotangents: list[Any] = [full_of(1, (), value.dtype)] + [None] * (len(results) - 1)
     gradients = iter(apply_transposed(linear, cotangents, sum(active)))
-    return (
-        pair[0],
-        pair[1],
-        [next(gradients) if a else no_slope(shape_of(x)) for x, a in zip(leaves, active, strict=False)],
-    )
+    slopes = [next(gradients) if a else no_slope(shape_of(x)) for x, a in zip(leaves, active, strict=False)]
+    return pair[0], pair[1], marked(slopes, _moving(leaves, active))
+
+
+def _moving(leaves: Sequence[Any], active: Sequence[bool]) -> list[bool]:
+    """Return which leaves are weak, and so are their slopes."""
+    return [weak and moves for weak, moves in zip(weak_leaves(leaves), active, strict=False)]
 
 
 def grad(
@@ -313,12 +322,18 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
         staged = _stage(fun, leaves, tree, "jvp" if has_aux else None)
         duals = [dual_of(x, t) for x, t in zip(leaves, slopes, strict=True)]
         results = Walker().function(staged.function, [*duals, *[Dual(c, None) for c in staged.captures]])
-        values = staged.function.body.returns
-        outputs = tree_unflatten(staged.out_tree, [d.primal for d in results])
-        moved = tree_unflatten(staged.out_tree, _tangents([d.tangent for d in results], values))
+        outputs = staged.tree_of([d.primal for d in results])
+        moved = _slopes(staged, [d.tangent for d in results])
         if has_aux:
             return opened(finish((outputs[0], moved[0], outputs[1])))
         return finish((outputs, moved))
+
+
+def _slopes(staged: Staged, found: Sequence[Any]) -> Any:
+    """Return results' tangents in their tree, weak where the results are, and have slopes."""
+    values = staged.function.body.returns
+    weak = [w and is_differentiable(v.tensor.dtype) for w, v in zip(staged.weak, values, strict=True)]
+    return tree_unflatten(staged.out_tree, marked(_tangents(found, values), weak))
 
 
 def _linearized(fun: Callable[..., Any], primals: Sequence[Any], has_aux: bool) -> tuple[Any, ...]:
@@ -377,8 +392,9 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
             if not is_differentiable(asarray(x).dtype)
         }
         count = tree.num_leaves - len(fixed)
-        outputs = opened(finish(tree_unflatten(staged.out_tree, results)))
+        outputs = opened(finish(staged.tree_of(results)))
         residuals = finish(linear.residuals)
+        weak = _moving(given := tree_leaves(primals), [k not in fixed for k in range(len(given))])
     out_tree = staged.out_tree.children[0] if has_aux else staged.out_tree
     types = [v.tensor for v in staged.function.body.returns]
 
@@ -389,7 +405,8 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
             arrays += [None] * (len(types) - len(arrays))
             kept = linear._replace(residuals=residuals)
             found = iter(apply_transposed(kept, arrays, count))
-            return done(tree_unflatten(tree, [fixed[k] if k in fixed else next(found) for k in range(tree.num_leaves)]))
+            slopes = [fixed[k] if k in fixed else next(found) for k in range(tree.num_leaves)]
+            return done(tree_unflatten(tree, marked(slopes, weak)))
 
     back = Partial(pull, residuals)
     return (outputs[0], back, outputs[1]) if has_aux else (outputs, back)
@@ -431,9 +448,8 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     require_callable(fun, "linearize: fun")
     with transformation() as finish:
         results, linear, tree, staged = _linearized(fun, primals, has_aux)
-        outputs = opened(finish(tree_unflatten(staged.out_tree, results)))
+        outputs = opened(finish(staged.tree_of(results)))
         residuals = finish(linear.residuals)
-    values = staged.function.body.returns
     types = [TensorType(shape_of(x), asarray(x).dtype) for x in tree_leaves(primals)]
 
     @ends_its_blocks
@@ -442,7 +458,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
             given = arrays_like(tree, types, tangents, "linearize: a tangent", "arguments")
             arrays = [x for x, t in zip(given, types, strict=True) if is_differentiable(t.dtype)]
             kept = linear._replace(residuals=residuals)
-            moved = tree_unflatten(staged.out_tree, apply_linear(kept, arrays, values))
+            moved = _slopes(staged, linear_tangents(kept, arrays, len(staged.weak)))
             return done(moved[0] if has_aux else moved)
 
     back = Partial(push, residuals)

@@ -20,11 +20,12 @@ from numhlo.tracer.core.arguments import is_number
 from numhlo.tracer.core.array import Array
 from numhlo.tracer.core.bind import new_trace
 from numhlo.tracer.core.located_errors import naming_the_line
-from numhlo.tracer.core.operands import asarray, is_weak, known_value, shape_of, unshared
+from numhlo.tracer.core.operands import as_traced, asarray, is_weak, known_value, shape_of, unshared
 from numhlo.tracer.core.promotion import FLOAT0
 from numhlo.tracer.core.short_tracebacks import short_tracebacks
 from numhlo.tracer.core.trace import Trace, Tracer, current_trace
-from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_map
+from numhlo.tracer.core.type_rules import type_rules
+from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_map, tree_unflatten
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -39,11 +40,18 @@ class Staged(NamedTuple):
     captures : list
         Arrays of the trace around.
     out_tree : PyTreeDef
+    weak : list of bool
+        Which results stand for Python's numbers, where rules for types have such arrays.
     """
 
     function: Function
     captures: list[Any]
     out_tree: PyTreeDef
+    weak: list[bool]
+
+    def tree_of(self, results: Sequence[Any]) -> Any:
+        """Return results in their tree, weak where the function's are."""
+        return tree_unflatten(self.out_tree, marked(results, self.weak))
 
 
 def stage(
@@ -90,6 +98,7 @@ def stage(
             found = fun(arguments)
         leaves, out_tree = tree_flatten(found)
         trace.region.returns = [trace.read(asarray(x)) for x in leaves]
+        weak = weak_leaves(leaves)
     for number, cell in enumerate(cells):
         if cell.version:
             raise MutationError(
@@ -98,7 +107,26 @@ def stage(
                 why="vmap, grad and jvp work on functions that return their results",
                 fix="copy the argument first (x = x.copy()), or use x.at[index].set(value)",
             )
-    return Staged(Function(name, trace.region), trace.captures, out_tree)
+    return Staged(Function(name, trace.region), trace.captures, out_tree, weak)
+
+
+def weak_leaves(leaves: Sequence[Any]) -> list[bool]:
+    """Return which leaves stand for Python's numbers, where rules for types have such arrays."""
+    if type_rules().weak_class is None:
+        return [False] * len(leaves)
+    return [is_weak(x) and asarray(x).dtype.kind != "b" for x in leaves]
+
+
+def marked(leaves: Sequence[Any], weak: Sequence[bool]) -> list[Any]:
+    """Return leaves, some as traced arrays that stand for Python's numbers."""
+    return [_weakened(x) if flag else x for x, flag in zip(leaves, weak, strict=False)] if any(weak) else list(leaves)
+
+
+def _weakened(x: Any) -> Any:
+    array = as_traced(x)
+    found = Tracer(array.cell, array.steps, array.aval)
+    found.weak = True
+    return found
 
 
 def stage_leaves(
@@ -151,4 +179,8 @@ def _take_out(trace: Trace, x: Any) -> Any:
     if getattr(x, "dtype", None) == FLOAT0:
         return x
     value = trace.known[trace.read(asarray(x))]
+    if isinstance(x, Tracer) and x.weak and (weak_class := type_rules().weak_class) is not None:
+        found: Any = np.array(value).view(weak_class)
+        found.flags.writeable = False
+        return found
     return np.array(value).view(Array)

@@ -19,7 +19,7 @@ from numhlo.tracer.core.named_axes import batching_axis, named_axis
 from numhlo.tracer.core.operands import asarray, is_weak, known_value, normalize_axis, shape_of
 from numhlo.tracer.core.trace import Tracer
 from numhlo.tracer.python.plain_numpy import run_traced
-from numhlo.tracer.transformations.staging import ends_its_blocks, stage, transformation
+from numhlo.tracer.transformations.staging import Staged, ends_its_blocks, stage, transformation
 from numhlo.tracer.trees.pytree_paths import leaf_paths
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_leaves, tree_structure, tree_unflatten
 
@@ -107,9 +107,9 @@ def vmap(
             lanes = [
                 Lanes(x if a is None else _to_front(x, a), a is not None) for x, a in zip(arrays, axes, strict=True)
             ]
-            results, out_tree = _run(of_arrays, lanes, size, leaves, axis_name, chunk)
-            placed = _place(results, out_axes, out_tree, size)
-            result: R = finish(tree_unflatten(out_tree, placed))
+            results, staged = _run(of_arrays, lanes, size, leaves, axis_name, chunk)
+            placed = _place(results, out_axes, staged.out_tree, size)
+            result: R = finish(staged.tree_of(placed))
             return result
 
     return batched
@@ -122,7 +122,7 @@ def _run(
     leaves: Sequence[Any],
     axis_name: Hashable,
     chunk: int | None,
-) -> tuple[list[Lanes], PyTreeDef]:
+) -> tuple[list[Lanes], Staged]:
     types = [TensorType(shape_of(x.array)[x.mapped :], x.array.dtype) for x in lanes]
     known = [None if x.mapped else known_value(x.array) for x in lanes]
     weak = [is_weak(leaf) for leaf in leaves]
@@ -132,8 +132,8 @@ def _run(
     inputs = [*lanes, *[Lanes(c, False) for c in staged.captures]]
     with batching_axis(axis_name), refusing_depth():
         if chunk is not None:
-            return control_flow.batch_in_chunks(staged.function, inputs, size, chunk), staged.out_tree
-        return batch_function(staged.function, inputs, size), staged.out_tree
+            return control_flow.batch_in_chunks(staged.function, inputs, size, chunk), staged
+        return batch_function(staged.function, inputs, size), staged
 
 
 def _is_plain(x: Any) -> bool:
