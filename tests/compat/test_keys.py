@@ -37,6 +37,35 @@ VALUES = {
     "keyword": lambda m, keys: m.random.randint(key=keys[0], shape=(3,), minval=0, maxval=9),
 }
 
+MOVED = {
+    "stack": lambda m, keys: m.numpy.stack([keys[0], keys[2]]),
+    "array of keys": lambda m, keys: m.numpy.array([keys[0], m.random.key(9)]),
+    "concatenate": lambda m, keys: m.numpy.concatenate([keys, keys[:1]]),
+    "where": lambda m, keys: m.numpy.where(m.numpy.array([True, False, True, False]), keys, keys[1]),
+    "traced where": lambda m, keys: m.jit(lambda c, k: m.numpy.where(c, k, k[1]))(m.numpy.arange(4) > 1, keys),
+    "reshape": lambda m, keys: m.numpy.reshape(keys, (2, 2)),
+    "roll": lambda m, keys: m.numpy.roll(keys, 1),
+    "take": lambda m, keys: m.numpy.take(keys, m.numpy.array([3, 0])),
+    "tile": lambda m, keys: m.numpy.tile(keys[0], 2),
+    "set": lambda m, keys: keys.at[1].set(m.random.key(9)),
+    "get": lambda m, keys: keys.at[m.numpy.array([1, 1])].get(),
+    "a slice where the program says": lambda m, keys: m.jit(lambda k, i: m.lax.dynamic_slice_in_dim(k, i, 2))(keys, 1),
+    "select": lambda m, keys: m.lax.select(False, keys, keys[::-1]),
+    "of xla's generator": lambda m, keys: m.random.split(m.random.key(3, impl="rbg"), (2, 2)),
+    "of its bits": lambda m, keys: m.random.split(m.random.key(3, impl="unsafe_rbg"), 3),
+    "folded": lambda m, keys: m.random.fold_in(m.random.key(3, impl="rbg"), 7),
+    "folded by bits": lambda m, keys: m.random.fold_in(m.random.key(3, impl="unsafe_rbg"), 7),
+    "of four words": lambda m, keys: m.random.wrap_key_data(m.numpy.arange(4, dtype="uint32"), impl="rbg"),
+}
+
+DRAWN = {
+    "uniform": lambda random, key: random.uniform(key, (3,)),
+    "integers": lambda random, key: random.randint(key, (4,), 0, 10),
+    "bytes": lambda random, key: random.bits(key, (5,), np.uint8),
+    "a permutation": lambda random, key: random.permutation(key, 6),
+    "a choice": lambda random, key: random.choice(key, 5, (3,), replace=False),
+}
+
 FACTS = {
     "shapes": lambda m, keys: [keys.shape, keys[1:3].shape, keys[0].shape, keys.reshape(-1, 2).shape, len(keys)],
     "shapes of keys": lambda m, keys: [k.shape for k in keys],
@@ -57,11 +86,30 @@ REFUSED = {
     "sum": lambda m, keys: keys[0] + 1,
     "length": lambda m, keys: len(keys[0]),
     "axes": lambda m, keys: keys[0, 0],
+    "an unknown kind": lambda m, keys: m.random.key(0, impl="nonsense"),
+    "sorted": lambda m, keys: m.numpy.sort(keys),
+    "of two kinds": lambda m, keys: m.numpy.stack([keys[0], m.random.key(0, impl="rbg")]),
     "sine": lambda m, keys: m.numpy.sin(keys),
     "no key": lambda m, keys: m.random.normal(3),
     "seed": lambda m, keys: m.random.key(1.5),
     "compared": lambda m, keys: keys == m.numpy.ones(4),
 }
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_keys_move_as_numbers_do(name):
+    found, wanted = (MOVED[name](m, keys_of(m)) for m in (ours, jax))
+    assert (found.shape, str(found.dtype)) == (wanted.shape, str(wanted.dtype))
+    np.testing.assert_array_equal(words(ours, found), words(jax, wanted))
+    assert str(ours.random.key_impl(found)) == str(jax.random.key_impl(wanted))
+
+
+@pytest.mark.parametrize("impl", ["rbg", "unsafe_rbg"])
+@pytest.mark.parametrize("name", DRAWN)
+def test_numbers_of_other_keys(name, impl):
+    found = ours.jit(lambda key: DRAWN[name](ours.random, key))(ours.random.key(5, impl=impl))
+    np.testing.assert_array_equal(found, DRAWN[name](jax.random, jax.random.key(5, impl=impl)))
+    np.testing.assert_array_equal(found, DRAWN[name](ours.random, ours.random.key(5, impl=impl)))
 
 
 @pytest.mark.parametrize("name", VALUES)

@@ -16,6 +16,7 @@ import numpy as np
 from numhlo.compat.jax.arrays import Array, immutably
 from numhlo.compat.jax.deleted_arrays import DeletedArray, refuse_deleted
 from numhlo.compat.jax.lax_parameters import LAX
+from numhlo.compat.jax.moving_keys import TAKING, have_keys, moved
 from numhlo.compat.jax.numpy_parameters import NUMPY
 from numhlo.compat.jax.precision_names import require_precision
 from numhlo.compat.jax.refusals import NotAnArrayError, RefusedCallError, raise_as_jax
@@ -138,6 +139,8 @@ def checked_as_jax(module: str, name: str, function: Callable[..., Any]) -> Call
     def public(*args: Any, **kwargs: Any) -> Any:
         is_plain = not (kwargs or needs_names) and parameters.least <= len(args) <= limit
         if not (is_plain and OPERANDS.issuperset(map(type, args))):
+            if name in TAKING and (have_keys(args) or (kwargs and have_keys(kwargs.values()))):
+                return moved(name, public, args, kwargs)
             args, kwargs = _prepared(name, parameters, ours, args, kwargs)
         try:
             return function(*args, **kwargs)

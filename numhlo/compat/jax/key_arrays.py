@@ -13,36 +13,49 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.compat.jax import numpy
 from numhlo.compat.jax.arrays import LIKE_ARRAYS
 from numhlo.compat.jax.avals import ShapedArray, pytype_aval_mappings
 from numhlo.compat.jax.dtypes import prng_key
+from numhlo.compat.jax.moving_keys import JOIN, KEYS, moved
+from numhlo.library.random.keys import splits_by_bits, words_of_keys
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import DTypeError, ShapeError
+from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError
 from numhlo.tracer.trees.pytree_registration import register_pytree_node
 
 IMPLEMENTATION = "threefry2x32"
-WORDS = 2
+IMPLEMENTATIONS = {IMPLEMENTATION: ("fry", 2), "rbg": ("rbg", 4), "unsafe_rbg": ("urbg", 4)}
+"""What keys of an implementation are called in their dtype, and of how many words they are."""
 
 
 class KeyDtype:
-    """The dtype of keys."""
+    """The dtype of keys.
+
+    Parameters
+    ----------
+    impl : str
+        What makes numbers of them.
+    """
 
     type = prng_key
-    name = "key<fry>"
     kind = "k"
-    itemsize = 4 * WORDS
+
+    def __init__(self, impl: str) -> None:
+        self.impl = impl
+        short, self.words = IMPLEMENTATIONS[impl]
+        self.name, self.itemsize = f"key<{short}>", 4 * self.words
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, KeyDtype)
+        return isinstance(other, KeyDtype) and self.impl == other.impl
 
     def __hash__(self) -> int:
-        return hash(KeyDtype)
+        return hash(self.impl)
 
     def __repr__(self) -> str:
         return self.name
 
 
-KEY_DTYPE = KeyDtype()
+DTYPES = {impl: KeyDtype(impl) for impl in IMPLEMENTATIONS}
 
 
 class KeyAval(ShapedArray):
@@ -51,17 +64,18 @@ class KeyAval(ShapedArray):
     Parameters
     ----------
     shape : tuple of int
+    dtype : KeyDtype
     """
 
     __slots__ = ()
 
-    def __init__(self, shape: tuple[int, ...]) -> None:
+    def __init__(self, shape: tuple[int, ...], dtype: KeyDtype) -> None:
         super().__init__(shape, np.uint32)
-        self.dtype = KEY_DTYPE  # type: ignore[assignment]
+        self.dtype = dtype
 
     def update(self, **changes: Any) -> KeyAval:
         """Return the abstract value with another shape."""
-        return KeyAval(tuple(changes.get("shape", self.shape)))
+        return KeyAval(tuple(changes.get("shape", self.shape)), self.dtype)
 
 
 class KeyArray:
@@ -69,8 +83,10 @@ class KeyArray:
 
     Parameters
     ----------
-    words : Array of uint32, (..., 2)
+    words : Array of uint32, (..., 2) or (..., 4)
         The words of each key.
+    impl : str, optional
+        What makes numbers of them.
 
     Examples
     --------
@@ -80,13 +96,16 @@ class KeyArray:
     ((3,), key<fry>, (3, 2))
     """
 
-    __slots__ = ("words",)
+    __slots__ = ("dtype", "words")
     __hash__ = None  # type: ignore[assignment] # as of other arrays
-    dtype = KEY_DTYPE
     weak_type = False
 
-    def __init__(self, words: Any) -> None:
-        self.words = words
+    def __init__(self, words: Any, impl: str = IMPLEMENTATION) -> None:
+        self.words, self.dtype = words, DTYPES[impl]
+
+    def like(self, words: Any) -> KeyArray:
+        """Return keys of other words, which are used as these are."""
+        return KeyArray(words, self.dtype.impl)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -96,7 +115,7 @@ class KeyArray:
     @property
     def aval(self) -> KeyAval:
         """The abstract value."""
-        return KeyAval(self.shape)
+        return KeyAval(self.shape, self.dtype)
 
     @property
     def ndim(self) -> int:
@@ -130,7 +149,12 @@ class KeyArray:
         if taken > self.ndim:
             raise IndexError(f"{taken} indices for an array of keys with {self.ndim} axes")
         rest = () if any(x is Ellipsis for x in entries) else (Ellipsis,)
-        return KeyArray(self.words[(*entries, *rest, slice(None))])
+        return self.like(self.words[(*entries, *rest, slice(None))])
+
+    @property
+    def at(self) -> KeyUpdates:
+        """Functional updates: ``keys.at[index].set(others)`` gives new keys."""
+        return KeyUpdates(self)
 
     def __eq__(self, other: object) -> Any:
         return self._compared(other, True)
@@ -139,7 +163,7 @@ class KeyArray:
         return self._compared(other, False)
 
     def _compared(self, other: object, equal: bool) -> Any:
-        if not isinstance(other, KeyArray):
+        if not isinstance(other, KeyArray) or other.dtype != self.dtype:
             raise TypeError(f"{'==' if equal else '!='} of keys and a {type(other).__name__}")
         same = (self.words == other.words).all(axis=-1)
         return same if equal else ~same
@@ -150,7 +174,7 @@ class KeyArray:
         if order != "C":
             raise ShapeError(f"reshape(order={order!r}) of keys", where=capture_location(), fix="use order='C'")
         extents = np.empty(self.shape, np.bool_).reshape(*wanted).shape
-        return KeyArray(self.words.reshape(*extents, WORDS))
+        return self.like(self.words.reshape(*extents, self.dtype.words))
 
     def ravel(self) -> KeyArray:
         """Return the keys along one axis."""
@@ -162,7 +186,7 @@ class KeyArray:
         """Return the keys with permuted axes."""
         order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
         order = tuple(order or range(self.ndim)[::-1])
-        return KeyArray(self.words.transpose(*[k % self.ndim for k in order], self.ndim))
+        return self.like(self.words.transpose(*[k % self.ndim for k in order], self.ndim))
 
     def squeeze(self, axis: Any = None) -> KeyArray:
         """Return the keys without axes of extent 1."""
@@ -185,8 +209,40 @@ class KeyArray:
         )
 
 
-register_pytree_node(KeyArray, lambda keys: ((keys.words,), None), lambda _, children: KeyArray(*children))
+class KeyUpdates:
+    """Functional updates of an array of keys.
+
+    Parameters
+    ----------
+    keys : KeyArray
+    index : optional
+        Which keys.
+    """
+
+    def __init__(self, keys: KeyArray, index: Any = ...) -> None:
+        self._keys, self._index = keys, index
+
+    def __getitem__(self, index: Any) -> KeyUpdates:
+        return KeyUpdates(self._keys, index)
+
+    def get(self, **options: Any) -> Any:
+        """Return keys."""
+        return self._moved(lambda places: numpy.asarray(places).at[self._index].get(**options))
+
+    def set(self, values: Any, **options: Any) -> Any:
+        """Return the array with other keys in their places."""
+        return self._moved(lambda places, others: numpy.asarray(places).at[self._index].set(others, **options), values)
+
+    def _moved(self, function: Callable[..., Any], *others: Any) -> Any:
+        return moved("select", function, (self._keys, *others), {})
+
+
+register_pytree_node(
+    KeyArray, lambda keys: ((keys.words,), keys.dtype.impl), lambda impl, children: KeyArray(children[0], impl)
+)
 LIKE_ARRAYS.append(KeyArray)
+KEYS.append(KeyArray)
+JOIN.append(numpy.concatenate)
 pytype_aval_mappings[KeyArray] = lambda keys: keys.aval
 
 MAKERS = frozenset({"clone", "fold_in", "split"})
@@ -195,21 +251,71 @@ MAKERS = frozenset({"clone", "fold_in", "split"})
 
 def of_typed_keys(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function of `jax.random` that takes keys of either kind."""
-    if name in ("key", "wrap_key_data"):
-        return functools.wraps(function)(lambda *args, **kwargs: KeyArray(function(*args, **kwargs)))
+    if name in ("PRNGKey", "key"):
+        return _seeded(name, function)
+    if name == "wrap_key_data":
+        return _wrapped(function)
 
     @functools.wraps(function)
     def public(*args: Any, **kwargs: Any) -> Any:
-        if args and isinstance(args[0], KeyArray):
-            args = (args[0].words, *args[1:])
-        elif isinstance(kwargs.get("key"), KeyArray):
-            kwargs = {**kwargs, "key": kwargs["key"].words}
-        else:
+        keys = args[0] if args else kwargs.get("key")
+        if not isinstance(keys, KeyArray):
             return function(*args, **kwargs)
-        found = function(*args, **kwargs)
-        return KeyArray(found) if name in MAKERS else found
+        if args:
+            args = (keys.words, *args[1:])
+        else:
+            kwargs = {**kwargs, "key": keys.words}
+        if keys.dtype.words == 2:
+            found = function(*args, **kwargs)
+        else:
+            with words_of_keys.bound(4), splits_by_bits.bound(keys.dtype.impl == "unsafe_rbg"):
+                found = function(*args, **kwargs)
+        return keys.like(found) if name in MAKERS else found
 
     return _folding(public) if name == "fold_in" else public
+
+
+def _require_implementation(impl: str | None) -> str:
+    wanted = IMPLEMENTATION if impl is None else str(impl)
+    if wanted not in IMPLEMENTATIONS:
+        raise ArgumentError(
+            f'unrecognized PRNG implementation "{impl}"',
+            where=capture_location(),
+            fix=f"use one of {', '.join(map(repr, IMPLEMENTATIONS))}",
+        )
+    return wanted
+
+
+def _seeded(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what makes a key of a seed: the words are those of threefry, twice where there are four."""
+
+    @functools.wraps(function)
+    def public(seed: Any, *, impl: str | None = None) -> Any:
+        wanted = _require_implementation(impl)
+        words = function(seed)
+        if IMPLEMENTATIONS[wanted][1] == 4:
+            words = numpy.concatenate([words, words])
+        return KeyArray(words, wanted) if name == "key" else words
+
+    return public
+
+
+def _wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def public(key_bits_array: Any, *, impl: str | None = None) -> KeyArray:
+        wanted = _require_implementation(impl)
+        if IMPLEMENTATIONS[wanted][1] == 2:
+            return KeyArray(function(key_bits_array))
+        words = numpy.asarray(key_bits_array)
+        if words.dtype != np.uint32 or words.shape[-1:] != (4,):
+            raise DTypeError(
+                f"wrap_key_data: expected uint32 words with a last axis of 4, got {words.dtype.name} {words.shape}",
+                where=capture_location(),
+                fix="give the words that key_data gave",
+            )
+        return KeyArray(words, wanted)
+
+    return public
 
 
 def _folding(function: Callable[..., Any]) -> Callable[..., Any]:

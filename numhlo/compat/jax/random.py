@@ -27,6 +27,7 @@ def key_impl(keys: Any) -> str:
     >>> key_impl(_wrapped.key(0))
     'threefry2x32'
     """
-    if not isinstance(keys, _KeyArray):
-        _wrapped.key_data(keys)  # raises
+    if isinstance(keys, _KeyArray):
+        return keys.dtype.impl
+    _wrapped.wrap_key_data(keys)  # raises where they are no keys
     return _IMPLEMENTATION

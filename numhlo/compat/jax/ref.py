@@ -59,12 +59,14 @@ class Ref:
     @property
     def shape(self) -> tuple[int, ...]:
         """Return the shape of the array."""
-        return self._value.shape
+        found: tuple[int, ...] = self._value.shape
+        return found
 
     @property
     def dtype(self) -> np.dtype:
         """Return the dtype of the array."""
-        return self._value.dtype
+        found: np.dtype = self._value.dtype
+        return found
 
     @property
     def ndim(self) -> int:

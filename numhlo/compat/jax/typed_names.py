@@ -6,11 +6,13 @@ NumPy's methods would give other types for.
 
 from __future__ import annotations
 
+import functools
 from types import ModuleType
 from typing import Any
 
 from numhlo.compat.jax import dtypes
 from numhlo.compat.jax.arrays import Array
+from numhlo.compat.jax.moving_keys import have_keys, moved
 from numhlo.compat.jax.promoting import typed
 from numhlo.tracer.core.jax_types import METHODS
 
@@ -40,7 +42,16 @@ def typed_names(module: ModuleType) -> dict[str, Any]:
         if name in OF_CONCRETE_ARRAYS:
             setattr(Array, name, METHODS[name])
     functions = {name: typed("numpy", name, getattr(module, name)) for name in FUNCTIONS}
+    functions |= {name: _taking_keys(name, functions[name]) for name in ("array", "asarray")}
     return {**functions, **dtypes.SCALAR_TYPES}
+
+
+def _taking_keys(name: str, function: Any) -> Any:
+    @functools.wraps(function)
+    def public(*args: Any, **options: Any) -> Any:
+        return moved(name, function, args, options) if have_keys(args) else function(*args, **options)
+
+    return public
 
 
 def _method(module: ModuleType, name: str) -> Any:

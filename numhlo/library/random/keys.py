@@ -6,14 +6,17 @@ draws from one key; `numhlo.vmap` maps it over many. Use a key once: two draws w
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from numhlo.library.lax.linalg import rng_bit_generator
 from numhlo.library.numpy.reshaping import shape_tuple
 from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, IntegerOverflowError, ShapeError, UnsupportedError
+from numhlo.lowering.ir.scoped_values import ScopedValue
 from numhlo.lowering.ops.control_flow import COMPOSITE
 from numhlo.lowering.ops.threefry import make_random_bits, make_random_split, make_threefry2x32
 from numhlo.tracer.building import (
@@ -24,6 +27,7 @@ from numhlo.tracer.building import (
     convert,
     expand,
     require_sizes,
+    reshape_to,
     runs_anywhere,
     shape_of,
     usual_dtype,
@@ -35,6 +39,13 @@ __all__ = ["PRNGKey", "bits", "fold_in", "key", "key_data", "split", "wrap_key_d
 IMPLEMENTATIONS = (None, "threefry2x32")
 U32 = np.dtype(np.uint32)
 WORD = 0xFFFFFFFF
+
+
+words_of_keys: ScopedValue[int] = ScopedValue(2)
+"""Of how many words a key is: 4 where XLA's generator of bits draws from it, as JAX's typed keys may ask for."""
+
+splits_by_bits: ScopedValue[bool] = ScopedValue(False)
+"""Whether new keys of 4 words are bits that the generator draws, and not those of two keys of 2 words."""
 
 
 def as_key(key: Any, name: str) -> Any:
@@ -53,7 +64,7 @@ def as_key(key: Any, name: str) -> Any:
             why="a key is two uint32 words",
             fix="make one with numhlo.random.key(seed)",
         )
-    if shape_of(array) != (2,):
+    if shape_of(array) != (words_of_keys.get(),):
         raise ShapeError(
             f"random.{name}: the key has shape {shape_of(array)}",
             where=capture_location(),
@@ -67,6 +78,8 @@ def draw_bits(key: Any, shape: tuple[int, ...], width: int) -> Any:
     """Return an array of random unsigned integers of 8, 16, 32 or 64 bits."""
     result = TensorType(shape, np.dtype(f"u{width // 8}"))
     require_sizes([result], (), capture_location())
+    if shape_of(key) == (4,):
+        return rng_bit_generator(key, shape, result.dtype)[1]
     return bind1(COMPOSITE, key, attributes=make_random_bits(shape, width), results=[result])
 
 
@@ -74,7 +87,26 @@ def split_key(key: Any, shape: tuple[int, ...] = (2,)) -> Any:
     """Return an array of new keys."""
     result = TensorType((*shape, 2), U32)
     require_sizes([result], (), capture_location())
+    if shape_of(key) == (4,):
+        return _split_wide(as_traced(key), shape)
     return as_traced(bind1(COMPOSITE, key, attributes=make_random_split(shape), results=[result]))
+
+
+def _split_wide(key: Any, shape: tuple[int, ...]) -> Any:
+    """Return new keys of 4 words: those of both halves, or every tenth row of bits, as JAX has them."""
+    if splits_by_bits.get():
+        rows: Any = as_traced(rng_bit_generator(key, (10 * math.prod(shape), 4), U32)[1])
+        return reshape_to(rows[::10], (*shape, 4))
+    return concatenate_arrays([split_key(key[:2], shape), split_key(key[2:], shape)], len(shape))
+
+
+def _fold_wide(key: Any, number: Any) -> Any:
+    """Return the key of 4 words that follows: of both halves, or bits that the number draws."""
+    if splits_by_bits.get():
+        seed = concatenate_arrays([expand(b.constant(0, number), 0), expand(number, 0)] * 2, 0)
+        rows: Any = as_traced(rng_bit_generator(seed, (10, 4), U32)[1])
+        return key ^ rows[9]
+    return concatenate_arrays([_fold(key[:2], number), _fold(key[2:], number)], 0)
 
 
 def several_keys(key: Any, count: int) -> list[Any]:
@@ -201,7 +233,11 @@ def fold_in(key: Any, data: Any) -> Any:
             f"fold_in takes one number, but was given an array of shape {shape_of(number)}; use numhlo.vmap for several"
         )
     words: Any = as_traced(own)
-    number = convert(number, U32)
+    number = convert(as_traced(number), U32)
+    return _fold_wide(words, number) if shape_of(words) == (4,) else _fold(words, number)
+
+
+def _fold(words: Any, number: Any) -> Any:
     result = [TensorType((), np.dtype(np.uint64))]
     zero = b.constant(0, number)
     packed = bind1(COMPOSITE, words[0], words[1], zero, number, attributes=make_threefry2x32(()), results=result)
