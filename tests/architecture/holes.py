@@ -22,6 +22,7 @@ REFINED = "It becomes an op of static shape before anything else looks at it."
 FLATTENED = "Tuples are taken apart, and tokens dropped, before anything else looks at them."
 ONE_PROCESS = "It needs other processes or a host: it is interpreted in a grid of them, and refused by name outside."
 NUMBERED = "A program that is called is one process, so it is replaced by 0."
+WITHOUT_HLO = "It is written as HLO once shapes are known: they are computed first, from constants."
 GENERIC_FORM = "The generic form is the only one it has, and is derived from its definition."
 
 GENERIC = """
@@ -79,6 +80,13 @@ HOLES: dict[str, dict[str, str]] = {
     },
     "parse": {GENERIC_FORM: GENERIC},
     "print": {GENERIC_FORM: GENERIC},
+    "write": {
+        WITHOUT_HLO: """
+            dynamic_broadcast_in_dim dynamic_conv dynamic_gather dynamic_iota dynamic_pad dynamic_reshape
+            real_dynamic_slice
+        """,
+        LEGALIZED: "einsum torch_index_select unary_einsum",
+    },
     "transpose": {
         **BEFORE,
         NO_OPERANDS: "constant iota",

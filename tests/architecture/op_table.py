@@ -24,6 +24,7 @@ TABLE_PACKAGES: tuple[str, ...] = (
     "numhlo.tracer.differentiation",
     "numhlo.backend.emit",
     "numhlo.lowering.text",
+    "numhlo.lowering.hlo",
 )
 """Packages whose module-level `RuleTable`s are the table's columns."""
 

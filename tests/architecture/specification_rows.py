@@ -120,6 +120,8 @@ WHOLES: dict[str, dict[str, str]] = {
         "reading": "every production of the grammar; a broken constraint names the op and the constraint",
         "printing": "read again it is the same program, generic and pretty; the official parser takes it",
         "malformed text": "refused with line, column and caret; never a crash, a hang, a deep recursion",
+        "HLO text read": "all forms that XLA prints, before and after its passes, give StableHLO of the same results",
+        "HLO text written": "XLA reads, verifies and runs it, to the same bits as the program itself",
         "deprecated ops": "broadcast, create_token, dot, einsum, torch_index_select, unary_einsum run or are refused by name",
         "functions and calls": "call graphs without recursion, functions without a module",
         "chlo": "read, and decomposed or computed",

@@ -48,6 +48,7 @@ def interpreted(text, arrays):
     return stablehlo.from_hlo(text).interpret("main", *arrays)
 
 
+@pytest.mark.specifies("HLO text read")
 @pytest.mark.parametrize("name", CASES)
 def test_before_xlas_passes(name):
     text, module, _, arrays = made(name)
@@ -61,6 +62,7 @@ def test_before_xlas_passes(name):
     assert_close(found, expected, bound(expected))
 
 
+@pytest.mark.specifies("HLO text read")
 @pytest.mark.parametrize("name", CASES)
 def test_after_xlas_passes(name):
     text, _, module, arrays = made(name)
@@ -75,6 +77,7 @@ def test_after_xlas_passes(name):
     assert_close(stablehlo.from_hlo(printed_by_xla(module)).run("main", *arrays), expected, bound(expected))
 
 
+@pytest.mark.specifies("HLO text written")
 @pytest.mark.parametrize("name", CASES)
 def test_written(name):
     text, module, _, arrays = made(name)

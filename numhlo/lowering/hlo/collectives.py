@@ -16,7 +16,8 @@ from numhlo.lowering.hlo.translator import Translator, attribute, rebuilt
 from numhlo.lowering.hlo.writer import Writer, quoted
 from numhlo.lowering.ir import Op, TensorType, TupleType, Type, Value
 from numhlo.lowering.ir.errors import UnsupportedError
-from numhlo.lowering.ops import communication, layout
+from numhlo.lowering.ops import communication, elementwise, layout
+from numhlo.lowering.ops.builder import FunctionBuilder
 from numhlo.lowering.ops.dimension_numbers import ChannelHandle
 from numhlo.lowering.text.foreign import UNIT
 
@@ -228,6 +229,15 @@ def _options(op: Op) -> list[str]:
 def write_all_reduce(w: Writer, op: Op) -> None:
     """Write groups and the reducer."""
     w.write(op, "all-reduce", op.operands, [*_options(op), f"to_apply={w.region(op, op.regions[0])}"])
+
+
+@WRITE.register(communication.CROSS_REPLICA_SUM)
+def write_sum(w: Writer, op: Op) -> None:
+    """Write the reduction with a reducer that adds."""
+    scalar = op.result.tensor.with_shape(())
+    b = FunctionBuilder("sum", ())
+    reducer = b.region([scalar, scalar], lambda x, y: [b.op(elementwise.ADD, x, y)])
+    w.write(op, "all-reduce", op.operands, [*_options(op), f"to_apply={w.region(op, reducer)}"])
 
 
 @WRITE.register(communication.REDUCE_SCATTER)

@@ -27,6 +27,10 @@ _FINFO: Any = ml_dtypes.finfo
 _BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 
 
+MOST_DIMENSIONS = 64
+"""Of an array of NumPy's."""
+
+
 class LiteralError(ValueError):
     """Why a text is no constant of a type, in words."""
 
@@ -60,6 +64,8 @@ def parse_literal(text: str, type: TensorType) -> np.ndarray:
             "by print_large_constants=True of as_hlo_text or of HloPrintOptions, "
             "or XLA_FLAGS=--xla_dump_large_constants for dumps"
         )
+    if type.ndim > MOST_DIMENSIONS:
+        raise LiteralError(f"a constant of {type.ndim} dimensions: NumPy has arrays of up to {MOST_DIMENSIONS}")
     pattern = _COMPLEX if type.dtype in COMPLEX else _ELEMENT
     elements = pattern.findall(text)
     if len(elements) != type.size:

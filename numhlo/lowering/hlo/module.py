@@ -6,9 +6,10 @@ from numhlo.lowering.hlo.functions import is_written
 from numhlo.lowering.hlo.parser import parse_records
 from numhlo.lowering.hlo.translator import DEVICES, Translator
 from numhlo.lowering.hlo.writer import Writer
-from numhlo.lowering.ir import Function, Module
+from numhlo.lowering.ir import Function, Module, TensorType
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.passes.pipeline import legalize
+from numhlo.lowering.passes.refine_shapes import op_is_refined, refine_shapes
 from numhlo.lowering.text.unregistered import is_declaration
 
 BEGIN = "HloModule"
@@ -70,11 +71,20 @@ def print_hlo(module: Module, *, locations: bool = False) -> str:
     """
     if not module.functions:
         raise UnsupportedError("a module without functions has no HLO text", why="HLO begins with an entry computation")
-    main = legalize(module.main, is_kept=is_written)
+    main = legalize(_with_known_shapes(module.main), is_kept=is_written)
     _require_bodies(main)
     legal = Module([main], module.name)
     header = [f"{ours}={module.attributes[name]}" for ours, name in DEVICES.items() if name in module.attributes]
     return Writer(locations=locations).write_module(legal, header)
+
+
+def _with_known_shapes(main: Function) -> Function:
+    """Return a function with its shapes computed, where ops compute shapes that HLO has in its types."""
+    types = [type for type in main.argument_types if isinstance(type, TensorType) and type.is_static]
+    computed = any(
+        op_is_refined(op) and not is_written(op) for function in main.reached() for op in function.body.walk()
+    )
+    return refine_shapes(main, types) if computed and len(types) == len(main.argument_types) else main
 
 
 def _require_bodies(main: Function) -> None:

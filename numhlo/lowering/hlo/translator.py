@@ -66,7 +66,7 @@ class Translator:
         for name, attribute in DEVICES.items():
             text = self.module.attributes.get(name)
             if text is not None and text.isdigit() and len(text) < 10:
-                result.attributes[attribute] = int(text)
+                result.attributes[attribute] = np.int32(text)
         return result
 
     def complaint(self, instruction: Instruction | Computation, what: str) -> ParseError:

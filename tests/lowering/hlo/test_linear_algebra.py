@@ -132,3 +132,17 @@ def test_shapes_from_operands():
 def test_what_is_refused(line, message):
     with pytest.raises(ParseError, match=message):
         stablehlo.from_hlo(entry("x = f32[2,2] parameter(0)", f"ROOT r = {line}"))
+
+
+def test_shapes_that_constants_say_are_computed():
+    text = """func.func @main(%x: tensor<3xf32>) -> tensor<2x3xf32> {
+      %s = stablehlo.constant dense<[2, 3]> : tensor<2xi32>
+      %0 = stablehlo.dynamic_broadcast_in_dim %x, %s, dims = [1] : (tensor<3xf32>, tensor<2xi32>) -> tensor<2x3xf32>
+      %1 = stablehlo.dynamic_iota %s, dim = 0 : (tensor<2xi32>) -> tensor<?x3xf32>
+      %2 = stablehlo.dynamic_reshape %1, %s : (tensor<?x3xf32>, tensor<2xi32>) -> tensor<2x3xf32>
+      %3 = stablehlo.add %0, %2 : tensor<2x3xf32>
+      return %3 : tensor<2x3xf32>
+    }"""
+    x = normal(3)
+    module = check(stablehlo.parse(text).as_hlo_text(), x)
+    np.testing.assert_array_equal(module.run("main", x)[0], x + np.array([[0], [1]], np.float32))

@@ -174,8 +174,8 @@ HloModule constants
 ENTRY e {
   a = pred[2] constant({1, false})
   b = s4[3] constant({-8, 0, 7})
-  c = c64[2] constant({(1, -2.5), (nan, inf)})
-  d = bf16[2,1] constant({ { /*i0=0*/ 1.5 }, { -0 } })
+  c = c64[2] constant({(1, -2.5), (0, inf)})
+  d = bf16[2,1] constant({ { /*i0=0*/ 1.5 }, { -0.0 } })
   f = f32[3] constant({nan(0x400001), -inf, 1e-40})
   g = f8e5m2[0,3] constant({})
   h = u64[] constant(18446744073709551615)
