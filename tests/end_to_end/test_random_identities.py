@@ -13,7 +13,7 @@ from tests.end_to_end.random_identities import function_of, source
 
 ITERATIONS = (0, 1, 2, 3, 4, 5, 20, 21, 60, 61)
 START = np.array([0.5, 0.3, 0.1, 0.7]), np.array([0.2, 0.6, 0.8, 0.45])
-PROGRAMS = 50
+PROGRAMS = 30
 
 
 def left_by(run, iterations):
