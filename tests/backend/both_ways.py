@@ -1,6 +1,7 @@
 """Runs kernel source twice, as machine code and as plain Python, and compares every byte of the buffers."""
 
 import ctypes
+import functools
 
 import numpy as np
 
@@ -31,6 +32,12 @@ def run_python(name, source, arrays, count, dims=(0,), ctx=0):
         return function_of_source(name, source)(ctx, table.ctypes.data, numbers.ctypes.data, 0, count)
 
 
+@functools.cache
+def loaded_by_both(name, source):
+    """Return a kernel's machine code by either front end; tests call one kernel with many numbers."""
+    return [LoadedKernel(name, compile_source(name, source, through=front_end)) for front_end in FRONT_ENDS]
+
+
 def assert_same_both_ways(name, source, arrays, count, dims=(0,)):
     """Check that both ways leave the same bytes, at every call; NaNs may differ in sign and payload.
 
@@ -38,7 +45,7 @@ def assert_same_both_ways(name, source, arrays, count, dims=(0,)):
     """
     python = [a.copy() for a in arrays]
     run_python(name, source, python, count, dims)
-    loaded = [LoadedKernel(name, compile_source(name, source, through=front_end)) for front_end in FRONT_ENDS]
+    loaded = loaded_by_both(name, source)
     numbers, kept = np.array(dims, np.int64), []
     for call in range(CALLS):
         native, other = ([a.copy() for a in arrays] for _ in loaded)  # at other addresses than before
