@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.backend.compiler.service import compiler_service
 from numhlo.backend.kernel_cache import KernelHandle, arrivals, kernel_cache
 from numhlo.backend.planning.explain import steps_in_words
 from numhlo.backend.planning.launch_lists import with_own_buffers
@@ -33,6 +32,7 @@ from numhlo.backend.runtime.object_layout import ALIGNED, C_CONTIGUOUS, is_read_
 from numhlo.backend.runtime.result_copies import with_fresh_results
 from numhlo.backend.runtime.result_memory import LEAST_BYTES, result_memory
 from numhlo.backend.runtime.step_table import StepTable
+from numhlo.backend.runtime.turns import Turns
 from numhlo.lowering.ir.errors import InternalError, UnsupportedError
 from numhlo.lowering.ir.interruptions import ProcessLock, copy_together
 from numhlo.lowering.ir.scoped_values import with_own_bindings
@@ -103,8 +103,7 @@ class Executable:
         if self.table.uses_blas and not library.load_blas():
             raise InternalError(f"{name or 'this program'} calls BLAS, which SciPy would bring", fix="install scipy")
         self._keeps_steps, self._guard_pages = keeps_steps, guard_pages
-        self._arguments = self._numbers(Place.ARGUMENT)
-        self._results = self._numbers(Place.RESULT)
+        self._arguments, self._results = self._numbers(Place.ARGUMENT), self._numbers(Place.RESULT)
         self._awaited: dict[int, tuple[KernelHandle, ...]] = {}
         self._frames: list[Frame] = []
         written = self._written | self.program.overwritten
@@ -114,7 +113,7 @@ class Executable:
         self._entry_frames: list[Frame] = []
         self._entry.keep(self.table, self._entry_frames)
         self._fast: Callable[..., Any] | None = None
-        self._native = False
+        self._native, self._turns = False, Turns()
         self._parallel = any(
             isinstance(i.step, Launch) and i.step.extent >= 2 * i.step.grain for i in self.table.instructions
         )
@@ -216,6 +215,7 @@ class Executable:
             if made is not None:
                 self.raise_status(made)
         elif not self._native:
+            self._turns.begin(self._pending.values())
             self._update()
         return self._call(arrays)
 
@@ -349,7 +349,7 @@ class Executable:
         finally:
             self._finish(frame)
             if not self._native:
-                compiler_service().answered.set()
+                self._turns.end()
 
     def _with_own_copies(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Return the arguments, those as copies whose memory must not be written into: what else would break, may see.

@@ -135,6 +135,10 @@ class CompilerService:
                 self.drivers.remove(driver)
                 raise
 
+    def is_short_of_cores(self) -> bool:
+        """Return whether there is work for as many processes as leave no core to who asks."""
+        return self.waiting + self.working > 0 and len(self.drivers) >= self.limit - 1
+
     def start_early(self) -> None:
         """Let what processes are forked from start, where there is a core for it: kernels are about to come."""
         if self.limit > 1 and can_fork() and not self.in_process:
