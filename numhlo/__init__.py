@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from numhlo.library.lax.checkpointed_loops import checkpointed_scan, checkpointed_while_loop
     from numhlo.library.lax.devices import block_until_ready, device_get, device_put
     from numhlo.library.lax.scopes import named_call, named_scope
+    from numhlo.library.transformations.checkpoint_policies import checkpoint_name, checkpoint_policies
+    from numhlo.library.transformations.checkpointing import checkpoint, remat
     from numhlo.library.transformations.closures import closure_convert
     from numhlo.library.transformations.compile_time_evaluation import ensure_compile_time_eval
     from numhlo.library.transformations.custom_backward import custom_gradient, custom_vjp
@@ -50,8 +52,6 @@ if TYPE_CHECKING:
     from numhlo.switches import debugging
     from numhlo.tracer.core.arguments import ShapeDtypeStruct, typeof
     from numhlo.tracer.core.array import Array
-    from numhlo.tracer.transformations.checkpoint_policies import checkpoint_name, checkpoint_policies
-    from numhlo.tracer.transformations.checkpointing import checkpoint, remat
     from numhlo.tracer.transformations.differentiating import grad, jvp, linearize, value_and_grad, vjp
     from numhlo.tracer.transformations.vectorizing import vmap
 
@@ -63,9 +63,9 @@ _HOMES = {
     "ShapeDtypeStruct": "numhlo.tracer.core.arguments",
     "block_until_ready": "numhlo.library.lax.devices",
     "checking_leaks": "numhlo.compilation.leaks",
-    "checkpoint": "numhlo.tracer.transformations.checkpointing",
-    "checkpoint_name": "numhlo.tracer.transformations.checkpoint_policies",
-    "checkpoint_policies": "numhlo.tracer.transformations.checkpoint_policies",
+    "checkpoint": "numhlo.library.transformations.checkpointing",
+    "checkpoint_name": "numhlo.library.transformations.checkpoint_policies",
+    "checkpoint_policies": "numhlo.library.transformations.checkpoint_policies",
     "checkpointed_scan": "numhlo.library.lax.checkpointed_loops",
     "checkpointed_while_loop": "numhlo.library.lax.checkpointed_loops",
     "clear_caches": "numhlo.compilation.looking",
@@ -100,7 +100,7 @@ _HOMES = {
     "named_call": "numhlo.library.lax.scopes",
     "named_scope": "numhlo.library.lax.scopes",
     "pure_callback": "numhlo.library.lax.callbacks",
-    "remat": "numhlo.tracer.transformations.checkpointing",
+    "remat": "numhlo.library.transformations.checkpointing",
     "threads": "numhlo.backend.runtime.pool",
     "typeof": "numhlo.tracer.core.arguments",
     "value_and_grad": "numhlo.tracer.transformations.differentiating",

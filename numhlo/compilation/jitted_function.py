@@ -42,6 +42,7 @@ from numhlo.compilation.traced_again import (
     trace_in_short,
     trace_rewritten_if_needed,
 )
+from numhlo.library.einops_backend import register_einops_backend
 from numhlo.lowering.ir.scoped_values import settle, unsettled
 from numhlo.switches import chosen, using
 from numhlo.tracer.core.aliasing import views
@@ -358,6 +359,7 @@ class JittedFunction(Generic[P, R]):
             watch.result = run_traced(fun, *args, **kwargs)
             return watch
 
+        register_einops_backend()
         self._walk_into(walk, fun, call, tree)
         if root is not None and root.captured is not None:
             self._walk_into(root.captured, fun, call, tree)

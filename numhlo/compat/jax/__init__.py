@@ -85,10 +85,10 @@ from numhlo.compilation.leaks import checking_leaks as check_tracer_leaks
 from numhlo.compilation.looking import clear_caches, debug_infs, debug_nans, log_compiles
 from numhlo.compilation.looking import log_compiles as explain_cache_misses
 from numhlo.library.lax.scopes import named_scope
+from numhlo.library.transformations.checkpoint_policies import checkpoint_policies
 from numhlo.library.unsupported_names import NOT_OF_JAX as _ADVICE
 from numhlo.library.unsupported_names import raise_absent as _raise_absent
 from numhlo.tracer.core.arguments import ShapeDtypeStruct
-from numhlo.tracer.transformations.checkpoint_policies import checkpoint_policies
 
 __all__ = [
     "Array",

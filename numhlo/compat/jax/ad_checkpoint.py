@@ -2,6 +2,6 @@
 
 from numhlo.compat.jax.saved_residuals import print_saved_residuals
 from numhlo.compat.jax.transformations import checkpoint
-from numhlo.tracer.transformations.checkpoint_policies import checkpoint_name, checkpoint_policies
+from numhlo.library.transformations.checkpoint_policies import checkpoint_name, checkpoint_policies
 
 __all__ = ["checkpoint", "checkpoint_name", "checkpoint_policies", "print_saved_residuals"]

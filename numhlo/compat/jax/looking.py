@@ -10,6 +10,7 @@ from typing import Any
 from numhlo.compat.jax.avals import ShapedArray, aval_of_type
 from numhlo.compat.jax.equations import closed_jaxpr
 from numhlo.compat.jax.jaxprs import ClosedJaxpr
+from numhlo.library.einops_backend import register_einops_backend
 from numhlo.tracer.core.arguments import ShapeDtypeStruct, leaf_type
 from numhlo.tracer.core.named_axes import named_axis
 from numhlo.tracer.core.semantics import immutable_arrays
@@ -40,6 +41,7 @@ def trace_to_jaxpr(
         for name, size in axis_env:
             stack.enter_context(named_axis(name, size))
         types = [leaf_type(x, f"{k} of make_jaxpr") for k, x in enumerate(leaves)]
+        register_einops_backend()
         traced = trace_pytree_function(getattr(fun, "__name__", "function"), body, types)
     closed = closed_jaxpr(traced.function, traced.captures, [t.weak for t in types], traced.out_weak)
     values = traced.function.body.returns[: len(traced.out_weak)]

@@ -22,7 +22,7 @@ from numhlo.compilation.disabling import disable_jit as disable_jit
 from numhlo.compilation.entry import Entry
 from numhlo.compilation.signature import Call, Selection
 from numhlo.library.lax import scopes
-from numhlo.library.transformations import closures, jacobians, transposing
+from numhlo.library.transformations import checkpointing, closures, jacobians, transposing
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError
 from numhlo.tracer.core.arguments import ShapeDtypeStruct
@@ -30,7 +30,7 @@ from numhlo.tracer.core.callable_arguments import require_callable
 from numhlo.tracer.core.jax_types import RULES, Process
 from numhlo.tracer.core.operands import full_of
 from numhlo.tracer.core.semantics import immutable_arrays
-from numhlo.tracer.transformations import checkpointing, differentiating, vectorizing
+from numhlo.tracer.transformations import differentiating, vectorizing
 from numhlo.tracer.trees.pytree_registration import Partial
 from numhlo.tracer.trees.pytrees import tree_leaves, tree_map
 

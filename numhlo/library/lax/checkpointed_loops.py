@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.library.transformations.checkpointing import checkpoint
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Function, Op, Region, TensorType, Value, capture_location
 from numhlo.lowering.ir.errors import ArgumentError
@@ -48,7 +49,6 @@ from numhlo.tracer.building.derivatives import (
     Loop,
     Tape,
     Unwinding,
-    checkpoint,
     instantiate,
 )
 

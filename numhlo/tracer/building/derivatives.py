@@ -14,7 +14,7 @@ from numhlo.tracer.differentiation.table import (
     transpose_body,
 )
 from numhlo.tracer.transformations.auxiliary_results import opened, sealed, sealed_pair
-from numhlo.tracer.transformations.checkpointing import checkpoint
+from numhlo.tracer.transformations.checkpointing import Checkpoint
 from numhlo.tracer.transformations.derivative_arguments import arrays_like, chosen_places, is_float0, require_inexact
 from numhlo.tracer.transformations.differentiating import (
     LinearMap,
@@ -40,6 +40,7 @@ from numhlo.tracer.transformations.vectorizing import spread_prefix
 
 __all__ = [
     "Activity",
+    "Checkpoint",
     "Dual",
     "Environment",
     "LinearMap",
@@ -51,7 +52,6 @@ __all__ = [
     "add_tangents",
     "apply_transposed",
     "arrays_like",
-    "checkpoint",
     "chosen_places",
     "ends_its_blocks",
     "instantiate",

@@ -29,7 +29,6 @@ from numhlo.tracer.core.strides import SCALAR, Strides
 from numhlo.tracer.core.trace import Trace, Tracer
 from numhlo.tracer.core.type_rules import NUMPY, type_rules
 from numhlo.tracer.python.autograph.undefined import Undefined
-from numhlo.tracer.python.einops_backend import register_einops_backend
 from numhlo.tracer.python.rebound_items import ContainerWatch, ReboundItems
 from numhlo.tracer.trees.pytree_paths import structure_paths
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_unflatten
@@ -116,7 +115,6 @@ def trace_pytree_function(
     prepare : callable, optional
         Called with the new trace before the function runs.
     """
-    register_einops_backend()
     with new_trace() as trace:
         if prepare is not None:
             prepare(trace)

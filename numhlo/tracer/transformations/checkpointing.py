@@ -6,97 +6,20 @@ that is transposed is the function linearized, behind a barrier, lest common sub
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Sequence
-from typing import Any, ParamSpec, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 from numhlo.lowering.ir import Function, Op, TensorType, Value
 from numhlo.lowering.ops import control_flow
 from numhlo.tracer.core.bind import bind, trace_function
-from numhlo.tracer.core.callable_arguments import require_callable
 from numhlo.tracer.core.custom_rules import CustomRule, LinearRule, bind_with_rule
-from numhlo.tracer.core.operands import asarray, shape_of
+from numhlo.tracer.core.operands import shape_of
 from numhlo.tracer.core.replay import replay_op
-from numhlo.tracer.core.trace import current_trace
 from numhlo.tracer.differentiation.table import MOST_OPS, Dual, Walker
-from numhlo.tracer.python.plain_numpy import run_traced
-from numhlo.tracer.transformations.checkpoint_policies import Policy, checkpoint_policies, wanted_values
+from numhlo.tracer.transformations.checkpoint_policies import Policy, wanted_values
 from numhlo.tracer.transformations.differentiating import apply_transposed, linearize_function
 from numhlo.tracer.transformations.saving import run_and_save
 from numhlo.tracer.transformations.separate_calls import separate_calls
-from numhlo.tracer.transformations.staging import stage_leaves
-from numhlo.tracer.trees.pytrees import tree_flatten, tree_unflatten
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def checkpoint(
-    fun: Callable[P, R],
-    *,
-    prevent_cse: bool = True,
-    policy: Policy | None = None,
-    static_argnums: int | Sequence[int] = (),
-) -> Callable[P, R]:
-    """Return ``fun`` with a derivative that computes intermediate values again instead of keeping them.
-
-    Parameters
-    ----------
-    fun : callable
-        Takes and returns pytrees of arrays.
-    prevent_cse : bool, optional
-        Keep the optimizer from finding out that values are computed twice.
-    policy : callable, optional
-        What is kept all the same: one of `checkpoint_policies`, or a function of an op as described there.
-    static_argnums : int or sequence of int, optional
-        Positional arguments that are no arrays.
-
-    Returns
-    -------
-    callable
-        Same arguments and results.
-
-    Notes
-    -----
-    Policies see the ops of ``fun``, and those of branches, loops and jitted functions in it; of a loop, what every step
-    made is kept. They do not see bodies of loops of unknown length; nor, in a program of thousands of ops, of a jitted
-    function that is called several times.
-    Source: Griewank and Walther, "Revolve", ACM TOMS 26(1), 2000; here with one level.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from numhlo.tracer.transformations.differentiating import grad
-    >>> float(grad(checkpoint(lambda x: np.sin(np.sin(x))))(0.0))
-    1.0
-    """
-    require_callable(fun, "checkpoint: fun")
-    if policy is checkpoint_policies.everything_saveable:
-        return fun
-    fixed = {static_argnums} if isinstance(static_argnums, int) else set(static_argnums)
-
-    @functools.wraps(fun)
-    def checkpointed(*args: P.args, **kwargs: P.kwargs) -> R:
-        if current_trace() is None:
-            return fun(*args, **kwargs)
-        places = [k for k in range(len(args)) if k not in fixed and k - len(args) not in fixed]
-        leaves, tree = tree_flatten(([args[k] for k in places], kwargs))
-
-        def of_arrays(*arrays: Any) -> Any:
-            chosen, named = tree_unflatten(tree, arrays)
-            values = dict(zip(places, chosen, strict=True))
-            return run_traced(fun, *[values.get(k, x) for k, x in enumerate(args)], **named)
-
-        staged = stage_leaves(of_arrays, leaves, getattr(fun, "__name__", "function"))
-        operands = [*map(asarray, leaves), *staged.captures]
-        results = bind_with_rule("numhlo.checkpoint", staged.function, operands, Checkpoint(prevent_cse, policy))
-        result: R = staged.tree_of(results)
-        return result
-
-    return checkpointed
-
-
-remat = checkpoint
 
 
 class Checkpoint(CustomRule[Walker]):

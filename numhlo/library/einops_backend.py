@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.building import Tracer
 
 EINOPS = "einops._backends"
 
