@@ -40,11 +40,11 @@ BARRIERS = frozenset(
 )
 """Ops that need their operands whole, or write parts of memory: no kernel goes through them to the next iteration."""
 
-ROUNDS, ROUNDS_OPERATIONS = 100, 512
+REPEATED, REPEATED_OPERATIONS = 100, 512
 """So many barriers from one place in the code, in so long a trace, are too many."""
 
 LONG = 1000
-"""So long a trace is too long where one place in the code made `ROUNDS` of its operations."""
+"""So long a trace is too long where one place in the code made `REPEATED` of its operations."""
 
 
 class UnrolledForLongError(BaseException):
@@ -66,7 +66,7 @@ class Watch:
         times = 1 if bodies is None else 2
         self._most = times * WRITES
         self._operations = times * OPERATIONS
-        self._rounds = times * ROUNDS
+        self._iterations = times * REPEATED
         self._bodies = bodies
         self._writes = self._opened = 0
         self._barriers: Counter[tuple[int, int]] = Counter()
@@ -89,11 +89,11 @@ class Watch:
         ops = trace.region.ops
         places = [op.location for op in ops[-LOOK:] if op.definition in BARRIERS]
         self._barriers.update((id(place.code), place.offset) for place in places)
-        if len(ops) >= ROUNDS_OPERATIONS and max(self._barriers.values(), default=0) >= self._rounds:
+        if len(ops) >= REPEATED_OPERATIONS and max(self._barriers.values(), default=0) >= self._iterations:
             self._break_off()
         if self._bodies is None:
             self._places.update((id(op.location.code), op.location.offset) for op in ops[-LOOK:])
-            if len(ops) >= LONG and max(self._places.values()) >= ROUNDS:
+            if len(ops) >= LONG and max(self._places.values()) >= REPEATED:
                 self._break_off()
 
     def opened(self) -> None:

@@ -138,7 +138,7 @@ def shortened(function, x):
     with numhlo.debugging(engine="interpreter"):
         found = jitted(x)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(unrolled_for_long, "ROUNDS", 1_000_000)
+            patch.setattr(unrolled_for_long, "REPEATED", 1_000_000)
             patch.setattr(unrolled_for_long, "WRITES", 1_000_000)
             wanted = longest(x)
     assert KEPT in jitted.explain()

@@ -28,7 +28,7 @@ CATCH_ALL = (Exception, BaseException)
 _SWALLOWED = "a branch whose error was caught"
 
 
-def refuse_waiting(error: type[Exception], what: str, fix: str) -> None:
+def refuse_waiting(error: type[BaseException], what: str, fix: str) -> None:
     """Raise if the user's code waits for an error that depends on values, which compiled code does not raise.
 
     Outside tracing nothing is refused, and a clause that catches everything may wait for something else.

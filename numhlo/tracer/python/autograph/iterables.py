@@ -1,4 +1,4 @@
-"""What a `for` goes through: Python's iterator, and where it can be had, which item comes in a round that is traced."""
+"""What a `for` goes through: Python's iterator, and where it can be had, the item of an iteration that is traced."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def made(x: Any) -> Any:
     return iterated(x.made() if isinstance(x, Items) else x)
 
 
-def rounds(x: Any) -> Iterable[Any]:
+def iterations(x: Any) -> Iterable[Any]:
     """Return the items, one after the other."""
     found: Iterable[Any] = made(x)
     return found

@@ -1,8 +1,8 @@
-"""Loops over known ranges that would be long unrolled: after some rounds the others become a loop of the graph.
+"""Loops over known ranges that would be long unrolled: after some iterations the others become a loop of the graph.
 
-Python's own rules hold for the first rounds, and for all of them where the body needs to know which round it is (it
-makes lists, chooses layers of a network, slices by it), computes with Python's integers, which have no end, or fails at
-the last round: an index out of bounds raises in the round and on the line where Python raises.
+Python's own rules hold for the first iterations, and for all of them where the body needs to know the number of its
+iteration (it makes lists, chooses layers of a network, slices by it), computes with Python's integers, which have no
+end, or fails at the last iteration: an index out of bounds raises in the iteration and on the line where Python raises.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ DERIVED = 3
 """How many operations a derivative in reverse mode has for one of the function."""
 
 FEWEST = 8
-"""How many rounds must be left, so that a loop pays."""
+"""How many iterations must be left, so that a loop pays."""
 
 TRIALS = 2
 
@@ -68,7 +68,7 @@ unrolling: ScopedValue[Unrolling | None] = ScopedValue(None)
 """Unrolls known loops that would be loops of the graph, if there is one."""
 
 _in_rest: ScopedValue[bool] = ScopedValue(False)
-"""Whether a body is being traced for all rounds of a loop over a known range."""
+"""Whether a body is being traced for all iterations of a loop over a known range."""
 
 
 def must_be_counted() -> bool:
@@ -82,11 +82,11 @@ def must_be_counted() -> bool:
 
 
 class LongLoop:
-    """Watches the rounds of a loop over a known range, and makes a loop of the graph of those that are left.
+    """Watches the iterations of a loop over a known range, and makes a loop of the graph of those that are left.
 
     Parameters
     ----------
-    rounds : range
+    iterations : range
     body : callable
         Takes the index and the variables' values; returns these.
     item : callable, optional
@@ -94,12 +94,12 @@ class LongLoop:
     """
 
     def __init__(
-        self, rounds: range, body: Callable[..., Any], item: Callable[[Any], Any] = lambda index: index
+        self, iterations: range, body: Callable[..., Any], item: Callable[[Any], Any] = lambda index: index
     ) -> None:
-        self.rounds, self.body, self.item = rounds, body, item
+        self.iterations, self.body, self.item = iterations, body, item
         trace = current_trace()
         unrolled = unrolling.get()
-        is_unrolled = unrolled is not None and unrolled.takes(len(rounds))
+        is_unrolled = unrolled is not None and unrolled.takes(len(iterations))
         self.trials = 0 if is_unrolled or trace is None or trace.concrete else TRIALS
         self.patience, self._since = PATIENCE, cells_so_far()
         self._trace = trace
@@ -107,16 +107,16 @@ class LongLoop:
         self._cost = 0
 
     def goes_on(self, done: int, variables: Variables) -> tuple[Any, ...] | None:
-        """Return the variables' values after the loop, once the rounds that are left are one of the graph; else None.
+        """Return the variables' values after the loop, once those left are a loop of the graph; else None.
 
         Parameters
         ----------
         done : int
-            How many rounds were traced.
+            How many iterations were traced.
         variables : Variables
             As they are after these.
         """
-        left = len(self.rounds) - done
+        left = len(self.iterations) - done
         if not self.trials or left < FEWEST or current_trace() is not self._trace:
             return None
         assert self._trace is not None
@@ -125,7 +125,7 @@ class LongLoop:
         cost = self._cost * DERIVED if self._trace.differentiates else self._cost
         if cost * left < LONG * done:
             return None
-        rest = Rest(self.rounds[done:], self.body, self.item, variables, self._since, is_patient=self.patience > 0)
+        rest = Rest(self.iterations[done:], self.body, self.item, variables, self._since, is_patient=self.patience > 0)
         found = rest.tried()
         if rest.is_unsettled:
             self.patience -= 1
@@ -148,29 +148,29 @@ def _writes_element(op: Op) -> bool:
 
 
 class Rest:
-    """The rounds of a loop that are left, as a loop of the graph.
+    """The iterations of a loop that are left, as a loop of the graph.
 
     Parameters
     ----------
-    rounds : range
+    iterations : range
     body, item : callable
     variables : Variables
     since : int
-        Numbers of cells that the rounds before have made are at least so.
+        Numbers of cells that the iterations before have made are at least so.
     is_patient : bool, optional
-        Another round may be traced first, so that variables mean the same in all that follow.
+        Another iteration may be traced first, so that variables mean the same in all that follow.
 
     Attributes
     ----------
     is_unsettled : bool
         That would help.
     ends : mapping
-        Values after all rounds, of variables of which they are known, by name.
+        Values after all iterations, of variables of which they are known, by name.
     """
 
     def __init__(
         self,
-        rounds: range,
+        iterations: range,
         body: Callable[..., Any],
         item: Callable[[Any], Any],
         variables: Variables,
@@ -178,7 +178,7 @@ class Rest:
         *,
         is_patient: bool = False,
     ) -> None:
-        self.rounds, self.body, self.item, self.variables = rounds, body, item, variables
+        self.iterations, self.body, self.item, self.variables = iterations, body, item, variables
         self.since, self.is_patient, self.is_unsettled = since, is_patient, False
         self.constants: dict[str, Any] = {}
         self.ends: Mapping[str, Any] = {}
@@ -193,7 +193,7 @@ class Rest:
                 return self.values()
         except UnsettledError:
             self.is_unsettled = True
-        except Exception:  # noqa: BLE001 - whatever the reason: the next round, traced as Python runs it, has its say
+        except Exception:  # noqa: BLE001 - whatever the reason: the next iteration, traced as Python runs it, has its say
             pass
         self.state.put_back()
         return None
@@ -216,7 +216,7 @@ class Rest:
                     return self._in_turns(found.length)
                 state.slots.force(error.slots)
                 if found is not None:
-                    resolved.update({slot: found.meaning(slot, len(self.rounds)) for slot in error.slots})
+                    resolved.update({slot: found.meaning(slot, len(self.iterations)) for slot in error.slots})
 
     def _without(self, variable: str) -> tuple[Any, ...]:
         """Return the variables' values afterwards, one of which no iteration takes from the one before.
@@ -229,18 +229,18 @@ class Rest:
         return self.run(self.item(self.rounds[-1]), rest.values())
 
     def _period(self, slots: Slots) -> Period | None:
-        """Return after how many rounds names mean the same again."""
-        found = period(self.variables, slots, lambda k, values: self.run(self.item(self.rounds[k]), values))
+        """Return after how many iterations names mean the same again."""
+        found = period(self.variables, slots, lambda k, values: self.run(self.item(self.iterations[k]), values))
         self.state.put_back()
         if found is not None and found.first and self.is_patient:
             raise UnsettledError
         return found
 
     def _in_turns(self, turns: int) -> tuple[Any, ...]:
-        """Return the variables' values afterwards: as many rounds are one of the graph as arrays take to come back."""
-        whole, step = len(self.rounds) // turns * turns, self.rounds.step
+        """Return the variables' values afterwards: as many iterations are one as arrays take to come back."""
+        whole, step = len(self.iterations) // turns * turns, self.iterations.step
         if whole < FEWEST * turns:
-            raise UnsupportedError("too few rounds of a loop that exchanges arrays")
+            raise UnsupportedError("too few iterations of a loop that exchanges arrays")
 
         def item(index: Any) -> Any:
             return tuple(self.item(index + step * k if k else index) for k in range(turns))
@@ -250,18 +250,18 @@ class Rest:
                 values = self.run(each, values)
             return values
 
-        values = Rest(self.rounds[:whole:turns], body, item, self.variables, self.since).values()
-        for index in self.rounds[whole:]:
+        values = Rest(self.iterations[:whole:turns], body, item, self.variables, self.since).values()
+        for index in self.iterations[whole:]:
             values = self.run(self.item(index), values)
         return values
 
     def run(self, item: Any, values: Sequence[Any]) -> tuple[Any, ...]:
-        """Run the body in a round; return the variables' values after it."""
+        """Run the body in an iteration; return the variables' values after it."""
         found: tuple[Any, ...] = self.body(item, *values)
         return found
 
     def _values(self, state: LoopState, resolved: Mapping[Slot, Any]) -> tuple[Any, ...]:
-        start, stride = self.rounds.start, self.rounds.step
+        start, stride = self.iterations.start, self.iterations.step
 
         def turn(k: Any, given: dict[str, Any]) -> dict[str, Any]:
             index = k if stride == 1 else start + k * stride
@@ -271,7 +271,7 @@ class Rest:
         def loop() -> dict[str, Any]:
             self._probe_last(state)
             first = start if stride == 1 else 0
-            found: dict[str, Any] = fori_loop(first, first + len(self.rounds), turn, state.first())
+            found: dict[str, Any] = fori_loop(first, first + len(self.iterations), turn, state.first())
             if self.state.has_changed():
                 raise UnsupportedError("a loop whose body changes Python objects")
             return found
@@ -280,13 +280,13 @@ class Rest:
         return tuple({**found, **self.constants, **self.ends}.values())
 
     def _probe_last(self, state: LoopState) -> None:
-        """Trace the last round as Python runs it: where its index is out of bounds this raises."""
+        """Trace the last iteration as Python runs it: where its index is out of bounds this raises."""
         with new_trace(closed=False), state.storage.lent():
-            self.run(self.item(self.rounds[-1]), state.forgotten())
+            self.run(self.item(self.iterations[-1]), state.forgotten())
 
     def _turned(self, index: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the variables' values after a round, and note which of Python's values it leaves alone."""
-        item, last = self.item(index), self.item(self.rounds[-1])
+        """Return the variables' values after an iteration, and note which of Python's values it leaves alone."""
+        item, last = self.item(index), self.item(self.iterations[-1])
         found = self.run(item, values)
         trace = current_trace()
         assert trace is not None
@@ -303,7 +303,7 @@ class Rest:
                 counters[name] = trace.read(given)
                 step = step_of(trace, counters[name], after)
                 if step is not None:
-                    self.constants[name] = before + step * len(self.rounds)
+                    self.constants[name] = before + step * len(self.iterations)
         known = frozenset(counters.values())
         for name, after in zip(self.variables.names, found, strict=True):
             if name in counters and name not in self.ends and not _Counting(known).stays_small(trace, after):
@@ -322,7 +322,7 @@ def _parts(item: Any) -> tuple[Any, ...]:
 
 
 def step_of(trace: Trace, old: Value, new: Any) -> int | None:
-    """Return the constant that a round adds to an integer; None where there is none."""
+    """Return the constant that an iteration adds to an integer; None where there is none."""
     op = trace.read(new).owner if isinstance(new, Tracer) else None
     if not isinstance(op, Op) or op.definition not in (elementwise.ADD, elementwise.SUBTRACT) or old not in op.operands:
         return None

@@ -1,7 +1,7 @@
 """`while` loops that count: ``while i < n`` with a known ``i`` that goes up by one is a loop over a range.
 
-How many rounds are left is found by asking the test of all of them, where it looks at integers that go up by the same
-in every round, and at what stays as it is; else by running the loop's numbers alone (`loop_numbers`), as of ``t += dt``
+How many iterations are left is found by asking the test of all of them, where it looks at integers that go up by the
+same in each, and at what stays as it is; else by running the loop's numbers alone (`loop_numbers`), as of ``t += dt``
 or ``while True: if k >= n: break``. Otherwise the loop is run as Python runs it.
 """
 
@@ -22,8 +22,8 @@ from numhlo.tracer.python.autograph.loop_state import is_set
 from numhlo.tracer.python.autograph.undefined import Undefined
 from numhlo.tracer.python.autograph.variables import Variables
 
-MOST_ROUNDS = 100_000
-"""How many rounds a test is asked of."""
+MOST_ITERATIONS = 100_000
+"""How many iterations a test is asked of."""
 
 ENOUGH = 100
 """How many operations must have been traced before an iteration is traced once more, to run its numbers alone."""
@@ -44,7 +44,7 @@ class _Shape(Undefined):
 
 
 class LongWhile:
-    """Watches the rounds of a loop whose test is known, and makes a loop of the graph of those that are left.
+    """Watches the iterations of a loop whose test is known, and makes a loop of the graph of those that are left.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class LongWhile:
         self._since, self._patience, self._is_unsettled = cells_so_far(), PATIENCE, False
 
     def goes_on(self, variables: Variables) -> tuple[Any, ...] | None:
-        """Return the variables' values after the loop, once the rounds left are a loop of the graph; else None."""
+        """Return the variables' values after the loop, once the iterations left are a loop of the graph; else None."""
         self._seen = [*self._seen[-2:], variables.values]
         if not self._is_open or current_trace() is not self._trace:
             return None
@@ -98,13 +98,13 @@ class LongWhile:
         return found
 
     def _is_due(self) -> bool:
-        """Return whether the rounds left are looked at after this one: the third, and where there was so much to do."""
+        """Return whether those left are looked at after this one: the third, and where there was so much to do."""
         limits = [limit for limit in (ENOUGH, LONG) if self._seen_cost < limit <= self._cost]
         self._seen_cost = self._cost if self._done >= 3 else 0
         return self._done == 3 or (self._done > 3 and bool(limits))
 
     def _alone(self, variables: Variables) -> tuple[int, dict[str, Any]] | None:
-        """Return how many rounds are left, and the numbers after them, where the numbers say so by themselves."""
+        """Return how many iterations are left, and the numbers after them, where the numbers say so by themselves."""
         if self._versions != _versions(self.test):
             return None
         try:
@@ -116,7 +116,7 @@ class LongWhile:
         return run_alone(self.test, self.body, variables, self._since)
 
     def _steps(self, names: Sequence[str]) -> dict[str, int]:
-        """Return by how much integers change in a round; nothing where other values of Python's change."""
+        """Return by how much integers change in an iteration; nothing where other values of Python's change."""
         steps: dict[str, int] = {}
         for name, *values in zip(names, *self._seen, strict=True):
             first, second, third = values
@@ -129,11 +129,11 @@ class LongWhile:
         return {name: step for name, step in steps.items() if step}
 
     def _count(self, variables: Variables, steps: dict[str, int]) -> int:
-        """Return how many rounds are left; 0 where that can't be told."""
+        """Return how many iterations are left; 0 where that can't be told."""
         if steps.keys().isdisjoint(_looked_at(self.test.__code__, tuple(variables.names))):
             return 0  # as `while True`: what goes up does not end it
         values: dict[str, Any] = dict(zip(variables.names, map(_asked, variables.values), strict=True))
-        for count in range(MOST_ROUNDS):
+        for count in range(MOST_ITERATIONS):
             try:
                 holds = self.test(*values.values())
             except Exception:  # noqa: BLE001 - it needs more than is known here
@@ -148,7 +148,7 @@ class LongWhile:
 
 
 def _asked(x: Any) -> Any:
-    """Return what a test sees of a variable: nothing that a round may change."""
+    """Return what a test sees of a variable: nothing that an iteration may change."""
     if isinstance(x, Tracer):
         return _Shape(x)
     return Undefined("a container") if isinstance(x, list | dict | set | tuple) else x
@@ -173,7 +173,7 @@ def _versions(test: Callable[..., Any]) -> list[int]:
 
 
 class _RestOfWhile(Rest):
-    """The rounds of a `while` that are left."""
+    """The iterations of a `while` that are left."""
 
     def __init__(
         self,
@@ -201,7 +201,7 @@ class _RestOfWhile(Rest):
         return tuple(self.first[name] + k * step for name, step in self.steps.items())
 
     def run(self, item: Any, values: Sequence[Any]) -> tuple[Any, ...]:
-        """Run the body with the integers that a round has."""
+        """Run the body with the integers that an iteration has."""
         given = dict(zip(self.variables.names, values, strict=True))
         given.update(zip(self.steps, item, strict=True))
         found: tuple[Any, ...] = self.body(*given.values())
@@ -213,12 +213,12 @@ class _RestOfWhile(Rest):
     def values(self) -> tuple[Any, ...]:
         """Return the variables' values afterwards."""
         found = dict(zip(self.variables.names, super().values(), strict=True))
-        found.update({n: self.first[n] + step * len(self.rounds) for n, step in self.steps.items()})
+        found.update({n: self.first[n] + step * len(self.iterations) for n, step in self.steps.items()})
         return tuple(found.values())
 
 
 class _RestOfNumbers(Rest):
-    """The rounds of a `while` that are left, of which its numbers say how many."""
+    """The iterations of a `while` that are left, of which its numbers say how many."""
 
     def __init__(
         self,
@@ -234,7 +234,7 @@ class _RestOfNumbers(Rest):
         self.ends = ends
 
     def run(self, item: Any, values: Sequence[Any]) -> tuple[Any, ...]:
-        """Run the body, which takes no number of the round."""
+        """Run the body, which takes no number of the iteration."""
         found: tuple[Any, ...] = self.body(*values)
         return found
 

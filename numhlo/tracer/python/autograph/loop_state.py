@@ -26,8 +26,9 @@ from numhlo.tracer.core.trace import Trace, Tracer, current_trace
 from numhlo.tracer.python.autograph.lent_storage import LentStorage, can_be_lent
 from numhlo.tracer.python.autograph.loop_slots import ALONE, KEPT, TURNED, VALUE, Again, Slot, Slots
 from numhlo.tracer.python.autograph.memory import is_array, on_cell, unchecked, whole
-from numhlo.tracer.python.autograph.mismatches import refuse_rounds
+from numhlo.tracer.python.autograph.mismatches import refuse_iterations
 from numhlo.tracer.python.autograph.python_state import leaving_alone
+from numhlo.tracer.python.autograph.raising import leaves_no_raise
 from numhlo.tracer.python.autograph.undefined import Undefined
 from numhlo.tracer.python.autograph.variables import Variables, is_traceable
 from numhlo.tracer.trees.pytrees import tree_flatten, tree_leaves, tree_unflatten
@@ -37,7 +38,7 @@ TURN = "iterations"
 
 
 class _OwnFunctionError(Exception):
-    """A loop's body makes a function in every round."""
+    """A loop's body makes a function in every iteration."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -230,7 +231,7 @@ class LoopState:
         """Return a loop's body as a function of the state."""
 
         def traced(given: dict[str, Any]) -> dict[str, Any]:
-            with self._entered(given) as (values, entered):
+            with self._entered(given) as (values, entered), leaves_no_raise(self.what):
                 after = dict(zip(self.variables.names, body(*values), strict=True))
                 self._refuse_change(after)
                 turn = {TURN: (given[TURN] + 1) % self.slots.turns} if TURN in given else {}
@@ -246,7 +247,7 @@ class LoopState:
         if kept:
             self.slots.force(kept)
             raise Again
-        refuse_rounds(self.what, self.carried, self.carried, after)
+        refuse_iterations(self.what, self.carried, self.carried, after)
         leaves = {name: found for name, (found, _) in flat.items()}
         self._turned = {slot for slot in self.slots.of(TURNED) if entered[slot].cell.version}
         self.slots.settle(entered, {slot: leaves[slot.name][slot.number] for slot in self.slots.all})
@@ -342,12 +343,12 @@ class LoopState:
             self.storage.takes(cell)
 
     def _forget(self, name: str) -> None:
-        """Let a variable have no value at the beginning of a round, nor after the loop."""
+        """Let a variable have no value at the beginning of an iteration, nor after the loop."""
         variables = zip(self.variables.names, self.variables.values, strict=True)
         self.variables = self.variables.having([Undefined(n) if n == name else v for n, v in variables])
 
     def _refuse_change(self, after: dict[str, Any]) -> None:
-        """Raise where a round changes a variable that can't be carried; what is new in it stays in it."""
+        """Raise where an iteration changes a variable that can't be carried; what is new in it stays in it."""
         for name, before in zip(self.variables.names, self.variables.values, strict=True):
             changed = after[name] is not before and not isinstance(before, Undefined)
             carried = name in self.carried

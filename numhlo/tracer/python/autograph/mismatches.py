@@ -15,7 +15,7 @@ from numhlo.tracer.core.arguments import leaf_type
 from numhlo.tracer.trees.pytrees import tree_flatten
 
 BRANCHES = "which branch runs is not known while tracing"
-ROUNDS = "how many iterations run is not known while tracing"
+ITERATIONS = "how many iterations run is not known while tracing"
 BUFFER = (
     "write into an array of fixed size and count: buffer[count] = value; count += 1; or compute all values, and choose "
     "by a mask: np.where(condition, values, 0)"
@@ -53,7 +53,7 @@ def refuse_branches(what: str, names: Iterable[str], first: Mapping[str, Any], s
             )
 
 
-def refuse_rounds(what: str, names: Iterable[str], before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+def refuse_iterations(what: str, names: Iterable[str], before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
     """Raise where an iteration leaves a variable as a value that can't be carried to the next.
 
     Parameters
@@ -76,7 +76,7 @@ def refuse_rounds(what: str, names: Iterable[str], before: Mapping[str, Any], af
             raise ControlFlowTypeError(
                 f"{what} on a traced condition changes {_named(name, before[name], is_length)} from {one} to {two}",
                 where=capture_location(),
-                why=f"{ROUNDS}, and {_rule(is_length)}",
+                why=f"{ITERATIONS}, and {_rule(is_length)}",
                 fix=BUFFER if is_length else "keep its shape and structure in all iterations",
             )
 

@@ -1,6 +1,6 @@
 """What Python's objects hold before a body is traced, so that it can be put back.
 
-A body that is traced for all rounds at once runs in Python once or a few times, whatever the number of rounds. So
+A body that is traced for all iterations at once runs in Python once or a few times, whatever their number. So
 what it does to lists, objects and variables that are no part of its state (``self.steps += 1`` in a method,
 ``log.append(x)`` in a helper) must not stay.
 """

@@ -90,6 +90,11 @@ class _Rewriter(ast.NodeTransformer):
         node.test = self._condition(node.test)
         return node
 
+    def visit_Raise(self, node: ast.Raise) -> Any:
+        self.generic_visit(node)
+        node.exc = node.exc and ast.copy_location(runtime_call("raised", thunk(node.exc)), node.exc)
+        return node
+
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
         return node
 

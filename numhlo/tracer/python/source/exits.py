@@ -6,7 +6,7 @@
         b()                               if d: stop = True
                                           if not stop: b()
 
-Where the flag of a loop is not known while tracing, the rounds that are left do nothing. An `else` of a loop comes
+Where the flag of a loop is not known while tracing, the iterations that are left do nothing. An `else` of a loop comes
 after it, under a test of the flag. Exits inside `try` or `with` stay as they are.
 """
 
@@ -92,7 +92,7 @@ class _Flattener:
         return [set_flag(stop, False, node), *[set_later(name, node) for name in later], node, *after]
 
     def _stop_for(self, node: ast.For, body: list[ast.stmt], stop: str, reads: Counter[str]) -> None:
-        """Make the rounds of a `for` that are left when it is stopped do nothing."""
+        """Make the iterations of a `for` that are left when it is stopped do nothing."""
         targets = [n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)]
         counted = _is_counted(node)
         if counted or any(self._reads[name] > reads[name] for name in targets):  # it stays what it was when stopped

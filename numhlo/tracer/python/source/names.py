@@ -115,11 +115,12 @@ def _bound_first(statements: Sequence[ast.stmt]) -> set[str]:
 class _Walker(ast.NodeVisitor):
     def __init__(self, names: Names, allowed: tuple[type[ast.AST], ...]) -> None:
         self.names, self.allowed = names, allowed
-        self.loops = 0
+        self.loops = self.tries = 0
 
     def visit(self, node: ast.AST) -> None:
         what = OBSTACLES.get(type(node))
         own = self.loops and isinstance(node, ast.Break | ast.Continue)  # of a loop that is among the statements
+        own = own or (isinstance(node, ast.Raise) and node.exc is not None and not self.tries)  # raised when it runs
         if what and not own and not isinstance(node, self.allowed):
             self.names.obstacle = self.names.obstacle or what
         super().visit(node)
@@ -129,6 +130,11 @@ class _Walker(ast.NodeVisitor):
 
     def visit_While(self, node: ast.While) -> None:
         self._loop(node)
+
+    def visit_Try(self, node: ast.Try) -> None:
+        self.tries += 1
+        self.generic_visit(node)
+        self.tries -= 1
 
     def _loop(self, node: ast.For | ast.While) -> None:
         self.loops += 1

@@ -27,7 +27,6 @@ from numhlo.tracer.python.source.marked_calls import GENERATED, Marker
 _FUTURE = functools.reduce(int.__or__, [getattr(__future__, n).compiler_flag for n in __future__.all_feature_names])
 _FACTORY = f"factory{GENERATED}"
 _LAMBDA = "<lambda>"
-_THUNKS = frozenset({_LAMBDA})
 
 
 class RewrittenCodes:
@@ -78,7 +77,7 @@ class RewrittenCodes:
             return None
         if control_flow is not None:
             _rewrite(definition, code, has_control_flow=True)
-            new = _compiled(definition, code, {**self._exchanges, **control_flow}, pieces=_THUNKS)
+            new = _compiled(definition, code, {**self._exchanges, **control_flow}, pieces=frozenset({_LAMBDA}))
             self._note(new, has_control_flow=True)
             return new
         for imports in _imports(linecache.getlines(code.co_filename, dict(scope))):

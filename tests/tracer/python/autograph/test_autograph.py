@@ -284,13 +284,10 @@ def test_what_raises_is_not_run_while_tracing():
             x = -x
         return x
 
-    message = fails(guarded, 2.0, kind=ConcretizationError)
-    assert message.splitlines()[0] == "an if on a traced condition, with a raise"
-    assert "if x < 0:" in message.splitlines()[1]
-    assert message.splitlines()[2:] == [
-        "  autograph makes functions of branches and bodies, which can't have that; write it without, "
-        "or choose by numpy.where or lax.cond; what raises belongs before the call"
-    ]
+    message = fails(guarded, 2.0, kind=UnsupportedError)
+    assert message.splitlines()[0] == "except ValueError around a raise on a traced condition"
+    assert 'raise ValueError("negative")' in message.splitlines()[1]
+    assert message.splitlines()[2].endswith("the clause would never run; return what tells of it, and test that")
 
 
 def test_errors_show_the_users_line():

@@ -359,7 +359,7 @@ def test_loops_without_an_end_are_refused(monkeypatch):
                 return v
         return 0.0
 
-    monkeypatch.setattr(staging, "MOST_ROUNDS", 10)
+    monkeypatch.setattr(staging, "MOST_ITERATIONS", 10)
     for f in (counts, doubles):
         with pytest.raises(UnsupportedError, match="a loop over an iterator that has no end, or a late one, left on"):
             numhlo.jit(f, autograph=True).trace(np.arange(4.0))
