@@ -25,11 +25,17 @@ if TYPE_CHECKING:
 
 
 @cache
-def _backend() -> tuple[Any, Any, Any, Any]:
-    """Load the backend, once; return its planner, its executables, what makes calls natively, its kernels."""
-    names = ("planning", "executable", "runtime.native_calls", "kernel_cache")
-    planning, executables, calls, kernels = [import_module(f"numhlo.backend.{name}") for name in names]
-    return planning, executables, calls, kernels
+def _backend() -> tuple[Any, Any, Any]:
+    """Load the backend, once; return its planner, its executables, and what makes calls natively."""
+    names = ("planning", "executable", "runtime.native_calls")
+    planning, executables, calls = [import_module(f"numhlo.backend.{name}") for name in names]
+    return planning, executables, calls
+
+
+@cache
+def _kernels() -> Any:
+    """Load what holds kernels, once: a part of the backend that compilers can start with."""
+    return import_module("numhlo.backend.kernel_cache")
 
 
 @cache
@@ -52,7 +58,7 @@ def load_backend() -> None:
 def expect_kernels() -> None:
     """Let compilers get ready: a program is about to be made, which may have kernels that nobody has compiled."""
     if value_of("engine") == "compiled" and not value_of("check"):
-        _backend()[3].kernel_cache().expect()
+        _kernels().kernel_cache().expect()
 
 
 class InterpretedProgram:
@@ -184,7 +190,7 @@ def _make_executable(
     proves: bool,
 ) -> Executable:
     """Return an optimized function's executable, by the plan of the same function of other shapes if there is one."""
-    planning, executables, *_ = _backend()
+    planning, executables, _ = _backend()
     side = value_of("guard_pages").replace("no", "")
     options = {"keeps_steps": keeps_graph, "guard_pages": side}
     program = None
