@@ -23,7 +23,7 @@ import numpy as np
 import numhlo
 from benchmarks.environment import pin_threads
 from benchmarks.timing import Timing, interleave
-from tests.end_to_end import textbook_programs  # noqa: F401 - it adds programs
+from tests.end_to_end import slice_programs, textbook_programs  # noqa: F401 - they add programs
 from tests.end_to_end.numpy_programs import PROGRAMS
 
 LARGE = 200

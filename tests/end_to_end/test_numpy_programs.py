@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import numhlo
-from tests.end_to_end import textbook_programs  # noqa: F401 - it adds programs
+from tests.end_to_end import slice_programs, textbook_programs  # noqa: F401 - they add programs
 from tests.end_to_end.numpy_programs import PROGRAMS, SIZES
 
 TOLERANCE = {np.dtype("f4"): 2e-5, np.dtype("f8"): 1e-11, np.dtype("c16"): 1e-11}

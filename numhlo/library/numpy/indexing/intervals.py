@@ -80,6 +80,12 @@ class Interval(NamedTuple):
         numbers = b.minimum(b.maximum(b.subtract(b.iota(extent), first), 0), last)
         return as_traced(FUNCTIONS[np.take](values, b.add(source, numbers), axis=0, mode="clip"))
 
+    def reversed(self, values: Any) -> Tracer:
+        """Return an array of which the elements between the bounds are in opposite order."""
+        last = b.subtract(b.add(_within(self.start, self.extent), _within(self.end, self.extent)), 1)
+        numbers = b.subtract(broadcast_to_shape(last, (self.extent,)), b.iota(self.extent))
+        return as_traced(FUNCTIONS[np.take](values, numbers, axis=0, mode="clip"))
+
 
 def _difference(one: Form, other: Form) -> Form:
     """Return a sum less another one, without what is in both."""

@@ -266,8 +266,8 @@ class Selected(Unsized):
 
     def call_at_any_place(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """Return a function of arguments among which this is."""
-        if args and args[0] is self:
-            return self.call(name, args, options)
+        if args and isinstance(args[0], Selected):
+            return args[0].call(name, args, options)
         return ANYWHERE[name](self, args, options) if name in ANYWHERE else self.refuse()
 
     def as_result(self) -> CutResult:

@@ -41,6 +41,9 @@ from numhlo.tracer.building import operations as b
 __all__ = ["Part", "TracedSlice", "sliced_part", "write_part"]
 
 
+BACKWARDS = slice(None, None, -1)
+
+
 class Run(Selected):
     """What is computed of the elements between traced bounds.
 
@@ -71,6 +74,23 @@ class Run(Selected):
         if not interval.is_as_long_as(own):
             return self
         return Run(interval.moved(self.values, own, mask.size), mask, self.spread, interval)
+
+    def reversed(self) -> Run:
+        """Return the elements in opposite order."""
+        if self.interval is None or not self.interval.extent:
+            self.refuse()
+        return self.with_values(self.interval.reversed(self.values))
+
+    def call(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Return a function of the elements, by name."""
+        axes = (0,) if self.ndim > 1 or name == "flipud" else (None, 0, -1)
+        if name in ("flip", "flipud") and len(args) == 1 and options.get("axis") in axes:
+            return self.reversed()
+        return super().call(name, args, options)
+
+    def __getitem__(self, index: Any) -> Any:
+        is_reversed = isinstance(index, slice) and index == BACKWARDS
+        return self.reversed() if is_reversed else super().__getitem__(index)
 
     def whole(self, x: Any) -> Any:
         return super().whole(x.moved_to(self.mask, self.interval) if isinstance(x, Run) else x)
@@ -110,6 +130,8 @@ class TracedSlice(Run):
 
     def __getitem__(self, index: Any) -> Any:
         """Return one element, counted from either end; a part of all would be a view of a view."""
+        if isinstance(index, slice) and index == BACKWARDS:
+            return self.reversed()
         if not is_integer(index[0] if isinstance(index, tuple) else index):
             self.refuse()
         return super().__getitem__(index)

@@ -225,8 +225,8 @@ class Rest:
         """
         pairs = zip(self.variables.names, self.variables.values, strict=True)
         variables = self.variables.having([Undefined(n) if n == variable else x for n, x in pairs])
-        rest = Rest(self.rounds[:-1], self.body, self.item, variables, self.since, is_patient=self.is_patient)
-        return self.run(self.item(self.rounds[-1]), rest.values())
+        rest = Rest(self.iterations[:-1], self.body, self.item, variables, self.since, is_patient=self.is_patient)
+        return self.run(self.item(self.iterations[-1]), rest.values())
 
     def _period(self, slots: Slots) -> Period | None:
         """Return after how many iterations names mean the same again."""

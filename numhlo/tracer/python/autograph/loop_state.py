@@ -355,7 +355,8 @@ class LoopState:
             if changed and not carried and isinstance(before, FunctionType) and callable(after[name]):
                 raise _OwnFunctionError(name)
             if (carried and not is_traceable(after[name])) or (not carried and changed):
-                error = UnsizedChangeError if isinstance(before, Unsized) else UnsupportedError
+                is_unsized = isinstance(before, Unsized) or isinstance(after[name], Unsized)
+                error = UnsizedChangeError if is_unsized else UnsupportedError
                 refusal = error(
                     f"{self.what} on a traced condition changes {name!r}, a {type(before).__name__}",
                     where=capture_location(),

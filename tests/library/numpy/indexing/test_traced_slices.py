@@ -36,6 +36,14 @@ def copied(np, x, i):
     return y
 
 
+def turned_around(np, x, i):
+    y, head = np.zeros_like(x), x[:i]
+    y[:i] = x[:i][::-1] * 2
+    y[i:] = np.flip(x[i:])
+    both = np.dot(np.flip(x[:i]), x[:i]), (np.flipud(x[1:i]) - x[1:i]).sum(), np.flip(head + 1).max(initial=-9)
+    return y, *both, np.dot(head, np.flip(head, 0))
+
+
 def seen_as_views(np, x, i):
     tail, head, kept = x[i:], x[:i], x[:i].copy()
     tail += 1
@@ -71,7 +79,7 @@ def of_integers(np, k, i):
 def test_as_numpy(place):
     i = numpy.asarray(place)
     for function, array in (
-        (written, X), (read, X), (copied, X), (seen_as_views, X), (in_steps, X), (of_integers, K),
+        (written, X), (read, X), (copied, X), (turned_around, X), (seen_as_views, X), (in_steps, X), (of_integers, K),
     ):  # fmt: skip
         check(function, array, i, label=function.__name__)
     check(of_matrices, M, i)
