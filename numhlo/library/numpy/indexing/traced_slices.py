@@ -83,9 +83,10 @@ class Run(Selected):
 
     def call(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """Return a function of the elements, by name."""
-        axes = (0,) if self.ndim > 1 or name == "flipud" else (None, 0, -1)
-        if name in ("flip", "flipud") and len(args) == 1 and options.get("axis") in axes:
-            return self.reversed()
+        if name in ("flip", "flipud") and len(args) + len(options) <= 2:
+            axis = args[1] if len(args) > 1 else options.get("axis", 0 if name == "flipud" else None)
+            if axis == 0 or (self.ndim == 1 and axis in (None, -1)):
+                return self.reversed()
         return super().call(name, args, options)
 
     def __getitem__(self, index: Any) -> Any:
