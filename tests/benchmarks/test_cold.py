@@ -1,12 +1,16 @@
 """Cold starts beside XLA: programs exist, ratios are those of answers, and a whole small run."""
 
 import json
+import subprocess
+import sys
 from xml.etree import ElementTree
 
 import pytest
 
 from benchmarks import cold, cold_curve, cold_programs
 from benchmarks.cold_curve import Answers, curve, picture, ratio_at, ratios_of, table
+from benchmarks.compile_stages import STAGES
+from benchmarks.environment import ROOT, child_environment
 from benchmarks.exported_programs import PROGRAMS
 from benchmarks.registry import all_programs
 from benchmarks.written_for_jax import PROGRAMS as WRITTEN
@@ -79,3 +83,14 @@ def test_a_whole_run(tmp_path, monkeypatch, capsys):
     assert all(row["kernels"] and row["native"] > 0 for row in found["forms"]["empty"].values())
     ElementTree.fromstring((tmp_path / "cold.svg").read_text())
     assert capsys.readouterr().out.count("geometric mean") == len(cold.FORMS)
+
+
+@pytest.mark.slow
+def test_stages_of_compiling():
+    command = [sys.executable, "-m", "benchmarks.compile_stages", "--only", "newton", "kalman_filter"]
+    done = subprocess.run(command, cwd=ROOT, env=child_environment(""), capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    assert lines[0].split() == ["ms", "of", "processor", "time", "kernels", *" ".join(STAGES).split()]
+    assert [line.split()[0] for line in lines[2:4]] == ["newton", "kalman_filter"]
+    assert all(int(line.split()[1]) > 0 for line in lines[2:4])
+    assert lines[-1].startswith("a compiler process is ready after ")
