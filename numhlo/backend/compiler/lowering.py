@@ -294,13 +294,17 @@ EXPRESSIONS: Mapping[type, Callable[[_FunctionLowering, Any], llvm_ir.Value]] = 
 
 
 def _iterations(builder: Any, start: llvm_ir.Value, stop: llvm_ir.Value, step: llvm_ir.Value) -> llvm_ir.Value:
-    """Emit how many times a range's loop runs, as Numba does; a step of zero gives none."""
+    """Emit how many times a range's loop runs, not above 0 if it does not; a step of zero gives none.
+
+    A step of one needs no more than the difference, and LLVM does without this count then. Were it cut off at 0, as
+    Numba does it, LLVM would keep both counters wherever it finds no test before that.
+    """
     type = start.type
     zero, one = type(0), type(1)
     distance = builder.sub(stop, start)
-    ahead = builder.icmp_signed(">", distance, zero)
     if isinstance(step, llvm_ir.Constant) and step.constant == 1:
-        return builder.select(ahead, distance, zero)
+        return distance
+    ahead = builder.icmp_signed(">", distance, zero)
     runs = builder.not_(builder.xor(ahead, builder.icmp_signed(">", step, zero)))
     divisor = step
     if not isinstance(step, llvm_ir.Constant):
