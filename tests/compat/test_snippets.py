@@ -47,6 +47,9 @@ lax.scan(lambda c, x: (c + x["a"], x), 0, {"a": jnp.arange(3), "b": jnp.ones(3)}
 lax.scan(lambda c, _: (c * 2, c), 1, None, length=5)
 lax.scan(lambda c, x: (c + x * 1.5, isinstance(c, jax.Array) and isinstance(x, jax.Array)), 0.0, jnp.arange(3))
 lax.fori_loop(0, 3, lambda i, c: c + i, 0.0)
+[jax.scipy.special.beta(2., 3.), jax.scipy.special.betaln(2., 3.), jax.scipy.special.ndtr(0.5)]
+[jax.scipy.stats.norm.pdf(0.), jax.scipy.stats.norm.cdf(0.), jax.scipy.stats.laplace.cdf(.3)]
+[jax.nn.gelu(1.0), jax.nn.silu(1.0)]
 str(jax.typeof(1.0))
 jax.make_jaxpr(lambda x: x + 1)(1.0).out_avals[0].weak_type
 [e.primitive.name for e in jax.make_jaxpr(lambda x: jnp.sin(x) * x)(1.0).eqns]

@@ -80,6 +80,7 @@ KEEPS_WEAK: dict[str, str] = {
         qr solve svd svdvals tensordot vecdot""",
     "numpy.fft": "fftshift ifftshift",
     "scipy.special": "*",
+    "scipy.stats": "*",
     "lax": "*",
     "nn": "*",
 }
@@ -87,7 +88,11 @@ KEEPS_WEAK: dict[str, str] = {
 
 NEVER_WEAK: dict[str, str] = {
     "lax": "argmax argmin convert_element_type bitcast_convert_type iota broadcasted_iota",
-    "nn": "one_hot",
+    "nn": "gelu logmeanexp one_hot",
+    "scipy.special": """beta dawsn erfcx exp1 expi expn gamma gammasgn log_ndtr log_softmax logsumexp multigammaln ndtr
+        ndtri poch softmax spence""",
+    "scipy.stats": """entropy norm.cdf norm.isf norm.logcdf norm.logsf norm.ppf norm.sf truncnorm.cdf truncnorm.logcdf
+        truncnorm.logpdf truncnorm.logsf truncnorm.pdf truncnorm.sf uniform.cdf""",
 }
 """Functions of a module that has ``*`` above whose results are never weak."""
 
@@ -168,13 +173,17 @@ class Typed:
     """
 
     def __init__(self, home: str, name: str, function: Callable[..., Any]) -> None:
-        self.home, self.name = home, name
+        self.home = home
+        distribution, _, name = name.rpartition(".")
+        full, self.name = (f"{distribution}.{name}" if distribution else name), name
         floats = _places(AS_FLOATS, home, name)
         self.is_of_floats = floats is not None
         self.promoted = floats or _places(TOGETHER, home, name) or ()
-        self.keeps_weak = _is_among(KEEPS_WEAK, home, name)
+        self.keeps_weak = _is_among(KEEPS_WEAK, home, full) and _is_among(KEEPS_WEAK, home, name)
         self.keeps_weak_numbers = home == "numpy" and name in KEEP_WEAK_NUMBERS
-        self.arrays = _places(ARRAYS_AT, home, name) or self.promoted or (range(99) if home == "lax" else (0,))
+        self.arrays = (
+            _places(ARRAYS_AT, home, name) or self.promoted or (range(99) if home in ("lax", "scipy.stats") else (0,))
+        )
         try:
             parameters = inspect.signature(function).parameters
         except (TypeError, ValueError):

@@ -131,12 +131,15 @@ def seen_as_jax(module: ModuleType, name: str, adapt: Adaptation = as_it_is) -> 
     return checked_as_jax(home, name, adapt(name, wrapped))
 
 
-def methods_of(owner: Any) -> SimpleNamespace:
-    """Return the public methods of an object, wrapped as functions of a module are."""
+def methods_of(owner: Any, distribution: str) -> SimpleNamespace:
+    """Return the public methods of a distribution, wrapped as functions of a module are."""
     names = [name for name in dir(owner) if not name.startswith("_") and callable(getattr(owner, name))]
     methods = {name: getattr(owner, name) for name in names}
     return SimpleNamespace(
-        **{name: typed("scipy.stats", name, immutably(_on_thawed(method)), method) for name, method in methods.items()}
+        **{
+            name: typed("scipy.stats", f"{distribution}.{name}", immutably(_on_thawed(method)), method)
+            for name, method in methods.items()
+        }
     )
 
 

@@ -34,7 +34,8 @@ class _Distribution(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        vars(self).update(vars(_methods_of(getattr(_wrapped, self.__name__.rpartition(".")[2]))))
+        distribution = self.__name__.rpartition(".")[2]
+        vars(self).update(vars(_methods_of(getattr(_wrapped, distribution), distribution)))
         if name not in vars(self):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}", name=name)
         return vars(self)[name]
