@@ -22,7 +22,7 @@ from numhlo.compilation.program_function import ProgramFunction
 from numhlo.compilation.reports import describe_program, kernel_sources
 from numhlo.display import program_html
 from numhlo.lowering import ir
-from numhlo.lowering.hlo import BEGIN, parse_hlo, print_hlo
+from numhlo.lowering.hlo import BEGIN, is_proto, parse_hlo, parse_hlo_proto, print_hlo, write_hlo_proto
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
 from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers, GatherDimensionNumbers, ScatterDimensionNumbers
@@ -148,6 +148,17 @@ class Module:
         {'main': <function @main(tensor<3xf32>) -> (tensor<3xf32>)>}
         """
         return Page(print_hlo(self.graph, locations=locations))
+
+    def as_hlo_proto(self, *, locations: bool = False) -> bytes:
+        """Return the program as the bytes of an ``HloModuleProto``; as `as_hlo_text`.
+
+        Examples
+        --------
+        >>> module = parse("func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> { return %x : tensor<3xf32> }")
+        >>> from_hlo(module.as_hlo_proto()).functions
+        {'main': <function @main(tensor<3xf32>) -> (tensor<3xf32>)>}
+        """
+        return write_hlo_proto(self.graph, locations=locations)
 
     def serialize(self, version: str | None = None) -> bytes:
         """Return the program as a portable artifact, which other versions of StableHLO read; needs jaxlib.
@@ -352,14 +363,15 @@ def parse(text: str, name: str = "<string>") -> Module:
     return Module(parse_text(text, name))
 
 
-def from_hlo(text: str, name: str = "<string>") -> Module:
-    """Read a program from HLO text, as XLA prints it before or after its passes.
+def from_hlo(text: str | bytes, name: str = "<string>") -> Module:
+    """Read a program from HLO, as XLA has it before or after its passes.
 
     Parameters
     ----------
-    text : str
-        One module with all its constants, such as ``lowered.as_text("hlo")``, ``compiled.as_text()``, or a file that
-        ``XLA_FLAGS=--xla_dump_to=folder --xla_dump_large_constants`` leaves.
+    text : str or bytes
+        One module with all its constants: text such as ``lowered.as_text("hlo")``, ``compiled.as_text()``, or a file
+        that ``XLA_FLAGS=--xla_dump_to=folder --xla_dump_large_constants`` leaves; or the bytes of an
+        ``HloModuleProto``, an ``HloProto`` or an ``HloSnapshot``.
     name : str, optional
         What to call the text in messages.
 
@@ -373,9 +385,9 @@ def from_hlo(text: str, name: str = "<string>") -> Module:
     ------
     ParseError
         With line, column, the line itself and a caret; also where constants are left out, or an instruction has no
-        meaning in StableHLO.
+        meaning in StableHLO. Of bytes the message names the instruction.
     ArgumentError
-        If ``text`` is no string.
+        If ``text`` is neither text nor bytes.
 
     Examples
     --------
@@ -384,13 +396,16 @@ def from_hlo(text: str, name: str = "<string>") -> Module:
     >>> module.run("main", np.ones(3, np.float32))
     (Array([2., 2., 2.], dtype=float32),)
     """
-    if not isinstance(text, str):
+    given: object = text
+    if isinstance(given, bytes):
+        return Module(parse_hlo_proto(given, "<bytes>" if name == "<string>" else name))
+    if not isinstance(given, str):
         raise ArgumentError(
-            f"from_hlo takes text, not a {type(text).__qualname__}",
+            f"from_hlo takes text or bytes, not a {type(given).__qualname__}",
             where=capture_location(),
             fix="call .as_text() or to_string() on what another library made; load reads a file",
         )
-    return Module(parse_hlo(text, name))
+    return Module(parse_hlo(given, name))
 
 
 def deserialize(data: bytes, name: str = "<bytecode>") -> Module:
@@ -427,7 +442,7 @@ def deserialize(data: bytes, name: str = "<bytecode>") -> Module:
 
 
 def load(path: str | PathLike[str]) -> Module:
-    """Read a program from a file: text of StableHLO or HLO, or, where jaxlib is installed, MLIR bytecode.
+    """Read a program from a file: StableHLO text, HLO as text or proto, or, where jaxlib is installed, MLIR bytecode.
 
     Parameters
     ----------
@@ -485,6 +500,8 @@ def from_bytes(data: bytes, name: str) -> Module:
     """Return the program that a file called ``name`` holds, as text or as bytecode."""
     if data.startswith(MAGIC):
         return deserialize(data, name)
+    if is_proto(data):
+        return from_hlo(data, name)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:

@@ -77,7 +77,9 @@ def test_load(file):
 
 
 def test_what_is_no_hlo():
-    with pytest.raises(ArgumentError, match="from_hlo takes text, not a bytes"):
+    with pytest.raises(ArgumentError, match="from_hlo takes text or bytes, not a int"):
+        stablehlo.from_hlo(3)
+    with pytest.raises(ParseError, match="this is no HloModuleProto"):
         stablehlo.from_hlo(b"HloModule m")
     with pytest.raises(ParseError, match="is not HLO text"):
         stablehlo.from_hlo("func.func @main() { return }")

@@ -11,6 +11,7 @@ from numhlo import stablehlo
 from tests.lowering.hlo.judges import (
     FORMS,
     assert_close,
+    check_protos,
     printed_by_xla,
     read_by_xla,
     run_hlo_on_xla,
@@ -56,6 +57,7 @@ def test_before_xlas_passes(name):
         stablehlo.from_hlo(printed_by_xla(module, **options), name).verify()
     hlo = printed_by_xla(module)
     found = interpreted(hlo, arrays)
+    assert same_bits(interpreted(module.as_serialized_hlo_module_proto(), arrays), found)
     assert same_bits(found, stablehlo.parse(stablehlo_of(hlo)).interpret("main", *arrays))
     expected = stablehlo.parse(text).interpret("main", *arrays)
     assert same_bits(found, expected) == (name not in EXPANDED)
@@ -73,7 +75,9 @@ def test_after_xlas_passes(name):
             continue  # without layouts a bitcast has no meaning
         again = stablehlo.from_hlo(printed, name)
         again.verify()
-    assert_close(interpreted(printed_by_xla(module), arrays), expected, bound(expected))
+    found = interpreted(printed_by_xla(module), arrays)
+    assert_close(found, expected, bound(expected))
+    assert same_bits(interpreted(module.as_serialized_hlo_module_proto(), arrays), found)
     assert_close(stablehlo.from_hlo(printed_by_xla(module)).run("main", *arrays), expected, bound(expected))
 
 
@@ -85,6 +89,7 @@ def test_written(name):
     written = own.as_hlo_text()
     read_by_xla(written)
     assert same_bits(run_hlo_on_xla(written, arrays), run_hlo_on_xla(printed_by_xla(module), arrays))
+    check_protos(written, own)
     again = stablehlo.from_hlo(written)
     expected = own.interpret("main", *arrays)
     if name in EXPANDED:

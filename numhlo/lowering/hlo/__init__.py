@@ -17,6 +17,7 @@ from numhlo.lowering.hlo import (  # noqa: F401 - importing them fills the table
     reduction,
     windows,
 )
-from numhlo.lowering.hlo.module import BEGIN, parse_hlo, print_hlo
+from numhlo.lowering.hlo.module import BEGIN, parse_hlo, parse_hlo_proto, print_hlo, write_hlo_proto
+from numhlo.lowering.hlo.proto_reader import is_proto
 
-__all__ = ["BEGIN", "parse_hlo", "print_hlo"]
+__all__ = ["BEGIN", "is_proto", "parse_hlo", "parse_hlo_proto", "print_hlo", "write_hlo_proto"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -191,13 +191,12 @@ class AttributeParser(ShapeParser):
         self.expect("<=")
         extents = self._parse_extents("[", "]")
         axes = self._parse_extents("(", ")") if self.accept("T") else tuple(range(len(extents)))
-        size = math.prod(extents)
-        if size > MOST_PROCESSES or math.prod(groups) != size or sorted(axes) != list(range(len(extents))):
+        found = iota_groups(groups, extents, axes)
+        if found is None:
             raise self.complaint(
                 f"these groups must hold the same number of processes twice, up to {MOST_PROCESSES}", first
             )
-        table = np.arange(size).reshape(extents).transpose(axes).reshape(groups[0] if groups else 1, -1)
-        return Groups(tuple([tuple(row) for row in table.tolist()]))
+        return found
 
     def _parse_extents(self, opening: str, closing: str) -> tuple[int, ...]:
         self.expect(opening)
@@ -230,6 +229,23 @@ class AttributeParser(ShapeParser):
 
 MOST_PROCESSES = 1 << 20
 """Processes that groups may name without writing each of them."""
+
+
+def iota_groups(groups: Sequence[int], extents: Sequence[int], axes: Sequence[int]) -> Groups | None:
+    """Return groups of the processes in order, in a shape, transposed, in rows; None where they don't fit.
+
+    Examples
+    --------
+    >>> iota_groups((2, 2), (2, 2), (1, 0))
+    Groups(rows=((0, 2), (1, 3)))
+    """
+    size = math.prod(extents)
+    fits = 0 <= size <= MOST_PROCESSES and math.prod(groups) == size and sorted(axes) == list(range(len(extents)))
+    if not fits or min([*groups, *extents], default=1) < 1:
+        return None
+    table = np.arange(size).reshape(extents).transpose(axes).reshape(groups[0] if groups else 1, -1)
+    return Groups(tuple([tuple(row) for row in table.tolist()]))
+
 
 Kind = Callable[[AttributeParser], Any]
 

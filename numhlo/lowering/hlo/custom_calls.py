@@ -116,17 +116,32 @@ def _layout(shape: Shape) -> ForeignAttribute:
     return ForeignAttribute(f"dense<{inner}> : tensor<{len(axes)}xindex>")
 
 
+def aliases_of(text: str) -> list[tuple[tuple[int, ...], int, tuple[int, ...]]]:
+    """Return which part of the results shares memory with which operand, and with which part of that.
+
+    Examples
+    --------
+    >>> aliases_of("{{0}: (1, {}), {1,2}: (0, {3}, must-alias)}")
+    [((0,), 1, ()), ((1, 2), 0, (3,))]
+    """
+    found = _ALIAS.findall(text)
+    return [(_path(result), int(operand), _path(path)) for result, operand, path in found]
+
+
+def _path(text: str) -> tuple[int, ...]:
+    return tuple([int(part) for part in text.split(",") if part.strip()])
+
+
 def _aliases(i: Instruction) -> tuple[ForeignAttribute, ...]:
-    found = []
-    for match in _ALIAS.finditer(attribute(i, "output_to_operand_aliasing", "")):
-        result, operand = (", ".join(match[k].replace(" ", "").split(",")) for k in (1, 3))
-        found.append(
+    return tuple(
+        [
             ForeignAttribute(
-                f"#stablehlo.output_operand_alias<output_tuple_indices = [{result}], operand_index = {match[2]}, "
-                f"operand_tuple_indices = [{operand}]>"
+                f"#stablehlo.output_operand_alias<output_tuple_indices = {list(result)}, operand_index = {operand}, "
+                f"operand_tuple_indices = {list(path)}>"
             )
-        )
-    return tuple(found)
+            for result, operand, path in aliases_of(attribute(i, "output_to_operand_aliasing", ""))
+        ]
+    )
 
 
 # -- writing

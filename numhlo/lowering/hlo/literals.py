@@ -120,13 +120,13 @@ def _floats(elements: Sequence[str], dtype: np.dtype) -> np.ndarray:
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         wide = np.array([float("nan") if "n(" in e else float(e) for e in elements], np.float64)
         values = wide.astype(dtype)
-    for k, element in enumerate(elements):
-        if "n(" in element:
-            values[k] = _nan(element, dtype)
     finite = np.array([e[-1] not in "fn)" for e in elements], bool)
     if np.any(finite & ~np.isfinite(values.astype(np.float64))):
         k = int(np.argmax(finite & ~np.isfinite(values.astype(np.float64))))
         raise LiteralError(f"{elements[k][:40]} is outside of the type's range")
+    for k, element in enumerate(elements):
+        if "n(" in element:
+            values[k] = _nan(element, dtype)
     return values
 
 
@@ -198,9 +198,9 @@ def _spell(array: np.ndarray) -> list[str]:
 
 
 def _spell_float(x: np.generic, dtype: np.dtype) -> str:
-    value = float(x)
-    if math.isnan(value):
+    if np.isnan(x):
         return _spell_nan(x, dtype)
+    value = float(x)
     if math.isinf(value):
         return "inf" if value > 0 else "-inf"
     if value == 0:

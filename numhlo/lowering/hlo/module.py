@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from numhlo.lowering.hlo.functions import is_written
 from numhlo.lowering.hlo.parser import parse_records
+from numhlo.lowering.hlo.proto_reader import read_proto
+from numhlo.lowering.hlo.proto_writer import write_proto
 from numhlo.lowering.hlo.translator import DEVICES, Translator
 from numhlo.lowering.hlo.writer import Writer
 from numhlo.lowering.ir import Function, Module, TensorType
@@ -76,6 +78,24 @@ def print_hlo(module: Module, *, locations: bool = False) -> str:
     legal = Module([main], module.name)
     header = [f"{ours}={module.attributes[name]}" for ours, name in DEVICES.items() if name in module.attributes]
     return Writer(locations=locations).write_module(legal, header)
+
+
+def parse_hlo_proto(data: bytes, name: str = "<proto>") -> Module:
+    """Return the StableHLO module of an ``HloModuleProto``, an ``HloProto`` or an ``HloSnapshot``; as `parse_hlo`."""
+    return Translator(*read_proto(data, name)).translate()
+
+
+def write_hlo_proto(module: Module, *, locations: bool = False) -> bytes:
+    """Return a module as the bytes of an ``HloModuleProto``; as `print_hlo`.
+
+    Examples
+    --------
+    >>> module = parse_hlo("HloModule m  ENTRY e { ROOT p = f32[3] parameter(0) }")
+    >>> parse_hlo_proto(write_hlo_proto(module)).main
+    <function @main(tensor<3xf32>) -> (tensor<3xf32>)>
+    """
+    records, _ = parse_records(print_hlo(module, locations=locations))
+    return write_proto(records)
 
 
 def _with_known_shapes(main: Function) -> Function:

@@ -75,6 +75,16 @@ class ShapeParser(HloCursor):
         self.depth -= 1
         return tuple_shape(tuple(elements))
 
+    def parse_shapes(self) -> tuple[Shape, ...]:
+        """Read types in braces."""
+        found: list[Shape] = []
+        self.expect("{")
+        while not self.accept("}"):
+            if found:
+                self.expect(",")
+            found.append(self.parse_shape())
+        return tuple(found)
+
     def _array(self, token: str) -> Shape:
         match = _ARRAY.match(token)
         if match is None:

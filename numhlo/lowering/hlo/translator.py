@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from numhlo.lowering.hlo.parser import HloParser
 from numhlo.lowering.hlo.record import Computation, HloModule, Instruction, Shape
 from numhlo.lowering.hlo.shapes import ShapeParser
 from numhlo.lowering.hlo.tables import Bundle, find_reading, leaves
-from numhlo.lowering.ir import Function, Module, Op, Region, TensorType, TupleType, Type, Value
+from numhlo.lowering.ir import Function, Location, Module, Op, Region, TensorType, TupleType, Type, Value
 from numhlo.lowering.ir.errors import NumhloError, ParseError
 from numhlo.lowering.ops.control_flow import CALL
 from numhlo.lowering.ops.creation import CONSTANT
@@ -38,6 +37,25 @@ CALLED_AS_FUNCTIONS = "called_computations"
 DEVICES = {"replica_count": "mhlo.num_replicas", "num_partitions": "mhlo.num_partitions"}
 
 
+class Source(Protocol):
+    """What the records come from: it makes messages about places, and bounds how deep computations are nested."""
+
+    index: int
+    depth: int
+
+    def complaint(self, what: str, index: int | None = None, /) -> ParseError:
+        """Return an error about a place, ready to be raised."""
+
+    def location(self, index: int | None = None, /) -> Location:
+        """Return a place as a location."""
+
+    def enter(self) -> None:
+        """Go one level of nesting deeper."""
+
+    def unescape(self, token: str) -> str:
+        """Return the text of a quoted token."""
+
+
 class Translator:
     """Translates a module.
 
@@ -47,8 +65,8 @@ class Translator:
         Those of the region that is being filled.
     """
 
-    def __init__(self, module: HloModule, parser: HloParser) -> None:
-        self.module, self._parser = module, parser
+    def __init__(self, module: HloModule, source: Source) -> None:
+        self.module, self._source = module, source
         self.ops: list[Op] = []
         self._functions: dict[Computation, Function] = {}
         self._states: list[tuple[list[Op], Op]] = []
@@ -71,7 +89,7 @@ class Translator:
 
     def complaint(self, instruction: Instruction | Computation, what: str) -> ParseError:
         """Return an error about an instruction, ready to be raised."""
-        return self._parser.complaint(what, instruction.place)
+        return self._source.complaint(what, instruction.place)
 
     # -- computations
 
@@ -102,7 +120,7 @@ class Translator:
 
     def _function(self, computation: Computation) -> Function:
         function = Function(computation.name)
-        function.location = self._parser.location(computation.place)
+        function.location = self._source.location(computation.place)
         self._fill(function.body, computation, None)
         return function
 
@@ -124,15 +142,15 @@ class Translator:
 
     def _run(self, computation: Computation, operands: Sequence[Bundle]) -> Bundle:
         """Append a computation's instructions, and return what its root does."""
-        self._parser.index = computation.place
-        self._parser.enter()
+        self._source.index = computation.place
+        self._source.enter()
         results: dict[Instruction, Bundle] = {}
         for instruction in computation.instructions:
             if instruction.opcode == "parameter":
                 results[instruction] = operands[instruction.payload]
             else:
                 results[instruction] = self._translate(instruction, [results[o] for o in instruction.operands])
-        self._parser.depth -= 1
+        self._source.depth -= 1
         assert computation.root is not None
         return results[computation.root]
 
@@ -284,24 +302,17 @@ class Translator:
 
     def unquoted(self, instruction: Instruction, text: str) -> str:
         """Return what stands between the quotes of an attribute's text."""
-        self._parser.index = instruction.place
+        self._source.index = instruction.place
         if len(text) < 2 or text[-1] != '"':
             raise self.complaint(instruction, "a string of this instruction has no closing quote")
-        return self._parser.unescape(text)
+        return self._source.unescape(text)
 
     def parse_shapes(self, instruction: Instruction, text: str) -> tuple[Shape, ...]:
         """Return the types in braces that an attribute's text spells."""
-        parser = ShapeParser(text, "types")
         try:
-            parser.expect("{")
-            found: list[Shape] = []
-            while not parser.accept("}"):
-                if found:
-                    parser.expect(",")
-                found.append(parser.parse_shape())
+            return ShapeParser(text, "types").parse_shapes()
         except ParseError as error:
             raise self.complaint(instruction, error.msg.splitlines()[0]) from None
-        return tuple(found)
 
     def array_type(self, instruction: Instruction) -> TensorType:
         """Return the type of an instruction's result, which must be written and an array's."""

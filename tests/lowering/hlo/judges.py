@@ -5,6 +5,7 @@ Nothing from the judges' half of this file imports numhlo.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -94,7 +95,33 @@ def check(text: str, *arrays: Any, bound: float = 1e-5) -> stablehlo.Module:
     assert same_bits(run_hlo_on_xla(written, arrays), expected)
     again = stablehlo.from_hlo(written)
     assert same_bits(again.interpret("main", *arrays), module.interpret("main", *arrays))
+    check_protos(text, module)
+    assert same_bits(proto_of(text).interpret("main", *arrays), module.interpret("main", *arrays))
     return module
+
+
+def proto_of(text: str) -> stablehlo.Module:
+    """Return what numhlo reads of the proto that XLA makes of a text."""
+    return stablehlo.from_hlo(read_by_xla(text).as_serialized_hlo_module_proto())
+
+
+def check_protos(text: str, module: stablehlo.Module) -> None:
+    """Require that XLA's proto of a text is read as the text is, and that XLA reads ours as it reads our text."""
+    assert ops_of(proto_of(text).as_text()) == ops_of(stablehlo.from_hlo(printed_by_xla(read_by_xla(text))).as_text())
+    written = _hlo.HloModule.from_serialized_hlo_module_proto(module.as_hlo_proto())
+    from_text = printed_by_xla(read_by_xla(module.as_hlo_text()))
+    assert computations_of(printed_by_xla(written)) == computations_of(from_text)
+
+
+def computations_of(text: str) -> str:
+    """Return a module's text without its header, which says how many devices there are; protos don't."""
+    return text.partition("\n")[2].strip()
+
+
+def ops_of(text: str) -> list[str]:
+    """Return the ops of StableHLO text with their types; XLA's printers and protos have them in different orders."""
+    lines = [re.sub(r"[%@][\w.\"]+", "", line).strip() for line in text.splitlines()]
+    return sorted([line for line in lines if "=" in line and not line.startswith("module")])
 
 
 def entry(*lines: str, before: str = "") -> str:

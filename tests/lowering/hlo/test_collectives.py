@@ -6,7 +6,7 @@ import pytest
 from numhlo import stablehlo
 from numhlo.distributed import ProcessGrid
 from numhlo.lowering.ir.errors import ParseError
-from tests.lowering.hlo.judges import entry, printed_by_xla, read_by_xla, stablehlo_of
+from tests.lowering.hlo.judges import check_protos, entry, printed_by_xla, read_by_xla, stablehlo_of
 
 ADD = "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }"
 
@@ -21,6 +21,7 @@ def on_grid(text, arrays, replicas=2):
     lists = [[[np.asarray(x).tolist() for x in row] for row in rows] for rows in (found, others)]
     assert lists[0] == lists[1]
     stablehlo.parse(stablehlo_of(written)).verify()
+    check_protos(text, module)
     return lists[0]
 
 
@@ -124,6 +125,7 @@ def test_what_is_sent_and_received():
     assert "handle = 1, type = 2" in printed
     assert "handle = 2, type = 3" in printed
     written = printed_by_xla(read_by_xla(module.as_hlo_text()))
+    check_protos(text, module)
     again = stablehlo.from_hlo(written).as_text()
     assert again.count('"stablehlo.') == printed.count('"stablehlo.')
     assert "odd \\22text\\22" in again

@@ -7,7 +7,16 @@ import pytest
 from numhlo import stablehlo
 from numhlo.lowering.hlo.contraction import ALGORITHMS
 from numhlo.lowering.ir.errors import ParseError
-from tests.lowering.hlo.judges import assert_close, check, entry, normal, printed_by_xla, read_by_xla, run_hlo_on_xla
+from tests.lowering.hlo.judges import (
+    assert_close,
+    check,
+    check_protos,
+    entry,
+    normal,
+    printed_by_xla,
+    read_by_xla,
+    run_hlo_on_xla,
+)
 
 
 @pytest.mark.parametrize(
@@ -71,6 +80,7 @@ def test_algorithms(name):
     assert f"algorithm={name}" in text
     module = stablehlo.from_hlo(text)
     assert f"algorithm={name}" in printed_by_xla(read_by_xla(module.as_hlo_text()))
+    check_protos(text, module)
     x = np.arange(4).reshape(2, 2)
     dtype = module.functions["main"].source.argument_types[0].dtype
     assert_close([np.asarray(module.run("main", x.astype(dtype))[0]).astype(float)], [(x @ x).astype(float)], 1e-2)

@@ -7,7 +7,7 @@ import pytest
 
 from numhlo import stablehlo
 from numhlo.lowering.ir.errors import ParseError
-from tests.lowering.hlo.judges import entry, printed_by_xla, read_by_xla, same_bits
+from tests.lowering.hlo.judges import check_protos, entry, printed_by_xla, read_by_xla, same_bits
 
 ADD = "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }"
 
@@ -16,6 +16,7 @@ def both(text, **options):
     """Return what numhlo makes of a text, and of what it writes of that, read and printed by XLA between."""
     module = stablehlo.from_hlo(printed_by_xla(read_by_xla(text)), **options)
     again = stablehlo.from_hlo(printed_by_xla(read_by_xla(module.as_hlo_text())))
+    check_protos(text, module)
     return module.as_text(), again.as_text()
 
 

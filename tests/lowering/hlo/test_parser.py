@@ -11,7 +11,7 @@ from numhlo import stablehlo
 from numhlo.lowering.hlo.parser import parse_records
 from numhlo.lowering.ir.errors import ParseError
 from tests.lowering.hlo import texts
-from tests.lowering.hlo.judges import FORMS, normal, printed_by_xla, read_by_xla, same_bits
+from tests.lowering.hlo.judges import FORMS, normal, ops_of, printed_by_xla, read_by_xla, same_bits
 
 NAMES = [name for name, text in vars(texts).items() if name.isupper() and isinstance(text, str)]
 
@@ -28,18 +28,7 @@ def test_texts_are_read_in_every_form(name):
         if "bitcast" in printed and "include_layout_in_shapes" in options:
             continue  # without layouts it has another meaning
         if re.search(r"\b(async|copy|collective-permute)-start", printed) is None:
-            assert ops(stablehlo.from_hlo(printed).as_text()) == ops(plain)
-
-
-def ops(text):
-    """Return a text's ops and types, which XLA's printer puts into another order."""
-    return sorted(
-        [
-            re.sub(r"[%@][\w.\"]+", "", line).strip()
-            for line in text.splitlines()
-            if "=" in line and "module" not in line
-        ]
-    )
+            assert ops_of(stablehlo.from_hlo(printed).as_text()) == ops_of(plain)
 
 
 def test_lines_mean_nothing():

@@ -151,14 +151,14 @@ ENTRY e {
 PROCESSES = """
 HloModule processes, replica_count=2
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
-work { a = f32[4] parameter(0)  ROOT c = f32[4] multiply(a, a) }
+work { a = f32[4] parameter(0)  b = f32[4] parameter(1)  ROOT c = f32[4] multiply(a, b) }
 ENTRY e {
   x = f32[4] parameter(0)
   a = f32[4] all-reduce(x), channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true, to_apply=add
   g = f32[8] all-gather(a), dimensions={0}, replica_groups=[1,2]<=[2]
   c = (f32[4], f32[4], u32[], u32[]) collective-permute-start(a), source_target_pairs={{0,1},{1,0}}
   d = f32[4] collective-permute-done(c)
-  s = ((f32[4]), f32[4], u32[]) async-start(d), calls=work
+  s = ((f32[4], f32[4]), f32[4], u32[]) async-start(d, a), calls=work
   w = f32[4] async-done(s), calls=work
   k = token[] after-all()
   o = token[] outfeed(w, k), outfeed_shape=f32[4]{0}, outfeed_config="c"
