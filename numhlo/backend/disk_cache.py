@@ -25,7 +25,7 @@ import llvmlite.binding as llvm
 import ml_dtypes
 import numpy as np
 
-from numhlo.backend.compiler.front_ends import front_end
+from numhlo.backend.front_ends import front_end
 from numhlo.backend.own_text import own_files
 from numhlo.backend.program import Kernel
 from numhlo.backend.target import processor

@@ -10,7 +10,7 @@ PAGE = "docs/environment.md"
 READERS = {
     "numhlo/backend/compiler/process.py": "hands the environment on to the processes that it starts",
     "numhlo/backend/target.py": "Numba's variables for the processor, which Numba reads from the environment, too",
-    "numhlo/backend/compiler/front_ends.py": "to compare two compilers; compiler processes and the cache's keys need it, too",
+    "numhlo/backend/front_ends.py": "to compare two compilers; compiler processes and the cache's keys need it, too",
     "numhlo/backend/disk_cache.py": "where caches belong is the platform's convention, spelled in variables",
 }
 """Files of a room that may look at the environment, and why; the face may read switches and hand them down."""

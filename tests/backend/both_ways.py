@@ -5,8 +5,8 @@ import functools
 
 import numpy as np
 
-from numhlo.backend.compiler.front_ends import FRONT_ENDS
 from numhlo.backend.compiler.kernel_compiler import compile_source, function_of_source
+from numhlo.backend.front_ends import FRONT_ENDS
 from numhlo.backend.loader import LoadedKernel
 
 CALLS = 5

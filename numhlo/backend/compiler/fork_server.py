@@ -56,7 +56,7 @@ class ForkServer:
         try:
             self.popen = subprocess.Popen(
                 command,
-                stdin=theirs,
+                stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=errors,
                 env=environment,

@@ -21,7 +21,6 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 
 from numhlo.backend.compiler.call_signatures import remembered_signatures
-from numhlo.backend.compiler.front_ends import DIRECT, front_end
 from numhlo.backend.compiler.interleaving import evaluates_polynomials
 from numhlo.backend.compiler.intrinsics.vector_math import register_jitable
 from numhlo.backend.compiler.levels import HIGHEST
@@ -30,6 +29,7 @@ from numhlo.backend.compiler.lowering import numba_target
 from numhlo.backend.compiler.mask_moves import may_lack_masks, with_compared_masks
 from numhlo.backend.compiler.numba_registries import load_all
 from numhlo.backend.compiler.pipelines import KernelPipeline
+from numhlo.backend.front_ends import DIRECT, front_end
 from numhlo.backend.kernels import ir as kernel_ir
 from numhlo.backend.kernels.read import read_kernel
 from numhlo.backend.kernels.reading import UnreadableError
@@ -133,7 +133,7 @@ def compile_kernel(name: str, source: str, level: int = HIGHEST, through: str = 
     level : int, optional
         How much LLVM optimizes, from 0 to `HIGHEST`. Below that it does not vectorize loops.
     through : str, optional
-        The front end; by default this process's, which `numhlo.backend.compiler.front_ends` chooses.
+        The front end; by default this process's, which `numhlo.backend.front_ends` chooses.
 
     Raises
     ------

@@ -7,19 +7,20 @@ What goes through Numba's own front end may, so `load_all` comes before that.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import Any
 
 from numba.core.cpu import CPUContext
 from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
+from numba.core.typing import cmathdecl, mathdecl
 from numba.core.typing.context import Context
+from numba.cpython import builtins, cmathimpl, mathimpl, numbers, rangeobj, tupleobj
 
-CODE = ("numba.cpython.mathimpl", "numba.cpython.cmathimpl")
-TYPING = ("numba.core.typing.mathdecl", "numba.core.typing.cmathdecl")
-BUILTIN = ("numba.cpython.builtins", "numba.cpython.numbers", "numba.cpython.rangeobj", "numba.cpython.tupleobj")
-"""Modules that add to Numba's builtin registry, which every context installs."""
+CODE = (mathimpl.registry, cmathimpl.registry)
+TYPING = (mathdecl.registry, cmathdecl.registry)
+BUILTIN = (builtins, numbers, rangeobj, tupleobj)
+"""Modules that add to Numba's builtin registry, which every context installs, when they are loaded."""
 
 _whole: list[Any] = []
 
@@ -29,8 +30,6 @@ def load_few() -> None:
     if _whole:
         return
     _whole.extend((CPUContext.load_additional_registries, Context.load_additional_registries))
-    for module in BUILTIN:
-        importlib.import_module(module)
     CPUContext.load_additional_registries = _installing(CODE, rtsys.initialize)  # what `min` links
     Context.load_additional_registries = _installing(TYPING)
 
@@ -44,9 +43,7 @@ def load_all() -> None:
         cpu_target.target_context.refresh()
 
 
-def _installing(names: tuple[str, ...], *first: Callable[[Any], None]) -> Any:
-    registries = [importlib.import_module(name).registry for name in names]
-
+def _installing(registries: tuple[Any, ...], *first: Callable[[Any], None]) -> Any:
     def load_additional_registries(context: Any) -> None:
         for prepare in first:
             prepare(context)

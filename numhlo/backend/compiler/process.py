@@ -181,6 +181,8 @@ class CompilerProcess:
             with _between_forks.own:
                 return server.fork(self.errors, START_SECONDS)
         except OSError as error:
+            if server.errors.closed:  # by this process, which ends
+                raise
             timed_out = isinstance(error, TimeoutError)
             death = death_of(server.popen, server.errors, START_SECONDS, timed_out=timed_out)
             drop_fork_server(server)

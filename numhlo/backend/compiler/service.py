@@ -269,7 +269,8 @@ class Driver(threading.Thread):
             try:
                 self.process = _start_process()
             except (OSError, CompilerDiedError, RuntimeError) as error:
-                self.service.warn_in_process(error)
+                if not self.stopped:
+                    self.service.warn_in_process(error)
         return self.process
 
 

@@ -6,8 +6,8 @@ from numba.core.errors import TypingError
 from numba.core.registry import cpu_target
 
 from numhlo.backend.compiler.call_signatures import remembered_signatures
-from numhlo.backend.compiler.front_ends import NUMBA
 from numhlo.backend.compiler.kernel_compiler import compile_source
+from numhlo.backend.front_ends import NUMBA
 from tests.backend.hand_written import F64, elementwise_kernel
 
 

@@ -4,8 +4,8 @@ import pytest
 from llvmlite import ir
 
 from numhlo.backend.compiler import kernel_compiler
-from numhlo.backend.compiler.front_ends import FRONT_ENDS
 from numhlo.backend.compiler.interleaving import interleave
+from numhlo.backend.front_ends import FRONT_ENDS
 
 WISH = '!"llvm.loop.interleave.count", i32 2'
 SOURCE = """

@@ -8,9 +8,9 @@ import pytest
 
 from numhlo.backend import target
 from numhlo.backend.compiler import kernel_compiler, lowering
-from numhlo.backend.compiler.front_ends import FRONT_ENDS
 from numhlo.backend.compiler.intrinsics import vectors
 from numhlo.backend.compiler.levels import HIGHEST
+from numhlo.backend.front_ends import FRONT_ENDS
 from tests.backend.both_ways import run_native
 
 SOURCE = """

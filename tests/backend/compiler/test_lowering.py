@@ -7,9 +7,9 @@ import pytest
 
 import numhlo
 from numhlo.backend.compiler import kernel_compiler
-from numhlo.backend.compiler.front_ends import DIRECT, FRONT_ENDS, NUMBA
 from numhlo.backend.compiler.kernel_compiler import compile_kernel, compile_source
 from numhlo.backend.compiler.service import CompilerService
+from numhlo.backend.front_ends import DIRECT, FRONT_ENDS, NUMBA
 from numhlo.backend.loader import LoadedKernel
 from numhlo.backend.program import Kernel
 from tests.backend.both_ways import CALLS, NATIVE, run_python, table_of

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from numhlo.backend.compiler import kernel_compiler
-from numhlo.backend.compiler.front_ends import FRONT_ENDS
 from numhlo.backend.compiler.mask_moves import may_lack_masks, with_compared_masks
+from numhlo.backend.front_ends import FRONT_ENDS
 from tests.backend.both_ways import assert_same_both_ways
 
 SEVERAL_ROUNDINGS = """

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.backend.compiler.front_ends import DIRECT, FRONT_ENDS, NUMBA, VARIABLE
+from numhlo.backend.front_ends import DIRECT, FRONT_ENDS, NUMBA, VARIABLE
 from tests.backend.kernels.one_front_end import exported_names, written_names
 from tests.backend.kernels.stages import stages_of
 

@@ -5,8 +5,8 @@ import statistics
 import time
 
 from numhlo.backend.compiler import kernel_compiler
-from numhlo.backend.compiler.front_ends import DIRECT, FRONT_ENDS
 from numhlo.backend.compiler.kernel_compiler import compile_kernel
+from numhlo.backend.front_ends import DIRECT, FRONT_ENDS
 
 FRONT, LLVM = "front end", "LLVM"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from numhlo.backend import disk_cache
-from numhlo.backend.compiler.front_ends import DIRECT, FRONT_ENDS, NUMBA, VARIABLE, front_end
+from numhlo.backend.front_ends import DIRECT, FRONT_ENDS, NUMBA, VARIABLE, front_end
 from numhlo.backend.program import Kernel
 from numhlo.lowering.ir.errors import ArgumentError
 
