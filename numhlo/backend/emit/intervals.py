@@ -371,16 +371,18 @@ def _is_false(value: Value) -> bool:
 
 
 def _alternatives(value: Value) -> Iterator[Value]:
-    """Yield the values of which selections and branches choose a value."""
-    waiting = [value]
+    """Yield the values of which selections and branches choose a value, each once."""
+    waiting, seen = [value], {value}
     for found in waiting:
-        op = found.owner
+        op, choices = found.owner, list[Value]()
         if isinstance(op, Op) and op.definition is comparison.SELECT:
-            waiting += op.operands[1:]
+            choices = op.operands[1:]
         elif isinstance(op, Op) and op.definition in (control_flow.IF, control_flow.CASE):
-            waiting += [region.returns[op.results.index(found)] for region in op.regions]
+            choices = [region.returns[op.results.index(found)] for region in op.regions]
         else:
             yield found
+        waiting += [x for x in dict.fromkeys(choices) if x not in seen]
+        seen.update(choices)
 
 
 _MIRRORED = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE"}

@@ -173,3 +173,16 @@ def test_a_counter_is_below_its_limit():
     intervals.enter(inner)
     assert intervals.of(make_op(elementwise.SUBTRACT, [limit, counter]).result) == Interval(1, 8)
     assert intervals.of(make_op(elementwise.SUBTRACT, [counter, limit]).result) == Interval(-8, 6)
+
+
+def test_branches_that_share_their_choices_end_early():
+    counting = loop(0, 10, 1)
+    body = counting.regions[1]
+    test, value = value_of(np.array(True)), body.returns[0]
+    for _ in range(200):  # as many ways to the last value as there are numbers of 200 bits
+        body.ops.append(make_op(comparison.SELECT, [test, value, value]))
+        value = body.ops[-1].result
+    body.returns = [value]
+    intervals = Intervals()
+    intervals.enter(counting)
+    assert intervals.of(body.arguments[0]) == Interval(0, 9)
