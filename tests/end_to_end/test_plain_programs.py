@@ -5,7 +5,14 @@ import pytest
 
 import numhlo
 from numhlo.tree import flatten
-from tests.end_to_end.plain_programs import everyday, numeric, structures, time_loops  # noqa: F401 - they are collected
+from tests.end_to_end.plain_programs import (  # noqa: F401 - they are collected
+    algorithms,
+    everyday,
+    kernels,
+    numeric,
+    structures,
+    time_loops,
+)
 from tests.end_to_end.plain_programs.collection import PROGRAMS
 from tests.end_to_end.plain_programs.page import PAGE, page_lines
 

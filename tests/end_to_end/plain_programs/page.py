@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numhlo
 from tests.architecture.source_tree import ROOT
-from tests.end_to_end.plain_programs import everyday, numeric, structures, time_loops
+from tests.end_to_end.plain_programs import algorithms, everyday, kernels, numeric, structures, time_loops
 from tests.end_to_end.plain_programs.collection import PROGRAMS, Program
 
 PAGE = ROOT / "docs" / "plain_python.md"
@@ -34,7 +34,7 @@ def _message(program: Program) -> str:
 def page_lines() -> Iterator[str]:
     """Yield the page."""
     yield HEADER.rstrip()
-    for module in (time_loops, structures, numeric, everyday):
+    for module in (time_loops, structures, numeric, everyday, kernels, algorithms):
         found = [p for p in PROGRAMS if p.function.__module__ == module.__name__ and not p.refused]
         title, _, what = (inspect.getdoc(module) or "").rstrip(".").partition(": ")
         yield f"\n## {title}\n\n{what.capitalize()}.\n\n| what it holds | program | runs |\n| --- | --- | --- |"
