@@ -206,6 +206,7 @@ def _make_executable(
     program = planning.plan(function, donated=donated, written=written)
     if proves:
         _proofs().check_plan(program, function, donated)
+        _proofs().check_kernels(program.kernels)
     made: Executable = executables.Executable(program, name, array_type, donated, **options)
     return made
 

@@ -17,6 +17,7 @@ LAZY_LOADERS: dict[str, str] = {
     "numhlo/compat/jax/substitution.py:find_spec": "it finds whether there is such a module",
     "numhlo/compilation/programs.py:_backend": "a program that is only traced or exported needs no backend",
     "numhlo/compilation/programs.py:_kernels": "as `_backend`, of which it is the part that compilers start with",
+    "numhlo/compilation/observer.py:_transformed": "what transforms kernels is loaded where dumps show them",
     "numhlo/compilation/programs.py:_proofs": "what proves plans is loaded where these are to be verified",
     "numhlo/__init__.py:__getattr__": "names load when they are first used, so that importing numhlo costs little",
     "numhlo/backend/compiler/service.py:compile_in_process": "where no process can be started, Numba is loaded here",

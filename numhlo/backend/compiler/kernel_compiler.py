@@ -8,10 +8,9 @@ symbol is the kernel's name, its type ``i64 (i64, i64, i64, i64, i64)``; a kerne
 from __future__ import annotations
 
 import linecache
-import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -34,7 +33,6 @@ from numhlo.backend.kernels import ir as kernel_ir
 from numhlo.backend.kernels.read import read_kernel
 from numhlo.backend.kernels.reading import UnreadableError
 from numhlo.backend.kernels.transform.pipeline import transform
-from numhlo.backend.kernels.verify import verify
 from numhlo.backend.primitives.arithmetic import overtake
 from numhlo.backend.primitives.lanes import Lanes, ProductLanes
 from numhlo.backend.primitives.search import FirstExtreme
@@ -178,19 +176,13 @@ def _lowering_of(name: str, source: str, through: str) -> tuple[Callable[[], llv
 def read_to_lower(name: str, source: str) -> kernel_ir.Module:
     """Return the IR of a kernel's text as it is lowered: after the transformations.
 
-    With ``NUMHLO_VERIFY=1`` in the environment it is verified as it was read, and after each transformation.
-
     Raises
     ------
     UnreadableError
         If the text holds something that the IR has no form for.
-    MalformedKernelError
-        If the IR breaks one of its rules.
     """
-    typing = numba_target()
-    check = partial(verify, typing=typing) if os.environ.get("NUMHLO_VERIFY") == "1" else None
-    module = read_kernel(name, source, typing)
-    transform(module, check)
+    module = read_kernel(name, source, numba_target())
+    transform(module)
     return module
 
 

@@ -1,11 +1,15 @@
 """The transformations run in order; each that changed a kernel is followed by a check where that is asked for."""
 
+import numpy as np
 import pytest
 
-from numhlo.backend.compiler.kernel_compiler import read_to_lower
+import numhlo
 from numhlo.backend.kernels import ir
 from numhlo.backend.kernels.transform import pipeline
 from numhlo.backend.kernels.verify import MalformedKernelError
+from numhlo.backend.plan_checking import check_kernels
+from numhlo.backend.program import Kernel
+from numhlo.switches import debugging
 from tests.backend.kernels.kernels import source_of
 from tests.backend.kernels.transform.printed import read
 
@@ -29,6 +33,7 @@ def test_a_transformation_that_breaks_rules_is_found(monkeypatch):
         return True
 
     monkeypatch.setattr(pipeline, "TRANSFORMATIONS", [forgetful])
-    monkeypatch.setenv("NUMHLO_VERIFY", "1")
     with pytest.raises(MalformedKernelError):
-        read_to_lower("kernel", source_of("elementwise"))
+        check_kernels([Kernel("kernel", source_of("elementwise"))])
+    with debugging(verify=True, tier0=False), pytest.raises(MalformedKernelError):
+        numhlo.jit(lambda x: x * 2 + 1)(np.ones(3))
