@@ -18,6 +18,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from numhlo.backend.kernels.draft import KernelDraft
 from numhlo.lowering.ir import Op, Region, TensorType, Value
 
 
@@ -56,12 +57,15 @@ class Kernel:
         The primitives and functions that it calls, by name.
     lines : int
         Of the function.
+    draft : KernelDraft or None
+        What the text is made of; kernels that are written by hand have none.
     """
 
     name: str
     source: str
     callees: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
     lines: int = field(default=0, compare=False, repr=False)
+    draft: KernelDraft | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(slots=True, eq=False)

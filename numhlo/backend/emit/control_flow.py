@@ -11,7 +11,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from numhlo.backend.emit import scalar_indexing, scalar_scatter  # noqa: F401 - they fill the table of writers
-from numhlo.backend.emit.kernel_text import Block
 from numhlo.backend.emit.loop_rounds import (
     POLL_ROUNDS,
     Count,
@@ -26,6 +25,7 @@ from numhlo.backend.emit.loop_rounds import (
 )
 from numhlo.backend.emit.loop_state import LoopState, begun, variables
 from numhlo.backend.emit.scalar_code import Content, InMemory, NotScalarError, ScalarWriter, current, writes
+from numhlo.backend.kernels.draft import Block
 from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops import control_flow as ops
 from numhlo.lowering.ops.elementwise import AND

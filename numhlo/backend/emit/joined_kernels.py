@@ -1,32 +1,29 @@
 """Several kernels as statements of one: a round of a loop that launched them one after the other does without launches.
 
-Each kernel's text is read, its names are given anew, and its pointers and run-time numbers become the joined kernel's.
-Buffers that several of them have are one pointer, so that LLVM sees what one stores and the next one loads. Knows
-kernel text; `numhlo.backend.planning.joined_loops` says which kernels are joined.
+Each kernel's names are given anew, and its pointers and run-time numbers become the joined kernel's. Buffers that
+several of them have are one pointer, so that LLVM sees what one stores and the next one loads. Knows kernels as they
+are written; `numhlo.backend.planning.joined_loops` says which kernels are joined.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from numhlo.backend.emit.kernel_text import INDENT, Block, KernelText
+from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.emit.loop_rounds import POLL_ROUNDS
+from numhlo.backend.kernels.draft import Block
 from numhlo.backend.primitives.layout import ROUNDS_LEFT
-from numhlo.backend.program import Launch
+from numhlo.backend.program import Kernel, Launch
 
 NAME = re.compile(r"(?<!\.)\b[A-Za-z_]\w*\b(?!\()")
 DEFINED = re.compile(r"(?:for )?(\w+(?:, \w+)*) (?:[-+*]?=|in) ")
-POINTER = re.compile(r"(\w+) = address\(bufs, (\d+)\)")
-NUMBER = re.compile(r"(\w+) = number\(dims, (\d+)\)")
-ARRAY = re.compile(r"(\w+) = stack_array\((\d+), (\d+)\)")
 LOADED = re.compile(r"\bload_\w+\(\w+")
 SEARCH = re.compile(r"\bfirst_(?=(?:maximum|minimum)_[fi](?:32|64)\()")
 UNITS = re.compile(r"\b(lo|hi)\b")
 GIVEN = re.compile(r"\b(?:ctx|bufs|dims)\b")
-COUNTED = f"{ROUNDS_LEFT} = {POLL_ROUNDS}"
 STOPPING = ("fail(ctx, ", "interrupted(ctx)")
 """What a kernel may do with its context: whoever calls it stops, and so does the joined one."""
 
@@ -37,7 +34,7 @@ class NotJoinedError(Exception):
 
 @dataclass(slots=True)
 class Part:
-    """The text of a kernel, taken apart.
+    """A kernel, taken apart.
 
     Attributes
     ----------
@@ -56,10 +53,10 @@ class Part:
         Whether it counts rounds between looks at whether the user wants to stop: all parts count together.
     """
 
-    pointers: dict[str, int] = field(default_factory=dict)
-    numbers: dict[str, int] = field(default_factory=dict)
-    arrays: dict[str, tuple[int, int]] = field(default_factory=dict)
-    body: Block = field(default_factory=lambda: Block(""))
+    pointers: Mapping[str, int]
+    numbers: Mapping[str, int]
+    arrays: Mapping[str, tuple[int, int]]
+    body: Block
     names: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)
     lines: int = 0
@@ -68,49 +65,39 @@ class Part:
 
 
 @lru_cache(maxsize=256)
-def part_of(source: str) -> Part:
-    """Return a kernel's text, taken apart.
+def part_of(kernel: Kernel) -> Part:
+    """Return a kernel, taken apart.
 
     Raises
     ------
     NotJoinedError
-        If it does something with its context, or returns before its end.
+        If it does something with its context, returns before its end, or was not written by us.
     """
-    part = Part()
-    lines = source[source.index("\ndef ") :].splitlines()[2:]
-    blocks = [part.body]
-    for line in lines:
-        text = line.strip()
-        depth = (len(line) - len(text)) // len(INDENT)
-        del blocks[depth:]
-        if not _is_given(part, text):
-            _append(part, blocks, text)
+    draft = kernel.draft
+    if draft is None:
+        raise NotJoinedError("a kernel's text was given")
+    part = Part(draft.pointers, draft.numbers, draft.arrays, draft.body, polls=ROUNDS_LEFT in draft.counters)
+    _see(part, draft.body)
     return part
 
 
-def _is_given(part: Part, text: str) -> bool:
-    """Take a line that says what a name stands for, and return whether it is one."""
-    if found := POINTER.fullmatch(text):
-        part.pointers[found[1]] = int(found[2])
-    elif found := NUMBER.fullmatch(text):
-        part.numbers[found[1]] = int(found[2])
-    elif found := ARRAY.fullmatch(text):
-        part.arrays[found[1]] = int(found[2]), int(found[3])
-    elif text == COUNTED and not part.polls:
-        part.polls = True
-    else:
-        return False
-    return True
+def _see(part: Part, block: Block) -> None:
+    """Take note of what the statements of a block do."""
+    before: str | Block = ""
+    for item in block.items:
+        _see_line(part, item if isinstance(item, str) else item.header, before)
+        if isinstance(item, Block):
+            _see(part, item)
+            part.lines += not item.items  # where there are none, "pass" is one
+        before = item
 
 
-def _append(part: Part, blocks: list[Block], text: str) -> None:
-    """Take any other line, which belongs to the innermost block."""
+def _see_line(part: Part, text: str, before: str | Block) -> None:
     rest = text
     for word in STOPPING:
         rest = rest.replace(word, "")
     if GIVEN.search(rest):
         raise NotJoinedError("a kernel needs its context")
-    before = blocks[-1].items[-1] if blocks[-1].items else ""
     if text == "return" and not (isinstance(before, str) and before.startswith(STOPPING[0])):
         raise NotJoinedError("a kernel returns before its end")
     part.written.update(part.pointers.keys() & NAME.findall(LOADED.sub("", text)))
@@ -118,12 +105,6 @@ def _append(part: Part, blocks: list[Block], text: str) -> None:
     if defined := DEFINED.match(text):
         part.names.update(defined[1].split(", "))
     part.lines += 1
-    if text.endswith(":"):
-        block = Block(text)
-        blocks[-1].items.append(block)
-        blocks.append(block)
-    else:
-        blocks[-1].items.append(text)
 
 
 def early_elements(launches: Iterable[Launch]) -> list[Launch]:
@@ -135,7 +116,7 @@ def early_elements(launches: Iterable[Launch]) -> list[Launch]:
     found: list[Launch] = []
     for launch in launches:
         place = len(found)
-        if not part_of(launch.kernel.source).loops:
+        if not part_of(launch.kernel).loops:
             while place and not _depend(found[place - 1], launch):
                 place -= 1
         found.insert(place, launch)
@@ -148,7 +129,7 @@ def _depend(one: Launch, other: Launch) -> bool:
 
 
 def _written(launch: Launch) -> set[int]:
-    part = part_of(launch.kernel.source)
+    part = part_of(launch.kernel)
     return {launch.buffers[part.pointers[name]] for name in part.written}
 
 
@@ -211,7 +192,7 @@ class JoinedWriter:
         NotJoinedError
             If its kernel can't be a part.
         """
-        part = part_of(launch.kernel.source)
+        part = part_of(launch.kernel)
         text, key = self.text, self._keys.setdefault(launch, len(self._keys))
         self.lines += part.lines
         names = {name: self.pointer(launch.buffers[k]) for name, k in part.pointers.items()}
@@ -220,7 +201,7 @@ class JoinedWriter:
         names |= self.own.of(part)
         if part.polls:
             text.counter(ROUNDS_LEFT, POLL_ROUNDS)
-            del names[ROUNDS_LEFT]
+            names.pop(ROUNDS_LEFT, None)
         names["lo"] = "0"
         names["hi"] = "1"
         if launch.extent != 1 and counts_units(part.body):

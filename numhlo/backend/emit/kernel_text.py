@@ -13,38 +13,15 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from numhlo.backend import primitives, vector_math
+from numhlo.backend.kernels.draft import INDENT, Block, KernelDraft
 from numhlo.backend.program import Kernel
 from numhlo.lowering.ir import Value
 
 _CALLED = re.compile(r"\b([a-z]\w*)\(")
 _PRIMITIVES = frozenset(primitives.__all__)
 _PYTHON = frozenset({"range", "min", "max"})
-INDENT = "    "
 
 BufferOf = Callable[[Value], int]
-
-
-class Block:
-    """A block of statements: its header line (a loop, an if), and statements or blocks in order."""
-
-    __slots__ = ("header", "items", "known")
-
-    def __init__(self, header: str) -> None:
-        self.header = header
-        self.items: list[str | Block] = []
-        self.known: dict[str, str] = {}
-
-    def render(self, indent: str, lines: list[str]) -> None:
-        """Append the block's lines."""
-        lines.append(indent + self.header)
-        inner = indent + INDENT
-        if not self.items:
-            lines.append(inner + "pass")
-        for item in self.items:
-            if isinstance(item, str):
-                lines.append(inner + item)
-            else:
-                item.render(inner, lines)
 
 
 class KernelText:
@@ -67,13 +44,13 @@ class KernelText:
         self._buffer_of = buffer_of
         self.buffers: list[int] = []
         self.dims: list[int] = []
-        self._pointer_lines: list[str] = []
-        self._number_lines: list[str] = []
-        self._array_lines: list[str] = []
+        self._arrays: dict[str, tuple[int, int]] = {}
+        self._counters: dict[str, int] = {}
         self._first_lines: list[str] = []
         self.top = Block("")
         self.open = [self.top]
         self._pointers: dict[int, str] = {}
+        self._places: dict[str, int] = {}
         self._numbers: dict[object, str] = {}
         self._taken: dict[str, int] = {}
 
@@ -88,7 +65,7 @@ class KernelText:
         name = self._pointers.get(buffer)
         if name is None:
             name = self._pointers[buffer] = self.fresh(role)
-            self._pointer_lines.append(f"{name} = address(bufs, {len(self.buffers)})")
+            self._places[name] = len(self.buffers)
             self.buffers.append(buffer)
         return name
 
@@ -106,7 +83,6 @@ class KernelText:
         name = self._numbers.get(key)
         if name is None:
             name = self._numbers[key] = self.fresh(hint)
-            self._number_lines.append(f"{name} = number(dims, {len(self.dims)})")
             self.dims.append(value)
         return name
 
@@ -126,9 +102,9 @@ class KernelText:
 
     def counter(self, name: str, first: int) -> None:
         """Let a variable be a number at the start of the kernel."""
-        line = f"{name} = {first}"
-        if line not in self._first_lines:
-            self._first_lines.append(line)
+        if name not in self._counters:
+            self._counters[name] = first
+            self._first_lines.append(f"{name} = {first}")
 
     def begin(self, line: str) -> None:
         """Append a statement to those at the start of the kernel, behind what is defined there by now."""
@@ -137,7 +113,7 @@ class KernelText:
     def stack_array(self, hint: str, count: int, itemsize: int) -> str:
         """Return the name of a pointer to scratch memory on the stack."""
         name = self.fresh(hint)
-        self._array_lines.append(f"{name} = stack_array({count}, {itemsize})")
+        self._arrays[name] = count, itemsize
         return name
 
     def fresh(self, hint: str) -> str:
@@ -166,11 +142,20 @@ class KernelText:
 
     def finish(self, name: str) -> Kernel:
         """Return the kernel."""
+        numbers = {name: place for place, name in enumerate(self._numbers.values())}
+        given = [f"{name} = address(bufs, {place})" for name, place in self._places.items()]
+        given += [f"{name} = number(dims, {place})" for name, place in numbers.items()]
+        given += [f"{name} = stack_array({count}, {size})" for name, (count, size) in self._arrays.items()]
+        function = Block(f"def {name}(ctx, bufs, dims, lo, hi):")
+        function.items = [*given, *self._first_lines, *self.top.items]
         lines: list[str] = []
-        self.top.header = f"def {name}(ctx, bufs, dims, lo, hi):"
-        self.top.items[:0] = [*self._pointer_lines, *self._number_lines, *self._array_lines, *self._first_lines]
-        self.top.render("", lines)
-        return _finished(sys.intern(name), "\n".join(lines), len(lines))
+        function.render("", lines)
+        source, callees = _finished(name, "\n".join(lines))
+        counted = {f"{name} = {first}" for name, first in self._counters.items()}
+        body = Block("")
+        body.items = [*(line for line in self._first_lines if line not in counted), *self.top.items]
+        draft = KernelDraft(self._places, numbers, self._arrays, self._counters, body)
+        return Kernel(sys.intern(name), source, callees, len(lines), draft)
 
 
 class _Opened:
@@ -192,10 +177,10 @@ class _Opened:
 
 
 @lru_cache(maxsize=512)
-def _finished(name: str, body: str, lines: int) -> Kernel:
-    """Return a kernel, with imports: the same object for the same text, which many shapes have."""
+def _finished(name: str, body: str) -> tuple[str, frozenset[str]]:
+    """Return a kernel's source, the same object for the same text, which many shapes have; and what it calls."""
     words = set(_CALLED.findall(body)) - _PYTHON - {name}
-    return Kernel(name, sys.intern(f"{_imports(words)}\n\n\n{body}\n"), frozenset(words), lines)
+    return sys.intern(f"{_imports(words)}\n\n\n{body}\n"), frozenset(words)
 
 
 def without_brackets(expression: str) -> str:

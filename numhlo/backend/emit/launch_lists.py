@@ -27,7 +27,7 @@ def write_list(launches: Sequence[Launch], buffers: Sequence[Sequence[int]]) -> 
         Their buffers.
     """
     kernels = sorted({launch.kernel for launch in launches}, key=lambda kernel: kernel.source)
-    parts = {kernel: (kind, part_of(kernel.source)) for kind, kernel in enumerate(kernels)}
+    parts = {kernel: (kind, part_of(kernel)) for kind, kernel in enumerate(kernels)}
     used = {number: place for place, number in enumerate(dict.fromkeys(n for numbers in buffers for n in numbers))}
     listed = [len(launches)]
     for launch, numbers in zip(launches, buffers, strict=True):

@@ -19,7 +19,7 @@ from numhlo.backend.emit.chosen_stores import beside_certain_stores
 from numhlo.backend.emit.expressions import Apply
 from numhlo.backend.emit.extremes import EXTREMES, running_extremes
 from numhlo.backend.emit.intervals import Intervals
-from numhlo.backend.emit.kernel_text import Block, KernelText
+from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.emit.nest import element_text, hint_of, position_text
 from numhlo.backend.emit.reduction import combiner_of, emits_reduction
 from numhlo.backend.emit.registers import (
@@ -34,6 +34,7 @@ from numhlo.backend.emit.registers import (
 from numhlo.backend.emit.support import emits_element
 from numhlo.backend.emit.tables import VIEW
 from numhlo.backend.emit.update_order import reads_before_updates
+from numhlo.backend.kernels.draft import Block
 from numhlo.lowering.ir import Op, Region, TensorType, Value
 from numhlo.lowering.ops import creation, elementwise, layout
 from numhlo.lowering.ops.control_flow import COMPOSITE

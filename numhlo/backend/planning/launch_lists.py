@@ -81,7 +81,7 @@ def _with_own_buffers(step: Step) -> Step:
 def _lines(kernel: Kernel) -> int:
     """Return how many lines a kernel would be of a list's, 0 if it can't be a part of one."""
     try:
-        part = part_of(kernel.source)
+        part = part_of(kernel)
     except NotJoinedError:
         return 0
     return 0 if part.polls else max(part.lines, 1)

@@ -1,5 +1,6 @@
 """Loops of several kernels a round that are one kernel: the same bits, whatever changes places, and when they are not."""
 
+import contextlib
 import itertools
 
 import jax
@@ -8,10 +9,11 @@ import numpy as np
 import pytest
 
 from numhlo.backend.emit.joined_kernels import NotJoinedError, part_of
+from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.emit.loop_rounds import POLL_ROUNDS
 from numhlo.backend.executable import Executable
 from numhlo.backend.planning.explain import explain
-from numhlo.backend.program import Launch, Loop, Place
+from numhlo.backend.program import Kernel, Launch, Loop, Place
 from numhlo.lowering.interpreter import interpret
 from tests.backend.plain_engine import assert_same_bits, run_plain
 from tests.backend.programs import all_steps, from_jax, plan
@@ -215,8 +217,20 @@ def test_loops_inside_that_look_themselves_count_on_from_round_to_round():
 
 
 @pytest.mark.parametrize(
-    "line", ["gemm_f64(ctx, x0)", "if lo >= hi:\n        return", "table0 = call(bufs)", "x0 = call(dims)"]
+    "lines", [["gemm_f64(ctx, x0)"], ["if lo >= hi:", "return"], ["table0 = call(bufs)"], ["x0 = call(dims)"]]
 )
-def test_kernels_that_need_more_than_numbers_and_buffers_are_no_parts(line):
+def test_kernels_that_need_more_than_numbers_and_buffers_are_no_parts(lines):
+    text = KernelText(lambda _: 0)
+    text.line("x0 = 1")
+    *headers, last = lines
+    with contextlib.ExitStack() as opened:
+        for header in headers:
+            opened.enter_context(text.block(header))
+        text.line(last)
     with pytest.raises(NotJoinedError):
-        part_of(f"\n\ndef kernel(ctx, bufs, dims, lo, hi):\n    x0 = 1\n    {line}\n")
+        part_of(text.finish("kernel"))
+
+
+def test_kernels_that_nobody_wrote_here_are_no_parts():
+    with pytest.raises(NotJoinedError):
+        part_of(Kernel("kernel", "\n\ndef kernel(ctx, bufs, dims, lo, hi):\n    pass\n"))
