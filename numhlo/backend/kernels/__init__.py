@@ -1,6 +1,6 @@
 """Kernel IR: what a kernel computes, typed and structured, between its text and its machine code.
 
-`ir` defines it, `read` makes it of kernel text, `text` prints it, `verify` checks it, `identity` hashes it, `effects`
-says what a statement reads and writes. Nothing here knows Numba: `numhlo.backend.compiler` gives types to calls and
-lowers the IR.
+`ir` defines it, `read` makes it of kernel text, `transform` changes it, `text` prints it, `verify` checks it,
+`identity` hashes it, `effects` says what a statement reads and writes, `result_types` what type a call has. `draft` is
+what a kernel is made of before it is text. Nothing here knows Numba: `numhlo.backend.compiler` lowers the IR.
 """
