@@ -19,6 +19,7 @@ from numhlo.compilation.builder_handles import Handle
 from numhlo.compilation.graph_builder import GraphBuilder
 from numhlo.compilation.page_of_text import Page
 from numhlo.compilation.program_function import ProgramFunction
+from numhlo.compilation.programs import load_backend
 from numhlo.compilation.reports import describe_program, kernel_sources
 from numhlo.display import program_html
 from numhlo.lowering import ir
@@ -52,6 +53,8 @@ __all__ = [
 def __dir__() -> list[str]:
     return __all__
 
+
+load_backend()  # as `jit` does: else the first answer of a program that was read waits for it
 
 DEVICES = ("mhlo.num_replicas", "mhlo.num_partitions")
 """Attributes of a module that say for how many devices it is, along both axes of their grid."""
