@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from importlib import import_module
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -144,7 +145,7 @@ def methods_of(owner: Any, distribution: str) -> SimpleNamespace:
 
 
 def attributes_of(
-    module: ModuleType, namespace: dict[str, Any], adapt: Adaptation = as_it_is
+    module: ModuleType, namespace: dict[str, Any], adapt: Adaptation = as_it_is, late: Mapping[str, str] | None = None
 ) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
     """Return ``__all__``, ``__getattr__`` and ``__dir__`` of a module whose names are another's, wrapped on first use.
 
@@ -156,14 +157,22 @@ def attributes_of(
         ``globals()`` of the module that has them, where what was asked for is kept.
     adapt : callable, optional
         As that of `seen_as_jax`.
+    late : mapping of str to str, optional
+        Further names, of functions that are written with others and loaded when they are first used: the module, a
+        colon, and what they are called there.
 
     Returns
     -------
     tuple of list of str, callable and callable
     """
-    names = [name for name in module.__all__ if name != "Array"]
+    further = late or {}
+    names = [*[name for name in module.__all__ if name != "Array"], *further]
 
     def find(name: str) -> Any:
+        if name in further:
+            home, _, own = further[name].partition(":")
+            value = namespace[name] = getattr(import_module(home), own)
+            return value
         value = namespace[name] = seen_as_jax(module, name, adapt)
         return value
 
