@@ -13,7 +13,7 @@ from numhlo.compat.jax.arrays import Array, as_result, frozen
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
 from numhlo.tracer.building import inexact_dtype
-from numhlo.tracer.core.jax_types import is_weak_bound, jax_rules
+from numhlo.tracer.core.jax_types import jax_rules
 from numhlo.tracer.core.operands import promotion_key
 
 Function = Callable[..., Any]
@@ -321,7 +321,7 @@ def _each_weak(function: Function) -> Function:
 
     @functools.wraps(function)
     def public(*args: Any) -> Any:
-        weak = [is_weak_bound([promotion_key(x)]) for x in args]
+        weak = [isinstance(promotion_key(x), type) for x in args]
         return [as_result(frozen(x), w) for x, w in zip(function(*args), weak, strict=True)]
 
     return public
@@ -332,7 +332,8 @@ def _of_arrays(function: Function) -> Function:
 
     @functools.wraps(function)
     def public(x: Any, *args: Any, **kwargs: Any) -> Any:
-        is_weak = is_weak_bound([promotion_key(x)])
+        key = promotion_key(x)
+        is_weak = isinstance(key, type) and (function.__name__ != "angle" or key is complex)
         given = numhlo.numpy.asarray(x) if type(x) in (bool, int, float, complex) else x
         return as_result(frozen(numhlo.numpy.asarray(function(given, *args, **kwargs))), is_weak)
 

@@ -14,14 +14,25 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from numhlo.compat.jax.arrays import OWN, as_result, canonical, immutably, typed_ufunc
+from numhlo.compat.jax.arrays import (
+    OWN,
+    QUICK,
+    Array,
+    as_result,
+    canonical,
+    frozen,
+    immutably,
+    quick_loops,
+    typed_ufunc,
+)
 from numhlo.compat.jax.compile_time import OPEN, home_of_arguments
 from numhlo.library.numpy.ufunc_calls import Ufunc
+from numhlo.lowering.ir.scoped_values import unsettled
 from numhlo.tracer.building import inexact_dtype
 from numhlo.tracer.core.jax_types import is_weak_bound, jax_rules
 from numhlo.tracer.core.operands import convert, promotion_key
 from numhlo.tracer.core.semantics import immutable_arrays
-from numhlo.tracer.core.trace import Tracer
+from numhlo.tracer.core.trace import Tracer, current_trace
 from numhlo.tracer.trees.pytrees import tree_map
 
 NUMBERS = (bool, int, float, complex)
@@ -358,11 +369,20 @@ def typed(home: str, name: str, function: Callable[..., Any], like: Callable[...
 
 def typed_elementwise(ufunc: Ufunc) -> Callable[..., Any]:
     """Return a ufunc under JAX's rules: it gives immutable arrays, weak where all its operands are."""
+    is_quick, count, compute = quick_loops(ufunc), ufunc.nin, ufunc.ufunc
+    known = count <= 2 and compute not in (np.power, np.floor_divide, np.remainder)  # these refuse some integers
 
     @functools.wraps(ufunc)
     def public(*args: Any, **kwargs: Any) -> Any:
         if kwargs:
             return immutably(ufunc)(*args, **kwargs)
+        if known and len(args) == count and type(args[0]) is Array and not unsettled and current_trace() is None:
+            dtype = args[0].dtype
+            is_alike = count == 1 or (type(args[1]) is Array and args[1].dtype is dtype)
+            if is_alike and dtype in QUICK and is_quick(dtype, args):
+                with np.errstate(all="ignore"):
+                    found = compute(*[x.view(np.ndarray) for x in args])
+                return frozen(found)
         return typed_ufunc(ufunc, *args)
 
     return public

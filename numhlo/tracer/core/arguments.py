@@ -131,7 +131,7 @@ def leaf_type(leaf: Any, path: str = "") -> LeafType:
     rules = type_rules()
     weak = rules.numbers.get(type(leaf))
     if weak is not None:
-        return LeafType(TensorType((), weak), weak=True)
+        return LeafType(TensorType((), weak), weak=type(leaf) is not bool or rules.weak_class is None)
     if isinstance(leaf, Tracer):
         return LeafType(leaf.aval, leaf.weak)
     if isinstance(leaf, ShapeDtypeStruct):

@@ -179,7 +179,7 @@ def _explaining_numpy() -> Iterator[None]:
 
 
 def _is_weak(leaf: Any) -> bool:
-    if type_rules() is not NUMPY and (type(leaf) is bool or (isinstance(leaf, Tracer) and leaf.dtype == np.bool_)):
+    if type(leaf) is bool and type_rules() is not NUMPY:
         return False
     return leaf.weak if isinstance(leaf, Tracer) else type(leaf) in WEAK or is_weak_array(leaf)
 
