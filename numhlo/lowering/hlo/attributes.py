@@ -256,7 +256,7 @@ def _kinds(*rows: tuple[Kind, str]) -> dict[str, Kind]:
 
 COMMON = frozenset({
     "async_execution_thread", "backend_config", "control-predecessors", "execution_thread", "frontend_attributes",
-    "metadata", "operand_precision", "origin", "original_value", "parameter_replication", "result_accuracy", "schedule",
+    "metadata", "operand_precision", "origin", "original_value", "parameter_replication", "schedule",
     "sharding", "statistics",
 })  # fmt: skip
 """Attributes that any instruction may have."""

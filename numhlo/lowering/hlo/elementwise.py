@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from numhlo.lowering.hlo.accuracy import accuracy_of_hlo, accuracy_of_stablehlo
 from numhlo.lowering.hlo.record import Instruction
 from numhlo.lowering.hlo.tables import WRITE, Bundle, reads
 from numhlo.lowering.hlo.translator import Translator, attribute
@@ -22,14 +23,25 @@ OPCODES: dict[str, Primitive] = {
 }
 """Elementwise ops by opcode; their type rules say what they take."""
 
+ACCURACY = "result_accuracy"
+
 FUNCTIONS = ("acos", "acosh", "asin", "asinh", "atanh", "cosh", "erf", "mulhi", "sinh")
 """Opcodes that StableHLO has in its dialect chlo."""
 
 
-@reads(*OPCODES)
+@reads(*[opcode for opcode, definition in OPCODES.items() if ACCURACY not in definition.defaults])
 def read_elementwise(t: Translator, i: Instruction, operands: Sequence[Bundle]) -> Bundle:
     """Apply the op of the same name."""
     return t.one(i, OPCODES[i.opcode], *t.arrays(i, operands))
+
+
+@reads(*[opcode for opcode, definition in OPCODES.items() if ACCURACY in definition.defaults], may=ACCURACY)
+def read_calculus(t: Translator, i: Instruction, operands: Sequence[Bundle]) -> Bundle:
+    """Apply the op of the same name, as exact as is asked."""
+    asked = accuracy_of_hlo(attribute(i, ACCURACY, "{mode=default}"))
+    if asked is None:
+        raise t.complaint(i, "result_accuracy is written as {mode=highest} or {tolerance={atol=0,rtol=0,ulps=1}}")
+    return t.one(i, OPCODES[i.opcode], *t.arrays(i, operands), result_accuracy=asked.stablehlo())
 
 
 @reads(*FUNCTIONS)
@@ -93,7 +105,9 @@ _NAMES = {definition: opcode for opcode, definition in OPCODES.items()}
 @WRITE.register_family(elementwise.Elementwise)
 def write_elementwise(w: Writer, op: Op) -> None:
     """Write the opcode."""
-    w.write(op, _NAMES[op.definition], op.operands)
+    asked = accuracy_of_stablehlo(op.attributes.get(ACCURACY))
+    attributes = [] if asked.mode == "DEFAULT" else [f"{ACCURACY}={asked.hlo()}"]
+    w.write(op, _NAMES[op.definition], op.operands, attributes)
 
 
 @WRITE.register(comparison.COMPARE)

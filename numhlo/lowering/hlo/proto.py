@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from numhlo.lowering.hlo.accuracy import Accuracy
 from numhlo.lowering.hlo.attributes import Groups, Window, iota_groups
 from numhlo.lowering.hlo.contraction import ALGORITHMS as DOT_ALGORITHMS
 from numhlo.lowering.hlo.contraction import EIGHT_BITS
@@ -198,6 +199,17 @@ def _alias(m: Message) -> str:
     return f"{{{result}}}: ({m.number(2)}, {{{operand}}})"
 
 
+def _read_accuracy(m: Message, found: Attributes) -> None:
+    inner = m.message(91)
+    mode, tolerance = inner.number(1), inner.message(2)
+    asked = Accuracy(_word(("DEFAULT", "HIGHEST"), mode, "accuracy"))
+    if inner.has(2):
+        atol, rtol = (tolerance.word_64(field) for field in (1, 2))
+        asked = Accuracy("TOLERANCE", atol, rtol, tolerance.number(3))
+    if asked.mode != "DEFAULT":
+        found["result_accuracy"] = asked.hlo()
+
+
 def read_metadata(m: Message) -> dict[str, Any]:
     """Return where an instruction comes from, as the metadata of text has it."""
     inner = m.message(7)
@@ -229,6 +241,7 @@ READERS: dict[tuple[int, ...], Read] = {
     (49, 87, 92): _read_groups,
     (51,): _read_precision,
     (59,): _read_solve,
+    (91,): _read_accuracy,
     (62,): lambda m, found: found.update(lower=bool(m.message(62).number(1))),
     **dict([
         _plain(22, "outfeed_config", Message.text),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple
 from typing import Any
 
+from numhlo.lowering.hlo.accuracy import Accuracy, accuracy_of_hlo
 from numhlo.lowering.hlo.attributes import Groups, Window
 from numhlo.lowering.hlo.custom_calls import VERSIONS, aliases_of
 from numhlo.lowering.hlo.lexer import HloCursor
@@ -223,6 +224,15 @@ def _pairs(w: MessageWriter, value: Groups) -> None:
     w.messages(52, [MessageWriter().number(1, source).number(2, target) for source, target in value.rows])
 
 
+def _accuracy(w: MessageWriter, value: str) -> None:
+    asked = accuracy_of_hlo(value) or Accuracy()
+    if asked.mode != "TOLERANCE":
+        w.message(91, MessageWriter().number(1, ("DEFAULT", "HIGHEST").index(asked.mode)))
+        return
+    inner = MessageWriter().double(1, asked.atol).double(2, asked.rtol).number(3, asked.ulps)
+    w.message(91, MessageWriter().message(2, inner))
+
+
 def _slices(w: MessageWriter, value: Sequence[tuple[int, int, int]]) -> None:
     w.messages(17, [MessageWriter().number(1, a).number(2, b).number(3, c) for a, b, c in value])
 
@@ -283,6 +293,7 @@ PLAIN: dict[str, Callable[[MessageWriter, Any], object]] = {
     "padding": _padding,
     "outfeed_shape": lambda w, value: w.message(29, write_shape(value)),
     "replica_groups": _groups,
+    "result_accuracy": _accuracy,
     "slice": _slices,
     "source_target_pairs": _pairs,
     "type": _text(72),

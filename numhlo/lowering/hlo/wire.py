@@ -136,6 +136,13 @@ class Message:
         parts = [value for value in self.fields.get(field, ()) if isinstance(value, bytes) and len(value) == 4]
         return np.frombuffer(b"".join(parts), "<f4").astype(np.float32)
 
+    def word_64(self, field: int) -> float:
+        """Return a 64-bit float, 0 where there is none."""
+        value = self.bytes(field)
+        if len(value) not in {0, 8}:
+            raise WireError(f"field {field} must be a number of 8 bytes")
+        return float(np.frombuffer(value, "<f8").sum())
+
     def has(self, field: int) -> bool:
         """Return whether a field is there."""
         return field in self.fields
@@ -205,6 +212,12 @@ class MessageWriter:
         """Write messages."""
         for value in values:
             self.message(field, value)
+        return self
+
+    def double(self, field: int, value: float) -> MessageWriter:
+        """Write a 64-bit float."""
+        if value:
+            self._parts += (varint(field << 3 | WORD_64), struct.pack("<d", value))
         return self
 
     def float(self, field: int, value: float) -> MessageWriter:

@@ -10,6 +10,7 @@ from numhlo.lowering.ir.errors import ParseError
 from tests.lowering.hlo.judges import (
     assert_close,
     check,
+    check_protos,
     entry,
     normal,
     printed_by_xla,
@@ -146,8 +147,29 @@ def test_conversions():
 
 
 @pytest.mark.parametrize(
+    ("asked", "shown"),
+    [
+        ("{mode=highest}", "mode = #stablehlo.result_accuracy_mode<HIGHEST>"),
+        ("{mode=default}", ""),
+        ("{tolerance={atol=1e-05,rtol=0.5,ulps=3}}", "atol = 1.000000e-05, rtol = 5.000000e-01, ulps = 3, mode ="),
+        ("{tolerance={atol=0,rtol=0,ulps=2}}", "<ulps = 2, mode = #stablehlo.result_accuracy_mode<TOLERANCE>>"),
+    ],
+)
+def test_how_exact_a_result_must_be(asked, shown):
+    text = entry("x = f32[3] parameter(0)", f"ROOT r = f32[3] exponential(x), result_accuracy={asked}")
+    module = stablehlo.from_hlo(printed_by_xla(read_by_xla(text)))
+    assert shown in module.as_text()
+    assert ("result_accuracy" in module.as_text()) == bool(shown)
+    check_protos(text, module)
+    assert stablehlo.from_hlo(module.as_hlo_text()).as_text() == module.as_text()
+
+
+@pytest.mark.parametrize(
     ("line", "message"),
     [
+        ("ROOT r = f32[3] exponential(x), result_accuracy={mode=odd}", "result_accuracy is written as"),
+        ("ROOT r = f32[3] exponential(x), result_accuracy=odd", "result_accuracy is written as"),
+        ("ROOT r = f32[3] negate(x), result_accuracy={mode=highest}", "negate has no attribute result_accuracy"),
         ("ROOT r = pred[3] compare(x, x), direction=XX", "direction must be one of EQ, NE, GE"),
         ("ROOT r = pred[3] compare(x, x), direction=LT, type=ODD", "type must be FLOAT"),
         ("ROOT r = pred[3] compare(x, x)", "compare needs the attribute direction"),

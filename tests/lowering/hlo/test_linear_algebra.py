@@ -5,7 +5,7 @@ import pytest
 
 from numhlo import stablehlo
 from numhlo.lowering.ir.errors import ParseError
-from tests.lowering.hlo.judges import check, entry, normal, printed_by_xla, read_by_xla, same_bits
+from tests.lowering.hlo.judges import check, check_protos, entry, normal, printed_by_xla, read_by_xla, same_bits
 
 
 @pytest.mark.parametrize("lower", ["true", "false"])
@@ -69,6 +69,7 @@ def test_bits_from_a_state(name):
     if name == "rng_default":
         module = stablehlo.from_hlo(printed_by_xla(read_by_xla(text)))
         again = stablehlo.from_hlo(printed_by_xla(read_by_xla(module.as_hlo_text())))
+        check_protos(text, module)
         assert same_bits(module.run("main", x), again.run("main", x))
     else:
         check(text, x)
@@ -100,6 +101,7 @@ def test_extents_that_are_known_late():
     assert "tensor<?xf32, #stablehlo.bounds<5>>" in module.as_text()
     written = printed_by_xla(read_by_xla(module.as_hlo_text()))
     assert "f32[<=5]" in written
+    check_protos(text, module)
     assert stablehlo.from_hlo(written).as_text() == stablehlo.from_hlo(text).as_text()
 
 
