@@ -7,12 +7,9 @@ them one face.
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Mapping
 from functools import cached_property
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from numhlo.compilation.builder_handles import Handle
@@ -32,6 +29,7 @@ from numhlo.lowering.passes.legalize_quantized import express_module
 from numhlo.lowering.text import parse as parse_text
 from numhlo.lowering.text import print_module
 from numhlo.lowering.text.bytecode import MAGIC, read_bytecode, write_bytecode
+from numhlo.lowering.text.program_files import read_whole
 from numhlo.lowering.verifier import verify
 from numhlo.tracer.core.array import Array
 
@@ -465,6 +463,7 @@ def load(path: str | PathLike[str]) -> Module:
 
     Examples
     --------
+    >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "model.mlir")
@@ -472,31 +471,7 @@ def load(path: str | PathLike[str]) -> Module:
     ...     load(path)
     <StableHLO module: <function @main(tensor<f32>) -> (tensor<f32>)>>
     """
-    mode = Path(path).stat().st_mode
-    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
-        raise UnsupportedError(
-            f"{path} is a device, not a file",
-            where=capture_location(),
-            why="devices may have no end, and a program is read whole",
-            fix="give a file, or pass what you have read to parse or deserialize",
-        )
-    return from_bytes(_read_pipe(path) if stat.S_ISFIFO(mode) else Path(path).read_bytes(), str(path))
-
-
-def _read_pipe(path: str | PathLike[str]) -> bytes:
-    """Return all that is written into a pipe; a writer that is not there yet is not waited for, as none may come."""
-    number = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    with os.fdopen(number, "rb", buffering=0) as pipe:
-        begin = pipe.read(1)  # None if somebody is about to write
-        os.set_blocking(number, True)
-        if begin != b"":
-            return (begin or b"") + pipe.read()
-    raise UnsupportedError(
-        f"{path} is a pipe that nobody writes into",
-        where=capture_location(),
-        why="to wait for a writer could take for ever",
-        fix="give a file, or begin to write first",
-    )
+    return from_bytes(read_whole(path), str(path))
 
 
 def from_bytes(data: bytes, name: str) -> Module:
