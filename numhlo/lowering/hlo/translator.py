@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from numhlo.lowering.hlo.literals import MOST_DIMENSIONS
 from numhlo.lowering.hlo.record import Computation, HloModule, Instruction, Shape
 from numhlo.lowering.hlo.shapes import ShapeParser
 from numhlo.lowering.hlo.tables import Bundle, find_reading, leaves
@@ -22,7 +23,7 @@ from numhlo.lowering.ops.control_flow import CALL
 from numhlo.lowering.ops.creation import CONSTANT
 from numhlo.lowering.ops.extents import same_types
 from numhlo.lowering.ops.primitive import Primitive, make_op
-from numhlo.lowering.text.parser import arity
+from numhlo.lowering.text.parser import arity, fits_in_32_bits
 
 MOST_COPIED = 64
 """Instructions of a computation up to which it is copied into each region that names it: reducers and comparators."""
@@ -245,6 +246,9 @@ class Translator:
         if len(operands) < least or (len(operands) > least and not more):
             given = f"{least} operands, not {len(operands)}"
             raise self.complaint(instruction, f"{instruction.opcode} takes {'at least ' if more else ''}{given}")
+        for item in definition.attributes:
+            if item.kind == "i32" and not fits_in_32_bits(attributes.get(item.name, 0)):
+                raise self.complaint(instruction, f"{item.name} of {instruction.opcode} takes 32 bits")
         try:
             op = make_op(definition, operands, attributes, regions, results, instruction.location)
         except ParseError:
@@ -278,7 +282,7 @@ class Translator:
 
     def state(self, instruction: Instruction, type: Type = STATE) -> Value:
         """Return what stands for the state of something that goes on, of which nothing is left here."""
-        if not isinstance(type, TensorType) or not type.is_static:
+        if not isinstance(type, TensorType) or not type.is_static or type.ndim > MOST_DIMENSIONS:
             raise self.complaint(instruction, f"the state of {instruction.opcode} must be an array, not a {type}")
         zeros = np.broadcast_to(np.zeros((), type.dtype), type.shape)
         value = self.one(instruction, CONSTANT, value=zeros)

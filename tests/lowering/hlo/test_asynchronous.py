@@ -85,6 +85,10 @@ def test_collectives(start, done, expected):
         ("f32[3] async-done(x)", "async-done takes what begins it returns"),
         ("f32[3] multiply-start(x, x)", "returns a tuple of operands, result and state"),
         ("(f32[3]) copy-start(x)", "copy-start returns"),
+        (
+            f"((f32[3]), f32[3], u32[{','.join(['1'] * 70)}]) negate-start(x)",
+            "the state of negate-start must be an array",
+        ),
         ("f32[3] odd-start(x)", "odd-start is no opcode"),
         ("f32[3] multiply-later(x)", "multiply-later is no opcode"),
         ("((f32[3]), f32[3]) multiply-start(x, x)", "multiply-start returns"),

@@ -169,6 +169,7 @@ def test_how_exact_a_result_must_be(asked, shown):
     [
         ("ROOT r = f32[3] exponential(x), result_accuracy={mode=odd}", "result_accuracy is written as"),
         ("ROOT r = f32[3] exponential(x), result_accuracy=odd", "result_accuracy is written as"),
+        ("ROOT r = f32[3] reduce-precision(x), exponent_bits=4294967296, mantissa_bits=7", "takes 32 bits"),
         ("ROOT r = f32[3] negate(x), result_accuracy={mode=highest}", "negate has no attribute result_accuracy"),
         ("ROOT r = pred[3] compare(x, x), direction=XX", "direction must be one of EQ, NE, GE"),
         ("ROOT r = pred[3] compare(x, x), direction=LT, type=ODD", "type must be FLOAT"),
