@@ -51,6 +51,12 @@ def read_while(t: Translator, i: Instruction, operands: Sequence[Bundle]) -> Bun
         raise t.complaint(i, f"while takes one operand, not {len(operands)}")
     state = list(leaves(operands[0]))
     regions = [t.region(i, i.attributes[name]) for name in ("condition", "body")]
+    types = [value.type for value in state]
+    if any(
+        [v.type for v in values] != types for values in (regions[0].arguments, regions[1].arguments, regions[1].returns)
+    ):
+        shown = ", ".join(map(str, types))
+        raise t.complaint(i, f"condition and body must take a state of types ({shown}), and body must return it")
     results = t.make(i, control_flow.WHILE, *state, regions=regions)
     return restored(operands[0], results)
 

@@ -72,7 +72,11 @@ def parse_literal(text: str, type: TensorType) -> np.ndarray:
         raise LiteralError(f"{len(elements)} elements, and the type has {type.size}")
     if not _has_braces(pattern.sub("e", text), type.shape):
         raise LiteralError(f"the braces are not those of an array of shape {list(type.shape)}")
-    return _convert(type.dtype)(elements).reshape(type.shape)
+    flat = _convert(type.dtype)(elements)
+    try:
+        return flat.reshape(type.shape)
+    except ValueError:  # without elements extents have no bound but this
+        raise LiteralError(f"an array of shape {list(type.shape)} is too large") from None
 
 
 def _has_braces(skeleton: str, shape: Sequence[int]) -> bool:

@@ -87,12 +87,12 @@ def read_literal(m: Message) -> np.ndarray:
     flat = _elements(m, type.dtype)
     if flat.size != type.size:
         raise WireError(f"a constant of type {type} has {flat.size} elements")
-    order = shape.layout
-    if order is None:
-        return flat.reshape(type.shape)
-    slowest_first = list(reversed(order))
-    lying = flat.reshape([type.shape[k] for k in slowest_first])
-    return np.ascontiguousarray(lying.transpose([slowest_first.index(k) for k in range(type.ndim)]))
+    slowest_first = list(range(type.ndim)) if shape.layout is None else list(reversed(shape.layout))
+    try:
+        lying = flat.reshape([type.shape[k] for k in slowest_first])
+    except ValueError:  # too many dimensions, or too large without elements
+        raise WireError(f"NumPy has no arrays of the shape {list(type.shape)}") from None
+    return np.array(lying.transpose([slowest_first.index(k) for k in range(type.ndim)]), order="C")
 
 
 def _elements(m: Message, dtype: np.dtype) -> np.ndarray:

@@ -47,7 +47,7 @@ def find_reading(opcode: str) -> Reading | None:
     if found is not None:
         return found
     whole, _, phase = opcode.rpartition("-")
-    if whole not in READ or phase not in PHASES:
+    if whole not in READ or phase not in PHASES or whole == "constant":
         return None
     needed = READ[whole].needed if phase == "start" else frozenset[str]()
     return Reading(PHASES[phase], READ[whole].attributes, needed)

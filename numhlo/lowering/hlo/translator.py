@@ -180,7 +180,8 @@ class Translator:
     def _check_operands(self, instruction: Instruction, computation: Computation, operands: Sequence[Bundle]) -> None:
         wanted = [p.shape for p in computation.parameters()]
         fits = len(wanted) == len(operands) and all(
-            shape is not None and has_shape(bundle, shape) for bundle, shape in zip(operands, wanted, strict=True)
+            shape is not None and has_shape(bundle, shape) and [v.type for v in leaves(bundle)] == [*shape.leaves()]
+            for bundle, shape in zip(operands, wanted, strict=True)
         )
         if not fits:
             takes = ", ".join([str(shape.type) for shape in wanted if shape is not None])

@@ -89,6 +89,7 @@ def test_collectives(start, done, expected):
             f"((f32[3]), f32[3], u32[{','.join(['1'] * 70)}]) negate-start(x)",
             "the state of negate-start must be an array",
         ),
+        ("((f32[3]), f32[3]) constant-start(x)", "constant-start is no opcode"),
         ("f32[3] odd-start(x)", "odd-start is no opcode"),
         ("f32[3] multiply-later(x)", "multiply-later is no opcode"),
         ("((f32[3]), f32[3]) multiply-start(x, x)", "multiply-start returns"),

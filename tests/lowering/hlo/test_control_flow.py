@@ -237,6 +237,7 @@ def test_large_reducers_are_functions_from_their_second_use():
         ("f32[2] fusion(p), kind=kLoop, calls=twice", r"twice takes \(tensor<2xf32>\)"),
         ("f32[2] fusion(x), calls=twice, odd=3", "unknown attribute odd"),
         ("f32[2] while(x), condition=twice, body=minus", "cond"),
+        ("s32[] while(n), condition=small, body=minus", "condition and body must take a state of types"),
         ("f32[2] while(x, x), condition=twice, body=minus", "while takes one operand"),
         ("f32[2] conditional(p, x), true_computation=twice, false_computation=minus", "an operand for each"),
         ("f32[2] conditional(p, x, x, x), branch_computations={twice, minus, same}", "of a pred has two branches"),
@@ -246,5 +247,6 @@ def test_large_reducers_are_functions_from_their_second_use():
 )
 def test_what_is_refused(line, message):
     lines = ["p = pred[] parameter(0)", "x = f32[2] parameter(1)", "t = (f32[2], f32[2]) tuple(x, x)"]
+    lines.append("n = s32[] parameter(2)")
     with pytest.raises(ParseError, match=message):
-        stablehlo.from_hlo(entry(*lines, f"ROOT r = {line}", before=BRANCHES))
+        stablehlo.from_hlo(entry(*lines, f"ROOT r = {line}", before=LOOP + BRANCHES))

@@ -111,6 +111,7 @@ def test_spellings(text, shape, dtype, expected):
         ("2", (), np.bool_, "neither true, false, 1 nor 0"),
         ("(1)", (), np.complex64, "no number"),
         ("infinity", (), np.float32, "no number"),
+        ("", (0, 2**63 - 1), np.float32, "too large"),
         ("1", (1,) * 65, np.float32, "65 dimensions"),
         ("{...}", (2,), np.float32, "print_large_constants=True"),
     ],
