@@ -455,3 +455,22 @@ def ways(coins, amount):
             if total >= coin:
                 table[total] += table[total - coin]
     return table[amount]
+
+
+@program(
+    normal(30),
+    kind="an array that masks shorten until a traced condition holds",
+    refused="leaves 'x' as the elements that a mask selects",
+)
+def without_outliers(x):
+    while x.std() > 0.8:
+        x = x[np.abs(x - x.mean()) < 1.5 * x.std()]
+    return x.mean()
+
+
+@program(normal(30), kind="a mask of what is left that shrinks until it is even")
+def without_outliers_by_mask(x):
+    keep = np.ones(len(x), bool)
+    while x[keep].std() > 0.8:
+        keep &= np.abs(x - x[keep].mean()) < 1.5 * x[keep].std()
+    return x[keep].mean()

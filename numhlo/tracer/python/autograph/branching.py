@@ -18,7 +18,7 @@ from numhlo.tracer.core.trace import Tracer, current_trace
 from numhlo.tracer.python.autograph.joined import Joined, Side
 from numhlo.tracer.python.autograph.lent_storage import LentStorage
 from numhlo.tracer.python.autograph.memory import meaning, meanings
-from numhlo.tracer.python.autograph.mismatches import refuse_branches
+from numhlo.tracer.python.autograph.mismatches import refuse_branches, refuse_selections
 from numhlo.tracer.python.autograph.python_state import leaving_alone
 from numhlo.tracer.python.autograph.raising import BranchEnd, branch_end, in_branch, leaves_no_raise, refuse_raise
 from numhlo.tracer.python.autograph.undefined import MISSING, Undefined
@@ -229,6 +229,7 @@ def _common(name: str, first: Any, second: Any) -> Any:
         return Undefined(name)
     if first is second or (type(first) is type(second) and not isinstance(first, Tracer) and first == second):
         return first
+    refuse_selections("an if", name, first, second)
     shown = ["an array" if is_traceable(x) else f"a {type(x).__name__}" for x in (first, second)]
     raise UnsupportedError(
         f"an if on a traced condition leaves {name!r} as {shown[0]} in one branch, and as {shown[1]} in the other",
@@ -267,6 +268,7 @@ def _result(found: Any, what: str) -> Any:
     if isinstance(found, Undefined):
         found.refuse()
     if not is_traceable(found):
+        refuse_selections(what, "", found)
         raise UnsupportedError(
             f"{what} on a traced condition gives a {type(found).__name__}",
             where=capture_location(),

@@ -5,6 +5,7 @@ Which variables mean which arrays in every iteration is found in `loop_slots`.
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -19,14 +20,14 @@ from numhlo.tracer.control_flow.bodies import own_arrays, weak_argument
 from numhlo.tracer.control_flow.branches import as_predicate
 from numhlo.tracer.core.arguments import is_number, leaf_type
 from numhlo.tracer.core.cell import Cell
-from numhlo.tracer.core.operands import FUNCTIONS, Unsized, asarray
+from numhlo.tracer.core.operands import FUNCTIONS, asarray
 from numhlo.tracer.core.orders import Either, Same
 from numhlo.tracer.core.ties import BY_LOOP, make_stale, stale_cells, tie, tie_exactly
 from numhlo.tracer.core.trace import Trace, Tracer, current_trace
 from numhlo.tracer.python.autograph.lent_storage import LentStorage, can_be_lent
 from numhlo.tracer.python.autograph.loop_slots import ALONE, KEPT, TURNED, VALUE, Again, Slot, Slots
 from numhlo.tracer.python.autograph.memory import is_array, on_cell, unchecked, whole
-from numhlo.tracer.python.autograph.mismatches import refuse_iterations
+from numhlo.tracer.python.autograph.mismatches import refuse_iterations, refuse_selections
 from numhlo.tracer.python.autograph.python_state import leaving_alone
 from numhlo.tracer.python.autograph.raising import leaves_no_raise
 from numhlo.tracer.python.autograph.undefined import Undefined
@@ -53,7 +54,9 @@ class UnsizedChangeError(UnsupportedError):
     variable : str
     """
 
-    variable: str
+    def __init__(self, variable: str, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.variable = variable
 
 
 def is_set(cell: CellType) -> bool:
@@ -355,17 +358,15 @@ class LoopState:
             if changed and not carried and isinstance(before, FunctionType) and callable(after[name]):
                 raise _OwnFunctionError(name)
             if (carried and not is_traceable(after[name])) or (not carried and changed):
-                is_unsized = isinstance(before, Unsized) or isinstance(after[name], Unsized)
-                error = UnsizedChangeError if is_unsized else UnsupportedError
-                refusal = error(
+                refuse_selections(
+                    self.what, name, before, after[name], error=functools.partial(UnsizedChangeError, name)
+                )
+                raise UnsupportedError(
                     f"{self.what} on a traced condition changes {name!r}, a {type(before).__name__}",
                     where=capture_location(),
                     why="only arrays, numbers and containers of them can be carried from one iteration to the next",
                     fix="make it an array, or leave it as it is in the loop",
                 )
-                if isinstance(refusal, UnsizedChangeError):
-                    refusal.variable = name
-                raise refusal
 
 
 def _current() -> Trace:

@@ -6,12 +6,13 @@ else, the error names the variable and says what to write; it must not speak of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import ControlFlowTypeError
+from numhlo.lowering.ir.errors import ControlFlowTypeError, UnsupportedError
 from numhlo.tracer.core.arguments import leaf_type
+from numhlo.tracer.core.operands import Unsized
 from numhlo.tracer.trees.pytrees import tree_flatten
 
 BRANCHES = "which branch runs is not known while tracing"
@@ -51,6 +52,21 @@ def refuse_branches(what: str, names: Iterable[str], first: Mapping[str, Any], s
                 why=f"{BRANCHES}, and {_rule(is_length)}",
                 fix=BUFFER if is_length else "make both alike, or choose elements by np.where",
             )
+
+
+def refuse_selections(
+    what: str, name: str, *values: Any, error: Callable[..., UnsupportedError] = UnsupportedError
+) -> None:
+    """Raise where values of a variable are what a mask selects, whose length a traced condition would decide."""
+    if any(isinstance(x, Unsized) for x in values):
+        does = f"leaves {name!r} as" if name else "gives"
+        raise error(
+            f"{what} on a traced condition {does} the elements that a mask selects",
+            where=capture_location(),
+            why="how many are left would depend on the condition, too, and lengths of arrays are part of the program",
+            fix="keep the array, and a mask of what is left of it: keep = np.ones(len(x), bool) before; "
+            "keep &= np.abs(x - x[keep].mean()) < limit in it; x[keep] where the elements are used",
+        )
 
 
 def refuse_iterations(what: str, names: Iterable[str], before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
