@@ -34,11 +34,10 @@ def checkpoint_name(x: Any, name: str) -> Any:
     Examples
     --------
     >>> import numpy as np
-    >>> from numhlo.library.transformations.checkpointing import checkpoint
-    >>> from numhlo.tracer.transformations.differentiating import grad
+    >>> import numhlo
     >>> policy = checkpoint_policies.save_only_these_names("hidden")
     >>> layer = lambda x: np.sin(checkpoint_name(np.tanh(x), "hidden"))
-    >>> float(grad(checkpoint(layer, policy=policy))(0.0))
+    >>> float(numhlo.grad(numhlo.checkpoint(layer, policy=policy))(0.0))
     1.0
     """
     if current_trace() is None:
@@ -59,10 +58,9 @@ class CheckpointPolicies:
     Examples
     --------
     >>> import numpy as np
-    >>> from numhlo.library.transformations.checkpointing import checkpoint
-    >>> from numhlo.tracer.transformations.differentiating import grad
-    >>> layer = checkpoint(lambda w, x: np.tanh(x @ w).sum(), policy=checkpoint_policies.dots_saveable)
-    >>> grad(layer)(np.zeros(2), np.ones((3, 2)))
+    >>> import numhlo
+    >>> layer = numhlo.checkpoint(lambda w, x: np.tanh(x @ w).sum(), policy=checkpoint_policies.dots_saveable)
+    >>> numhlo.grad(layer)(np.zeros(2), np.ones((3, 2)))
     Array([3., 3.])
     """
 

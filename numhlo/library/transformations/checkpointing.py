@@ -57,8 +57,8 @@ def checkpoint(
     Examples
     --------
     >>> import numpy as np
-    >>> from numhlo.tracer.transformations.differentiating import grad
-    >>> float(grad(checkpoint(lambda x: np.sin(np.sin(x))))(0.0))
+    >>> import numhlo
+    >>> float(numhlo.grad(checkpoint(lambda x: np.sin(np.sin(x))))(0.0))
     1.0
     """
     require_callable(fun, "checkpoint: fun")
