@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import os
 import resource
 import statistics
@@ -98,6 +99,7 @@ def measure(names: list[str], folder: Path) -> str:
     service.start_early = lambda *_given: None
     module_of("numhlo.backend.compiler.numba_registries").load_few()
     kernels_of_first_call("softmax", folder, Stages())  # loads the backend
+    gc.disable()  # as in a compiler process
     lines, kernels = [], []
     for name in names:
         stages = Stages()

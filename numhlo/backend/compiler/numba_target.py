@@ -98,13 +98,13 @@ def own_type(type: types.Type) -> ir.Type:
 
 
 EXTREMES = {min: "<", max: ">"}
-"""Builtins that Numba's front end would compile from Python, and the comparison by which the first operand stays."""
+"""Builtins that Numba would compile from Python, and the comparison by which the second operand is taken."""
 
 
 def _extreme(comparison: str) -> Callable[..., llvm_ir.Value]:
     def code(builder: Any, arguments: Sequence[llvm_ir.Value]) -> llvm_ir.Value:
         first, second = arguments
-        return builder.select(builder.icmp_signed(comparison, first, second), first, second)
+        return builder.select(builder.icmp_signed(comparison, second, first), second, first)
 
     return code
 
