@@ -302,13 +302,12 @@ class RegionPlanner(RegionBuffers):
         ops: dict[Op, None] = {}
         loaded: dict[Value, None] = {}
         for number, operand in enumerate(op.operands):
-            if (op, number) in self.layout.operations.strided:
-                expressions = self.layout.expressions_over(operand.tensor.shape, self.stage)
-                expressions.visit(operand)
-                ops.update(expressions.used)
-                loaded.update(expressions.loaded)
-            else:
+            view = self.layout.operations.strided.get((op, number))
+            if view is None:
                 loaded[operand] = None
+            else:  # what is seen may have a buffer, too, but only later
+                ops.update(dict.fromkeys(_steps_from(view.base, operand)))
+                loaded[view.base] = None
         inputs = [(v, self.buffer(v)) for v in dict.fromkeys([*loaded, *read])]
         outputs = [(v, self.buffer(v)) for v in op.results]
         self._append(_launch(draft, [*ops, op], inputs, outputs))
@@ -478,6 +477,16 @@ class RegionPlanner(RegionBuffers):
 def _covers_most(type: TensorType, window: Sequence[int]) -> bool:
     """Return whether a window is worth being left out of a copy."""
     return type.size >= LARGE and 2 * math.prod(window) >= type.size
+
+
+def _steps_from(base: Value, seen: Value) -> list[Op]:
+    """Return the views from a value to what is seen of it, in order."""
+    steps: list[Op] = []
+    while seen is not base:
+        assert isinstance(seen.owner, Op)
+        steps.append(seen.owner)
+        seen = seen.owner.operands[0]
+    return steps[::-1]
 
 
 def _launch(draft: Draft, ops: list[Op], inputs: list[tuple[Value, int]], outputs: list[tuple[Value, int]]) -> Launch:

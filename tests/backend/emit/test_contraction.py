@@ -8,6 +8,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import numhlo
+from numhlo import lax
 from numhlo.backend.executable import Executable
 from numhlo.backend.program import Launch
 from numhlo.lowering.interpreter import interpret
@@ -206,3 +208,21 @@ def test_products_without_sums_are_elementwise():
     program = plan(from_jax(lambda x, y: jnp.tensordot(x, y, 0), x, y))
     np.testing.assert_array_equal(np.signbit(Executable(program)([x, y])[0]), np.signbit(np.outer(x, y)))
     assert len(launched(plan(from_jax(added, x, y)))) == 2  # the vectors, then all that they make
+
+
+def test_a_view_that_is_also_a_result_is_read_where_it_looks(rng):
+    """Its own buffer is filled later than the product, which reads the array that it is a view of, is computed."""
+    whole = rng.normal(size=(100, 100))
+
+    def function(x):
+        part = lax.slice(x, (12, 41), (66, 73), (2, 1))
+        constant = lax.slice(np.reshape(whole, (100, 100)), (12, 41), (66, 73), (2, 1))
+        return [(y @ y.T, y / (2 + abs(y)), y) for y in (part, constant)]
+
+    compiled = numhlo.jit(function)
+    for _ in range(2):
+        for found in compiled(whole):
+            part = whole[12:66:2, 41:73]
+            for x, y in zip(found, (part @ part.T, part / (2 + abs(part)), part), strict=True):
+                np.testing.assert_allclose(x, y, 1e-12)
+        compiled.wait()
