@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 from numhlo.compat.jax.arrays import immutably
+from numhlo.compat.jax.late_modules import same_names
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.core.arguments import ShapeDtypeStruct
@@ -141,8 +141,8 @@ class TracedStage(Stage):
     def jaxpr(self) -> Any:
         """Return the program as a jaxpr; what translates it stands on these stages, and is loaded when it is asked."""
         traced = self._traced._traced
-        closed_jaxpr = import_module("numhlo.compat.jax.equations").closed_jaxpr
-        return closed_jaxpr(traced.function, traced.captures, (), traced.out_weak)
+        find, _ = same_names("numhlo.compat.jax.equations")
+        return find("closed_jaxpr")(traced.function, traced.captures, (), traced.out_weak)
 
     def lower(self, **options: Any) -> LoweredStage:
         """Return the next stage; there is one platform."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from numhlo.compat.jax.arrays import immutably, leaves_of, thawed
 from numhlo.compat.jax.calling import checked_as_jax
+from numhlo.compat.jax.late_modules import same_names
 from numhlo.compat.jax.promoting import typed, typed_elementwise
 from numhlo.compat.jax.refusals import InPlaceError
 from numhlo.compat.jax.signatures import called_as_jax
@@ -171,7 +171,7 @@ def attributes_of(
     def find(name: str) -> Any:
         if name in further:
             home, _, own = further[name].partition(":")
-            value = namespace[name] = getattr(import_module(home), own)
+            value = namespace[name] = same_names(home)[0](own)
             return value
         value = namespace[name] = seen_as_jax(module, name, adapt)
         return value
