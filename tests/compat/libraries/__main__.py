@@ -20,6 +20,7 @@ process, numbers within 2e-4 relative (float32). Else the page says what stopped
     python -m pip install -r tests/compat/libraries/requirements.txt
     python -m tests.compat.libraries       run all of them, and write this page
     python -m pytest tests/compat/test_libraries.py
+    python -m tests.compat.libraries.times   three programs from end to end, beside JAX's time
 
 | library | version | program | result |
 | --- | --- | --- | --- |
