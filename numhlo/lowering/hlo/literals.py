@@ -164,6 +164,10 @@ def _complexes(elements: Sequence[str], dtype: np.dtype) -> np.ndarray:
 
 # -- writing
 
+MOST_SHORTEST = 1 << 10
+"""Floats of a constant up to which each is written as short as it can be, which takes 5 µs; more take as many digits as
+their type needs."""
+
 
 def print_literal(array: np.ndarray) -> str:
     """Return the text of a constant's elements.
@@ -198,7 +202,14 @@ def _spell(array: np.ndarray) -> list[str]:
     if dtype in COMPLEX:
         parts = zip(_spell(np.ascontiguousarray(flat.real)), _spell(np.ascontiguousarray(flat.imag)), strict=True)
         return [f"({real},{imaginary})" for real, imaginary in parts]
-    return [_spell_float(x, dtype) for x in flat]
+    if flat.size <= MOST_SHORTEST:
+        return [_spell_float(x, dtype) for x in flat]
+    plain = ".9g" if dtype == np.float32 else ".17g"
+    with np.errstate(invalid="ignore"):
+        texts = [format(x, plain) for x in flat.astype(np.float64).tolist()]
+    for k in np.flatnonzero(~np.isfinite(flat) | (np.signbit(flat) & (flat == 0))):
+        texts[k] = _spell_float(flat[k], dtype)
+    return texts
 
 
 def _spell_float(x: np.generic, dtype: np.dtype) -> str:

@@ -65,6 +65,14 @@ def test_all_float_bits_of_sixteen():
     assert same_bits(stablehlo.from_hlo(printed_by_xla(read_by_xla(text))).interpret("main"), [array])
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, ml_dtypes.bfloat16, np.complex64])
+def test_many_floats(dtype):
+    array = np.random.default_rng(0).standard_normal(5000).astype(dtype)
+    array[[3, 4, 5, 6]] = np.array([-0.0, np.inf, -np.inf, 0]).astype(dtype)
+    again = parse_literal(print_literal(array), TensorType(array.shape, array.dtype))
+    assert same_bits([again], [array])
+
+
 @pytest.mark.parametrize("shape", [(), (1,), (2, 3), (2, 1, 3), (2, 2, 2, 2), (0,), (0, 3), (2, 0), (2, 0, 3)])
 def test_shapes(shape):
     array = np.arange(np.prod(shape, dtype=int), dtype=np.int32).reshape(shape)
