@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from numhlo.lowering.hlo.layout import braced
 from numhlo.lowering.hlo.record import Instruction
 from numhlo.lowering.hlo.reduction import one_or_tuple
@@ -50,7 +52,11 @@ def read_fft(t: Translator, i: Instruction, operands: Sequence[Bundle]) -> Bundl
 @reads(*NORMALIZATIONS, needs="epsilon feature_index")
 def read_normalization(t: Translator, i: Instruction, operands: Sequence[Bundle]) -> Bundle:
     """Normalize features."""
-    options = {name: i.attributes[name] for name in ("epsilon", "feature_index")}
+    with np.errstate(over="ignore"):
+        epsilon = float(np.float32(i.attributes["epsilon"]))  # of 32 bits, as in StableHLO
+    if not np.isfinite(epsilon):
+        raise t.complaint(i, "epsilon must be a number of 32 bits")
+    options = {"epsilon": epsilon, "feature_index": i.attributes["feature_index"]}
     return one_or_tuple(t.make(i, NORMALIZATIONS[i.opcode], *t.arrays(i, operands), **options))
 
 

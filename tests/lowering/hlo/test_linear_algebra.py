@@ -124,6 +124,7 @@ def test_shapes_from_operands():
         ("f32[2,2] rng(x, x), distribution=odd", "distribution must be one of"),
         ("f32[2,2] rng-bit-generator(x)", "returns the next state and the bits"),
         ("f32[2,2] batch-norm-inference(x, x, x, x, x), epsilon=z, feature_index=0", "expected a number"),
+        ("f32[2,2] batch-norm-inference(x, x, x, x, x), epsilon=1e39, feature_index=0", "a number of 32 bits"),
         ("f32[2,2] dynamic-reshape(x, x)", "a scalar for each extent"),
         ("s32[] get-dimension-size(x), dimensions={0,1}", "has one dimension"),
         ("f32[2,2] stochastic-convert(x, x)", "no opcode, or has no meaning in StableHLO"),
