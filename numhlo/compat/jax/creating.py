@@ -43,6 +43,11 @@ def _fitting(made: Any, source: Any, dtype: Any) -> Any:
     return as_typed(made, source, jax_rules()) if is_of_numbers else made
 
 
+def _as_told(x: Any) -> Any:
+    """Return what an object says that it is as an array; anything else as it is."""
+    return x.__jax_array__() if hasattr(x, "__jax_array__") else x
+
+
 def _require_unset(name: str, out_sharding: Any) -> None:
     if out_sharding is not None:
         raise UnsupportedError(f"jax.numpy.{name}(out_sharding=)", where=capture_location(), fix="leave it out")
@@ -62,6 +67,7 @@ def array(
     """Return an array of what is given; without ``copy`` it is made only where it is needed."""
     del device
     _require_unset("array", out_sharding)
+    object = _as_told(object)
     made = numhlo.numpy.array(object, dtype, copy=copy or None, order=order or "K", ndmin=ndmin)
     return _of_numbers(_fitting(made, object, dtype), "array")
 
@@ -72,6 +78,7 @@ def asarray(
 ) -> Any:
     """Return what is given as an array."""
     _require_unset("asarray", options.pop("out_sharding", None))
+    a = _as_told(a)
     made = numhlo.numpy.asarray(a, dtype, order, copy=copy, device=device, **options)
     return _of_numbers(_fitting(made, a, dtype), "asarray")
 
