@@ -12,17 +12,6 @@ from numhlo.tracer.trees.pytree_registration import (
     register_pytree_with_keys_class,
     register_static,
 )
-from numhlo.tracer.trees.pytree_structures import (
-    all_leaves,
-    flatten_one_level,
-    flatten_one_level_with_keys,
-    is_tree_node,
-    tree_broadcast,
-    tree_reduce_associative,
-    treedef_children,
-    treedef_is_leaf,
-    treedef_tuple,
-)
 from numhlo.tracer.trees.pytrees import (
     PyTreeDef,
     tree_all,
@@ -33,6 +22,17 @@ from numhlo.tracer.trees.pytrees import (
     tree_structure,
     tree_transpose,
     tree_unflatten,
+)
+from numhlo.tree_structures import (
+    all_leaves,
+    flatten_one_level,
+    flatten_one_level_with_keys,
+    is_tree_node,
+    tree_broadcast,
+    tree_reduce_associative,
+    treedef_children,
+    treedef_is_leaf,
+    treedef_tuple,
 )
 
 __all__ = [

@@ -26,6 +26,7 @@ from numhlo.backend.planning.chains import is_once
 from numhlo.backend.planning.constants import with_constants
 from numhlo.backend.planning.fusion import Unit
 from numhlo.backend.planning.running_chains import emit_running_chain
+from numhlo.backend.planning.views import steps_from
 from numhlo.backend.program import Evaluate, Launch, Loop, Step
 from numhlo.lowering.ir import Op, Region, TensorType, Value
 from numhlo.lowering.ops import layout
@@ -306,7 +307,7 @@ class RegionPlanner(RegionBuffers):
             if view is None:
                 loaded[operand] = None
             else:  # what is seen may have a buffer, too, but only later
-                ops.update(dict.fromkeys(_steps_from(view.base, operand)))
+                ops.update(dict.fromkeys(steps_from(view.base, operand)))
                 loaded[view.base] = None
         inputs = [(v, self.buffer(v)) for v in dict.fromkeys([*loaded, *read])]
         outputs = [(v, self.buffer(v)) for v in op.results]
@@ -477,16 +478,6 @@ class RegionPlanner(RegionBuffers):
 def _covers_most(type: TensorType, window: Sequence[int]) -> bool:
     """Return whether a window is worth being left out of a copy."""
     return type.size >= LARGE and 2 * math.prod(window) >= type.size
-
-
-def _steps_from(base: Value, seen: Value) -> list[Op]:
-    """Return the views from a value to what is seen of it, in order."""
-    steps: list[Op] = []
-    while seen is not base:
-        assert isinstance(seen.owner, Op)
-        steps.append(seen.owner)
-        seen = seen.owner.operands[0]
-    return steps[::-1]
 
 
 def _launch(draft: Draft, ops: list[Op], inputs: list[tuple[Value, int]], outputs: list[tuple[Value, int]]) -> Launch:

@@ -142,3 +142,13 @@ def _only_ones(op: Op) -> bool:
     """Return whether a reshape only adds and drops dimensions of extent 1."""
     before, after = op.operands[0].tensor.shape, op.result.tensor.shape
     return [n for n in before if n != 1] == [n for n in after if n != 1]
+
+
+def steps_from(base: Value, seen: Value) -> list[Op]:
+    """Return the views from a value to what is seen of it, in order."""
+    steps: list[Op] = []
+    while seen is not base:
+        assert isinstance(seen.owner, Op)
+        steps.append(seen.owner)
+        seen = seen.owner.operands[0]
+    return steps[::-1]

@@ -12,8 +12,8 @@ from numhlo.compat.jax.transformations import jit, vmap
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError
 from numhlo.tracer.core.operands import shape_of
-from numhlo.tracer.trees.pytree_structures import tree_broadcast
 from numhlo.tracer.trees.pytrees import tree_flatten, tree_leaves, tree_map
+from numhlo.tree_structures import tree_broadcast
 
 _numbers = itertools.count()
 
