@@ -61,7 +61,7 @@ def _new_record(full_name: str) -> Unregistered:
 
     record = ChloOp if dialect == "chlo" else Unregistered
     return record(
-        name if dot else full_name,
+        name if dialect and dot else full_name,  # a name may begin with a dot, which is no end of a dialect's
         infer_chlo if dialect == "chlo" else infer_declared,
         evaluate,
         ("*operands",),

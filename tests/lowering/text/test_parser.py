@@ -424,7 +424,11 @@ def test_unknown_ops_are_kept():
         interpret(module.main, arrays)
 
 
-# -- speed
+@pytest.mark.parametrize("name", ["", ".", ".stablehlo.add", "stablehlo.", "a..b", "x"])
+def test_names_of_unknown_ops_are_kept_to_the_letter(name):
+    module = parse(body(f'%0 = "{name}"(%a) {{k = dense<2> : tensor<i2>}} : (tensor<4xf32>) -> tensor<4xf32>'))
+    assert f'"{name}"(' in print_module(module)
+    assert print_module(parse(print_module(module))) == print_module(module)
 
 
 def test_ops_of_other_dialects_keep_their_names():
@@ -437,6 +441,9 @@ def test_ops_of_other_dialects_keep_their_names():
     printed = print_module(parse(text))
     assert '"other.add"(' in printed
     assert structurally_equal(parse(printed), parse(text))
+
+
+# -- speed
 
 
 @pytest.mark.specifies("reading")
