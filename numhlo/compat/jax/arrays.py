@@ -255,7 +255,8 @@ def _operator(name: str, method_name: str, ufunc: Any, reflected: bool) -> Calla
         if dtype in CLOSED and type(self) is Array:
             closed = other.dtype is dtype if kind is Array else dtype in CLOSED_BESIDE.get(kind, ())
             if closed and name not in SPECIAL:
-                return method(self, other)
+                with np.errstate(all="ignore"):
+                    return method(self, other)
         if not isinstance(other, OPERANDS):
             return method(self, other)
         return typed_ufunc(ufunc, other, self) if reflected else typed_ufunc(ufunc, self, other)

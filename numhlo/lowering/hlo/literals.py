@@ -14,7 +14,7 @@ from numhlo.lowering.ir import TensorType
 from numhlo.lowering.ir.types import BOOL, COMPLEX, INTEGERS
 from numhlo.lowering.ops.bit_patterns import BIT_WIDTHS, INTERCHANGE_FLOATS, SIGN_MAGNITUDE_FLOATS
 
-_COMMENT = re.compile(r"/\*(?:[^*]++|\*(?!/))*+\*/|//[^\n]*+")
+_COMMENT = re.compile(r"/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*+/|//[^\n]*+")
 _REAL = r"-?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?|-?inf|-?nan(?:\(0x[0-9a-fA-F]{1,16}\))?"
 _ELEMENT = re.compile(r"[^\s{},]++")
 _COMPLEX = re.compile(r"\([^()]*+\)|[^\s{},()]++|[()]")

@@ -93,7 +93,9 @@ def seen_program(extent):
     type = TensorType((), np.dtype(np.int64))
     x = Region([type]).arguments[0]
     op = make_op(elementwise.NEGATE, [x])
-    step = Launch(Kernel("seen", SEEN), (0, 1), (), extent, extent, [op], [(x, 0)], [(op.result, 1)])
+    step = Launch(
+        Kernel("seen", SEEN, frozenset({"gemm_f64"})), (0, 1), (), extent, extent, [op], [(x, 0)], [(op.result, 1)]
+    )
     return Program([Buffer(type, Place.ARGUMENT, 0), Buffer(type, Place.RESULT, 0)], [step], 0, [1])
 
 
