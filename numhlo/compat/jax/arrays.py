@@ -287,34 +287,6 @@ def typed_ufunc(ufunc: Any, *operands: Any) -> Any:
         return tuple([as_result(x, weak) for x in found]) if isinstance(found, tuple) else as_result(found, weak)
 
 
-def quick_loops(ufunc: Any) -> Callable[[Any, Sequence[Any]], bool]:
-    """Return what says whether NumPy's function gives, of strong arrays of one dtype, what JAX's rules say.
-
-    Parameters
-    ----------
-    ufunc : Ufunc
-    """
-    known: dict[np.dtype, bool] = {}
-
-    def is_quick(dtype: np.dtype, operands: Sequence[Any]) -> bool:
-        if dtype in known:
-            return known[dtype]
-        given = (dtype,) * ufunc.nin
-        with immutable_arrays():
-            dtypes = ufunc.loop(operands)
-        try:
-            found = ufunc.ufunc.resolve_dtypes((*given, *[None] * ufunc.nout))
-        except TypeError:  # NumPy has no such loop
-            found = None
-        return known.setdefault(dtype, ufunc.nout == 1 and dtypes == found and dtypes[: ufunc.nin] == given)
-
-    return is_quick
-
-
-QUICK = frozenset(np.dtype(c) for c in "?bBhHiIfF")
-"""Dtypes that JAX's rules have under all settings, and NumPy computes in."""
-
-
 def _home_of_operands(operands: Sequence[Any]) -> Trace:
     """Return the open trace that operands belong to; raise where it has ended."""
     home = home_of(operands)

@@ -16,13 +16,11 @@ import numpy as np
 
 from numhlo.compat.jax.arrays import (
     OWN,
-    QUICK,
     Array,
     as_result,
     canonical,
     frozen,
     immutably,
-    quick_loops,
     typed_ufunc,
 )
 from numhlo.compat.jax.compile_time import OPEN, home_of_arguments
@@ -367,9 +365,37 @@ def typed(home: str, name: str, function: Callable[..., Any], like: Callable[...
     return public
 
 
+def _quick_loops(ufunc: Any) -> Callable[[Any, Sequence[Any]], bool]:
+    """Return what says whether NumPy's function gives, of strong arrays of one dtype, what JAX's rules say.
+
+    Parameters
+    ----------
+    ufunc : Ufunc
+    """
+    known: dict[np.dtype, bool] = {}
+
+    def is_quick(dtype: np.dtype, operands: Sequence[Any]) -> bool:
+        if dtype in known:
+            return known[dtype]
+        given = (dtype,) * ufunc.nin
+        with immutable_arrays():
+            dtypes = ufunc.loop(operands)
+        try:
+            found = ufunc.ufunc.resolve_dtypes((*given, *[None] * ufunc.nout))
+        except TypeError:  # NumPy has no such loop
+            found = None
+        return known.setdefault(dtype, ufunc.nout == 1 and dtypes == found and dtypes[: ufunc.nin] == given)
+
+    return is_quick
+
+
+QUICK = frozenset(np.dtype(c) for c in "?bBhHiIfF")
+"""Dtypes that JAX's rules have under all settings, and NumPy computes in."""
+
+
 def typed_elementwise(ufunc: Ufunc) -> Callable[..., Any]:
     """Return a ufunc under JAX's rules: it gives immutable arrays, weak where all its operands are."""
-    is_quick, count, compute = quick_loops(ufunc), ufunc.nin, ufunc.ufunc
+    is_quick, count, compute = _quick_loops(ufunc), ufunc.nin, ufunc.ufunc
     known = count <= 2 and compute not in (np.power, np.floor_divide, np.remainder)  # these refuse some integers
 
     @functools.wraps(ufunc)
