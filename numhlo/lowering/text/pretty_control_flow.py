@@ -109,8 +109,10 @@ def parse_composite(parser: Parser, definition: Primitive) -> Op:
 
 @PRINT.register(control_flow.OPTIMIZATION_BARRIER)
 def print_optimization_barrier(printer: Printer, op: Op) -> None:
-    """Write ``optimization_barrier %0, %1 : types``."""
-    if op.operands:
+    """Write ``optimization_barrier %0, %1 : types``, and the generic form of one whose results have other types."""
+    if [v.type for v in op.operands] != [v.type for v in op.results]:
+        printer.print_generic(op)
+    elif op.operands:
         rest, types = printer.dictionary(op), printer.list_types(op.operands)
         printer.write(f"stablehlo.optimization_barrier {printer.list_names(op.operands)}{rest} : {types}")
     else:

@@ -92,6 +92,11 @@ class Writer(FunctionBuilder):
         self.parser.ops.append(op)
         return op.results
 
+    def require(self, holds: bool, what: str) -> None:
+        """Complain at the op's place unless something holds."""
+        if not holds:
+            raise self.parser.complaint(what, self.index)
+
     def vector(self, *extents: int) -> Value:
         """Return a shape that is known."""
         return self.constant(np.array(extents, INT64))
@@ -150,6 +155,8 @@ def arithmetic(definition: Primitive, *, unsigned: bool = False) -> Meaning:
     """Return the meaning of an op on numbers of one type."""
 
     def meaning(w: Writer, operands: Sequence[Value], *_: Any) -> Sequence[Value]:
+        wanted = len(definition.operands)
+        w.require(len(operands) == wanted, f"there must be {wanted} operands, not {len(operands)}")
         dtype = operands[0].tensor.dtype
         wide = np.dtype(f"u{dtype.name}") if unsigned and dtype.kind == "i" else dtype
         return [w.convert(w.op(definition, *[w.convert(x, wide) for x in operands]), dtype)]
@@ -164,6 +171,7 @@ def constant(w: Writer, operands: Sequence[Value], attributes: Mapping[str, Any]
 
 def compare(w: Writer, operands: Sequence[Value], attributes: Mapping[str, Any], results: Any) -> Sequence[Value]:
     """Compare integers, as signed ones or not."""
+    w.require(len(operands) == 2, f"there must be 2 operands, not {len(operands)}")
     predicate, dtype = attributes["predicate"], operands[0].tensor.dtype
     wide = np.dtype(f"u{dtype.name}") if predicate[0] == "u" and dtype.kind == "i" else dtype
     direction = predicate.upper() if len(predicate) == 2 else predicate[1:].upper()
@@ -173,6 +181,7 @@ def compare(w: Writer, operands: Sequence[Value], attributes: Mapping[str, Any],
 
 def select(w: Writer, operands: Sequence[Value], *_: Any) -> Sequence[Value]:
     """Choose."""
+    w.require(len(operands) == 3, f"there must be 3 operands, not {len(operands)}")
     return [w.op(comparison.SELECT, *operands)]
 
 

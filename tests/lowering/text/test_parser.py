@@ -431,6 +431,12 @@ def test_names_of_unknown_ops_are_kept_to_the_letter(name):
     assert print_module(parse(print_module(module))) == print_module(module)
 
 
+def test_a_barrier_of_another_type_is_printed_as_it_is():
+    """The verifier refuses it; its own form has one type for operand and result."""
+    module = parse(body('%0 = "stablehlo.optimization_barrier"(%a) : (tensor<4xf32>) -> tensor<2x2xf32>'))
+    assert structurally_equal(parse(print_module(module)), module)
+
+
 def test_ops_of_other_dialects_keep_their_names():
     """Another dialect's op of a known name is another op, in the body of a reduction too."""
     text = body("""%0 = "stablehlo.reduce"(%m, %s) <{dimensions = array<i64: 0>}> ({

@@ -121,6 +121,9 @@ def test_scalars_and_elements():
 
 
 ERRORS = {
+    "%r = arith.muli %e : index": "there must be 2 operands, not 1",
+    "%r = arith.addi %e, %e, %e : index": "there must be 2 operands, not 3",
+    "%r = arith.select %e, %e : index": "there must be 3 operands, not 2",
     "%r = shape.any %k, %k : tensor<2xindex>, tensor<2xindex> -> tensor<2xindex>": "shape.any is not an op with a form",
     "%d = tensor.dim %x, %e : tensor<?x3xf32>": "which dimension is meant must be a constant",
     "%d = tensor.dim %x, %c9 : tensor<?x3xf32>": "there are 2 dimensions, not 9",
@@ -132,7 +135,7 @@ ERRORS = {
     "%d = shape.shape_of 3 : tensor<?x3xf32> -> tensor<2xindex>": "the operands, attributes or types are not those of shape.shape_of",
     '%d = "tensor.dim"(%x) : (tensor<?x3xf32>) -> index': "the operands, attributes or types are not those of tensor.dim",
     '%d = "arith.constant"() : () -> i32': "the operands, attributes or types are not those of arith.constant",
-    '%d = "arith.addi"() : () -> i32': "the operands, attributes or types are not those of arith.addi",
+    '%d = "arith.addi"() : () -> i32': "there must be 2 operands, not 0",
 }  # fmt: skip
 
 
