@@ -148,12 +148,12 @@ class ForkServer:
 
     def close(self) -> None:
         """End the server and its forks; in a fork of the owner, only let go of it."""
-        with contextlib.suppress(OSError):
-            self.socket.close()
         if self.owner != os.getpid():
+            self.socket.close()
             self.popen.returncode = 0
             return
         self.popen.kill()
+        self.socket.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.popen.wait(END_SECONDS)
         self.errors.close()
