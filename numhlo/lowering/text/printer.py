@@ -306,10 +306,11 @@ class Printer:
         inside = {function for inner in module.modules for function in inner.functions}
         functions = [function for function in module.functions if function not in inside]
         main = module.main if functions else None
+        may_be_hidden = self.margin == INDENT and not module.modules  # these come last, where they may have come first
         for function in [*([] if main is None or main in inside else [main]), *functions]:
             self.symbol(function)
         for function in self.symbol.functions:  # grows as callees are named
-            is_hidden = function is main and self.margin == INDENT and function.visibility == "private"
+            is_hidden = function is main and may_be_hidden and function.visibility == "private"
             is_shown = is_hidden and not is_declaration(function)
             self.print_function(function, "public" if is_shown else function.visibility)
 

@@ -431,6 +431,12 @@ def test_names_of_unknown_ops_are_kept_to_the_letter(name):
     assert print_module(parse(print_module(module))) == print_module(module)
 
 
+def test_a_private_function_behind_a_module_stays_private():
+    text = "module { func.func @f() { return } } func.func private @r() { return }"
+    printed = print_module(parse(text))
+    assert "private @r" in printed and print_module(parse(printed)) == printed
+
+
 def test_a_barrier_of_another_type_is_printed_as_it_is():
     """The verifier refuses it; its own form has one type for operand and result."""
     module = parse(body('%0 = "stablehlo.optimization_barrier"(%a) : (tensor<4xf32>) -> tensor<2x2xf32>'))
