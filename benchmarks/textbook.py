@@ -89,7 +89,9 @@ def main() -> None:
     """Print a table of all programs, or of those named."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="programs to run, all by default")
-    names = parser.parse_args().names or list(PROGRAMS)
+    parser.add_argument("--size", type=int, default=0, help=f"of all programs; {LARGE}, or less, by default")
+    given = parser.parse_args()
+    names = given.names or list(PROGRAMS)
     pin_threads()
     jax.config.update("jax_enable_x64", True)
     warnings.simplefilter("ignore")
@@ -99,7 +101,7 @@ def main() -> None:
     ratios: dict[str, list[float]] = {"NumPy": [], "Numba": [], "JAX": []}
     for name in names:
         fun, make = PROGRAMS[name]
-        size = SMALL.get(name, LARGE)
+        size = given.size or SMALL.get(name, LARGE)
         arguments = make(np.random.default_rng(0), size)
         start = time.perf_counter()
         numhlo.jit(fun)(*copy.deepcopy(arguments))

@@ -81,6 +81,20 @@ def elimination_by_rows(a, b):
     return x
 
 
+@program(lambda rng, n: (rng.normal(size=(n + 4, n)),))
+def gram_schmidt_by_columns(a):
+    a = a.copy()
+    n = a.shape[1]
+    q, r = np.zeros_like(a), np.zeros((n, n))
+    for k in range(n):
+        r[k, k] = np.sqrt(np.dot(a[:, k], a[:, k]))
+        q[:, k] = a[:, k] / r[k, k]
+        for j in range(k + 1, n):
+            r[k, j] = np.dot(q[:, k], a[:, j])
+            a[:, j] -= q[:, k] * r[k, j]
+    return q, r
+
+
 @program(lambda rng, n: (0.1 * rng.random(n),))
 def durbin(r):
     y = np.empty_like(r)

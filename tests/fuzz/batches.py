@@ -6,10 +6,12 @@ nothing for too long, tells by its last line which mutant it was. It knows nothi
 
 from __future__ import annotations
 
+import argparse
 import collections
 import contextlib
 import json
 import os
+import re
 import resource
 import selectors
 import signal
@@ -185,3 +187,41 @@ def _lines(process: subprocess.Popen[bytes], silence: float, end: float) -> Iter
                 return
             *whole, rest = (rest + data).split(b"\n")
             yield from whole
+
+
+def without_place(error: Exception) -> str:
+    """Return the first line of an error without numbers and names, which tell finds of one kind apart."""
+    return re.sub(r"[%#@]?\d+|\".*?\"|'.*?'", "_", str(error).partition("\n")[0])[:80]
+
+
+def run_command(
+    module: str, description: str | None, mutant: Callable[[int, int], str], outcome: Callable[[str], object]
+) -> int:
+    """Run a fuzzer of texts as its command line says, and return 1 if it found something.
+
+    Parameters
+    ----------
+    module : str
+        The command: ``python -m module``.
+    description : str or None
+    mutant : callable
+        Returns the text of a seed and a number.
+    outcome : callable
+        Tries a text.
+    """
+    parser = argparse.ArgumentParser(prog=f"python -m {module}", description=description)
+    parser.add_argument("--minutes", type=float, default=1.0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--first", type=int, default=0, help="number of the first mutant")
+    parser.add_argument("--batch", type=int, default=4000, help="mutants of each process")
+    parser.add_argument("--serve", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--show", type=int, help="print the mutant of a number, and end")
+    given = parser.parse_args()
+    if given.show is not None:
+        sys.stdout.write(mutant(given.seed, given.show))
+        return 0
+    if given.serve is not None:
+        numbers = range(given.first, given.first + given.serve)
+        return serve_batch(lambda number: mutant(given.seed, number), outcome, numbers)
+    command = [sys.executable, "-m", module, "--seed", str(given.seed)]
+    return run_batches(command, given.first, given.batch, time.monotonic() + 60 * given.minutes, Limits())

@@ -5,11 +5,9 @@
 
 from __future__ import annotations
 
-import argparse
 import random
 import re
 import sys
-import time
 from functools import cache
 
 from numhlo import stablehlo
@@ -17,7 +15,7 @@ from numhlo.lowering.hlo import print_hlo
 from numhlo.lowering.hlo.tables import READ
 from numhlo.lowering.ir.errors import NumhloError, UnsupportedError
 from tests.fuzz import mutations
-from tests.fuzz.batches import Find, Limits, run_batches, serve_batch
+from tests.fuzz.batches import Find, run_command, without_place
 from tests.lowering.hlo.texts import TEXTS
 from tests.lowering.text.programs import MODULES
 
@@ -121,7 +119,7 @@ def outcome(text: str) -> str:
     try:
         again = stablehlo.parse(printed).as_text()
     except NumhloError as error:
-        raise Find(f"printed StableHLO is refused: {_without_place(error)}") from error
+        raise Find(f"printed StableHLO is refused: {without_place(error)}") from error
     if again != printed:
         raise Find("printed StableHLO is another program")
     try:
@@ -137,34 +135,9 @@ def outcome(text: str) -> str:
         if stablehlo.from_hlo(second).as_hlo_text() != second:
             raise Find("written HLO is another program")
     except NumhloError as error:
-        raise Find(f"written HLO is refused: {_without_place(error)}") from error
+        raise Find(f"written HLO is refused: {without_place(error)}") from error
     return "program"
 
 
-def _without_place(error: NumhloError) -> str:
-    return re.sub(r"[%#@]?\d+|\".*?\"|'.*?'", "_", str(error).partition("\n")[0])[:80]
-
-
-def main() -> int:
-    """Run the fuzzer, and return 1 if it found something."""
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.hlo_texts", description=__doc__)
-    parser.add_argument("--minutes", type=float, default=1.0)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--first", type=int, default=0, help="number of the first mutant")
-    parser.add_argument("--batch", type=int, default=4000, help="mutants of each process")
-    parser.add_argument("--serve", type=int, help=argparse.SUPPRESS)
-    parser.add_argument("--show", type=int, help="print the mutant of a number, and end")
-    given = parser.parse_args()
-    if given.show is not None:
-        sys.stdout.write(mutant(given.seed, given.show))
-        return 0
-    if given.serve is not None:
-        return serve_batch(
-            lambda number: mutant(given.seed, number), outcome, range(given.first, given.first + given.serve)
-        )
-    command = [sys.executable, "-m", "tests.fuzz.hlo_texts", "--seed", str(given.seed)]
-    return run_batches(command, given.first, given.batch, time.monotonic() + 60 * given.minutes, Limits())
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command("tests.fuzz.hlo_texts", __doc__, mutant, outcome))

@@ -7,18 +7,15 @@ so that a crash and a hang are found, too; each find is printed once, as the sho
 
 from __future__ import annotations
 
-import argparse
 import random
-import re
 import sys
-import time
 from functools import cache
 from pathlib import Path
 
 from numhlo import stablehlo
 from numhlo.lowering.ir.errors import NumhloError
 from numhlo.lowering.text import print_module
-from tests.fuzz.batches import Find, Limits, run_batches, serve_batch
+from tests.fuzz.batches import Find, run_command, without_place
 from tests.fuzz.mutations import mutated
 from tests.lowering.text.programs import MODULES
 from tests.lowering.text.rare_programs import LINES
@@ -62,7 +59,7 @@ def outcome(text: str) -> str:
         try:
             again = stablehlo.parse(printed).as_text(**form)
         except NumhloError as error:
-            raise Find(f"printed text is refused {form}: {_without_place(error)}") from error
+            raise Find(f"printed text is refused {form}: {without_place(error)}") from error
         if again != printed:
             raise Find(f"printed text is another program {form}")
     try:
@@ -72,35 +69,10 @@ def outcome(text: str) -> str:
     return "program"
 
 
-def _without_place(error: NumhloError) -> str:
-    return re.sub(r"[%#@]?\d+|\".*?\"|'.*?'", "_", str(error).partition("\n")[0])[:80]
-
-
 def mutant(seed: int, number: int) -> str:
     """Return the text of a number; the same for the same seed and number."""
     return mutated(random.Random(f"{seed}/{number}"), programs())
 
 
-def main() -> int:
-    """Run the fuzzer, and return 1 if it found something."""
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.texts", description=__doc__)
-    parser.add_argument("--minutes", type=float, default=1.0)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--first", type=int, default=0, help="number of the first mutant")
-    parser.add_argument("--batch", type=int, default=4000, help="mutants of each process")
-    parser.add_argument("--serve", type=int, help=argparse.SUPPRESS)
-    parser.add_argument("--show", type=int, help="print the mutant of a number, and end")
-    given = parser.parse_args()
-    if given.show is not None:
-        sys.stdout.write(mutant(given.seed, given.show))
-        return 0
-    if given.serve is not None:
-        return serve_batch(
-            lambda number: mutant(given.seed, number), outcome, range(given.first, given.first + given.serve)
-        )
-    command = [sys.executable, "-m", "tests.fuzz.texts", "--seed", str(given.seed)]
-    return run_batches(command, given.first, given.batch, time.monotonic() + 60 * given.minutes, Limits())
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command("tests.fuzz.texts", __doc__, mutant, outcome))

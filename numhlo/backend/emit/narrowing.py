@@ -33,11 +33,11 @@ LAST = {
 """By which a comparison of places with a number bounds them, if there are so many places as the second text says."""
 
 
-class Test(NamedTuple):
+class Bound(NamedTuple):
     """A comparison of an element's place with a number: where it is false, nothing happens."""
 
     direction: str
-    bound: int
+    number: int
 
 
 class Narrowing:
@@ -68,7 +68,7 @@ class Narrowing:
             start, stop = f"min({start}, {first})", f"max({stop}, {last})"
         return start, stop
 
-    def _bounds(self, tests: Sequence[Test], count: str) -> tuple[str, str]:
+    def _bounds(self, tests: Sequence[Bound], count: str) -> tuple[str, str]:
         text, starts, stops = self._nest.text, [], []
         for direction, node in tests:
             value = f"to_i64({self._nest.name(node)})"
@@ -83,7 +83,7 @@ class Narrowing:
             stop = f"min({stop}, {other})"
         return start, stop
 
-    def _tests(self, mask: int) -> Iterator[Test]:
+    def _tests(self, mask: int) -> Iterator[Bound]:
         """Yield comparisons without which a mask is not true."""
         node = self._nodes[mask]
         if not isinstance(node, Apply):
@@ -95,7 +95,7 @@ class Narrowing:
             (left, right), direction = node.operands, node.op.attributes["comparison_direction"]
             for place, bound, seen in ((left, right, direction), (right, left, MIRRORED.get(direction))):
                 if seen in (*FIRST, *LAST) and self._is_place(place) and not self._varies(bound):
-                    yield Test(seen, bound)
+                    yield Bound(seen, bound)
 
     def _is_place(self, number: int) -> bool:
         """Return whether a node is the place along the axis, as an integer that holds all places."""

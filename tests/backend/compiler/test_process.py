@@ -83,7 +83,7 @@ def test_another_environment_has_a_server_of_its_own(monkeypatch):
     assert first.compile("f", "def f(ctx, bufs, dims, lo, hi):\n    return lo\n").payload
     assert old.popen.poll() is None
     first.close()
-    assert old.popen.returncode is not None and new.alive
+    assert old.popen.returncode == -signal.SIGKILL and new.alive
     second.close()
     process.end_fork_server(idle=True)
     assert not new.alive

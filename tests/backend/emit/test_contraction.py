@@ -219,10 +219,17 @@ def test_a_view_that_is_also_a_result_is_read_where_it_looks(rng):
         constant = lax.slice(np.reshape(whole, (100, 100)), (12, 41), (66, 73), (2, 1))
         return [(y @ y.T, y / (2 + abs(y)), y) for y in (part, constant)]
 
-    compiled = numhlo.jit(function)
-    for _ in range(2):
-        for found in compiled(whole):
-            part = whole[12:66:2, 41:73]
-            for x, y in zip(found, (part @ part.T, part / (2 + abs(part)), part), strict=True):
-                np.testing.assert_allclose(x, y, 1e-12)
-        compiled.wait()
+    compiled, kept = numhlo.jit(function), []
+    for call, x in enumerate([whole, whole, whole[::-1].copy(), whole]):
+        given = x.copy()
+        found = compiled(given)
+        np.testing.assert_array_equal(given, x)
+        kept.append((x, found))
+        for used, results in kept:  # the second half is of an array that is known while tracing
+            for array, (product, ratio, part) in zip((used, whole), results, strict=True):
+                wanted = array[12:66:2, 41:73]
+                np.testing.assert_array_equal(part, wanted)
+                np.testing.assert_allclose(product, wanted @ wanted.T, 1e-12, 1e-12)
+                np.testing.assert_allclose(ratio, wanted / (2 + abs(wanted)), 1e-12)
+        if call == 0:
+            compiled.wait()

@@ -1,12 +1,13 @@
 """Loop rolling: stores of neighbours in memory that are computed alike become one loop.
 
-What a round of a loop computes of a state with many like variables is written out for each. Where those of neighbours
-differ only in their places, and in constants, one store in a loop with a counter takes the place of all: LLVM makes
-SIMD code of it, and has less to read.
+What an iteration of a loop computes of a state with many like variables is written out for each. Where those of
+neighbours differ only in their places, and in constants, one store in a loop with a counter takes the place of all:
+LLVM makes SIMD code of it, and has less to read.
 
 The state lies in two halves of an array on the stack that are read and written in turn (`_Halves` says how that is
-recognized), so what a round loads is the same before and behind its stores. They stay in their order, from one end to
-the other, as loads of the next round are: a load of a vector waits until all stores to it have reached the cache.
+recognized), so what an iteration loads is the same before and behind its stores. They stay in their order, from one
+end to the other, as loads of the next iteration are: a load of a vector waits until all stores to it have reached the
+cache.
 """
 
 from __future__ import annotations
@@ -51,10 +52,10 @@ def roll_stores(module: ir.Module) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Halves:
-    """An array on the stack of which a round of a loop reads one half and writes the other.
+    """An array on the stack of which an iteration of a loop reads one half and writes the other.
 
-    ``there = DISTANCE - here`` in each round, and ``here`` is never assigned but 0 and, after the stores, ``there``: so
-    one is 0 and the other ``DISTANCE``, and places below it in one half are none in the other.
+    ``there = DISTANCE - here`` in each iteration, and ``here`` is never assigned but 0 and, after the stores, ``there``:
+    so one is 0 and the other ``DISTANCE``, and places below it in one half are none in the other.
     """
 
     pointer: ir.Variable
@@ -72,7 +73,7 @@ class _Formula:
     kind : hashable
         What neighbours must have in common.
     constants : list of Expression
-        What is the same in all rounds, in order.
+        What is the same in all iterations, in order.
     """
 
     kind: Hashable = None
@@ -80,7 +81,7 @@ class _Formula:
 
 
 class _FunctionRolling:
-    """Looks through a function for loops whose rounds end with such stores."""
+    """Looks through a function for loops whose iterations end with such stores."""
 
     def __init__(self, function: ir.Function) -> None:
         self.function = function
@@ -103,10 +104,10 @@ class _FunctionRolling:
             for inner in ir.blocks_of(statement):
                 self.block(inner)
             if isinstance(statement, ir.While | ir.For):
-                self.round(statement.body)
+                self.iteration(statement.body)
 
-    def round(self, body: list[ir.Statement]) -> None:
-        """Roll the stores of a loop's round."""
+    def iteration(self, body: list[ir.Statement]) -> None:
+        """Roll the stores of a loop's iteration."""
         for run in list(_runs(body)):
             halves = self.halves(body, run)
             if halves is not None:
@@ -129,7 +130,7 @@ class _FunctionRolling:
         return found if self._are_apart(found, body, run) else None
 
     def _are_apart(self, found: _Halves, body: list[ir.Statement], run: Sequence[ir.Store]) -> bool:
-        """Return whether what the round loads of its half is the same before and behind the stores."""
+        """Return whether what the iteration loads of its half is the same before and behind the stores."""
         before = body[: body.index(run[0])]
         own = set(map(id, run))
         for statement in ir.walk(self.function.body):
@@ -295,7 +296,7 @@ def _is_literal(node: ir.Expression) -> bool:
 
 
 class _Reading:
-    """What a round's values are computed of.
+    """What an iteration's values are computed of.
 
     Attributes
     ----------

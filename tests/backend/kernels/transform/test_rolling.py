@@ -98,7 +98,7 @@ def test_like_carries_have_the_interpreters_bits(step, while_loop, rng):
 
 
 def first_places(body, pointer):
-    """Yield the first place of each store and loop of stores that a round has."""
+    """Yield the first place of each store and loop of stores that an iteration has."""
     for statement in body:
         match statement:
             case ir.For(start=start, body=inner) if any(isinstance(s, ir.Store) for s in inner):
@@ -149,7 +149,7 @@ for k in range(10):
 
 
 def kernel_of(value_of, begin="", stores="store_f64(carried, there + {k}, {value})", size=SIZE):
-    """Return a kernel whose rounds compute each of some neighbours by ``value_of``: lines, of which the last is it."""
+    """Return a kernel whose iterations compute each of some neighbours by ``value_of``: lines, of which the last is it."""
     values = [value_of(k).split("\n") for k in range(size)]
     parts = {
         "begin": begin,
@@ -165,7 +165,7 @@ def kernel_of(value_of, begin="", stores="store_f64(carried, there + {k}, {value
 
 
 def results(module):
-    """Return what a kernel makes of some numbers in three rounds."""
+    """Return what a kernel makes of some numbers in three iterations."""
     x, y = np.linspace(-1.0, 2.0, 16), np.zeros(16)
     table = np.array([x.ctypes.data, y.ctypes.data])
     function_of_source("kernel", text_of(module))(0, table.ctypes.data, 0, 0, 3)
@@ -173,7 +173,7 @@ def results(module):
 
 
 def neighbour(k):
-    """Return a name of the state, round the corner."""
+    """Return a name of the state, the first behind the last."""
     return f"s{k % SIZE}"
 
 
