@@ -32,9 +32,6 @@ LONG_LINE = 16
 FEW_UNITS = 16
 """Numbers of units below which the blocks of long reductions become units."""
 
-FEW_NARROWED = 64
-"""Numbers of blocks below which, as always in loops, one unit reduces what is between bounds: it looks at no others."""
-
 
 def write_reduction(reduction: Reduction, buffer_of: BufferOf, partial: Partial) -> list[Draft]:
     """Return the kernel, or the two kernels, that reduce over a domain with at least one element."""
@@ -63,8 +60,8 @@ def _write_reduction(reduction: Reduction, buffer_of: BufferOf, partial: Partial
     if columns and not in_parts and len(axes) == kept + 1 and suits_packing(reduction, axes[kept - 1].extent, count):
         return [PackedWriter(reduction, axes, kept, buffer_of).write()]
     writer = (ColumnWriter if columns else RowWriter)(reduction, axes, kept, buffer_of)
-    few = reduction.is_repeated or blocks < FEW_NARROWED
-    if not in_parts or (few and isinstance(writer, RowWriter) and writer.narrowing):
+    is_narrowed = reduction.is_repeated and isinstance(writer, RowWriter) and writer.narrowing
+    if not in_parts or is_narrowed:  # one unit of a loop looks at no block beyond the bounds
         return [writer.write()]
     return writer.write_in_parts([partial(r.combiner.registers[0], blocks * outputs) for r in reduction.reduced])
 

@@ -54,8 +54,8 @@ def roll_stores(module: ir.Module) -> bool:
 class _Halves:
     """An array on the stack of which an iteration of a loop reads one half and writes the other.
 
-    ``there = DISTANCE - here`` in each iteration, and ``here`` is never assigned but 0 and, after the stores, ``there``:
-    so one is 0 and the other ``DISTANCE``, and places below it in one half are none in the other.
+    ``there = DISTANCE - here`` in each iteration, and ``here`` is never assigned but 0 and, after the stores,
+    ``there``: so one is 0 and the other ``DISTANCE``, and places below it in one half are none in the other.
     """
 
     pointer: ir.Variable
