@@ -51,7 +51,7 @@ class ForkServer:
         self.started_with = (tuple(command), environment)
         self.errors = errors
         self.lock = ProcessLock()
-        self.living, self._is_retired = 0, False
+        self.living, self._is_retired, self.is_closed = 0, False, False
         own, theirs = socket.socketpair()
         try:
             self.popen = subprocess.Popen(
@@ -148,6 +148,7 @@ class ForkServer:
 
     def close(self) -> None:
         """End the server and its forks; in a fork of the owner, only let go of it."""
+        self.is_closed = True  # first: a thread may be waiting, and shall know why it gets no answer
         if self.owner != os.getpid():
             self.socket.close()
             self.popen.returncode = 0

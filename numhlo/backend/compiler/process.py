@@ -181,7 +181,7 @@ class CompilerProcess:
             with _between_forks.own:
                 return server.fork(self.errors, START_SECONDS)
         except OSError as error:
-            if server.errors.closed:  # by this process, which ends
+            if server.is_closed:  # by this process, which ends
                 raise
             timed_out = isinstance(error, TimeoutError)
             death = death_of(server.popen, server.errors, START_SECONDS, timed_out=timed_out)
@@ -259,8 +259,10 @@ def death_of(
         code: int | None = popen.wait(1.0)
     except subprocess.TimeoutExpired:
         code = None
-    errors.seek(0)
-    tail = errors.read()[-2000:].decode(errors="replace").strip()
+    tail = ""
+    with contextlib.suppress(ValueError):  # closed meanwhile, by a thread that ends the process
+        errors.seek(0)
+        tail = errors.read()[-2000:].decode(errors="replace").strip()
     if timed_out:
         what, reason = f"the compiler process was ended: it took more than {seconds:g} s", tail
     else:

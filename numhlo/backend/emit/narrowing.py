@@ -105,12 +105,12 @@ class Narrowing:
         return [(k, stride) for k, stride in enumerate(self._nest.strides(node.access)) if stride] == [(self._axis, 1)]
 
     def _varies(self, number: int) -> bool:
-        """Return whether a node varies along the axis."""
+        """Return whether a node varies along the axis, or along one whose loop is inside."""
         stack, seen = [number], set[int]()
         while stack:
             found = stack.pop()
             node = self._nodes[found]
-            if isinstance(node, PLACED) and self._nest.strides(node.access)[self._axis]:
+            if isinstance(node, PLACED) and any(self._nest.strides(node.access)[self._axis :]):
                 return True
             if found not in seen:
                 seen.add(found)

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 
 import pytest
@@ -128,3 +129,25 @@ def test_a_server_may_start_early():
     compiler = CompilerProcess()
     assert compiler.popen.server is server
     compiler.close()
+
+
+@FORKS
+def test_a_thread_that_waits_for_a_server_learns_that_it_is_closed(monkeypatch):
+    """A program may end before its first kernel is compiled: this is no death that somebody must hear of."""
+    process.end_fork_server()
+    monkeypatch.setattr(process, "START", "import time; time.sleep(60)  # {main}")
+    server, found = process.fork_server(), []
+
+    def start() -> None:
+        try:
+            CompilerProcess()
+        except BaseException as error:  # noqa: BLE001 - looked at below
+            found.append(error)
+
+    thread = threading.Thread(target=start)
+    thread.start()
+    time.sleep(0.05)
+    server.close()
+    thread.join(30)
+    process.end_fork_server()
+    assert [type(error) for error in found] == [OSError]

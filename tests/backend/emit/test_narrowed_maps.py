@@ -51,6 +51,13 @@ def of_rows(a, b, i, j):
     return a
 
 
+def below_the_diagonal(a, b, i, j):
+    rows, columns = np.arange(N)[:, None], np.arange(N)
+    for k in range(N):
+        a[:] = np.where((rows >= columns) & (columns >= k), a + b, a)
+    return a
+
+
 def leaves_what_was_read(a, b, i, j):
     """The row is read at another place than it is written: nothing may be left out."""
     for k in range(1, N):
@@ -59,7 +66,8 @@ def leaves_what_was_read(a, b, i, j):
 
 
 PROGRAMS = [
-    *[adds_to_a_part_of_a_row, triangle, trailing_blocks, columns, by_masks, of_rows, leaves_what_was_read],
+    *[adds_to_a_part_of_a_row, triangle, trailing_blocks, columns, by_masks, of_rows, below_the_diagonal],
+    leaves_what_was_read,
 ]
 
 
