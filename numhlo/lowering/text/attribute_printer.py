@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import Function, element_spelling
-from numhlo.lowering.ir.types import ELEMENT_TYPES
+from numhlo.lowering.ir.types import ELEMENT_TYPES, INTEGERS
 from numhlo.lowering.ops.primitive import Attribute
 from numhlo.lowering.text.dense_printer import print_dense, print_float, print_float_attribute
 from numhlo.lowering.text.foreign import UNIT, DenseArray, ForeignAttribute
@@ -63,16 +63,16 @@ def print_value(value: Any, symbol: Symbol) -> str:
 
 
 def _print_scalar(value: np.generic, symbol: Symbol) -> str:
-    if isinstance(value, np.floating):
-        return print_float_attribute(value, value.dtype)
-    return f"{value} : {element_spelling(value.dtype)}"
+    if value.dtype in INTEGERS:
+        return f"{value} : {element_spelling(value.dtype)}"
+    return print_float_attribute(value, value.dtype)
 
 
 _SPELLINGS: tuple[tuple[tuple[type, ...], Callable[[Any, Symbol], str]], ...] = (
     ((bool, np.bool_), lambda value, _: "true" if value else "false"),
     ((int,), lambda value, _: f"{value} : i64"),
     ((float,), lambda value, _: print_float_attribute(value, _FLOAT64)),
-    ((np.integer, np.floating), _print_scalar),
+    ((np.generic,), _print_scalar),  # ml_dtypes' numbers are neither np.integer nor np.floating
     ((str,), lambda value, _: print_string(value)),
     ((DenseArray,), lambda value, _: print_array(value.element, value)),
     ((tuple, list), lambda value, symbol: f"[{', '.join(print_value(item, symbol) for item in value)}]"),
