@@ -70,6 +70,16 @@ jnp.linalg.cholesky(-jnp.eye(2))
 lax.cumsum(jnp.arange(4), reverse=True)
 jnp.ones(3).mean(dtype=jnp.float16)
 jax.random.multinomial(jax.random.PRNGKey(0), 1, jnp.array([[0., 1., 0.], [1., 0., 0.]]))
+jax.random.multinomial(jax.random.PRNGKey(0), 9, jnp.array([0.1, 0.5, 0.4]), shape=(5, 3))
+jax.random.binomial(jax.random.key(1), 30, 0.7, (20,))
+jnp.array([1e10, -1e10, jnp.nan, jnp.inf, -jnp.inf, 300.5, -1.5]).astype(jnp.int32)
+jnp.astype(jnp.array([1e10, jnp.nan, -jnp.inf, 300.5, -1.5]), jnp.uint8)
+jnp.asarray(jnp.array([1e10, jnp.nan, -jnp.inf, 300.5, -1.5]), jnp.int8)
+jnp.full((2,), jnp.float32(1e10), jnp.int16)
+lax.convert_element_type(jnp.array([70000., -1.]), jnp.uint16)
+jax.jit(lambda x: jnp.unique(x, True, True, True, 0, size=3))(jnp.array([[3, 1], [2, 1], [3, 1]]))
+jax.jit(lambda x: jnp.unique(x, axis=1, size=2, fill_value=7))(jnp.array([[3, 1, 3], [2, 1, 2.5]]))
+jax.jit(lambda a, b: jnp.intersect1d(a, b, size=4, return_indices=True))(jnp.array([3, 2, 1]), jnp.array([3, 4, 1]))
 """
 
 REFUSED = """
@@ -81,6 +91,12 @@ lax.scan(lambda c, x: (c.astype(jnp.int32), x), jnp.float32(0), jnp.arange(3))
 lax.fori_loop(0, 3, lambda i, c: c.astype(jnp.float16), jnp.float32(1))
 jnp.asarray(None)
 jnp.array([None])
+"""
+
+FAILING_CALLBACKS = """
+jax.pure_callback(lambda x: 1 / 0, jax.ShapeDtypeStruct((), jnp.float32), 1.0)
+jax.jit(lambda x: jax.pure_callback(lambda x: 1 / 0, jax.ShapeDtypeStruct((), jnp.float32), x))(1.0)
+jax.jit(lambda x: jax.experimental.io_callback(lambda x: 1 / 0, jax.ShapeDtypeStruct((), jnp.float32), x))(1.0)
 """
 
 
@@ -117,3 +133,11 @@ def test_refused_expressions(line):
         evaluated(jax, line)
     with pytest.raises(TypeError if isinstance(wanted.value, TypeError) else ValueError):
         evaluated(ours, line)
+
+
+@pytest.mark.not_every_call  # as above
+@pytest.mark.parametrize("line", lines(FAILING_CALLBACKS))
+def test_what_a_callback_raises(line):
+    for module in (jax, ours):
+        with pytest.raises(module.errors.JaxRuntimeError, match=r"(?s)error calling callback.*ZeroDivisionError"):
+            evaluated(module, line)

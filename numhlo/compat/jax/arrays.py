@@ -16,6 +16,7 @@ from numhlo.compat.jax.compile_time import OPEN, home_of, home_of_arguments
 from numhlo.compat.jax.invalid_values import refuse_invalid
 from numhlo.compat.jax.operand_rules import refuse_others
 from numhlo.compat.jax.processor import Device, Shard, SingleDeviceSharding
+from numhlo.compat.jax.saturation import fitting
 from numhlo.library.numpy import array_operators, elementwise, rounding, sorting
 from numhlo.library.numpy.indexing.at import At, Rules
 from numhlo.library.numpy.indexing.index_items import refuse_list_index
@@ -218,6 +219,9 @@ _astype_as_numpy = Array.astype
 
 @functools.wraps(_astype_as_numpy)
 def _astype(self: Any, dtype: Any, *args: Any, **options: Any) -> Any:
+    found = fitting(self, dtype)
+    if found is not self:
+        self = frozen(found)
     return _astype_as_numpy(self, jax_rules().requested(dtype, "astype"), *args, **options)
 
 

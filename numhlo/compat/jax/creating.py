@@ -13,6 +13,7 @@ import numpy as np
 
 import numhlo.numpy
 from numhlo.compat.jax.arrays import immutably
+from numhlo.compat.jax.saturation import fitting
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, UnsupportedError
 from numhlo.tracer.core.jax_types import jax_rules
@@ -67,7 +68,7 @@ def array(
     """Return an array of what is given; without ``copy`` it is made only where it is needed."""
     del device
     _require_unset("array", out_sharding)
-    object = _as_told(object)
+    object = fitting(_as_told(object), dtype)
     made = numhlo.numpy.array(object, dtype, copy=copy or None, order=order or "K", ndmin=ndmin)
     return _of_numbers(_fitting(made, object, dtype), "array")
 
@@ -78,7 +79,7 @@ def asarray(
 ) -> Any:
     """Return what is given as an array."""
     _require_unset("asarray", options.pop("out_sharding", None))
-    a = _as_told(a)
+    a = fitting(_as_told(a), dtype)
     made = numhlo.numpy.asarray(a, dtype, order, copy=copy, device=device, **options)
     return _of_numbers(_fitting(made, a, dtype), "asarray")
 

@@ -11,9 +11,19 @@ from numhlo.lowering.ir.jax_errors import (
 
 __all__ = [
     "ConcretizationTypeError",
+    "JaxRuntimeError",
+    "KeyReuseError",
     "NonConcreteBooleanIndexError",
     "TracerArrayConversionError",
     "TracerBoolConversionError",
     "TracerIntegerConversionError",
     "UnexpectedTracerError",
 ]
+
+
+class JaxRuntimeError(RuntimeError):
+    """A running program failed: a callback of it has raised an error, which is the cause of this one."""
+
+
+class KeyReuseError(TypeError):
+    """A random key was used twice; nothing here looks for that."""

@@ -10,6 +10,7 @@ import numpy as np
 
 import numhlo.numpy
 from numhlo.compat.jax.arrays import Array, as_result, frozen
+from numhlo.compat.jax.saturation import fitting
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
 from numhlo.tracer.building import inexact_dtype
@@ -350,7 +351,25 @@ def _of_no_dimensions(function: Function) -> Function:
     return public
 
 
+def _saturating(place: int) -> Callable[[Function], Function]:
+    """Return the rule of functions that convert the argument at a place to the dtype behind it."""
+
+    def rule(function: Function) -> Function:
+        @functools.wraps(function)
+        def public(*args: Any, **kwargs: Any) -> Any:
+            dtype = kwargs.get("dtype", args[place + 1] if len(args) > place + 1 else None)
+            if len(args) > place:
+                args = (*args[:place], fitting(args[place], dtype), *args[place + 1 :])
+            return function(*args, **kwargs)
+
+        return public
+
+    return rule
+
+
 RULES: dict[str, Callable[[Function], Function]] = {
+    "astype": _saturating(0),
+    "full": _saturating(1),
     **dict.fromkeys(["angle", "imag", "real"], _of_arrays),
     "broadcast_arrays": _each_weak,
     "isscalar": _of_no_dimensions,

@@ -5,6 +5,7 @@ While tracing the number of results must be known: ``size=`` fixes it, and short
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ import numpy as np
 from numhlo.library.documentation import described
 from numhlo.library.numpy import elementwise as ufuncs
 from numhlo.library.numpy import reductions, sorting
+from numhlo.library.numpy.axis_order import moveaxis
 from numhlo.library.numpy.cumulative import cumsum
 from numhlo.library.numpy.indexing import advanced_indexing as advanced
 from numhlo.library.numpy.indexing.found_values import distinct
@@ -20,7 +22,7 @@ from numhlo.library.numpy.indexing.index_items import Points
 from numhlo.library.numpy.joining import concatenate
 from numhlo.library.numpy.membership import isin
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import DataDependentShapeError, UnsupportedError
+from numhlo.lowering.ir.errors import DataDependentShapeError
 from numhlo.tracer.building import (
     Tracer,
     are_arrays_immutable,
@@ -125,9 +127,13 @@ def _eager_unique(
     if size is None:
         return found
     parts = list(found) if isinstance(found, tuple) else [found]
+    if axis is not None:
+        parts[0] = np.moveaxis(parts[0], axis, 0)
     fillers = [fill_value] + [None] * return_index + [None] * return_inverse + [0] * return_counts
     inverse_at = 1 + return_index if return_inverse else -1
     made = [p if k == inverse_at else _fill_up(p, size, f) for k, (p, f) in enumerate(zip(parts, fillers, strict=True))]
+    if axis is not None:
+        made[0] = np.moveaxis(made[0], 0, axis)
     return tuple(made) if isinstance(found, tuple) else made[0]
 
 
@@ -152,7 +158,7 @@ def unique(
     return_index, return_inverse, return_counts : bool, optional
         Also return where each first occurs, which one each element is, how often each occurs.
     axis : int, optional
-        Only None while tracing.
+        Distinct slices along it, in lexical order, instead of distinct elements; NaN is then distinct from NaN.
     equal_nan, sorted : bool, optional
     size : int, optional
         The number of results; while tracing, what has none can be returned, and used as ``x[mask]``.
@@ -161,14 +167,12 @@ def unique(
     Returns
     -------
     Array, or tuple of Array
-        One-dimensional.
+        One-dimensional; with an axis, the first one has the shape of ``ar`` but along it.
 
     Raises
     ------
     DataDependentShapeError
         If ``ar`` is traced, ``size`` left out, and more than the elements asked for.
-    UnsupportedError
-        If there is an axis, while tracing.
 
     Examples
     --------
@@ -180,43 +184,64 @@ def unique(
     known = _of_known(lambda x: NUMPY_UNIQUE(x, *flags, equal_nan=equal_nan), size, array)
     if known is not None:
         return known
-    if axis is not None:
-        raise UnsupportedError("unique(axis=) of a traced array", where=capture_location(), fix="flatten it first")
-    flat = _flat(array)
-    if size is None and flat.size and not any(flags) and not are_arrays_immutable():
-        return distinct(flat, equal_nan)
+    rows = _flat(array) if axis is None else as_traced(moveaxis(array, axis, 0))
+    is_plain = axis is None and not any(flags[:3])
+    if size is None and rows.size and is_plain and not are_arrays_immutable():
+        return distinct(rows, equal_nan)
     count = _require_size("unique", size)
-    parts = _distinct(flat, count, equal_nan, fill_value)
+    parts = _distinct(rows, count, equal_nan, fill_value)
     wanted = [True, return_index, return_inverse, return_counts]
-    parts[2] = reshape_to(parts[2], array.shape)
+    if axis is None:
+        parts[2] = reshape_to(parts[2], array.shape)
+    else:
+        parts[0] = moveaxis(parts[0], 0, axis)
     chosen = [p for p, w in zip(parts, wanted, strict=True) if w]
     return tuple(chosen) if len(chosen) > 1 else chosen[0]
 
 
-def _distinct(flat: Tracer, size: int, equal_nan: bool, fill_value: Any) -> list[Any]:
-    """Return ``size`` distinct values, where each first occurs, which one each element is, and their counts."""
-    if flat.size == 0:
-        empty = full_of(0 if fill_value is None else fill_value, (size,), flat.dtype)
+def _distinct(rows: Tracer, size: int, equal_nan: bool, fill_value: Any) -> list[Any]:
+    """Return ``size`` distinct elements along the first axis, where each begins, which one each is, and counts."""
+    number, rest = rows.shape[0], rows.shape[1:]
+    if number == 0:
+        empty = full_of(0 if fill_value is None else fill_value, (size, *rest), rows.dtype)
         zeros = full_of(0, (size,), np.int64)
         return [empty, zeros, full_of(0, (0,), np.int64), zeros]
     if size == 0:
-        _, _, inverse, _ = _distinct(flat, 1, equal_nan, fill_value)
-        return [full_of(0, (0,), flat.dtype), full_of(0, (0,), np.int64), inverse, full_of(0, (0,), np.int64)]
+        _, _, inverse, _ = _distinct(rows, 1, equal_nan, fill_value)
+        return [full_of(0, (0, *rest), rows.dtype), full_of(0, (0,), np.int64), inverse, full_of(0, (0,), np.int64)]
+    order, changed = _changes(rows, equal_nan) if rows.ndim == 1 else _changes_of_rows(rows)
+    rank = concatenate([full_of(0, (1,), np.int64), cumsum(convert(changed, np.int64))], 0)
+    filler = rows[order[0]] if fill_value is None else convert(asarray(fill_value), rows.dtype)  # type: ignore[index]
+    first_index = _scattered(rank, order, full_of(number, (size,), np.int64), "minimum")
+    present = b.less(first_index, number)
+    index = _or_first(present, first_index)
+    chosen = broadcast_to_shape(reshape_to(present, (size, *[1] * len(rest))), (size, *rest))
+    values = b.select(chosen, rows[index], broadcast_to_shape(filler, (size, *rest)))  # type: ignore[index]
+    inverse = _scattered(order, rank, full_of(0, (number,), np.int64))
+    counts = _scattered(rank, full_of(1, (number,), np.int64), full_of(0, (size,), np.int64), "add")
+    return [values, index, inverse, counts]
+
+
+def _changes(flat: Tracer, equal_nan: bool) -> tuple[Any, Any]:
+    """Return the order of elements, and where one differs from the one before it."""
     ordered, order = sorting.sort_together([flat, b.iota(flat.size)], 0)
     ordered = as_traced(ordered)
     changed = ufuncs.not_equal(ordered[1:], ordered[:-1])  # type: ignore[index]
     if equal_nan and flat.dtype.kind in "fcV":
         both_nan = ufuncs.logical_and(ufuncs.isnan(ordered[1:]), ufuncs.isnan(ordered[:-1]))  # type: ignore[index]
         changed = ufuncs.logical_and(changed, ufuncs.logical_not(both_nan))
-    rank = concatenate([full_of(0, (1,), np.int64), cumsum(convert(changed, np.int64))], 0)
-    filler = ordered[0] if fill_value is None else convert(asarray(fill_value), flat.dtype)  # type: ignore[index]
-    first_index = _scattered(rank, order, full_of(flat.size, (size,), np.int64), "minimum")
-    present = b.less(first_index, flat.size)
-    index = _or_first(present, first_index)
-    values = b.select(present, flat[index], broadcast_to_shape(filler, (size,)))  # type: ignore[index]
-    inverse = _scattered(order, rank, full_of(0, (flat.size,), np.int64))
-    counts = _scattered(rank, full_of(1, (flat.size,), np.int64), full_of(0, (size,), np.int64), "add")
-    return [values, index, inverse, counts]
+    return order, changed
+
+
+def _changes_of_rows(rows: Tracer) -> tuple[Any, Any]:
+    """Return the lexical order of slices, and where one differs from the one before it."""
+    number, width = rows.shape[0], math.prod(rows.shape[1:])
+    if not width:
+        return b.iota(number), full_of(False, (number - 1,), np.bool_)
+    lines = as_traced(reshape_to(rows, (number, width)))
+    order = sorting.lexsort([lines[:, k] for k in reversed(range(width))])  # type: ignore[index]
+    ordered = as_traced(lines[order])  # type: ignore[index]
+    return order, reductions.any(ufuncs.not_equal(ordered[1:], ordered[:-1]), 1)  # type: ignore[index]
 
 
 def _scattered(places: Any, values: Any, into: Any, kind: str = "set") -> Any:
@@ -365,8 +390,6 @@ def intersect1d(
     ------
     DataDependentShapeError
         While tracing, without ``size``.
-    UnsupportedError
-        If indices are asked for, while tracing.
 
     Examples
     --------
@@ -378,7 +401,7 @@ def intersect1d(
     if known is not None:
         return known
     if return_indices:
-        raise UnsupportedError("intersect1d(return_indices=True) of traced arrays", where=capture_location())
+        return _common(_flat(ar1), _flat(ar2), _require_size("intersect1d", size), fill_value)
     return _kept("intersect1d", _flat(ar1), isin(_flat(ar1), ar2), size, fill_value)
 
 
@@ -418,6 +441,32 @@ def setxor1d(
     first, second = _flat(ar1), _flat(ar2)
     kept = concatenate([isin(first, second, invert=True), isin(second, first, invert=True)], 0)
     return _kept("setxor1d", as_traced(concatenate([first, second], 0)), kept, size, fill_value)
+
+
+def _common(first: Tracer, second: Tracer, size: int, fill_value: Any) -> tuple[Any, Any, Any]:
+    """Return the sorted distinct elements of both arrays, and where each stands in either: at its end if in none."""
+    both = as_traced(concatenate([first, second], 0))
+    total = both.size
+    if not total:
+        nowhere = full_of(0, (size,), np.int64)
+        return full_of(0 if fill_value is None else fill_value, (size,), both.dtype), nowhere, nowhere
+    values, _, group, _ = _distinct(both, total, False, None)
+    group = as_traced(group)
+    places = [
+        _scattered(part, b.iota(array.size), full_of(array.size, (total,), np.int64), "minimum")
+        for array, part in ((first, group[: first.size]), (second, group[first.size :]))  # type: ignore[index]
+    ]
+    is_common = b.both(b.less(places[0], first.size), b.less(places[1], second.size))
+    order = sorting.argsort(ufuncs.logical_not(is_common), stable=True)
+    number = broadcast_to_shape(reductions.sum(is_common), (size,))
+    present, slots = b.less(b.iota(size), number), ufuncs.minimum(b.iota(size), total - 1)
+    values, *places = (advanced.take(advanced.take(x, order, 0, "clip"), slots, 0, "clip") for x in (values, *places))
+    rest = full_of(0 if fill_value is None else fill_value, (size,), both.dtype)
+    if fill_value is None:
+        least = broadcast_to_shape(as_traced(values)[:1], (size,))  # type: ignore[index]
+        rest = b.select(b.greater(number, 0), least, rest)
+    ends = [full_of(array.size, (size,), np.int64) for array in (first, second)]
+    return b.select(present, values, rest), *(b.select(present, p, e) for p, e in zip(places, ends, strict=True))
 
 
 def _kept(name: str, flat: Tracer, mask: Any, size: int | None, fill_value: Any) -> Any:

@@ -2,7 +2,8 @@
 
 Sources: Devroye, "Non-uniform random variate generation" (1986), X.4, second waiting time method, for few expected
 successes; Hörmann, "The generation of binomial random variates" (1993), algorithm BTRS, for many. All samples loop
-together until each is accepted. Samples have no derivative by their parameters.
+together until each is accepted. The use of keys and the order of operations are JAX's, so that numbers are, too.
+Samples have no derivative by their parameters.
 """
 
 from __future__ import annotations
@@ -12,19 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.lax import elementwise as lax_ops
-from numhlo.library.numpy import axis_order, reductions
+from numhlo.library.numpy import axis_order, rearranging, reductions
+from numhlo.library.numpy.cumulative import cumsum
+from numhlo.library.numpy.indexing.advanced_indexing import take
 from numhlo.library.numpy.reshaping import shape_tuple
 from numhlo.library.random.continuous import draw_uniform, float_dtype, parameter, sample_shape
-from numhlo.library.random.keys import as_key, several_keys
+from numhlo.library.random.keys import as_key, several_keys, split_key
 from numhlo.tracer.building import (
     as_traced,
     asarray,
-    broadcast_to_shape,
-    concatenate_arrays,
     convert,
     full_of,
-    reshape_to,
+    inexact_dtype,
     runs_anywhere,
     scan,
     shape_of,
@@ -35,47 +35,69 @@ from numhlo.tracer.building.derivatives import stop_gradient
 
 __all__ = ["binomial", "multinomial"]
 
-WAIT_BELOW = 10.0
-"""Expected numbers of successes below which waiting times are summed."""
+WAITS_UP_TO = 10.0
+"""Expected numbers of successes up to which waiting times are summed."""
 
-F64 = np.dtype(np.float64)
-"""Log-factorials of large counts need its precision, whatever dtype is asked for."""
+TAILS = np.array([
+    0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509, 0.0166446911898211,
+    0.0138761288230707, 0.0118967099458917, 0.0104112652619720, 0.00925546218271273, 0.00833056343336287,
+])  # fmt: skip
+"""What Stirling's formula for the logarithm of k! leaves out, for k from 0 to 9."""
 
 
-def _by_waiting(key: Any, n: Any, p: Any, size: tuple[int, ...]) -> Any:
+def _by_waiting(key: Any, n: Any, p: Any) -> Any:
     """Return how many geometric waiting times fit into n trials."""
-    log_miss = lax_ops.log1p(b.negate(p))
+    size, dtype = p.shape, p.dtype
+    log_miss = b.log1p(b.negate(p))
 
     def going(state: Any) -> Any:
         return reductions.any(b.at_most(state[1], n))
 
     def step(state: Any) -> Any:
         count, used, own = state
-        after, subkey = several_keys(own, 2)
-        drawn = b.subtract(b.constant(1, p), draw_uniform(subkey, size, F64))  # in (0, 1]
-        wait = b.add(b.floor(b.divide(b.log(drawn), log_miss)), 1)
-        used = b.add(used, wait)
-        return b.select(b.at_most(used, n), b.add(count, 1), count), used, after
+        subkey, after = several_keys(own, 2)
+        count = b.select(b.at_most(used, n), b.add(count, 1), count)
+        wait = b.ceil(b.divide(b.log(draw_uniform(subkey, size, dtype)), log_miss))
+        return count, b.add(used, wait), after
 
-    return while_loop(going, step, (full_of(0, size, F64), full_of(0, size, F64), key))[0]
+    found = while_loop(going, step, (full_of(0, size, dtype), full_of(0, size, dtype), key))[0]
+    return b.subtract(found, 1)
 
 
-def _by_rejection(key: Any, n: Any, p: Any, size: tuple[int, ...]) -> Any:
-    """Return binomial numbers of ``n p >= 10`` and ``p <= 1/2`` by transformed rejection (BTRS)."""
-    mean, miss = b.multiply(n, p), b.subtract(b.constant(1, p), p)
-    spread = b.sqrt(b.multiply(mean, miss))
+def _stirling_tail(k: Any) -> Any:
+    """Return what Stirling's formula for the logarithm of k! leaves out."""
+    near = b.minimum(b.maximum(k, 0), 9)
+    after = b.add(near, 1)
+    square = b.multiply(after, after)
+    inner = b.subtract(b.constant(1 / 360, k), b.divide(b.constant(1 / 1260, k), square))
+    series = b.divide(b.subtract(b.constant(1 / 12, k), b.divide(inner, square)), after)
+    known = take(asarray(TAILS.astype(k.dtype)), convert(b.floor(near), np.int32), 0, "clip")
+    return b.select(b.at_most(k, 9), known, series)
+
+
+def _by_rejection(key: Any, n: Any, p: Any) -> Any:
+    """Return binomial numbers of ``n p > 10`` and ``p <= 1/2`` by transformed rejection (BTRS)."""
+    size, dtype = p.shape, p.dtype
+    one, half = b.constant(1, p), b.constant(0.5, p)
+    spread = b.sqrt(b.multiply(b.multiply(n, p), b.subtract(one, p)))
     slope = b.add(b.multiply(spread, 2.53), 1.15)
-    a = b.add(b.add(b.multiply(slope, 0.0248), b.multiply(p, 0.01)), -0.0873)
-    centre = b.add(mean, 0.5)
-    alpha = b.multiply(b.add(b.divide(b.constant(5.1, slope), slope), 2.83), spread)
-    limit = b.subtract(b.constant(0.92, slope), b.divide(b.constant(4.2, slope), slope))
-    log_odds = b.log(b.divide(p, miss))
+    a = b.add(b.add(b.multiply(slope, 0.0248), -0.0873), b.multiply(p, 0.01))
+    centre = b.add(b.multiply(n, p), 0.5)
+    limit = b.subtract(b.constant(0.92, p), b.divide(b.constant(4.2, p), slope))
+    odds = b.divide(p, b.subtract(one, p))
+    alpha = b.multiply(b.add(b.divide(b.constant(5.1, p), slope), 2.83), spread)
     mode = b.floor(b.multiply(b.add(n, 1), p))
+    misses = b.add(b.subtract(n, mode), 1)
+    at_mode = b.multiply(b.add(mode, 0.5), b.log(b.divide(b.add(mode, 1), b.multiply(odds, misses))))
+    tails = _stirling_tail(mode), _stirling_tail(b.subtract(n, mode))
 
-    def log_factorials(k: Any) -> Any:
-        return b.add(lax_ops.lgamma(b.add(k, 1)), lax_ops.lgamma(b.add(b.subtract(n, k), 1)))
-
-    top = log_factorials(mode)
+    def log_density(k: Any) -> Any:
+        left = b.add(b.subtract(n, k), 1)
+        found = b.add(at_mode, b.multiply(b.add(n, 1), b.log(b.divide(misses, left))))
+        ratio = b.divide(b.multiply(odds, left), b.add(k, 1))
+        found = b.add(found, b.multiply(b.add(k, 0.5), b.log(ratio)))
+        found = b.add(b.add(found, tails[0]), tails[1])
+        return b.subtract(b.subtract(found, _stirling_tail(k)), _stirling_tail(b.subtract(n, k)))
 
     def going(state: Any) -> Any:
         return reductions.any(b.invert(state[1]))
@@ -83,37 +105,38 @@ def _by_rejection(key: Any, n: Any, p: Any, size: tuple[int, ...]) -> Any:
     def step(state: Any) -> Any:
         found, accepted, own = state
         after, first, second = several_keys(own, 3)
-        u = b.subtract(draw_uniform(first, size, F64), 0.5)
-        v = draw_uniform(second, size, F64)
-        shifted = b.subtract(b.constant(0.5, u), b.absolute(u))
-        k = b.floor(b.add(b.multiply(b.add(b.divide(b.multiply(a, 2), shifted), slope), u), centre))
-        inside = b.both(b.at_least(k, 0), b.at_most(k, n))
+        u = b.subtract(draw_uniform(first, size, dtype), 0.5)
+        v = draw_uniform(second, size, dtype)
+        shifted = b.subtract(half, b.absolute(u))
         early = b.both(b.at_least(shifted, 0.07), b.at_most(v, limit))
-        kept = b.select(inside, k, mode)
+        wide = b.add(b.divide(b.multiply(a, 2), shifted), slope)
+        k = b.floor(b.add(b.multiply(wide, u), centre))
+        inside = b.both(b.at_least(k, 0), b.at_most(k, n))
         hat = b.add(b.divide(a, b.multiply(shifted, shifted)), slope)
         height = b.log(b.divide(b.multiply(v, alpha), hat))
-        density = b.add(b.subtract(top, log_factorials(kept)), b.multiply(b.subtract(kept, mode), log_odds))
-        taken = b.both(inside, b.either(early, b.at_most(height, density)))
-        return b.select(b.both(taken, b.invert(accepted)), k, found), b.either(accepted, taken), after
+        taken = b.either(early, b.both(inside, b.at_most(height, log_density(k))))
+        return b.select(taken, k, found), b.either(accepted, taken), after
 
-    return while_loop(going, step, (full_of(0, size, F64), full_of(False, size, np.bool_), key))[0]
+    return while_loop(going, step, (full_of(-1, size, dtype), full_of(False, size, np.bool_), key))[0]
 
 
-def _draw(key: Any, trials: Any, chance: Any, size: tuple[int, ...]) -> Any:
-    """Return binomial numbers as float64; NaN for parameters that mean nothing."""
-    flips = b.greater(chance, 0.5)
-    p = b.select(flips, b.subtract(b.constant(1, chance), chance), chance)
-    right = b.both(b.both(b.at_least(p, 0), b.at_least(trials, 0)), b.less(trials, np.inf))
-    is_small = b.less(b.multiply(trials, p), WAIT_BELOW)
-    waits = b.both(b.both(right, is_small), b.greater(p, 0))
-    waiting = _by_waiting(key, b.select(waits, trials, b.constant(0, p)), b.select(waits, p, b.constant(0.5, p)), size)
-    many = b.both(right, b.invert(is_small))
-    rejecting = _by_rejection(
-        key, b.select(many, trials, b.constant(1000, p)), b.select(many, p, b.constant(0.5, p)), size
-    )
-    count = b.select(is_small, b.select(waits, waiting, b.constant(0, p)), rejecting)
-    count = b.select(flips, b.subtract(trials, count), count)
-    return b.select(right, count, b.constant(np.nan, p))
+def _draw(key: Any, trials: Any, chance: Any) -> Any:
+    """Return binomial numbers, of arrays of one shape and float dtype; NaN for parameters that mean nothing."""
+    one, nan = b.constant(1, chance), b.constant(np.nan, chance)
+    is_rare = b.less(chance, 0.5)
+    p = b.select(is_rare, chance, b.subtract(one, chance))
+    no_count = b.either(b.is_nan(trials), b.less(trials, 0))
+    no_chance = b.either(b.is_nan(p), b.less(p, 0))
+    endless = b.equal(trials, np.inf)
+    p = b.select(no_chance, b.constant(0.01, p), p)
+    waits = b.either(no_count, b.at_most(b.multiply(trials, p), WAITS_UP_TO))
+    n = b.floor(trials)
+    waiting = _by_waiting(key, b.select(waits, n, b.constant(0, n)), p)
+    many, likely = b.select(waits, b.constant(1e4, n), n), b.select(waits, b.constant(0.5, p), p)
+    found = b.select(waits, waiting, _by_rejection(key, many, likely))
+    found = b.select(b.either(no_chance, no_count), nan, b.select(endless, b.constant(np.inf, found), found))
+    kept = b.either(b.either(is_rare, no_count), b.either(b.is_nan(chance), endless))
+    return b.select(kept, found, b.subtract(n, found))
 
 
 @runs_anywhere
@@ -133,7 +156,7 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> 
     Returns
     -------
     array of ``shape``
-        Whole numbers; NaN where n is negative or p outside of [0, 1].
+        Whole numbers; NaN where n is negative or p outside of [0, 1], infinity where n is.
 
     Raises
     ------
@@ -142,7 +165,7 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> 
 
     Notes
     -----
-    Source: `jax.random.binomial`; equal in distribution, not number by number.
+    Source: `jax.random.binomial`. Numbers are drawn in the float dtype of ``p``.
 
     Examples
     --------
@@ -154,8 +177,14 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> 
     size = sample_shape("binomial", shape, n, p)
     if math.prod(size) == 0:
         return full_of(0, size, wanted)
-    trials, chance = (stop_gradient(as_traced(parameter(x, size, F64))) for x in (n, p))
-    return convert(_draw(own, trials, chance, size), wanted)
+    return convert(_draw(own, *_parameters(n, p, size)), wanted)
+
+
+def _parameters(n: Any, p: Any, size: tuple[int, ...]) -> tuple[Any, Any]:
+    """Return both parameters in one shape, and the float dtype in which numbers are drawn."""
+    drawn = inexact_dtype(as_traced(asarray(p)).dtype)
+    trials, chance = (stop_gradient(as_traced(parameter(x, size, drawn))) for x in (n, p))
+    return trials, chance
 
 
 @runs_anywhere
@@ -168,9 +197,9 @@ def multinomial(key: Any, n: Any, p: Any, *, shape: Any = None, dtype: Any = Non
     n : array_like
         Numbers of trials; they broadcast to ``p.shape[:-1]``.
     p : (..., k) array_like
-        Probabilities along the last axis; what is missing from 1 is added to the last one.
+        Probabilities along the last axis, relative to their sum.
     shape : tuple of int, optional
-        The result's shape without its last axis; that of ``p`` by default.
+        The result's shape, to which ``p`` broadcasts; that of ``p`` by default.
     dtype : dtype, optional
         A float; float64 by default.
     unroll : int or bool, optional
@@ -197,25 +226,23 @@ def multinomial(key: Any, n: Any, p: Any, *, shape: Any = None, dtype: Any = Non
     Array(7.)
     """
     own, wanted = as_key(key, "multinomial"), float_dtype("multinomial", dtype)
-    chances = convert(asarray(p), F64)
-    if not shape_of(chances):
+    if not shape_of(p):
         raise ValueError("multinomial requires p.ndim >= 1, got p.ndim == 0")
-    outcomes = shape_of(chances)[-1]
-    size = shape_of(chances)[:-1] if shape is None else shape_tuple(shape)
-    size = sample_shape("multinomial", size, n, reductions.sum(chances, -1))
-    if outcomes == 0 or math.prod(size) == 0:
-        return full_of(0, (*size, outcomes), wanted)
-    trials = stop_gradient(as_traced(parameter(n, size, F64)))
-    rows = axis_order.moveaxis(stop_gradient(as_traced(broadcast_to_shape(chances, (*size, outcomes)))), -1, 0)
+    size = shape_of(p) if shape is None else shape_tuple(shape)
+    sample_shape("multinomial", size, p)
+    sample_shape("multinomial", size[:-1], n)
+    if math.prod(size) == 0:
+        return full_of(0, size, wanted)
+    _, chances = _parameters(0, p, size)
+    trials = stop_gradient(as_traced(parameter(n, size[:-1], chances.dtype)))
+    rows = axis_order.moveaxis(chances, -1, 0)
+    rest = as_traced(rearranging.flip(cumsum(rearranging.flip(rows, 0), 0), 0))
+    shares = b.divide(rows, b.select(b.equal(rest, 0), b.constant(1, rest), rest))
 
-    def step(left: Any, row: Any) -> Any:
-        trials, rest, own = left
-        after, subkey = several_keys(own, 2)
-        share = b.select(b.greater(rest, 0), b.divide(row, rest), b.constant(0, row))
-        count = _draw(subkey, trials, b.select(b.greater(share, 1), b.constant(1, share), share), size)
-        return (b.subtract(trials, count), b.subtract(rest, row), after), count
+    def step(left: Any, each: Any) -> Any:
+        share, subkey = each
+        count = _draw(subkey, left, b.minimum(b.maximum(share, 0), 1))
+        return b.subtract(left, count), count
 
-    start = trials, full_of(1, size, F64), own
-    (last, _, _), counts = scan(step, start, rows[: outcomes - 1], unroll=unroll)
-    whole = reshape_to(last, (1, *size))
-    return convert(axis_order.moveaxis(concatenate_arrays([counts, whole], 0), 0, -1), wanted)
+    _, counts = scan(step, trials, (shares, split_key(own, size[-1:])), unroll=unroll)
+    return convert(axis_order.moveaxis(counts, 0, -1), wanted)

@@ -94,7 +94,7 @@ absolute, negate, invert, real, imag = map(_unary, (ops.ABS, ops.NEGATE, ops.NOT
 sqrt, exp, log, log1p, sin, cos = map(
     _unary, (ops.SQRT, ops.EXPONENTIAL, ops.LOG, ops.LOG_PLUS_ONE, ops.SINE, ops.COSINE)
 )
-floor, round_even, is_finite = map(_unary, (ops.FLOOR, ops.ROUND_NEAREST_EVEN, ops.IS_FINITE))
+floor, ceil, round_even, is_finite = map(_unary, (ops.FLOOR, ops.CEIL, ops.ROUND_NEAREST_EVEN, ops.IS_FINITE))
 equal, unequal, less, at_most, greater, at_least = map(_comparison, ("EQ", "NE", "LT", "LE", "GT", "GE"))
 
 

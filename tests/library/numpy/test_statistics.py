@@ -265,6 +265,32 @@ def test_sized_results():
     assert index.tolist() == [1, 6, 2, 0, 4, 1, 1] and (values[inverse] == I).all()
 
 
+@pytest.mark.parametrize("shape", [(6, 2), (5, 3, 2), (0, 3), (3, 0), (4,)])
+def test_unique_along_an_axis_is_what_it_is_outside(shape, rng):
+    x = rng.integers(0, 2, shape).astype("float32")
+    for axis, size, fill in [(0, 4, None), (-1, 1, 3), (0, 9, 3)]:
+
+        def distinct(x, axis=axis, size=size, fill=fill):
+            return numhlo.numpy.unique(x, True, True, True, axis, size=size, fill_value=fill)
+
+        for found, wanted in zip(numhlo.jit(distinct)(x), distinct(x), strict=True):
+            assert found.dtype == wanted.dtype
+            numpy.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("extents", [(5, 4), (7, 7), (0, 3), (0, 0)])
+def test_common_elements_and_their_places(extents, rng):
+    one, other = (rng.integers(0, 6, n) for n in extents)
+    for size, fill in [(3, None), (12, -1), (0, None)]:
+
+        def common(x, y, size=size, fill=fill):
+            return numhlo.numpy.intersect1d(x, y, return_indices=True, size=size, fill_value=fill)
+
+        for found, wanted in zip(numhlo.jit(common)(one, other), common(one, other), strict=True):
+            assert found.dtype == wanted.dtype
+            numpy.testing.assert_array_equal(found, wanted)
+
+
 def test_unique_floats():
     x = numpy.array([0.0, -0.0, numpy.nan, 1.0, numpy.nan])
     for equal_nan in (True, False):

@@ -252,6 +252,7 @@ def test_poisson_numbers_of_large_means(mean):
 def test_binomial_numbers(n, p):
     drawn = np.asarray(hr.binomial(KEY, n, p, (4000,)))
     assert drawn.min() >= 0 and drawn.max() <= n and (drawn == np.floor(drawn)).all()
+    np.testing.assert_array_equal(drawn, jr.binomial(KEY, n, p, (4000,)))
     spread = drawn + np.random.default_rng(0).random(4000)  # uniform within each step: the exact distribution's density
     law = stats.binom(n, p)
     found = stats.kstest(spread, lambda x: law.cdf(np.floor(x) - 1) + (x - np.floor(x)) * law.pmf(np.floor(x)))
@@ -261,14 +262,16 @@ def test_binomial_numbers(n, p):
 @pytest.mark.slow
 def test_counts_at_the_edges_and_in_lanes():
     trials, chances = np.array([5.0, 5, 0, -1, np.inf, 5, np.nan]), np.array([0.0, 1, 0.5, 0.5, 0.5, 1.5, 0.5])
-    edges = np.array([0, 5, 0, np.nan, np.nan, np.nan, np.nan])
+    edges = np.array([0, 5, 0, np.nan, np.inf, np.nan, np.nan])
     np.testing.assert_array_equal(hr.binomial(KEY, trials, chances), edges)
+    np.testing.assert_array_equal(jr.binomial(KEY, trials, chances), edges)
     assert hr.binomial(KEY, np.ones((2, 0)), 0.5, dtype="f4").dtype == np.float32
     keys = hr.split(KEY, 3)
     lanes = numhlo.vmap(lambda k: hr.binomial(k, np.array([20, 300]), 0.5))(keys)
     np.testing.assert_array_equal(lanes, [numhlo.jit(hr.binomial)(k, np.array([20, 300]), 0.5) for k in keys])
     table = np.array([[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]])
-    counts = np.asarray(hr.multinomial(KEY, [10, 100], table, shape=(3000, 2)))
+    counts = np.asarray(hr.multinomial(KEY, [10, 100], table, shape=(3000, 2, 3)))
+    np.testing.assert_array_equal(counts, jr.multinomial(KEY, np.array([10.0, 100]), table, shape=(3000, 2, 3)))
     np.testing.assert_array_equal(counts.sum(-1), np.broadcast_to([10, 100], (3000, 2)))
     np.testing.assert_allclose(counts.mean(0), table * [[10], [100]], rtol=0.05)
     np.testing.assert_allclose(
