@@ -11,19 +11,19 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ir.scoped_values import ScopedValue
 
 OFF_ON = ("0", "1")
 ALL = "all"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Switch:
     """One switch.
 

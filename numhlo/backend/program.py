@@ -12,7 +12,7 @@ The vocabulary of the backend. `numhlo.backend.planning` builds a `Program` from
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import TypeAlias
 
@@ -20,6 +20,7 @@ import numpy as np
 
 from numhlo.backend.kernels.draft import KernelDraft
 from numhlo.lowering.ir import Op, Region, TensorType, Value
+from numhlo.lowering.ir.records import record
 
 
 class Place(Enum):
@@ -31,7 +32,7 @@ class Place(Enum):
     ARENA = "arena"  # `Buffer.offset` bytes into the call's arena
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Buffer:
     """One C-contiguous array of a program."""
 
@@ -46,7 +47,7 @@ class Buffer:
         return Buffer(self.type, self.place, self.index, offset, self.data)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Kernel:
     """A kernel's source text, which defines one function called ``name``; equal sources are one kernel.
 
@@ -68,7 +69,7 @@ class Kernel:
     draft: KernelDraft | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Launch:
     """Run one kernel over a range of work units.
 
@@ -115,7 +116,7 @@ class Launch:
     parts: Sequence[Launch] = ()
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Evaluate:
     """Run one op by its definition on NumPy, in Python: a slow path, which `explain` names with its reason."""
 
@@ -125,7 +126,7 @@ class Evaluate:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Counting:
     """How a loop's steps do nothing but count, where they do.
 
@@ -148,7 +149,7 @@ class Counting:
     itemsize: int
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Loop:
     """Run ``condition`` then, while the boolean in buffer ``predicate`` holds, ``body`` and ``condition`` again."""
 
@@ -163,7 +164,7 @@ class Loop:
     counting: Counting | None = None
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Branch:
     """Run one of ``branches``: number ``buffer[index]`` (int32, or boolean with False first), the last if outside."""
 
@@ -172,7 +173,7 @@ class Branch:
     op: Op
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Exchange:
     """Swap the addresses of pairs of arena buffers of equal type (a loop's carries, without a copy).
 
@@ -182,7 +183,7 @@ class Exchange:
     pairs: tuple[tuple[int, int], ...]
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@record(slots=True, eq=False, repr=False)
 class Subroutine:
     """Steps that calls from several places share; they call no steps that call them.
 
@@ -210,7 +211,7 @@ class Subroutine:
     results: Sequence[int] = ()
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Call:
     """Run a subroutine's steps; this is call ``index`` of it, which the constant buffer ``number`` holds."""
 
@@ -238,7 +239,7 @@ Kept: TypeAlias = tuple[Obstacle, Op]
 Step: TypeAlias = Launch | Evaluate | Loop | Branch | Exchange | Call
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Program:
     """Buffers and steps of one executable."""
 

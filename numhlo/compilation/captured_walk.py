@@ -14,7 +14,7 @@ import functools
 import gc
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import attrgetter, itemgetter
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -23,6 +23,7 @@ import numpy as np
 
 from numhlo.compilation.captured_state import Content, Guards, Watch, codes_of, contents_of
 from numhlo.lowering.ir.errors import MutationError
+from numhlo.lowering.ir.records import record
 from numhlo.tracer.core.installed_code import is_library
 from numhlo.tracer.core.trace import Tracer
 from numhlo.tracer.python.code_references import Reference, references_of
@@ -43,7 +44,7 @@ _NAMESPACES = frozenset({("types", "SimpleNamespace"), ("argparse", "Namespace")
 _MISSING: Any = object()
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _Items:
     """Items of one source that are to be watched."""
 
@@ -81,7 +82,7 @@ class _Items:
         return lost
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _ArrayUse:
     """An array that was found, and the loads that it was found by."""
 

@@ -6,14 +6,15 @@ Steps are told apart by what they have, as in `reports`, so that looking at a pr
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from numhlo.lowering.ir.records import record
 
 WIDTH = 60
 """Columns of a drawing; where there are more steps, a column stands for several."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Life:
     """The first and the last step at which a buffer is needed; from 0 on."""
 
@@ -21,7 +22,7 @@ class Life:
     last: int
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class MemoryPlan:
     """Which buffers a program has, and when each is needed.
 

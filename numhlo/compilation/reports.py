@@ -6,14 +6,14 @@ Steps are told apart by what they have, so that looking at a program does not lo
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
 from numhlo.compilation.programs import CompiledProgram, InterpretedProgram
+from numhlo.lowering.ir.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class MemoryAnalysis:
     """Memory that one call takes, in bytes.
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, EndlessRecursionError, StaticArgumentError
+from numhlo.lowering.ir.records import record
 
 Numbers = int | Sequence[int] | None
 Names = str | Iterable[str] | None
@@ -20,7 +20,7 @@ Parameters = Mapping[str, inspect.Parameter] | None
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Selection:
     """A set of arguments, each by its number, its name, or both."""
 
@@ -31,7 +31,7 @@ class Selection:
         return bool(self.numbers or self.names)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Call:
     """A call's arguments, split.
 

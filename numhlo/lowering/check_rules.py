@@ -7,13 +7,13 @@ know where the run is: that is `numhlo.lowering.checking`'s.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from numhlo.lowering.ir import Op, TensorType, Value
 from numhlo.lowering.ir.errors import AxisOutOfBoundsError, IntegerOverflowError, InvalidValueError, NumhloError
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops import contraction, conversion, elementwise, indexing, layout
 from numhlo.lowering.ops.comparison import SELECT
 from numhlo.lowering.ops.control_flow import COMPOSITE
@@ -24,14 +24,14 @@ from numhlo.lowering.ops.reduction import REDUCE
 from numhlo.lowering.ops.region_function import ELEMENTWISE_FAMILIES, single_op
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Found:
     """What is wrong."""
 
     what: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Check:
     """One check.
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from numhlo.lowering.ir.errors import ShapeError, UnsupportedError
+from numhlo.lowering.ir.records import record
 
 MESH = re.compile(r'sdy\.mesh @("[^"]*"|[\w$.]+) = (<.*)')
 AXIS = re.compile(r'"([^"]*)"=(\d+)')
@@ -21,7 +21,7 @@ DEVICES = re.compile(r"device_ids=\[([^\]]*)\]")
 DIMENSION = re.compile(r"\{([^}]*)\}")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Mesh:
     """Devices in an array whose axes have names.
 
@@ -42,7 +42,7 @@ class Mesh:
         return {k: dict(zip(self.axes, place, strict=True)) for k, place in zip(self.devices, corners, strict=True)}
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Sharding:
     """Which axes of a mesh cut which dimensions of an array; those named first cut into larger parts."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -37,12 +36,13 @@ from numhlo.backend.primitives.arithmetic import overtake
 from numhlo.backend.primitives.lanes import Lanes, ProductLanes
 from numhlo.backend.primitives.search import FirstExtreme
 from numhlo.backend.target import processor
+from numhlo.lowering.ir.records import record
 
 WORD = ir.IntType(64)
 ARGUMENTS = (types.int64,) * 5
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Target:
     """What code is generated for: the processor that `processor` names."""
 
@@ -101,7 +101,7 @@ def _flags() -> compiler.Flags:
     return flags
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Compiled:
     """Object code, and how it was made.
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 import struct
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import IO, Any
+
+from numhlo.lowering.ir.records import record
 
 MARK = b"\x93numhlo\n"
 LENGTHS = struct.Struct("<II")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Message:
     """One message: a header of plain JSON values and a payload."""
 

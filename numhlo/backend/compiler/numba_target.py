@@ -8,7 +8,6 @@ has NumPy's error model, and a calling convention without errors: nothing that k
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -24,6 +23,7 @@ from numhlo.backend.kernels import ir
 from numhlo.backend.kernels.reading import UnreadableError
 from numhlo.backend.primitives.memory import Load, Store, StoreRounded
 from numhlo.backend.primitives.storage import STORAGES, Storage
+from numhlo.lowering.ir.records import record
 
 WORD = llvm_ir.IntType(64)
 
@@ -109,7 +109,7 @@ def _extreme(comparison: str) -> Callable[..., llvm_ir.Value]:
     return code
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Resolved:
     """A call of some callee with some types: what it gives, and the code that it becomes."""
 

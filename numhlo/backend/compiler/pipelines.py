@@ -6,7 +6,6 @@ only programs of users have: closures, generators, branches that literal argumen
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from numba.core import compiler
@@ -24,9 +23,10 @@ from numba.core.untyped_passes import FixupArgs, IRProcessing, TranslateByteCode
 
 from numhlo.backend.compiler.interleaving import gains_by_interleaving, interleave
 from numhlo.backend.compiler.single_assignment import SingleAssignment
+from numhlo.lowering.ir.records import record
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class LinkedFunction:
     """Stands in Numba's tables for a function that has no address: it is only ever linked into others."""
 

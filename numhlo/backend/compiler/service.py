@@ -21,7 +21,7 @@ import threading
 import warnings
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from numhlo.backend.compiler.address_space import FIX, shortage_here
 from numhlo.backend.compiler.fork_server import can_fork
@@ -38,6 +38,7 @@ from numhlo.backend.processors import available_processors
 from numhlo.backend.program import Kernel
 from numhlo.lowering.ir.errors import InternalError
 from numhlo.lowering.ir.interruptions import Latch, ProcessLock, start
+from numhlo.lowering.ir.records import record
 
 JOBS_PER_PROCESS = 8
 IDLE_SECONDS = 300.0
@@ -55,7 +56,7 @@ class CompilerClosedError(KernelCompileError):
     """A kernel was not compiled because the interpreter ends: NumPy does its work, which nobody needs to be told."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Job:
     """One kernel to compile."""
 

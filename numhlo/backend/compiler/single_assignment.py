@@ -13,13 +13,15 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from numba.core import ir, ir_utils, ssa
 from numba.core.analysis import compute_cfg_from_blocks
 from numba.core.compiler_machinery import register_pass
 from numba.core.untyped_passes import ReconstructSSA
+
+from numhlo.lowering.ir.records import record
 
 Place = tuple[int, int]
 """A statement: its block's label and its position there."""
@@ -92,7 +94,7 @@ def variables(node: Any) -> list[Any]:
     return read
 
 
-@dataclass
+@record
 class Variable:
     """A variable that is assigned more than once, or read where its assignment is not sure to have been.
 

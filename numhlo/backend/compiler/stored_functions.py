@@ -10,7 +10,6 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from numhlo.backend.compiler.pipelines import LOWERED
 from numhlo.backend.disk_cache import DiskCache
 from numhlo.backend.program import Kernel
 from numhlo.backend.vector_math.jitable import JITABLE
+from numhlo.lowering.ir.records import record
 
 ROOM = "numhlo.backend.vector_math."
 """Where the functions are that are kept: others may change while their names stay."""
@@ -52,7 +52,7 @@ class StoredLibrary:
         return self.module
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class StoredDescriptor:
     """What Numba's code generation asks of a function that is called."""
 

@@ -8,7 +8,7 @@ itself. Rows of stacked arrays, as scans have them, are read and written at the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from numhlo.backend.emit.support import emits_element
 from numhlo.backend.primitives import STORAGES
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op, Region, TensorType, Value
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops import creation, layout
 from numhlo.lowering.ops.control_flow import WHILE
 from numhlo.lowering.ops.indexing import DYNAMIC_SLICE, DYNAMIC_UPDATE_SLICE
@@ -38,7 +39,7 @@ class NotBlockedError(Exception):
     """A loop that is not of this kind; the text says why."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Part:
     """One part of a loop's state.
 

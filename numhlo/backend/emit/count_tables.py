@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from numhlo.backend.emit.expressions import Graph
 from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.emit.registers import Register
 from numhlo.lowering.ir import Region
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops.elementwise import ADD
 
 TABLES, LENGTH = 4, 256
@@ -23,7 +23,7 @@ FEWEST_EACH = 8
 """Updates for each element from which on clearing the tables, and adding them up, is worth it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CountTables:
     """The tables of one kernel: the name of the pointer to them, the text of how long each is, and their type.
 

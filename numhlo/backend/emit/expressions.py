@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from numhlo.backend.emit.sizes import Sizes, UnknownScalar
 from numhlo.backend.emit.support import is_scalar_constant
 from numhlo.backend.emit.tables import VIEW
 from numhlo.lowering.ir import Op, Value
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops import creation
 from numhlo.lowering.ops.control_flow import COMPOSITE
 
@@ -30,7 +30,7 @@ SCALAR = -1
 """The chain of a value of rank 0 that every element of the domain needs."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Literal:
     """A constant of one element: its text or, where it comes at run time, the number that carries it."""
 
@@ -58,7 +58,7 @@ def literal_of(op: Op, register: Register, *, written: bool = True) -> Literal:
     return Literal(register, "", bits_as_number(value, register))
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Load:
     """An element of a value that lies in a buffer."""
 
@@ -75,7 +75,7 @@ class Load:
         return Load(unknowns.value(self.value), self.access.over(unknowns.sizes, self.value), self.register)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Position:
     """An element of an iota: the "address" itself."""
 
@@ -91,7 +91,7 @@ class Position:
         return Position(self.access.over(unknowns.sizes), self.register)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Apply:
     """An op's result from other nodes."""
 

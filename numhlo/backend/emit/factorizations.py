@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -32,6 +31,7 @@ from numhlo.backend.emit.special import COMPOSITE_KERNELS
 from numhlo.backend.emit.tables import RootRule
 from numhlo.backend.emit.user_kernels import CUSTOM_CALL_KERNELS
 from numhlo.lowering.ir import Op, Value
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops.lapack import LETTERS, configuration
 from numhlo.lowering.ops.lazy_scipy import PREFIXES, type_prefix
 
@@ -41,7 +41,7 @@ NO = "N"
 WORK = ("work", "rwork", "iwork")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Request:
     """What a routine is called for.
 

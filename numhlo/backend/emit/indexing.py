@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -29,6 +28,7 @@ from numhlo.backend.emit.support import emits_region
 from numhlo.backend.emit.tables import KERNELS, VIEW, RootRule
 from numhlo.backend.primitives import STORAGES
 from numhlo.lowering.ir import Op, Region, Value
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops import indexing as ops
 from numhlo.lowering.ops.creation import CONSTANT
 from numhlo.lowering.ops.dimension_numbers import GatherDimensionNumbers, ScatterDimensionNumbers
@@ -58,7 +58,7 @@ def view_dynamic_slice(op: Op, access: Access, expressions: Expressions, chain: 
     return Access(offset, tuple(strides), tuple(starts))
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class _IndexComponent:
     """A view step: component ``number`` of the index vectors, seen in the shape of the windowed array.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
 from numhlo.backend.emit.kernel_text import KernelText
@@ -17,6 +17,7 @@ from numhlo.backend.emit.loop_rounds import POLL_ROUNDS
 from numhlo.backend.kernels.draft import Block
 from numhlo.backend.primitives.layout import ROUNDS_LEFT
 from numhlo.backend.program import Kernel, Launch
+from numhlo.lowering.ir.records import record
 
 NAME = re.compile(r"(?<!\.)\b[A-Za-z_]\w*\b(?!\()")
 DEFINED = re.compile(r"(?:for )?(\w+(?:, \w+)*) (?:[-+*]?=|in) ")
@@ -32,7 +33,7 @@ class NotJoinedError(Exception):
     """A kernel whose text can't be a part of another one's; the text says why."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Part:
     """A kernel, taken apart.
 

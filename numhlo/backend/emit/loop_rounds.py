@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.primitives import interrupted
 from numhlo.backend.primitives.layout import CUT_SHORT, ROUNDS_LEFT
 from numhlo.lowering.ir import Op, Region, Value
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops import control_flow as ops
 from numhlo.lowering.ops.comparison import COMPARE
 from numhlo.lowering.ops.creation import CONSTANT
@@ -54,7 +54,7 @@ def write_look(text: KernelText) -> None:
         text.line("return")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Count:
     """How a loop counts: the state's value number ``position`` moves by ``step`` while it is below ``limit``."""
 
@@ -73,7 +73,7 @@ class Count:
         return _constant(self.limit)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ConstantCount:
     """A loop that counts from a constant to a constant, ``rounds`` times."""
 
@@ -112,7 +112,7 @@ def constant_count_of(op: Op) -> ConstantCount | None:
     return ConstantCount(counted.position, max(0, -(-(end - first) // step)))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Descent:
     """How a loop counts down by one: state ``position``, while it is above ``limit``, or equal to it if ``reaches``."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from itertools import product
 
 from numhlo.backend.emit.access import Access
@@ -32,6 +31,7 @@ from numhlo.backend.emit.sizes import Sizes
 from numhlo.backend.emit.streaming import Piece, itemsize, write_into
 from numhlo.backend.emit.tiles import other_direction, write_tiles
 from numhlo.lowering.ir import Value
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops import comparison
 
 CACHE_LINE = 64
@@ -53,7 +53,7 @@ UNROLLED_OPS = 16
 """Operations of what is written out at most: more are worth a loop, and would take longer to compile."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Store:
     """Where a kernel writes the value of a node."""
 

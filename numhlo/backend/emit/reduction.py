@@ -8,7 +8,6 @@ written out, in the order that `evaluate` has: neighbours first. Next: `reductio
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from numhlo.backend.emit.support import emits_region
 from numhlo.backend.emit.tables import ELEMENT
 from numhlo.backend.primitives.lanes import IDENTITIES
 from numhlo.lowering.ir import Op, Region
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops import comparison, creation, elementwise
 from numhlo.lowering.ops.region_function import single_op
 
@@ -37,7 +37,7 @@ CHOOSING = frozenset(
 """Bodies of these ops alone choose among their arguments, so the order of combination has no effect on bits."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Combiner:
     """How a reduction combines elements.
 

@@ -7,16 +7,16 @@ One row per dtype, looked up by dtype. What a type is in memory and in a registe
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from numhlo.backend.primitives import STORAGES, register_name, storage_name
 from numhlo.backend.primitives.narrow_floats import widened
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ir.types import COMPLEX, INTEGERS, NARROW_FLOATS, SIGNED, UNSIGNED
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Register:
     """One element type.
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Hashable, Sequence
-from dataclasses import dataclass
 
 from numhlo.backend.emit.access import contiguous
 from numhlo.backend.emit.cost import grain_of
@@ -31,12 +30,13 @@ from numhlo.backend.emit.reductions.rows import RowWriter, short_axes
 from numhlo.backend.emit.reductions.writer import Reduced, Reduction
 from numhlo.backend.emit.sizes import Sizes, reckoned
 from numhlo.lowering.ir import Value
+from numhlo.lowering.ir.records import record
 
 MOST_FULL = 10
 """Passes up to which what is left of a row becomes a full vector in each: that is a text of its own."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Pass:
     """One pass over a row: stores of elements, and reductions; or what is computed once a row.
 

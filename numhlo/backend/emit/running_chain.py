@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 
 from numhlo.backend.emit.access import Access
 from numhlo.backend.emit.cost import grain_of
@@ -26,6 +25,7 @@ from numhlo.backend.emit.registers import Register
 from numhlo.backend.emit.row_chain import Pass
 from numhlo.backend.emit.sizes import Sizes
 from numhlo.lowering.ir import Value
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops.reduction_order import BLOCK
 
 SHORT_BLOCK = 512
@@ -38,7 +38,7 @@ MEANWHILE = 12
 """Operations of elements that are made of totals while these wait for each other: then they take no time."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Totals:
     """Running totals of ``store.node`` along the axis; a pass that goes along lines.
 

@@ -9,7 +9,7 @@ can't be written this way raises `NotScalarError`, and the planner takes the gen
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 import numpy as np
@@ -36,6 +36,7 @@ from numhlo.backend.emit.tables import VIEW
 from numhlo.backend.emit.update_order import reads_before_updates
 from numhlo.backend.kernels.draft import Block
 from numhlo.lowering.ir import Op, Region, TensorType, Value
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops import creation, elementwise, layout
 from numhlo.lowering.ops.control_flow import COMPOSITE
 from numhlo.lowering.ops.primitive import RESULT_TYPES, Primitive
@@ -74,7 +75,7 @@ Update: TypeAlias = tuple[Op, int]
 """An op that writes into an array, and the number of the operand."""
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Memory:
     """One array of ``count`` elements in memory: who points to it, how often it has been written, and what by."""
 
@@ -91,7 +92,7 @@ class Memory:
         self.version += 1
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class InMemory:
     """A value that lies in memory, as it was when the memory had a certain version.
 
@@ -142,7 +143,7 @@ def writes(*definitions: Primitive | str) -> Callable[[OpWriter], OpWriter]:
     return add
 
 
-@dataclass
+@record
 class ScalarWriter:
     """Writes ops as statements.
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from numhlo.backend.emit.nest import Nest
 from numhlo.backend.primitives.storage import STORAGES
+from numhlo.lowering.ir.records import record
 
 if TYPE_CHECKING:
     from numhlo.backend.emit.maps import Store
@@ -33,7 +33,7 @@ WORD_BYTES = 8
 """Of what is copied at once at most: wider elements are several words."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Piece:
     """A piece of a result: its memory on the stack, and the index of its first element along the innermost axis."""
 

@@ -7,10 +7,10 @@ tables is run by its own definition on NumPy, a step that `explain` names with t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from numhlo.backend.emit.access import Access
 from numhlo.lowering.ir import Op
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops.rule_table import RuleTable
 
 FOLDER = "numhlo/backend/emit"
@@ -29,7 +29,7 @@ ViewRule = Callable[..., Access]
 VIEW: RuleTable[ViewRule] = RuleTable("emit as a view", FOLDER)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class RootRule:
     """How an op becomes steps of its own.
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from numhlo.backend.emit.elementwise import COSTS
@@ -27,6 +26,7 @@ from numhlo.backend.emit.streaming import Piece, allocate, elements_past_line, i
 from numhlo.backend.primitives.storage import STORAGES
 from numhlo.backend.primitives.transposing import TILE
 from numhlo.backend.processors import first_cache
+from numhlo.lowering.ir.records import record
 
 if TYPE_CHECKING:
     from numhlo.backend.emit.maps import Store
@@ -143,7 +143,7 @@ def _is_backwards(nest: Nest, number: int, along: int) -> bool:
     return nest.strides(node.access)[along] < 0
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class _Tiling:
     """How a kernel is cut into tiles.
 

@@ -6,7 +6,8 @@ Statements are still text; what stands for buffers, run-time numbers and memory 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from numhlo.lowering.ir.records import record
 
 INDENT = "    "
 
@@ -34,7 +35,7 @@ class Block:
                 item.render(inner, lines)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class KernelDraft:
     """A written kernel.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -13,13 +12,14 @@ from numhlo.backend.primitives import native
 from numhlo.backend.primitives.atomic import load_acquire, pause
 from numhlo.backend.primitives.memory import prefetch, prefetch_near, stack_array
 from numhlo.backend.primitives.native import MatrixProduct
+from numhlo.lowering.ir.records import record
 
 ANYWHERE: frozenset[int | None] = frozenset({None})
 """Memory of which nothing is known: any buffer may be meant."""
 NOWHERE: frozenset[int | None] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Effects:
     """What a statement or an expression does.
 

@@ -18,13 +18,14 @@ compared by identity, as variables and statements are; `identity` compares what 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
 from numhlo.backend.primitives.storage import Storage
+from numhlo.lowering.ir.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Number:
     """A number in a register: ``kind`` is ``bool``, ``int``, ``uint``, ``float`` or ``complex``."""
 
@@ -41,7 +42,7 @@ class Number:
         return self.kind in ("int", "uint")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Pointer:
     """An address inside buffer number ``buffer`` of the launch; None if it may be anywhere.
 
@@ -56,7 +57,7 @@ class Pointer:
         return "pointer" if self.buffer is None else f"pointer[{self.buffer}]"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Nothing:
     """The type of calls that give no value."""
 
@@ -72,7 +73,7 @@ NOTHING = Nothing()
 ANYWHERE = Pointer(None)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Buffer:
     """What the accesses of a module tell of a numbered buffer.
 
@@ -92,7 +93,7 @@ class Buffer:
     alignment: int
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Variable:
     """A name with a type. Only variables that are ``mutable`` may be assigned, any number of times."""
 
@@ -101,7 +102,7 @@ class Variable:
     mutable: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Constant:
     """A literal: integers of 64 bits are literal types for the primitives that need them, such as `address`."""
 
@@ -109,7 +110,7 @@ class Constant:
     type: Type
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Read:
     """The value of a variable."""
 
@@ -121,7 +122,7 @@ class Read:
         return self.variable.type
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Load:
     """One element of memory, widened to a register; an integer as ``pointer`` is an address anywhere in memory."""
 
@@ -131,7 +132,7 @@ class Load:
     type: Type
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Call:
     """A call of a primitive, an operator of Python's `operator` module, a builtin, or a function of the module."""
 
@@ -143,7 +144,7 @@ class Call:
 PARTS = ("real", "imag")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Part:
     """The real or the imaginary part of a complex number: ``name`` is ``real`` or ``imag``."""
 
@@ -152,7 +153,7 @@ class Part:
     type: Type
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Logical:
     """``and`` or ``or`` of booleans, from left to right: operands behind the one that decides are not evaluated."""
 
@@ -165,7 +166,7 @@ class Logical:
         return BOOL
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Not:
     """The negation of a boolean."""
 
@@ -177,7 +178,7 @@ class Not:
         return BOOL
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Conditional:
     """One of two values of one type; the other is not evaluated."""
 
@@ -194,7 +195,7 @@ class Conditional:
 Expression: TypeAlias = Constant | Read | Load | Call | Part | Logical | Not | Conditional
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Let:
     """Give a value to a variable that holds it in the rest of the block."""
 
@@ -203,7 +204,7 @@ class Let:
     line: int = 0
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Assign:
     """Give a mutable variable a new value."""
 
@@ -212,7 +213,7 @@ class Assign:
     line: int = 0
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Store:
     """Write one element of memory; ``rounded`` says that the bits of a NaN don't matter."""
 
@@ -224,7 +225,7 @@ class Store:
     line: int = 0
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Evaluate:
     """Evaluate an expression for its effects."""
 
@@ -232,7 +233,7 @@ class Evaluate:
     line: int = 0
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class For:
     """Run the body with ``counter`` at ``start``, ``start + step``, ... while that is before ``stop``.
 
@@ -247,7 +248,7 @@ class For:
     line: int = 0
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class While:
     """Run the body as long as the condition, which is evaluated before each iteration, holds."""
 
@@ -256,7 +257,7 @@ class While:
     line: int = 0
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class If:
     """Run one of two blocks."""
 
@@ -266,21 +267,21 @@ class If:
     line: int = 0
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Break:
     """Leave the innermost loop."""
 
     line: int = 0
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Continue:
     """Go on with the next iteration of the innermost loop."""
 
     line: int = 0
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Return:
     """Leave the function, with a value or without one."""
 
@@ -292,7 +293,7 @@ Statement: TypeAlias = Let | Assign | Store | Evaluate | For | While | If | Brea
 """``line`` is the line of the kernel's text that a statement was read from, 0 if it was read from none."""
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Function:
     """A function of a module; all but the last are inlined where they are called."""
 
@@ -302,7 +303,7 @@ class Function:
     result: Type = NOTHING
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Module:
     """A kernel and the functions that it calls, callees before callers: the last one is the kernel itself.
 

@@ -8,10 +8,12 @@ read where no assignment has certainly been before. Knows Python's syntax trees,
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from numhlo.lowering.ir.records import record
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Changing:
     """Which variables change.
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import NamedTuple
 
 from numhlo.backend.kernels.callees import Access, access_of, passes_on, reads_result, subroutine_access
 from numhlo.lowering.ir.errors import InternalError
+from numhlo.lowering.ir.records import record
 
 POINTER = re.compile(r"^ *(\w+) = address\(bufs, (\w+)\)$", re.MULTILINE)
 HEADER = re.compile(r"(?:for|while|if|elif|else)\b.*:$")
@@ -28,7 +29,7 @@ Places = Mapping[str, frozenset[int]]
 NOWHERE: frozenset[int] = frozenset()
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Effects:
     """What a kernel does with its buffers.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 from typing import NamedTuple, Protocol
 
@@ -27,6 +27,7 @@ from numhlo.backend.planning.running_chains import join_totals
 from numhlo.backend.planning.units import Layout
 from numhlo.backend.program import Kept, Place, Subroutine
 from numhlo.lowering.ir import Function, Op, Region, TensorType, Value
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops import creation
 from numhlo.lowering.ops.control_flow import WHILE
 
@@ -39,7 +40,7 @@ class Routine(NamedTuple):
     results: Sequence[int]
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Context:
     """What all regions of a program share.
 

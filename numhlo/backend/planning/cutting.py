@@ -7,12 +7,12 @@ of it is stored. Ops of several long kernels are cut at the same places: what on
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from numhlo.backend.planning.operations import ROOT
 from numhlo.backend.planning.pieces import pieces
 from numhlo.backend.planning.placed import LONGEST, MOST, Edge, Placed
 from numhlo.backend.program import Obstacle
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops.effects import op_has_effects
 
 FAR = 0.25
@@ -99,7 +99,7 @@ def _join_while_they_fit(order: Sequence[Placed]) -> None:
         lengths[one] = length + 1
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _Piece:
     """A piece of a set: its number, its first stage, and the last one so far."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from numhlo.backend.emit.elementwise import COSTS
 from numhlo.backend.planning.cutting import cut
@@ -20,6 +20,7 @@ from numhlo.backend.planning.placed import CHEAP, MOST, SPREAD, Edge, Placed
 from numhlo.backend.planning.views import View
 from numhlo.backend.program import Kept, Obstacle
 from numhlo.lowering.ir import Op, Region, Value
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops.effects import op_has_effects
 
 PER_ROW = 40
@@ -44,7 +45,7 @@ MOST_SEEN = 32
 """Ops that are looked through for what an op on its own shares with other kernels."""
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Unit:
     """Ops that run together: a fused loop nest, or one op that is emitted on its own.
 
@@ -74,7 +75,7 @@ class Unit:
     members: list[Unit] = field(default_factory=list)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Fusion:
     """The result: units in program order, what is stored, and why what could have been fused is."""
 

@@ -7,12 +7,13 @@ arithmetic in the kernels that use it. Where that is impossible the value that i
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from numhlo.backend.emit.access import Access, NonlinearViewError, contiguous, whole_array
 from numhlo.backend.emit.tables import VIEW
 from numhlo.backend.emit.windows import overlaps
 from numhlo.lowering.ir import Op, Region, Value
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops import creation, layout
 
 
@@ -29,7 +30,7 @@ class _NoExpressions:
 _NOWHERE = _NoExpressions()
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class View:
     """A view value.
 
@@ -51,7 +52,7 @@ class View:
     reshaped: bool = False
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Views:
     """The views of a region, and the values that must have a buffer because a view of them has no strides."""
 

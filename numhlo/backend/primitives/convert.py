@@ -7,13 +7,14 @@ constant of a given type: a bare ``1.5`` is float64 and a bare ``1`` int64 in co
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from numhlo.lowering.ir.records import record
 
-@dataclass(frozen=True)
+
+@record(frozen=True)
 class Convert:
     """``convert(value)`` gives a value in the type ``dtype``."""
 

@@ -5,11 +5,10 @@ An element of a transform is a *block*: the real parts of as many lines as fit i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from numhlo.backend.primitives.storage import STORAGES, Storage
+from numhlo.lowering.ir.records import record
 
 PART_BYTES = 64
 """Bytes of the real parts of a block."""
@@ -17,7 +16,7 @@ PART_BYTES = 64
 RADICES = (2, 3, 4, 5, 7, 11, 13)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Butterfly:
     """``word(source, target, count, step, leap, roots, place)`` transforms ``radix`` blocks, ``count`` times.
 

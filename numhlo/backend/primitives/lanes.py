@@ -6,18 +6,18 @@ must not reorder floating-point sums.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from numhlo.backend.primitives.storage import STORAGES, Storage
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops.float_arithmetic import maximum, minimum
 
 LANES = 16
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Lanes:
     """``word(pointer, first, count)`` reduces ``count`` (at least 1) elements from index ``first`` on.
 
@@ -50,7 +50,7 @@ class Lanes:
         return lanes[0]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ProductLanes:
     """``word(left, first, right, second, count)`` adds products of pairs of elements, each rounded, in lanes."""
 
@@ -68,7 +68,7 @@ class ProductLanes:
         return Lanes(self.storage, self.name, self.identity)(products.ctypes.data, 0, number)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ProductColumns:
     """``word(out, left, first, step, right, second, stride, count, width)`` adds products of numbers with rows.
 

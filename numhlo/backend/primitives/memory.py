@@ -9,13 +9,13 @@ Python, for stepping with the JIT off; `numhlo.backend.compiler.intrinsics.memor
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from numhlo.backend.primitives.narrow_floats import narrowed, widened
 from numhlo.backend.primitives.storage import STORAGES, Storage
+from numhlo.lowering.ir.records import record
 
 INT64 = STORAGES["i64"]
 
@@ -68,7 +68,7 @@ def stack_array(count: int, itemsize: int) -> int:
     return pointer
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Load:
     """``load(pointer, index)`` gives one element as it is in a register."""
 
@@ -80,7 +80,7 @@ class Load:
         return widened(element)[0] if self.storage.is_narrow_float else element.astype(self.storage.register)[0]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Store:
     """``store(pointer, index, value)`` writes one element, rounding to nearest even where storage is narrower."""
 
@@ -93,7 +93,7 @@ class Store:
         element[0] = narrowed(register, dtype) if self.storage.is_narrow_float else register.astype(dtype)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class StoreRounded:
     """``store_rounded(pointer, index, value)`` writes what was computed: of its NaN nobody asks which one it is."""
 
@@ -105,7 +105,7 @@ class StoreRounded:
         element[0] = np.asarray(value, np.float32).astype(self.storage.dtype)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Round:
     """``round(value)`` rounds a float32 to a narrower format (nearest even) and gives it as float32 again."""
 

@@ -8,7 +8,6 @@ asked, ``lda`` and its kin the distance between rows, in elements. `layout` has 
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from numhlo.backend.primitives.layout import ATTEND, CGEMM, DGEMM, INTERRUPT, LIBRARY, SGEMM, ZGEMM
 from numhlo.backend.primitives.memory import INT64
 from numhlo.backend.primitives.storage import STORAGES, Storage
+from numhlo.lowering.ir.records import record
 
 KERNEL_TYPE = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 5)
 
@@ -59,7 +59,7 @@ def fail(ctx: int, code: int) -> None:
         status[0] = code
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class MatrixProduct:
     """``gemm(ctx, transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)``, ``C`` is (m, n)."""
 

@@ -6,12 +6,11 @@ multiplications and additions where the machine has them, so its bits don't depe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from numhlo.backend.primitives.memory import INT64
 from numhlo.backend.primitives.storage import STORAGES, Storage
+from numhlo.lowering.ir.records import record
 
 VECTOR_BYTES = 64
 """Of a vector of the right operand."""
@@ -20,7 +19,7 @@ MOST_VECTORS = 24
 """Of a tile: what the registers of the widest machines hold beside the operands."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ProductTile:
     """``word(rows, vectors, tile, left, step, right, places, count, keep)`` adds products to a tile.
 

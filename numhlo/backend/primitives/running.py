@@ -6,15 +6,15 @@ wait for each other once a vector.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
 from numhlo.backend.primitives.arithmetic import add, maximum, minimum, multiply
 from numhlo.backend.primitives.storage import STORAGES, storage_name
+from numhlo.lowering.ir.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Running:
     """``word(pointer, first, count, total)`` replaces elements by totals that begin with ``total``; returns the last.
 

@@ -6,14 +6,13 @@ position so far has to wait for each comparison.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from numhlo.backend.primitives.storage import STORAGES, Storage
+from numhlo.lowering.ir.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class FirstExtreme:
     """``word(pointer, first, count)`` gives the place, from ``first``, of the best of ``count`` (at least 1) elements.
 

@@ -7,11 +7,11 @@ in registers too; booleans are one byte, zero or not. This file knows names and 
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ir.types import ELEMENT_TYPES, NARROW_FLOATS, element_spelling
 
 FLOAT32 = np.dtype(np.float32)
@@ -19,7 +19,7 @@ INT8 = np.dtype(np.int8)
 UINT8 = np.dtype(np.uint8)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Storage:
     """One element type.
 

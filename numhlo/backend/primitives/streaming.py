@@ -7,15 +7,14 @@ stream it out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from numhlo.backend.primitives.storage import STORAGES, Storage
+from numhlo.lowering.ir.records import record
 
 LINE = 64
 """Bytes of a cache line."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Stream:
     """``word(target, first, source, count)`` copies elements of as many bytes, whatever they mean, past the caches.
 
@@ -32,7 +31,7 @@ class Stream:
             self.storage.view(target + int(first) * size, int(count))[:] = self.storage.view(source, int(count))
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class PastLine:
     """``word(pointer, index)`` gives how many elements of as many bytes lie between the line's begin and an element."""
 

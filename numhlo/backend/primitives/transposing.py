@@ -5,9 +5,8 @@ Loops that read along one axis and write along another load elements one by one,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from numhlo.backend.primitives.storage import STORAGES, Storage
+from numhlo.lowering.ir.records import record
 
 TILE = 64
 """Rows and columns of a tile, mostly.
@@ -16,7 +15,7 @@ A tile's rows lie in different pages; larger tiles change pages less often.
 """
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class TransposeTile:
     """``word(tile, pitch, source, first, stride, rows, columns, ahead)`` copies elements of as many bytes.
 

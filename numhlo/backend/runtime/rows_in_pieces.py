@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from numhlo.backend.emit.support import emits_element
 from numhlo.lowering.interpreter import Plan, Plans, free_values
 from numhlo.lowering.ir import Op, Region, TensorType, Value
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops import special
 from numhlo.lowering.ops.control_flow import COMPOSITE
 from numhlo.lowering.ops.creation import CONSTANT, IOTA
@@ -64,7 +65,7 @@ def _evaluate(arrays: Arrays, attributes: Mapping[str, Any], regions: Sequence[R
 ROWS_IN_PIECES = RowsInPieces("rows_in_pieces", _infer, _evaluate, ("*operands",), (), (), True)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _Group:
     """Ops that run together, and which of their operands they take whole."""
 

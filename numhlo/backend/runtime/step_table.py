@@ -9,7 +9,7 @@ launch on other threads went.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from numhlo.backend import primitives
 from numhlo.backend.primitives import layout
 from numhlo.backend.primitives.native import MatrixProduct
 from numhlo.backend.program import Branch, Call, Evaluate, Exchange, Kernel, Launch, Loop, Program, Step, Subroutine
+from numhlo.lowering.ir.records import record
 
 BLAS = frozenset(
     {
@@ -36,7 +37,7 @@ UNTRIED = 8
 """Launches before the first trial: threads have begun by then."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Instruction:
     """One row of the table: an operation code, its numbers, and the step where it came from."""
 

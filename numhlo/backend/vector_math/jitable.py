@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
+
+from numhlo.lowering.ir.records import record
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
@@ -81,7 +82,7 @@ def constants_f32(*values: float) -> tuple[Any, ...]:
     return tuple(np.float32(value) for value in values)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Table:
     """A constant table of integers; ``table(i)`` gives one as int64. For slow paths: reading it keeps a loop scalar."""
 

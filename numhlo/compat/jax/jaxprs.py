@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 
 from numhlo.compat.jax.avals import ShapedArray, get_aval
+from numhlo.lowering.ir.records import record
 
 __all__ = [
     "Atom", "ClosedJaxpr", "DropVar", "Jaxpr", "JaxprEqn", "Literal", "Var", "eval_jaxpr", "jaxpr_as_fun",
@@ -63,7 +64,7 @@ class Literal:
 Atom = Var | Literal
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class JaxprEqn:
     """An equation: a primitive, its operands, its results and its parameters.
 
@@ -107,7 +108,7 @@ def new_jaxpr_eqn(
     return JaxprEqn(list(invars), list(outvars), primitive, params, frozenset(effects), source_info, ctx)
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Jaxpr:
     """A program of equations, whose constants are arguments.
 

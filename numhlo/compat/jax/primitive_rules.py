@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from numhlo.compat.jax.avals import ShapedArray, aval_of_type, get_aval
 from numhlo.compat.jax.linear_values import UndefinedPrimal, Zero, none_for_zero
 from numhlo.lowering.ir import Op
+from numhlo.lowering.ir.records import record
 from numhlo.tracer.building.derivatives import Dual, is_differentiable, stage_leaves
 from numhlo.tracer.core.arrangement import move_axis
 from numhlo.tracer.core.bind import bind_again
@@ -57,7 +58,7 @@ class AxisData(NamedTuple):
     explicit_mesh_axis: Any = None
 
 
-@dataclass
+@record
 class ModuleContext:
     """What a lowering rule may ask of the program around it."""
 
@@ -69,7 +70,7 @@ class ModuleContext:
         self.kept.append(kept)
 
 
-@dataclass
+@record
 class LoweringContext:
     """What a lowering rule is told.
 

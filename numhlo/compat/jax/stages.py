@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from numhlo.compat.jax.arrays import immutably
 from numhlo.compat.jax.late_modules import same_names
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.lowering.ir.records import record
 from numhlo.tracer.core.arguments import ShapeDtypeStruct
 from numhlo.tracer.trees.pytrees import tree_unflatten
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class CompiledMemoryStats:
     """Memory that one call takes, in bytes.
 

@@ -6,15 +6,15 @@ The names are JAX's. A rule may leave out what would only be multiplied by zeros
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from numhlo.lowering.ir.records import record
 from numhlo.tracer.building import shape_of
 
 
-@dataclass(frozen=True, init=False)
+@record(frozen=True, init=False)
 class SymbolicZero:
     """A tangent or cotangent that is zero whatever the values are.
 
@@ -48,7 +48,7 @@ class SymbolicZero:
         return self
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class CustomVJPPrimal:
     """An argument of a forward rule.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
 
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.text.dense_printer import print_float
 from numhlo.lowering.text.foreign import ForeignAttribute
 
@@ -20,7 +20,7 @@ _SPELLED_MODE = re.compile(r"mode = (?:#\w+\.result_accuracy_mode<)?(\w+)")
 _F64 = np.dtype(np.float64)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Accuracy:
     """What is asked of a result: nothing, the highest, or a tolerance."""
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from numhlo.lowering.hlo.record import Computation
 from numhlo.lowering.hlo.shapes import ShapeParser
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops.dimension_numbers import ConvolutionDimensionNumbers
 
 _LABELS = re.compile(r"([0-9bf?]+)_([0-9io?]+)->([0-9bf?]+)\Z", re.ASCII)
@@ -25,7 +25,7 @@ _PAD = re.compile(r"(-?\d{1,18})_(-?\d{1,18})(?:_(-?\d{1,18}))?\Z", re.ASCII)
 _SIZE = re.compile(r"\d{1,18}\Z", re.ASCII)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Window:
     """The ``window`` of a convolution or a reduction: one entry for each dimension that has windows."""
 
@@ -37,7 +37,7 @@ class Window:
     rhs_reversal: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Groups:
     """Groups of processes: rows of ``{{0,1},{2,3}}``."""
 

@@ -7,13 +7,14 @@ what the opcodes mean is the families' files' concern.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from numhlo.lowering.ir import Location, TupleType, Type
+from numhlo.lowering.ir.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Shape:
     """A type as HLO has it: with the order of an array's elements in memory.
 
@@ -59,7 +60,7 @@ def tuple_shape(elements: tuple[Shape, ...]) -> Shape:
     return Shape(TupleType(tuple([element.type for element in elements])), None, elements)
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Instruction:
     """One instruction.
 
@@ -94,7 +95,7 @@ class Instruction:
                 yield from [item for item in value if isinstance(item, Computation)]
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Computation:
     """A computation: instructions in an order in which operands come first, and the one that it returns.
 
@@ -116,7 +117,7 @@ class Computation:
         return sorted(found, key=lambda i: int(i.payload))
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class HloModule:
     """A module: its computations in the order of the text, and the one to begin with."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from numhlo.lowering.hlo.attributes import COMMON, KINDS
 from numhlo.lowering.hlo.record import Instruction
 from numhlo.lowering.ir import Op, Value
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops.rule_table import RuleTable
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ WriteRule = Callable[["Writer", Op], None]
 """Writes the instructions that mean what an op does, and names its results."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Reading:
     """How an opcode is read: its rule, the attributes that it may have, and those that it needs."""
 

@@ -13,13 +13,13 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
 import numpy
 
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ir.scoped_values import ScopedValue
 
 
@@ -39,7 +39,7 @@ LARGEST_SOURCE = 64 << 20
 """What a text may name as the source of an op for messages to show a line of it: endings of files, and their bytes."""
 
 
-@dataclass(slots=True, unsafe_hash=True)  # not frozen: one is made for every op, and that takes three times as long
+@record(slots=True, unsafe_hash=True)  # not frozen: one is made for every op, and that takes three times as long
 class Location:
     """A point in Python source, or in a StableHLO text.
 
@@ -138,7 +138,7 @@ def _cell(filename: str) -> str:
     return " ".join(name(filename) or ()) if name is not None else ""
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class WrittenLocation(Location):
     """A location that a StableHLO text gives in several parts: names, call sites, fusions, ranges.
 

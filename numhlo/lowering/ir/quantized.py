@@ -7,17 +7,18 @@ tensor's of the storage type, with what the integers mean beside it.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import ml_dtypes
 import numpy as np
 
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ir.types import FLOATS, INTEGERS, TensorType, element_spelling
 
 FLOAT32 = np.dtype(np.float32)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class QuantizedTensorType(TensorType):
     """A tensor whose element ``q`` stands for ``(q - zero_point) * scale``; ``dtype`` is the storage type.
 

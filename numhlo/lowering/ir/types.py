@@ -7,12 +7,12 @@ are one thing. Source: StableHLO specification, "Types".
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import ml_dtypes
 import numpy as np
 
 from numhlo.lowering.ir.errors import DTypeError
+from numhlo.lowering.ir.records import record
 
 DYNAMIC = -1
 """Extent of a dimension whose size is not known before the program runs (``?`` in text)."""
@@ -90,7 +90,7 @@ def element_spelling(dtype: np.dtype) -> str:
         ) from None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TensorType:
     """Shape and element type of a tensor; extents may be `DYNAMIC`.
 
@@ -154,7 +154,7 @@ class TensorType:
         return f"{self.dtype.name}[{extents}]"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class IndexTensorType(TensorType):
     """A tensor of ``index``, held as int64: a shape in old exports. Only ops that take shapes as operands have it.
 
@@ -173,7 +173,7 @@ class IndexTensorType(TensorType):
         return f"index{TensorType.short(self).removeprefix(self.dtype.name)}"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TokenType:
     """The type of a token, which orders effects."""
 
@@ -181,7 +181,7 @@ class TokenType:
         return "!stablehlo.token"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TupleType:
     """The type of a tuple of values."""
 

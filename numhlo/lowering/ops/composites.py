@@ -6,12 +6,11 @@ Entries are made by `special` and `loops`; the ``composite`` op looks them up.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops.primitive import EvaluateRule
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CompositeDefinition:
     """A composite that numhlo knows by name.
 

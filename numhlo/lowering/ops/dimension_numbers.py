@@ -8,7 +8,9 @@ with the ops that carry the records.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
+
+from numhlo.lowering.ir.records import record
 
 Axes = tuple[int, ...]
 
@@ -40,7 +42,7 @@ class SpelledInFull:
         return f"#stablehlo.{self.mnemonic}<{', '.join(parts)}>"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class GatherDimensionNumbers(_Spelled):
     """Dimension numbers of ``gather``; field names are the specification's.
 
@@ -89,7 +91,7 @@ class GatherDimensionNumbers(_Spelled):
         )
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ScatterDimensionNumbers(_Spelled):
     """Dimension numbers of ``scatter``; field names are the specification's.
 
@@ -143,7 +145,7 @@ class ScatterDimensionNumbers(_Spelled):
         return tuple([extents.get(k, 1) for k in range(rank)])
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class DotDimensionNumbers(_Spelled):
     """Dimension numbers of ``dot_general``; field names are the specification's.
 
@@ -168,7 +170,7 @@ class DotDimensionNumbers(_Spelled):
     mnemonic = "dot"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class DotAlgorithm(SpelledInFull):
     """The ``algorithm`` attribute of ``dot_general``; types are spelled as in text (``"tf32"``, ``"bf16"``, ``"f32"``).
 
@@ -222,7 +224,7 @@ _PRODUCTS = {
 """By the type that operands are rounded to and the one of sums: how many products make one."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ChannelHandle(SpelledInFull):
     """The ``channel_handle`` of ops that speak to other processes.
 
@@ -245,7 +247,7 @@ class ChannelHandle(SpelledInFull):
     mnemonic = "channel_handle"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ConvolutionDimensionNumbers:
     """Dimension numbers of ``convolution``; field names are the specification's.
 

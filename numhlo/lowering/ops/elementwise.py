@@ -6,11 +6,10 @@ Comparison, selection and conversion have families of their own. What NumPy does
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from numhlo.lowering.ir import TensorType, Type
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ir.types import FLOATS, INTEGERS, NARROW_FLOATS
 from numhlo.lowering.ops import bit_patterns, complex_arithmetic, float_arithmetic, integer_arithmetic
 from numhlo.lowering.ops.dtype_table import ArrayFunction, DTypeTable, binary_evaluate, by_kind, unary_evaluate
@@ -44,7 +43,7 @@ _KINDS: dict[frozenset[np.dtype], str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record(frozen=True, slots=True, eq=False, repr=False)
 class Elementwise(Primitive):
     """Ops whose result element depends on the operands' elements at the same index.
 

@@ -6,12 +6,12 @@ LAPACK's matrices run along columns, which the calls say by their layouts; other
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from numhlo.lowering.ir import Function, TensorType, Value
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops import comparison, control_flow, creation, elementwise, layout, reduction
 from numhlo.lowering.ops.builder import FunctionBuilder
 from numhlo.lowering.ops.lazy_scipy import type_prefix
@@ -20,7 +20,7 @@ from numhlo.lowering.ops.linear_algebra import TRIANGULAR_SOLVE
 INT32, BOOL = np.dtype(np.int32), np.dtype(np.bool_)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class MemoryLayout:
     """An order of dimensions in memory, the fastest first; prints as the attribute that custom calls have."""
 

@@ -8,7 +8,7 @@ other room's business, kept in that room's `RuleTable`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from numhlo.lowering.ir import (
     Value,
 )
 from numhlo.lowering.ir.errors import VerificationError
+from numhlo.lowering.ir.records import record
 
 MISSING: Any = object()
 """Default of an attribute that must be given."""
@@ -35,7 +36,7 @@ RegionFunction = Callable[..., tuple[np.ndarray, ...]]
 """A region (or callee) as the interpreter hands it to `evaluate`: arrays in, tuple of arrays out."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Attribute:
     """One attribute of an op: its name, how text spells it, its default.
 
@@ -58,7 +59,7 @@ class Attribute:
     default: Any = MISSING
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Signature:
     """What a type rule reads: operand types, attributes, regions, and the result types that were asked for.
 
@@ -119,7 +120,7 @@ InferRule = Callable[[Signature], Sequence[Type]]
 EvaluateRule = Callable[[Arrays, Mapping[str, Any], Sequence[RegionFunction]], Sequence[np.ndarray]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Primitive:
     """The definition of one op. Families are subclasses; equality is identity.
 

@@ -7,11 +7,11 @@ extents, strides, dilations and padding; it refuses to know what is done with a 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from numhlo.lowering.ir import DYNAMIC
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops.primitive import Attribute, Signature
 
 Pairs = tuple[tuple[int, int], ...]
@@ -20,7 +20,7 @@ STRIDES = Attribute("window_strides", "array<i64>", None)
 PADDING = Attribute("padding", "dense", None)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Windows:
     """Windows over all dimensions of an array.
 

@@ -7,14 +7,15 @@ dtype. They are parsed into these records, survive every pass, and are printed b
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import cast
 
 from numhlo.lowering.ir import UNKNOWN, IndexTensorType, Location, TensorType, TupleType, Type
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops.extents import same_shape
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ForeignAttribute:
     """An attribute kept as its text, such as ``#sdy.sharding<@mesh, [{"x"}]>``."""
 
@@ -24,7 +25,7 @@ class ForeignAttribute:
         return self.text
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ForeignLine:
     """An op at the top of a module, kept as its text: ``sdy.mesh @mesh = <["x"=2]>``; its place makes no difference."""
 
@@ -57,7 +58,7 @@ class DenseArray(tuple[int | float | bool, ...]):
         return array
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ForeignType:
     """A type kept as its text, such as ``tensor<4xi9>``."""
 
@@ -95,7 +96,7 @@ BOUNDS = "#stablehlo.bounds<"
 """How the encoding begins that says how large unknown extents can be."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class EncodedTensorType(TensorType):
     """A tensor type with an encoding, kept as text: ``tensor<?x3xf32, #stablehlo.bounds<8, ?>>``."""
 
@@ -125,7 +126,7 @@ def can_be(type: TensorType, shape: Sequence[int]) -> bool:
     return same_shape(type.shape, shape) and (not isinstance(type, EncodedTensorType) or type.holds(shape))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Signature:
     """A function type: ``(tensor<f32>) -> (tensor<f32>, tensor<i32>)``."""
 

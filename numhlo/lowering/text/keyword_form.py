@@ -6,10 +6,11 @@ value is spelled follows from the attribute's declared kind. Ops with a form of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from numhlo.lowering.ir import Op, Type, Value
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops.primitive import MISSING, Attribute, Primitive
 from numhlo.lowering.text.attribute_printer import print_string
 from numhlo.lowering.text.form_tables import PARSE, PRINT
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from numhlo.lowering.text.printer import Printer
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class KeywordForm:
     """How one op is spelled.
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ImmutableArrayError
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ir.types import ELEMENT_TYPES
 from numhlo.tracer.core.array import has_own_arithmetic, is_weak_array
 from numhlo.tracer.core.promotion import dtype_of_number
@@ -29,7 +29,7 @@ WEAK = NUMPY.numbers
 """The dtype that a Python scalar is traced with under NumPy's rules; its keys are the classes of such scalars."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LeafType:
     """Type of an argument's leaf: the tensor, and whether it is a Python scalar's."""
 

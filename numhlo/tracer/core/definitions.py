@@ -9,9 +9,10 @@ from __future__ import annotations
 import ast
 import linecache
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from types import CodeType
 from typing import Any
+
+from numhlo.lowering.ir.records import record
 
 MOST_KEPT = 64
 """Definitions that are kept until somebody rewrites them."""
@@ -19,7 +20,7 @@ MOST_KEPT = 64
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Definition:
     """Where a function is defined.
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from numhlo.lowering.ir import Op, Region, TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ir.scoped_values import ScopedValue
 from numhlo.lowering.ops import control_flow
 from numhlo.tracer.core.bind import bind1
@@ -25,7 +25,7 @@ AxisName = Any
 TARGET = "numhlo.collective"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Collective:
     """What a collective op does.
 

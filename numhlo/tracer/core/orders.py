@@ -8,10 +8,10 @@ view. This file knows of ops only whether NumPy's functions keep the order of wh
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from numhlo.lowering.ir import Op, Region, TensorType
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops import comparison, control_flow, conversion, creation, layout, reduction, sorting
 from numhlo.lowering.ops.elementwise import Elementwise
 from numhlo.lowering.ops.loops import LOOPS
@@ -234,7 +234,7 @@ def strides_through(x: Tracer) -> Strides:
     return strides
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Without:
     """What is left of an array's axes after a reduction: for its strides alone."""
 
@@ -247,7 +247,7 @@ class _Without:
         return tuple(s for k, s in enumerate(strides) if k not in self.axes)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Reshaped:
     """An array with axes of extent 1 more or less: for its strides alone."""
 
@@ -261,7 +261,7 @@ class _Reshaped:
         return contiguous_strides(self.shape, base.dtype.itemsize) if found is None else found
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Spread:
     """A smaller array in the shape of a result: along axes that it does not have its strides are 0."""
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from numhlo.lowering.ir import Location, Op, TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.custom_calls import register_custom_call
 from numhlo.tracer.core.array import Array
@@ -30,7 +31,7 @@ CALLBACK_METHODS = (None, "sequential", "sequential_unrolled", *WHOLE_BATCH)
 _numbers = itertools.count()
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Callback:
     """A Python function, and how flat arrays are its arguments and results.
 

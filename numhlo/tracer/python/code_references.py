@@ -8,9 +8,10 @@ from __future__ import annotations
 import dis
 import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from types import CellType, CodeType
 from typing import Any, Literal
+
+from numhlo.lowering.ir.records import record
 
 ATTRIBUTE_LOADS = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
 GLOBAL_LOADS = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
@@ -19,7 +20,7 @@ KEEPERS = ("STORE_", "COPY", "DUP_TOP", "SWAP", "ROT_", "GET_ITER", "BUILD_", "R
 """Instructions after which a loaded value can be used more than once, or who knows where."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Reference:
     """One load of an outer name.
 

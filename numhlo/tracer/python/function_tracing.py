@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from numhlo.lowering.ir import Function, Value, capture_location
 from numhlo.lowering.ir.errors import DTypeError, MutationError, NumhloError
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops import control_flow
 from numhlo.tracer.control_flow.bodies import weak_argument
 from numhlo.tracer.core.arguments import WEAK, LeafType
@@ -53,7 +53,7 @@ class Cut(NamedTuple):
     rebuild: Callable[[Any, Any], Any]
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class TracedFunction:
     """A function as traced for one signature.
 

@@ -8,11 +8,11 @@ classes. Writes into arrays are `views`' matter. Under JAX's rules nothing is wr
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import MutationError
+from numhlo.lowering.ir.records import record
 from numhlo.tracer.core.operands import Unsized
 from numhlo.tracer.core.trace import Tracer
 from numhlo.tracer.trees.pytrees import PyTreeDef, find_container, tree_flatten, tree_unflatten
@@ -21,14 +21,14 @@ Path = tuple[Any, ...]
 """Keys, places and names of attributes, from the outermost container to an inner one."""
 
 
-@dataclass(slots=True, frozen=True)
+@record(slots=True, frozen=True)
 class _Kept:
     """An item that was in the container before: as it is, wherever it stands now."""
 
     key: Any
 
 
-@dataclass(slots=True, frozen=True)
+@record(slots=True, frozen=True)
 class _New:
     """An item that was not: a tree, each of its leaves a result of the call or the leaf itself."""
 
@@ -36,7 +36,7 @@ class _New:
     leaves: tuple[Any, ...]
 
 
-@dataclass(slots=True, frozen=True)
+@record(slots=True, frozen=True)
 class _Result:
     """A result of the call by its number; a weak one stands for a Python scalar."""
 
@@ -44,7 +44,7 @@ class _Result:
     weak: bool
 
 
-@dataclass(slots=True, frozen=True, eq=False)
+@record(slots=True, frozen=True, eq=False)
 class ReboundItems:
     """What a traced function did to the items of its arguments' containers.
 

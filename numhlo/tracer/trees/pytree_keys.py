@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from numhlo.lowering.ir.records import record
 
-@dataclass(frozen=True, slots=True)
+
+@record(frozen=True, slots=True)
 class SequenceKey:
     """The place of a child in a list or tuple.
 
@@ -27,7 +28,7 @@ class SequenceKey:
         return f"[{self.idx}]"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class DictKey:
     """The key of a child in a dict.
 
@@ -47,7 +48,7 @@ class DictKey:
         return f"[{self.key!r}]"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class GetAttrKey:
     """The name of a child that is an attribute.
 
@@ -67,7 +68,7 @@ class GetAttrKey:
         return f".{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FlattenedIndexKey:
     """The place of a child in a container that does not name its children.
 

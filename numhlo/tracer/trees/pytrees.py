@@ -13,18 +13,18 @@ from __future__ import annotations
 import functools
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, EndlessRecursionError
+from numhlo.lowering.ir.records import record
 from numhlo.tracer.trees.pytree_keys import DictKey
 from numhlo.tracer.trees.written_order import WrittenKeys, as_written, sort_keys, walked_keys
 
 IsLeaf = Callable[[Any], bool] | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Container:
     """How one class is taken apart and put together.
 

@@ -6,7 +6,6 @@ LLVM finds no such code in loops: it makes vectors of innermost ones, and sums o
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from llvmlite import ir
@@ -25,12 +24,13 @@ from numhlo.backend.compiler.intrinsics.vectors import (
 )
 from numhlo.backend.primitives import lanes
 from numhlo.backend.primitives.lanes import LANES, ProductColumns
+from numhlo.lowering.ir.records import record
 
 POINTERS = (0, 1, 4)
 """Which arguments are pointers; all others are integers."""
 
 
-@dataclass
+@record
 class _Columns:
     """Writes the sums of a vector of columns.
 

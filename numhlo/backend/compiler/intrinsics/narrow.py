@@ -8,7 +8,7 @@ ml_dtypes, so that both agree. A NaN that is loaded and stored keeps its bits; o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -19,6 +19,7 @@ from llvmlite import ir
 from numhlo.backend.compiler.intrinsics.registration import llvm_intrinsic
 from numhlo.backend.primitives.narrow_floats import payload_bits, widened
 from numhlo.backend.primitives.storage import Storage
+from numhlo.lowering.ir.records import record
 
 INT16 = ir.IntType(16)
 INT32 = ir.IntType(32)
@@ -27,7 +28,7 @@ INFINITY_BITS = 0x7F800000
 QUIET_BIT = 0x400000
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Format:
     """The numbers that describe one narrow float.
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from numhlo.backend.emit.access import Access
 from numhlo.lowering.ir import Op
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops.convolution import reversals, spatial_windows
 from numhlo.lowering.ops.dimension_numbers import ConvolutionDimensionNumbers
 
@@ -28,7 +28,7 @@ SHORT_RUN = 8
 """Neighbours in memory up to which it is better to copy along rows, where these are neighbours too."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Loops:
     """How the matrix products of a convolution run through memory.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from numhlo.backend.emit.access import Access, contiguous
 from numhlo.backend.primitives.products import MOST_VECTORS, VECTOR_BYTES
 from numhlo.lowering.ir import Op
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops.convolution import reversals, spatial_windows
 from numhlo.lowering.ops.dimension_numbers import ConvolutionDimensionNumbers
 
@@ -40,7 +41,7 @@ class Dim(NamedTuple):
 NONE = Dim(1, 0, 0, 0)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Nest:
     """All loops of a convolution.
 
@@ -61,7 +62,7 @@ class Nest:
         return math.prod([dim.extent for dim in self.summed])
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Tiling:
     """How tiles cover the result.
 

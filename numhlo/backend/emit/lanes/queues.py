@@ -9,7 +9,6 @@ its lanes belong. So the few lanes of a hundred that take a branch are SIMD code
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from numhlo.backend.emit.registers import REGISTERS
 from numhlo.backend.emit.scalar_code import NotScalarError, ScalarWriter
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Region, Value
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops.control_flow import WHILE
 
 MOST_WAITING = 56
@@ -38,7 +38,7 @@ BOOL = REGISTERS[np.dtype(bool)]
 NUMBER = REGISTERS[np.dtype(np.int64)]
 
 
-@dataclass
+@record
 class _Queue:
     """A dear branch, and the lanes that wait for it: how many, their numbers, and the arrays of their values."""
 

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from numhlo.backend import fortran
 from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.emit.matrices.kernels import Letter, Pointer
 from numhlo.backend.emit.matrices.operands import scalar
 from numhlo.backend.emit.registers import Register
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops.lazy_scipy import type_prefix
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Factor:
     """An argument that points to a number of the matrices' type."""
 
     value: float
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Length:
     """An argument that points to an int32, given as text."""
 

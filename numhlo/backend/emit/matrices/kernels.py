@@ -7,7 +7,6 @@ at run time, so one kernel serves all shapes. `factorizations` and `linear_algeb
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from numhlo.backend.emit.draft import Draft
 from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.emit.registers import REGISTERS, Register, literal
 from numhlo.lowering.ir import Op, TensorType, Value
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops.lazy_scipy import type_prefix
 
 MOST_UNITS = 64
@@ -38,7 +38,7 @@ SLOTS = 32
 INT32 = np.dtype(np.int32)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Integer:
     """An argument that points to an int32."""
 
@@ -46,14 +46,14 @@ class Integer:
     value: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Letter:
     """An argument that points to a letter."""
 
     value: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Pointer:
     """An argument that is the place of a matrix or vector; ``memory`` is what a question for work space calls it."""
 

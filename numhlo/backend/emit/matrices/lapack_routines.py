@@ -9,13 +9,15 @@ writes kernels from this.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from numhlo.lowering.ir.records import record
 
 OWN, REAL, INTEGER = "own", "real", "integer"
 """Types of arrays: that of the matrix, the real one of the same precision, int32."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Routine:
     """One subroutine, for real or for complex matrices.
 

@@ -8,11 +8,11 @@ variables only; `factorizations` and `linear_algebra` say which ops it serves.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from numhlo.backend.emit.registers import Register, literal
+from numhlo.lowering.ir.records import record
 
 MOST_ROWS = 4
 """Rows and columns of matrices that are worth it: more take longer to compile than they save."""
@@ -34,7 +34,7 @@ def _fits(shapes: Sequence[Sequence[int]]) -> bool:
     return all(0 < shape[-2] * shape[-1] <= MOST_ELEMENTS for shape in shapes)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Factors:
     """A matrix after elimination.
 
@@ -53,7 +53,7 @@ class Factors:
     regular: str
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class SmallMatrices:
     """Writes what one matrix needs.
 

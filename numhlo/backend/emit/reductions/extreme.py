@@ -7,7 +7,6 @@ values can compare: a table of few rows. So it does not matter how an exporter h
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from numhlo.backend.emit.nest import Axis
 from numhlo.backend.emit.registers import REGISTERS, Register, literal
 from numhlo.lowering.interpreter import BoundRegion, Plan, Plans, free_values
 from numhlo.lowering.ir import Op, Region
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ir.types import BOOL, INTEGERS
 from numhlo.lowering.ops import comparison, elementwise
 
@@ -81,7 +81,7 @@ def rises(expressions: Graph, node: int, inner: Sequence[Axis]) -> bool:
     return position.access.strides[inner[0].dims[-1]] > 0 and position.register.bits >= 32
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FoundValue:
     """A maximum or minimum of elements that a search for the first such element finds anyway.
 

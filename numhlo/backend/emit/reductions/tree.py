@@ -7,17 +7,17 @@ counter wait for a carry. At the end the levels that are left are combined, the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.emit.reduction import Combiner
 from numhlo.backend.primitives import STORAGES
+from numhlo.lowering.ir.records import record
 
 LEVELS = 64
 """More than the bits of any number of elements."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Tree:
     """The levels of one reduction, and the variable that counts elements."""
 

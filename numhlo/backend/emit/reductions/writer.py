@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from numhlo.backend.emit.draft import Draft, Unknowns
@@ -23,10 +23,11 @@ from numhlo.backend.emit.registers import Register
 from numhlo.backend.emit.sizes import Sizes
 from numhlo.backend.primitives import STORAGES
 from numhlo.lowering.ir import Op, Value
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops.reduction_order import BLOCK
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Reduced:
     """One reduction of a kernel.
 
@@ -64,7 +65,7 @@ class Reduced:
         return replace(self, results=[store.over(unknowns) for store in self.results])
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Reduction:
     """All that one reducing kernel does.
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import wraps
 from weakref import WeakValueDictionary
 
 import numpy as np
 
 from numhlo.backend.primitives.fourier import RADICES
+from numhlo.lowering.ir.records import record
 
 LONGEST = 2048
 """Elements of a line up to which it is transformed at once, in memory that stays in the second cache."""
@@ -31,7 +31,7 @@ Loop = tuple[int, int, int]
 """Extent, step in the source, step in the target."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Lines:
     """Lines that one kernel transforms.
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from numhlo.backend import primitives
 from numhlo.backend.kernels import ir
 from numhlo.backend.kernels.effects import effects_of
 from numhlo.backend.kernels.transform.rewriting import is_integer, key_of, variables_in
+from numhlo.lowering.ir.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CountedLoop:
     """A loop whose iterations may be counted: it runs as ``while counter < end`` does.
 

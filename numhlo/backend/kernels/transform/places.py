@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
 
 from numhlo.backend import primitives
 from numhlo.backend.kernels import ir
 from numhlo.backend.kernels.transform.rewriting import integer, key_of, plus, variables_in
+from numhlo.lowering.ir.records import record
 
 SUMS = frozenset({operator.add, primitives.add})
 DIFFERENCES = frozenset({operator.sub, primitives.subtract})
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Place:
     """A place in memory: terms that no iteration changes, a number, and whether the counter is added."""
 

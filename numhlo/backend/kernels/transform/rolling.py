@@ -15,13 +15,14 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count, groupby
 
 from numhlo.backend import primitives
 from numhlo.backend.kernels import ir
 from numhlo.backend.kernels.effects import effects_of
 from numhlo.backend.kernels.transform.rewriting import integer, key_of, loads_in, own_part, plus, rewritten
+from numhlo.lowering.ir.records import record
 
 LEAST = 8
 """Neighbours that are worth a loop."""
@@ -50,7 +51,7 @@ def roll_stores(module: ir.Module) -> bool:
     return any(found)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Halves:
     """An array on the stack of which an iteration of a loop reads one half and writes the other.
 
@@ -64,7 +65,7 @@ class _Halves:
     distance: int
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _Formula:
     """How one neighbour is computed.
 

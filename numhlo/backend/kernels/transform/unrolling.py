@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from numhlo.backend import primitives
@@ -31,6 +31,7 @@ from numhlo.backend.kernels.transform.rewriting import (
     rewritten,
     variables_in,
 )
+from numhlo.lowering.ir.records import record
 
 TOGETHER = 8
 """Iterations that run at a time: what the largest SIMD registers hold of float64."""
@@ -316,7 +317,7 @@ class _Versions:
         return definitions, stores
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _Known:
     """What is known where a branch begins: definitions, loads among them, and what has been written into."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+from numhlo.lowering.ir.records import record
 
 __all__ = ["Format", "Layout"]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Layout:
     """An order of axes, the one that varies least first.
 
@@ -20,7 +21,7 @@ class Layout:
     major_to_minor: tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Format:
     """A layout, and where the array is.
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import operator
-from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
@@ -20,6 +19,7 @@ from numhlo.library.numpy.ufunc_rules.elementwise import compare, constant, sele
 from numhlo.lowering.ir import Location, capture_location
 from numhlo.lowering.ir.conversion_errors import DataDependentIndexError
 from numhlo.lowering.ir.errors import AxisOutOfBoundsError, InvalidIndexError
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.tracer.building import (
     DynamicSlice,
@@ -40,17 +40,17 @@ from numhlo.tracer.building import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class NewAxis:
     """One axis of extent 1 inserted."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Gap(NewAxis):
     """An ellipsis that stands for no axis: it adds none, but keeps index arrays apart."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Range:
     """A slice of one axis: start, stop, step as Python's ``slice.indices`` gives them."""
 
@@ -62,14 +62,14 @@ class Range:
         return len(range(self.start, self.stop, self.step))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Position:
     """One element of an axis, whose axis is dropped; the number may be traced."""
 
     index: Any
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Window:
     """A slice of known width that begins at a traced place."""
 
@@ -77,7 +77,7 @@ class Window:
     width: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Points:
     """An integer index array over one axis; part of an advanced index.
 

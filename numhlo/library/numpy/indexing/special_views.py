@@ -6,19 +6,18 @@ indexing makes are in `views`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import DTypeError, MutationError, ShapeError
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops import conversion, elementwise, layout
 from numhlo.tracer.building import Reshape, Slice, Strides, Tracer, bind1
 
 BOOL = np.dtype(np.bool_)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Part:
     """The real (or imaginary) part of a complex array."""
 
@@ -43,7 +42,7 @@ class Part:
         return _checked(bind1(elementwise.COMPLEX, *parts))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Bitcast:
     """The same bytes as another dtype; narrower and wider ones make the last axis longer and shorter."""
 
@@ -99,7 +98,7 @@ def _from_pairs(x: Tracer) -> Tracer:
     return _checked(bind1(elementwise.COMPLEX, *parts))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Broadcast:
     """Axes repeated: NumPy's `broadcast_to`, which can't be written."""
 
@@ -129,7 +128,7 @@ class Broadcast:
         raise _read_only("a broadcast view")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Diagonal:
     """A diagonal of the last two axes, as the last one: NumPy's `diagonal` can't be written, that of `einsum` can."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numhlo.library.numpy.indexing import advanced_indexing as advanced
 from numhlo.library.numpy.indexing.index_items import Points
 from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import MutationError, ShapeError
+from numhlo.lowering.ir.records import record
 from numhlo.tracer.building import (
     Reshape,
     Strides,
@@ -28,7 +28,7 @@ from numhlo.tracer.building import operations as b
 __all__ = ["as_strided"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Scattered:
     """Elements of an array in any order, perhaps more than once.
 
@@ -68,7 +68,7 @@ class Scattered:
         return Reshape(base.shape).get(flat)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Windows:
     """All windows of an array: the places within them are new last axes.
 

@@ -7,12 +7,12 @@ be written are in `special_views`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from numhlo.lowering.ir import TensorType
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops import comparison, indexing, layout
 from numhlo.tracer.core.bind import bind1
 from numhlo.tracer.core.orders import is_undecided, strides_through
@@ -26,7 +26,7 @@ def _tracer(x: Any) -> Tracer:
     return x
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Transpose:
     """Axes in another order."""
 
@@ -50,7 +50,7 @@ class Transpose:
         return Transpose(inverse).get(value)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Reshape:
     """The same elements in row-major order under another shape; newaxis and dropped axes are reshapes too."""
 
@@ -79,12 +79,12 @@ class Reshape:
         return Reshape(base.shape).get(value)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Flat(Reshape):
     """``x.flat``: written to it is ``x``; parts that are read from it are copies."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Reverse:
     """Some axes read backwards."""
 
@@ -112,7 +112,7 @@ class Reverse:
         return self.get(value)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Slice:
     """A rectangle with positive strides, known while tracing."""
 
@@ -167,7 +167,7 @@ class Slice:
         return bind1(layout.PAD, value, filler, attributes=attributes)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class DynamicSlice:
     """A rectangle of known extents whose start is traced; starts are clamped so that it fits."""
 

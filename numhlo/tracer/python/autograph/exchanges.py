@@ -7,9 +7,9 @@ other, and forgotten, until all names mean what they meant before one of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from numhlo.lowering.ir.records import record
 from numhlo.tracer.core.bind import new_trace
 from numhlo.tracer.core.cell import Cell
 from numhlo.tracer.python.autograph.lent_storage import LentStorage
@@ -22,7 +22,7 @@ LONGEST = 4
 """Iterations that are traced to see after how many names mean the same again."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Period:
     """After how many iterations names mean the same arrays again.
 

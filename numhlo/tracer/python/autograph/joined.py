@@ -7,9 +7,9 @@ share memory after either branch share it afterwards. What a name may mean besid
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from numhlo.lowering.ir.records import record
 from numhlo.tracer.core.cell import Cell
 from numhlo.tracer.core.orders import Either
 from numhlo.tracer.core.ties import BY_BRANCH, make_stale, stale_cells, tie
@@ -43,7 +43,7 @@ class Side:
             self.meanings[name] = meanings(fillers[name])
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class _Place:
     """A leaf of a variable, and what it means after either branch."""
 

@@ -11,9 +11,10 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from numhlo.lowering.ir.records import record
 from numhlo.tracer.core.cell import Cell, cells_so_far
 from numhlo.tracer.core.orders import lie_alike
 from numhlo.tracer.core.trace import Tracer, current_trace
@@ -43,7 +44,7 @@ class UnsettledError(Exception):
     """What variables mean is not the same yet after an iteration as before it; it may be after some more."""
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Slot:
     """A place among the variables' values where there is an array.
 

@@ -19,9 +19,9 @@ end follows from NumPy's semantics in `trace`, and is read off here, never found
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from numhlo.lowering.ir.records import record
 from numhlo.tracer.core.cell import Cell
 from numhlo.tracer.core.ties import ties_of
 from numhlo.tracer.core.trace import Tracer, current_trace
@@ -29,7 +29,7 @@ from numhlo.tracer.core.view_step import ViewStep
 from numhlo.tracer.trees.pytrees import tree_leaves
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Meaning:
     """What a name means at some point of a trace.
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from numhlo.lowering.ir.records import record
 from numhlo.tracer.python.source.marked_calls import MODULES
 
 
-@dataclass
+@record
 class Names:
     """The variables that some statements change.
 
