@@ -109,6 +109,9 @@ _HOMES = {
 }
 """The module that each public name is loaded from."""
 
+_LIGHT = ("jit",)
+"""Names whose modules load what they need when they are first called."""
+
 _SOURCES = {
     **dict.fromkeys(["Exported", "export"], "jax.export.{}"),
     "checkpoint_name": "jax.ad_checkpoint.{}",
@@ -216,8 +219,8 @@ if not TYPE_CHECKING:  # a name that is not there is an error for type checkers,
         load = import_module("numhlo.compilation.garbage").load
         if name in _MODULES:
             return load(lambda: import_module(f"numhlo.{name}"))
-        # NumPy's namespace gives traced arrays their methods
-        home = load(lambda: [import_module(module) for module in ("numhlo.numpy", _HOMES[name])][1])
+        before = [] if name in _LIGHT else ["numhlo.library.registration"]  # which gives traced arrays their methods
+        home = load(lambda: [import_module(module) for module in (*before, _HOMES[name])][-1])
         value = globals()[name] = getattr(home, name)
         if name not in _OWN:
             import_module("numhlo.library.citations").cite(globals(), _SOURCES.get(name, "jax.{}"), [name])

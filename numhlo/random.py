@@ -1,5 +1,6 @@
 """`numhlo.random`: random numbers from keys, under JAX's names and with JAX's bits."""
 
+import numhlo.library.registration as _registration  # noqa: F401 - traced arrays get their methods
 from numhlo.library import unsupported_names as _absent
 from numhlo.library.citations import cite as _cite
 from numhlo.library.random import continuous as _continuous

@@ -1,21 +1,19 @@
-"""`jit` and its options."""
+"""`jit` and its options. `jitting` makes what it returns, and is loaded for the first function that is jitted."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from typing import Any, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overload
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 
-from numhlo.compilation.jitted_function import JittedFunction
-from numhlo.compilation.programs import load_backend
-from numhlo.compilation.signature import Names, Numbers, parameters_of, select
-from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import ArgumentError
-from numhlo.switches import SWITCHES
-from numhlo.tracer.core.callable_arguments import require_callable
-from numhlo.tracer.python.autograph.rewriting import autographed
+from numhlo.compilation.garbage import load
+from numhlo.compilation.signature import Names, Numbers
+
+if TYPE_CHECKING:
+    from numhlo.compilation.jitted_function import JittedFunction
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -131,14 +129,20 @@ def jit(  # noqa: PLR0913 - options by keyword
             autograph=autograph,
         )
         return again if fun is None else staticmethod(again(fun.__func__))
-    require_callable(fun, "jit: fun", fix="pass a function, or use jit as a decorator")
-    if not isinstance(autograph, bool | None):
-        raise ArgumentError(f"jit: autograph={autograph!r}", where=capture_location(), fix="give True, False or None")
-    fun = autographed(fun) if autograph else fun
-    parameters = parameters_of(fun)
-    static = select(parameters, static_argnums, static_argnames, "static_")
-    donated = select(parameters, donate_argnums, donate_argnames, "donate_")
-    load_backend()
-    given = {"tier0": tier0, "check": check}
-    switches = {name: SWITCHES[name].read(value, name) for name, value in given.items() if value is not None}
-    return JittedFunction(fun, static, donated, inline=inline, switches=switches, may_rewrite=autograph is not False)
+    return _making().jitted(
+        fun,
+        static_argnums=static_argnums,
+        static_argnames=static_argnames,
+        donate_argnums=donate_argnums,
+        donate_argnames=donate_argnames,
+        inline=inline,
+        tier0=tier0,
+        check=check,
+        autograph=autograph,
+    )
+
+
+@functools.cache
+def _making() -> Any:
+    """Load what makes jitted functions, once, and with it all that traces: names alone cost no time."""
+    return load(lambda: import_module("numhlo.compilation.jitting"))

@@ -1,6 +1,7 @@
 """Structured control flow and strict operations, under JAX's names."""
 
 import numhlo.compilation.eager_loops as _eager_loops  # noqa: F401 - long loops outside tracing run compiled
+import numhlo.library.registration as _registration  # noqa: F401 - traced arrays get their methods
 from numhlo.lax import linalg as linalg
 from numhlo.library.citations import cite as _cite
 from numhlo.library.lax import arguments as _arguments

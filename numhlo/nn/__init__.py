@@ -1,5 +1,6 @@
 """`numhlo.nn`: activation functions and attention under JAX's names, and pooling under those of flax."""
 
+import numhlo.library.registration as _registration  # noqa: F401 - traced arrays get their methods
 from numhlo.library.citations import cite as _cite
 from numhlo.library.nn import activations as _activations
 from numhlo.library.nn import attention as _attention

@@ -1,5 +1,6 @@
 """`numhlo.numpy.fft`: discrete Fourier transforms, as `numpy.fft` has them."""
 
+import numhlo.library.registration as _registration  # noqa: F401 - traced arrays get their methods
 from numhlo.library.citations import cite as _cite
 from numhlo.library.numpy.fft import fourier as _fourier
 from numhlo.library.numpy.fft import frequencies as _frequencies

@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import numhlo.library.registration as _registration  # noqa: F401 - traced arrays get their methods
 from numhlo.library.numpy.bits_and_windows import sliding_window_view
 from numhlo.library.numpy.indexing.strided_views import as_strided
 

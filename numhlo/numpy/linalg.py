@@ -2,6 +2,7 @@
 
 from numpy.linalg import LinAlgError as LinAlgError
 
+import numhlo.library.registration as _registration  # noqa: F401 - traced arrays get their methods
 from numhlo.library.citations import cite as _cite
 from numhlo.library.numpy.linalg import factoring as _factoring
 from numhlo.library.numpy.linalg import norms as _norms

@@ -1,5 +1,6 @@
 """`numhlo.scipy`: the parts of SciPy that can be traced."""
 
+import numhlo.library.registration as _registration  # noqa: F401 - traced arrays get their methods
 from numhlo.library.unsupported_names import raise_absent as _raise_absent
 from numhlo.scipy import fft, integrate, interpolate, linalg, ndimage, optimize, signal, sparse, special, stats
 

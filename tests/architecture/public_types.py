@@ -16,6 +16,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
+from numhlo import numpy
 from numhlo.compat import jax
 from numhlo.library.numpy import array_methods, array_operators
 from numhlo.library.numpy.ufunc_calls import Ufunc
@@ -323,9 +324,10 @@ def operations() -> Iterator[str]:
 
 
 def homes(module: ModuleType) -> dict[str, str]:
-    """Return the line that imports each name."""
-    found = {}
-    for node in ast.parse(inspect.getsource(module)).body:
+    """Return the line that imports each name, in the module or, if it gathers them on first use, in `names`."""
+    gathered = "numhlo.numpy.names" if module is numpy else module.__name__
+    found = {x: f"from numhlo.numpy import {x} as {x}" for x in numpy._MODULES if module is numpy}
+    for node in ast.parse(inspect.getsource(importlib.import_module(gathered))).body:
         if isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:
                 names = importlib.import_module(node.module).__all__ if alias.name == "*" else [alias.asname]

@@ -1,0 +1,46 @@
+"""What a new process loads, and when: modules are counted, since times depend on the machine."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("numba", "llvmlite", "scipy", "jax", "numhlo.backend", "numhlo.tracer", "numhlo.lowering.ops")
+"""What names alone never need."""
+
+
+def modules_after(statements):
+    """Return the modules that a new process has loaded after some statements."""
+    command = [sys.executable, "-c", f"{statements}\nimport sys\nprint(*sys.modules)"]
+    return set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
+
+
+def of_packages(modules, packages):
+    return sorted(m for m in modules if m.startswith(tuple(f"{package}." for package in packages)) or m in packages)
+
+
+@pytest.fixture(scope="module")
+def numpys_own():
+    return modules_after("import numpy, ml_dtypes")
+
+
+def test_names_alone_load_little(numpys_own):
+    found = modules_after("import numhlo.numpy as np\nfrom numhlo import jit") - numpys_own
+    assert not of_packages(found, HEAVY)
+    assert len(of_packages(found, ["numhlo"])) < 40
+    assert len(found) < 70
+
+
+def test_a_face_lists_its_names_before_they_are_loaded():
+    modules_after(
+        "import sys, numhlo.numpy as np\n"
+        "assert not hasattr(np, '__wrapped__') and 'numhlo.tracer' not in sys.modules\n"
+        "assert 'histogram' in dir(np) and 'fft' in dir(np) and 'numhlo.tracer' in sys.modules\n"
+        "from numhlo.numpy import *\n"
+        "assert tanh is np.tanh and fft.fft and linalg.norm and e == np.e and Array"
+    )
+
+
+def test_control_flow_knows_methods_of_traced_arrays_though_the_namespace_is_not_used():
+    scanned = "lax.scan(lambda c, x: (c + x.sum(), x.mean()), 0.0, numpy.ones((3, 2)))"
+    modules_after(f"import numpy\nimport numhlo.numpy\nfrom numhlo import lax\n{scanned}")
