@@ -2,8 +2,8 @@
 
 A StableHLO program may be written for a grid of replicas and partitions: each process runs it on arrays of its own, and
 collectives, channels, infeed and outfeed carry values between processes, and between a process and its host. This is
-the host's module. What the ops mean is in `numhlo.lowering.process_grid`; compiled code has none of them, so processes
-are threads that interpret their programs, op by op.
+the host's module. Programs run compiled: what is between two collectives is fused as ever, and a transport
+(`numhlo.backend.communication`) gets buffers as they lie. `numhlo.lowering.process_grid` is the interpreter's way.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.backend.communication.threads import run_threads
 from numhlo.compilation.program_function import ProgramFunction
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.counted import counted
@@ -21,6 +22,7 @@ from numhlo.lowering.ops.process_groups import GridShape, Process
 from numhlo.lowering.process_grid import FROM_HOST, INFEED, OUTFEED, TO_HOST, Mailboxes, run_together
 from numhlo.lowering.shards import parse_meshes
 from numhlo.stablehlo import Module
+from numhlo.switches import value_of
 from numhlo.tracer.core.array import Array
 
 __all__ = ["ProcessGrid"]
@@ -76,7 +78,11 @@ class ProcessGrid:
         return str(self.shape)
 
     def run(
-        self, program: Module | ProgramFunction | Sequence[Module | ProgramFunction], arguments: Sequence[Sequence[Any]]
+        self,
+        program: Module | ProgramFunction | Sequence[Module | ProgramFunction],
+        arguments: Sequence[Sequence[Any]],
+        *,
+        interpret: bool = False,
     ) -> list[tuple[Any, ...]]:
         """Run a program in every process, and return what each of them returns.
 
@@ -87,6 +93,8 @@ class ProcessGrid:
             module the function is run that `Module.callable` finds.
         arguments : sequence of sequences of array_like
             One sequence a process: the function's arguments, which are given as to `Module.run`.
+        interpret : bool, optional
+            Run op by op on the reference interpreter: slow, and the same bits.
 
         Returns
         -------
@@ -111,10 +119,14 @@ class ProcessGrid:
                 where=capture_location(),
                 fix="give one tuple of arguments a process",
             )
-        pairs = zip(functions, arguments, strict=True)
-        calls = [function.prepare(given, self.shape) for function, given in pairs]
+        triples = zip(processes, functions, arguments, strict=True)
         try:
-            found = run_together(dict(zip(processes, calls, strict=True)), self.shape, self._host)
+            if interpret or value_of("engine") == "interpreter" or value_of("check"):
+                placed = {process: f.prepare_interpreted(given, self.shape) for process, f, given in triples}
+                found = run_together(placed, self.shape, self._host)
+            else:
+                calls = {process: f.prepare(given, self.shape) for process, f, given in triples}
+                found = run_threads(calls, self.shape, self._host)
         except CommunicationError as error:
             error.where = error.where or capture_location()
             raise

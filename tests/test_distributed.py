@@ -238,14 +238,22 @@ func.func @all(%t: {TOKEN}) -> {TOKEN} {{
 }}
 func.func @none(%t: {TOKEN}) -> {TOKEN} {{ return %t : {TOKEN} }}
 func.func @fails(%t: {TOKEN}) -> {TOKEN} {{
-  %x = stablehlo.custom_call @nobody_knows_this() : () -> tensor<f32>
+  %x = stablehlo.custom_call @nobody_knows_this() {{has_side_effect = true}} : () -> tensor<f32>
   return %t : {TOKEN}
 }}
-func.func @endless(%t: {TOKEN}) -> {TOKEN} {{
-  %c = stablehlo.constant dense<true> : tensor<i1>
-  %0 = stablehlo.while(%k = %c) : tensor<i1>
-  cond {{ stablehlo.return %k : tensor<i1> }} do {{ stablehlo.return %k : tensor<i1> }}
-  return %t : {TOKEN}
+func.func @endless(%t: {TOKEN}) -> tensor<ui32> {{
+  %p = stablehlo.replica_id : tensor<ui32>
+  %0 = stablehlo.while(%k = %p) : tensor<ui32>
+  cond {{
+    %c = stablehlo.constant dense<9> : tensor<ui32>
+    %1 = stablehlo.compare LT, %k, %c : (tensor<ui32>, tensor<ui32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  }} do {{
+    %c = stablehlo.constant dense<7> : tensor<ui32>
+    %1 = stablehlo.and %k, %c : tensor<ui32>
+    stablehlo.return %1 : tensor<ui32>
+  }}
+  return %0 : tensor<ui32>
 }}"""
 
 
@@ -255,6 +263,8 @@ def test_one_process_that_ends_or_fails_ends_the_others():
     with pytest.raises(CommunicationError, match=r"^process \(1, 0\) waits for collective_permute of process \(0, 0\)"):
         grid.run([pick("none"), pick("all")], arguments)
     with pytest.raises(CommunicationError, match="nobody receives what was sent over collective_permute of process"):
+        grid.run([pick("all"), pick("none")], arguments, interpret=True)
+    with pytest.raises(CommunicationError, match=r"^process \(0, 0\) waits for collective_permute of process \(1, 0\)"):
         grid.run([pick("all"), pick("none")], arguments)
     for other in ("all", "endless"):
         with pytest.raises(UnsupportedError, match="nobody_knows_this") as caught:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.backend.communication.transport import check_process, in_process
 from numhlo.backend.kernel_cache import KernelHandle, arrivals, kernel_cache
 from numhlo.backend.planning.explain import steps_in_words
 from numhlo.backend.planning.launch_lists import with_own_buffers
@@ -31,9 +32,10 @@ from numhlo.backend.runtime.numpy_engine import NumpyEngine
 from numhlo.backend.runtime.object_layout import ALIGNED, C_CONTIGUOUS, is_read_only
 from numhlo.backend.runtime.result_copies import with_fresh_results
 from numhlo.backend.runtime.result_memory import LEAST_BYTES, result_memory
+from numhlo.backend.runtime.statuses import raise_status
 from numhlo.backend.runtime.step_table import StepTable
 from numhlo.backend.runtime.turns import Turns
-from numhlo.lowering.ir.errors import InternalError, UnsupportedError
+from numhlo.lowering.ir.errors import InternalError
 from numhlo.lowering.ir.interruptions import ProcessLock, copy_together
 from numhlo.lowering.ir.scoped_values import with_own_bindings
 from numhlo.lowering.ops.back_edges import at_back_edges
@@ -221,13 +223,7 @@ class Executable:
 
     def raise_status(self, status: int) -> None:
         """Raise what a status that native code left means."""
-        if status == layout.FORKED:
-            raise UnsupportedError(
-                f"{self.name or 'a program'} can't go on in the child of a fork",
-                why="a signal handler forked in the middle of the call, while other threads worked on it",
-                fix="end the child in the handler (os._exit, os.execv), or let the handler note that a fork is wanted",
-            )
-        raise InternalError(f"{self.name or 'a program'} failed with status {status}")
+        raise_status(status, self.name)
 
     def _numbers(self, place: Place) -> list[int]:
         found = [(b.index, number) for number, b in enumerate(self.program.buffers) if b.place is place]
@@ -388,7 +384,9 @@ class Executable:
 
     def _run(self, frame: Frame) -> None:
         if not self.table.takes_long or not interrupt_flag().is_heard():
-            self._run_steps(frame, lambda: True)
+            with in_process(frame.words) as is_in_grid:  # loops end when another process fails, by `attend`
+                ends = is_in_grid and self.table.has_loops
+                self._run_steps(frame, lambda: not ends or native_address("attend") != 0)
             return
         attend: Callable[..., int] | None = None
 
@@ -481,6 +479,7 @@ class Executable:
         if status == layout.OK:
             return
         frame.words[layout.STATUS] = layout.OK
+        check_process()
         if status == layout.RAISED:
             raise_kept(frame.words)
         if status != layout.INTERRUPTED:

@@ -126,6 +126,24 @@ class Evaluate:
     reason: str
 
 
+@record(slots=True, eq=False)
+class Communicate:
+    """Let the transport exchange buffers with other processes, or with the host: a collective, send, recv, an id.
+
+    Attributes
+    ----------
+    op : Op
+    inputs : sequence of (Value, int)
+        Which buffer holds which operand; then those of the values that a reducer uses from outside.
+    outputs : sequence of (Value, int)
+        Buffers that share no memory with the inputs: other processes read those while these are written.
+    """
+
+    op: Op
+    inputs: Sequence[tuple[Value, int]]
+    outputs: Sequence[tuple[Value, int]]
+
+
 @record(frozen=True, slots=True)
 class Counting:
     """How a loop's steps do nothing but count, where they do.
@@ -236,7 +254,7 @@ class Obstacle(Enum):
 Kept: TypeAlias = tuple[Obstacle, Op]
 """Why a value is in memory, and the op that uses it."""
 
-Step: TypeAlias = Launch | Evaluate | Loop | Branch | Exchange | Call
+Step: TypeAlias = Launch | Evaluate | Communicate | Loop | Branch | Exchange | Call
 
 
 @record(slots=True, eq=False)

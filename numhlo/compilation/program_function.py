@@ -155,11 +155,17 @@ class ProgramFunction:
         _require_supported(function, is_kept)
         return function
 
-    def prepare(self, arrays: Sequence[Any], grid: GridShape) -> Callable[[Place], tuple[Any, ...]]:
-        """Return what runs the function on arrays in one process of a grid."""
+    def prepare(self, arrays: Sequence[Any], grid: GridShape) -> Callable[[], tuple[Any, ...]]:
+        """Return what runs the function on arrays, compiled, in the process whose transport the thread has."""
         operands = self._concrete(arrays)
-        if grid != (1, 1):
-            _require_own_shards(self.source)
+        _require_own_shards(self.source, grid)
+        program = self._program(operands, grid)
+        return lambda: self._grouped([np.asarray(x).view(Array) for x in program(operands)])
+
+    def prepare_interpreted(self, arrays: Sequence[Any], grid: GridShape) -> Callable[[Place], tuple[Any, ...]]:
+        """Return what runs the function on arrays in one process of a grid, op by op."""
+        operands = self._concrete(arrays)
+        _require_own_shards(self.source, grid)
         with self._lock.own:
             function = self._make_function(tuple([x.shape for x in operands]), operands, grid, _is_of_processes)
         return lambda place: self._owned(run_process(function, operands, place))
@@ -187,13 +193,18 @@ class ProgramFunction:
             return function
         return refine_shapes(function, types, {k: a for k, a in enumerate(arrays) if can_be_known(a)})
 
-    def _program(self, arrays: Sequence[np.ndarray]) -> CompiledProgram | InterpretedProgram:
-        shapes = tuple([x.shape for x in arrays])
+    def _program(
+        self, arrays: Sequence[np.ndarray], grid: GridShape | None = None
+    ) -> CompiledProgram | InterpretedProgram:
+        shapes, of_grid = tuple([x.shape for x in arrays]), () if grid is None else (grid,)
         with self._lock.own:
-            function = self.function(shapes, arrays)
-            key = self._key(shapes, arrays)
-            found = self.programs.get(key)
+            found = self.programs.get((*of_grid, *self._key(shapes, arrays)))
             if found is None:
+                if grid is None:
+                    function = self.function(shapes, arrays)
+                else:
+                    function = self._make_function(shapes, arrays, grid, _is_of_processes)
+                key = (*of_grid, *self._key(shapes, arrays))  # which may depend on values, as is known only now
                 found = self.programs[key] = make_program(function, self.source.name)
                 if len(self.programs) > MOST_SHAPES:
                     oldest = next(iter(self.programs))
@@ -325,8 +336,10 @@ def _require_supported(function: Function, is_kept: Condition | None) -> None:
                     fitting.add(value.type)
 
 
-def _require_own_shards(function: Function) -> None:
+def _require_own_shards(function: Function, grid: GridShape) -> None:
     """Raise if a program says how whole arrays are spread over processes, which each have a part of their own."""
+    if grid == (1, 1):
+        return
     for reached in Module([function]).reachable():
         for op in reached.body.walk():
             definition = op.definition

@@ -416,13 +416,21 @@ def run_together(
         If processes wait for what nobody sends, or what one has sent nobody receives.
     """
     exchange = Exchange(calls, host)
+    bound = {process: partial(call, Place(process, shape, exchange)) for process, call in calls.items()}
+    return run_in_threads(bound, exchange, shape)
+
+
+def run_in_threads(
+    calls: Mapping[Process, Callable[[], Result]], exchange: Exchange, shape: GridShape
+) -> dict[Process, Result]:
+    """Return what functions return that run at once, each in a thread for its process; the first error is raised."""
     results: dict[Process, Result] = {}
     errors: dict[Process, BaseException] = {}
 
     def work(process: Process) -> None:
         try:
             with at_back_edges(exchange.check), np.errstate(all="ignore"):
-                results[process] = calls[process](Place(process, shape, exchange))
+                results[process] = calls[process]()
         except Abandoned:
             pass
         except BaseException as error:  # noqa: BLE001 - raised by the thread that called

@@ -20,8 +20,8 @@ THREEFRY_IN_USERS = "Threefry's bits are computed by the kernels that use them; 
 RANDOM = "Random numbers are not a smooth function of anything."
 REFINED = "It becomes an op of static shape before anything else looks at it."
 FLATTENED = "Tuples are taken apart, and tokens dropped, before anything else looks at them."
-ONE_PROCESS = "It needs other processes or a host: it is interpreted in a grid of them, and refused by name outside."
-NUMBERED = "A program that is called is one process, so it is replaced by 0."
+ONE_PROCESS = "It needs other processes or a host: it runs in a grid of them, and is refused by name outside."
+NUMBERED = "It is the number of a process in its grid, 0 outside: nothing that is batched or differentiated."
 WITHOUT_HLO = "It is written as HLO once shapes are known: they are computed first, from constants."
 GENERIC_FORM = "The generic form is the only one it has, and is derived from its definition."
 
@@ -69,7 +69,7 @@ HOLES: dict[str, dict[str, str]] = {
     },
     "emit": {
         THREEFRY_IN_USERS: "rng_bit_generator",
-        **BEFORE,
+        **{reason: ops for reason, ops in BEFORE.items() if reason in (REFINED, FLATTENED)},
         IN_ITS_USERS: "constant iota",
         IN_ITS_LOOP: "reduce",
         EXPANDED: "optimization_barrier reduce_window select_and_scatter",

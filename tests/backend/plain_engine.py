@@ -15,7 +15,7 @@ import numpy as np
 from numhlo.backend.compiler.kernel_compiler import function_of_source, read_to_lower
 from numhlo.backend.kernels.text import text_of
 from numhlo.backend.primitives import layout
-from numhlo.backend.program import Branch, Evaluate, Exchange, Launch, Loop, Place, Program, Step
+from numhlo.backend.program import Branch, Communicate, Evaluate, Exchange, Launch, Loop, Place, Program, Step
 from numhlo.backend.runtime.step_plans import OpsPlan
 from numhlo.lowering.interpreter import Plans, evaluate_op, interpret
 from tests.backend.programs import from_jax, plan
@@ -70,7 +70,7 @@ class PlainEngine:
             match step:
                 case Launch():
                     self._launch(step)
-                case Evaluate():
+                case Evaluate() | Communicate():
                     self._evaluate(step)
                 case Loop():
                     self._run(step.condition)
@@ -96,7 +96,7 @@ class PlainEngine:
         for low, high in pairwise(edges):
             kernel(CONTEXT.ctypes.data, table.ctypes.data, dims.ctypes.data, low, high)
 
-    def _evaluate(self, step: Evaluate) -> None:
+    def _evaluate(self, step: Evaluate | Communicate) -> None:
         known = {value: self.arrays[number].reshape(value.tensor.shape) for value, number in step.inputs}
         for (value, number), array in zip(step.outputs, evaluate_op(step.op, known), strict=True):
             self.arrays[number].reshape(value.tensor.shape)[...] = array

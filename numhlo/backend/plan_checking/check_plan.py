@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from numhlo.backend.plan_checking.communications import require_communications
 from numhlo.backend.plan_checking.contents import Contents, Made, Places
 from numhlo.backend.plan_checking.launches import require_fit
 from numhlo.backend.plan_checking.listing import Finding
@@ -46,6 +47,7 @@ def check_plan(program: Program, function: Function, donated: frozenset[int] = f
     _require_memory(program, pairs, finding)
     places = Places(program.buffers, pairs)
     _require_groups(places, finding)
+    require_communications(program, places, finding)
     walk = Walk(program, places, finding, donated | program.overwritten)
     for subroutine in program.subroutines:
         _check_subroutine(subroutine, walk, places)

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from numhlo.backend.program import Branch, Buffer, Call, Evaluate, Exchange, Launch, Loop, Place, Program, Step
+from numhlo.backend.program import (
+    Branch,
+    Buffer,
+    Call,
+    Communicate,
+    Evaluate,
+    Exchange,
+    Launch,
+    Loop,
+    Place,
+    Program,
+    Step,
+)
 from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ir.errors import InternalError
 from numhlo.lowering.ir.location import UNKNOWN, Location
@@ -80,6 +92,8 @@ def step_in_words(step: object) -> str:
             return f"the launch of {step.kernel.name}"
         case Evaluate():
             return f"the evaluation of {step.op.definition.name}"
+        case Communicate():
+            return f"the communication of {step.op.definition.name}"
         case Loop():
             return "the loop"
         case Branch():
@@ -120,6 +134,8 @@ def _line(step: Step) -> str:
             return f"{follows}{step.kernel.name}{list(step.buffers)}: {places}, {step.extent} units of {step.grain}"
         case Evaluate():
             return f"evaluate {step.op.definition.name}: {_numbers(step.inputs)} -> {_numbers(step.outputs)}"
+        case Communicate():
+            return f"communicate {step.op.definition.name}: {_numbers(step.inputs)} -> {_numbers(step.outputs)}"
         case Loop():
             return f"loop, state {list(step.state)}"
         case Branch():
@@ -138,7 +154,7 @@ def _location(step: object, value: Value | None) -> Location:
     """Return the user's line of a value's op, or of a step's."""
     if value is not None and isinstance(value.owner, Op) and value.owner.location is not UNKNOWN:
         return value.owner.location
-    if isinstance(step, Evaluate | Loop | Branch | Call):
+    if isinstance(step, Evaluate | Communicate | Loop | Branch | Call):
         return step.op.location
     if isinstance(step, Launch):
         known = [op.location for op in reversed(step.ops) if op.location is not UNKNOWN]

@@ -30,6 +30,7 @@ from numhlo.backend.program import (
     Branch,
     Buffer,
     Call,
+    Communicate,
     Evaluate,
     Exchange,
     Launch,
@@ -143,7 +144,7 @@ class Walk:
                         unit.append(next_step)
                         place += 1
                     self.unit(unit, contents)
-                case Evaluate():
+                case Evaluate() | Communicate():
                     self.evaluate(step, contents)
                 case Loop():
                     self.loop(step, contents)
@@ -154,8 +155,8 @@ class Walk:
                 case Call():
                     self.call(step, contents)
 
-    def evaluate(self, step: Evaluate, contents: Contents) -> None:
-        """An op that NumPy computes: all of it before it writes."""
+    def evaluate(self, step: Evaluate | Communicate, contents: Contents) -> None:
+        """An op that NumPy computes, all of it before it writes, or that is the transport's."""
         for value, number in step.inputs:
             self.need(contents, number, value, step, "")
         for value, number in step.outputs:
@@ -314,7 +315,7 @@ class Walk:
                 case Launch():
                     found |= Touched(step, step.outputs).writes
                     found |= self._written(step.parts)
-                case Evaluate():
+                case Evaluate() | Communicate():
                     found.update(number for _, number in step.outputs)
                 case Loop():
                     found |= self._written([*step.condition, *step.body])

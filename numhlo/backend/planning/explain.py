@@ -7,7 +7,19 @@ from itertools import groupby
 
 from numhlo.backend.planning.parts import is_parts, part_count
 from numhlo.backend.planning.reached import VIEWED
-from numhlo.backend.program import Branch, Buffer, Call, Evaluate, Exchange, Launch, Loop, Place, Program, Step
+from numhlo.backend.program import (
+    Branch,
+    Buffer,
+    Call,
+    Communicate,
+    Evaluate,
+    Exchange,
+    Launch,
+    Loop,
+    Place,
+    Program,
+    Step,
+)
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ir.counted import counted
 from numhlo.lowering.ops.control_flow import COMPOSITE
@@ -69,6 +81,8 @@ class _Words:
                     yield from self.steps([*step.loop.condition, *step.loop.body], indent + INDENT)
             case Evaluate():
                 yield f"{indent}NumPy: {_op(step.op)} ({step.reason})"
+            case Communicate():
+                yield f"{indent}transport: {_op(step.op)}"
             case Loop():
                 yield f"{indent}while {_place(step.op)}".rstrip()
                 yield from self.steps(step.condition, indent + INDENT)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from numhlo.backend.emit.intervals import Intervals
 from numhlo.backend.emit.loop_rounds import LOOK, ends_soon
 from numhlo.backend.emit.loop_work import end_soon
-from numhlo.backend.planning import branches, control_flow, mapped  # noqa: F401 - importing them fills the table of kernels
+from numhlo.backend.planning import branches, communication, control_flow, mapped  # noqa: F401 - importing them fills the table of kernels
 from numhlo.backend.planning.buffers import Context
 from numhlo.backend.planning.expansion import expand
 from numhlo.backend.planning.launch_lists import with_lists

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from numhlo.backend.planning.region import RegionPlanner
-from numhlo.backend.program import Branch, Evaluate, Exchange, Launch, Loop, Step
+from numhlo.backend.program import Branch, Communicate, Evaluate, Exchange, Launch, Loop, Step
 from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops import creation
 from numhlo.lowering.ops.indexing import DYNAMIC_UPDATE_SLICE
@@ -52,7 +52,7 @@ def _renews_window(argument: Value, returned: Value) -> bool:
 
 def _written(steps: Iterable[Step]) -> Iterable[tuple[Value, int]]:
     for step in steps:
-        if isinstance(step, Launch | Evaluate):
+        if isinstance(step, Launch | Evaluate | Communicate):
             yield from step.outputs
         elif isinstance(step, Loop):
             yield from _written([*step.condition, *step.body])

@@ -16,7 +16,8 @@ from numhlo.backend.interim.lane_loops import LaneLoop, suits_lanes
 from numhlo.backend.interim.rounds import Rounds
 from numhlo.backend.interim.searches import QuickPlans
 from numhlo.backend.primitives import layout
-from numhlo.backend.program import Evaluate, Launch, Program
+from numhlo.backend.program import Communicate, Evaluate, Launch, Program
+from numhlo.backend.runtime.communication_plans import CommunicationPlan
 from numhlo.backend.runtime.frame import Frame
 from numhlo.backend.runtime.launch_groups import LaunchGroups
 from numhlo.backend.runtime.native_functions import native_callable
@@ -141,6 +142,8 @@ class NumpyEngine:
         step = self.instructions[number].step
         if isinstance(step, Evaluate):
             return OpsPlan([step.op], step.inputs, step.outputs, self._plans)
+        if isinstance(step, Communicate):
+            return CommunicationPlan(step)
         return make_plan(self.launches[number], self._plans)
 
     def _scalar(self, frame: Frame, number: int) -> int:

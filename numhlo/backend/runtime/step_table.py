@@ -16,7 +16,19 @@ import numpy as np
 from numhlo.backend import primitives
 from numhlo.backend.primitives import layout
 from numhlo.backend.primitives.native import MatrixProduct
-from numhlo.backend.program import Branch, Call, Evaluate, Exchange, Kernel, Launch, Loop, Program, Step, Subroutine
+from numhlo.backend.program import (
+    Branch,
+    Call,
+    Communicate,
+    Evaluate,
+    Exchange,
+    Kernel,
+    Launch,
+    Loop,
+    Program,
+    Step,
+    Subroutine,
+)
 from numhlo.lowering.ir.records import record
 
 BLAS = frozenset(
@@ -137,7 +149,7 @@ class StepTable:
             match step:
                 case Launch():
                     self._add(layout.DO_LAUNCH, (), step)
-                case Evaluate():
+                case Evaluate() | Communicate():
                     self._add(layout.DO_EVALUATE, (), step)
                 case Exchange():
                     for pair in step.pairs:

@@ -21,6 +21,8 @@ from numhlo.lowering.ops.region_function import is_promotable
 from numhlo.lowering.ops.type_rules import refine
 
 TOKEN = TokenType()
+WITHOUT_TOKEN = "without_token"
+"""An attribute of sends, receives and feeds whose tokens have been taken out: they run in the program's order."""
 ID = TensorType((), ELEMENT_TYPES["ui32"])
 """The type of a process's number."""
 
@@ -323,6 +325,8 @@ def infer_recv(signature: Signature) -> Sequence[Type]:
 
 def infer_sending(signature: Signature) -> Sequence[Type]:
     """Tensors and a token are taken, a token is given."""
+    if signature.attributes.get(WITHOUT_TOKEN) is not None:
+        return []
     signature.require(list(signature.operands)[-1:] == [TOKEN], "the last operand must be a token")
     are_tensors = all(isinstance(t, TensorType) for t in signature.operands[:-1])
     signature.require(are_tensors, "only the last operand is a token; the others must be tensors")
@@ -333,6 +337,8 @@ def infer_sending(signature: Signature) -> Sequence[Type]:
 def infer_receiving(signature: Signature) -> Sequence[Type]:
     """A token is taken, tensors and a token are given."""
     declared = list(signature.results or ())
+    if signature.attributes.get(WITHOUT_TOKEN) is not None:
+        return declared
     signature.require(list(signature.operands) == [TOKEN], "the operand must be a token")
     some, last = ("(C2) ", "(C3) ") if signature.name == "infeed" else ("(C3) ", "(C4) ")
     signature.require(declared[-1:] == [TOKEN], f"{last}the last result must be a token")
@@ -346,7 +352,8 @@ def infer_receiving(signature: Signature) -> Sequence[Type]:
 _CHANNEL = Attribute("channel_handle", "record:channel_handle", None)
 _GROUPS = (Attribute("replica_groups", "any"), _CHANNEL)
 _GLOBAL = Attribute("use_global_device_ids", "unit", None)
-_HOST = (Attribute("channel_handle", "record:channel_handle"), Attribute("is_host_transfer", "bool", False))
+_FLAT = Attribute(WITHOUT_TOKEN, "unit", None)
+_HOST = (Attribute("channel_handle", "record:channel_handle"), Attribute("is_host_transfer", "bool", False), _FLAT)
 
 
 def _define(
@@ -386,12 +393,12 @@ COLLECTIVE_BROADCAST = _define("collective_broadcast", infer_broadcast, ("*opera
 COLLECTIVE_PERMUTE = _define(
     "collective_permute", infer_permute, ("operand",), (Attribute("source_target_pairs", "any"), _CHANNEL)
 )
-SEND = _define("send", infer_send, ("*inputs", "token"), _HOST)
-RECV = _define("recv", infer_recv, ("token",), _HOST)
+SEND = _define("send", infer_send, ("*inputs",), _HOST)
+RECV = _define("recv", infer_recv, ("*token",), _HOST)
 INFEED = _define(
     "infeed",
     infer_receiving,
-    ("token",),
-    (Attribute("infeed_config", "string", ""), Attribute("layout", "any", None)),
+    ("*token",),
+    (Attribute("infeed_config", "string", ""), Attribute("layout", "any", None), _FLAT),
 )
-OUTFEED = _define("outfeed", infer_sending, ("*inputs", "token"), (Attribute("outfeed_config", "string", ""),))
+OUTFEED = _define("outfeed", infer_sending, ("*inputs",), (Attribute("outfeed_config", "string", ""), _FLAT))

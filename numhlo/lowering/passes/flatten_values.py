@@ -11,7 +11,7 @@ from typing import Any
 
 from numhlo.lowering.ir import Function, Module, Op, Region, TokenType, TupleType, Type, Value
 from numhlo.lowering.ir.errors import ArgumentError
-from numhlo.lowering.ops import tuples
+from numhlo.lowering.ops import communication, tuples
 from numhlo.lowering.ops.builder import FunctionBuilder
 from numhlo.lowering.passes.function_copies import FunctionCopies
 
@@ -92,6 +92,8 @@ class _Flattener(FunctionCopies):
         regions = [self._copy_region(builder, region, values) for region in op.regions]
         attributes = {k: self.function(v) if isinstance(v, Function) else v for k, v in op.attributes.items()}
         types = _flat([v.type for v in op.results])
+        if isinstance(op.definition, communication.Communication) and len(types) < len(op.results):
+            attributes[communication.WITHOUT_TOKEN] = True
         return Op(op.definition, _leaves(values, op.operands), attributes, regions, types, op.location)
 
     def _copy_region(self, builder: FunctionBuilder, source: Region, values: dict[Value, list[Value]]) -> Region:
