@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from numhlo.compilation.looking import clear_caches, debug_infs, debug_nans, log_compiles
     from numhlo.compilation.shape_evaluation import eval_shape
     from numhlo.exporting import Exported, export, load
+    from numhlo.library.custom_calls import custom_call
     from numhlo.library.lax.callbacks import io_callback, pure_callback
     from numhlo.library.lax.checkpointed_loops import checkpointed_scan, checkpointed_while_loop
     from numhlo.library.lax.devices import block_until_ready, device_get, device_put
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from numhlo.library.transformations.jacobians import hessian, jacfwd, jacobian, jacrev
     from numhlo.library.transformations.transposing import fwd_and_bwd, linear_transpose
     from numhlo.library.user_kernels import kernel
+    from numhlo.lowering.ops.memory_layouts import Layout
     from numhlo.switches import debugging
     from numhlo.tracer.core.arguments import ShapeDtypeStruct, typeof
     from numhlo.tracer.core.array import Array
@@ -60,6 +62,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Array": "numhlo.tracer.core.array",
     "Exported": "numhlo.exporting",
+    "Layout": "numhlo.lowering.ops.memory_layouts",
     "ShapeDtypeStruct": "numhlo.tracer.core.arguments",
     "block_until_ready": "numhlo.library.lax.devices",
     "checking_leaks": "numhlo.compilation.leaks",
@@ -70,6 +73,7 @@ _HOMES = {
     "checkpointed_while_loop": "numhlo.library.lax.checkpointed_loops",
     "clear_caches": "numhlo.compilation.looking",
     "closure_convert": "numhlo.library.transformations.closures",
+    "custom_call": "numhlo.library.custom_calls",
     "custom_gradient": "numhlo.library.transformations.custom_backward",
     "custom_jvp": "numhlo.library.transformations.custom_forward",
     "custom_vjp": "numhlo.library.transformations.custom_backward",
@@ -120,7 +124,17 @@ _SOURCES = {
 }
 """Where names come from that JAX has in a module of its own."""
 
-_OWN = ("Array", "checkpointed_scan", "checkpointed_while_loop", "debugging", "kernel", "load", "threads")
+_OWN = (
+    "Array",
+    "Layout",
+    "checkpointed_scan",
+    "checkpointed_while_loop",
+    "custom_call",
+    "debugging",
+    "kernel",
+    "load",
+    "threads",
+)
 """What no other library has, or has under another name."""
 
 _MODULES = (
@@ -146,6 +160,7 @@ _MODULES = (
 __all__ = [
     "Array",
     "Exported",
+    "Layout",
     "ShapeDtypeStruct",
     "batch",
     "block_until_ready",
@@ -158,6 +173,7 @@ __all__ = [
     "clear_caches",
     "closure_convert",
     "compat",
+    "custom_call",
     "custom_gradient",
     "custom_jvp",
     "custom_vjp",

@@ -55,6 +55,7 @@ from numhlo.lowering.ir.errors import (
     UnsupportedError,
     VerificationError,
 )
+from numhlo.lowering.ir.native_errors import NativeCallError
 from numhlo.lowering.ir.promotion_errors import TypePromotionError
 
 __all__ = [
@@ -81,6 +82,7 @@ __all__ = [
     "LoopDerivativeError",
     "MissingRuleError",
     "MutationError",
+    "NativeCallError",
     "NotCallableError",
     "NumhloError",
     "OperandError",

@@ -11,14 +11,13 @@ import inspect
 from collections.abc import Callable
 from typing import Any, overload
 
-import numpy as np
-
-from numhlo.lowering.ir import TensorType, capture_location, element_spelling
+from numhlo.library.result_descriptions import described
+from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.counted import counted
-from numhlo.lowering.ir.errors import ArgumentError, SignatureError
+from numhlo.lowering.ir.errors import SignatureError
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.user_kernels import TARGET, UserKernel, run_user_kernel
-from numhlo.tracer.building import Array, ShapeDtypeStruct, asarray, bind, current_trace, require_callable
+from numhlo.tracer.building import Array, asarray, bind, current_trace, require_callable
 
 
 class KernelFunction:
@@ -43,11 +42,7 @@ class KernelFunction:
     def __call__(self, *args: Any) -> Any:
         """Return the results for arrays."""
         arrays = [asarray(x) for x in args]
-        described = self._result
-        if callable(described) and not hasattr(described, "shape"):
-            described = described(*[ShapeDtypeStruct(x.shape, x.dtype) for x in arrays])
-        single = hasattr(described, "shape") or not isinstance(described, tuple | list)
-        types = [self._type(one) for one in ([described] if single else described)]
+        types, single = described(f"kernel {self._name.partition(',')[0]}", self._result, arrays)
         self._require_parameters(len(arrays), len(types))
         if current_trace() is None:
             found: list[Any] = [x.view(Array) for x in run_user_kernel(self.__wrapped__, arrays, types)]
@@ -67,23 +62,6 @@ class KernelFunction:
                 why=str(error),
                 fix="it takes the inputs, then an array for each result",
             ) from None
-
-    def _type(self, described: Any) -> TensorType:
-        if not (hasattr(described, "shape") and hasattr(described, "dtype")):
-            raise ArgumentError(
-                f"kernel {self._name.partition(',')[0]}: a result described by {described!r}",
-                where=capture_location(),
-                fix="describe each result by a ShapeDtypeStruct(shape, dtype), or by an array like it",
-            )
-        shape, dtype = tuple(described.shape), np.dtype(described.dtype)
-        if any(extent < 0 for extent in shape):
-            raise ArgumentError(
-                f"kernel {self._name.partition(',')[0]}: a result of shape {shape}",
-                where=capture_location(),
-                fix="extents are not negative",
-            )
-        element_spelling(dtype)  # raises where there are no such arrays
-        return TensorType(shape, dtype)
 
 
 def _signature_of(function: Callable[..., Any]) -> inspect.Signature:

@@ -131,7 +131,8 @@ def test_completion_lists_what_is_public():
 
 OWN = {
     "numhlo": {
-        "Array", "checkpointed_scan", "checkpointed_while_loop", "debugging", "kernel", "load", "threads"
+        "Array", "Layout", "checkpointed_scan", "checkpointed_while_loop", "custom_call", "debugging", "kernel",
+        "load", "threads",
     },
     "numhlo.exporting": {"load"},
     "numhlo.numpy": {"Array"},

@@ -15,8 +15,8 @@ import numpy as np
 from numba.core import types
 from numba.np import numpy_support
 
+from numhlo.backend.call_errors import keep_error
 from numhlo.backend.compiler.kernel_compiler import function_of_source
-from numhlo.backend.primitives import layout
 from numhlo.lowering.ir.errors import InternalError
 
 _kept: list[Any] = []
@@ -107,18 +107,7 @@ def _reporter(function: Callable[..., Any], arrays: Sequence[tuple[np.dtype, int
             name = getattr(function, "__name__", "a user's kernel")
             raise InternalError(f"{name} raised, and did not when it was called again", fix="let it have no state")
         except BaseException as error:  # noqa: BLE001 - whatever it is, the caller of the program gets it
-            _keep(ctx, error)
+            keep_error(ctx, error)
 
     count = 1 + sum(1 + rank for _, rank in arrays)
     return ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * count)(report)
-
-
-def _keep(ctx: int, error: BaseException) -> None:
-    """Leave an exception in the context of a call, unless there is one: other threads may be at it, too."""
-    words = (ctypes.c_int64 * layout.CONTEXT_WORDS).from_address(ctx)
-    if words[layout.EXCEPTION]:
-        return
-    for number, part in enumerate([type(error), error, error.__traceback__]):
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(part))
-        words[layout.EXCEPTION + number] = id(part)
-    words[layout.STATUS] = layout.RAISED

@@ -14,15 +14,12 @@ import numpy as np
 
 from numhlo.backend.emit.draft import Draft
 from numhlo.backend.emit.kernel_text import KernelText
+from numhlo.backend.emit.native_calls import NATIVE_CALL, WORK
 from numhlo.backend.emit.tables import KERNELS, RootRule
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ir.interruptions import uninterrupted
 from numhlo.lowering.ops.control_flow import CUSTOM_CALL
-from numhlo.lowering.ops.user_kernels import UserKernel
-
-WORK = 1_000_000
-"""What a call is taken to cost, as nobody knows: enough for other Python threads to run meanwhile."""
-
+from numhlo.lowering.ops.user_kernels import TARGET, UserKernel
 
 CUSTOM_CALL_KERNELS: dict[str, RootRule] = {}
 """Rules of targets that have kernels; `factorizations` fills it."""
@@ -78,7 +75,8 @@ def emit_user_kernel(op: Op, planner: Any) -> None:
 
 
 def _rule(op: Op) -> RootRule:
-    return CUSTOM_CALL_KERNELS.get(op.attributes["call_target_name"], USER_KERNEL)
+    name = op.attributes["call_target_name"]
+    return CUSTOM_CALL_KERNELS.get(name) or (USER_KERNEL if name == TARGET else NATIVE_CALL)
 
 
 USER_KERNEL = RootRule(emit_user_kernel, refuse=lambda op: _found(op)[1])

@@ -38,7 +38,8 @@ class Effects:
     reads, writes : set of int
         Places of buffers in the kernel's order.
     given : set of int
-        Places of buffers that a user's function gets, which writes its results and reads the rest.
+        Places of buffers that a user's function gets, which writes its results and reads the rest: as arguments, or
+        among addresses in memory.
     is_list : bool
         The kernel goes through a list of launches, which says what the buffers are.
     """
@@ -161,6 +162,8 @@ def _add(call: ast.Call, places: Places, effects: Effects) -> None:
     if word_of(call) == "call_function" and isinstance(call.args[1], ast.Name) and call.args[1].id == "ctx":
         effects.given.update(place for argument in call.args for place in pointed_to(argument, places))
         return
+    if word_of(call) == "store_i64":  # an address in memory is for a native function to find
+        effects.given.update(pointed_to(call.args[2], places))
     for touch in touches_of(call, places):
         (effects.writes if touch.writes else effects.reads).add(touch.place)
 

@@ -1,18 +1,61 @@
-"""The registry of custom-call targets: Python functions that ``custom_call`` reaches by name."""
+"""The registry of custom-call targets: what ``custom_call`` reaches by name, and the rules of those that users add."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from numhlo.lowering.ir.errors import UnsupportedError
+from numhlo.lowering.ir import Location, Op, capture_location
+from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
+from numhlo.lowering.ops.native_functions import NativeFunction
 
 CustomCall = Callable[[Sequence[np.ndarray], Mapping[str, Any]], Sequence[np.ndarray]]
 """``function(arrays, attributes) -> arrays``: must not write into its arrays."""
 
-_TARGETS: dict[str, CustomCall] = {}
+
+@dataclass(frozen=True)
+class UserRules:
+    """How an op that a user registered is batched and differentiated; None: as any op without such rules.
+
+    Attributes
+    ----------
+    batch, jvp, transpose : callable or None
+        With the contracts of the tracer's tables.
+    """
+
+    batch: Callable[..., Any] | None = None
+    jvp: Callable[..., Any] | None = None
+    transpose: Callable[..., Any] | None = None
+
+
+NO_RULES = UserRules()
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a custom call of one name reaches.
+
+    Attributes
+    ----------
+    function : callable
+        What it means on NumPy arrays.
+    native : NativeFunction or None
+        The machine code that compiled programs call.
+    rules : UserRules
+    where : Location or None
+        The user's line that registered it; None for numhlo's own.
+    """
+
+    function: CustomCall
+    native: NativeFunction | None = None
+    rules: UserRules = field(default=NO_RULES)
+    where: Location | None = None
+
+
+_TARGETS: dict[str, Target] = {}
 
 
 def register_custom_call(target: str, function: CustomCall) -> None:
@@ -31,7 +74,31 @@ def register_custom_call(target: str, function: CustomCall) -> None:
     >>> find_custom_call("doctest.twice")([np.array(3)], {})
     [np.int64(6)]
     """
-    _TARGETS[target] = function
+    _TARGETS[target] = Target(function)
+
+
+def register_target(name: str, target: Target) -> None:
+    """Add what a user registers; a name can be taken only once.
+
+    Raises
+    ------
+    ArgumentError
+        If the name is taken.
+    """
+    found = _TARGETS.get(name)
+    if found is not None:
+        raise ArgumentError(
+            f"custom_call {name}: it is registered already",
+            where=capture_location(),
+            why="by numhlo" if found.where is None else f"at {found.where.point()}",
+            fix="give another name; programs that name this one mean the first",
+        )
+    _TARGETS[name] = target
+
+
+def target_of(op: Op) -> Target | None:
+    """Return what a custom call reaches, None where nothing is registered."""
+    return _TARGETS.get(op.attributes["call_target_name"])
 
 
 def find_custom_call(target: str) -> CustomCall:
@@ -43,10 +110,10 @@ def find_custom_call(target: str) -> CustomCall:
         If there is none.
     """
     try:
-        return _TARGETS[target]
+        return _TARGETS[target].function
     except KeyError:
         raise UnsupportedError(
             f"custom_call: no function is registered for target {target!r}",
             why=f"known targets: {', '.join(sorted(_TARGETS)) or 'none'}",
-            fix=f"call register_custom_call({target!r}, function)",
+            fix=f"call numhlo.custom_call({target!r}, function)",
         ) from None

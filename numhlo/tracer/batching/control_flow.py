@@ -17,6 +17,7 @@ from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.annotations import ANNOTATIONS, make_annotation
 from numhlo.lowering.ops.cumulative import COMBINERS, make_cumulative
+from numhlo.lowering.ops.custom_calls import target_of
 from numhlo.lowering.ops.factorizations import MEANINGS
 from numhlo.lowering.ops.loops import loop_body, make_map, make_scan
 from numhlo.lowering.ops.special import FUNCTIONS, make
@@ -115,10 +116,13 @@ def batch_in_chunks(function: Function, inputs: Sequence[Lanes], size: int, chun
 
 @BATCHING.register(control_flow.CUSTOM_CALL)
 def _batch_custom_call(op: Op, operands: list[Lanes], size: int, environment: Environment) -> Sequence[Lanes]:
-    """Call once a lane, but for collectives and callbacks of whole batches: what others make of axes is not known."""
+    """Call once a lane, but for collectives, users' rules, and callbacks of whole batches: other axes are not known."""
     collective = collective_of(op)
     if collective is not None:
         return batch_collective(op, collective, operands, size)
+    target = target_of(op)
+    if target is not None and target.rules.batch is not None:
+        return list(target.rules.batch(op, operands, size))
     results = call_with_lanes(op, operands, size)
     return map_lanes(op, operands, size, environment) if results is None else all_mapped(results)
 

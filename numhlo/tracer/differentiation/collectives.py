@@ -11,6 +11,7 @@ import numpy as np
 from numhlo.lowering.ir import Op, TensorType
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import control_flow
+from numhlo.lowering.ops.custom_calls import target_of
 from numhlo.tracer.core.arrangement import dynamic_row, move_axis
 from numhlo.tracer.core.named_axes import Collective, bind_collective, collective_of
 from numhlo.tracer.core.operands import shape_of
@@ -44,7 +45,8 @@ def _own_part_of_sum(gathered: Collective, cotangent: Any) -> Any:
 
 @JVP.register(control_flow.CUSTOM_CALL)
 def _jvp_custom_call(op: Op, primals: list[Any], tangents: list[Any], outputs: list[Any]) -> Sequence[Any]:
-    rule = lapack_rule(op)
+    target = target_of(op)
+    rule = lapack_rule(op) if target is None or target.rules.jvp is None else target.rules.jvp
     if rule is not None:
         return rule(op, primals, tangents, outputs)
     return [bind_collective(_linear_collective(op), tangents[0], op.results[0].tensor)]
@@ -52,6 +54,9 @@ def _jvp_custom_call(op: Op, primals: list[Any], tangents: list[Any], outputs: l
 
 @TRANSPOSE.register(control_flow.CUSTOM_CALL)
 def _transpose_custom_call(op: Op, operands: list[Any], cotangents: list[Any]) -> Sequence[Any]:
+    target = target_of(op)
+    if target is not None and target.rules.transpose is not None:
+        return list(target.rules.transpose(op, operands, cotangents))
     collective, cotangent = _linear_collective(op), cotangents[0]
     type = op.operands[0].tensor
     if collective.kind == "all_gather":

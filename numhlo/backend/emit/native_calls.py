@@ -1,0 +1,135 @@
+"""Kernels of custom calls that reach native code: they put addresses together, call, and look whether it failed.
+
+One text serves all functions that are called in the same form with as many arrays: the address comes at run time. What
+a failure means is told by a Python function, which native code calls in that case alone.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+from numhlo.backend.call_errors import keep_error
+from numhlo.backend.emit.draft import Draft
+from numhlo.backend.emit.kernel_text import KernelText
+from numhlo.backend.emit.tables import RootRule
+from numhlo.lowering.ir import Op
+from numhlo.lowering.ops.custom_calls import target_of
+from numhlo.lowering.ops.native_functions import (
+    PLAIN,
+    STATUS_BYTES,
+    WITH_STATUS,
+    WITH_TEXT,
+    NativeFunction,
+    raise_failure,
+    refusal_of_types,
+)
+
+WORK = 1_000_000
+"""Flops that a call is taken for, as nobody knows: enough for other Python threads to run meanwhile."""
+
+_kept: list[Any] = []
+"""What native code points to: it lives as long as the process, as machine code may be called until then."""
+
+
+def reporter(tell: Callable[[int], None]) -> int:
+    """Return the address of ``void(ctx, thing)``, which leaves what ``tell(thing)`` raises in the context."""
+
+    def report(ctx: int, thing: int) -> None:
+        try:
+            tell(thing)
+        except BaseException as error:  # noqa: BLE001 - whatever it is, the caller of the program gets it
+            keep_error(ctx, error)
+
+    made = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64)(report)
+    _kept.append(made)
+    return int(ctypes.cast(made, ctypes.c_void_p).value or 0)
+
+
+_reporters: dict[str, int] = {}
+
+
+def _reporter_of(native: NativeFunction) -> int:
+    """Return what raises the failures that statuses say."""
+    if native.name not in _reporters:
+        _reporters[native.name] = reporter(lambda status: raise_failure(native.name, status))
+    return _reporters[native.name]
+
+
+_texts: dict[str, Any] = {}
+
+
+def _address_of_text(text: str) -> tuple[int, int]:
+    """Return where a text lies, and its length in bytes."""
+    data = text.encode()
+    memory = _texts.setdefault(text, ctypes.create_string_buffer(data))
+    return ctypes.addressof(memory), len(data)
+
+
+def emit_native_call(op: Op, planner: Any) -> None:
+    """Append the launch of a call of one of the forms with statuses, or of the plain one."""
+    target = target_of(op)
+    assert target is not None
+    assert target.native is not None
+    native = target.native
+    for result in op.results:
+        planner.output(result)
+    text = KernelText(planner.buffer)
+    addresses = write_addresses(text, op)
+    count = len(op.operands)
+    out = f"load_i64({addresses}, {count})" if len(op.results) == 1 else f"advance({addresses}, {8 * count})"
+    words = [text.number("function", native.address, "function"), out, addresses]
+    if native.version == WITH_TEXT:
+        place, length = _address_of_text(op.attributes["backend_config"])
+        words += [text.number("text", place, "text"), text.number("length", length, "length")]
+    if native.version == PLAIN:
+        text.line(f"call_function({', '.join(words)})")
+    else:
+        status = text.stack_array("status", STATUS_BYTES, 1)
+        text.line(f"store_i64({status}, 0, 0)")
+        text.line(f"call_function({', '.join([*words, status])})")
+        with text.block(f"if load_i64({status}, 0) != 0:"):
+            report = text.number("report", _reporter_of(native), "report")
+            text.line(f"call_function({report}, ctx, {status})")
+    launch_native(op, planner, text, "native_call")
+
+
+def write_addresses(text: KernelText, op: Op) -> str:
+    """Return the name of an array of the addresses of an op's operands, then of its results."""
+    values = [*op.operands, *op.results]
+    addresses = text.stack_array("addresses", max(len(values), 1), 8)
+    for number, value in enumerate(values):
+        pointer = text.pointer(value, "in" if number < len(op.operands) else "out")
+        text.line(f"store_i64({addresses}, {number}, integer_address({pointer}))")
+    return addresses
+
+
+def launch_native(op: Op, planner: Any, text: KernelText, name: str) -> None:
+    """Append the launch of a finished kernel."""
+    kernel = text.finish(name)
+    traffic = sum(v.tensor.nbytes for v in (*op.operands, *op.results))
+    planner.launch_op(op, Draft(kernel, tuple(text.buffers), tuple(text.dims), 1, 1, WORK, traffic), op.results)
+
+
+def refuse_native_call(op: Op) -> str:
+    """Return why compiled programs don't call what a custom call reaches by its address, or nothing."""
+    target = target_of(op)
+    if target is None or target.native is None:
+        return "what it calls is Python"
+    if target.native.version not in NATIVE_RULES:
+        return f"nothing calls functions of api_version {target.native.version}"
+    return refusal_of_types([v.tensor.dtype for v in (*op.operands, *op.results)])
+
+
+def _emit(op: Op, planner: Any) -> None:
+    target = target_of(op)
+    assert target is not None
+    assert target.native is not None
+    NATIVE_RULES[target.native.version](op, planner)
+
+
+NATIVE_RULES: dict[int, Callable[[Op, Any], None]] = dict.fromkeys((PLAIN, WITH_STATUS, WITH_TEXT), emit_native_call)
+"""How calls of each form are emitted, by ``api_version``."""
+
+NATIVE_CALL = RootRule(_emit, refuse=refuse_native_call)

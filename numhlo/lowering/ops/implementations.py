@@ -1,0 +1,126 @@
+"""What users' implementations of custom calls and ops are on NumPy arrays: Python called, or an address; checked.
+
+An implementation in Python gets copies, in the layouts that the op asks for, and its results must be what the op
+declares. A native one gets dense arrays. The backend does without this wherever it calls an address itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from numhlo.lowering.ir import TensorType, Type
+from numhlo.lowering.ir.counted import counted
+from numhlo.lowering.ir.errors import DTypeError, ShapeError, UnsupportedError
+from numhlo.lowering.ops.custom_calls import CustomCall
+from numhlo.lowering.ops.memory_layouts import Layout
+from numhlo.lowering.ops.native_functions import RUNNERS, NativeFunction, refusal_of_types
+from numhlo.lowering.ops.primitive import RESULT_TYPES
+
+
+def options_of(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a custom call's configuration says, as an implementation in Python gets it by keyword.
+
+    Examples
+    --------
+    >>> options_of({"backend_config": {"scale": 2.0}}), options_of({"backend_config": "text"})
+    ({'scale': 2.0}, {'backend_config': 'text'})
+    """
+    found = attributes.get("mhlo.backend_config") or attributes.get("backend_config")
+    if isinstance(found, Mapping):
+        return {name: _plain(value) for name, value in found.items()}
+    return {"backend_config": found} if found else {}
+
+
+def _plain(value: Any) -> Any:
+    return tuple(map(_plain, value)) if isinstance(value, list | tuple) else value
+
+
+def layouts_of(attributes: Mapping[str, Any], name: str, types: Sequence[Type]) -> list[Layout]:
+    """Return the layouts that a custom call asks for, C's order where it asks for none.
+
+    Parameters
+    ----------
+    attributes : mapping
+    name : str
+        ``"operand_layouts"`` or ``"result_layouts"``.
+    types : sequence of Type
+        Of the operands, or of the results.
+    """
+    listed = attributes.get(name)
+    if listed is None:
+        return [Layout.row_major(t.ndim if isinstance(t, TensorType) else 0) for t in types]
+    return [Layout.of_attribute(str(layout)) for layout in listed]
+
+
+def _laid_out(arrays: Sequence[np.ndarray], attributes: Mapping[str, Any]) -> list[np.ndarray]:
+    if attributes.get("operand_layouts") is None:
+        return list(arrays)
+    wanted = [Layout.of_attribute(str(layout)) for layout in attributes["operand_layouts"]]
+    return [layout.lay_out(a) for layout, a in zip(wanted, arrays, strict=True)]
+
+
+def on_python(name: str, function: Callable[..., Any]) -> CustomCall:
+    """Return what calls a Python function.
+
+    Parameters
+    ----------
+    name : str
+        For messages.
+    function : callable
+        ``function(*arrays, **options)`` returns an array, or as many as there are results.
+    """
+
+    def run(arrays: Sequence[np.ndarray], attributes: Mapping[str, Any]) -> Sequence[np.ndarray]:
+        types: Sequence[Type] = attributes[RESULT_TYPES]
+        own = [np.array(a) for a in _laid_out(arrays, attributes)]  # it might keep them, or write into them
+        returned = function(*own, **options_of(attributes))
+        found = list(returned) if isinstance(returned, tuple | list) else [] if returned is None else [returned]
+        if len(found) != len(types):
+            raise ShapeError(
+                f"{name} returned {counted(len(found), 'result')}",
+                why=f"it was said to return {counted(len(types), 'result')}",
+                fix="return an array, or a tuple of as many as its results",
+            )
+        return [_checked(name, x, type) for x, type in zip(found, types, strict=True)]
+
+    return run
+
+
+def _checked(name: str, value: Any, type: Type) -> np.ndarray:
+    assert isinstance(type, TensorType)
+    array = np.asarray(value)
+    if array.shape != type.shape:
+        raise ShapeError(
+            f"{name} returned an array of shape {list(array.shape)}",
+            why=f"its result was described as {type.short()}",
+            fix="return an array of that shape, or describe the result as it is",
+        )
+    if array.dtype != type.dtype and not (np.isscalar(value) and np.can_cast(array.dtype, type.dtype, "same_kind")):
+        raise DTypeError(
+            f"{name} returned an array of {array.dtype}",
+            why=f"its result was described as {type.short()}",
+            fix=f"return .astype({type.dtype.name!r}), or describe the result as it is",
+        )
+    return array.astype(type.dtype, copy=False)
+
+
+def on_native(native: NativeFunction) -> CustomCall:
+    """Return what calls a native function from Python."""
+
+    def run(arrays: Sequence[np.ndarray], attributes: Mapping[str, Any]) -> Sequence[np.ndarray]:
+        types: Sequence[TensorType] = attributes[RESULT_TYPES]
+        reason = refusal_of_types([a.dtype for a in arrays] + [t.dtype for t in types])
+        if reason:
+            raise UnsupportedError(f"custom_call {native.name}: {reason}", fix="convert to int8 or float32 around it")
+        given = _laid_out(arrays, attributes)
+        if attributes.get("operand_layouts") is None:
+            given = [np.ascontiguousarray(a).reshape(a.shape) for a in given]
+        layouts = layouts_of(attributes, "result_layouts", types)
+        results = [layout.empty(t.shape, t.dtype) for layout, t in zip(layouts, types, strict=True)]
+        RUNNERS[native.version](native, given, results, attributes)
+        return results
+
+    return run
