@@ -22,6 +22,7 @@ from numhlo.lowering.ops.implementations import on_native, on_python
 from numhlo.lowering.ops.memory_layouts import Layout
 from numhlo.lowering.ops.native_functions import TYPED, native_function
 from numhlo.lowering.ops.primitive import RESULT_TYPES
+from numhlo.lowering.ops.typed_calls import check_handlers, register_types
 from numhlo.lowering.text.foreign import ForeignAttribute
 from numhlo.tracer.building import Array, Tracer, asarray, bind, current_trace, require_callable, tree_leaves
 
@@ -133,6 +134,7 @@ def custom_call(  # noqa: PLR0913 - options by keyword
     operand_layouts: Layouts | None = None,
     result_layouts: Layouts | None = None,
     has_side_effect: bool = False,
+    types: Mapping[str, Any] | None = None,
 ) -> CustomCall:
     """Register what ``stablehlo.custom_call`` of a name runs, and return a function that puts such calls into programs.
 
@@ -142,9 +144,9 @@ def custom_call(  # noqa: PLR0913 - options by keyword
         The ``call_target_name``; programs read from text reach the implementation by it, too.
     implementation : object
         A Python function of NumPy arrays that returns an array or a tuple of them; or native code: a function of
-        `numba.cfunc`, a function of `ctypes`, or a ``PyCapsule`` that holds an address, such as `jax.ffi.pycapsule`
-        makes. Compiled programs call native code by its address, on the buffers as they lie, without Python and
-        without the GIL.
+        `numba.cfunc`, a function of `ctypes`, a ``PyCapsule`` that holds an address, such as `jax.ffi.pycapsule` makes,
+        or a mapping of such by XLA's names of the stages. Compiled programs call native code by its address, on the
+        buffers as they lie, without Python and without the GIL.
     result : ShapeDtypeStruct, or tuple of them, or callable
         What the results are; or a function that says so, given shapes and dtypes of the inputs, and options.
     api_version : int, optional
@@ -168,6 +170,8 @@ def custom_call(  # noqa: PLR0913 - options by keyword
         memory that the implementation gets, and where it writes.
     has_side_effect : bool, optional
         Whether calls must neither be left out nor repeated.
+    types : mapping of str to PyCapsule, optional
+        Of handlers that keep state: where the numbers of its types are kept, by the types' names.
 
     Returns
     -------
@@ -203,9 +207,12 @@ def custom_call(  # noqa: PLR0913 - options by keyword
     (Array([3., 6.]),)
     """
     _require_name(name)
-    native = native_function(name, implementation, api_version, None)
+    native = native_function(name, implementation, api_version)
     if native is None:
         require_callable(implementation, f"custom_call {name}: implementation")
+    elif native.version == TYPED:
+        register_types(name, types or {})
+        check_handlers(native)
     function = on_python(f"custom_call {name}", implementation) if native is None else on_native(native)
     rules = as_rules(name, batching, jvp, transpose, linear)
     target = Target(function, native, rules, capture_location())

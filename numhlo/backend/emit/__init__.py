@@ -23,6 +23,7 @@ from numhlo.backend.emit import (
     special,
     triangles,
     true_places,
+    typed_calls,
     user_kernels,
     windows,
 )
@@ -47,6 +48,7 @@ __all__ = [
     "special",
     "triangles",
     "true_places",
+    "typed_calls",
     "user_kernels",
     "windows",
 ]

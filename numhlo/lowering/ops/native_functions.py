@@ -21,6 +21,9 @@ from numhlo.lowering.ir.native_errors import NativeCallError
 PLAIN, WITH_STATUS, WITH_TEXT, TYPED = 1, 2, 3, 4
 """The forms, by ``api_version``."""
 
+BEFORE, EXECUTE = ("instantiate", "prepare", "initialize"), "execute"
+"""XLA's names of the stages at which handlers of the typed form are called."""
+
 STATUS_BYTES = 1024
 """Bytes of a status: how long the message of a failure is (0: none), as int64, and then the message."""
 
@@ -103,9 +106,7 @@ def refuse_result(name: str, message: str, code: str = "", where: Location | Non
     raise NativeCallError(f"custom_call {name}: {message}", where=where, why=f"it failed with {code}" if code else "")
 
 
-def native_function(
-    name: str, implementation: Any, version: int | None, stages: Mapping[str, Any] | None = None
-) -> NativeFunction | None:
+def native_function(name: str, implementation: Any, version: int | None) -> NativeFunction | None:
     """Return what is native as such; None for a Python function.
 
     Parameters
@@ -113,18 +114,23 @@ def native_function(
     name : str
         The custom call's target.
     implementation : object
-        A function of ctypes, one that Numba's ``cfunc`` made, or a capsule that holds an address.
+        A function of ctypes, one that Numba's ``cfunc`` made, or a capsule that holds an address; or a mapping of such
+        by the names of XLA's stages.
     version : int or None
         The form; None for the typed form of a capsule, and the plain one of all else.
-    stages : mapping of str to object, optional
-        Typed functions that run before, by the stage's name.
 
     Raises
     ------
     ArgumentError
         If the version is not one of the forms, or is given for a Python function.
     """
-    address = address_of(implementation)
+    stages: dict[str, Any] = {}
+    main = implementation
+    if isinstance(implementation, Mapping):
+        stages, version = dict(implementation), TYPED if version is None else version
+        main = stages.pop(EXECUTE, None)
+        _require_stages(name, stages, main, version)
+    address = address_of(main)
     if address is None:
         if version not in (None, TYPED):
             raise ArgumentError(
@@ -134,14 +140,23 @@ def native_function(
             )
         return None
     if version is None:
-        version = TYPED if is_capsule(implementation) else PLAIN
+        version = TYPED if is_capsule(main) else PLAIN
     if version not in (PLAIN, WITH_STATUS, WITH_TEXT, TYPED):
         raise ArgumentError(
             f"custom_call {name}: api_version={version!r}",
             fix="give 1 for void f(out, in), 2 with a status, 3 with a text and a status, or 4 for XLA's typed form",
         )
-    found = {stage: address_of(function) or 0 for stage, function in (stages or {}).items()}
-    return NativeFunction(name, address, version, (implementation, stages), found)
+    found = {stage: address_of(function) or 0 for stage, function in stages.items()}
+    return NativeFunction(name, address, version, implementation, found)
+
+
+def _require_stages(name: str, stages: Mapping[str, Any], main: Any, version: int) -> None:
+    wrong = [stage for stage, function in stages.items() if stage not in BEFORE or address_of(function) is None]
+    if wrong or version != TYPED or address_of(main) is None:
+        raise ArgumentError(
+            f"custom_call {name}: handlers for the stages {', '.join(map(repr, [*stages, EXECUTE]))}",
+            fix=f"give native functions of XLA's typed form: {EXECUTE!r}, and {', '.join(map(repr, BEFORE))} if needed",
+        )
 
 
 def is_capsule(value: Any) -> bool:
