@@ -293,3 +293,55 @@ def test_bad_calls():
         numhlo.jit(lambda x: reversed_scaled(x, factor=x))(np.ones(4))
     with pytest.raises(UnsupportedError, match=r"elements of int4"):
         numhlo.custom_call("test.narrow", scale_rows, result=lambda x: x)(np.ones(2, ml_dtypes.int4))
+
+
+@PLAIN
+def columns(out, ins):
+    """Number the 6 elements of a matrix as they lie, and add the matrix's own, which lies in columns."""
+    (x,) = addresses(ins, 1)
+    at(out, 6)[...] = at(x, 6) + np.arange(6)
+
+
+def test_layouts_of_native_functions(rng):
+    f = numhlo.custom_call(
+        "test.columns", columns, result=lambda x: x, operand_layouts=[(0, 1)], result_layouts=[numhlo.Layout((0, 1))]
+    )
+    x = rng.normal(size=(2, 3))
+    numbers = np.arange(6).reshape(3, 2).T
+    np.testing.assert_array_equal(f(x), x + numbers)
+    for found in every_way(lambda x: f(np.sin(x)) * 2, x):
+        np.testing.assert_array_equal(found, 2 * (np.sin(x) + numbers))
+    g = numhlo.jit(lambda x: f(np.sin(x)) * 2)
+    assert "operand_layouts = [dense<[0, 1]> : tensor<2xindex>]" in g.lower(x).as_text()
+    g(x)
+    g.wait()
+    assert "in Python" not in g.explain() and "on NumPy" not in g.explain()
+    for found in every_way(numhlo.vmap(f), np.stack([x, -x])):
+        np.testing.assert_array_equal(found, [x + numbers, numbers - x])
+
+
+def test_layouts_of_python_functions(rng):
+    seen = []
+
+    def look(x):
+        seen.append(x.strides)
+        return x
+
+    f = numhlo.custom_call("test.look", look, result=lambda x: x, operand_layouts=[(1, 2, 0)])
+    x = rng.normal(size=(2, 3, 4))
+    for found in every_way(f, x):
+        np.testing.assert_array_equal(found, x)
+    assert set(seen) == {(96, 8, 24)}
+
+
+def test_layouts_that_do_not_fit():
+    f = numhlo.custom_call("test.unfit", lambda x: x, result=lambda x: x, operand_layouts=[(0, 1)])
+    with pytest.raises(ArgumentError, match=r"the layout \{0,1\} of operand 0, of 1 dimensions"):
+        f(np.ones(3))
+    f = numhlo.custom_call("test.unfit.count", lambda x: x, result=lambda x: x, operand_layouts=[])
+    with pytest.raises(ArgumentError, match="operand_layouts has 0, and there are 1 operands"):
+        f(np.ones(3))
+    with pytest.raises(ArgumentError, match=r"Layout\(\(0, 2\)\)"):
+        numhlo.custom_call("test.unfit.order", lambda x: x, result=lambda x: x, operand_layouts=[(0, 2)])(
+            np.ones((2, 2))
+        )

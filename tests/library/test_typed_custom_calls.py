@@ -179,3 +179,26 @@ def test_bad_handlers(library):
 def test_options_that_have_no_form(affine):
     with pytest.raises(UnsupportedError, match=r"typed\.affine: the option offsets, \('a', 1\)"):
         affine(np.ones(2), **(OPTIONS | NARROW | {"offsets": ("a", 1)}))
+
+
+def test_layouts_are_those_of_xla(affine, library, rng):
+    """What XLA is asked for in text, numhlo reads from that text."""
+    x = rng.normal(size=(2, 3))
+    jax.ffi.register_ffi_target("typed.affine", jax.ffi.pycapsule(library.AffineHandler), platform="cpu")
+    with jax.enable_x64(True):
+        result = jax.ShapeDtypeStruct((2, 3), np.float64), jax.ShapeDtypeStruct((), np.float64)
+        call = jax.ffi.ffi_call("typed.affine", result, input_layouts=[(1, 0)], output_layouts=[(0, 1), ()])
+        lowered = jax.jit(lambda x: call(x * 2, **OPTIONS, **NARROW)[0]).lower(x)
+        expected = np.asarray(lowered.compile()(x))
+    np.testing.assert_array_equal(expected, -(2 * (2 * x).T.reshape(2, 3) + 2.5))
+    module = numhlo.stablehlo.parse(lowered.as_text())
+    assert "operand_layouts = [dense<[0, 1]>" in module.as_text()
+    f = module.callable()
+    for _ in range(2):
+        np.testing.assert_array_equal(f(x), expected)
+        next(iter(f.programs.values())).wait()
+    np.testing.assert_array_equal(f.interpret(x)[0], expected)
+    options = {"api_version": 4, "operand_layouts": [(0, 1)], "result": numhlo.ShapeDtypeStruct((3,), np.int64)}
+    g = numhlo.custom_call("typed.describe.columns", library.DescribeHandler, **options)
+    for found in every_way(lambda x: g(x, inner={"factor": 1}), x):
+        assert found.tolist() == [12, 2, 3]

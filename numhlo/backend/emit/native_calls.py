@@ -119,6 +119,8 @@ def refuse_native_call(op: Op) -> str:
         return "what it calls is Python"
     if target.native.version not in NATIVE_RULES:
         return f"nothing calls functions of api_version {target.native.version}"
+    if op.attributes["operand_layouts"] is not None:
+        return "passes have not transposed its arrays"
     return refusal_of_types([v.tensor.dtype for v in (*op.operands, *op.results)])
 
 

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from numhlo.backend.emit.draft import Draft
 from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.emit.native_calls import NATIVE_RULES, WORK, reporter
 from numhlo.lowering.ir import Op, Value
 from numhlo.lowering.ops.custom_calls import target_of
-from numhlo.lowering.ops.implementations import options_of
+from numhlo.lowering.ops.implementations import OPERAND_ORDERS, RESULT_ORDERS, options_of, restored
 from numhlo.lowering.ops.native_functions import TYPED, NativeFunction
 from numhlo.lowering.ops.typed_call_api import INSTANCE, RUN, WORD, await_future, raise_error
 from numhlo.lowering.ops.typed_calls import (
@@ -92,6 +90,7 @@ def _write_buffers(text: KernelText, op: Op, frame: str, base: str) -> list[int]
     """Write the addresses of arrays and of their extents, and return the extents: they follow the kernel's numbers."""
     values: list[Value] = [*op.operands, *op.results]
     items, first = items_place(len(values)), len(text.dims)
+    orders = [*op.attributes.get(OPERAND_ORDERS, ()), *op.attributes.get(RESULT_ORDERS, ())]
     extents: list[int] = []
     for number, value in enumerate(values):
         place = buffer_place(number)
@@ -99,7 +98,7 @@ def _write_buffers(text: KernelText, op: Op, frame: str, base: str) -> list[int]
         text.line(f"store_i64({frame}, {place + BUFFER_DATA}, integer_address({pointer}))")
         text.line(f"store_i64({frame}, {place + BUFFER_DIMS}, integer_address(dims) + {WORD * (first + len(extents))})")
         text.line(f"store_i64({frame}, {items + number}, {base} + {WORD * place})")
-        extents += np.asarray(value.tensor.shape, int).tolist()
+        extents += restored(value.tensor.shape, orders[number]) if orders else value.tensor.shape
     return extents
 
 

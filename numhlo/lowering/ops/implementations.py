@@ -19,6 +19,9 @@ from numhlo.lowering.ops.memory_layouts import Layout
 from numhlo.lowering.ops.native_functions import RUNNERS, NativeFunction, refusal_of_types
 from numhlo.lowering.ops.primitive import RESULT_TYPES
 
+OPERAND_ORDERS, RESULT_ORDERS = "numhlo.operand_orders", "numhlo.result_orders"
+"""Attributes of calls whose arrays passes have transposed to C's order: which dimensions they are, for each array."""
+
 
 def options_of(attributes: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a custom call's configuration says, as an implementation in Python gets it by keyword.
@@ -111,6 +114,8 @@ def on_native(native: NativeFunction) -> CustomCall:
     """Return what calls a native function from Python."""
 
     def run(arrays: Sequence[np.ndarray], attributes: Mapping[str, Any]) -> Sequence[np.ndarray]:
+        if OPERAND_ORDERS in attributes:
+            return _transposed_back(run, arrays, attributes)
         types: Sequence[TensorType] = attributes[RESULT_TYPES]
         reason = refusal_of_types([a.dtype for a in arrays] + [t.dtype for t in types])
         if reason:
@@ -124,3 +129,32 @@ def on_native(native: NativeFunction) -> CustomCall:
         return results
 
     return run
+
+
+def _transposed_back(
+    run: CustomCall, arrays: Sequence[np.ndarray], attributes: Mapping[str, Any]
+) -> Sequence[np.ndarray]:
+    """Call a function on the arrays that passes have transposed, and give its results as these are to be."""
+    orders = attributes[OPERAND_ORDERS], attributes[RESULT_ORDERS]
+    pairs = zip(attributes[RESULT_TYPES], orders[1], strict=True)
+    types = [t.with_shape(restored(t.shape, order)) for t, order in pairs]
+    layouts = [tuple([Layout(order[::-1]).attribute for order in group]) for group in orders]
+    inner = {name: value for name, value in attributes.items() if name not in (OPERAND_ORDERS, RESULT_ORDERS)}
+    inner.update({RESULT_TYPES: types, "operand_layouts": layouts[0], "result_layouts": layouts[1]})
+    given = [a.transpose(np.argsort(order)) for a, order in zip(arrays, orders[0], strict=True)]
+    pairs = zip(run(given, inner), orders[1], strict=True)
+    return [np.array(x.transpose(order), order="C", copy=None) for x, order in pairs]
+
+
+def restored(shape: Sequence[int], order: Sequence[int]) -> tuple[int, ...]:
+    """Return the shape that was transposed to one.
+
+    Examples
+    --------
+    >>> restored((4, 2, 3), (2, 0, 1))
+    (2, 3, 4)
+    """
+    found = [0] * len(shape)
+    for extent, axis in zip(shape, order, strict=True):
+        found[axis] = extent
+    return tuple(found)

@@ -218,7 +218,7 @@ class Layout:
             )
         if self.matches(found):
             return found
-        made = np.ascontiguousarray(found.transpose(self.major_to_minor))
+        made = np.array(found.transpose(self.major_to_minor), order="C")
         return made.transpose(np.argsort(self.major_to_minor))
 
     def empty(self, shape: Sequence[int], dtype: Any) -> np.ndarray:
