@@ -81,7 +81,8 @@ def add_commands(commands: Any) -> None:
     convert = _add(commands, "convert", "print a program as text of StableHLO or HLO", convert_program)
     convert.add_argument("--to", choices=("stablehlo", "hlo"), default="stablehlo", help="by default stablehlo")
     convert.add_argument("--locations", action="store_true", help="with each op's place in the source")
-    _add(commands, "verify", "check a program; says nothing if it is well formed", verify_program)
+    verify = _add(commands, "verify", "check a program; says nothing if it is well formed", verify_program)
+    verify.add_argument("--strict", action="store_true", help="refuse all that the StableHLO specification refuses")
     opt = _add(commands, "opt", "print a program as it is after numhlo's passes", optimize_program)
     opt.add_argument("--function", metavar="NAME", help="instead of main, or the first public one")
     opt.add_argument("--each", action="store_true", help="after every pass, with the number of ops left")
@@ -130,8 +131,10 @@ def perform(given: argparse.Namespace) -> str:
     return text
 
 
-def _module(given: argparse.Namespace) -> Module:
-    return from_bytes(sys.stdin.buffer.read(), "<stdin>") if given.file == "-" else load(given.file)
+def _module(given: argparse.Namespace, *, strict: bool = False) -> Module:
+    if given.file == "-":
+        return from_bytes(sys.stdin.buffer.read(), "<stdin>", strict=strict)
+    return load(given.file, strict=strict)
 
 
 def _name(module: Module, given: argparse.Namespace) -> str:
@@ -230,7 +233,7 @@ def convert_program(given: argparse.Namespace) -> str:
 
 def verify_program(given: argparse.Namespace) -> str:
     """Check a program, and return nothing."""
-    _module(given).verify()
+    _module(given, strict=given.strict).verify()
     return ""
 
 

@@ -24,11 +24,13 @@ from numhlo.lowering.hlo import BEGIN, is_proto, parse_hlo, parse_hlo_proto, pri
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
 from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers, GatherDimensionNumbers, ScatterDimensionNumbers
-from numhlo.lowering.ops.process_groups import GridShape
+from numhlo.lowering.ops.process_groups import GridShape, require_size
 from numhlo.lowering.passes.legalize_quantized import express_module
+from numhlo.lowering.strict_verifier import verify_strictly
 from numhlo.lowering.text import parse as parse_text
 from numhlo.lowering.text import print_module
 from numhlo.lowering.text.bytecode import MAGIC, read_bytecode, write_bytecode
+from numhlo.lowering.text.excerpts import marking
 from numhlo.lowering.text.program_files import read_whole
 from numhlo.lowering.verifier import verify
 from numhlo.tracer.core.array import Array
@@ -53,9 +55,6 @@ def __dir__() -> list[str]:
 
 
 load_backend()  # as `jit` does: else the first answer of a program that was read waits for it
-
-DEVICES = ("mhlo.num_replicas", "mhlo.num_partitions")
-"""Attributes of a module that say for how many devices it is, along both axes of their grid."""
 
 
 class Module:
@@ -178,8 +177,13 @@ class Module:
         """
         return write_bytecode(self.as_text(locations=True), version)
 
-    def verify(self) -> None:
+    def verify(self, *, strict: bool = False) -> None:
         """Check that the program is well formed and obeys the constraints of the specification.
+
+        Parameters
+        ----------
+        strict : bool, optional
+            Refuse all that the specification refuses, also what MLIR's verifier lets pass: `docs/constraints.md`.
 
         Raises
         ------
@@ -187,6 +191,8 @@ class Module:
             Naming the op, the constraint, and the place in the text.
         """
         verify(express_module(self.graph))
+        if strict:
+            verify_strictly(self.graph)
 
     def run(self, name: str, /, *arrays: Any) -> tuple[Array, ...]:
         """Call a function, compiled.
@@ -254,27 +260,10 @@ class Module:
         return found
 
     def _verify_once(self, grid: GridShape | None) -> None:
-        self._require_size(grid)
+        require_size(self.graph.attributes, grid)
         if not self._verified:
             self.verify()
             self._verified = True
-
-    def _require_size(self, grid: GridShape | None) -> None:
-        """Raise if the program is for another number of processes than there are."""
-        for name, extent in zip(DEVICES, grid or (1, 1), strict=True):
-            count = self.graph.attributes.get(name, extent)
-            if count != extent and grid is None:
-                raise UnsupportedError(
-                    f"the program is for several devices: {name} is {count}",
-                    where=capture_location(),
-                    why="a program that is called is one process",
-                    fix="export it for one device, without shardings; or run all processes, by "
-                    "numhlo.distributed.ProcessGrid",
-                )
-            if count != extent:
-                raise ArgumentError(
-                    f"the program is for another grid: {name} is {count}, not {extent}", where=capture_location()
-                )
 
 
 class Builder(GraphBuilder):
@@ -329,7 +318,7 @@ class Builder(GraphBuilder):
         return module
 
 
-def parse(text: str, name: str = "<string>") -> Module:
+def parse(text: str, name: str = "<string>", *, strict: bool = False) -> Module:
     """Read a program from StableHLO text.
 
     Parameters
@@ -338,6 +327,8 @@ def parse(text: str, name: str = "<string>") -> Module:
         One module, or functions without one; ops in the generic or in their pretty form.
     name : str, optional
         What to call the text in messages.
+    strict : bool, optional
+        Verify the program at once, as `Module.verify` does with ``strict=True``.
 
     Returns
     -------
@@ -347,6 +338,8 @@ def parse(text: str, name: str = "<string>") -> Module:
     ------
     ParseError
         With line, column, the line itself and a caret.
+    VerificationError
+        If ``strict`` and the program breaks a constraint of the specification.
     ArgumentError
         If ``text`` is no string.
 
@@ -361,7 +354,11 @@ def parse(text: str, name: str = "<string>") -> Module:
             where=capture_location(),
             fix="call .as_text() or str() on what another library made; deserialize reads bytes, load a file",
         )
-    return Module(parse_text(text, name))
+    module = Module(parse_text(text, name, strict=strict))
+    if strict:
+        with marking(text, name):
+            module.verify(strict=True)
+    return module
 
 
 def from_hlo(text: str | bytes, name: str = "<string>") -> Module:
@@ -442,12 +439,14 @@ def deserialize(data: bytes, name: str = "<bytecode>") -> Module:
     return parse(read_bytecode(data), name)
 
 
-def load(path: str | PathLike[str]) -> Module:
+def load(path: str | PathLike[str], *, strict: bool = False) -> Module:
     """Read a program from a file: StableHLO text, HLO as text or proto, or, where jaxlib is installed, MLIR bytecode.
 
     Parameters
     ----------
     path : path_like
+    strict : bool, optional
+        As in `parse`.
 
     Returns
     -------
@@ -458,7 +457,7 @@ def load(path: str | PathLike[str]) -> Module:
     UnsupportedError
         If the file is MLIR bytecode and jaxlib is not there, or another binary form; the message says how to get text.
         If it is a device, or a pipe that nobody writes into.
-    ParseError
+    ParseError, VerificationError
         As `parse`.
 
     Examples
@@ -471,15 +470,15 @@ def load(path: str | PathLike[str]) -> Module:
     ...     load(path)
     <StableHLO module: <function @main(tensor<f32>) -> (tensor<f32>)>>
     """
-    return from_bytes(read_whole(path), str(path))
+    return from_bytes(read_whole(path), str(path), strict=strict)
 
 
-def from_bytes(data: bytes, name: str) -> Module:
+def from_bytes(data: bytes, name: str, *, strict: bool = False) -> Module:
     """Return the program that a file called ``name`` holds, as text or as bytecode."""
     if data.startswith(MAGIC):
-        return deserialize(data, name)
+        return parse(read_bytecode(data), name, strict=strict)
     if is_proto(data):
-        return from_hlo(data, name)
+        return _verified(from_hlo(data, name), strict)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -489,4 +488,11 @@ def from_bytes(data: bytes, name: str) -> Module:
             why="numhlo reads StableHLO and HLO as text",
             fix="for an artifact of jax.export: str(jax.export.deserialize(data).mlir_module())",
         ) from None
-    return from_hlo(text, name) if text.lstrip().startswith(BEGIN) else parse(text, name)
+    is_hlo = text.lstrip().startswith(BEGIN)
+    return _verified(from_hlo(text, name), strict) if is_hlo else parse(text, name, strict=strict)
+
+
+def _verified(module: Module, strict: bool) -> Module:
+    if strict:
+        module.verify(strict=True)
+    return module

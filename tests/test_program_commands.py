@@ -96,7 +96,16 @@ def test_print_and_verify(command, file):
     assert command("print") == (0, module.as_text(), "")
     assert command("print", "--generic") == (0, module.as_text(generic=True), "")
     assert f'loc("{file}":3:' in command("print", "--locations")[1]
+    assert command("verify") == command("verify", "--strict") == (0, "", "")
+    file.write_text('func.func @main() {\n  "chlo.arc"() : () -> ()\n  return }')
     assert command("verify") == (0, "", "")
+    status, output, message = command("verify", "--strict")
+    assert (status, output) == (1, "")
+    assert message == (
+        "numhlo: arc(): chlo has no op of this name\n"
+        '  at program.mlir:2:3\n      "chlo.arc"() : () -> ()\n      ^\n'
+        "  StableHLO specification, arc\n"
+    )
     file.write_text(TEXT.replace("dims = [0]", "dims = [1]"))
     status, output, message = command("verify")
     assert (status, output) == (1, "")

@@ -113,7 +113,7 @@ TOGETHER = {
     "add of doubles": (pair("add", E, quantized("4x", "0.5:1", "i8:f64"), E), "C4|C1"),
     "add along an axis": (pair("add", ALONG, ALONG, E), "C5"),
     "add along two": (pair("add", ROWS, COLUMNS, ROWS), "C6|C7"),
-    "abs to floats": (single("abs", E, PLAIN), "C1"),
+    "abs to floats": (single("abs", E, PLAIN), "C2"),
     "compare with floats": (pair("compare", E, PLAIN, "tensor<4xi1>", "<{comparison_direction = LT}>"), "C1"),
     "dequantize to doubles": (single("uniform_dequantize", E, "tensor<4xf64>"), "C2"),
     "dequantize to quantized": (single("uniform_dequantize", E, E), "C2"),

@@ -16,10 +16,12 @@ import numpy as np
 
 from numhlo.lowering.ir import UNKNOWN, Function, Location, Module, Op, Region, TensorType, Type, Value, functions_in
 from numhlo.lowering.ir.errors import InternalError, VerificationError
+from numhlo.lowering.ops.constant_operands import CONSTANT_OPERANDS
 from numhlo.lowering.ops.control_flow import COMPOSITE
 from numhlo.lowering.ops.dynamic_shapes import FIRST_SHAPE
 from numhlo.lowering.ops.known_composites import verify_composite
 from numhlo.lowering.ops.primitive import MISSING, Attribute, Signature
+from numhlo.lowering.ops.quantized_rules import CONVERSIONS, check_quantized
 from numhlo.lowering.text.foreign import unknown_part
 from numhlo.lowering.text.marked_text import marked_text
 from numhlo.lowering.text.parser import arity
@@ -50,9 +52,9 @@ RESULTS = {
     "gather": "(C22), (C23) ",
     "get_tuple_element": "(C2) ",
     "if": "(C3) ",
-    "map": "(C1) ",
+    "map": "(C1), (C4) ",
     "reduce": "(C7), (C8) ",
-    "reduce_window": "(C15), (C16) ",
+    "reduce_window": "(C14)-(C16) ",
     "scatter": "(C24), (C25) ",
     "select_and_scatter": "(C11), (C12) ",
     "sort": "(C2) ",
@@ -241,6 +243,8 @@ class _Verifier:
         self._require(all(v.owner is op for v in op.results), "one of its results has another owner")
         definition = op.definition
         if definition.dialect == "stablehlo":
+            if definition.name in CONVERSIONS:  # those of quantized values have been taken out
+                check_quantized(op)
             self._check_known(op.operands[: FIRST_SHAPE.get(definition)], "operand")
             self._check_known(op.results, "result")
         self._check_count(definition.operands, op.operands, "operands")
@@ -284,6 +288,9 @@ class _Verifier:
         if inferred != recorded:
             number = RESULTS.get(op.definition.name, "")
             self._fail(f"{number}its results are ({_list(recorded)}), its type rule says ({_list(inferred)})")
+        if op.definition.name in CONSTANT_OPERANDS and op.definition.dialect == "stablehlo":
+            for rule in CONSTANT_OPERANDS[op.definition.name](op):
+                self._fail(rule, f"StableHLO specification, {op.definition.name}")
         for value in op.attributes.values():
             # Type rules believe what is said of a callee that is still empty, since text may define it later.
             if isinstance(value, Function) and not value.body.ops and not value.body.returns:

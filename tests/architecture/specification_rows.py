@@ -118,6 +118,7 @@ WHOLES: dict[str, dict[str, str]] = {
     },
     "Text": {
         "reading": "every production of the grammar; a broken constraint names the op and the constraint",
+        "strict verification": "each numbered constraint, closed dialects, types of values, ranges of literals",
         "printing": "read again it is the same program, generic and pretty; the official parser takes it",
         "malformed text": "refused with line, column and caret; never a crash, a hang, a deep recursion",
         "HLO text read": "all forms that XLA prints, before and after its passes, give StableHLO of the same results",

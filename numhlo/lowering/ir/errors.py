@@ -44,6 +44,9 @@ class NumhloError(Exception):
     add: cannot broadcast float64[3] with float64[4]
     """
 
+    excerpt = ""
+    """The line of a program's text, and a caret."""
+
     def __init__(self, what: str, *, where: Location | None = None, why: str = "", fix: str = "") -> None:
         self.what, self.where, self.why, self.fix = what, where, why, fix
         super().__init__(what, where, why, fix)
@@ -56,7 +59,8 @@ class NumhloError(Exception):
     def __str__(self) -> str:
         lines = [self.what]
         if self.where is not None and self.where.line:
-            lines.append(f"  at {self.where.point()}")
+            place = f"{self.where.place}:{self.where.column}\n{self.excerpt}" if self.excerpt else self.where.point()
+            lines.append(f"  at {place}")
         reasons = [text for text in (self.why, self.fix) if text]
         if reasons:
             lines.append("  " + "; ".join(reasons))

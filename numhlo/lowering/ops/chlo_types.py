@@ -32,6 +32,13 @@ BROADCAST_TYPES = {
 }
 """Element types of ops with broadcasting, where these take not every type."""
 
+_BROADCASTING = (
+    "add and atan2 compare complex divide maximum minimum multiply next_after or polygamma power remainder select "
+    "shift_left shift_right_arithmetic shift_right_logical subtract xor zeta"
+)
+BROADCASTING = frozenset(f"broadcast_{name}" for name in _BROADCASTING.split())
+"""Ops that broadcast their operands against each other."""
+
 DIRECTIONS = ("EQ", "NE", "GE", "GT", "LE", "LT")
 ORDERS = ("FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED", "NOTYPE")
 

@@ -307,7 +307,7 @@ def _check_direction(signature: Signature, host: int) -> None:
     if channel is not None:
         is_host = signature.attributes["is_host_transfer"]
         wanted = host if is_host else 1
-        rule = f"the channel's type must be {wanted} where is_host_transfer is {str(is_host).lower()}"
+        rule = f"(C1) the channel's type must be {wanted} where is_host_transfer is {str(is_host).lower()}"
         signature.require(channel.type == wanted, rule)
 
 
@@ -340,7 +340,8 @@ def infer_receiving(signature: Signature) -> Sequence[Type]:
     if signature.attributes.get(WITHOUT_TOKEN) is not None:
         return declared
     signature.require(list(signature.operands) == [TOKEN], "the operand must be a token")
-    some, last = ("(C2) ", "(C3) ") if signature.name == "infeed" else ("(C3) ", "(C4) ")
+    none, some, last = ("(C1) ", "(C2) ", "(C3) ") if signature.name == "infeed" else ("(C2) ", "(C3) ", "(C4) ")
+    signature.require(bool(declared), f"{none}there must be a result, the token")
     signature.require(declared[-1:] == [TOKEN], f"{last}the last result must be a token")
     are_tensors = all(isinstance(t, TensorType) and t.is_static for t in declared[:-1])
     signature.require(are_tensors, f"{some}only the last result is a token; the others must be tensors of known shape")

@@ -79,6 +79,7 @@ def infer_dynamic_conv(signature: Signature) -> Sequence[Type]:
 
 def _check_result(signature: Signature, shape: Sequence[int]) -> list[Type]:
     declared = signature.result_tensor()
+    signature.require(declared.ndim == len(shape), f"(C26) the result must be of rank {len(shape)}")
     signature.require(same_shape(declared.shape, shape), f"(C25) the result's shape must be {extents(shape)}")
     return [declared]
 

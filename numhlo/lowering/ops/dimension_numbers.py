@@ -282,11 +282,11 @@ class ConvolutionDimensionNumbers:
             If a list lacks a letter, has it twice, or its numbers are not 0, 1, ...
         """
         parts: list[int | Axes] = []
-        for items, letters in ((input, "bf"), (kernel, "io"), (output, "bf")):
+        for items, letters, rule in ((input, "bf", "(C13)"), (kernel, "io", "(C18)"), (output, "bf", "(C20)")):
             rank = len(items)
             wanted = [*letters, *map(str, range(rank - 2))]
             if rank < 2 or sorted(items) != sorted(wanted):
-                raise ValueError(f"[{', '.join(items)}] must hold each of {', '.join(wanted)} once")
+                raise ValueError(f"{rule} [{', '.join(items)}] must hold each of {', '.join(wanted)} once")
             parts += [items.index(letter) for letter in letters]
             parts.append(tuple([items.index(str(k)) for k in range(rank - 2)]))
         return cls(*parts)  # type: ignore[arg-type]

@@ -40,14 +40,15 @@ def as_shape(array: np.ndarray) -> tuple[int, ...]:
 def _require_shape(signature: Signature, index: int, rank: int, name: str) -> None:
     """Operand ``index`` must be a vector of integers, one for each of ``rank`` dimensions."""
     type = signature.tensor(index)
-    signature.require(type.dtype in INTEGERS and type.ndim == 1, f"{name} must be a vector of integers")
+    rule = f"(I{index + 1}) {name.rpartition(' ')[2]} must be a vector of integers"
+    signature.require(type.dtype in INTEGERS and type.ndim == 1, rule)
     signature.require(same_shape(type.shape, (rank,)), f"{name} must have {rank} elements, not {type.shape[0]}")
 
 
-def _require_same_dtype(signature: Signature) -> tuple[TensorType, TensorType]:
+def _require_same_dtype(signature: Signature, rule: str = "(C1)") -> tuple[TensorType, TensorType]:
     operand, result = signature.tensor(0), signature.result_tensor()
     same = operand.dtype == result.dtype
-    signature.require(same, "(C1) the operand and the result must have the same element type")
+    signature.require(same, f"{rule} the operand and the result must have the same element type")
     return operand, result
 
 
@@ -141,14 +142,31 @@ def evaluate_real_dynamic_slice(arrays: Arrays, attributes: Attributes, regions:
     return layout.evaluate_slice(arrays[:1], bounds, regions)
 
 
+GATHER_RULES = {"(C7)": "(C6)", "(C8)": "(C7)", "(C18)": "(C9)", "(C19)": "(C10)"}
+"""The numbers that constraints of `gather` have in the list of `dynamic_gather`, where they are others."""
+
+
+class _AsDynamic(Signature):
+    """A signature of `dynamic_gather` whose broken rules are quoted by the numbers of that op."""
+
+    __slots__ = ()
+
+    def require(self, condition: bool, rule: str) -> None:
+        """Require a condition of `gather`."""
+        number, _, text = rule.partition(" ")
+        Signature.require(self, condition, f"{GATHER_RULES.get(number, number)} {text}")
+
+
 def infer_dynamic_gather(signature: Signature) -> tuple[Type, ...]:
     """Check the dimension numbers as `gather` does; what the sizes have to fit is seen once they are known."""
-    operand, result = _require_same_dtype(signature)
+    operand, result = _require_same_dtype(signature, "(C14)")
     numbers = signature.attributes["dimension_numbers"]
-    gather.check_gather_numbers(signature, numbers)
-    _require_shape(signature, 2, operand.ndim, "(C8) slice_sizes")
+    same = signature
+    parts = (same.name, same.operands, same.attributes, same.regions, same.results, same.location)
+    gather.check_gather_numbers(_AsDynamic(*parts), numbers)
+    _require_shape(signature, 2, operand.ndim, "(C11) slice_sizes")
     shape = gather.gathered_shape(signature.tensor(1), (DYNAMIC,) * operand.ndim, numbers)
-    signature.require(same_shape(result.shape, shape), f"(C22) the result's shape must be {extents(shape)}")
+    signature.require(same_shape(result.shape, shape), f"(C13) the result's shape must be {extents(shape)}")
     return (result,)
 
 

@@ -59,6 +59,12 @@ def infer_fft(signature: Signature) -> tuple[Type, ...]:
         result = TensorType((*batch, *length), REAL_OF[operand.dtype])
     else:
         result = operand
+    declared = signature.results and signature.result_tensor()
+    if declared and kind == "IRFFT" and declared.ndim == result.ndim:
+        fits = same_shape(declared.shape[-count:], length)
+        require(fits, f"(C4) the result's last dimensions must be {length}, not {declared.shape[-count:]}")
+    fits = not declared or declared.dtype == result.dtype
+    require(fits, f"(C2) the result of {kind} must be of {result.dtype.name}")
     return refine(signature, result, "(C5) the result must have the type that the transform gives")
 
 

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from numhlo.lowering.ir.errors import CommunicationError, UnsupportedError
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import ArgumentError, CommunicationError, UnsupportedError
 
 
 class Process(NamedTuple):
@@ -96,6 +97,9 @@ def flattened_ids(ids: Ids, shape: GridShape) -> Iterator[Group]:
         yield tuple([Process(*divmod(number, shape.partitions)) for number in row])
 
 
+DEVICES = ("mhlo.num_replicas", "mhlo.num_partitions")
+"""Attributes of a module that say for how many devices it is, along both axes of their grid."""
+
 OF_EITHER = frozenset({"all_to_all", "collective_broadcast", "collective_permute", "cross-replica-sum"})
 """Ops that join replicas, or partitions where they have a channel; the others join both there."""
 
@@ -161,3 +165,35 @@ def _require_ids(name: str, ids: Iterable[Iterable[int]], count: int) -> None:
         why="ids must be in the grid" if not is_known else "its groups must hold all ids of the grid",
         fix="run it on a grid of the size that it was written for",
     )
+
+
+def require_size(attributes: Mapping[str, Any], grid: GridShape | None) -> None:
+    """Raise if a module of these attributes is for another number of processes than there are.
+
+    Parameters
+    ----------
+    attributes : mapping
+    grid : GridShape or None
+        None is one process that is not of a grid.
+
+    Raises
+    ------
+    UnsupportedError
+        If a single process is to run a program for several.
+    ArgumentError
+        If the program is for another grid.
+    """
+    for name, extent in zip(DEVICES, grid or (1, 1), strict=True):
+        count = attributes.get(name, extent)
+        if count != extent and grid is None:
+            raise UnsupportedError(
+                f"the program is for several devices: {name} is {count}",
+                where=capture_location(),
+                why="a program that is called is one process",
+                fix="export it for one device, without shardings; or run all processes, by "
+                "numhlo.distributed.ProcessGrid",
+            )
+        if count != extent:
+            raise ArgumentError(
+                f"the program is for another grid: {name} is {count}, not {extent}", where=capture_location()
+            )

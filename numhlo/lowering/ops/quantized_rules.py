@@ -40,9 +40,12 @@ ELEMENT_TYPES_AGREE: Mapping[str, str] = {
 }
 """Ops whose results are elements of the operands, or are combined of them by a region, and what says so."""
 
-BASELINE: Mapping[str, str] = {"add": "(C2)", "select": "(C2)", "clamp": "(C3)", "dot_general": "(C14)"}
+BASELINE: Mapping[str, str] = {"abs": "(C2)", "add": "(C2)", "select": "(C2)", "clamp": "(C3)", "dot_general": "(C14)"}
 """The constraint by which values are either all quantized or none, where that is not (C1)."""
 
+
+CONVERSIONS = frozenset({"uniform_quantize", "uniform_dequantize"})
+"""Ops whose operand is quantized, or whose result is, or both."""
 
 PASSED_ON: Mapping[str, str] = {
     "call": "",
@@ -72,7 +75,7 @@ def check_quantized(op: Op) -> None:
     """
     operands, results = [v.type for v in op.operands], [v.type for v in op.results]
     name = op.definition.name
-    if name in {"uniform_quantize", "uniform_dequantize"}:
+    if name in CONVERSIONS:
         _check_conversion(op, name, operands, results)
     if not results or not any(isinstance(type, QuantizedTensorType) for type in (*operands, *results)):
         return  # an op without the result that it should have is refused by its type rule
@@ -135,7 +138,7 @@ def _check_conversion(op: Op, name: str, operands: Sequence[Type], results: Sequ
 def _check_baseline(op: Op, types: Sequence[Type]) -> None:
     """Elementwise: all or none are quantized, of one storage and one expressed type, along one dimension."""
     name, found = op.definition.name, _quantized(types)
-    if name in {"uniform_quantize", "uniform_dequantize", "bitcast_convert", "custom_call"}:
+    if name in CONVERSIONS | {"bitcast_convert", "custom_call"}:
         return
     mixed = any(map(_is_float, types))
     _require(op, not mixed, f"{BASELINE.get(name, '(C1)')} operands and results must be quantized, all or none")
@@ -182,7 +185,7 @@ def _check_elements(op: Op, rule: str, count: int) -> None:
         found = _quantized([*types, *inner])
         plain = any(map(_is_float, [*types, *inner]))
         _require(op, not plain, f"{rule} operands and results must be quantized, all or none")
-        if not (op.definition.name == "broadcast_in_dim" and _expands(op)):
+        if not _expands(op):
             _require(op, len(set(map(_meaning, found))) == 1, text)
         _check_axis(op)
     elif op.definition.name in {"reduce", "reduce_window"}:
@@ -216,7 +219,7 @@ def _check_axis(op: Op) -> None:
     elif name in {"broadcast_in_dim", "dynamic_broadcast_in_dim"}:
         fits = _maps(op.attributes["broadcast_dimensions"], operand.axis, result.axis)
         _require(op, fits, "(C6) the result must be quantized along the dimension that the operand's becomes")
-    elif name == "reshape":
+    elif name in {"reshape", "dynamic_reshape"}:
         before = math.prod(operand.shape[: operand.axis]) == math.prod(result.shape[: result.axis])
         _require(op, before, "(C3) the slices that are quantized alike must stay together")
 
@@ -227,13 +230,17 @@ def _maps(dims: Sequence[int], before: int, after: int) -> bool:
 
 
 def _expands(op: Op) -> bool:
-    """Return whether the one slice of an operand becomes many, all with its scale and zero point."""
+    """Return whether a broadcast makes many slices of an operand's one, all with its scale and zero point."""
     operand, result = op.operands[0].type, op.results[0].type
+    if op.definition.name not in {"broadcast_in_dim", "dynamic_broadcast_in_dim"}:
+        return False
     if not isinstance(operand, QuantizedTensorType) or not isinstance(result, QuantizedTensorType):
         return False
-    slices = set(zip(result.scales, result.zero_points, strict=True))
-    alone = list(zip(operand.scales, operand.zero_points, strict=True))
-    return operand.axis is not None and len(alone) == 1 and slices == set(alone) and operand.dtype == result.dtype
+    if None in (operand.axis, result.axis) or len(operand.scales) != 1 or operand.dtype != result.dtype:
+        return False
+    same = {*result.scales} == {*operand.scales} and {*result.zero_points} == {*operand.zero_points}
+    _require(op, same, "(C6) every slice of the result must have the scale and zero point of the operand's one slice")
+    return operand.expressed == result.expressed
 
 
 def _check_product(op: Op, operands: Sequence[Type], result: Type, rules: Sequence[str]) -> None:

@@ -13,14 +13,15 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from numhlo.lowering.ir import TensorType
-from numhlo.lowering.ir.types import BOOL, COMPLEX, INTEGERS, UNSIGNED
+from numhlo.lowering.ir.types import BOOL, COMPLEX, FLOATS, INTEGERS, UNSIGNED
+from numhlo.lowering.ops.bit_patterns import BIT_WIDTHS
 from numhlo.lowering.text.dense_printer import SMALL_INTEGER_MASK
 
 _PIECE = re.compile(r"(?:\s++|//[^\n]*+)*+(\([^()]*+\)|[\[\],]|[^\s\[\](),]++|.|\Z)", re.DOTALL)
-_FLOAT = re.compile(r"-?\d+\.\d*(?:[eE][-+]?\d+)?\Z", re.ASCII)
+_FLOAT = re.compile(r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?\Z", re.ASCII)
 _BITS = re.compile(r"0x([0-9A-Fa-f]{1,16})\Z", re.ASCII)
-_INTEGER = re.compile(r"-?(?:0x[0-9A-Fa-f]{1,16}|\d{1,20})\Z", re.ASCII)
-_BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
+_INTEGER = re.compile(r"[-+]?(?:0x[0-9A-Fa-f]{1,16}|\d{1,20})\Z", re.ASCII)
+_BOOLEANS = {"true": True, "false": False, "1": True, "0": False, "0x1": True, "0x0": False}
 LARGEST_FILLED = 4096
 """Splats of more elements are broadcast views, which take no memory."""
 
@@ -33,13 +34,14 @@ class DenseError(Exception):
         self.what, self.offset = what, offset
 
 
-def parse_dense_body(body: str, type: TensorType) -> np.ndarray:
+def parse_dense_body(body: str, type: TensorType, *, strict: bool = False) -> np.ndarray:
     """Return the array that a literal spells; it can't be written to.
 
     Raises
     ------
     DenseError
-        If the literal does not fit the type.
+        If the literal does not fit the type. Only with ``strict``: a decimal float beyond the largest of its type,
+        which becomes infinite otherwise, and bits of a float that are not all written.
 
     Examples
     --------
@@ -50,6 +52,8 @@ def parse_dense_body(body: str, type: TensorType) -> np.ndarray:
     if type.size == 0:
         return _frozen(np.empty(0, type.dtype), type.shape)
     elements = _parse_elements(texts, type.dtype)
+    if strict and type.dtype in FLOATS | COMPLEX:
+        _require_in_range(texts, elements)
     return _frozen(elements, type.shape) if len(texts) == type.size else _fill(elements, type.shape)
 
 
@@ -98,6 +102,18 @@ def _parse_elements(texts: Sequence[str], dtype: np.dtype) -> np.ndarray:
     return _parse_floats(texts, dtype)
 
 
+def _require_in_range(texts: Sequence[str], elements: np.ndarray) -> None:
+    """Raise unless floats are in the range of their type, and those that are given as bits have all their digits."""
+    dtype = elements.dtype
+    part = np.dtype(f"f{dtype.itemsize // 2}") if dtype in COMPLEX else dtype
+    parts = [side.strip("() ") for text in texts for side in text.split(",")]
+    for text, value in zip(parts, elements.view(part).astype(np.float64), strict=True):
+        if "x" in text and len(text) - 2 != math.ceil(BIT_WIDTHS[part] / 4):
+            raise DenseError(f"expected {math.ceil(BIT_WIDTHS[part] / 4)} hexadecimal digits, found {text[:40]}")
+        if "x" not in text and not (math.isfinite(value) and math.isfinite(float(text))):
+            raise DenseError(f"an element is out of the range of {part.name}")
+
+
 def _look_up(text: str) -> bool:
     try:
         return _BOOLEANS[text]
@@ -131,15 +147,15 @@ def _parse_floats(texts: Sequence[str], dtype: np.dtype) -> np.ndarray:
 
 
 def parse_decimal(text: str) -> float:
-    """Return a decimal float; StableHLO asks for a digit and the point."""
+    """Return a decimal float; MLIR asks for the point, StableHLO's grammar does not."""
     if not _FLOAT.match(text):
-        raise DenseError(f"expected a float with a decimal point, found {text[:40]}")
+        raise DenseError(f"expected a float, found {text[:40]}")
     return float(text)
 
 
 def _parse_bits(text: str, dtype: np.dtype) -> np.ndarray:
     match = _BITS.match(text)
-    if match is None or int(match[1], 16) >> (8 * dtype.itemsize):
+    if match is None or int(match[1], 16) >> BIT_WIDTHS[dtype]:
         raise DenseError(f"expected the bits of one {dtype.name}, found {text[:40]}")
     return np.array([int(match[1], 16)], f"u{dtype.itemsize}").view(dtype)
 

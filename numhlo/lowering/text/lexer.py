@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from numhlo.lowering.ir import Location
 from numhlo.lowering.ir.errors import ParseError
+from numhlo.lowering.text.excerpts import SHOWN, excerpt
 
 _TOKEN = re.compile(
     r"""
@@ -42,9 +43,6 @@ _ESCAPED = {'"': '"', "\\": "\\", "n": "\n", "t": "\t"}
 _INTEGER = re.compile(r"-?(?:0x[0-9A-Fa-f]{1,16}|\d{1,20})\Z", re.ASCII)
 _STRING = re.compile(r'"(?:[^"\\\n]++|\\.)*+"\Z')
 _WORD = re.compile(r"[A-Za-z_][\w$.]*\Z", re.ASCII)
-_SHOWN = 60
-"""Characters of a line shown to each side of an error; lines may be megabytes long."""
-
 LARGEST_INTEGER = 2**63 - 1
 
 DEEPEST = 64
@@ -156,7 +154,7 @@ class Cursor:
         """Return an error that says what was expected at a token (the current one), ready to be raised."""
         index = self.index if index is None else index
         token = self.tokens[index]
-        found = "end of text" if not token else token if len(token) <= _SHOWN else f"{token[:_SHOWN]}..."
+        found = "end of text" if not token else token if len(token) <= SHOWN else f"{token[:SHOWN]}..."
         if not found.isprintable():
             found = repr(found)
         return self.complaint(f"expected {expected}, found {found}", index)
@@ -170,12 +168,8 @@ class Cursor:
         line, column = self.position_of(start)
         begin = self._newlines[line - 2] + 1 if line > 1 else 0
         end = self._newlines[line - 1] if line <= len(self._newlines) else len(self.text)
-        left = max(begin, begin + column - 1 - _SHOWN)
-        shown = "".join([c if c.isprintable() else " " for c in self.text[left : min(end, left + 2 * _SHOWN)]])
-        caret = " " * (begin + column - 1 - left) + "^"
-        error = ParseError(
-            f"{what}\n  at {self.name}:{line}:{column}\n    {shown}\n    {caret}".replace("\r", " "),
-        )
+        shown = excerpt(self.text, begin, end, column)
+        error = ParseError(f"{what}\n  at {self.name}:{line}:{column}\n{shown}".replace("\r", " "))
         error.msg, error.filename, error.lineno, error.offset = str(error), self.name, line, column
         return error
 

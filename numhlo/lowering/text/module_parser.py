@@ -311,7 +311,10 @@ class ModuleParser(Parser):
         if not self.accept("->"):
             return [], []
         if not self.accept("("):
-            return [self.parse_type()], []
+            bare = [self.parse_type()]
+            while self.accept(","):
+                bare.append(self.parse_type())
+            return bare, []
         types: list[Type] = []
         attributes: list[dict[str, Any]] = []
         while not self.accept(")"):
@@ -397,7 +400,7 @@ def _set_attributes(
     function.result_attributes = [dict(item) for item in results] if any(results) else []
 
 
-def parse(text: str, name: str = "<string>") -> Module:
+def parse(text: str, name: str = "<string>", *, strict: bool = False) -> Module:
     """Return the module that a StableHLO text spells.
 
     Parameters
@@ -406,6 +409,8 @@ def parse(text: str, name: str = "<string>") -> Module:
         One module, or functions without one; ops in the generic or in their pretty form.
     name : str
         The text's name (its file), for messages and for the ops' locations.
+    strict : bool, optional
+        Refuse floats that are out of the range of their type, instead of making them infinite.
 
     Returns
     -------
@@ -429,4 +434,6 @@ def parse(text: str, name: str = "<string>") -> Module:
         )
     if text.lstrip().startswith("HloModule"):
         raise ParseError(f"{name} is XLA's own HLO text, not StableHLO", fix="numhlo.stablehlo.from_hlo reads it")
-    return ModuleParser(text, name).parse_text()
+    parser = ModuleParser(text, name)
+    parser.strict = strict
+    return parser.parse_text()

@@ -34,7 +34,15 @@ _SHORT_LITERAL = 80
 
 
 class AttributeParser(RecordParser):
-    """Reads attributes at the cursor."""
+    """Reads attributes at the cursor.
+
+    Attributes
+    ----------
+    strict : bool
+        Floats must be in the range of their type.
+    """
+
+    strict = False
 
     def __init__(self, text: str, name: str) -> None:
         super().__init__(text, name)
@@ -70,6 +78,13 @@ class AttributeParser(RecordParser):
 
     def _parse_array(self) -> tuple[Any, ...]:
         return self.parse_list(self.parse_attribute)
+
+    def _parse_signed(self) -> Any:
+        """Read a number behind a plus sign."""
+        self.advance()
+        if not _NUMBER.match(self.token) or self.token[0] == "-":
+            raise self.error("a number")
+        return self._parse_number()
 
     def _parse_number(self) -> Any:
         index, literal = self.index, self.advance()
@@ -240,7 +255,7 @@ class AttributeParser(RecordParser):
                     raise DenseError("expected hexadecimal digits after 0x")
                 array = parse_blob(body[3:-1], type)
             else:
-                array = parse_dense_body(body, type)
+                array = parse_dense_body(body, type, strict=self.strict)
         except DenseError as error:
             raise self._dense_error(error, index) from None
         if len(body) <= _SHORT_LITERAL:
@@ -285,6 +300,9 @@ class AttributeParser(RecordParser):
     def convert(self, attribute: Attribute, value: Any, index: int) -> Any:
         """Return an attribute's value as its kind asks for it; ``index`` is its place."""
         converted = fitted(attribute.kind, value)
+        if converted is None and attribute.kind == "symbol" and str(value)[:1] == "@":
+            rule = "(C2) " if attribute.name == "decomposition" else ""
+            raise self.complaint(f"{rule}function {value} is not defined in this text", index)
         if converted is None or type(value) in _OTHER_SPELLINGS.get(attribute.kind, ()):
             raise self.error(f"{attribute.name} of kind {attribute.kind}", index)
         return converted
@@ -389,6 +407,7 @@ _ATTRIBUTE_RULES: Mapping[str, Callable[[AttributeParser], Any]] = {
     "[": AttributeParser._parse_array,
     "{": AttributeParser.parse_dictionary,
     "@": AttributeParser._parse_symbol_attribute,
+    "+": AttributeParser._parse_signed,
     "#": AttributeParser._parse_dialect_attribute,
     "(": AttributeParser._parse_function_attribute,
     "true": AttributeParser._parse_true,

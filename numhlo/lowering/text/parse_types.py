@@ -25,6 +25,8 @@ _INTEGER = re.compile(r"[su]?i(\d{1,8})\Z", re.ASCII)
 _WIDEST_INTEGER = 2**24 - 1
 _OTHER_SCALARS = frozenset({"index", "none", "tf32", "f80", "f128"})
 """Scalars of MLIR that StableHLO's ops do not compute with; also integers of any width, as `_INTEGER` has them."""
+_SIGNED = {f"s{name}": name for name in ("i2", "i4", "i8", "i16", "i32", "i64")}
+"""Signed integers by their names in the specification's grammar; MLIR calls them signless."""
 _COMPLEX = re.compile(r"complex<([^<>]+)>\Z")
 _FOREIGN_ELEMENT = re.compile(r"(?:vector<.+>|!.+)\Z", re.DOTALL)
 _UNIFORM = "!quant.uniform<"
@@ -67,7 +69,7 @@ def _tensor_type(text: str) -> Type | None:
     if match is None:
         return None
     shape = tuple(DYNAMIC if n == "?" else int(n) for n in match[1].split("x")[:-1])
-    dtype = ELEMENT_TYPES.get(match[2])
+    dtype = ELEMENT_TYPES.get(_SIGNED.get(match[2], match[2]))
     if any(n > LARGEST_INTEGER for n in shape):
         return None
     kept = foreign_type(f"tensor<{' '.join(inner.split())}>")
@@ -172,7 +174,7 @@ class TypeParser(Cursor):
         if token == "tuple":
             self.advance()
             return TupleType(tuple(self.parse_types("<", ">")))
-        if token in {"!stablehlo.token", "!mhlo.token"}:
+        if token in {"!stablehlo.token", "!mhlo.token", "token"}:
             self.advance()
             return TokenType()
         if token in self.type_aliases:

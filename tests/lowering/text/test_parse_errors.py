@@ -81,7 +81,7 @@ IN_A_BODY = {
         "start_index_map, index_vector_dim, found dims",
         "dims",
     ),
-    "%0 = stablehlo.constant dense<1> : tensor<f32>": ("expected a float with a decimal point, found 1", "1>"),
+    "%0 = stablehlo.constant dense<one> : tensor<f32>": ("expected a float, found one", "one>"),
     "%0 = stablehlo.constant dense<1.5> : tensor<i32>": ("expected an integer, found 1.5", "1.5"),
     "%0 = stablehlo.constant dense<300> : tensor<i8>": ("an element is out of the range of int8", "300"),
     "%0 = stablehlo.constant dense<yes> : tensor<i1>": ("expected true or false, found yes", "yes"),
