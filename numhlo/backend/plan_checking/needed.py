@@ -167,7 +167,7 @@ def _is_varied(array: Value, known: Known) -> bool:
         op = known.made.get(value)
         if constant_of(value) is not None or (op is not None and op.definition in (BROADCAST_IN_DIM, IOTA)):
             return False
-        if op is not None and op.definition is GATHER and op.operands[0].tensor.size == 1:
+        if op is not None and op.definition is GATHER and _takes_one_window(op):
             return False
         if op is not None and value not in seen:
             seen.add(value)
@@ -202,11 +202,15 @@ def _sliced(op: Op, number: int, known: Known) -> Sequence[Value]:
     return [array, *moving] if _is_varied(array, known) else [array]
 
 
+def _takes_one_window(op: Op) -> bool:
+    """Return whether all windows of a gather are in one place: each indexed axis is taken whole."""
+    sizes, indexed = op.attributes["slice_sizes"], op.attributes["dimension_numbers"].start_index_map
+    return all(op.operands[0].tensor.shape[axis] == sizes[axis] for axis in indexed)
+
+
 def _gathered(op: Op, number: int, known: Known) -> Sequence[Value]:
     array, indices = op.operands
-    sizes, indexed = op.attributes["slice_sizes"], op.attributes["dimension_numbers"].start_index_map
-    is_fixed = all(array.tensor.shape[axis] == sizes[axis] for axis in indexed)
-    return [array] if is_fixed or not _is_varied(array, known) else [array, indices]
+    return [array] if _takes_one_window(op) or not _is_varied(array, known) else [array, indices]
 
 
 def _sorted(op: Op, number: int, known: Known) -> Sequence[Value]:

@@ -100,6 +100,14 @@ def _index_into_copies_of_one_element(n):
     return copies[n % 34]
 
 
+def _index_into_copies_of_one_row(n):
+    row = hnp.sin(hnp.arange(3.0)).reshape(1, 3) * n
+    rows = hnp.take(row, (np.arange(6) % 7).reshape(3, 2) % 1, axis=0)
+    first, second = (lax.iota(np.int32, 3) * 3 + 1) % 3, lax.iota(np.int32, 2)
+    loss = lambda x: hnp.minimum(x, rows[first[None], second[:, None]]).mean()
+    return numhlo.grad(loss)(hnp.ones((2, 3, 3)))
+
+
 def _branch_updates_what_is_there(n):
     start = hnp.zeros((4, 33)) + n
     return lax.switch(n, [lambda: start, lambda: start.at[2].set(1.5), lambda: start])
@@ -116,6 +124,7 @@ def _unused_in_each_lane(n):
         _padding_cuts_everything_away,
         _index_into_equal_rows,
         _index_into_copies_of_one_element,
+        _index_into_copies_of_one_row,
         _branch_updates_what_is_there,
         _unused_in_each_lane,
     ],
