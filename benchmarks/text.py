@@ -17,7 +17,8 @@ import numpy as np
 
 from benchmarks.report import grid
 from numhlo import stablehlo
-from numhlo.lowering.passes.pipeline import legalize, optimize
+from numhlo.lowering.passes.legalization import legalize
+from numhlo.lowering.passes.pipeline import optimize
 
 ROW = "tensor<8xf32>"
 NAMES = ("add", "multiply", "maximum", "subtract")

@@ -1,5 +1,6 @@
 """What a new process loads, and when: modules are counted, since times depend on the machine."""
 
+import os
 import subprocess
 import sys
 
@@ -12,7 +13,8 @@ HEAVY = ("numba", "llvmlite", "scipy", "jax", "numhlo.backend", "numhlo.tracer",
 def modules_after(statements):
     """Return the modules that a new process has loaded after some statements."""
     command = [sys.executable, "-c", f"{statements}\nimport sys\nprint(*sys.modules)"]
-    return set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
+    usual = {k: v for k, v in os.environ.items() if not k.startswith("NUMHLO_") or k == "NUMHLO_CACHE_DIR"}
+    return set(subprocess.run(command, env=usual, capture_output=True, text=True, check=True).stdout.split())
 
 
 def of_packages(modules, packages):
@@ -29,6 +31,14 @@ def test_names_alone_load_little(numpys_own):
     assert not of_packages(found, HEAVY)
     assert len(of_packages(found, ["numhlo"])) < 40
     assert len(found) < 70
+
+
+def test_a_jitted_function_needs_no_text_and_no_compiler():
+    found = modules_after(
+        "import numpy, numhlo\nf = numhlo.jit(lambda x: numpy.exp(x) + x.sum())\nf(numpy.ones((3, 2)))"
+    )
+    never = ("numba", "scipy", "numhlo.backend.compiler.kernel_compiler", "numhlo.lowering.verifier", "numhlo.display")
+    assert not of_packages(found, [*never, "numhlo.lowering.text", "numhlo.lowering.hlo", "numhlo.compilation.stages"])
 
 
 def test_a_face_lists_its_names_before_they_are_loaded():

@@ -11,7 +11,7 @@ import sys
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
-from typing import Any, Generic, ParamSpec, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar, overload
 
 import numhlo.library.registration  # noqa: F401 - NumPy's names get their traced meaning
 from numhlo.compilation.argument_leaves import container_types, donated_leaves, leaf_names, parameter_name
@@ -35,7 +35,6 @@ from numhlo.compilation.signature import (
     split_call,
     static_key,
 )
-from numhlo.compilation.stages import Lowered, Traced
 from numhlo.compilation.traced_again import (
     Rewriting,
     abstract_arguments,
@@ -43,6 +42,7 @@ from numhlo.compilation.traced_again import (
     trace_rewritten_if_needed,
 )
 from numhlo.library.einops_backend import register_einops_backend
+from numhlo.lowering.ir.late_modules import late
 from numhlo.lowering.ir.scoped_values import settle, unsettled
 from numhlo.switches import chosen, using
 from numhlo.tracer.core.aliasing import views
@@ -59,8 +59,12 @@ from numhlo.tracer.python.plain_numpy import rewrites, run_traced
 from numhlo.tracer.python.rebound_items import ContainerWatch
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_unflatten
 
+if TYPE_CHECKING:
+    from numhlo.compilation.stages import Lowered, Traced
+
 P = ParamSpec("P")
 R = TypeVar("R")
+_stages = late("numhlo.compilation.stages")
 
 
 class JittedFunction(Generic[P, R]):
@@ -434,7 +438,8 @@ class JittedFunction(Generic[P, R]):
                     keeps_graph=True,
                 )
 
-        return Traced(self._name, tree, traced, make_entry)
+        made: Traced = _stages.Traced(self._name, tree, traced, make_entry)
+        return made
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """Trace the function and return its StableHLO."""

@@ -10,20 +10,22 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from numhlo.lowering.ir import Function, Module, capture_location
 from numhlo.lowering.ir.errors import ArgumentError
-from numhlo.lowering.text.located_lines import annotated_text
-from numhlo.lowering.text.printer import print_module
-from numhlo.lowering.verifier import verify
+from numhlo.lowering.ir.late_modules import late
 from numhlo.switches import value_of
 
 if TYPE_CHECKING:
     from numhlo.backend.program import Kernel
+
+_located_lines = late("numhlo.lowering.text.located_lines")
+_printer = late("numhlo.lowering.text.printer")
+_verifier = late("numhlo.lowering.verifier")
+_transformations = late("numhlo.backend.kernels.transform.pipeline")
 
 
 class Observer:
@@ -69,18 +71,18 @@ class Observer:
     def traced(self, function: Function) -> None:
         """Take note of what was traced, or parsed."""
         if self._verify:
-            verify(function, after="tracing")
+            _verifier.verify(function, after="tracing")
         if "trace" in self._dump:
-            self._write("trace", "mlir", annotated_text(Module([function])))
+            self._write("trace", "mlir", _located_lines.annotated_text(Module([function])))
         if "stablehlo" in self._dump:
-            self._write("stablehlo", "mlir", print_module(Module([function])))
+            self._write("stablehlo", "mlir", _printer.print_module(Module([function])))
 
     def after_pass(self, name: str, function: Function) -> None:
         """Take note of a pass's result."""
         if self._verify:
-            verify(function, after=name)
+            _verifier.verify(function, after=name)
         if "passes" in self._dump:
-            self._write(f"after {name}", "mlir", print_module(Module([function])))
+            self._write(f"after {name}", "mlir", _printer.print_module(Module([function])))
 
     def explain(self, cause: Callable[[], str]) -> None:
         """Say why the function is traced."""
@@ -108,8 +110,7 @@ class Observer:
 
     def _transformed(self, kernel: Kernel) -> None:
         """Dump what a kernel is lowered from, where transformations change it."""
-        pipeline = import_module("numhlo.backend.kernels.transform.pipeline")
-        text, names = pipeline.transformed_text(kernel.name, kernel.source)
+        text, names = _transformations.transformed_text(kernel.name, kernel.source)
         if names:
             self._write(f"kernel {kernel.name} after {', '.join(names)}", "py", text)
 

@@ -26,9 +26,9 @@ from numhlo.lowering.ops.communication import Communication, ProcessId, refusal
 from numhlo.lowering.ops.known_composites import check_composite
 from numhlo.lowering.ops.process_groups import GridShape
 from numhlo.lowering.passes.flatten_values import flatten, flatten_values, leaf_types, rebuild
+from numhlo.lowering.passes.legalization import legalize
 from numhlo.lowering.passes.legalize_quantized import legalize_quantized
 from numhlo.lowering.passes.legalizer import Condition, rule_of
-from numhlo.lowering.passes.pipeline import legalize
 from numhlo.lowering.passes.refine_shapes import (
     ValueDependentShapeError,
     can_be_known,

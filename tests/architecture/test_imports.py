@@ -17,7 +17,7 @@ LAZY_LOADERS: dict[str, str] = {
     "numhlo/compat/jax/substitution.py:find_spec": "it finds whether there is such a module",
     "numhlo/compilation/programs.py:_backend": "a program that is only traced or exported needs no backend",
     "numhlo/compilation/programs.py:_kernels": "as `_backend`, of which it is the part that compilers start with",
-    "numhlo/compilation/observer.py:_transformed": "what transforms kernels is loaded where dumps show them",
+    "numhlo/lowering/ir/late_modules.py:__getattr__": "the modules that `late` names, see below",
     "numhlo/compilation/programs.py:_proofs": "what proves plans is loaded where these are to be verified",
     "numhlo/compilation/jit.py:_making": "the name alone costs no time; what traces is loaded for the first function",
     "numhlo/numpy/gathering.py:find": "names load when one is first used, as those of numhlo",
@@ -99,6 +99,28 @@ def test_folders_are_packages():
     # Tools that follow imports don't see into a folder without one.
     folders = {path.parent for folder in ("numhlo", "benchmarks") for path in python_files(folder)}
     assert not [folder.as_posix() for folder in folders if not (ROOT / folder / "__init__.py").exists()]
+
+
+def late_modules():
+    """Yield file and name of every module that `late` stands for."""
+    for path in python_files("numhlo"):
+        for node in ast.walk(syntax_tree(path)):
+            if (
+                isinstance(node, ast.Call)
+                and ast.unparse(node.func) == "late"
+                and isinstance(node.args[0], ast.Constant)
+            ):
+                yield path, node.args[0].value
+
+
+def test_late_modules_are_there_and_no_higher_than_who_uses_them():
+    height = {"lowering": 0, "tracer": 1, "backend": 1, "library": 2}
+    found = list(late_modules())
+    assert found
+    for path, name in found:
+        assert (ROOT / name.replace(".", "/")).with_suffix(".py").exists(), name
+        own, other = path.parts[1], name.split(".")[1]
+        assert own == other or height.get(other, 3) < height.get(own, 3), f"{path} may not use {name}"
 
 
 def test_rooms_do_not_import_the_face():

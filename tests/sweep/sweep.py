@@ -18,7 +18,8 @@ import numhlo
 from numhlo import stablehlo
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ir.types import COMPLEX, FLOATS
-from numhlo.lowering.passes.pipeline import legalize, optimize
+from numhlo.lowering.passes.legalization import legalize
+from numhlo.lowering.passes.pipeline import optimize
 from tests.backend.plain_engine import run_plain
 from tests.backend.programs import plan
 from tests.oracle import official_parse, run_on_xla

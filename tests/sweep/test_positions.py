@@ -6,7 +6,8 @@ import numhlo
 from numhlo import lax
 from numhlo.backend.emit.access import NonlinearViewError
 from numhlo.backend.planning import units
-from numhlo.lowering.passes.pipeline import legalize, optimize
+from numhlo.lowering.passes.legalization import legalize
+from numhlo.lowering.passes.pipeline import optimize
 from tests.backend.programs import plan
 from tests.sweep import positions
 from tests.sweep.sweep import disagreements, make

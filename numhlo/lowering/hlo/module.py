@@ -10,7 +10,7 @@ from numhlo.lowering.hlo.translator import DEVICES, Translator
 from numhlo.lowering.hlo.writer import Writer
 from numhlo.lowering.ir import Function, Module, TensorType
 from numhlo.lowering.ir.errors import UnsupportedError
-from numhlo.lowering.passes.pipeline import legalize
+from numhlo.lowering.passes.legalization import legalize
 from numhlo.lowering.passes.refine_shapes import op_is_refined, refine_shapes
 from numhlo.lowering.text.unregistered import is_declaration
 

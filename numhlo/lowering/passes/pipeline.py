@@ -1,6 +1,6 @@
 """The order of passes, and the callback between them that dumping, timing and verification need.
 
-`legalize` comes before everything else that looks at a program from outside; `optimize` before the backend.
+Programs from outside go through `legalization` before; what was traced has nothing to legalize.
 """
 
 from __future__ import annotations
@@ -9,16 +9,6 @@ from collections.abc import Callable
 
 from numhlo.lowering.ir import Function
 from numhlo.lowering.passes import (
-    legalize_chlo,
-    legalize_chlo_functions,
-    legalize_collectives,
-    legalize_custom_calls,
-    legalize_deprecated,
-    legalize_dot_algorithms,
-    legalize_einsum,
-    legalize_normalization,
-    legalize_promotion,
-    legalize_windows,
     simplify_arithmetic,
     simplify_contraction,
     simplify_control_flow,
@@ -28,7 +18,6 @@ from numhlo.lowering.passes import (
     simplify_library_calls,
 )
 from numhlo.lowering.passes.dead_ops import remove_dead_ops
-from numhlo.lowering.passes.legalizer import Condition, Legalizer
 from numhlo.lowering.passes.outlining import find_outlined
 from numhlo.lowering.passes.rewriting import Rewriter
 
@@ -43,34 +32,7 @@ FAMILIES = (
 )
 """The modules whose patterns the rewriter applies; importing them registers the patterns."""
 
-LEGALIZATIONS = (
-    legalize_chlo,
-    legalize_chlo_functions,
-    legalize_collectives,
-    legalize_custom_calls,
-    legalize_deprecated,
-    legalize_dot_algorithms,
-    legalize_einsum,
-    legalize_normalization,
-    legalize_promotion,
-    legalize_windows,
-)
-"""The modules whose rules the legalizer applies; importing them registers the rules."""
-
 Observer = Callable[[str, Function], None]
-
-
-def legalize(function: Function, *, is_kept: Condition | None = None) -> Function:
-    """Return a function that means the same in ops that every room knows: no CHLO, nothing deprecated.
-
-    Parameters
-    ----------
-    function : Function
-        Left unchanged, and returned as it is where there is nothing to replace.
-    is_kept : callable, optional
-        Says which ops stay: those of several processes are replaced by what they are in one.
-    """
-    return Legalizer(is_kept).function(function)
 
 
 def optimize(function: Function, *, after_pass: Observer | None = None) -> Function:

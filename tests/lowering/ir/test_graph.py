@@ -4,7 +4,7 @@ import pytest
 
 from numhlo.lowering.ir import Module
 from numhlo.lowering.ir.errors import VerificationError
-from numhlo.lowering.passes.pipeline import legalize
+from numhlo.lowering.passes.legalization import legalize
 from numhlo.lowering.text import parse, print_module
 from numhlo.lowering.verifier import verify
 

@@ -9,8 +9,8 @@ from jax import lax
 
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.ir.errors import DTypeError
+from numhlo.lowering.passes.legalization import legalize
 from numhlo.lowering.passes.legalize_chlo import SPECIAL
-from numhlo.lowering.passes.pipeline import legalize
 from numhlo.lowering.text import parse, print_function
 from numhlo.lowering.verifier import verify
 from tests.oracle import run_on_xla

@@ -6,7 +6,7 @@ import pytest
 
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.ir.errors import DTypeError
-from numhlo.lowering.passes.pipeline import legalize
+from numhlo.lowering.passes.legalization import legalize
 from numhlo.lowering.text import parse
 from tests.lowering.passes.test_legalize_chlo import legal
 from tests.oracle import run_on_xla

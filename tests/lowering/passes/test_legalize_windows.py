@@ -8,7 +8,7 @@ from numhlo.lowering.ir import TensorType
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import comparison, elementwise
 from numhlo.lowering.ops.windows import REDUCE_WINDOW
-from numhlo.lowering.passes.pipeline import legalize
+from numhlo.lowering.passes.legalization import legalize
 from numhlo.stablehlo import parse
 from tests.lowering.ops.one_op import combining, one_op_function
 

@@ -9,7 +9,7 @@ from jax import lax
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.ir import TensorType, tensor_type_of
 from numhlo.lowering.ir.errors import ShapeError, UnsupportedError, VerificationError
-from numhlo.lowering.passes.pipeline import legalize
+from numhlo.lowering.passes.legalization import legalize
 from numhlo.lowering.passes.refine_shapes import refine_shapes
 from numhlo.lowering.text import parse, print_module
 from numhlo.lowering.verifier import verify
