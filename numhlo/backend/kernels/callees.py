@@ -1,34 +1,49 @@
-"""What the words of kernel source do with the pointers that they are given: which they read, which they write.
+"""What the callees of kernels do with the pointers that they are given: which they read, which they write.
 
-By the classes of `numhlo.backend.primitives`, and by the documentation of BLAS's and LAPACK's subroutines. A word that
-gets a pointer and is not known here is an error, so that no new word goes unseen. Next: `effects` of statements, and
-`numhlo.backend.plan_checking.effects` of kernels' text.
+By the primitives' classes, and by the documentation of BLAS's and LAPACK's subroutines. A callee that gets a pointer
+and is not known here is an error, so that no new one goes unseen. Next: `effects` of statements, and
+`numhlo.backend.plan_checking.effects` of kernels.
 """
 
 from __future__ import annotations
 
-import ast
 import inspect
-import re
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from numhlo.backend import primitives, vector_math
+from numhlo.backend.kernels import ir
+from numhlo.backend.primitives.arithmetic import select
+from numhlo.backend.primitives.atomic import (
+    atomic_add,
+    atomic_compare_exchange,
+    atomic_exchange,
+    load_acquire,
+    store_release,
+)
 from numhlo.backend.primitives.fourier import Butterfly
 from numhlo.backend.primitives.lanes import Lanes, ProductColumns, ProductLanes
-from numhlo.backend.primitives.memory import Load, Store, StoreRounded
+from numhlo.backend.primitives.memory import (
+    Load,
+    Store,
+    StoreRounded,
+    address,
+    advance,
+    integer_address,
+    number,
+    prefetch,
+    prefetch_near,
+)
 from numhlo.backend.primitives.native import MatrixProduct
 from numhlo.backend.primitives.products import ProductTile
 from numhlo.backend.primitives.running import Running
 from numhlo.backend.primitives.search import FirstExtreme
-from numhlo.backend.primitives.streaming import Stream
+from numhlo.backend.primitives.streaming import PastLine, Stream
 from numhlo.backend.primitives.transposing import TransposeTile
-from numhlo.lowering.ir.errors import InternalError
 
 
 class Access(NamedTuple):
-    """Which of a word's arguments it reads through, and which it writes through, by position."""
+    """Which of a callee's operands it reads through, and which it writes through, by position."""
 
     reads: tuple[int, ...] = ()
     writes: tuple[int, ...] = ()
@@ -51,16 +66,16 @@ BY_CLASS: dict[type, tuple[str, str]] = {
 }
 """Parameters that are read through and that are written through."""
 
-BY_NAME: dict[str, tuple[str, str]] = {
-    "atomic_add": ("pointer", "pointer"),
-    "atomic_exchange": ("pointer", "pointer"),
-    "atomic_compare_exchange": ("pointer", "pointer"),
-    "load_acquire": ("pointer", ""),
-    "store_release": ("", "pointer"),
+BY_CALLEE: dict[Any, tuple[str, str]] = {
+    atomic_add: ("pointer", "pointer"),
+    atomic_exchange: ("pointer", "pointer"),
+    atomic_compare_exchange: ("pointer", "pointer"),
+    load_acquire: ("pointer", ""),
+    store_release: ("", "pointer"),
 }
 
-PASSED_ON = re.compile(r"advance|integer_address|select|prefetch|prefetch_near|past_line_\w+|number|address")
-"""Words that look at no memory of the pointers that they are given."""
+LOOKS_AT_NOTHING = frozenset({advance, integer_address, select, prefetch, prefetch_near, number, address})
+"""Primitives that look at no memory of the pointers that they are given; so do those of `PastLine`."""
 
 SUBROUTINES: dict[str, tuple[str, str]] = {
     "gemm": ("6 8 11", "11"),
@@ -83,58 +98,51 @@ SUBROUTINES: dict[str, tuple[str, str]] = {
 address. Of any other one all arrays count as read and written."""
 
 
-ADDED_TO, FACTOR = 12, 11
-"""Of a matrix product: the array that it may add to, and the factor of what was in it."""
+FACTOR = 11
+"""Of a matrix product: the operand that is the factor of what was in the array that it writes."""
 
 
 @cache
-def access_of(word: str) -> Access | None:
-    """Return what a primitive does with its arguments; None if it looks at no memory.
+def access_of(callee: Any) -> Access | None:
+    """Return what a primitive does with its operands; None if it looks at no memory.
 
     A matrix product may read what it writes, too: that depends on a factor (`reads_result`).
-
-    Raises
-    ------
-    InternalError
-        If the word is no primitive.
     """
-    found: Any = getattr(primitives, word, None)
-    if found is None:
-        if word in ("range", "min", "max") or hasattr(vector_math, word):
-            return None
-        raise InternalError(f"a kernel calls {word}, which is no primitive", fix="teach kernels.callees the word")
-    names = BY_NAME.get(word) or BY_CLASS.get(type(found))
+    names = BY_CLASS.get(type(callee)) or BY_CALLEE.get(callee)
     if names is None:
         return None
-    parameters = list(inspect.signature(found).parameters)
+    parameters = list(inspect.signature(callee).parameters)
     reads, writes = (tuple(parameters.index(name) for name in each.split()) for each in names)
     return Access(reads, writes)
 
 
-def reads_result(call: ast.Call, word: str) -> bool:
+def reads_result(call: ir.Call) -> bool:
     """Return whether a call is a matrix product that reads the array which it writes."""
-    if not isinstance(getattr(primitives, word, None), MatrixProduct):
-        return False
-    parts = [node for node in ast.walk(call.args[FACTOR]) if isinstance(node, ast.Constant)]
-    return not parts or any(part.value != 0 for part in parts)
+    return isinstance(call.callee, MatrixProduct) and not _is_zero(call.operands[FACTOR])
 
 
-def passes_on(word: str) -> bool:
-    """Return whether a word that looks at no memory may be given pointers."""
-    return PASSED_ON.fullmatch(word) is not None
+def _is_zero(node: ir.Expression) -> bool:
+    """Return whether a number is made of nothing but zeros, perhaps converted."""
+    operands = ir.operands_of(node)
+    return all(map(_is_zero, operands)) if operands else isinstance(node, ir.Constant) and node.value == 0
 
 
-def subroutine_access(address: str, pointers: Sequence[int]) -> Access:
-    """Return what a call of BLAS or LAPACK does with its arguments.
+def looks_at_nothing(callee: Any) -> bool:
+    """Return whether a callee may be given pointers without looking at memory."""
+    return isinstance(callee, PastLine) or callee in LOOKS_AT_NOTHING
+
+
+def subroutine_access(address: ir.Expression, pointers: Sequence[int]) -> Access:
+    """Return what a call of BLAS or LAPACK does with its operands.
 
     Parameters
     ----------
-    address : str
+    address : Expression
         The variable that holds the subroutine's address, which is called after it.
     pointers : sequence of int
-        The positions of the arguments that are pointers.
+        The positions of the operands that are pointers.
     """
-    name = re.sub(r"_at\d*$", "", address)
+    name = address.variable.name.rsplit("_at", 1)[0] if isinstance(address, ir.Read) else ""
     known = SUBROUTINES.get(name)
     if known is None:
         return Access(tuple(pointers), tuple(pointers))

@@ -6,8 +6,7 @@ from functools import cache
 from typing import Any
 
 from numhlo.backend.kernels import ir
-from numhlo.backend.kernels.callees import Access, access_of
-from numhlo.backend.kernels.spelling import spelling
+from numhlo.backend.kernels.callees import access_of
 from numhlo.backend.primitives import native
 from numhlo.backend.primitives.atomic import load_acquire, pause
 from numhlo.backend.primitives.memory import prefetch, prefetch_near, stack_array
@@ -106,7 +105,7 @@ def _of_call(callee: Any, operands: tuple[ir.Expression, ...]) -> Effects:
         return UNKNOWN
     if callee in (pause, prefetch, prefetch_near, stack_array):
         return Effects(other=True)
-    access = _access(callee)
+    access = access_of(callee)
     if access is None:
         return NONE
     reads, writes = (NOWHERE.union(*[_memory(operands[k]) for k in places]) for places in access)
@@ -118,9 +117,3 @@ def _is_unknown(callee: Any) -> bool:
     if callee is native.library_function:  # what it reads never changes
         return False
     return getattr(callee, "__module__", "") == native.__name__ and not isinstance(callee, MatrixProduct)
-
-
-@cache
-def _access(callee: Any) -> Access | None:
-    module, name = spelling(callee)
-    return access_of(name) if module == "numhlo.backend.primitives" else None

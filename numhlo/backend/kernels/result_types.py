@@ -28,7 +28,8 @@ ANNOTATED: Mapping[Any, ir.Type] = {"int": ir.INT64, "bool": ir.BOOL, "None": ir
 
 COMPARISONS = frozenset({operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge})
 OF_BOOLEANS = frozenset({operator.and_, operator.or_, operator.xor})
-OF_ONE_TYPE = frozenset({min, max, operator.pow})
+SMALLEST_OR_LARGEST = frozenset({min, max})
+OF_ONE_TYPE = frozenset({*SMALLEST_OR_LARGEST, operator.pow})
 SHIFTS = frozenset({operator.lshift, operator.rshift})
 OPERATORS = frozenset(
     {
@@ -124,12 +125,12 @@ def _of_operator(callee: Callable[..., Any], types: Sequence[ir.Type]) -> ir.Typ
         return ir.BOOL
     if callee in OF_BOOLEANS and all(type == ir.BOOL for type in types):
         return ir.BOOL
+    kinds = {type.kind for type in types if isinstance(type, ir.Number)}
+    if callee in SMALLEST_OR_LARGEST and kinds in ({"int"}, {"uint"}):
+        return max(types, key=lambda type: type.bits if isinstance(type, ir.Number) else 0)
     if callee in OF_ONE_TYPE and (len(set(types)) > 1 or ir.BOOL in types):
         raise _unknown(callee, types)
-    kinds = {type.kind for type in types if isinstance(type, ir.Number)}
     if kinds <= {"bool", "int", "uint"} and callee is not operator.truediv:
-        if callee in (min, max):
-            return types[0]
         signed = types[:1] if callee in SHIFTS else types
         return ir.INT64 if any(_is_signed(type) for type in signed) else ir.Number("uint", 64)
     if len(set(types)) > 1 and not all(_is_wide(type) for type in types):

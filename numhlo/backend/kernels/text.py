@@ -34,6 +34,13 @@ def text_of(module: ir.Module) -> str:
     return "\n\n\n".join([imports, *bodies]) + "\n"
 
 
+def expression_text(node: ir.Expression | ir.Store, function: ir.Function) -> str:
+    """Return the text of a part of a function."""
+    printer = _Printer(function, {function: function.name})
+    printer.definition()
+    return ast.unparse(printer.store(node) if isinstance(node, ir.Store) else printer.value(node))
+
+
 def _import_line(module: str, names: list[str]) -> str:
     line = f"from {module} import {', '.join(names)}"
     return line if len(line) <= MOST_LETTERS else f"from {module} import (\n    " + ",\n    ".join(names) + ",\n)"

@@ -1,32 +1,36 @@
-"""What a kernel does with its buffers, found out by reading its text: which it loads from, which it stores to.
+"""What a kernel does with its buffers, found out from its IR: which it loads from, which it stores to.
 
-This file knows how kernel source looks and nothing of who writes it: a statement is a line, and variables are given
-pointers by assignments. A variable may point into several buffers; then each access is one of all of them. Nearly all
-lines are loads and stores of which a glance tells enough; Python's parser reads the others. Next: `chunks` asks which
-elements are meant.
+This file knows what callees do with pointers and nothing of who writes kernels. A pointer of the IR knows its buffer;
+plain addresses are followed to the pointers that they are made of. Next: `chunks` asks which elements are meant.
 """
 
 from __future__ import annotations
 
-import ast
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from numhlo.backend.kernels.callees import Access, access_of, passes_on, reads_result, subroutine_access
+from numhlo.backend.kernels import ir
+from numhlo.backend.kernels.callees import Access, access_of, looks_at_nothing, reads_result, subroutine_access
+from numhlo.backend.kernels.expressions import BINARY
+from numhlo.backend.kernels.read import read_kernel
+from numhlo.backend.kernels.result_types import DefinedTypes
+from numhlo.backend.kernels.spelling import spelling
+from numhlo.backend.primitives.arithmetic import select
+from numhlo.backend.primitives.convert import to_i64
+from numhlo.backend.primitives.memory import address, integer_address
+from numhlo.backend.primitives.native import call_fortran, call_function
+from numhlo.backend.program import Kernel
 from numhlo.lowering.ir.errors import InternalError
 from numhlo.lowering.ir.records import record
 
-POINTER = re.compile(r"^ *(\w+) = address\(bufs, (\w+)\)$", re.MULTILINE)
-HEADER = re.compile(r"(?:for|while|if|elif|else)\b.*:$")
-DERIVING = frozenset({"advance", "integer_address", "select"})
-"""Words whose result points to where their arguments do."""
-
-Places = Mapping[str, frozenset[int]]
-"""Where the variables of a kernel may point: places of buffers in the kernel's order."""
+Places: TypeAlias = Mapping[ir.Variable, frozenset[int]]
+"""Which buffers, by their places in the kernel's order, variables that hold plain addresses may point into."""
 NOWHERE: frozenset[int] = frozenset()
+DERIVING = frozenset({*BINARY.values(), min, max, integer_address, select, to_i64})
+"""Callees whose result points to where their operands do, if it is an address."""
+LOAD, STORE = Access(reads=(0,)), Access(writes=(0,))
 
 
 @record(slots=True)
@@ -51,192 +55,136 @@ class Effects:
 
 
 class Touch(NamedTuple):
-    """One access: a call, which of its arguments is the pointer, whether it writes; and the place of the buffer."""
+    """One access: a load, store or call, which of its operands is the pointer, whether it writes; and the buffer."""
 
-    call: ast.Call
-    argument: int
+    node: ir.Load | ir.Store | ir.Call
+    operand: int
     writes: bool
     place: int
 
 
-@lru_cache(maxsize=8192)
-def effects_of(source: str) -> Effects:
-    r"""Return what a kernel does with its buffers.
-
-    Parameters
-    ----------
-    source : str
+@lru_cache(maxsize=1024)
+def ir_of(kernel: Kernel) -> ir.Module:
+    """Return a kernel's IR, as it was written.
 
     Raises
     ------
-    InternalError
-        If the kernel calls something that is no known primitive, or passes a pointer to what is not known to take one.
+    UnreadableError
+        If the kernel calls something that is no primitive, or passes a pointer to what takes none.
+    """
+    return read_kernel(kernel.name, kernel.source, DefinedTypes())
+
+
+@lru_cache(maxsize=8192)
+def effects_of(kernel: Kernel) -> Effects:
+    r"""Return what a kernel does with its buffers.
+
+    Raises
+    ------
+    UnreadableError, InternalError
+        If the kernel calls something that is no primitive, or passes a pointer to what is not known to take one.
 
     Examples
     --------
-    >>> found = effects_of(
-    ...     "\ndef copy(ctx, bufs, dims, lo, hi):\n"
+    >>> found = effects_of(Kernel("copy",
+    ...     "from numhlo.backend.primitives import *\n"
+    ...     "def copy(ctx, bufs, dims, lo, hi):\n"
     ...     "    a = address(bufs, 0)\n"
     ...     "    b = address(bufs, 1)\n"
     ...     "    for k in range(lo, hi):\n"
     ...     "        store_f32(b, k, load_f32(a, k))\n"
-    ... )
+    ... ))
     >>> found.reads, found.writes
     ({0}, {1})
     """
-    text = source[source.index("\ndef ") + 1 :]
-    effects = Effects()
-    places: dict[str, frozenset[int]] = {}
-    for name, place in POINTER.findall(text):
-        if not place.isdigit():
-            effects.is_list = True
-            return effects
-        places[name] = frozenset({int(place)})
-    lines = _point(text, places)
-    for word, name in _simple_uses(text, places):
-        access = access_of(word)
-        assert access is not None
-        effects.reads |= places[name] if access.reads else NOWHERE
-        effects.writes |= places[name] if access.writes else NOWHERE
-    for line in lines:
-        for call in calls_in(_parsed(line)):
-            _add(call, places, effects)
-    return effects
+    module, effects = ir_of(kernel), Effects()
+    places, context = places_of(module), module.entry.parameters[0]
+    for node in accesses_in(module):
+        if isinstance(node, ir.Call) and node.callee is address:
+            effects.is_list |= node.type == ir.ANYWHERE
+        elif isinstance(node, ir.Call) and node.callee is call_function and _reads(node.operands[1], context):
+            effects.given |= NOWHERE.union(*[pointed_to(operand, places) for operand in node.operands])
+        else:
+            if isinstance(node, ir.Store):  # an address in memory is for a native function to find
+                effects.given |= pointed_to(node.value, places)
+            for touch in touches_of(node, places):
+                (effects.writes if touch.writes else effects.reads).add(touch.place)
+    return Effects(is_list=True) if effects.is_list else effects
 
 
-def _simple_uses(text: str, places: Places) -> set[tuple[str, str]]:
-    """Return words that a pointer is the first argument of, with the pointer, where that is all that they take."""
-    found = set(_uses(places).findall(text))
-    return {(word, name) for word, name in found if word and _is_simple(word)}
+def _reads(node: ir.Expression, variable: ir.Variable) -> bool:
+    return isinstance(node, ir.Read) and node.variable is variable
 
 
-@lru_cache(maxsize=1024)
-def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(rf"(?:\b(\w+)\()?\b({'|'.join(names)})\b")
+def accesses_in(module: ir.Module) -> Iterator[ir.Load | ir.Store | ir.Call]:
+    """Yield all that may look at memory."""
+    for function in module.functions:
+        for statement in ir.walk(function.body):
+            if isinstance(statement, ir.Store):
+                yield statement
+            yield from (node for node in ir.expressions(statement) if isinstance(node, ir.Load | ir.Call))
 
 
-def _uses(places: Places) -> re.Pattern[str]:
-    return _pattern(tuple(places) or ("no_pointer",))
+def operands_of(node: ir.Load | ir.Store | ir.Call) -> tuple[ir.Expression, ...]:
+    """Return the operands of an access; the pointers of loads and stores are first."""
+    return ir.values_of(node) if isinstance(node, ir.Store) else ir.operands_of(node)
 
 
-def _is_simple(word: str) -> bool:
-    """Return whether a word looks at memory through its first argument alone."""
-    return access_of(word) in (Access((0,), ()), Access((), (0,)), Access((0,), (0,))) if _is_access(word) else False
-
-
-def _is_access(word: str) -> bool:
-    return word not in DERIVING and not word.startswith("call_") and access_of(word) is not None
-
-
-def _point(text: str, places: dict[str, frozenset[int]]) -> list[str]:
-    """Add the variables that are given pointers on the way; return the lines that a glance tells too little of."""
-    lines: dict[str, None] = {}
-    while True:
-        before = dict(places)
-        for match in _uses(places).finditer(text):
-            if match[1] and _is_simple(match[1]):
-                continue
-            start, end = text.rfind("\n", 0, match.start()) + 1, text.find("\n", match.end())
-            line = text[start:end].strip()
-            if not POINTER.fullmatch(line):
-                lines[line] = None
-        for line in lines:
-            for name, value in assigned_in(_parsed(line)):
-                target = pointed_to(value, places)
-                if target:
-                    places[name] = places.get(name, NOWHERE) | target
-        if places == before:
-            return list(lines)
-
-
-@lru_cache(maxsize=4096)
-def _parsed(line: str) -> ast.Module:
-    """Return a line as Python sees it, the first of a block with nothing in it."""
-    if line.startswith(("elif ", "else:")):
-        line = f"if True: pass\n{line}"
-    return ast.parse(f"{line} pass" if HEADER.search(line) else line)
-
-
-def _add(call: ast.Call, places: Places, effects: Effects) -> None:
-    """Add what a call does."""
-    if word_of(call) == "call_function" and isinstance(call.args[1], ast.Name) and call.args[1].id == "ctx":
-        effects.given.update(place for argument in call.args for place in pointed_to(argument, places))
-        return
-    if word_of(call) == "store_i64":  # an address in memory is for a native function to find
-        effects.given.update(pointed_to(call.args[2], places))
-    for touch in touches_of(call, places):
-        (effects.writes if touch.writes else effects.reads).add(touch.place)
-
-
-def touches_of(call: ast.Call, places: Places) -> list[Touch]:
-    """Return the accesses that a call is."""
-    word = word_of(call)
-    if passes_on(word):
+def touches_of(node: ir.Load | ir.Store | ir.Call, places: Places) -> list[Touch]:
+    """Return the accesses that a load, a store or a call is."""
+    if isinstance(node, ir.Call) and (isinstance(node.callee, ir.Function) or looks_at_nothing(node.callee)):
         return []
-    targets = [pointed_to(argument, places) for argument in call.args]
+    targets = [pointed_to(operand, places) for operand in operands_of(node)]
     if not any(targets):
         return []
-    access = _access(call, word, [number for number, target in enumerate(targets) if target])
+    pointers = tuple(number for number, target in enumerate(targets) if target)
+    access = _access(node, pointers) if isinstance(node, ir.Call) else LOAD if isinstance(node, ir.Load) else STORE
     return [
-        Touch(call, number, writes, place)
-        for arguments, writes in ((access.reads, False), (access.writes, True))
-        for number in arguments
+        Touch(node, number, writes, place)
+        for operands, writes in ((access.reads, False), (access.writes, True))
+        for number in operands
         for place in sorted(targets[number])
     ]
 
 
-def _access(call: ast.Call, word: str, pointers: Sequence[int]) -> Access:
-    if word == "call_fortran":
-        return subroutine_access(ast.unparse(call.args[0]), pointers)
-    if word == "call_function":
-        return Access(tuple(pointers), tuple(pointers))
-    access = access_of(word)
-    if access is None:
-        raise InternalError(f"{word} gets a pointer: {ast.unparse(call)}", fix="teach kernels.callees the word")
-    return Access((*access.reads, *access.writes), access.writes) if reads_result(call, word) else access
+def _access(call: ir.Call, pointers: tuple[int, ...]) -> Access:
+    if call.callee is call_fortran:
+        return subroutine_access(call.operands[0], pointers)
+    if call.callee is call_function:
+        return Access(pointers, pointers)
+    access = access_of(call.callee)
+    if access is not None:
+        return Access((*access.reads, *access.writes), access.writes) if reads_result(call) else access
+    if call.callee in DERIVING:
+        return Access()
+    name = spelling(call.callee)[1]
+    raise InternalError(f"{name} gets a pointer in a kernel", fix="teach kernels.callees what it does with it")
 
 
-def word_of(call: ast.Call) -> str:
-    """Return the name of what is called."""
-    return call.func.id if isinstance(call.func, ast.Name) else ast.unparse(call.func)
+def places_of(module: ir.Module) -> Places:
+    """Return where the variables that hold plain addresses may point."""
+    places: dict[ir.Variable, frozenset[int]] = {}
+    if integer_address not in module.callees:
+        return places
+    assigned = [
+        (statement.variable, statement.value)
+        for function in module.functions
+        for statement in ir.walk(function.body)
+        if isinstance(statement, ir.Let | ir.Assign) and statement.variable.type == ir.INT64
+    ]
+    while True:
+        before = dict(places)
+        for variable, value in assigned:
+            places[variable] = places.get(variable, NOWHERE) | pointed_to(value, places)
+        if places == before:
+            return places
 
 
-def calls_in(node: ast.AST) -> Iterator[ast.Call]:
-    """Give all calls."""
-    return (inner for inner in ast.walk(node) if isinstance(inner, ast.Call))
-
-
-def pointed_to(node: ast.expr, places: Places) -> frozenset[int]:
+def pointed_to(node: ir.Expression, places: Places) -> frozenset[int]:
     """Return the places of the buffers that an expression may point into."""
-    match node:
-        case ast.Name():
-            return places.get(node.id, NOWHERE)
-        case ast.Constant() | ast.Compare():
-            return NOWHERE
-        case ast.Call():
-            if word_of(node) not in DERIVING:
-                return NOWHERE
-            return NOWHERE.union(*[pointed_to(argument, places) for argument in node.args])
-        case _:
-            parts = [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)]
-            return NOWHERE.union(*[pointed_to(part, places) for part in parts])
-
-
-def assigned_in(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
-    """Give the variables that statements assign, and what to."""
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.AugAssign) and isinstance(inner.target, ast.Name):
-            yield inner.target.id, inner.value
-        elif isinstance(inner, ast.Assign):
-            for target in inner.targets:
-                yield from _pairs(target, inner.value)
-
-
-def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
-    if isinstance(target, ast.Name):
-        yield target.id, value
-    elif isinstance(target, ast.Tuple):
-        values = value.elts if isinstance(value, ast.Tuple) else [value] * len(target.elts)
-        yield from (
-            (name.id, part) for name, part in zip(target.elts, values, strict=True) if isinstance(name, ast.Name)
-        )
+    if isinstance(node.type, ir.Pointer):
+        return NOWHERE if node.type.buffer is None else frozenset({node.type.buffer})
+    if isinstance(node, ir.Read):
+        return places.get(node.variable, NOWHERE)
+    derives = isinstance(node, ir.Conditional) or (isinstance(node, ir.Call) and node.callee in DERIVING)
+    return NOWHERE.union(*[pointed_to(operand, places) for operand in ir.operands_of(node)] if derives else [])

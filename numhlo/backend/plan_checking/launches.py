@@ -18,7 +18,7 @@ class Touched:
     __slots__ = ("reads", "writes")
 
     def __init__(self, launch: Launch, outputs: Sequence[tuple[Value, int]]) -> None:
-        effects = effects_of(launch.kernel.source)
+        effects = effects_of(launch.kernel)
         numbers = launch.buffers
         given = {numbers[place] for place in effects.given}
         results = given & {number for _, number in outputs}

@@ -1,25 +1,22 @@
 """Kernels that go through a list of launches: the list must say what the launches are.
 
 The list is run-time numbers, an entry a launch: which kernel it is, its buffers and its own numbers. How many there are
-of these stands in the kernel's text, which has a side of a branch for each kernel.
+of these stands in the kernel, which has a side of a branch for each of them.
 """
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from numhlo.backend.kernels import ir
 from numhlo.backend.plan_checking.contents import Places
-from numhlo.backend.plan_checking.effects import POINTER
+from numhlo.backend.plan_checking.effects import accesses_in, ir_of
 from numhlo.backend.plan_checking.listing import Finding, step_in_words
+from numhlo.backend.primitives.memory import address, number
 from numhlo.backend.program import Kernel, Launch, Place
-
-NUMBER = re.compile(r"^ *\w+ = number\(dims, (\d+)\)$", re.MULTILINE)
-LISTED = re.compile(r"(\w+) = number\(dims, (\w+) \+ (\d+)\)")
-BUFFER = re.compile(r"\w+ = address\(bufs, (\w+)\)")
+from numhlo.lowering.ir.errors import InternalError
 
 
 class Side(NamedTuple):
@@ -32,7 +29,7 @@ class Side(NamedTuple):
 
 def require_listed(launch: Launch, places: Places, finding: Finding) -> None:
     """Raise if a list's run-time numbers name other buffers or numbers than the launches that it is made of."""
-    sides = _sides(launch.kernel.source)
+    sides = _sides(launch.kernel)
     kinds: dict[int, Kernel] = {}
     place = 1
     if launch.dims[0] != len(launch.parts):
@@ -43,12 +40,12 @@ def require_listed(launch: Launch, places: Places, finding: Finding) -> None:
         known = kinds.setdefault(kind, part.kernel)
         entry = launch.dims[place : place + side.length]
         buffers = [launch.buffers[entry[k]] for k in side.buffers]
-        wanted = [part.buffers[int(k)] for _, k in POINTER.findall(part.kernel.source)]
+        wanted = [part.buffers[k] for k in _literals(part.kernel, address)]
         if known != part.kernel or not _are_same(buffers, wanted, places):
             what = f"the list has {step_in_words(part)} with buffers {buffers}, which should be {wanted}"
             raise finding.error(what, launch)
         numbers = [entry[k] for k in side.numbers]
-        own = [part.dims[int(k)] for k in NUMBER.findall(part.kernel.source)]
+        own = [part.dims[k] for k in _literals(part.kernel, number)]
         if numbers not in (own, [*own, part.extent]):
             raise finding.error(f"the list has {step_in_words(part)} with numbers {numbers}, not {own}", launch)
         place += side.length
@@ -68,34 +65,37 @@ def _begin_alike(one: int, other: int, places: Places) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _sides(source: str) -> list[Side]:
-    """Return what the entries of each kernel have, by its number."""
-    (function,) = (node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef))
-    (loop,) = (node for node in function.body if isinstance(node, ast.For))
-    (chosen,) = (node for node in loop.body if isinstance(node, ast.If))
-    sides: list[Side] = []
-    while True:
-        sides.append(_side(chosen.body))
-        rest = chosen.orelse
-        if len(rest) == 1 and isinstance(rest[0], ast.If) and _asks_kind(rest[0], chosen):
-            chosen = rest[0]
-            continue
-        if rest:
-            sides.append(_side(rest))
-        return sides
+def _sides(kernel: Kernel) -> list[Side]:
+    """Return what the entries of each kernel have, by its number: a side ends by going on to the next entry."""
+    (loop,) = (statement for statement in ir_of(kernel).entry.body if isinstance(statement, ir.For))
+    block, sides = loop.body, list[Side]()
+    while block and isinstance(chosen := block[-1], ir.If):
+        sides.append(_side(chosen.then))
+        block = chosen.otherwise
+    return [*sides, _side(block)] if block else sides
 
 
-def _asks_kind(one: ast.If, other: ast.If) -> bool:
-    """Return whether two conditions compare the same variable."""
-    tests = one.test, other.test
-    names = [ast.unparse(test.left) for test in tests if isinstance(test, ast.Compare)]
-    return len(names) == len(tests) and names[0] == names[1]
+def _side(body: Sequence[ir.Statement]) -> Side:
+    calls = {s.variable: s.value for s in body if isinstance(s, ir.Let) and isinstance(s.value, ir.Call)}
+    listed = {variable: _distance(call.operands[1]) for variable, call in calls.items() if call.callee is number}
+    pointers = [call.operands[1] for call in calls.values() if call.callee is address]
+    buffers = [node.variable for node in pointers if isinstance(node, ir.Read)]
+    numbers = [place for variable, place in listed.items() if variable not in buffers]
+    last = body[-1]
+    assert isinstance(last, ir.Assign)
+    return Side(tuple(listed[variable] for variable in buffers), tuple(numbers), _distance(last.value))
 
 
-def _side(body: Sequence[ast.stmt]) -> Side:
-    lines = [ast.unparse(statement) for statement in body if isinstance(statement, ast.Assign | ast.AugAssign)]
-    listed = {found[1]: int(found[3]) for line in lines if (found := LISTED.fullmatch(line))}
-    buffers = [found[1] for line in lines if (found := BUFFER.fullmatch(line))]
-    numbers = [place for name, place in listed.items() if name not in buffers]
-    length = next(int(line.split("+= ")[1]) for line in reversed(lines) if re.fullmatch(r"\w+ \+= \d+", line))
-    return Side(tuple(listed[name] for name in buffers), tuple(numbers), length)
+def _distance(node: ir.Expression) -> int:
+    """Return how far behind an entry's begin a place is."""
+    match node:
+        case ir.Call(operands=(ir.Read(), ir.Constant(value=int(distance)))):
+            return distance
+    raise InternalError("an entry of a list is not read at a fixed distance from where it begins")
+
+
+def _literals(kernel: Kernel, callee: object) -> list[int]:
+    """Return the literals that a kernel names its buffers or its numbers by, in order."""
+    calls = [node for node in accesses_in(ir_of(kernel)) if isinstance(node, ir.Call) and node.callee is callee]
+    found = [call.operands[1] for call in calls]
+    return [int(node.value.real) for node in found if isinstance(node, ir.Constant)]

@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
-import ast
-import re
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
-from numhlo.backend.plan_checking.effects import POINTER, calls_in, effects_of, word_of
-from numhlo.backend.program import Launch
+from numhlo.backend.kernels import ir
+from numhlo.backend.plan_checking.effects import effects_of, ir_of
+from numhlo.backend.primitives.memory import address, number
+from numhlo.backend.program import Kernel, Launch
 
-COPY = re.compile(
-    r"def \w+\(ctx, bufs, dims, lo, hi\):\n"
-    r"    out0 = address\(bufs, 0\)\n    in0 = address\(bufs, 1\)\n"
-    r"    for (i\d+) in range\(lo, hi\):\n"
-    r"        (x\d+) = load_(\w+)\(in0, \1\)\n        store_\3\(out0, \1, \2\)\n"
-)
+COMBINING: Mapping[object, Callable[[int, int], int]] = {
+    callee: callee for callee in (operator.add, operator.sub, operator.mul, operator.and_)
+}
 
 
 @lru_cache(maxsize=8192)
-def _copies(source: str) -> bool:
-    return COPY.search(source) is not None
+def _copies(kernel: Kernel) -> bool:
+    """Return whether a kernel copies each unit's element of buffer 1 to buffer 0, and does nothing else."""
+    lets = [s.value for s in ir_of(kernel).entry.body if isinstance(s, ir.Let)]
+    match [s for s in ir_of(kernel).entry.body if not isinstance(s, ir.Let)]:
+        case [
+            ir.For(
+                counter=counter,
+                start=ir.Read(variable=ir.Variable(name="lo")),
+                stop=ir.Read(variable=ir.Variable(name="hi")),
+                body=[ir.Let(variable=element, value=ir.Load() as load), ir.Store() as store],
+            )
+        ] if all(isinstance(value, ir.Call) and value.callee is address for value in lets):
+            buffers = store.pointer.type, load.pointer.type
+            read = [node.variable for node in (store.value, store.index, load.index) if isinstance(node, ir.Read)]
+            is_copy = store.storage == load.storage and not store.rounded
+            return is_copy and buffers == (ir.Pointer(0), ir.Pointer(1)) and read == [element, counter, counter]
+    return False
 
 
 def copied_buffers(launch: Launch) -> tuple[int, int] | None:
     """Return the buffer that a launch copies, and the one that it copies it to, if that is all that it does."""
-    if len(launch.buffers) == 2 and _copies(launch.kernel.source):
+    if len(launch.buffers) == 2 and _copies(launch.kernel):
         return launch.buffers[1], launch.buffers[0]
     return None
 
@@ -39,94 +52,66 @@ def stored_elements(unit: Sequence[Launch], number: int) -> int | None:
 
 def _stored(launch: Launch, number: int) -> int | None:
     """Return how many elements of a buffer a kernel stores at most; None if that can't be told."""
-    places = [place for place, buffer in enumerate(launch.buffers) if buffer == number]
-    effects = effects_of(launch.kernel.source)
-    if effects.writes.isdisjoint(places):
+    places = {place for place, buffer in enumerate(launch.buffers) if buffer == number}
+    if effects_of(launch.kernel).writes.isdisjoint(places):
         return 0
-    body = _body(launch.kernel.source)
-    names = {name for name, place in POINTER.findall(launch.kernel.source) if int(place) in places}
-    known = {"lo": 0, "hi": launch.extent}
-    return _count(body.body, names, known, launch.dims)
+    kernel = ir_of(launch.kernel).entry
+    _, _, _, first, end = kernel.parameters
+    return _count(kernel.body, places, {first: 0, end: launch.extent}, launch.dims)
 
 
-@lru_cache(maxsize=2048)
-def _body(source: str) -> ast.FunctionDef:
-    return next(node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef))
-
-
-def _count(body: Sequence[ast.stmt], names: set[str], known: dict[str, int], dims: Sequence[int]) -> int | None:
-    """Return how often statements store through some pointers, each store being of one element."""
+def _count(
+    body: Sequence[ir.Statement], places: set[int], known: dict[ir.Variable, int], dims: Sequence[int]
+) -> int | None:
+    """Return how often statements store to some buffers, each store being of one element."""
     total = 0
     for statement in body:
-        count: int | None
-        match statement:
-            case ast.For(iter=ast.Call(args=ranged)):
-                inner = _count(statement.body, names, known, dims)
-                iterations = _iterations([_number(argument, known, dims) for argument in ranged])
-                count = 0 if inner == 0 else None if inner is None or iterations is None else inner * iterations
-            case ast.If():
-                sides = [_count(each, names, known, dims) for each in (statement.body, statement.orelse)]
-                count = None if None in sides else sum(side for side in sides if side is not None)
-            case ast.While():
-                count = 0 if _count(statement.body, names, known, dims) == 0 else None
-            case _:
-                if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-                    _learn(statement.targets[0].id, statement.value, known, dims)
-                count = _stores(statement, names)
+        if isinstance(statement, ir.Let):
+            value = _number(statement.value, known, dims)
+            if value is not None:
+                known[statement.variable] = value
+        count = _stores(statement, places)
+        inner = [_count(block, places, known, dims) for block in ir.blocks_of(statement)]
+        for each in inner:
+            count = None if count is None or each is None else count + each
+        if count and isinstance(statement, ir.For | ir.While):
+            iterations = _iterations(statement, known, dims)
+            count = None if iterations is None else count * iterations
         if count is None:
             return None
         total += count
     return total
 
 
-def _learn(name: str, value: ast.expr, known: dict[str, int], dims: Sequence[int]) -> None:
-    number = _number(value, known, dims)
-    if number is None:
-        known.pop(name, None)
-    else:
-        known[name] = number
-
-
-def _stores(statement: ast.stmt, names: set[str]) -> int | None:
+def _stores(statement: ir.Statement, places: set[int]) -> int | None:
     """Return how many elements a statement stores; None if it does something else with the pointers."""
-    mentioned = sum(isinstance(node, ast.Name) and node.id in names for node in ast.walk(statement))
-    stores = loads = 0
-    for call in calls_in(statement):
-        if call.args and isinstance(call.args[0], ast.Name) and call.args[0].id in names:
-            stores += word_of(call).startswith("store_")
-            loads += word_of(call).startswith("load_")
-    is_given = isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) in names
-    return None if mentioned != stores + loads + is_given else stores
+    for node in ir.expressions(statement):
+        if isinstance(node, ir.Call) and any(_points(operand, places) for operand in node.operands):
+            return None
+    return int(isinstance(statement, ir.Store) and _points(statement.pointer, places))
 
 
-def _iterations(ranged: Sequence[int | None]) -> int | None:
-    numbers = [number for number in ranged if number is not None]
-    return len(range(*numbers)) if len(numbers) == len(ranged) else None
+def _points(node: ir.Expression, places: set[int]) -> bool:
+    return isinstance(node.type, ir.Pointer) and node.type.buffer in places
 
 
-def _number(node: ast.expr, known: Mapping[str, int], dims: Sequence[int]) -> int | None:
+def _iterations(loop: ir.For | ir.While, known: Mapping[ir.Variable, int], dims: Sequence[int]) -> int | None:
+    if isinstance(loop, ir.While):
+        return None
+    start, stop, step = (_number(bound, known, dims) for bound in (loop.start, loop.stop, loop.step))
+    return None if start is None or stop is None or not step else len(range(start, stop, step))
+
+
+def _number(node: ir.Expression, known: Mapping[ir.Variable, int], dims: Sequence[int]) -> int | None:
     """Return what an expression is, if it does not depend on where a loop is."""
     match node:
-        case ast.Constant(value=int(number)):
-            return number
-        case ast.Name():
-            return known.get(node.id)
-        case ast.Call(func=ast.Name(id="number"), args=[_, ast.Constant(value=int(place))]):
+        case ir.Constant(value=int(value)):
+            return value
+        case ir.Read(variable=variable):
+            return known.get(variable)
+        case ir.Call(callee=callee, operands=(_, ir.Constant(value=int(place)))) if callee is number:
             return dims[place] if place < len(dims) else None
-        case ast.BinOp():
-            left, right = _number(node.left, known, dims), _number(node.right, known, dims)
-            return None if left is None or right is None else _combined(node.op, left, right)
-    return None
-
-
-def _combined(operator: ast.operator, left: int, right: int) -> int | None:
-    match operator:
-        case ast.Add():
-            return left + right
-        case ast.Sub():
-            return left - right
-        case ast.Mult():
-            return left * right
-        case ast.BitAnd():
-            return left & right
+        case ir.Call(callee=callee, operands=(lhs, rhs)) if callee in COMBINING:
+            left, right = _number(lhs, known, dims), _number(rhs, known, dims)
+            return None if left is None or right is None else COMBINING[callee](left, right)
     return None

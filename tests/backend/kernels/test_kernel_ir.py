@@ -14,7 +14,7 @@ from numhlo.backend.kernels.read import read_kernel
 from numhlo.backend.kernels.reading import UnreadableError
 from numhlo.backend.kernels.text import text_of
 from numhlo.backend.kernels.verify import MalformedKernelError, verify
-from numhlo.backend.plan_checking.effects import effects_of as effects_of_text
+from numhlo.backend.plan_checking.effects import effects_of as effects_of_kernel
 from numhlo.backend.primitives.storage import STORAGES
 from numhlo.backend.runtime.native_functions import FILES, native_kernel
 from tests.backend.kernels.families import PROGRAMS, kernels_of
@@ -48,7 +48,7 @@ def test_kernels_of_programs_read_back_from_their_text(name):
     assert kernels
     for kernel in kernels:
         module = assert_reads_back(kernel.name, kernel.source)
-        known = effects_of_text(kernel.source)
+        known = effects_of_kernel(kernel)
         if not known.is_list:
             reads, writes = effects_of_module(module)
             assert None in reads or known.reads == reads  # None is memory anywhere

@@ -65,9 +65,10 @@ def reroute(launch: Launch, old: int, new: int) -> None:
 
 
 def rewrite(launch: Launch, old: str, new: str) -> None:
-    """Change a kernel's text."""
+    """Change a kernel's text, and let it know all primitives."""
     assert old in launch.kernel.source, launch.kernel.source
-    launch.kernel = replace(launch.kernel, source=launch.kernel.source.replace(old, new))
+    source = launch.kernel.source.replace(old, new)
+    launch.kernel = replace(launch.kernel, source=f"from numhlo.backend.primitives import *\n{source}")
 
 
 def new_buffer(program: Program, like: int, place: Place, **fields: object) -> int:
