@@ -15,6 +15,23 @@ import numpy as np
 
 from numhlo.backend.communication.threads import run_threads
 from numhlo.compilation.program_function import ProgramFunction
+from numhlo.library.lax.collective_moves import all_gather as all_gather
+from numhlo.library.lax.collective_moves import all_to_all as all_to_all
+from numhlo.library.lax.collective_moves import pbroadcast as pbroadcast
+from numhlo.library.lax.collective_moves import ppermute as ppermute
+from numhlo.library.lax.collective_moves import pshuffle as pshuffle
+from numhlo.library.lax.collective_moves import psum_scatter as psum_scatter
+from numhlo.library.lax.collectives import axis_index as axis_index
+from numhlo.library.lax.collectives import axis_size as axis_size
+from numhlo.library.lax.collectives import pcast as pcast
+from numhlo.library.lax.collectives import pmax as pmax
+from numhlo.library.lax.collectives import pmean as pmean
+from numhlo.library.lax.collectives import pmin as pmin
+from numhlo.library.lax.collectives import psum as psum
+from numhlo.library.sharding.meshes import Mesh as Mesh
+from numhlo.library.sharding.meshes import PartitionSpec as PartitionSpec
+from numhlo.library.sharding.meshes import make_mesh as make_mesh
+from numhlo.library.sharding.shard_map import shard_map as shard_map
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.counted import counted
 from numhlo.lowering.ir.errors import ArgumentError, CommunicationError
@@ -25,7 +42,10 @@ from numhlo.stablehlo import Module
 from numhlo.switches import value_of
 from numhlo.tracer.core.array import Array
 
-__all__ = ["ProcessGrid"]
+__all__ = [
+    "Mesh", "PartitionSpec", "ProcessGrid", "all_gather", "all_to_all", "axis_index", "axis_size", "make_mesh",
+    "pbroadcast", "pcast", "pmax", "pmean", "pmin", "ppermute", "pshuffle", "psum", "psum_scatter", "shard_map",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

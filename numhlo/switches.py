@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -295,3 +296,23 @@ def debugging(
     }
     with using(**{name: value for name, value in given.items() if value is not None}):
         yield
+
+
+DEVICE_COUNT = re.compile(r"--xla_force_host_platform_device_count=(\d+)")
+
+
+def jax_device_count() -> int:
+    """Return how many devices the environment asks for under JAX's names, by JAX's variable or XLA's; 1 by default.
+
+    Raises
+    ------
+    ArgumentError
+        If it asks for none.
+    """
+    flag = DEVICE_COUNT.search(os.environ.get("XLA_FLAGS", ""))
+    given = os.environ.get("JAX_NUM_CPU_DEVICES") or (flag[1] if flag else "1")
+    if given == "-1":
+        return 1
+    if not given.isdecimal() or int(given) < 1:
+        raise ArgumentError(f"JAX_NUM_CPU_DEVICES is {given!r}", where=capture_location(), fix="use a positive number")
+    return int(given)

@@ -90,7 +90,7 @@ _cite(globals(), "XLA's operation semantics: {}", _builder.__all__)
 _cite(globals(), "jax.lax.{}", __all__)
 _ADVICE = {
     "ragged_dot": "use a product under a mask, or numhlo.ops.segment_sum of products",
-    **dict.fromkeys(["pcast", "pvary", "axis_type"], "leave it out: there is one machine"),
+    "axis_type": "leave it out: there is one machine",
     "with_sharding_constraint": "leave it out: there is one machine",
     "random_gamma_grad": "use numhlo.random.gamma; its samples have no derivative",
     "platform_dependent": "call what is meant for the CPU",

@@ -36,7 +36,7 @@ OWN = {
     "lax": """AccuracyMode ConvGeneralDilatedDimensionNumbers DotAlgorithm DotAlgorithmPreset DotDimensionNumbers
         PrecisionLike RaggedDotDimensionNumbers Tolerance after_all broadcast_to_rank conv_general_permutations
         conv_general_shape_tuple conv_shape_tuple conv_transpose_shape_tuple create_token dce_sink dtype igamma_grad_a
-        pbroadcast precv psend ragged_all_to_all ragged_dot_general reduce_window_shape_tuple
+        precv psend ragged_all_to_all ragged_dot_general reduce_window_shape_tuple
         scaled_dot shape_as_value stage""",
     "lax.linalg": "EigImplementation EighImplementation SvdAlgorithm",
     "random": "clone key_dtype key_impl",

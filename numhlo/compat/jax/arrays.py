@@ -15,13 +15,14 @@ import numpy as np
 from numhlo.compat.jax.compile_time import OPEN, home_of, home_of_arguments
 from numhlo.compat.jax.invalid_values import refuse_invalid
 from numhlo.compat.jax.operand_rules import refuse_others
-from numhlo.compat.jax.processor import Device, Shard, SingleDeviceSharding
+from numhlo.compat.jax.processor import Device, Shard, SingleDeviceSharding, shards_of
 from numhlo.compat.jax.saturation import fitting
 from numhlo.library.numpy import array_operators, elementwise, rounding, sorting
 from numhlo.library.numpy.indexing.at import At, Rules
 from numhlo.library.numpy.indexing.index_items import refuse_list_index
 from numhlo.library.numpy.linalg.matrix_products import matmul
 from numhlo.library.numpy.ufunc_calls import gives_weak
+from numhlo.library.sharding.shardings import Sharding
 from numhlo.lowering.ir.scoped_values import unsettled
 from numhlo.tracer.building.eager import traces_narrow_floats
 from numhlo.tracer.core import array as mutable
@@ -109,23 +110,23 @@ class Array(mutable.Array, metaclass=_Instances):
         return f"Array({shown},{empty}{chr(10) + ' ' * 6 if last > width else ' '}{kind}"
 
     def devices(self) -> set[Device]:
-        """Return the one device."""
-        return {Device("cpu")}
+        """Return the devices on which the array lies."""
+        return set(self.sharding.device_set)
 
-    device = Device("cpu")  # type: ignore[assignment] # with attributes that NumPy's lacks
+    device = Device()  # type: ignore[assignment] # with attributes that NumPy's lacks
     committed = False
     is_fully_replicated = True
     is_fully_addressable = True
 
     @property
-    def sharding(self) -> SingleDeviceSharding:
-        """Return how the array lies on devices: whole, on one."""
-        return SingleDeviceSharding(Device("cpu"))
+    def sharding(self) -> Sharding:
+        """Return how the array lies on devices: whole, on the first, unless it was told otherwise."""
+        return SingleDeviceSharding(Device())
 
     @property
     def addressable_shards(self) -> list[Shard]:
-        """Return the one device's part, which is all of it."""
-        return [Shard(self)]
+        """Return the devices' parts."""
+        return shards_of(self, self.sharding)
 
     global_shards = addressable_shards
 
@@ -339,7 +340,7 @@ class WeakArray(Array):
     is_weak = True
 
 
-OWN = frozenset({Array, WeakArray})
+OWN = {Array, WeakArray}
 """Classes of concrete immutable arrays; to ask `isinstance` would find traced ones, too."""
 
 Array.weak_class = JaxRules.weak_class = WeakArray
@@ -413,22 +414,20 @@ def _own(x: Any, arguments: list[np.ndarray]) -> Any:
     return frozen(x)
 
 
-LEAVES = frozenset(
-    {
-        Array,
-        WeakArray,
-        mutable.Array,
-        np.ndarray,
-        Tracer,
-        bool,
-        int,
-        float,
-        complex,
-        str,
-        type(None),
-        *np.sctypeDict.values(),
-    }
-)
+LEAVES = {
+    Array,
+    WeakArray,
+    mutable.Array,
+    np.ndarray,
+    Tracer,
+    bool,
+    int,
+    float,
+    complex,
+    str,
+    type(None),
+    *np.sctypeDict.values(),
+}
 """Classes of what has no parts and is no function: what nearly all arguments are, which need not be taken apart."""
 
 
@@ -446,7 +445,7 @@ def leaves_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None
     return found
 
 
-FINISHED = frozenset({Array, WeakArray, Tracer})
+FINISHED = {Array, WeakArray, Tracer}
 """Classes of results that need nothing more."""
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
+from numhlo.compat.jax.processor import set_device_count
 from numhlo.compilation.cache import forget_routes
 from numhlo.compilation.disabling import disable_jit, is_disabled
 from numhlo.compilation.leaks import checking_leaks, watches_leaks
@@ -18,7 +19,6 @@ from numhlo.tracer.core.jax_types import Settings, set_in_process, settings
 FIXED: dict[str, Any] = {
     "jax_platform_name": "cpu",
     "jax_platforms": "cpu",
-    "jax_num_cpu_devices": 1,
     "jax_default_device": None,
     "jax_default_prng_impl": "threefry2x32",
     "jax_threefry_partitionable": True,
@@ -61,6 +61,9 @@ WITHOUT_EFFECT: dict[str, Any] = {
     "jax_logging_level": None,
 }
 """Settings about JAX's own caches, messages and choices, on which no result depends: what they are told is kept."""
+
+TELLING: Mapping[str, tuple[Any, Callable[[Any], None]]] = {"jax_num_cpu_devices": (-1, set_device_count)}
+"""Settings of the process: their values by default, and what is told of another one."""
 
 
 class OfTypes(NamedTuple):
@@ -109,7 +112,7 @@ class Configuration:
 
     def __init__(self) -> None:
         self._held: dict[str, AbstractContextManager[None]] = {}
-        self._told: dict[str, Any] = dict(WITHOUT_EFFECT)
+        self._told: dict[str, Any] = {**WITHOUT_EFFECT, **{name: value for name, (value, _) in TELLING.items()}}
 
     def update(self, name: str, value: Any) -> None:
         """Set a setting; a switch holds in this thread, until it is set again.
@@ -138,9 +141,11 @@ class Configuration:
             if set_in_process(**OF_TYPES[name].read(name, value)):
                 forget_routes()
         elif name in self._told:
+            if name in TELLING:
+                TELLING[name][1](value)
             self._told[name] = value
         elif name not in FIXED:
-            known = ", ".join([*FIXED, *OF_TYPES, *SWITCHES, *WITHOUT_EFFECT])
+            known = ", ".join([*FIXED, *OF_TYPES, *SWITCHES, *self._told])
             raise ArgumentError(
                 f"jax.config.update({name!r}, {value!r})", where=capture_location(), fix=f"numhlo knows {known}"
             )

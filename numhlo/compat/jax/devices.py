@@ -1,4 +1,4 @@
-"""Devices: there is one, this machine's processor, and every value is there as soon as it is."""
+"""Devices: this machine's processor, once or more often, and every value is there as soon as it is."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from typing import Any
 
 from numhlo.compat.jax.arrays import immutably
 from numhlo.compat.jax.processor import Device as Device
-from numhlo.compat.jax.processor import Sharding
+from numhlo.compat.jax.processor import all_devices
+from numhlo.compat.jax.sharded_arrays import plain
+from numhlo.compat.jax.sharding import reshard
 from numhlo.library.lax import devices as _values
 from numhlo.library.lax.devices import require_cpu
-from numhlo.tracer.trees.pytrees import tree_leaves
+from numhlo.tracer.trees.pytrees import tree_map
 
 
 def devices(backend: str | None = None) -> list[Device]:
     """Return all devices."""
     require_cpu(backend)
-    return [Device("cpu")]
+    return all_devices()
 
 
 def device_count(backend: str | None = None) -> int:
@@ -30,7 +32,8 @@ def default_backend() -> str:
 
 def process_count(backend: str | None = None) -> int:
     """Return how many processes work on one program."""
-    return len(devices(backend))
+    require_cpu(backend)
+    return 1
 
 
 def process_index(backend: str | None = None) -> int:
@@ -56,7 +59,7 @@ def device_put(
     ----------
     x : pytree of array_like
     device : Device, Sharding, or pytree of them, optional
-        There is one.
+        Where the arrays are said to lie from now on.
     src, donate, may_alias : optional
         Accepted: values are copied.
 
@@ -67,12 +70,12 @@ def device_put(
     Raises
     ------
     ArgumentError
-        If the device is another one.
+        If there is no such device.
+    ShapeError
+        If a sharding would cut an array into parts of different size.
     """
-    for place in tree_leaves(device):
-        if not isinstance(place, Sharding):
-            require_cpu(place)
-    return put(x)
+    made = put(tree_map(plain, x))
+    return made if device is None else reshard(made, device)
 
 
 device_get = _values.device_get

@@ -89,6 +89,8 @@ LAX: dict[str, dict[str, str]] = {
         "x axis_name * axis_index_groups?": "pmax pmean pmin psum",
         "m! x!": "polygamma",
         "x axis_name perm": "ppermute pshuffle",
+        "x axis_name source": "pbroadcast",
+        "x axis_name * to": "pcast",
         "x axis_name * scatter_dimension= axis_index_groups? tiled=": "psum_scatter",
         "x axis_name axis * axis_index_groups?": "pswapaxes",
         "lhs! rhs! group_sizes! precision? preferred_element_type? group_offset? out_sharding?": "ragged_dot",

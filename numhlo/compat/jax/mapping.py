@@ -1,18 +1,21 @@
-"""`pmap` and `shard_map` on one device: the function runs once, on all there is, and named axes have extent 1."""
+"""`pmap` and `shard_map`: what each device does with its part, for all of them at once, as a `vmap` does it."""
 
 from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from numhlo.compat.jax.sharding import Mesh, PartitionSpec, get_mesh, refuse_unknown
-from numhlo.compat.jax.transformations import jit, vmap
+from numhlo.compat.jax.arrays import immutably
+from numhlo.compat.jax.processor import all_devices
+from numhlo.compat.jax.refusals import errors_of_both_kinds
+from numhlo.compat.jax.transformations import jit, raising_both, traced_immutably, vmap
+from numhlo.library.sharding import shard_map as mapping
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import ArgumentError, ShapeError
+from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.core.operands import shape_of
-from numhlo.tracer.trees.pytrees import tree_flatten, tree_leaves, tree_map
+from numhlo.tracer.trees.pytrees import tree_leaves
 from numhlo.tree_structures import tree_broadcast
 
 _numbers = itertools.count()
@@ -27,7 +30,7 @@ def pmap(
     static_broadcasted_argnums: int | Sequence[int] = (),
     **options: Any,
 ) -> Callable[..., Any]:
-    """Make a function that runs on every device at once, each with its part along an axis: here one, with all of it.
+    """Make a function that runs on every device at once, each with its part along an axis.
 
     Parameters
     ----------
@@ -36,7 +39,7 @@ def pmap(
     axis_name : hashable, optional
         What `lax.psum` and its kin call the axis.
     in_axes, out_axes : int, None, or pytree of them, optional
-        Where the axis of devices stands; its extent is 1.
+        Where the axis of devices stands.
     static_broadcasted_argnums : int or sequence of int, optional
         Positional arguments that are Python values.
     **options
@@ -78,25 +81,27 @@ def pmap(
             return fun(*whole, **named)
 
         parts = tuple(args[k] for k in dynamic)
-        _require_one_part(axes, parts, kwargs)
-        return vmap(body, axes, out_axes, axis_name=name, axis_size=1)(*parts, **kwargs)
+        _require_devices(axes, parts, kwargs)
+        return vmap(body, axes, out_axes, axis_name=name)(*parts, **kwargs)
 
     return jit(on_all, static_argnums=static or None)
 
 
-def _require_one_part(axes: Any, parts: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def _require_devices(axes: Any, parts: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     spread = tree_leaves(tree_broadcast(axes, parts, is_leaf=_is_none), is_leaf=_is_none) if parts else []
     leaves = tree_leaves(parts)
     spread = spread if len(spread) == len(leaves) else [axes] * len(leaves)
+    count = len(all_devices())
     pairs = [*zip(leaves, spread, strict=True), *((leaf, 0) for leaf in tree_leaves(kwargs))]
     for leaf, axis in pairs:
         shape = shape_of(leaf)
-        if isinstance(axis, int) and -len(shape) <= axis < len(shape) and shape[axis] != 1:
+        if isinstance(axis, int) and -len(shape) <= axis < len(shape) and shape[axis] > count:
             raise ArgumentError(
                 f"pmap over an axis of extent {shape[axis]}",
                 where=capture_location(),
-                why="there is one device, with threads in kernels",
-                fix="use vmap, whose axes have any extent",
+                why=f"there {'is 1 device' if count == 1 else f'are {count} devices'}",
+                fix="use vmap, whose axes have any extent, or ask for more devices first, by "
+                f'jax.config.update("jax_num_cpu_devices", {shape[axis]})',
             )
 
 
@@ -107,12 +112,17 @@ def _is_none(x: Any) -> bool:
 def shard_map(
     f: Callable[..., Any] | None = None,
     /,
-    mesh: Mesh | None = None,
+    mesh: Any = None,
     in_specs: Any = None,
     out_specs: Any = None,
-    **options: Any,
+    axis_names: Collection[Any] = frozenset(),
+    check_vma: bool = True,
+    *,
+    check_rep: bool | None = None,
 ) -> Any:
-    """Make a function that runs on each device's part of the arrays: here one device, and the parts are the arrays.
+    """Make a function of whole arrays of one that says what each device does with its parts.
+
+    All devices run at once, in this process.
 
     Parameters
     ----------
@@ -121,9 +131,13 @@ def shard_map(
     mesh : Mesh, optional
         By default that which `set_mesh` chose.
     in_specs, out_specs : PartitionSpec, or pytree of them
-        How arguments and results are spread.
-    **options
-        ``axis_names``, ``check_vma``, ``check_rep`` and ``auto`` mean nothing on one device.
+        How arguments are cut, and how results are made of parts.
+    axis_names : collection of str, optional
+        The axes over which the function is mapped; all by default.
+    check_vma : bool, optional
+        Whether results that are not cut must be the same on all devices.
+    check_rep : bool, optional
+        The older name of ``check_vma``.
 
     Returns
     -------
@@ -132,63 +146,33 @@ def shard_map(
     Raises
     ------
     ArgumentError
-        If there is no mesh, or a specification names an axis that the mesh lacks.
+        If there is no mesh, or a specification names an axis that the mesh lacks, or one twice; when called, if
+        specifications do not fit arguments or results, or a result that is not cut differs from device to device.
     ShapeError
-        When called, if a specification has more parts than an array has axes.
+        When called, if a specification has more parts than an array has axes, or does not cut it equally.
 
     Examples
     --------
     >>> import numhlo.compat.jax as jax
-    >>> from numhlo.compat.jax.sharding import make_mesh
     >>> total = shard_map(
-    ...     lambda x: jax.lax.psum(x.sum(), "i"), mesh=make_mesh((1,), ("i",)),
-    ...     in_specs=PartitionSpec("i"), out_specs=PartitionSpec(),
+    ...     lambda x: jax.lax.psum(x.sum(), "i"), mesh=jax.make_mesh((1,), ("i",)),
+    ...     in_specs=jax.P("i"), out_specs=jax.P(),
     ... )
     >>> total(jax.numpy.arange(4.0))
     Array(6., dtype=float...)
     """
-    unknown = sorted(set(options) - {"auto", "axis_names", "check_rep", "check_vma"})
-    if unknown:
-        raise TypeError(f"shard_map() got an unexpected keyword argument {unknown[0]!r}")
+    is_checked = check_vma if check_rep is None else check_rep
     if f is None:
-        return functools.partial(shard_map, mesh=mesh, in_specs=in_specs, out_specs=out_specs, **options)
-    over = get_mesh() if mesh is None else mesh
-    if over is None:
-        raise ArgumentError("shard_map without a mesh", where=capture_location(), fix="pass mesh=, or use set_mesh")
-    for spec in tree_leaves((in_specs, out_specs), is_leaf=_is_spec):
-        refuse_unknown(over, spec)
-    names = tuple(over.axis_names)
-
-    @functools.wraps(f)
-    def mapped(*args: Any) -> Any:
-        _require_axes(in_specs, args, "an argument")
-        body = f
-        for name in reversed(names):
-            body = vmap(body, in_axes=None, axis_name=name, axis_size=1)
-        lanes = body(*args)
-        results = tree_map(lambda leaf: leaf.reshape(leaf.shape[len(names) :]), lanes)
-        _require_axes(out_specs, results, "a result")
-        return results
-
-    return mapped
-
-
-def _is_spec(x: Any) -> bool:
-    return isinstance(x, PartitionSpec)
-
-
-def _require_axes(specs: Any, values: Any, what: str) -> None:
-    """Refuse specifications of more axes than there are."""
-    given, structure = tree_flatten(specs, _is_spec)
-    if _is_spec(specs) or specs is None:
-        pairs = [(specs, values)]
-    else:
-        pairs = list(zip(given, structure.flatten_up_to(values), strict=True))
-    for spec, value in pairs:
-        for leaf in tree_leaves(value):
-            if spec is not None and len(spec) > len(shape_of(leaf)):
-                raise ShapeError(
-                    f"shard_map: {spec} for {what} of shape {shape_of(leaf)}",
-                    where=capture_location(),
-                    why="it has more parts than the array has axes",
-                )
+        return functools.partial(
+            shard_map, mesh=mesh, in_specs=in_specs, out_specs=out_specs, axis_names=axis_names, check_vma=is_checked
+        )
+    with errors_of_both_kinds:
+        mapped = mapping.shard_map(
+            traced_immutably(f),
+            mesh=mesh,
+            in_specs=in_specs,
+            out_specs=out_specs,
+            axis_names=axis_names,
+            check_vma=is_checked,
+        )
+    return raising_both(immutably(mapped))

@@ -1,53 +1,83 @@
-"""The one device, and how an array lies on it: whole."""
+"""Devices: this machine's processor, as many times as a program asks for, and how an array lies on the first: whole.
+
+There is one memory and one pool of threads. More devices than one are for programs that cut arrays over meshes, as JAX
+has them with ``jax_num_cpu_devices``.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+from numhlo.library.sharding.shardings import Index, Sharding
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.switches import jax_device_count
 
-class Device(str):
-    """The processor: its name, with what programs for JAX ask of a device."""
 
-    __slots__ = ()
-    id = 0
-    local_hardware_id = 0
+class Device:
+    """The processor, with what programs for JAX ask of a device; it equals its platform's name, too.
+
+    Parameters
+    ----------
+    number : int, optional
+    """
+
+    __slots__ = ("id",)
     platform = "cpu"
     device_kind = "cpu"
     process_index = 0
     host_id = 0
 
+    def __init__(self, number: int = 0) -> None:
+        self.id = number
+
+    @property
+    def local_hardware_id(self) -> int:
+        """Return the number."""
+        return self.id
+
     def memory_stats(self) -> None:
         """Return None: as in JAX, the processor's memory is not counted."""
 
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str):
+            return other == self.platform
+        return isinstance(other, Device) and self.id == other.id
 
-class Sharding:
-    """How an array lies on devices; there is one, which holds all of it."""
+    def __hash__(self) -> int:
+        return hash(self.platform)
 
-    memory_kind = "unpinned_host"
-    is_fully_replicated = True
-    is_fully_addressable = True
-    num_devices = 1
+    def __repr__(self) -> str:
+        return f"CpuDevice(id={self.id})"
 
-    @property
-    def device_set(self) -> set[Device]:
-        """Return the one device."""
-        return {Device("cpu")}
+    def __str__(self) -> str:
+        return f"cpu:{self.id}"
 
-    addressable_devices = device_set
 
-    def shard_shape(self, global_shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the shape of a device's part, which is the whole."""
-        return tuple(global_shape)
+class _Count:
+    """How many devices there are in the process."""
 
-    def devices_indices_map(self, global_shape: tuple[int, ...]) -> dict[Device, tuple[slice, ...]]:
-        """Return which part each device holds."""
-        return {Device("cpu"): tuple(slice(None) for _ in global_shape)}
+    number: int | None = None
 
-    addressable_devices_indices_map = devices_indices_map
 
-    def is_equivalent_to(self, other: Any, ndim: int) -> bool:
-        """Return whether an array lies in the same way under another sharding: all do, on one device."""
-        return isinstance(other, Sharding)
+def all_devices() -> list[Device]:
+    """Return all devices."""
+    if _Count.number is None:
+        _Count.number = jax_device_count()
+    return [Device(number) for number in range(_Count.number)]
+
+
+def set_device_count(count: int) -> None:
+    """Choose how many devices there are; -1 leaves that to the environment.
+
+    Raises
+    ------
+    ArgumentError
+        If it is neither -1 nor positive.
+    """
+    if count != -1 and (isinstance(count, bool) or not isinstance(count, int) or count < 1):
+        raise ArgumentError(f"{count!r} devices", where=capture_location(), why="there is at least one")
+    _Count.number = None if count == -1 else count
 
 
 class SingleDeviceSharding(Sharding):
@@ -63,32 +93,51 @@ class SingleDeviceSharding(Sharding):
     def __init__(self, device: Any, *, memory_kind: str | None = None) -> None:
         self._device = device
 
+    @property
+    def device_set(self) -> set[Device]:
+        """Return the one device."""
+        return {self._device}
+
+    def devices_indices_map(self, global_shape: tuple[int, ...]) -> dict[Device, Index]:
+        """Return which part the device holds: all."""
+        return {self._device: tuple(slice(None) for _ in global_shape)}
+
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, SingleDeviceSharding)
+        return isinstance(other, SingleDeviceSharding) and self._device == other._device
 
     def __hash__(self) -> int:
         return hash(SingleDeviceSharding)
 
     def __repr__(self) -> str:
-        return f"SingleDeviceSharding(device={self._device!r})"
+        return f"SingleDeviceSharding(device={self._device!r}, memory_kind={self.memory_kind})"
 
 
 class Shard:
-    """A device's part of an array: all of it.
+    """A device's part of an array.
 
     Attributes
     ----------
-    data : Array
+    device : Device
     index : tuple of slice
         Which part.
+    replica_id : int
+        The number of devices before this one that have the same part.
+    data : Array
     """
 
-    device = Device("cpu")
-    replica_id = 0
-
-    def __init__(self, data: Any) -> None:
-        self.data = data
-        self.index = tuple(slice(None) for _ in data.shape)
+    def __init__(self, device: Any, index: Index, replica_id: int, data: Any) -> None:
+        self.device, self.index, self.replica_id, self.data = device, index, replica_id, data
 
     def __repr__(self) -> str:
-        return f"Shard(device={self.device!r}, index={self.index}, replica_id=0, data={self.data})"
+        return f"Shard(device={self.device!r}, index={self.index}, replica_id={self.replica_id}, data={self.data})"
+
+
+def shards_of(array: Any, sharding: Sharding) -> list[Shard]:
+    """Return all devices' parts of an array."""
+    seen: dict[tuple[Any, ...], int] = {}
+    shards = []
+    for device, index in sharding.devices_indices_map(array.shape).items():
+        key = tuple([(s.start, s.stop) for s in index])
+        seen[key] = number = seen.get(key, -1) + 1
+        shards.append(Shard(device, index, number, array[index]))
+    return shards

@@ -14,6 +14,7 @@ from numhlo.compat.jax.arrays import Array, immutable_functions, immutably
 from numhlo.compat.jax.compile_time import around_blocks
 from numhlo.compat.jax.deleted_arrays import DeletedArray, delete_donated, refuse_deleted
 from numhlo.compat.jax.refusals import errors_of_both_kinds
+from numhlo.compat.jax.sharding import require_parts, reshard
 from numhlo.compat.jax.stages import TracedStage
 from numhlo.compilation import jit as compilation
 from numhlo.compilation import jitted_function, shape_evaluation
@@ -96,14 +97,18 @@ class JittedFunction(jitted_function.JittedFunction[P, R]):
             return TracedStage(super().trace(*args, **kwargs))
 
 
-class DonatingFunction(JittedFunction[P, R]):
-    """A jitted function that deletes the arrays that it was told it may use, once their memory could be a result's."""
+class OwnRouteFunction(JittedFunction[P, R]):
+    """A jitted function with something to do beside its program, whose calls take no route that native code has.
+
+    It deletes the arrays that it was told it may use, once their memory could be a result's, and records how results
+    lie on devices.
+    """
 
     __slots__ = ()
 
     @classmethod
-    def of(cls, jitted: Any) -> DonatingFunction[P, R]:
-        """Return a jitted function as one that deletes what it was told it may use."""
+    def of(cls, jitted: Any, in_shardings: Any, out_shardings: Any) -> OwnRouteFunction[P, R]:
+        """Return a jitted function as one that also does what its options say."""
         static, donated = jitted._static, jitted._donated
         twice = (static.numbers & donated.numbers) | (static.names & donated.names)
         if twice:
@@ -113,22 +118,26 @@ class DonatingFunction(JittedFunction[P, R]):
                 fix="donate arrays alone",
             )
         found = cls(jitted.__wrapped__, static, Selection(), inline=jitted._inline, **jitted._options())
-        found._donated_here = donated
+        found._donated_here, found._shardings = donated, (in_shardings, out_shardings)
         return found
 
     def _run(self, call: Call, entry: Entry, leaves: Sequence[Any]) -> Any:
-        """Run the program, never by a route that native code takes alone."""
+        """Run the program."""
+        taken, given = self._shardings
+        if taken is not None:
+            require_parts(taken, call.args)
         result = entry.run(leaves, call.arguments)
         delete_donated([leaves[k] for k in donated_leaves(call, self._donated_here)], result)
-        return result
+        return result if given is None else reshard(result, given)
 
     _donated_here = Selection()
+    _shardings: tuple[Any, Any] = (None, None)
 
 
 CHECKED: WeakKeyDictionary[Callable[..., Any], Callable[[dict[str, Any]], Any]] = WeakKeyDictionary()
 """Functions that `checkify` made, which are compiled inside: what makes them with options of `jit`."""
 
-MEANINGLESS = frozenset({"backend", "compiler_options", "device", "in_shardings", "inline", "out_shardings"})
+MEANINGLESS = frozenset({"backend", "compiler_options", "device", "inline"})
 """Options of `jit` on which nothing depends here."""
 
 
@@ -150,7 +159,7 @@ def jit(fun: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Make a function that is traced and compiled for each new signature; see `numhlo.jit`.
 
     Options are JAX's. Donated arguments are deleted where JAX would use their memory; here it is not used, since other
-    arrays may lie in it. What says on which device something is is accepted, since there is one.
+    arrays may lie in it. Shardings are checked, and recorded in results.
 
     Examples
     --------
@@ -162,9 +171,12 @@ def jit(fun: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     if fun in CHECKED:
         return CHECKED[fun](options)
     require_callable(fun, "Expected a callable value: jit's fun")
+    shardings = [options.pop(name, None) for name in ("in_shardings", "out_shardings")]
     kept = {k: v for k, v in options.items() if k not in MEANINGLESS}
     jitted = compilation.jit(_body_of(fun), autograph=False, **kept)
-    return DonatingFunction.of(jitted) if jitted._donated else JittedFunction.like(jitted)
+    if jitted._donated or any(x is not None for x in shardings):
+        return OwnRouteFunction.of(jitted, *shardings)
+    return JittedFunction.like(jitted)
 
 
 _BODY = "_numhlo_traced_immutably"
@@ -192,7 +204,7 @@ def _giving_immutable_functions(fun: Callable[..., Any]) -> Callable[..., Any]:
     return body
 
 
-def _raising_both(function: Callable[P, R]) -> Callable[P, R]:
+def raising_both(function: Callable[P, R]) -> Callable[P, R]:
     """Return a function whose errors about arguments are those that programs written for JAX catch."""
 
     @functools.wraps(function)
@@ -210,7 +222,7 @@ def _adapted(transformation: Transformation, what: str) -> Transformation:
         require_callable(fun, f"Expected a callable value: {transformation.__name__}'s fun")
         with errors_of_both_kinds:
             made = transformation(traced_immutably(fun), *args, **options)
-        return _raising_both(immutably(made))
+        return raising_both(immutably(made))
 
     public.__name__ = public.__qualname__ = transformation.__name__
     public.__doc__ = f"{what}; see `numhlo.{transformation.__name__}`."
@@ -236,7 +248,7 @@ def vmap(fun: Callable[P, R], *args: Any, spmd_axis_name: Any = None, **options:
     require_callable(fun, "Expected a callable value: vmap's fun")
     with errors_of_both_kinds:
         made = vectorizing.vmap(traced_immutably(fun), *args, **options)
-    return _raising_both(immutably(made))
+    return raising_both(immutably(made))
 
 
 def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

@@ -5,11 +5,11 @@ Reductions over the axis are in `collectives`; what becomes of them all is in `n
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
-from numhlo.library.lax.collectives import axis_index, psum
-from numhlo.library.numpy.indexing.brackets import take
+from numhlo.library.lax.collectives import names_of, refuse_groups
 from numhlo.library.numpy.reshaping import reshape
 from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError
@@ -19,13 +19,12 @@ from numhlo.tracer.building import (
     asarray,
     bind_collective,
     normalize_axis,
-    refuse_groups,
     shape_of,
     size_of,
     tree_map,
 )
 
-__all__ = ["all_gather", "all_to_all", "ppermute", "pshuffle", "psum_scatter", "pswapaxes"]
+__all__ = ["all_gather", "all_to_all", "pbroadcast", "ppermute", "pshuffle", "psum_scatter", "pswapaxes"]
 
 
 def all_gather(
@@ -37,7 +36,8 @@ def all_gather(
     ----------
     x : pytree of arrays
         One lane's.
-    axis_name : hashable
+    axis_name : hashable, or tuple of them
+        Of several, the last one runs fastest.
     axis_index_groups : None, optional
     axis : int, optional
     tiled : bool, optional
@@ -61,15 +61,21 @@ def all_gather(
            [3., 1.]])
     """
     refuse_groups("all_gather", axis_index_groups)
+    names = names_of(axis_name)
 
     def one(leaf: Any) -> Any:
         array = asarray(leaf)
-        size = size_of(axis_name, "all_gather")
         shape = shape_of(array)
         place = normalize_axis(axis, len(shape) + (not tiled))
-        type = TensorType((*shape[:place], size, *shape[place:]), array.dtype)
-        found = bind_collective(Collective("all_gather", axis_name, size, (place,)), array, type)
-        return reshape(found, (*shape[:place], size * shape[place], *shape[place + 1 :])) if tiled else found
+        count = math.prod(size_of(name, "all_gather") for name in names)
+        for name in reversed(names):
+            size = size_of(name, "all_gather")
+            now = shape_of(array)
+            type = TensorType((*now[:place], size, *now[place:]), array.dtype)
+            array = bind_collective(Collective("all_gather", name, size, (place,)), array, type)
+        rest = shape[place:] if not tiled else shape[place + 1 :]
+        wide = (*shape[:place], count * shape[place] if tiled else count, *rest)
+        return array if shape_of(array) == wide else reshape(array, wide)
 
     return tree_map(one, x)
 
@@ -264,7 +270,8 @@ def psum_scatter(
     Parameters
     ----------
     x : pytree of arrays
-    axis_name : hashable
+    axis_name : hashable, or tuple of them
+        Of several, the last one runs fastest.
     scatter_dimension : int, optional
         As long as there are lanes (a multiple, if ``tiled``).
     axis_index_groups : None, optional
@@ -289,20 +296,66 @@ def psum_scatter(
     >>> vmap(lambda x: psum_scatter(x, "i"), axis_name="i")(np.array([[1, 2], [3, 4]]))
     Array([4, 6])
     """
-    size = size_of(axis_name, "psum_scatter")
+    refuse_groups("psum_scatter", axis_index_groups)
+    names = names_of(axis_name)
+    count = math.prod(size_of(name, "psum_scatter") for name in names)
 
     def one(leaf: Any) -> Any:
-        total = psum(asarray(leaf), axis_name, axis_index_groups=axis_index_groups)
-        shape = shape_of(total)
+        array = asarray(leaf)
+        shape = shape_of(array)
         axis = normalize_axis(scatter_dimension, len(shape))
-        if shape[axis] % size or (shape[axis] != size and not tiled):
+        if shape[axis] % count or (shape[axis] != count and not tiled):
             raise ShapeError(
-                f"psum_scatter: axis {axis} of extent {shape[axis]} for {size} lanes",
+                f"psum_scatter: axis {axis} of extent {shape[axis]} for {count} lanes",
                 where=capture_location(),
                 fix="make it as long as there are lanes, or a multiple of that with tiled=True",
             )
-        if tiled:
-            total = reshape(total, (*shape[:axis], size, shape[axis] // size, *shape[axis + 1 :]))
-        return take(total, axis_index(axis_name), axis=axis)
+        sizes = [size_of(name, "psum_scatter") for name in names]
+        rest = (shape[axis] // count,) if tiled else ()
+        array = reshape(array, (*shape[:axis], *sizes, *rest, *shape[axis + 1 :]))
+        for name, size in zip(names, sizes, strict=True):
+            now = shape_of(array)
+            type = TensorType((*now[:axis], *now[axis + 1 :]), array.dtype)
+            array = bind_collective(Collective("psum_scatter", name, size, (axis,)), array, type)
+        return array
+
+    return tree_map(one, x)
+
+
+def pbroadcast(x: Any, axis_name: AxisName, source: int) -> Any:
+    """Return the array of lane ``source`` in all lanes.
+
+    Parameters
+    ----------
+    x : pytree of arrays
+    axis_name : hashable
+    source : int
+
+    Returns
+    -------
+    pytree of arrays
+
+    Raises
+    ------
+    NameError
+        If there is no such `vmap`.
+    ArgumentError
+        If there is no such lane.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from numhlo.tracer.transformations.vectorizing import vmap
+    >>> vmap(lambda x: pbroadcast(x, "i", 1), axis_name="i", out_axes=0)(np.array([1.0, 3.0]))
+    Array([3., 3.])
+    """
+    size = size_of(axis_name, "pbroadcast")
+    if not 0 <= source < size:
+        raise ArgumentError(f"pbroadcast: source={source} for {size} lanes", where=capture_location())
+
+    def one(leaf: Any) -> Any:
+        array = asarray(leaf)
+        type = TensorType(shape_of(array), array.dtype)
+        return bind_collective(Collective("pbroadcast", axis_name, size, (), ((source, source),)), array, type)
 
     return tree_map(one, x)

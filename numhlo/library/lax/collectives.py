@@ -12,20 +12,20 @@ from typing import Any
 import numpy as np
 
 from numhlo.library.documentation import described
-from numhlo.lowering.ir import TensorType
+from numhlo.lowering.ir import TensorType, capture_location
+from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.building import (
     AxisName,
     Collective,
     asarray,
     bind_collective,
-    refuse_groups,
     shape_of,
     size_of,
     tree_map,
 )
 
 __all__ = [
-    "axis_index", "axis_size", "pmax", "pmean", "pmin", "psum",
+    "axis_index", "axis_size", "pcast", "pmax", "pmean", "pmin", "psum",
 ]  # fmt: skip
 
 _NAMED = """
@@ -58,8 +58,19 @@ NameError
 """
 
 
-def _names(axis_name: AxisName) -> tuple[AxisName, ...]:
+def names_of(axis_name: AxisName) -> tuple[AxisName, ...]:
+    """Return the names that a function of named axes is given, one or several."""
     return axis_name if isinstance(axis_name, tuple) else (axis_name,)
+
+
+def refuse_groups(name: str, groups: Any) -> None:
+    """Refuse to divide the lanes of one axis into groups."""
+    if groups is not None:
+        raise ArgumentError(
+            f"{name}(axis_index_groups=...)",
+            where=capture_location(),
+            fix="use two axes with names of their own",
+        )
 
 
 def _reduce(kind: str, x: Any, axis_name: AxisName, groups: Any) -> Any:
@@ -67,7 +78,7 @@ def _reduce(kind: str, x: Any, axis_name: AxisName, groups: Any) -> Any:
 
     def one(leaf: Any) -> Any:
         array = asarray(leaf)
-        for name in _names(axis_name):
+        for name in names_of(axis_name):
             array = bind_collective(
                 Collective(kind, name, size_of(name, kind)), array, TensorType(shape_of(array), array.dtype)
             )
@@ -99,7 +110,7 @@ def psum(x: Any, axis_name: AxisName, *, axis_index_groups: Any = None) -> Any:
     Array([0.25, 0.75])
     """
     if type(x) in (int, float, complex):
-        for name in _names(axis_name):
+        for name in names_of(axis_name):
             x = x * size_of(name, "psum")
         return x
     return _reduce("psum", x, axis_name, axis_index_groups)
@@ -115,7 +126,7 @@ def pmean(x: Any, axis_name: AxisName, *, axis_index_groups: Any = None) -> Any:
     >>> vmap(lambda x: x - pmean(x, "i"), axis_name="i")(np.array([1.0, 3.0]))
     Array([-1.,  1.])
     """
-    count = math.prod(size_of(name, "pmean") for name in _names(axis_name))
+    count = math.prod(size_of(name, "pmean") for name in names_of(axis_name))
     return tree_map(
         lambda total: total / count, psum(tree_map(asarray, x), axis_name, axis_index_groups=axis_index_groups)
     )
@@ -147,6 +158,40 @@ def pmin(x: Any, axis_name: AxisName, *, axis_index_groups: Any = None) -> Any:
     return _reduce("pmin", x, axis_name, axis_index_groups)
 
 
+def pcast(x: Any, axis_name: AxisName = None, *, to: str = "varying") -> Any:
+    """Return arrays as they are, as ones that may differ from lane to lane.
+
+    That matters inside `shard_map`: derivatives by the result are each lane's own, and not the sum over lanes.
+
+    Parameters
+    ----------
+    x : pytree of arrays
+    axis_name : hashable, or tuple of them
+    to : str, optional
+        ``"varying"``.
+
+    Returns
+    -------
+    pytree of arrays
+
+    Raises
+    ------
+    ArgumentError
+        If they are to be something else.
+    NameError
+        If there is no such axis.
+
+    Examples
+    --------
+    >>> from numhlo.tracer.transformations.vectorizing import vmap
+    >>> vmap(lambda x: pcast(x, "i", to="varying"), axis_name="i")(np.array([1.0, 3.0]))
+    Array([1., 3.])
+    """
+    if to != "varying":
+        raise ArgumentError(f"pcast: to={to!r}", where=capture_location(), fix='use "varying", or reduce by psum')
+    return x if axis_name is None else _reduce("pvary", x, axis_name, None)
+
+
 @described(_NAMED)
 def axis_size(axis_name: AxisName) -> int:
     """Return the number of lanes of the `vmap` with this axis name, a Python int.
@@ -161,7 +206,7 @@ def axis_size(axis_name: AxisName) -> int:
     >>> vmap(lambda x: x * axis_size("i"), axis_name="i")(np.array([1.0, 3.0]))
     Array([2., 6.])
     """
-    return math.prod(size_of(name, "axis_size") for name in _names(axis_name))
+    return math.prod(size_of(name, "axis_size") for name in names_of(axis_name))
 
 
 @described(_NAMED)
@@ -184,7 +229,7 @@ def axis_index(axis_name: AxisName) -> Any:
     Array([1., 4.])
     """
     index: Any = None
-    for name in _names(axis_name):
+    for name in names_of(axis_name):
         size = size_of(name, "axis_index")
         own = bind_collective(Collective("axis_index", name, size), None, TensorType((), np.dtype(np.int64)))
         index = own if index is None else index * size + own

@@ -35,19 +35,24 @@ from numhlo.tracer.building import (
     PyTreeDef,
     Walker,
     asarray,
+    batched_axis,
     bind,
     bind_with_rule,
+    broadcast_to_shape,
     current_trace,
+    expand,
     full_of,
     replay_function,
     require_callable,
     shape_of,
+    sum_over,
     trace_function,
     tree_flatten,
     tree_unflatten,
     vmap,
 )
 from numhlo.tracer.building.derivatives import Residuals, is_differentiable, stage_leaves
+from numhlo.tracer.building.named_axes import corrected, corrects_cotangents
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -203,13 +208,21 @@ class _VjpRule(CustomRule[Walker]):
         Operands that are arguments, and those last ones that the rules close over.
     flags : (Flags, Flags)
         Which arguments are differentiated by, and which results have cotangents.
+    differs : (sequence of frozenset, sequence of frozenset), optional
+        Along which axes of a mesh arguments and results differ, where that decides what their cotangents are.
     """
 
     def __init__(
-        self, forward: FlatRule, backward: FlatRule, count: int, num_around: int, flags: tuple[Flags, Flags]
+        self,
+        forward: FlatRule,
+        backward: FlatRule,
+        count: int,
+        num_around: int,
+        flags: tuple[Flags, Flags],
+        differs: tuple[Sequence[Any], Sequence[Any]] | None = None,
     ) -> None:
         self.forward, self.backward, self.count, self.num_around = forward, backward, count, num_around
-        self.flags = flags
+        self.flags, self.differs = flags, differs
 
     def differentiate(
         self, walker: Walker, op: Op, primals: list[Any], tangents: list[Any]
@@ -233,7 +246,8 @@ class _VjpRule(CustomRule[Walker]):
             )
         floats = [k for k, x in enumerate(outputs) if is_differentiable(x.dtype)]
         constant = [x for x in now if x is not None]
-        operands = [*constant, *given, *residuals, *[tangents[k] for k in moving]]
+        corrected_by = [outputs[k] for k in floats] if corrects_cotangents() else []
+        operands = [*constant, *given, *corrected_by, *residuals, *[tangents[k] for k in moving]]
         present = [x is not None for x in now]
         types = [v.tensor for v in op.results]
         rule = _Backward(self.backward, self.count, present, moving, floats, types, self.flags[1])
@@ -243,8 +257,30 @@ class _VjpRule(CustomRule[Walker]):
 
     def batched(self, size: int) -> CustomRule:
         """Return the rules on lanes."""
-        forward, backward = (vmap(rule, axis_size=size) for rule in (self.forward, self.backward))
-        return _VjpRule(forward, backward, self.count, self.num_around, self.flags)
+        name = batched_axis()
+        forward, backward = (vmap(rule, axis_name=name, axis_size=size) for rule in (self.forward, self.backward))
+        if self.differs is not None and name is not None:
+            backward = self._with_one_cotangent(backward, name, size)
+        return _VjpRule(forward, backward, self.count, self.num_around, self.flags, self.differs)
+
+    def among_devices(self, operands: Sequence[Any], results: Sequence[Any]) -> CustomRule:
+        """Return the rules for devices of a mesh: what all of them have alike has one cotangent, not one on each."""
+        return _VjpRule(self.forward, self.backward, self.count, self.num_around, self.flags, (operands, results))
+
+    def _with_one_cotangent(self, backward: FlatRule, name: Any, size: int) -> FlatRule:
+        """Return a backward rule on lanes for which lanes that are all alike have one cotangent, their sum."""
+        assert self.differs is not None
+        taken, given = [[name in axes for axes in row] for row in self.differs]
+
+        def total(x: Any) -> Any:
+            return broadcast_to_shape(expand(sum_over(x, (0,)), 0), shape_of(x))
+
+        def public(residuals: list[Any], cotangents: list[Any], models: list[Any], now: list[Any]) -> list[Any]:
+            whole = [x if differs else total(x) for x, differs in zip(cotangents, given, strict=True)]
+            found = backward(residuals, whole, models, now)
+            return [x if differs else x / size for x, differs in zip(found, taken, strict=False)]
+
+        return public
 
 
 class _Backward(LinearRule):
@@ -262,6 +298,7 @@ class _Backward(LinearRule):
     ) -> None:
         self.backward, self.count, self.present = backward, count, present
         self.moving, self.floats, self.types, self.flags = moving, floats, types, flags
+        self.corrects = corrects_cotangents()
 
     def transpose(self, op: Op, operands: list[Any], cotangents: list[Any]) -> Sequence[Any]:
         """Return the cotangents of the tangents; of residuals there are none."""
@@ -269,12 +306,18 @@ class _Backward(LinearRule):
         first = sum(self.present)
         constant, known = iter(operands[:first]), operands[first:linear]
         now = [next(constant) if there else None for there in self.present]
+        values = known[self.count :][: len(self.floats)] if self.corrects else []
+        if self.corrects:
+            cotangents = corrected("total", cotangents, values)
         given = dict(zip(self.floats, cotangents, strict=True))
         filled = [given.get(k) for k in range(len(self.types))]
         self.flags.moving = [c is not None for c in filled]
         filled = [full_of(0, t.shape, t.dtype) if c is None else c for c, t in zip(filled, self.types, strict=True)]
-        found = self.backward(known[self.count :], filled, known[: self.count], now)
-        return [None] * linear + [found[k] for k in self.moving]
+        found = self.backward(known[self.count + len(values) :], filled, known[: self.count], now)
+        slopes = [found[k] for k in self.moving]
+        if self.corrects:
+            slopes = corrected("share", slopes, [known[k] for k in self.moving])
+        return [None] * linear + slopes
 
 
 def _transposed_only(name: str, operands: Sequence[Any], types: Sequence[TensorType]) -> Function:

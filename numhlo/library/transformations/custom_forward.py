@@ -28,6 +28,7 @@ from numhlo.tracer.building import (
     CustomRule,
     Walker,
     asarray,
+    batched_axis,
     current_trace,
     full_of,
     replay_function,
@@ -187,4 +188,6 @@ class _JvpRule(CustomRule[Walker]):
 
     def batched(self, size: int) -> CustomRule:
         """Return the rule on lanes."""
-        return _JvpRule(vmap(self.rule, axis_size=size), self.count, self.num_around, self.flags)
+        return _JvpRule(
+            vmap(self.rule, axis_name=batched_axis(), axis_size=size), self.count, self.num_around, self.flags
+        )

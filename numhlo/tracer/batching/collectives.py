@@ -13,9 +13,9 @@ from numhlo.lowering.ops import elementwise as ops
 from numhlo.lowering.ops.cumulative import initial_value
 from numhlo.tracer.batching.table import Lanes, spread
 from numhlo.tracer.core import operations as b
-from numhlo.tracer.core.arrangement import move_axis, reduce_with, sum_over, take_rows
+from numhlo.tracer.core.arrangement import move_axis, reduce_with, slice_axis, sum_over, take_rows
 from numhlo.tracer.core.named_axes import Collective, bind_collective, is_batched_axis
-from numhlo.tracer.core.operands import broadcast_to_shape, expand, full_of, shape_of
+from numhlo.tracer.core.operands import broadcast_to_shape, expand, full_of, reshape_to, shape_of
 
 
 def batch_collective(op: Op, collective: Collective, operands: Sequence[Lanes], size: int) -> list[Lanes]:
@@ -24,7 +24,9 @@ def batch_collective(op: Op, collective: Collective, operands: Sequence[Lanes], 
         return [_of_another_axis(op, collective, operands, size)]
     if collective.kind == "axis_index":
         return [Lanes(b.iota(size, np.int64), True)]
-    (x,) = operands
+    x, *_ = operands
+    if collective.kind == "pvary":
+        return [x]
     if collective.kind == "psum" and not x.mapped:
         return [Lanes(x.array * np.asarray(size).astype(x.array.dtype), False)]
     return [RULES[collective.kind](collective, spread(x, size))]
@@ -33,11 +35,12 @@ def batch_collective(op: Op, collective: Collective, operands: Sequence[Lanes], 
 def _of_another_axis(op: Op, collective: Collective, operands: Sequence[Lanes], size: int) -> Lanes:
     """Apply a collective to an array that has all lanes of this axis as one more dimension in front."""
     type = op.results[0].tensor
+    arrays = [x.array for x in operands] or [None]
     if not operands or not operands[0].mapped:
-        x = operands[0].array if operands else None
-        return Lanes(bind_collective(collective, x, type), False)
+        return Lanes(bind_collective(collective, arrays[0], type, *arrays[1:]), False)
     shifted = replace(collective, dimensions=tuple(k + 1 for k in collective.dimensions))
-    return Lanes(bind_collective(shifted, operands[0].array, type.with_shape((size, *type.shape))), True)
+    wide = type.with_shape((size, *type.shape))
+    return Lanes(bind_collective(shifted, arrays[0], wide, *arrays[1:]), True)
 
 
 def _psum(collective: Collective, x: Any) -> Lanes:
@@ -54,6 +57,15 @@ def _pmin(collective: Collective, x: Any) -> Lanes:
 
 def _all_gather(collective: Collective, x: Any) -> Lanes:
     return Lanes(move_axis(x, 0, collective.dimensions[0]), False)
+
+
+def _psum_scatter(collective: Collective, x: Any) -> Lanes:
+    return Lanes(move_axis(sum_over(x, (0,)), collective.dimensions[0], 0), True)
+
+
+def _pbroadcast(collective: Collective, x: Any) -> Lanes:
+    source = collective.pairs[0][0]
+    return Lanes(reshape_to(slice_axis(x, source, source + 1), shape_of(x)[1:]), False)
 
 
 def _all_to_all(collective: Collective, x: Any) -> Lanes:
@@ -80,6 +92,8 @@ RULES = {
     "pmax": _pmax,
     "pmin": _pmin,
     "all_gather": _all_gather,
+    "psum_scatter": _psum_scatter,
     "all_to_all": _all_to_all,
+    "pbroadcast": _pbroadcast,
     "ppermute": _ppermute,
 }

@@ -35,6 +35,7 @@ from numhlo.tracer.core.arrangement import (
     contract,
     reduce_with,
     slice_axis,
+    sum_over,
 )
 from numhlo.tracer.core.array import UNORDERED, Array, stands_for_scalar
 from numhlo.tracer.core.bind import (
@@ -54,7 +55,7 @@ from numhlo.tracer.core.except_clauses import refuse_waiting
 from numhlo.tracer.core.jax_loops import NATIVE_DTYPES, inexact_dtype, stand_in_dtype
 from numhlo.tracer.core.jax_types import is_weak_bound
 from numhlo.tracer.core.memory_orders import memory_order, with_memory_order
-from numhlo.tracer.core.named_axes import AxisName, Collective, bind_collective, refuse_groups, size_of
+from numhlo.tracer.core.named_axes import AxisName, Collective, batched_axis, bind_collective, size_of
 from numhlo.tracer.core.named_functions import composite
 from numhlo.tracer.core.non_differentiable_uses import loses_slope
 from numhlo.tracer.core.operand_names import operand_names
@@ -174,6 +175,7 @@ __all__ = [
     "as_traced",
     "asarray",
     "asks_scalar",
+    "batched_axis",
     "bind",
     "bind1",
     "bind_collective",
@@ -234,7 +236,6 @@ __all__ = [
     "outside_traces",
     "promotion_key",
     "reduce_with",
-    "refuse_groups",
     "refuse_waiting",
     "refuse_write",
     "register_pytree_node_class",
@@ -268,6 +269,7 @@ __all__ = [
     "stored",
     "strict_integer_powers",
     "strides_of",
+    "sum_over",
     "trace_closed",
     "trace_for",
     "trace_function",

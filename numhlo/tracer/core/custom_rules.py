@@ -8,7 +8,7 @@ user's function never mixes them up. This file knows the contract; `custom_forwa
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, Generic
 
 from typing_extensions import TypeVar
@@ -34,6 +34,10 @@ class CustomRule(Generic[WalkerT]):
     def batched(self, size: int) -> CustomRule | None:
         """Return the rule of the composite on lanes, all operands mapped; None: that of its ops will do."""
         raise NotImplementedError
+
+    def among_devices(self, operands: Sequence[Hashable], results: Sequence[Hashable]) -> CustomRule:
+        """Return the rule for devices of a mesh, given along which axes operands and results differ: frozen sets."""
+        return self
 
     def batch(self, op: Op, operands: Sequence[Lanes], size: int) -> list[Lanes] | None:
         """Return the results on lanes; None where the ops are run on lanes, and `batched` is the rule of that."""
@@ -63,6 +67,12 @@ def linear_rule(op: Op) -> LinearRule | None:
     return found if isinstance(found, LinearRule) else None
 
 
+def set_rule(function: Function, rule: CustomRule | LinearRule | None) -> None:
+    """Let a function bring a rule along, if there is one."""
+    if rule is not None:
+        _RULES[function] = rule
+
+
 def bind_with_rule(
     name: str, function: Function, operands: Sequence[Any], rule: CustomRule | LinearRule | None
 ) -> list[Any]:
@@ -77,7 +87,6 @@ def bind_with_rule(
     operands : sequence
     rule : CustomRule or LinearRule, optional
     """
-    if rule is not None:
-        _RULES[function] = rule
+    set_rule(function, rule)
     attributes = {"name": name, "decomposition": function}
     return bind(control_flow.COMPOSITE, *operands, attributes=attributes, results=function.result_types)

@@ -12,13 +12,19 @@ from numhlo.lowering.ir import Op, TensorType
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.custom_calls import target_of
-from numhlo.tracer.core.arrangement import dynamic_row, move_axis
-from numhlo.tracer.core.named_axes import Collective, bind_collective, collective_of
-from numhlo.tracer.core.operands import shape_of
+from numhlo.tracer.core.named_axes import CORRECTIONS, Collective, bind_collective, collective_of
+from numhlo.tracer.core.operands import broadcast_to_shape, full_of, shape_of
+from numhlo.tracer.core.operations import compare, select
 from numhlo.tracer.differentiation.lapack import lapack_rule
 from numhlo.tracer.differentiation.table import JVP, TRANSPOSE
 
-LINEAR = ("psum", "all_gather", "all_to_all", "ppermute")
+LINEAR = ("psum", "all_gather", "psum_scatter", "all_to_all", "ppermute", "pbroadcast", "pvary", *CORRECTIONS)
+
+TRANSPOSED = {"psum": "psum", "all_gather": "psum_scatter", "psum_scatter": "all_gather"}
+"""What the transposes of collectives are that are no permutations, along the same dimensions.
+
+A lane's cotangent is the derivative of the sum of all lanes' results by what this lane has; so `psum` is its own.
+"""
 
 
 def _linear_collective(op: Op) -> Collective:
@@ -34,13 +40,14 @@ def _linear_collective(op: Op) -> Collective:
     return found
 
 
-def _own_part_of_sum(gathered: Collective, cotangent: Any) -> Any:
-    """Return the part that this lane gave to an `all_gather`, of the sum of all lanes' cotangents."""
-    axis = gathered.dimensions[0]
-    sums = replace(gathered, kind="psum", dimensions=())
-    total = bind_collective(sums, cotangent, TensorType(shape_of(cotangent), cotangent.dtype))
-    number = replace(gathered, kind="axis_index", dimensions=())
-    return dynamic_row(move_axis(total, axis, 0), bind_collective(number, None, TensorType((), np.dtype(np.int64))))
+def _of_source(collective: Collective, cotangent: Any) -> Any:
+    """Return the sum of all lanes' cotangents in the lane that was the source, and zeros in the others."""
+    type = TensorType(shape_of(cotangent), cotangent.dtype)
+    total = bind_collective(replace(collective, kind="psum", pairs=()), cotangent, type)
+    number = replace(collective, kind="axis_index", pairs=())
+    index = bind_collective(number, None, TensorType((), np.dtype(np.int64)))
+    is_source = broadcast_to_shape(compare("EQ", index, np.int64(collective.pairs[0][0])), type.shape)
+    return select(is_source, total, full_of(0, type.shape, type.dtype))
 
 
 @JVP.register(control_flow.CUSTOM_CALL)
@@ -49,7 +56,10 @@ def _jvp_custom_call(op: Op, primals: list[Any], tangents: list[Any], outputs: l
     rule = lapack_rule(op) if target is None or target.rules.jvp is None else target.rules.jvp
     if rule is not None:
         return rule(op, primals, tangents, outputs)
-    return [bind_collective(_linear_collective(op), tangents[0], op.results[0].tensor)]
+    collective = _linear_collective(op)
+    return [
+        None if tangents[0] is None else bind_collective(collective, tangents[0], op.results[0].tensor, *primals[1:])
+    ]
 
 
 @TRANSPOSE.register(control_flow.CUSTOM_CALL)
@@ -59,8 +69,14 @@ def _transpose_custom_call(op: Op, operands: list[Any], cotangents: list[Any]) -
         return list(target.rules.transpose(op, operands, cotangents))
     collective, cotangent = _linear_collective(op), cotangents[0]
     type = op.operands[0].tensor
-    if collective.kind == "all_gather":
-        return [_own_part_of_sum(collective, cotangent)]
+    if collective.kind in CORRECTIONS:
+        return [bind_collective(collective, cotangent, type, operands[1]), None]
+    if collective.kind == "pvary":
+        return [cotangent]
+    if collective.kind == "pbroadcast":
+        return [_of_source(collective, cotangent)]
+    if collective.kind in TRANSPOSED:
+        return [bind_collective(replace(collective, kind=TRANSPOSED[collective.kind]), cotangent, type)]
     if collective.kind == "all_to_all":
         split, made = collective.dimensions
         return [bind_collective(replace(collective, dimensions=(made, split)), cotangent, type)]

@@ -17,6 +17,7 @@ from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.annotations import STOP_GRADIENT, make_annotation
 from numhlo.tracer.core.bind import bind1
 from numhlo.tracer.core.callable_arguments import require_callable
+from numhlo.tracer.core.named_axes import corrected, corrects_cotangents
 from numhlo.tracer.core.operands import asarray, full_of, shape_of
 from numhlo.tracer.core.replay import replay_body
 from numhlo.tracer.core.semantics import are_arrays_immutable
@@ -205,7 +206,9 @@ def _pull_back_scalar(
     pair = staged.tree_of(results)
     value = require_scalar_result(pair[0], holomorphic)
     cotangents: list[Any] = [full_of(1, (), value.dtype)] + [None] * (len(results) - 1)
-    gradients = iter(apply_transposed(linear, cotangents, sum(active)))
+    moving = [asarray(x) for x, a in zip(leaves, active, strict=False) if a]
+    found = apply_transposed(linear, corrected("share", cotangents, results), sum(active))
+    gradients = iter(corrected("total", found, moving))
     slopes = [next(gradients) if a else no_slope(shape_of(x)) for x, a in zip(leaves, active, strict=False)]
     return pair[0], pair[1], marked(slopes, _moving(leaves, active))
 
@@ -386,15 +389,14 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     require_callable(fun, "vjp: fun")
     with transformation() as finish:
         results, linear, tree, staged = _linearized(fun, primals, has_aux)
-        fixed = {
-            k: no_slope(shape_of(x))
-            for k, x in enumerate(tree_leaves(primals))
-            if not is_differentiable(asarray(x).dtype)
-        }
+        given = tree_leaves(primals)
+        fixed = {k: no_slope(shape_of(x)) for k, x in enumerate(given) if not is_differentiable(asarray(x).dtype)}
         count = tree.num_leaves - len(fixed)
         outputs = opened(finish(staged.tree_of(results)))
-        residuals = finish(linear.residuals)
-        weak = _moving(given := tree_leaves(primals), [k not in fixed for k in range(len(given))])
+        moving = [asarray(x) for k, x in enumerate(given) if k not in fixed]
+        values = [*[results[k] for k in linear.outputs], *moving] if corrects_cotangents() else []
+        residuals = finish([*linear.residuals, *values])
+        weak = _moving(given, [k not in fixed for k in range(len(given))])
     out_tree = staged.out_tree.children[0] if has_aux else staged.out_tree
     types = [v.tensor for v in staged.function.body.returns]
 
@@ -403,8 +405,13 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         with transformation() as done:
             arrays: list[Any] = [*arrays_like(out_tree, types, cotangents, "vjp: a cotangent", "results")]
             arrays += [None] * (len(types) - len(arrays))
-            kept = linear._replace(residuals=residuals)
-            found = iter(apply_transposed(kept, arrays, count))
+            first = len(linear.residuals)
+            kept, values = linear._replace(residuals=residuals[:first]), residuals[first:]
+            shares = corrected("share", [arrays[k] for k in linear.outputs], values)
+            for k, share in zip(linear.outputs, shares, strict=True):
+                arrays[k] = share
+            slopes = apply_transposed(kept, arrays, count)
+            found = iter(corrected("total", slopes, values[len(shares) :]))
             slopes = [fixed[k] if k in fixed else next(found) for k in range(tree.num_leaves)]
             return done(tree_unflatten(tree, marked(slopes, weak)))
 

@@ -1,4 +1,4 @@
-"""`jax.experimental.mesh_utils`: the one device as an array of devices."""
+"""`jax.experimental.mesh_utils`: devices as an array of devices."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ __all__ = ["create_device_mesh"]
 
 
 def create_device_mesh(mesh_shape: Sequence[int], devices: Any = None, **options: Any) -> np.ndarray:
-    """Return the one device as an array.
+    """Return devices as an array.
 
     Parameters
     ----------
     mesh_shape : sequence of int
-        All 1.
-    devices, **options
-        Accepted: there is one.
+    devices : sequence of Device, optional
+        By default the first ones.
+    **options
+        Accepted: no device is nearer to another.
 
     Raises
     ------
     ArgumentError
-        If there are to be more.
+        If there are fewer.
 
     Examples
     --------
     >>> create_device_mesh((1, 1)).shape
     (1, 1)
     """
-    found: np.ndarray = make_mesh(mesh_shape, [str(k) for k in range(len(mesh_shape))]).devices
+    found: np.ndarray = make_mesh(mesh_shape, [str(k) for k in range(len(mesh_shape))], devices=devices).devices
     return found

@@ -21,7 +21,7 @@ __all__, _find, __dir__ = _attributes_of(_wrapped, globals(), _ruled)
 PrecisionLike = Any
 """What `precision=` takes, for annotations."""
 
-_OF_SHARDING = ("pcast", "pvary", "with_sharding_constraint")
+_OF_SHARDING = ("pvary", "with_sharding_constraint")
 
 
 def __getattr__(name: str) -> Any:
