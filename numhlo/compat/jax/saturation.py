@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from numhlo.lowering.ir.types import FLOATS, INTEGERS
@@ -21,5 +22,20 @@ def fitting(x: Any, dtype: Any) -> Any:
     wanted = jax_rules().canonical(np.dtype(dtype))
     if wanted not in INTEGERS:
         return x
+    return as_integers(np.asarray(x), wanted)
+
+
+def as_integers(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Return floats as integers: those beyond the range become its nearest number, and NaN zero.
+
+    Examples
+    --------
+    >>> as_integers(np.array([300.5, -1.5, np.nan]), np.dtype("uint8"))
+    array([255,   0,   0], dtype=uint8)
+    """
+    limits = ml_dtypes.iinfo(dtype)
     with np.errstate(all="ignore"):
-        return jax_rules().converted(np.asarray(x), wanted)
+        found = array.astype(dtype)
+        least, beyond = array.dtype.type(limits.min), array.dtype.type(float(limits.max) + 1.0)
+        found[array <= least], found[array >= beyond], found[np.isnan(array)] = limits.min, limits.max, 0
+    return found

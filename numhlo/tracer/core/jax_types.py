@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-import ml_dtypes
 import numpy as np
 
 from numhlo.lowering.ir import capture_location
@@ -103,21 +102,6 @@ class JaxRules(TypeRules):
                 UserWarning,
                 stacklevel=4,
             )
-        return found
-
-    def converted(self, array: np.ndarray, dtype: np.dtype) -> np.ndarray:
-        """Return an array in another dtype: floats beyond an integer's range become its nearest one, and NaN zero.
-
-        Examples
-        --------
-        >>> JAX_32.converted(np.array([300.5, -1.5, np.nan]), np.dtype("uint8"))
-        array([255,   0,   0], dtype=uint8)
-        """
-        found = array.astype(dtype, copy=False)
-        if dtype in INTEGERS and array.dtype in FLOATS:
-            limits = ml_dtypes.iinfo(dtype)
-            least, beyond = array.dtype.type(limits.min), array.dtype.type(float(limits.max) + 1.0)
-            found[array <= least], found[array >= beyond], found[np.isnan(array)] = limits.min, limits.max, 0
         return found
 
     def common(self, keys: Sequence[Any]) -> np.dtype:

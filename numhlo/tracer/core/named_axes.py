@@ -78,7 +78,7 @@ def collective_of(op: Op) -> Collective | None:
 
 
 CORRECTIONS = ("total", "share")
-"""Kinds that depend on whether a value is the same on all devices: `numhlo.tracer.core.varying_axes` replaces them."""
+"""Kinds that hang on which devices have the same value: `numhlo.library.sharding.varying_axes` replaces them."""
 
 _sizes: ScopedValue[tuple[tuple[AxisName, int], ...]] = ScopedValue(())
 _batched: ScopedValue[AxisName] = ScopedValue(None)
